@@ -1,0 +1,27 @@
+# lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders.
+set(LATHE_WARNINGS -Wall -Wextra -Werror -Wshadow -Wswitch -fno-exceptions -fno-rtti)
+
+function(lathe_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  string(REPLACE "/" "_" target "lathe_${name}")
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_compile_options(${target} PRIVATE ${LATHE_WARNINGS})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/src)
+  foreach(dep ${ARG_DEPS})
+    string(REPLACE "/" "_" dep "${dep}")
+    target_link_libraries(${target} PUBLIC lathe_${dep})
+  endforeach()
+endfunction()
+
+# lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.
+function(lathe_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
+  add_executable(${name}_test ${ARG_SOURCES})
+  target_compile_options(${name}_test PRIVATE -Wall -Wextra -Werror -Wswitch)
+  target_link_libraries(${name}_test PRIVATE GTest::gtest_main)
+  foreach(dep ${ARG_DEPS})
+    string(REPLACE "/" "_" dep "${dep}")
+    target_link_libraries(${name}_test PRIVATE lathe_${dep})
+  endforeach()
+  add_test(NAME ${name} COMMAND ${name}_test)
+endfunction()

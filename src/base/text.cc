@@ -1,0 +1,53 @@
+#include "base/text.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace lathe {
+
+void append_value(std::string& out, std::string_view text) { out += text; }
+void append_value(std::string& out, char c) { out += c; }
+
+void append_value(std::string& out, uint64_t number) {
+  char digits[20];
+  int count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  while (count > 0) out += digits[--count];
+}
+
+void append_value(std::string& out, int64_t number) {
+  if (number < 0) out += '-';
+  append_value(out, number < 0 ? uint64_t{0} - static_cast<uint64_t>(number)
+                               : static_cast<uint64_t>(number));
+}
+
+namespace {
+
+template <class T>
+void append_float(std::string& out, T number, int most_digits, T (*parse)(const char*, char**)) {
+  if (std::isnan(number)) {
+    out += "nan";
+    return;
+  }
+  if (std::isinf(number)) {
+    out += number < 0 ? "-inf" : "inf";
+    return;
+  }
+  char text[40];
+  for (int digits = 6;; ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(number));
+    if (digits >= most_digits || parse(text, nullptr) == number) break;
+  }
+  out += text;
+}
+
+}  // namespace
+
+void append_value(std::string& out, float number) { append_float(out, number, 9, std::strtof); }
+void append_value(std::string& out, double number) { append_float(out, number, 17, std::strtod); }
+
+}  // namespace lathe
