@@ -1,4 +1,5 @@
-// Result<T>: a value or an Error with a text for the user. Every boundary with user input returns one.
+// Result<T>: a value or an Error with a text for the user. Every boundary with user input returns
+// one.
 #pragma once
 
 #include <expected>
@@ -24,16 +25,16 @@ inline std::unexpected<Error> fail(std::string message) {
 }
 
 // TRY(expression): returns the error of a Status or Result to the caller, drops the value.
-#define TRY(expression)                                                             \
-  do {                                                                              \
+#define TRY(expression)                                                                 \
+  do {                                                                                  \
     if (auto result_ = (expression); !result_) return std::unexpected(result_.error()); \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, expression): x = the value, or returns the error to the caller.
 #define ASSIGN_OR_RETURN(target, expression) \
   ASSIGN_OR_RETURN_(LATHE_JOIN(result_, __LINE__), target, expression)
-#define ASSIGN_OR_RETURN_(result, target, expression)         \
-  auto result = (expression);                                 \
+#define ASSIGN_OR_RETURN_(result, target, expression)             \
+  auto result = (expression);                                     \
   if (!result) return std::unexpected(std::move(result.error())); \
   target = std::move(*result)
 #define LATHE_JOIN(a, b) LATHE_JOIN_(a, b)

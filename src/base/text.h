@@ -1,4 +1,5 @@
-// Text without iostreams or std::format (both cost too much in the browser): append, concat, number spelling.
+// Text without iostreams or std::format (both cost too much in the browser): append, concat, number
+// spelling.
 #pragma once
 
 #include <concepts>
@@ -20,8 +21,8 @@ void append_value(std::string& out, T number) {
   append_value(out, static_cast<int64_t>(number));
 }
 template <std::unsigned_integral T>
-  requires(!std::same_as<T, bool> && !std::same_as<T, char>)
-void append_value(std::string& out, T number) {
+requires(!std::same_as<T, bool> && !std::same_as<T, char>) void append_value(std::string& out,
+                                                                             T number) {
   append_value(out, static_cast<uint64_t>(number));
 }
 inline void append_value(std::string& out, const char* text) {

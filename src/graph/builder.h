@@ -1,0 +1,109 @@
+// Builds a graph node by node and checks shapes and dtypes at each call. The first mistake is kept
+// as a text that names the operation and the shapes; later calls then return invalid tensors, and
+// finish() reports it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+class Builder;
+
+// A handle on a graph value. Cheap to copy; the builder must outlive it.
+struct Tensor {
+  Builder* builder = nullptr;
+  Value value;
+
+  const Shape& shape() const;
+  DType dtype() const;
+  int rank() const { return static_cast<int>(shape().size()); }
+  bool valid() const { return value.valid(); }
+};
+
+class Builder {
+ public:
+  explicit Builder(std::string name);
+  // Goes on with a graph that exists (for grad and passes).
+  explicit Builder(Graph graph);
+
+  Tensor input(std::string_view name, DType dtype, Shape shape);
+  // The state of this name; asking again with the same shape and dtype gives the same tensor.
+  Tensor state(std::string_view name, DType dtype, Shape shape);
+  Tensor constant(DType dtype, Shape shape, std::vector<std::byte> data);
+  Tensor full(Shape shape, scalar::Number value);
+  Tensor scalar(float value);
+  Tensor iota(Shape shape, int axis);  // I32
+
+  // Applies op to every element; operands broadcast to a common shape as in NumPy. `what` names the
+  // operation in errors.
+  Tensor map(Op op, std::span<const Tensor> operands, std::string_view what = {});
+  Tensor cast(Tensor x, DType dtype);
+  // Negative axes count from the end; keep_dims leaves them with size 1.
+  Tensor reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims = false);
+  Tensor contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape);
+  Tensor reshape(Tensor x, Shape shape);  // one dimension may be -1
+  Tensor reindex(Tensor x, AffineMap map, Shape shape);
+  Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
+  Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
+  // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
+  Tensor matmul(Tensor x, Tensor y, bool transpose_x = false, bool transpose_y = false);
+
+  void output(std::string_view name, Tensor value);
+  void update(Tensor state, Tensor value);
+
+  // Records the first error; returns an invalid tensor.
+  Tensor error(std::string message);
+  bool ok() const { return message_.empty(); }
+  const std::string& message() const { return message_; }
+  const Graph& graph() const { return graph_; }
+  Result<Graph> finish() &&;
+
+ private:
+  Tensor add(Node node);
+
+  Graph graph_;
+  std::string message_;
+};
+
+// Free functions and operators: what a row's VJP text and composites are written in.
+Tensor operator+(Tensor x, Tensor y);
+Tensor operator-(Tensor x, Tensor y);
+Tensor operator*(Tensor x, Tensor y);
+Tensor operator/(Tensor x, Tensor y);
+Tensor operator-(Tensor x);
+Tensor operator+(float x, Tensor y);
+Tensor operator-(float x, Tensor y);
+Tensor operator*(float x, Tensor y);
+Tensor operator/(float x, Tensor y);
+Tensor operator+(Tensor x, float y);
+Tensor operator-(Tensor x, float y);
+Tensor operator*(Tensor x, float y);
+Tensor operator/(Tensor x, float y);
+Tensor operator==(Tensor x, Tensor y);
+Tensor operator<(Tensor x, Tensor y);
+Tensor operator<=(Tensor x, Tensor y);
+Tensor operator>(Tensor x, Tensor y);
+Tensor operator>=(Tensor x, Tensor y);
+Tensor maximum(Tensor x, Tensor y);
+Tensor minimum(Tensor x, Tensor y);
+Tensor absolute(Tensor x);
+Tensor sqrt(Tensor x);
+Tensor exp(Tensor x);
+Tensor log(Tensor x);
+Tensor tanh(Tensor x);
+Tensor sigmoid(Tensor x);
+Tensor floor(Tensor x);
+Tensor detach(Tensor x);
+Tensor select(Tensor condition, Tensor x, Tensor y);
+Tensor zero(Tensor like);  // zeros of the same shape and dtype
+Tensor sum(Tensor x, std::vector<int> axes, bool keep_dims = false);
+Tensor max(Tensor x, std::vector<int> axes, bool keep_dims = false);
+Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims = false);
+
+}  // namespace lathe::graph

@@ -1,0 +1,107 @@
+// The tensor graph: nodes in topological order with known shapes. It knows no device and no target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scalar/op.h"
+
+namespace lathe::graph {
+
+using scalar::DType;
+using scalar::Op;
+using Shape = std::vector<int64_t>;  // row-major; [] is a scalar
+
+int64_t element_count(const Shape& shape);
+
+// sum over d of coefficients[d] * i[d], plus offset.
+struct Affine {
+  std::vector<int64_t> coefficients;
+  int64_t offset = 0;
+
+  int64_t at(const std::vector<int64_t>& index) const;
+  // The single d with index = i[d] exactly, or -1.
+  int single_dimension() const;
+  bool operator==(const Affine&) const = default;
+};
+
+// One Affine per axis of the tensor that is addressed.
+struct AffineMap {
+  std::vector<Affine> axes;
+
+  // Axis k is dimension dimensions[k] of a `rank`-dimensional iteration space.
+  static AffineMap project(int rank, const std::vector<int>& dimensions);
+  bool is_projection() const;  // every axis is a single dimension, none twice
+  bool operator==(const AffineMap&) const = default;
+};
+
+// out = 0; for every i in extents where all three maps are inside their tensors:
+//   out[maps[0](i)] += lhs[maps[1](i)] * rhs[maps[2](i)].
+// Matrix products, batched products, convolutions of every kind and all their gradients have this
+// form; exchanging the roles of the three maps gives the gradient.
+struct Contraction {
+  std::vector<int64_t> extents;
+  AffineMap out, lhs, rhs;
+  bool operator==(const Contraction&) const = default;
+};
+
+enum class Kind : uint8_t {
+#define NODE(name_, ...) name_,
+#include "graph/nodes.def"
+};
+
+struct Value {
+  int32_t id = -1;
+  bool valid() const { return id >= 0; }
+  auto operator<=>(const Value&) const = default;
+};
+
+struct Node {
+  Kind kind = Kind::Input;
+  DType dtype = DType::F32;
+  Shape shape;
+  std::vector<Value> operands;
+
+  // Which of these mean something depends on the kind: see nodes.def. The rest stay empty.
+  Op op = Op::Add;
+  std::vector<int> axes;  // ascending
+  std::string name;
+  std::vector<std::byte> data;  // little-endian elements
+  AffineMap map;
+  Contraction contraction;
+
+  bool operator==(const Node&) const = default;
+};
+
+struct Output {
+  std::string name;
+  Value value;
+};
+
+// After a call, `state` holds `value`. All updates happen at once, after every read.
+struct Update {
+  Value state;
+  Value value;
+};
+
+// One entry point of a module.
+struct Graph {
+  std::string name;
+  std::vector<Node> nodes;  // operands come before their users
+  std::vector<Output> outputs;
+  std::vector<Update> updates;
+
+  const Node& operator[](Value value) const { return nodes[value.id]; }
+};
+
+// The entry points that share one memory: States of the same name are the same buffer.
+struct Program {
+  std::vector<Graph> entries;
+};
+
+bool is_splat(const Node& node);               // a Constant that stores one element
+scalar::Number splat_value(const Node& node);  // that element
+
+}  // namespace lathe::graph

@@ -1,0 +1,69 @@
+// The element types and scalar operations as enums, with the facts of their table rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace lathe::scalar {
+
+enum class DType : uint8_t {
+#define DTYPE(name_, text_, type_) name_,
+#include "scalar/dtypes.def"
+};
+
+enum class Op : uint8_t {
+#define SCALAR_OP(name_, ...) name_,
+#include "scalar/ops.def"
+};
+
+enum class Signature : uint8_t { Number, Float, Integer, Compare, Logic, Choose, ToBits, FromBits };
+
+inline constexpr int kOpCount = 0
+#define SCALAR_OP(...) +1
+#include "scalar/ops.def"
+    ;
+inline constexpr int kMaxArity = 3;
+
+struct OpInfo {
+  std::string_view text;  // as IRs spell it: "mul_add"
+  int arity;
+  Signature signature;
+  bool folds;  // usable as a reduction
+};
+
+const OpInfo& info(Op op);
+std::string_view text(DType dtype);
+int size_of(DType dtype);  // bytes of one element
+std::optional<Op> op_of(std::string_view text);
+std::optional<DType> dtype_of(std::string_view text);
+
+// The dtype of op's result over operands of these dtypes; nothing where the signature refuses them.
+std::optional<DType> result_dtype(Op op, const DType* operands);
+
+// One number of any dtype. Bool and I32 live in `i`, F32 in `f`.
+struct Number {
+  DType dtype = DType::F32;
+  union {
+    int32_t i;
+    float f = 0;
+  };
+  static Number of(float value);
+  static Number of(int32_t value);
+  static Number of(bool value);
+  // The number of `dtype` nearest to value (Bool: value != 0).
+  static Number from(DType dtype, double value);
+  double as_double() const;
+  bool same_bits(const Number& other) const;
+};
+
+// The meaning of the row: result of op over operands (arity of them, dtypes as the signature
+// wants).
+Number evaluate(Op op, const Number* operands);
+// The identity of the reduction by op (sum 0, max -inf…). Only where info(op).folds.
+Number fold_identity(Op op, DType dtype);
+// Conversion: float to integer truncates toward zero and saturates, NaN gives 0; to Bool tests !=
+// 0.
+Number cast(const Number& value, DType dtype);
+
+}  // namespace lathe::scalar
