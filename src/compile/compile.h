@@ -1,0 +1,78 @@
+// Program -> Executable: the whole pipeline from tensor graphs to the bytes of one WebAssembly module.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::compile {
+
+// Engine features the module may use beyond WebAssembly 1.0 + bulk memory.
+struct Features {
+  bool simd = true;
+  bool relaxed_simd = false;
+};
+
+// First content of a state; states without one start as zeros.
+struct StateContent {
+  std::string name;
+  std::vector<std::byte> data;
+};
+
+struct Options {
+  Features features;
+  // Runs the verifier of the IR after every pass.
+  bool verify = false;
+  // "before:PASS" or "after:PASS"; "after:*" for all. Each match calls on_dump with the IR's text.
+  std::vector<std::string> dumps;
+  std::function<void(std::string_view when, std::string_view text)> on_dump;
+  // Milliseconds from any origin; when set, Executable::times is filled.
+  std::function<double()> clock;
+  // A stand-alone module carries these in data segments, so it starts with them.
+  std::vector<StateContent> contents;
+};
+
+// Where a tensor lies in the module's memory; row-major, little-endian, Bool one byte an element.
+struct Buffer {
+  std::string name;
+  graph::DType dtype;
+  graph::Shape shape;
+  uint32_t offset;  // bytes
+};
+
+// One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs.
+struct Entry {
+  std::string name;
+  std::vector<Buffer> inputs, outputs;
+};
+
+struct PassTime {
+  std::string pass;
+  double milliseconds;
+};
+
+// The module exports `memory`, a function per entry, and for every buffer an immutable i32 global with its offset:
+// "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section "tensorlathe" holds metadata() as JSON.
+struct Executable {
+  std::vector<uint8_t> module;
+  std::vector<Entry> entries;
+  std::vector<Buffer> states;
+  uint64_t memory_bytes = 0;
+  std::vector<PassTime> times;
+};
+
+Result<Executable> compile(const graph::Program& program, const Options& options);
+
+// {"version":1,"memoryBytes":…,"entries":[{"name","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
+std::string metadata(const Executable& executable);
+
+// The names of the passes in the order they run.
+std::vector<std::string_view> pass_names();
+
+}  // namespace lathe::compile
