@@ -1,0 +1,149 @@
+#include "loop/loop.h"
+
+#include <utility>
+
+#include "base/check.h"
+
+namespace lathe::loop {
+
+namespace {
+
+size_t mix(size_t hash, size_t value) { return (hash ^ value) * size_t{0x9e3779b1} + (hash >> 7); }
+
+size_t hash_of(const Affine& affine, size_t hash) {
+  for (const Term& term : affine.terms) {
+    hash = mix(mix(hash, static_cast<size_t>(term.var)), static_cast<size_t>(term.coefficient));
+  }
+  return mix(hash, static_cast<size_t>(affine.offset));
+}
+
+size_t hash_of(const Expr& expr) {
+  size_t hash = mix(static_cast<size_t>(expr.kind), static_cast<size_t>(expr.op));
+  hash = mix(mix(hash, static_cast<size_t>(expr.constant.i)), static_cast<size_t>(expr.buffer.id));
+  for (ExprId operand : expr.operands) hash = mix(hash, static_cast<size_t>(operand));
+  return hash_of(expr.address, hash);
+}
+
+}  // namespace
+
+int Expr::operand_count() const {
+  switch (kind) {
+    case ExprKind::Constant:
+    case ExprKind::Index:
+    case ExprKind::Load:
+      return 0;
+    case ExprKind::Apply:
+      return scalar::info(op).arity;
+    case ExprKind::Cast:
+      return 1;
+  }
+  return 0;
+}
+
+bool same(const Expr& a, const Expr& b) {
+  return a.kind == b.kind && a.dtype == b.dtype && a.constant.same_bits(b.constant) &&
+         a.address == b.address && a.buffer == b.buffer && a.guards == b.guards && a.op == b.op &&
+         a.operands == b.operands;
+}
+
+VarId Kernel::add_var(std::string var_name, int64_t extent) {
+  vars.push_back({std::move(var_name), extent});
+  return static_cast<VarId>(vars.size() - 1);
+}
+
+BufferRef Kernel::add_register(std::string register_name, DType dtype, int64_t size) {
+  registers.push_back({std::move(register_name), dtype, size, BufferRole::Temporary, {}});
+  return {Space::Register, static_cast<int32_t>(registers.size() - 1)};
+}
+
+ExprBuilder::ExprBuilder(Kernel& kernel) : kernel_(kernel), table_(64) {
+  for (size_t id = 0; id < kernel.exprs.size(); ++id) {
+    table_[hash_of(kernel.exprs[id]) % table_.size()].push_back(static_cast<ExprId>(id));
+  }
+}
+
+ExprId ExprBuilder::add(Expr expr) {
+  auto& chain = table_[hash_of(expr) % table_.size()];
+  for (ExprId id : chain) {
+    if (same(kernel_.exprs[id], expr)) return id;
+  }
+  kernel_.exprs.push_back(std::move(expr));
+  chain.push_back(static_cast<ExprId>(kernel_.exprs.size() - 1));
+  return chain.back();
+}
+
+ExprId ExprBuilder::constant(Number value) {
+  Expr expr;
+  expr.kind = ExprKind::Constant;
+  expr.dtype = value.dtype;
+  expr.constant = value;
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::index(Affine value) {
+  if (value.is_constant()) return constant(Number::of(static_cast<int32_t>(value.offset)));
+  Expr expr;
+  expr.kind = ExprKind::Index;
+  expr.dtype = DType::I32;
+  expr.address = std::move(value);
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards) {
+  Expr expr;
+  expr.kind = ExprKind::Load;
+  expr.dtype = dtype;
+  expr.buffer = buffer;
+  expr.address = std::move(address);
+  expr.guards = std::move(guards);
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::apply(Op op, std::initializer_list<ExprId> operands) {
+  return apply(op, operands.begin(), static_cast<int>(operands.size()));
+}
+
+ExprId ExprBuilder::apply(Op op, const ExprId* operands, int count) {
+  CHECK(count == scalar::info(op).arity);
+  Expr expr;
+  expr.kind = ExprKind::Apply;
+  expr.op = op;
+  DType dtypes[scalar::kMaxArity];
+  for (int i = 0; i < count; ++i) {
+    expr.operands[i] = operands[i];
+    dtypes[i] = kernel_.exprs[operands[i]].dtype;
+  }
+  const auto dtype = scalar::result_dtype(op, dtypes);
+  CHECK(dtype.has_value());
+  expr.dtype = *dtype;
+  return add(std::move(expr));
+}
+
+ExprId ExprBuilder::cast(ExprId operand, DType dtype) {
+  if (kernel_.exprs[operand].dtype == dtype) return operand;
+  Expr expr;
+  expr.kind = ExprKind::Cast;
+  expr.dtype = dtype;
+  expr.operands[0] = operand;
+  return add(std::move(expr));
+}
+
+Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body) {
+  Stmt stmt;
+  stmt.kind = StmtKind::For;
+  stmt.var = var;
+  stmt.loop = kind;
+  stmt.body = std::move(body);
+  return stmt;
+}
+
+Stmt store(BufferRef buffer, Affine address, ExprId value) {
+  Stmt stmt;
+  stmt.kind = StmtKind::Store;
+  stmt.buffer = buffer;
+  stmt.address = std::move(address);
+  stmt.value = value;
+  return stmt;
+}
+
+}  // namespace lathe::loop

@@ -1,0 +1,170 @@
+// The loop IR: kernels of loop nests that store scalar expressions into buffers. A schedule (vector
+// lanes, unrolling, register tiles, outlined functions) is written into the nest but never changes
+// its meaning: every loop may be executed serially, in order. It knows no target.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loop/affine.h"
+#include "scalar/op.h"
+
+namespace lathe::loop {
+
+using scalar::DType;
+using scalar::Number;
+using scalar::Op;
+using ExprId = int32_t;
+
+inline constexpr int64_t kLanes = 4;  // of a Vector loop
+
+enum class Space : uint8_t {
+  Global,    // linear memory; lives as its BufferRole says
+  Register,  // inside one kernel; addresses depend on Unroll and Vector variables only
+};
+
+enum class BufferRole : uint8_t {
+  Input,      // written by the caller
+  Output,     // read by the caller
+  State,      // lives between calls; shared by all entries
+  Constant,   // `data`, never written
+  Temporary,  // dead outside its entry
+};
+
+struct Buffer {
+  std::string name;
+  DType dtype = DType::F32;
+  int64_t size = 0;                         // elements
+  BufferRole role = BufferRole::Temporary;  // Global buffers only
+  std::vector<std::byte> data;              // Constant only, little-endian
+};
+
+struct BufferRef {
+  Space space = Space::Global;
+  int32_t id = -1;  // in Module::buffers or Kernel::registers
+  bool operator==(const BufferRef&) const = default;
+};
+
+// Holds where 0 <= index < extent.
+struct Guard {
+  Affine index;
+  int64_t extent = 0;
+  bool operator==(const Guard&) const = default;
+};
+
+enum class ExprKind : uint8_t {
+  Constant,  // `constant`
+  Index,     // I32 value of `address`
+  Load,      // buffer[address]; zero (and no access) where a guard fails
+  Apply,     // scalar `op` over operands
+  Cast,      // operand 0 as `dtype`
+};
+
+struct Expr {
+  ExprKind kind = ExprKind::Constant;
+  DType dtype = DType::F32;
+  Number constant;
+  Affine address;
+  BufferRef buffer;
+  std::vector<Guard> guards;
+  Op op = Op::Add;
+  std::array<ExprId, scalar::kMaxArity> operands = {-1, -1, -1};
+
+  int operand_count() const;
+};
+bool same(const Expr& a, const Expr& b);
+
+enum class StmtKind : uint8_t {
+  For,    // for var in 0..extent of var: body
+  Store,  // buffer[address] = value; all loads of the value happen first
+  If,     // body where every guard holds
+};
+
+enum class LoopKind : uint8_t {
+  Serial,
+  Unroll,  // the body is written out once for each value
+  Vector,  // kLanes iterations at once; the body holds Stores and Unroll loops only and no
+           // iteration reads what another wrote
+};
+
+struct Stmt {
+  StmtKind kind = StmtKind::Store;
+  // For
+  VarId var = -1;
+  LoopKind loop = LoopKind::Serial;
+  bool outlined = false;  // the body is a function of its own, so an engine's optimising tier takes
+                          // it over early
+  // For, If
+  std::vector<Stmt> body;
+  // If
+  std::vector<Guard> guards;
+  // Store
+  BufferRef buffer;
+  Affine address;
+  ExprId value = -1;
+};
+
+struct Var {
+  std::string name;
+  int64_t extent = 0;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Buffer> registers;
+  std::vector<Var> vars;
+  std::vector<Expr> exprs;  // operands come before their users; equal expressions are stored once
+  std::vector<Stmt> body;
+  int32_t origin = -1;  // node of the entry's graph that this kernel computes
+
+  VarId add_var(std::string name, int64_t extent);
+  BufferRef add_register(std::string name, DType dtype, int64_t size);
+};
+
+struct Port {
+  std::string name;
+  std::vector<int64_t> shape;
+  int32_t buffer = -1;
+};
+
+struct Entry {
+  std::string name;
+  std::vector<Port> inputs, outputs;
+  std::vector<Kernel> kernels;  // run in order
+};
+
+struct Module {
+  std::vector<Buffer> buffers;
+  std::vector<Entry> entries;
+  std::vector<Port> states;
+};
+
+// Builds expressions of one kernel, each distinct one once.
+class ExprBuilder {
+ public:
+  explicit ExprBuilder(Kernel& kernel);
+
+  ExprId constant(Number value);
+  ExprId constant(float value) { return constant(Number::of(value)); }
+  ExprId index(Affine value);
+  ExprId load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards = {});
+  ExprId apply(Op op, std::initializer_list<ExprId> operands);
+  ExprId apply(Op op, const ExprId* operands, int count);
+  ExprId cast(ExprId operand, DType dtype);
+  ExprId add(Expr expr);
+
+  const Expr& operator[](ExprId id) const { return kernel_.exprs[id]; }
+  Kernel& kernel() { return kernel_; }
+
+ private:
+  Kernel& kernel_;
+  std::vector<std::vector<ExprId>> table_;  // open hash over kernel_.exprs
+};
+
+Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);
+Stmt store(BufferRef buffer, Affine address, ExprId value);
+
+}  // namespace lathe::loop
