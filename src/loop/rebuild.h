@@ -1,0 +1,47 @@
+// Reachability and reconstruction of a kernel's expression table: what passes over expressions
+// share.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// Calls visit(Stmt&) on every Store below, in order.
+template <class Stmts, class Visit>
+void for_each_store(Stmts& stmts, const Visit& visit) {
+  for (auto& stmt : stmts) {
+    if (stmt.kind == StmtKind::Store) {
+      visit(stmt);
+    } else {
+      for_each_store(stmt.body, visit);
+    }
+  }
+}
+
+// Per expression of the kernel: whether a Store of `stmts` computes it.
+std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts);
+
+// Gives the kernel a new expression table that holds what its body reaches. `rebuild(builder,
+// expr)` receives each expression with operands already in the new table and returns its id there.
+template <class Rebuild>
+void rebuild_exprs(Kernel& kernel, const Rebuild& rebuild) {
+  const std::vector<bool> used = reachable(kernel, kernel.body);
+  std::vector<Expr> old = std::exchange(kernel.exprs, {});
+  std::vector<ExprId> renamed(old.size(), -1);
+  ExprBuilder builder(kernel);
+  for (size_t id = 0; id < old.size(); ++id) {
+    if (!used[id]) continue;
+    for (int i = 0; i < old[id].operand_count(); ++i) {
+      old[id].operands[i] = renamed[old[id].operands[i]];
+    }
+    renamed[id] = rebuild(builder, std::move(old[id]));
+  }
+  for_each_store(kernel.body, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
+}
+
+void drop_unreachable_exprs(Kernel& kernel);
+
+}  // namespace lathe::loop
