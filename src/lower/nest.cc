@@ -1,0 +1,157 @@
+#include "lower/nest.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+
+namespace lathe::lower {
+
+using graph::Kind;
+using graph::Node;
+using graph::Value;
+using loop::Affine;
+using loop::BufferRef;
+using loop::ExprId;
+using loop::Guard;
+using loop::Space;
+using loop::Stmt;
+
+namespace {
+
+Affine apply(const graph::Affine& map, const Index& index) {
+  Affine result(map.offset);
+  for (size_t d = 0; d < map.coefficients.size(); ++d) result += index[d] * map.coefficients[d];
+  return result;
+}
+
+}  // namespace
+
+int32_t EntryContext::add_buffer(std::string name, loop::DType dtype, int64_t size,
+                                 loop::BufferRole role) {
+  module.buffers.push_back({std::move(name), dtype, size, role, {}});
+  return static_cast<int32_t>(module.buffers.size() - 1);
+}
+
+void Nest::bind(Value value, ExprId expr) { bound_[value] = expr; }
+
+ExprId Nest::load(Value value, const Affine& address, const std::vector<Guard>& guards) {
+  const int32_t buffer = context_.buffer_of[value.id];
+  CHECK(buffer >= 0);
+  return exprs_.load({Space::Global, buffer}, node(value).dtype, address, guards);
+}
+
+ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>& guards) {
+  if (const auto found = bound_.find(value); found != bound_.end()) return found->second;
+  const Node& n = node(value);
+  if (n.kind == Kind::Constant && graph::is_splat(n)) {
+    return exprs_.constant(graph::splat_value(n));
+  }
+  if (context_.buffer_of[value.id] >= 0) {
+    return load(value, loop::row_major(index, n.shape), guards);
+  }
+  switch (n.kind) {
+    case Kind::Map: {
+      ExprId operands[scalar::kMaxArity];
+      for (size_t i = 0; i < n.operands.size(); ++i) {
+        operands[i] = value_at(n.operands[i], index, guards);
+      }
+      return exprs_.apply(n.op, operands, static_cast<int>(n.operands.size()));
+    }
+    case Kind::Cast:
+      return exprs_.cast(value_at(n.operands[0], index, guards), n.dtype);
+    case Kind::Iota:
+      return exprs_.index(index[static_cast<size_t>(n.axes[0])]);
+    case Kind::Reindex:
+      return reindexed(n, index, guards);
+    case Kind::Reshape:
+      return reshaped(n, index, guards);
+    case Kind::Input:
+    case Kind::State:
+    case Kind::Constant:
+    case Kind::Reduce:
+    case Kind::Contract:
+      break;
+  }
+  CHECK(!"a value without a buffer");
+  return -1;
+}
+
+ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> guards) {
+  const Value operand = n.operands[0];
+  const graph::Shape& from = node(operand).shape;
+  Index inner;
+  for (const graph::Affine& axis : n.map.axes) inner.push_back(apply(axis, index));
+  if (always_inside(context_.graph, n)) return value_at(operand, inner, guards);
+
+  std::vector<ExprId> inside;
+  for (size_t axis = 0; axis < inner.size(); ++axis) {
+    guards.push_back({inner[axis], from[axis]});
+    const ExprId position = exprs_.index(inner[axis]);
+    const auto limit = static_cast<int32_t>(from[axis]);
+    inside.push_back(
+        exprs_.apply(loop::Op::Ge, {position, exprs_.constant(loop::Number::of(int32_t{0}))}));
+    inside.push_back(
+        exprs_.apply(loop::Op::Lt, {position, exprs_.constant(loop::Number::of(limit))}));
+  }
+  const ExprId element = value_at(operand, inner, guards);
+  if (exprs_[element].kind == loop::ExprKind::Load) return element;
+  ExprId all = inside[0];
+  for (size_t i = 1; i < inside.size(); ++i) all = exprs_.apply(loop::Op::And, {all, inside[i]});
+  const ExprId zero = exprs_.constant(loop::Number::from(n.dtype, 0));
+  return exprs_.apply(loop::Op::Select, {all, element, zero});
+}
+
+ExprId Nest::reshaped(const Node& n, const Index& index, const std::vector<Guard>& guards) {
+  if (only_squeezes(context_.graph, n)) {
+    const graph::Shape& from = node(n.operands[0]).shape;
+    Index inner;
+    size_t next = 0;
+    for (int64_t extent : from) {
+      while (extent != 1 && n.shape[next] == 1) ++next;
+      inner.push_back(extent == 1 ? Affine(0) : index[next++]);
+    }
+    return value_at(n.operands[0], inner, guards);
+  }
+  const Value memory = reshaped_memory(context_.graph, n);
+  if (graph::is_splat(node(memory))) return exprs_.constant(graph::splat_value(node(memory)));
+  return load(memory, loop::row_major(index, n.shape), guards);
+}
+
+std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, const Affine& lane,
+                                      int64_t width) {
+  std::vector<Value> stored;
+  for (Value member : group.members) {
+    if (context_.fusion.stored[member.id]) stored.push_back(member);
+  }
+  const auto destination = [&](Value member) {
+    return BufferRef{Space::Global, context_.buffer_of[member.id]};
+  };
+  std::vector<Stmt> body;
+  std::vector<std::pair<Value, ExprId>> held;
+  for (Value member : stored) {
+    // While it is computed the member must not be read from its own buffer.
+    const auto bound = bound_.find(member);
+    const int32_t buffer = std::exchange(context_.buffer_of[member.id], -1);
+    const ExprId expr = bound != bound_.end() ? bound->second : value_at(member, index);
+    context_.buffer_of[member.id] = buffer;
+    if (stored.size() == 1) {
+      body.push_back(
+          loop::store(destination(member), loop::row_major(index, node(member).shape), expr));
+      return body;
+    }
+    auto& temporary = temporaries_[{member, width}];
+    if (temporary.id < 0) temporary = kernel_.add_register("t", node(member).dtype, width);
+    body.push_back(loop::store(temporary, lane, expr));
+    held.emplace_back(member, exprs_.load(temporary, node(member).dtype, lane));
+    bind(member, held.back().second);
+  }
+  for (const auto& [member, expr] : held) {
+    body.push_back(
+        loop::store(destination(member), loop::row_major(index, node(member).shape), expr));
+    if (member != group.anchor()) bound_.erase(member);
+  }
+  return body;
+}
+
+}  // namespace lathe::lower

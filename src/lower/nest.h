@@ -1,0 +1,62 @@
+// Expressions of graph values inside one kernel: maps are composed, views become index arithmetic,
+// stored values loads.
+#pragma once
+
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.h"
+#include "loop/loop.h"
+#include "lower/fuse_groups.h"
+
+namespace lathe::lower {
+
+using Index = std::vector<loop::Affine>;  // one per axis
+
+// What the kernels of one entry share.
+struct EntryContext {
+  const graph::Graph& graph;
+  const Fusion& fusion;
+  std::vector<int32_t> buffer_of;  // by node: buffer that holds it, or -1
+  loop::Module& module;
+
+  int32_t add_buffer(std::string name, loop::DType dtype, int64_t size, loop::BufferRole role);
+};
+
+class Nest {
+ public:
+  Nest(EntryContext& context, loop::Kernel& kernel)
+      : context_(context), kernel_(kernel), exprs_(kernel) {}
+
+  // The value's element at index. A guard that fails makes every load under it zero.
+  loop::ExprId value_at(graph::Value value, const Index& index,
+                        const std::vector<loop::Guard>& guards = {});
+  // From now on `value` is this expression (until bound again); it is asked for at one index only.
+  void bind(graph::Value value, loop::ExprId expr);
+
+  // Stores the members of a group at index. The anchor must be bound, unless it is itself a map.
+  // `lane` addresses the registers that hold values between the stores; `width` is their size.
+  std::vector<loop::Stmt> store_members(const Group& group, const Index& index,
+                                        const loop::Affine& lane, int64_t width);
+
+  loop::ExprBuilder& exprs() { return exprs_; }
+  loop::Kernel& kernel() { return kernel_; }
+  const graph::Node& node(graph::Value value) const { return context_.graph[value]; }
+  EntryContext& context() { return context_; }
+
+ private:
+  loop::ExprId load(graph::Value value, const loop::Affine& address,
+                    const std::vector<loop::Guard>& guards);
+  loop::ExprId reindexed(const graph::Node& n, const Index& index, std::vector<loop::Guard> guards);
+  loop::ExprId reshaped(const graph::Node& n, const Index& index,
+                        const std::vector<loop::Guard>& guards);
+
+  EntryContext& context_;
+  loop::Kernel& kernel_;
+  loop::ExprBuilder exprs_;
+  std::map<graph::Value, loop::ExprId> bound_;
+  std::map<std::pair<graph::Value, int64_t>, loop::BufferRef> temporaries_;  // by member, width
+};
+
+}  // namespace lathe::lower

@@ -1,0 +1,108 @@
+#include "lower/plan_memory.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace lathe::lower {
+
+namespace {
+
+constexpr uint64_t kAlignment = 64;  // a cache line
+constexpr uint64_t kLimit = uint64_t{1} << 32;
+
+struct Life {
+  int32_t buffer;
+  uint64_t bytes;
+  int first, last;  // kernel of the entry that touches it first and last
+  uint64_t offset = 0;
+};
+
+uint64_t bytes_of(const loop::Buffer& buffer) {
+  const auto bytes =
+      static_cast<uint64_t>(buffer.size) * static_cast<uint64_t>(scalar::size_of(buffer.dtype));
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <class Visit>
+void visit_buffers(const loop::Kernel& kernel, const std::vector<loop::Stmt>& body,
+                   const Visit& visit) {
+  for (const loop::Stmt& stmt : body) {
+    if (stmt.kind == loop::StmtKind::Store) visit(stmt.buffer);
+    visit_buffers(kernel, stmt.body, visit);
+  }
+}
+
+std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry) {
+  std::vector<int> place(module.buffers.size(), -1);
+  std::vector<Life> lives;
+  for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
+    const auto touch = [&](loop::BufferRef ref) {
+      if (ref.space != loop::Space::Global) return;
+      const loop::Buffer& buffer = module.buffers[static_cast<size_t>(ref.id)];
+      if (buffer.role != loop::BufferRole::Temporary) return;
+      int& index = place[static_cast<size_t>(ref.id)];
+      if (index < 0) {
+        index = static_cast<int>(lives.size());
+        lives.push_back({ref.id, bytes_of(buffer), k, k});
+      }
+      lives[static_cast<size_t>(index)].last = k;
+    };
+    const loop::Kernel& kernel = entry.kernels[static_cast<size_t>(k)];
+    visit_buffers(kernel, kernel.body, touch);
+    for (const loop::Expr& expr : kernel.exprs) {
+      if (expr.kind == loop::ExprKind::Load) touch(expr.buffer);
+    }
+  }
+  return lives;
+}
+
+// Largest first, each at the lowest offset that no buffer alive at the same time covers.
+uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
+  std::ranges::stable_sort(lives, [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  uint64_t end = start;
+  std::vector<const Life*> placed;  // by offset
+  for (Life& life : lives) {
+    uint64_t offset = start;
+    for (const Life* other : placed) {
+      if (other->last < life.first || life.last < other->first) continue;
+      if (offset + life.bytes <= other->offset) break;
+      offset = std::max(offset, other->offset + other->bytes);
+    }
+    life.offset = offset;
+    end = std::max(end, offset + life.bytes);
+    placed.insert(std::ranges::upper_bound(placed, offset, {},
+                                           [](const Life* other) { return other->offset; }),
+                  &life);
+  }
+  return end;
+}
+
+}  // namespace
+
+Result<MemoryPlan> plan_memory(const loop::Module& module) {
+  MemoryPlan plan;
+  plan.offsets.resize(module.buffers.size());
+  uint64_t next = kAlignment;
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    if (module.buffers[id].role == loop::BufferRole::Temporary) continue;
+    plan.offsets[id] = next;
+    next += bytes_of(module.buffers[id]);
+  }
+  plan.persistent_bytes = next;
+  plan.total_bytes = next;
+  for (const loop::Entry& entry : module.entries) {
+    std::vector<Life> lives = lives_of(module, entry);
+    plan.total_bytes = std::max(plan.total_bytes, place_temporaries(lives, next));
+    for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
+  }
+  if (plan.total_bytes > kLimit) {
+    return fail(concat(
+        "the model needs ", plan.total_bytes >> 20, " MiB of memory (", plan.persistent_bytes >> 20,
+        " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory holds 4096 "
+        "MiB. Use a smaller batch or fewer units"));
+  }
+  return plan;
+}
+
+}  // namespace lathe::lower

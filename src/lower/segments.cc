@@ -1,0 +1,83 @@
+#include "lower/segments.h"
+
+#include <utility>
+
+namespace lathe::lower {
+
+using loop::Affine;
+using loop::Kernel;
+using loop::kLanes;
+using loop::LoopKind;
+using loop::Stmt;
+
+std::vector<Segment> split(int64_t extent, int64_t width) {
+  std::vector<Segment> segments;
+  const int64_t whole = extent / width;
+  if (whole > 0) segments.push_back({0, whole, width});
+  if (extent % width != 0) segments.push_back({whole * width, 1, extent % width});
+  return segments;
+}
+
+std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap) {
+  std::vector<Segment> segments;
+  int64_t done = extent / width * width;
+  if (done > 0) segments.push_back({0, done / width, width});
+  if (const int64_t vectors = (extent - done) / kLanes; vectors > 0) {
+    segments.push_back({done, 1, vectors * kLanes});
+    done += vectors * kLanes;
+  }
+  if (done == extent) return segments;
+  if (overlap && extent >= kLanes) {
+    segments.push_back({extent - kLanes, 1, kLanes});
+  } else {
+    segments.push_back({done, 1, extent - done});
+  }
+  return segments;
+}
+
+std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
+  if (vector >= 0) {
+    Stmt lanes = loop::for_loop(vector, LoopKind::Vector, std::move(body));
+    body.clear();
+    body.push_back(std::move(lanes));
+  }
+  if (unroll < 0) return body;
+  std::vector<Stmt> unrolled;
+  unrolled.push_back(loop::for_loop(unroll, LoopKind::Unroll, std::move(body)));
+  return unrolled;
+}
+
+LaneLoops lane_loops(Kernel& kernel, int64_t width) {
+  LaneLoops loops;
+  const bool vector = width % kLanes == 0;
+  const int64_t steps = vector ? width / kLanes : width;
+  if (steps > 1) {
+    loops.unroll = kernel.add_var("u", steps);
+    loops.element += Affine::variable(loops.unroll, vector ? kLanes : 1);
+  }
+  if (vector) {
+    loops.vector = kernel.add_var("v", kLanes);
+    loops.element += Affine::variable(loops.vector);
+  }
+  return loops;
+}
+
+std::vector<Stmt> StepLoop::around(std::vector<Stmt> body, bool outlined) const {
+  if (var < 0) return body;
+  std::vector<Stmt> looped;
+  looped.push_back(loop::for_loop(var, LoopKind::Serial, std::move(body)));
+  looped.back().outlined = outlined;
+  return looped;
+}
+
+StepLoop step_loop(Kernel& kernel, const char* name, const Segment& segment) {
+  StepLoop step;
+  step.position = Affine(segment.begin);
+  if (segment.count > 1) {
+    step.var = kernel.add_var(name, segment.count);
+    step.position += Affine::variable(step.var, segment.width);
+  }
+  return step;
+}
+
+}  // namespace lathe::lower

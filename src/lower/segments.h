@@ -1,0 +1,50 @@
+// Divides a loop of known extent into runs of equal steps, so that edges get tiles of their own
+// instead of tests.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::lower {
+
+// `count` steps of `width` from `begin`.
+struct Segment {
+  int64_t begin;
+  int64_t count;
+  int64_t width;
+};
+
+// Whole steps of `width`; what remains is one narrower step.
+std::vector<Segment> split(int64_t extent, int64_t width);
+
+// Steps of `width` (a multiple of the lanes), then of the lanes. What is left over is either a last
+// step of the lanes that overlaps the one before (`overlap`, where storing a value twice does no
+// harm) or a narrow scalar step.
+std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap);
+
+inline bool is_vector(const Segment& segment) { return segment.width % loop::kLanes == 0; }
+
+// `body` inside loops over lanes of `width` elements: unrolled vectors, or unrolled scalars where
+// width is no multiple. The element is vector * kLanes + lane; both variables are made by the
+// caller through lane_loops.
+struct LaneLoops {
+  loop::VarId unroll = -1;  // absent when there is one step only
+  loop::VarId vector = -1;  // absent for scalar steps
+  loop::Affine element;
+
+  std::vector<loop::Stmt> around(std::vector<loop::Stmt> body) const;
+};
+LaneLoops lane_loops(loop::Kernel& kernel, int64_t width);
+
+// for name in extent (serial) around body; the body alone where the extent is 1 and var is absent.
+struct StepLoop {
+  loop::VarId var = -1;
+  loop::Affine position;  // begin + width * var
+
+  std::vector<loop::Stmt> around(std::vector<loop::Stmt> body, bool outlined = false) const;
+};
+StepLoop step_loop(loop::Kernel& kernel, const char* name, const Segment& segment);
+
+}  // namespace lathe::lower

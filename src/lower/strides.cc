@@ -1,0 +1,28 @@
+#include "lower/strides.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lathe::lower {
+
+Stride stride_of(const loop::Kernel& kernel, loop::ExprId root, loop::VarId var) {
+  std::vector<bool> reached(kernel.exprs.size());
+  reached[static_cast<size_t>(root)] = true;
+  bool moves = false;
+  for (size_t id = static_cast<size_t>(root) + 1; id-- > 0;) {
+    if (!reached[id]) continue;
+    const loop::Expr& expr = kernel.exprs[id];
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      reached[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
+    }
+    if (expr.kind != loop::ExprKind::Load) continue;
+    const int64_t coefficient = expr.address.coefficient(var);
+    const bool guarded = std::ranges::any_of(
+        expr.guards, [&](const loop::Guard& guard) { return guard.index.coefficient(var) != 0; });
+    if (guarded || (coefficient != 0 && coefficient != 1)) return Stride::Other;
+    if (coefficient == 1) moves = true;
+  }
+  return moves ? Stride::Contiguous : Stride::None;
+}
+
+}  // namespace lathe::lower
