@@ -1,0 +1,16 @@
+// Bytes to module (core specification, chapter 5). Safe on any input: memory grows with the bytes,
+// never with a count they claim, and nesting costs no stack. An error says where: "at offset 0x1f:
+// …".
+#pragma once
+
+#include "base/result.h"
+#include "wasm/module.h"
+
+namespace lathe::wasm {
+
+// The engine limit of V8, also ours.
+inline constexpr uint32_t kMaxLocals = 50000;
+
+Result<Module> decode(std::span<const uint8_t> bytes);
+
+}  // namespace lathe::wasm

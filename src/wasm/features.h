@@ -1,0 +1,10 @@
+// Which proposals a module needs from its engine.
+#pragma once
+
+#include "wasm/module.h"
+
+namespace lathe::wasm {
+
+FeatureSet features_of(const Module& module);
+
+}  // namespace lathe::wasm

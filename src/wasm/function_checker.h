@@ -1,0 +1,74 @@
+// Types the instructions of one function body, one at a time: the algorithm of the core
+// specification's appendix "Validation Algorithm". The validator runs it over finished bodies, the
+// assembler while a body is being written.
+#pragma once
+
+#include "base/result.h"
+#include "wasm/module.h"
+
+namespace lathe::wasm {
+
+class FunctionChecker {
+ public:
+  // The three must outlive the checker and may grow while it runs.
+  FunctionChecker(const Module& module, const IndexSpaces& spaces, const Function& function);
+
+  // An error changes nothing, so that the message can show the stack.
+  Status check(const Instruction& instruction);
+  // The `end` of the function itself has been checked.
+  bool done() const { return frames_.empty(); }
+  std::span<const ValType> stack() const { return stack_; }
+
+ private:
+  using Types = std::span<const ValType>;
+  struct Signature {
+    Types params;
+    Types results;
+  };
+  struct Frame {
+    Opcode op;
+    int64_t block_type;
+    size_t height;
+    bool unreachable;
+  };
+
+  Status check_special(const Instruction& instruction);
+  Status check_control(const Instruction& instruction);
+  Status check_variable(const Instruction& instruction);
+  Status check_table(const Instruction& instruction);
+  Status check_memory_copy(const Instruction& instruction);
+  Status check_reference(const Instruction& instruction);
+
+  Status begin_block(const Instruction& instruction);
+  Status begin_else();
+  Status end_block();
+  Status branch_table(const Instruction& instruction);
+  Status select_operands();
+  Status call(const Instruction& instruction);
+  Status return_call(const Instruction& instruction);
+
+  // Pops the operands and pushes the results.
+  Status apply(Opcode op, Types operands, Types results);
+  bool matches(Types operands) const;
+  std::unexpected<Error> mismatch(Opcode op, Types operands) const;
+  ValType top(size_t depth) const;
+  void set_unreachable();
+
+  Result<Signature> signature(int64_t block_type) const;
+  Result<Types> label_types(uint32_t depth) const;
+  Result<Signature> callee(const Instruction& instruction) const;
+  Result<ValType> local(uint32_t index) const;
+  Result<TableType> table(uint32_t index) const;
+  Result<Limits> memory(uint32_t index) const;
+  Result<ValType> address_type(const OpcodeInfo& row, const Instruction& instruction) const;
+  Status check_memory_access(const OpcodeInfo& row, const Instruction& instruction) const;
+  Status check_segment(const OpcodeInfo& row, const Instruction& instruction) const;
+
+  const Module& module_;
+  const IndexSpaces& spaces_;
+  const Function& function_;
+  std::vector<ValType> stack_;
+  std::vector<Frame> frames_;
+};
+
+}  // namespace lathe::wasm
