@@ -1,0 +1,39 @@
+#include "nn/activation.h"
+
+#include "ops/activations.h"
+
+namespace lathe::nn {
+namespace {
+
+class Activation final : public Layer {
+ public:
+  explicit Activation(ActivationOptions options)
+      : Layer(std::move(options.name), std::move(options.input_shape),
+              std::move(options.activation)) {}
+
+  std::string_view class_name() const override { return "Activation"; }
+  Result<LayerPlan> plan(const Shape& input) const override { return LayerPlan{input, {}}; }
+  Tensor build(Tensor x, std::span<const Tensor>) const override { return x; }
+};
+
+}  // namespace
+
+LayerPtr activation(ActivationOptions options) {
+  return std::make_shared<Activation>(std::move(options));
+}
+
+Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x) {
+  float p[4];
+  for (int i = 0; i < 4; ++i) p[i] = static_cast<float>(activation.parameters[i]);
+  switch (activation.kind) {
+#define APPLY(...) __VA_ARGS__
+#define ACTIVATION(name_, text_, apply_, parameters_) \
+  case ActivationKind::name_:                         \
+    return apply_;
+#include "nn/tables.def"
+#undef APPLY
+  }
+  return x;
+}
+
+}  // namespace lathe::nn

@@ -1,0 +1,33 @@
+// The layer Dense: output = activation(x · kernel + bias) along the last axis.
+#pragma once
+
+#include "nn/layer.h"
+
+namespace lathe::nn {
+
+struct DenseOptions {
+  int64_t units = 0;
+  Choice activation = "linear";
+  bool use_bias = true;
+  Choice kernel_initializer = "glorotUniform";
+  Choice bias_initializer = "zeros";
+  Shape input_shape = {};
+  std::string name = {};
+
+  // field("jsonKey", member) for every member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("units", units);
+    field("activation", activation);
+    field("useBias", use_bias);
+    field("kernelInitializer", kernel_initializer);
+    field("biasInitializer", bias_initializer);
+    field("inputShape", input_shape);
+    field("name", name);
+  }
+};
+
+// [batch, …, n] -> [batch, …, units]; weights kernel [n, units] and bias [units].
+LayerPtr dense(DenseOptions options);
+
+}  // namespace lathe::nn

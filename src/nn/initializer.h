@@ -1,0 +1,25 @@
+// The first content of weights and optimiser slots.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "nn/tables.h"
+
+namespace lathe::nn {
+
+// A tensor that lives between calls, and how it starts.
+struct Variable {
+  std::string name;  // "dense_1/kernel", "optimizer/m/dense_1/kernel"
+  graph::Shape shape;
+  Chosen<InitializerKind> initializer;
+  bool trainable = false;
+};
+
+// The content at the start, row-major: a function of the seed, the name, the shape and the initialiser only. The laws are those of
+// TensorFlow.js (fans of the last two axes; truncated at two deviations without correction), the numbers are our own.
+std::vector<float> initial_value(const Variable& variable, uint64_t seed);
+
+}  // namespace lathe::nn
