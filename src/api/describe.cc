@@ -1,0 +1,68 @@
+// The tables of the core as JSON, so that other languages hold no copy of them.
+#include <span>
+
+#include "api/json_reader.h"
+#include "api/model_json.h"
+#include "base/text.h"
+#include "scalar/op.h"
+
+namespace lathe::api {
+namespace {
+
+std::string spelled_default(const nn::Parameter& parameter) {
+  if (parameter.range == nn::Range::Flag) return parameter.standard != 0 ? "true" : "false";
+  return concat(parameter.standard);
+}
+
+// Appends `,"key":[items]`, each item spelled by `spell`.
+template <class Range, class Spell>
+void append_list(std::string& out, std::string_view key, const Range& range, Spell spell) {
+  if (out.size() > 1) out += ',';
+  append(out, json_string(key), ":[");
+  for (bool first = true; const auto& each : range) {
+    if (!first) out += ',';
+    out += spell(each);
+    first = false;
+  }
+  out += ']';
+}
+
+std::string spelled_row(const nn::Row& row) {
+  std::string out = concat("{\"name\":", json_string(row.name), ",");
+  std::string parameters = "{";
+  append_list(parameters, "parameters", row.parameters(), [](const nn::Parameter& parameter) {
+    return concat("{\"name\":", json_string(parameter.name),
+                  ",\"default\":", spelled_default(parameter), "}");
+  });
+  return out + parameters.substr(1) + '}';
+}
+
+constexpr std::string_view kDTypes[] = {
+#define DTYPE(name_, text_, type_) text_,
+#include "scalar/dtypes.def"
+};
+constexpr scalar::Op kOps[] = {
+#define SCALAR_OP(name_, ...) scalar::Op::name_,
+#include "scalar/ops.def"
+};
+
+}  // namespace
+
+std::string describe() {
+  std::string out = "{";
+  const auto spell_op = [](scalar::Op op) {
+    return concat("{\"name\":", json_string(scalar::info(op).text),
+                  ",\"arity\":", scalar::info(op).arity, "}");
+  };
+  append_list(out, "dtypes", kDTypes, json_string);
+  append_list(out, "scalarOps", kOps, spell_op);
+  append_list(out, "activations", nn::activations(), spelled_row);
+  append_list(out, "losses", nn::losses(), spelled_row);
+  append_list(out, "optimizers", nn::optimizers(), spelled_row);
+  append_list(out, "initializers", nn::initializers(), spelled_row);
+  append_list(out, "layers", nn::layer_classes(), json_string);
+  append_list(out, "passes", compile::pass_names(), json_string);
+  return out + '}';
+}
+
+}  // namespace lathe::api

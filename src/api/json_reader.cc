@@ -1,0 +1,220 @@
+#include "api/json_reader.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+
+namespace lathe::api {
+namespace {
+
+constexpr size_t kMaxLength = 1 << 20;
+constexpr int kMaxDepth = 32;
+constexpr double kMaxExact = 9007199254740992;  // 2^53
+
+// The value as an error shows it.
+std::string spelled(const Json& json) {
+  switch (json.type()) {
+    case Json::value_t::null:
+      return "null";
+    case Json::value_t::boolean:
+      return json.get<bool>() ? "true" : "false";
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+    case Json::value_t::number_float:
+      return concat(json.get<double>());
+    case Json::value_t::string:
+      return json_string(std::string_view(json.get_ref<const std::string&>()).substr(0, 60));
+    case Json::value_t::array:
+      return "an array";
+    case Json::value_t::object:
+      return "an object";
+    case Json::value_t::binary:
+    case Json::value_t::discarded:
+      break;
+  }
+  return "?";
+}
+
+// The whole number in [least, most] that json is, or nothing. 128 and 128.0 are the same.
+std::optional<double> whole(const Json& json, double least, double most) {
+  if (!json.is_number()) return std::nullopt;
+  const double number = json.get<double>();
+  if (!(number >= least && number <= most) || number != std::floor(number)) return std::nullopt;
+  return number;
+}
+
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kMaxDepth) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text) {
+  if (text.size() > kMaxLength) {
+    return fail(concat("JSON text of ", text.size(), " bytes; at most ", kMaxLength, " are read"));
+  }
+  if (is_too_deep(text)) return fail(concat("JSON text nests deeper than ", kMaxDepth));
+  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  if (json.is_discarded()) return fail("the text is not JSON");
+  return json;
+}
+
+ObjectReader::ObjectReader(const Json& json, std::string path)
+    : json_(json), path_(std::move(path)) {
+  if (!json_.is_object()) {
+    message_ = concat(path_, path_.empty() ? "the JSON text" : ":", " must be an object, got ",
+                      spelled(json_));
+  }
+}
+
+std::string ObjectReader::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : concat(path_, '.', key);
+}
+
+const Json* ObjectReader::find(std::string_view key) {
+  known_.push_back(key);
+  if (!message_.empty()) return nullptr;
+  const auto at = json_.find(key);
+  return at == json_.end() ? nullptr : &*at;
+}
+
+const Json* ObjectReader::require(std::string_view key) {
+  const Json* json = find(key);
+  if (json == nullptr && message_.empty()) message_ = concat(path_of(key), ": is missing");
+  return json;
+}
+
+void ObjectReader::mistake(std::string_view key, std::string_view wanted, const Json& got) {
+  message_ = concat(path_of(key), ": must be ", wanted, ", got ", spelled(got));
+}
+
+void ObjectReader::operator()(std::string_view key, int64_t& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (const auto number = whole(*json, 1, INT32_MAX)) {
+    value = static_cast<int64_t>(*number);
+  } else {
+    mistake(key, "a positive integer", *json);
+  }
+}
+
+void ObjectReader::operator()(std::string_view key, uint64_t& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (const auto number = whole(*json, 0, kMaxExact)) {
+    value = static_cast<uint64_t>(*number);
+  } else {
+    mistake(key, "an integer from 0 to 2^53", *json);
+  }
+}
+
+void ObjectReader::operator()(std::string_view key, bool& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (!json->is_boolean()) return mistake(key, "true or false", *json);
+  value = json->get<bool>();
+}
+
+void ObjectReader::operator()(std::string_view key, std::string& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (!json->is_string()) return mistake(key, "a string", *json);
+  value = json->get_ref<const std::string&>();
+}
+
+void ObjectReader::operator()(std::string_view key, std::vector<std::string>& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (!json->is_array() || !std::ranges::all_of(*json, &Json::is_string)) {
+    return mistake(key, "an array of strings", *json);
+  }
+  for (const Json& each : *json) value.push_back(each.get_ref<const std::string&>());
+}
+
+void ObjectReader::operator()(std::string_view key, graph::Shape& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  graph::Shape shape;
+  if (json->is_array()) {
+    for (const Json& each : *json) {
+      const auto size = whole(each, 1, INT32_MAX);
+      if (!size) return mistake(key, "an array of positive integers", each);
+      shape.push_back(static_cast<int64_t>(*size));
+    }
+  }
+  if (shape.empty()) return mistake(key, "an array of positive integers", *json);
+  value = std::move(shape);
+}
+
+void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
+  const Json* json = find(key);
+  if (json == nullptr || json->is_null()) return;
+  if (json->is_string()) {
+    value = nn::Choice(json->get_ref<const std::string&>());
+    return;
+  }
+  if (!json->is_object()) return mistake(key, "a name or an object with a name", *json);
+  nn::Choice choice;
+  for (const auto& [name, each] : json->items()) {
+    if (name == "name" && each.is_string()) {
+      choice.name = each.get_ref<const std::string&>();
+    } else if (name != "name" && (each.is_number() || each.is_boolean())) {
+      choice.parameters.emplace_back(name,
+                                     each.is_boolean() ? each.get<bool>() : each.get<double>());
+    } else {
+      const std::string inner = concat(key, '.', name);
+      return mistake(inner, name == "name" ? "a string" : "a number, true or false", each);
+    }
+  }
+  if (choice.name.empty()) {
+    message_ = concat(path_of(key), ".name: is missing");
+    return;
+  }
+  value = std::move(choice);
+}
+
+Status ObjectReader::finish() const {
+  if (!message_.empty()) return fail(message_);
+  for (const auto& [key, value] : json_.items()) {
+    if (std::ranges::find(known_, key) == known_.end()) {
+      return fail(concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, known_)));
+    }
+  }
+  return {};
+}
+
+std::string json_string(std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      append(out, "\\u00", kHex[c >> 4], kHex[c & 15]);
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+}  // namespace lathe::api

@@ -1,0 +1,57 @@
+// Reads JSON objects of known keys into C++ values. Errors name the place and what was found:
+// `layers[0].config.units: must be a positive integer, got "x"`.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+#include "nn/tables.h"
+
+namespace lathe::api {
+
+using Json = nlohmann::json;
+
+// Refuses texts longer than 1 MiB or nested deeper than 32 before it parses.
+Result<Json> parse_json(std::string_view text);
+
+class ObjectReader {
+ public:
+  // `path` is how errors call this object; empty for the whole text. The JSON must outlive the reader.
+  ObjectReader(const Json& json, std::string path);
+
+  // Each reads the key if it is there and leaves `value` alone if not. The first mistake is kept; later calls do nothing.
+  void operator()(std::string_view key, int64_t& value);  // positive, at most 2^31 - 1
+  void operator()(std::string_view key, uint64_t& value);  // at most 2^53
+  void operator()(std::string_view key, bool& value);
+  void operator()(std::string_view key, std::string& value);
+  void operator()(std::string_view key, std::vector<std::string>& value);
+  void operator()(std::string_view key, graph::Shape& value);
+  // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent.
+  void operator()(std::string_view key, nn::Choice& value);
+
+  // The value of a key, or null if it is absent; read as required, absence is a mistake.
+  const Json* find(std::string_view key);
+  const Json* require(std::string_view key);
+  std::string path_of(std::string_view key) const;
+
+  // The first mistake; else a key that nobody asked for.
+  Status finish() const;
+
+ private:
+  void mistake(std::string_view key, std::string_view wanted, const Json& got);
+
+  const Json& json_;
+  std::string path_;
+  std::string message_;
+  std::vector<std::string_view> known_;
+};
+
+// JSON spelling of a text, with its quotes.
+std::string json_string(std::string_view text);
+
+}  // namespace lathe::api

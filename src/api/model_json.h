@@ -1,0 +1,31 @@
+// Models and compile options as JSON, in the form that api/lathe.h describes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "compile/compile.h"
+#include "nn/training.h"
+
+namespace lathe::api {
+
+struct CompileRequest {
+  nn::TrainingOptions training;
+  compile::Options options;
+};
+
+Result<nn::Sequential> parse_model(std::string_view json);
+Result<CompileRequest> parse_request(std::string_view json);
+
+// Layers, weights and shapes of a model.
+std::string summary(const nn::Sequential& model);
+
+// compile::metadata with "trainable" in every state.
+std::string metadata(const compile::Executable& executable,
+                     const std::vector<nn::Variable>& variables);
+
+// The tables of the core.
+std::string describe();
+
+}  // namespace lathe::api

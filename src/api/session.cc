@@ -1,0 +1,91 @@
+#include "api/session.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "api/json_reader.h"
+#include "base/check.h"
+#include "base/text.h"
+
+namespace lathe::api {
+namespace {
+
+size_t byte_count(const compile::Buffer& buffer) {
+  return static_cast<size_t>(graph::element_count(buffer.shape)) *
+         static_cast<size_t>(scalar::size_of(buffer.dtype));
+}
+
+std::vector<std::byte> initial_contents(const compile::Executable& compiled,
+                                        const std::vector<nn::Variable>& variables, uint64_t seed) {
+  std::vector<std::byte> contents;
+  for (const compile::Buffer& state : compiled.states) {
+    const auto variable = std::ranges::find(variables, state.name, &nn::Variable::name);
+    CHECK(variable != variables.end());
+    const std::vector<float> values = nn::initial_value(*variable, seed);
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
+  }
+  return contents;
+}
+
+bool only_predicts(const graph::Graph& entry) { return entry.updates.empty() && entry.outputs.size() == 1; }
+
+}  // namespace
+
+Result<Model> create_model(std::string_view json) {
+  ASSIGN_OR_RETURN(nn::Sequential network, parse_model(json));
+  std::string text = summary(network);
+  return Model{std::move(network), std::move(text)};
+}
+
+Result<Executable> compile_model(const nn::Sequential& network, std::string_view json) {
+  ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
+  ASSIGN_OR_RETURN(const auto variables, nn::variables(network, request.training));
+  Executable executable;
+  ASSIGN_OR_RETURN(executable.program, nn::build_program(network, request.training));
+  executable.features = request.options.features;
+  executable.dumps = "[";
+  request.options.on_dump = [&executable](std::string_view when, std::string_view text) {
+    append(executable.dumps, executable.dumps.size() > 1 ? "," : "", "{\"when\":", json_string(when),
+           ",\"text\":", json_string(text), "}");
+  };
+  ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, request.options));
+  executable.dumps += ']';
+  executable.metadata = metadata(executable.compiled, variables);
+  executable.initial = initial_contents(executable.compiled, variables, network.seed());
+  return executable;
+}
+
+Result<Executable> export_executable(const Executable& executable, const std::byte* states) {
+  Executable exported;
+  exported.features = executable.features;
+  exported.dumps = "[]";
+  std::ranges::copy_if(executable.program.entries, std::back_inserter(exported.program.entries),
+                       only_predicts);
+
+  compile::Options options;
+  options.features = executable.features;
+  const auto is_read = [&exported](const std::string& name) {
+    return std::ranges::any_of(exported.program.entries, [&name](const graph::Graph& entry) {
+      return std::ranges::any_of(entry.nodes, [&name](const graph::Node& node) {
+        return node.kind == graph::Kind::State && node.name == name;
+      });
+    });
+  };
+  for (const compile::Buffer& state : executable.compiled.states) {
+    const size_t size = byte_count(state);
+    if (is_read(state.name)) options.contents.push_back({state.name, {states, states + size}});
+    states += size;
+  }
+  ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
+  exported.metadata = metadata(exported.compiled, {});
+  for (const compile::Buffer& state : exported.compiled.states) {
+    const auto content =
+        std::ranges::find(options.contents, state.name, &compile::StateContent::name);
+    CHECK(content != options.contents.end());
+    exported.initial.insert(exported.initial.end(), content->data.begin(), content->data.end());
+  }
+  return exported;
+}
+
+}  // namespace lathe::api
