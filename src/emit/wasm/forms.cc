@@ -1,0 +1,125 @@
+#include "emit/wasm/forms.h"
+
+#include <algorithm>
+
+namespace lathe::emit {
+
+using loop::Affine;
+using loop::Expr;
+using loop::ExprKind;
+using loop::LoopKind;
+using loop::Stmt;
+using loop::StmtKind;
+using loop::VarId;
+
+namespace {
+
+class Collector {
+ public:
+  Collector(const loop::Module& module, const loop::Kernel& kernel, std::vector<VarId> nest)
+      : module_(module), kernel_(kernel), nest_(std::move(nest)) {}
+
+  void visit(std::span<const Stmt> body) {
+    for (const Stmt& stmt : body) visit(stmt);
+  }
+
+  std::set<Form> forms;
+
+ private:
+  void visit(const Stmt& stmt) {
+    switch (stmt.kind) {
+      case StmtKind::For:
+        if (stmt.loop == LoopKind::Serial) nest_.push_back(stmt.var);
+        visit(stmt.body);
+        if (stmt.loop == LoopKind::Serial) nest_.pop_back();
+        return;
+      case StmtKind::If:
+        guards(stmt.guards);
+        return visit(stmt.body);
+      case StmtKind::Store:
+        access(stmt.buffer, stmt.address);
+        return visit_exprs(stmt.value);
+    }
+  }
+
+  void add(const Affine& affine, int64_t scale) {
+    Form form = place_of(affine, scale, nest_, {}).form;
+    if (!form.empty()) forms.insert(std::move(form));
+  }
+
+  void access(loop::BufferRef buffer, const Affine& address) {
+    if (buffer.space == loop::Space::Register) return;
+    add(address, scalar::size_of(module_.buffers[static_cast<size_t>(buffer.id)].dtype));
+  }
+
+  void guards(std::span<const loop::Guard> list) {
+    for (const loop::Guard& guard : list) add(guard.index, 1);
+  }
+
+  void visit_exprs(loop::ExprId root) {
+    std::vector<bool> reached(static_cast<size_t>(root) + 1);
+    reached[static_cast<size_t>(root)] = true;
+    for (size_t id = reached.size(); id-- > 0;) {
+      if (!reached[id]) continue;
+      const Expr& expr = kernel_.exprs[id];
+      for (int i = 0; i < expr.operand_count(); ++i) {
+        reached[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
+      }
+      if (expr.kind == ExprKind::Index) add(expr.address, 1);
+      if (expr.kind == ExprKind::Load) {
+        access(expr.buffer, expr.address);
+        guards(expr.guards);
+      }
+    }
+  }
+
+  const loop::Module& module_;
+  const loop::Kernel& kernel_;
+  std::vector<VarId> nest_;
+};
+
+}  // namespace
+
+bool Form::operator<(const Form& other) const {
+  return std::ranges::lexicographical_compare(
+      terms, other.terms, [](const loop::Term& a, const loop::Term& b) {
+        return a.var != b.var ? a.var < b.var : a.coefficient < b.coefficient;
+      });
+}
+
+Form Form::prefix(std::span<const VarId> nest, size_t depth) const {
+  Form result;
+  for (const loop::Term& term : terms) {
+    const auto at = std::ranges::find(nest, term.var);
+    if (at == nest.end() || static_cast<size_t>(at - nest.begin()) > depth) break;
+    result.terms.push_back(term);
+  }
+  return result;
+}
+
+Place place_of(const Affine& affine, int64_t scale, std::span<const VarId> nest,
+               const Fixed& fixed) {
+  Place place;
+  place.constant = affine.offset * scale;
+  for (const loop::Term& term : affine.terms) {
+    if (term.var == fixed.lane) {
+      place.lane_coefficient = term.coefficient;
+    } else if (const auto value = fixed.values.find(term.var); value != fixed.values.end()) {
+      place.constant += term.coefficient * value->second * scale;
+    }
+  }
+  for (VarId var : nest) {
+    const int64_t coefficient = affine.coefficient(var) * scale;
+    if (coefficient != 0) place.form.terms.push_back({var, coefficient});
+  }
+  return place;
+}
+
+std::set<Form> forms_of(const loop::Module& module, const loop::Kernel& kernel,
+                        std::span<const Stmt> body, std::vector<VarId> nest) {
+  Collector collector(module, kernel, std::move(nest));
+  collector.visit(body);
+  return std::move(collector.forms);
+}
+
+}  // namespace lathe::emit

@@ -1,0 +1,48 @@
+// Addresses as code: the part of an affine form that loop variables move is kept in a local that
+// each loop advances by a constant, so an access costs no multiplication; the constant part becomes
+// the instruction's offset.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::emit {
+
+// coefficient * var summed, outermost loop first. Byte units for addresses, plain numbers for
+// indices.
+struct Form {
+  std::vector<loop::Term> terms;
+
+  bool operator<(const Form& other) const;
+  bool empty() const { return terms.empty(); }
+  // The terms up to and including the loop at `depth` of the nest.
+  Form prefix(std::span<const loop::VarId> nest, size_t depth) const;
+};
+
+// What stands inside unrolled and vector loops at the moment.
+struct Fixed {
+  std::map<loop::VarId, int64_t> values;  // unrolled variables
+  loop::VarId lane = -1;                  // variable of the open Vector loop
+};
+
+// An affine form taken apart: sum of form, constant and lane_coefficient * lane.
+struct Place {
+  Form form;
+  int64_t constant = 0;
+  int64_t lane_coefficient = 0;
+};
+// `scale` multiplies form and constant (element size), not lane_coefficient. `nest`: open Serial
+// loops, outermost first.
+Place place_of(const loop::Affine& affine, int64_t scale, std::span<const loop::VarId> nest,
+               const Fixed& fixed);
+
+// Every form that `body` uses, inside the loops `nest`.
+std::set<Form> forms_of(const loop::Module& module, const loop::Kernel& kernel,
+                        std::span<const loop::Stmt> body, std::vector<loop::VarId> nest);
+
+}  // namespace lathe::emit

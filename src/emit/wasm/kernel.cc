@@ -1,0 +1,358 @@
+#include "emit/wasm/kernel.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace lathe::emit {
+
+using loop::DType;
+using loop::kLanes;
+using loop::LoopKind;
+using loop::Stmt;
+using loop::StmtKind;
+using loop::VarId;
+using wasm::Opcode;
+using wasm::ValType;
+
+wasm::ValType scalar_type(DType dtype) { return dtype == DType::F32 ? ValType::f32 : ValType::i32; }
+
+KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
+                             const loop::Kernel& kernel, std::span<const uint64_t> offsets,
+                             Target target)
+    : module_builder_(module_builder),
+      module_(module),
+      kernel_(kernel),
+      offsets_(offsets),
+      target_(target),
+      vector_registers_(kernel.registers.size()) {}
+
+uint32_t KernelEmitter::emit() {
+  if (target_.simd) find_vector_registers();
+  scope_.function = &module_builder_.add_function(kernel_.name, {}, {});
+  emit_body(kernel_.body);
+  return code().index();
+}
+
+uint32_t KernelEmitter::acquire(ValType type) {
+  auto& free = scope_.free_locals[type];
+  if (free.empty()) return code().add_local(type);
+  const uint32_t local = free.back();
+  free.pop_back();
+  return local;
+}
+
+void KernelEmitter::release(ValType type, uint32_t local) {
+  scope_.free_locals[type].push_back(local);
+}
+
+void KernelEmitter::find_vector_registers() {
+  std::vector<bool> is_lane(kernel_.vars.size());
+  const auto mark = [&](loop::BufferRef buffer, const loop::Affine& address) {
+    if (buffer.space != loop::Space::Register) return;
+    for (const loop::Term& term : address.terms) {
+      if (is_lane[static_cast<size_t>(term.var)]) {
+        vector_registers_[static_cast<size_t>(buffer.id)] = true;
+      }
+    }
+  };
+  const auto visit = [&](const auto& self, std::span<const Stmt> body) -> void {
+    for (const Stmt& stmt : body) {
+      if (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Vector) {
+        is_lane[static_cast<size_t>(stmt.var)] = true;
+      }
+      if (stmt.kind == StmtKind::Store) mark(stmt.buffer, stmt.address);
+      self(self, stmt.body);
+    }
+  };
+  visit(visit, kernel_.body);
+  for (const loop::Expr& expr : kernel_.exprs) {
+    if (expr.kind == loop::ExprKind::Load) mark(expr.buffer, expr.address);
+  }
+}
+
+void KernelEmitter::emit_body(std::span<const Stmt> body) {
+  for (const Stmt& stmt : body) emit_stmt(stmt);
+}
+
+void KernelEmitter::emit_stmt(const Stmt& stmt) {
+  switch (stmt.kind) {
+    case StmtKind::For:
+      return emit_loop(stmt);
+    case StmtKind::If:
+      return emit_if(stmt);
+    case StmtKind::Store:
+      return emit_store(stmt);
+  }
+}
+
+void KernelEmitter::emit_loop(const Stmt& stmt) {
+  switch (stmt.loop) {
+    case LoopKind::Serial:
+      return emit_serial(stmt);
+    case LoopKind::Unroll:
+      return emit_unrolled(stmt);
+    case LoopKind::Vector:
+      if (!target_.simd) return emit_unrolled(stmt);
+      fixed_.lane = stmt.var;
+      emit_body(stmt.body);
+      fixed_.lane = -1;
+      return;
+  }
+}
+
+void KernelEmitter::emit_unrolled(const Stmt& stmt) {
+  for (int64_t value = 0; value < kernel_.vars[static_cast<size_t>(stmt.var)].extent; ++value) {
+    fixed_.values[stmt.var] = value;
+    emit_body(stmt.body);
+  }
+  fixed_.values.erase(stmt.var);
+}
+
+// Forms that end with this loop's variable start at their outer part and advance by its
+// coefficient.
+void KernelEmitter::emit_serial(const Stmt& stmt) {
+  const auto extent = kernel_.vars[static_cast<size_t>(stmt.var)].extent;
+  if (extent == 0) return;
+  scope_.nest.push_back(stmt.var);
+  const size_t depth = scope_.nest.size() - 1;
+  std::set<Form> moving;
+  for (const Form& form : forms_of(module_, kernel_, stmt.body, scope_.nest)) {
+    const Form head = form.prefix(scope_.nest, depth);
+    if (!head.empty() && head.terms.back().var == stmt.var) moving.insert(head);
+  }
+  for (const Form& form : moving) {
+    Form outer = form;
+    outer.terms.pop_back();
+    push_form(outer);
+    const uint32_t local = acquire(ValType::i32);
+    code().op_index(Opcode::local_set, local);
+    scope_.forms[form] = local;
+  }
+  const uint32_t counter = acquire(ValType::i32);
+  code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
+  code().loop();
+  if (stmt.outlined) {
+    emit_outlined_call(stmt);
+  } else {
+    emit_body(stmt.body);
+  }
+  for (const Form& form : moving) {
+    const uint32_t local = scope_.forms[form];
+    code().op_index(Opcode::local_get, local);
+    code().i32_const(static_cast<int32_t>(form.terms.back().coefficient)).op(Opcode::i32_add);
+    code().op_index(Opcode::local_set, local);
+  }
+  code().op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
+  code().op_index(Opcode::local_tee, counter).br_if(0).end();
+  release(ValType::i32, counter);
+  for (const Form& form : moving) {
+    release(ValType::i32, scope_.forms[form]);
+    scope_.forms.erase(form);
+  }
+  scope_.nest.pop_back();
+}
+
+// The function takes the outer part of every form of the body.
+void KernelEmitter::emit_outlined_call(const Stmt& stmt) {
+  CHECK(fixed_.values.empty() && !lanes_open());
+  std::set<Form> params;
+  for (const Form& form : forms_of(module_, kernel_, stmt.body, scope_.nest)) {
+    const Form head = form.prefix(scope_.nest, scope_.nest.size() - 1);
+    if (!head.empty()) params.insert(head);
+  }
+  auto& function =
+      module_builder_.add_function(concat(kernel_.name, ".body", outlined_count_++),
+                                   std::vector<ValType>(params.size(), ValType::i32), {});
+  for (const Form& form : params) push_form(form);
+  code().call(function.index());
+
+  Scope inner;
+  inner.function = &function;
+  inner.nest = scope_.nest;
+  for (uint32_t index = 0; const Form& form : params) inner.forms[form] = index++;
+  std::swap(scope_, inner);
+  emit_body(stmt.body);
+  std::swap(scope_, inner);
+}
+
+void KernelEmitter::emit_if(const Stmt& stmt) {
+  const std::optional<bool> known = push_guards(stmt.guards);
+  if (known == false) return;
+  if (!known) code().if_();
+  emit_body(stmt.body);
+  if (!known) code().end();
+}
+
+void KernelEmitter::begin_statement(loop::ExprId root) {
+  uses_.assign(kernel_.exprs.size(), 0);
+  varies_.assign(kernel_.exprs.size(), std::nullopt);
+  uses_[static_cast<size_t>(root)] = 1;
+  for (size_t id = static_cast<size_t>(root) + 1; id-- > 0;) {
+    if (uses_[id] == 0) continue;
+    const loop::Expr& expr = kernel_.exprs[id];
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      ++uses_[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])];
+    }
+  }
+}
+
+void KernelEmitter::end_statement() {
+  for (const auto& [key, local] : kept_) release(local.first, local.second);
+  kept_.clear();
+}
+
+void KernelEmitter::emit_store(const Stmt& stmt) {
+  begin_statement(stmt.value);
+  if (stmt.buffer.space == loop::Space::Register) {
+    store_register(stmt);
+  } else {
+    store_global(stmt);
+  }
+  end_statement();
+}
+
+void KernelEmitter::store_register(const Stmt& stmt) {
+  const Place at = place(stmt.address, 1);
+  auto& locals = register_locals(stmt.buffer);
+  if (!is_vector_register(stmt.buffer)) {
+    emit_scalar(stmt.value);
+    code().op_index(Opcode::local_set, locals[static_cast<size_t>(at.constant)]);
+    return;
+  }
+  const uint32_t local = locals[static_cast<size_t>(at.constant / kLanes)];
+  if (lanes_open()) {
+    CHECK(at.lane_coefficient == 1 && at.constant % kLanes == 0);
+    emit_vector(stmt.value);
+  } else {
+    const auto lane = static_cast<uint8_t>(at.constant % kLanes);
+    const DType dtype = dtype_of(stmt.buffer);
+    code().op_index(Opcode::local_get, local);
+    emit_scalar(stmt.value);
+    if (dtype == DType::Bool) code().i32_const(-1).op(Opcode::i32_mul);
+    code().op_lane(dtype == DType::F32 ? Opcode::f32x4_replace_lane : Opcode::i32x4_replace_lane,
+                   lane);
+  }
+  code().op_index(Opcode::local_set, local);
+}
+
+void KernelEmitter::store_global(const Stmt& stmt) {
+  const DType dtype = dtype_of(stmt.buffer);
+  if (!lanes_open()) {
+    const wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+    emit_scalar(stmt.value);
+    code().op_memory(dtype == DType::F32    ? Opcode::f32_store
+                     : dtype == DType::Bool ? Opcode::i32_store8
+                                            : Opcode::i32_store,
+                     at);
+    return;
+  }
+  if (stmt.address.coefficient(fixed_.lane) != 1) return store_global_lanes(stmt);
+  wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+  emit_vector(stmt.value);
+  if (dtype == DType::Bool) {
+    // The lowest byte of each lane, 0xff or 0, side by side; then 1 or 0.
+    const uint32_t mask = acquire(ValType::v128);
+    code().op_index(Opcode::local_tee, mask).op_index(Opcode::local_get, mask);
+    code().shuffle({0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12});
+    code().op_lane(Opcode::i32x4_extract_lane, 0).i32_const(0x01010101).op(Opcode::i32_and);
+    at.align = 1;
+    code().op_memory(Opcode::i32_store, at);
+    release(ValType::v128, mask);
+    return;
+  }
+  at.align = 4;
+  code().op_memory(Opcode::v128_store, at);
+}
+
+void KernelEmitter::store_global_lanes(const Stmt& stmt) {
+  const DType dtype = dtype_of(stmt.buffer);
+  const uint32_t value = acquire(ValType::v128);
+  emit_vector(stmt.value);
+  code().op_index(Opcode::local_set, value);
+  const VarId lane = std::exchange(fixed_.lane, -1);
+  for (uint8_t i = 0; i < kLanes; ++i) {
+    fixed_.values[lane] = i;
+    const wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+    code().op_index(Opcode::local_get, value);
+    if (dtype == DType::F32) {
+      code().op_lane(Opcode::f32x4_extract_lane, i).op_memory(Opcode::f32_store, at);
+    } else if (dtype == DType::I32) {
+      code().op_lane(Opcode::i32x4_extract_lane, i).op_memory(Opcode::i32_store, at);
+    } else {
+      code().op_lane(Opcode::i32x4_extract_lane, i).i32_const(1).op(Opcode::i32_and);
+      code().op_memory(Opcode::i32_store8, at);
+    }
+  }
+  fixed_.values.erase(lane);
+  fixed_.lane = lane;
+  release(ValType::v128, value);
+}
+
+Place KernelEmitter::place(const loop::Affine& affine, int64_t scale) const {
+  return place_of(affine, scale, scope_.nest, fixed_);
+}
+
+void KernelEmitter::push_form(const Form& form) {
+  if (form.empty()) {
+    code().i32_const(0);
+    return;
+  }
+  const auto local = scope_.forms.find(form);
+  CHECK(local != scope_.forms.end());
+  code().op_index(Opcode::local_get, local->second);
+}
+
+void KernelEmitter::push_index(const loop::Affine& index) {
+  const Place at = place(index, 1);
+  if (at.form.empty()) {
+    code().i32_const(static_cast<int32_t>(at.constant));
+    return;
+  }
+  push_form(at.form);
+  if (at.constant != 0) {
+    code().i32_const(static_cast<int32_t>(at.constant)).op(Opcode::i32_add);
+  }
+}
+
+// A pointer that may be negative must be complete before the unsigned offset is added to it.
+wasm::MemArg KernelEmitter::push_address(loop::BufferRef buffer, const loop::Affine& address) {
+  const Place at = place(address, scalar::size_of(dtype_of(buffer)));
+  const int64_t constant =
+      at.constant + static_cast<int64_t>(offsets_[static_cast<size_t>(buffer.id)]);
+  const bool falls = std::ranges::any_of(
+      at.form.terms, [](const loop::Term& term) { return term.coefficient < 0; });
+  push_form(at.form);
+  wasm::MemArg memory;
+  if (!falls && at.constant >= 0) {
+    memory.offset = static_cast<uint64_t>(constant);
+  } else {
+    code().i32_const(static_cast<int32_t>(constant)).op(Opcode::i32_add);
+  }
+  return memory;
+}
+
+std::optional<bool> KernelEmitter::push_guards(std::span<const loop::Guard> guards) {
+  bool pushed = false;
+  std::vector<const loop::Guard*> unknown;
+  for (const loop::Guard& guard : guards) {
+    const Place at = place(guard.index, 1);
+    if (!at.form.empty()) {
+      unknown.push_back(&guard);
+    } else if (at.constant < 0 || at.constant >= guard.extent) {
+      return false;
+    }
+  }
+  for (const loop::Guard* guard : unknown) {
+    push_index(guard->index);
+    code().i32_const(static_cast<int32_t>(guard->extent)).op(Opcode::i32_lt_u);
+    if (pushed) code().op(Opcode::i32_and);
+    pushed = true;
+  }
+  if (!pushed) return true;
+  return std::nullopt;
+}
+
+}  // namespace lathe::emit

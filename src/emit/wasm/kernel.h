@@ -1,0 +1,115 @@
+// One loop kernel -> WebAssembly functions: loops become counted loops, registers become locals,
+// Vector loops become instructions on four lanes, outlined loop bodies become functions of their
+// own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "emit/wasm/forms.h"
+#include "loop/loop.h"
+#include "wasm/assembler.h"
+
+namespace lathe::emit {
+
+// What the engine that will run the module offers beyond WebAssembly 1.0.
+struct Target {
+  bool simd = true;
+  bool relaxed_simd = false;
+};
+
+class KernelEmitter {
+ public:
+  // `offsets`: place of every global buffer in memory 0, in bytes.
+  KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
+                const loop::Kernel& kernel, std::span<const uint64_t> offsets, Target target);
+
+  // Index of a function () -> () that runs the kernel.
+  uint32_t emit();
+
+ private:
+  // One function under construction.
+  struct Scope {
+    wasm::FunctionBuilder* function = nullptr;
+    std::vector<loop::VarId> nest;                       // open Serial loops
+    std::map<Form, uint32_t> forms;                      // local of each form that is alive
+    std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
+    std::map<wasm::ValType, std::vector<uint32_t>> free_locals;
+  };
+
+  wasm::FunctionBuilder& code() { return *scope_.function; }
+  uint32_t acquire(wasm::ValType type);
+  void release(wasm::ValType type, uint32_t local);
+
+  // Statements
+  void find_vector_registers();
+  void emit_body(std::span<const loop::Stmt> body);
+  void emit_stmt(const loop::Stmt& stmt);
+  void emit_loop(const loop::Stmt& stmt);
+  void emit_serial(const loop::Stmt& stmt);
+  void emit_outlined_call(const loop::Stmt& stmt);
+  void emit_unrolled(const loop::Stmt& stmt);
+  void emit_if(const loop::Stmt& stmt);
+  void emit_store(const loop::Stmt& stmt);
+  void store_global(const loop::Stmt& stmt);
+  void store_global_lanes(const loop::Stmt& stmt);
+  void store_register(const loop::Stmt& stmt);
+  void begin_statement(loop::ExprId root);
+  void end_statement();
+
+  // Addresses
+  Place place(const loop::Affine& affine, int64_t scale) const;
+  void push_form(const Form& form);
+  void push_index(const loop::Affine& index);  // without the lane's part
+  wasm::MemArg push_address(loop::BufferRef buffer, const loop::Affine& address);
+  // False when a guard is known to fail. Leaves a condition on the stack unless all are known to
+  // hold.
+  std::optional<bool> push_guards(std::span<const loop::Guard> guards);
+
+  // Expressions
+  bool lanes_open() const { return fixed_.lane >= 0; }
+  bool varies(loop::ExprId id);
+  void emit_scalar(loop::ExprId id);
+  void emit_vector(loop::ExprId id);
+  bool recall(loop::ExprId id, bool vector);
+  void keep(loop::ExprId id, bool vector, wasm::ValType type);
+  void scalar_constant(const loop::Number& number);
+  void vector_constant(const loop::Number& number);
+  void scalar_load(const loop::Expr& expr);
+  void scalar_load_unguarded(const loop::Expr& expr);
+  void vector_load(const loop::Expr& expr);
+  void vector_load_by_lane(const loop::Expr& expr);
+  void splat(loop::ExprId id);
+  void vector_index(const loop::Expr& expr);
+  void scalar_cast(const loop::Expr& expr);
+  void vector_cast(const loop::Expr& expr);
+  void scalar_apply(const loop::Expr& expr);
+  void vector_apply(const loop::Expr& expr);
+  bool vector_bound(const loop::Expr& expr);
+  std::vector<uint32_t>& register_locals(loop::BufferRef buffer);
+  bool is_vector_register(loop::BufferRef buffer) const;
+  loop::DType dtype_of(loop::BufferRef buffer) const;
+
+  wasm::ModuleBuilder& module_builder_;
+  const loop::Module& module_;
+  const loop::Kernel& kernel_;
+  std::span<const uint64_t> offsets_;
+  Target target_;
+  Scope scope_;
+  Fixed fixed_;
+  std::vector<bool> vector_registers_;
+  int outlined_count_ = 0;
+
+  // Of the statement that is being emitted
+  std::vector<int> uses_;
+  std::vector<std::optional<bool>> varies_;
+  std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> kept_;
+};
+
+wasm::ValType scalar_type(loop::DType dtype);
+
+}  // namespace lathe::emit

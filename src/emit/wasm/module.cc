@@ -1,0 +1,68 @@
+#include "emit/wasm/module.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace lathe::emit {
+
+namespace {
+
+constexpr uint64_t kPage = 65536;
+
+std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
+  return {reinterpret_cast<const uint8_t*>(data.data()), data.size()};
+}
+
+void export_offsets(wasm::ModuleBuilder& builder, const loop::Module& module,
+                    const Layout& layout) {
+  const auto add = [&](const std::string& name, int32_t buffer) {
+    const auto offset = static_cast<int64_t>(layout.offsets[static_cast<size_t>(buffer)]);
+    builder.export_global(name, builder.add_global(wasm::ValType::i32, false, offset));
+  };
+  for (const loop::Port& state : module.states) add(state.name, state.buffer);
+  for (const loop::Entry& entry : module.entries) {
+    for (const loop::Port& port : entry.inputs)
+      add(concat(entry.name, '.', port.name), port.buffer);
+    for (const loop::Port& port : entry.outputs)
+      add(concat(entry.name, '.', port.name), port.buffer);
+  }
+}
+
+}  // namespace
+
+Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
+                                 std::span<const Content> contents, std::string_view metadata,
+                                 Target target) {
+  wasm::ModuleBuilder builder;
+  const uint64_t pages = (layout.total_bytes + kPage - 1) / kPage;
+  wasm::Limits limits;
+  limits.min = pages;
+  limits.max = pages;
+  const uint32_t memory = builder.add_memory(limits);
+  builder.export_memory("memory", memory);
+  export_offsets(builder, module, layout);
+
+  for (const loop::Entry& entry : module.entries) {
+    wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
+    builder.export_function(entry.name, function.index());
+    for (const loop::Kernel& kernel : entry.kernels) {
+      function.call(KernelEmitter(builder, module, kernel, layout.offsets, target).emit());
+    }
+  }
+  const auto add_data = [&](int32_t buffer, std::span<const std::byte> data) {
+    const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });
+    if (all_zero) return;
+    builder.add_data(memory, layout.offsets[static_cast<size_t>(buffer)], bytes_of(data));
+  };
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    if (module.buffers[id].role == loop::BufferRole::Constant) {
+      add_data(static_cast<int32_t>(id), module.buffers[id].data);
+    }
+  }
+  for (const Content& content : contents) add_data(content.buffer, content.data);
+  builder.add_custom("tensorlathe", bytes_of(std::as_bytes(std::span(metadata))));
+  return builder.finish();
+}
+
+}  // namespace lathe::emit

@@ -1,0 +1,32 @@
+// Loop module -> WebAssembly module: one function per kernel, one export per entry, every buffer at
+// a fixed address.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "emit/wasm/kernel.h"
+
+namespace lathe::emit {
+
+// First content of a buffer, put into a data segment.
+struct Content {
+  int32_t buffer;
+  std::span<const std::byte> data;
+};
+
+struct Layout {
+  std::span<const uint64_t> offsets;  // bytes, by buffer id
+  uint64_t total_bytes = 0;
+};
+
+// Exports `memory`, a function () -> () per entry, and an i32 global with the offset of every input
+// ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".
+Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
+                                 std::span<const Content> contents, std::string_view metadata,
+                                 Target target);
+
+}  // namespace lathe::emit

@@ -1,0 +1,16 @@
+// The WASM column of scalar/ops.def: the opcode that spells a scalar operation on one number or on
+// four lanes.
+#pragma once
+
+#include <optional>
+
+#include "scalar/op.h"
+#include "wasm/opcode.h"
+
+namespace lathe::emit {
+
+// Bool operands use the i32 columns. Nothing where the table says NONE.
+std::optional<wasm::Opcode> scalar_opcode(scalar::Op op, scalar::DType operand);
+std::optional<wasm::Opcode> vector_opcode(scalar::Op op, scalar::DType operand);
+
+}  // namespace lathe::emit
