@@ -1,8 +1,10 @@
 #include "loop/loop.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace lathe::loop {
 
@@ -22,6 +24,18 @@ size_t hash_of(const Expr& expr) {
   hash = mix(mix(hash, static_cast<size_t>(expr.constant.i)), static_cast<size_t>(expr.buffer.id));
   for (ExprId operand : expr.operands) hash = mix(hash, static_cast<size_t>(operand));
   return hash_of(expr.address, hash);
+}
+
+// The name, with a number behind it if one of `items` has it.
+template <class T>
+std::string unused_name(const std::vector<T>& items, std::string name) {
+  std::string result = name;
+  for (size_t number = items.size();; ++number) {
+    if (std::none_of(items.begin(), items.end(),
+                     [&](const T& item) { return item.name == result; }))
+      return result;
+    result = concat(name, number);
+  }
 }
 
 }  // namespace
@@ -47,12 +61,13 @@ bool same(const Expr& a, const Expr& b) {
 }
 
 VarId Kernel::add_var(std::string var_name, int64_t extent) {
-  vars.push_back({std::move(var_name), extent});
+  vars.push_back({unused_name(vars, std::move(var_name)), extent});
   return static_cast<VarId>(vars.size() - 1);
 }
 
 BufferRef Kernel::add_register(std::string register_name, DType dtype, int64_t size) {
-  registers.push_back({std::move(register_name), dtype, size, BufferRole::Temporary, {}});
+  registers.push_back(
+      {unused_name(registers, std::move(register_name)), dtype, size, BufferRole::Temporary, {}});
   return {Space::Register, static_cast<int32_t>(registers.size() - 1)};
 }
 

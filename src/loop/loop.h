@@ -120,6 +120,7 @@ struct Kernel {
   std::vector<Stmt> body;
   int32_t origin = -1;  // node of the entry's graph that this kernel computes
 
+  // A name that is taken gets a number.
   VarId add_var(std::string name, int64_t extent);
   BufferRef add_register(std::string name, DType dtype, int64_t size);
 };

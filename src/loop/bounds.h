@@ -1,0 +1,31 @@
+// The exact range of an affine form over the loops around it, narrowed by guards.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+struct Range {
+  int64_t low = 0;
+  int64_t high = 0;
+  bool empty() const { return low > high; }
+};
+
+// Ranges of the variables of the loops that enclose a statement, by VarId. A variable outside its
+// loop has none.
+using VarRanges = std::vector<std::optional<Range>>;
+
+// Every value that `form` takes where all guards hold lies in the result; empty where they never
+// hold together, nothing where the arithmetic leaves int64.
+// Without guards the range is exact. A guard over one variable narrows that variable. A guard over
+// several counts where its index is a part of the form: 28*i + 28*k + j under 0 <= i + k < 28 is
+// 28*(i + k) + j. Other guards are ignored.
+std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
+                              VarRanges variables);
+
+}  // namespace lathe::loop

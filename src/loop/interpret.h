@@ -1,0 +1,41 @@
+// The meaning of loop programs, executed slowly: the oracle for passes and targets. Schedules make
+// no difference to it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// The global buffers of a module. Constants hold their data, everything else starts as zeros.
+class Memory {
+ public:
+  explicit Memory(const Module& module);
+
+  std::span<std::byte> bytes(int32_t buffer) { return buffers_[buffer].bytes; }
+  template <class T>
+  std::span<T> view(int32_t buffer) {
+    const std::span<std::byte> all = bytes(buffer);
+    return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
+  }
+
+ private:
+  friend class Interpreter;
+  struct Storage {
+    DType dtype = DType::F32;
+    std::vector<std::byte> bytes;
+  };
+
+  std::vector<Storage> buffers_;
+};
+
+// Runs one entry of a module that verifies. Temporaries and registers start with values that spoil
+// a result (NaN, -1, true). Errors: no such entry; an access outside its buffer.
+Status run(const Module& module, std::string_view entry, Memory& memory);
+
+}  // namespace lathe::loop

@@ -1,0 +1,119 @@
+#include "loop/parse.h"
+
+#include <cstring>
+
+#include "base/text.h"
+#include "loop/parser.h"
+#include "loop/spelling.h"
+
+namespace lathe::loop {
+
+namespace {
+
+class ModuleParser {
+ public:
+  explicit ModuleParser(std::string_view text) : reader_(text) {}
+
+  Result<Module> parse() {
+    TRY(reader_.advance());
+    while (!reader_.at_end()) {
+      const bool is_buffer = reader_.sees("buffer");
+      const bool is_state = reader_.sees("state");
+      if (!is_buffer && !is_state) {
+        TRY(reader_.expect("entry"));
+        TRY(entry());
+        continue;
+      }
+      TRY(reader_.advance());
+      if (is_buffer) {
+        TRY(buffer());
+      } else {
+        TRY(port(module_.states));
+      }
+    }
+    return std::move(module_);
+  }
+
+ private:
+  Status buffer() {
+    ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
+    const auto role = role_of(reader_.token().text);
+    if (!role) return reader_.error("expected input, output, state, constant or temporary");
+    buffer.role = *role;
+    TRY(reader_.advance());
+    if (buffer.role == BufferRole::Constant) TRY(data(buffer));
+    const auto id = static_cast<int32_t>(module_.buffers.size());
+    if (!names_.try_emplace(buffer.name, id).second) {
+      return reader_.error(concat("a second buffer named ", buffer.name));
+    }
+    module_.buffers.push_back(std::move(buffer));
+    return {};
+  }
+
+  // {1.0, 2.0}
+  Status data(Buffer& buffer) {
+    TRY(reader_.expect("{"));
+    for (bool first = true; !reader_.sees("}"); first = false) {
+      if (!first) TRY(reader_.expect(","));
+      ASSIGN_OR_RETURN(const Number number, reader_.number());
+      if (number.dtype != buffer.dtype) {
+        return reader_.error(concat("expected values of type ", scalar::text(buffer.dtype)));
+      }
+      const size_t at = buffer.data.size();
+      buffer.data.resize(at + scalar::size_of(buffer.dtype));
+      std::memcpy(&buffer.data[at], &number.i, scalar::size_of(buffer.dtype));
+    }
+    return reader_.advance();
+  }
+
+  // "name" [4,5] buffer
+  Status port(std::vector<Port>& ports) {
+    Port port;
+    ASSIGN_OR_RETURN(port.name, reader_.quoted());
+    TRY(reader_.expect("["));
+    for (bool first = true; !reader_.sees("]"); first = false) {
+      if (!first) TRY(reader_.expect(","));
+      ASSIGN_OR_RETURN(const int64_t size, reader_.count());
+      port.shape.push_back(size);
+    }
+    TRY(reader_.advance());
+    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    const auto place = names_.find(name);
+    if (place == names_.end()) return reader_.error(concat("no buffer named ", name));
+    port.buffer = place->second;
+    ports.push_back(std::move(port));
+    return {};
+  }
+
+  Status entry() {
+    Entry entry;
+    ASSIGN_OR_RETURN(entry.name, reader_.name());
+    TRY(reader_.expect("{"));
+    while (!reader_.sees("}")) {
+      const bool is_input = reader_.sees("input");
+      const bool is_output = reader_.sees("output");
+      if (!is_input && !is_output && !reader_.sees("kernel")) {
+        return reader_.error("expected input, output or kernel");
+      }
+      TRY(reader_.advance());
+      if (is_input || is_output) {
+        TRY(port(is_input ? entry.inputs : entry.outputs));
+        continue;
+      }
+      ASSIGN_OR_RETURN(Kernel kernel, parse_kernel(reader_, module_, names_));
+      entry.kernels.push_back(std::move(kernel));
+    }
+    module_.entries.push_back(std::move(entry));
+    return reader_.advance();
+  }
+
+  TokenReader reader_;
+  Module module_;
+  BufferNames names_;
+};
+
+}  // namespace
+
+Result<Module> parse(std::string_view text) { return ModuleParser(text).parse(); }
+
+}  // namespace lathe::loop

@@ -1,0 +1,15 @@
+// Reads the text form of loop programs.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// Any text is safe to parse; errors name the line. A parsed module refers only to what it declares,
+// but only verify() says whether it is valid.
+Result<Module> parse(std::string_view text);
+
+}  // namespace lathe::loop

@@ -1,0 +1,305 @@
+// Reads kernels: statements, expressions, affine forms.
+#include <limits>
+
+#include "base/text.h"
+#include "loop/parser.h"
+#include "loop/spelling.h"
+
+namespace lathe::loop {
+
+namespace {
+
+constexpr int kDeepest = 200;  // nested statements or expressions
+
+class KernelParser {
+ public:
+  KernelParser(TokenReader& reader, const Module& module, const BufferNames& names)
+      : reader_(reader), module_(module), names_(names), builder_(kernel_) {}
+
+  Result<Kernel> parse() {
+    ASSIGN_OR_RETURN(kernel_.name, reader_.name());
+    ASSIGN_OR_RETURN(const bool has_origin, reader_.accept("origin"));
+    if (has_origin) {
+      ASSIGN_OR_RETURN(const int64_t origin, reader_.count());
+      if (origin > std::numeric_limits<int32_t>::max()) return reader_.error("origin too large");
+      kernel_.origin = static_cast<int32_t>(origin);
+    }
+    TRY(reader_.expect("{"));
+    while (reader_.sees("register")) TRY(register_buffer());
+    ASSIGN_OR_RETURN(kernel_.body, body());
+    return std::move(kernel_);
+  }
+
+ private:
+  Status register_buffer() {
+    TRY(reader_.advance());
+    ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
+    if (!registers_.try_emplace(buffer.name, kernel_.registers.size()).second) {
+      return reader_.error(concat("a second register named ", buffer.name));
+    }
+    kernel_.registers.push_back(std::move(buffer));
+    return {};
+  }
+
+  // Statements up to and with the closing brace.
+  Result<std::vector<Stmt>> body() {
+    if (++depth_ > kDeepest) return reader_.error("statements nested too deeply");
+    std::vector<Stmt> stmts;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool done, reader_.accept("}"));
+      if (done) break;
+      if (reader_.sees("let")) {
+        TRY(let());
+        continue;
+      }
+      ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")  ? for_loop()
+                                  : reader_.sees("if") ? condition()
+                                                       : store());
+      stmts.push_back(std::move(stmt));
+    }
+    --depth_;
+    return stmts;
+  }
+
+  Result<Stmt> for_loop() {
+    TRY(reader_.advance());
+    ASSIGN_OR_RETURN(std::string name, reader_.name());
+    TRY(reader_.expect("in"));
+    ASSIGN_OR_RETURN(const int64_t extent, reader_.count());
+    Stmt stmt;
+    stmt.kind = StmtKind::For;
+    if (reader_.sees(kVectorWord)) stmt.loop = LoopKind::Vector;
+    if (reader_.sees(kUnrollWord)) stmt.loop = LoopKind::Unroll;
+    if (stmt.loop != LoopKind::Serial) TRY(reader_.advance());
+    ASSIGN_OR_RETURN(stmt.outlined, reader_.accept(kOutlinedWord));
+    TRY(reader_.expect("{"));
+    stmt.var = static_cast<VarId>(kernel_.vars.size());
+    kernel_.vars.push_back({std::move(name), extent});
+    scope_.push_back(stmt.var);
+    ASSIGN_OR_RETURN(stmt.body, body());
+    scope_.pop_back();
+    return stmt;
+  }
+
+  Result<Stmt> condition() {
+    TRY(reader_.advance());
+    Stmt stmt;
+    stmt.kind = StmtKind::If;
+    ASSIGN_OR_RETURN(stmt.guards, guards());
+    TRY(reader_.expect("{"));
+    ASSIGN_OR_RETURN(stmt.body, body());
+    return stmt;
+  }
+
+  Status let() {
+    TRY(reader_.advance());
+    TRY(reader_.expect("%"));
+    ASSIGN_OR_RETURN(const int64_t name, reader_.count());
+    TRY(reader_.expect("="));
+    ASSIGN_OR_RETURN(lets_[name], expression());
+    return {};
+  }
+
+  Result<Stmt> store() {
+    ASSIGN_OR_RETURN(const Expr target, access());
+    if (!target.guards.empty()) return reader_.error("a store has no guards; use if");
+    TRY(reader_.expect("="));
+    ASSIGN_OR_RETURN(const ExprId value, expression());
+    lets_.clear();
+    return loop::store(target.buffer, target.address, value);
+  }
+
+  Result<ExprId> expression() {
+    if (++depth_ > kDeepest) return reader_.error("expressions nested too deeply");
+    ASSIGN_OR_RETURN(const ExprId id, any_expression());
+    --depth_;
+    return id;
+  }
+
+  Result<ExprId> any_expression() {
+    const Token& token = reader_.token();
+    if (reader_.sees("%")) return use_of_let();
+    if (reader_.sees("cast")) return cast_or_access();
+    if (reader_.sees("index")) return index();
+    const bool is_word =
+        reader_.sees("true") || reader_.sees("false") || reader_.sees("inf") || reader_.sees("nan");
+    if (is_word || reader_.sees("-") || token.kind == TokenKind::Integer ||
+        token.kind == TokenKind::Float) {
+      ASSIGN_OR_RETURN(const Number value, reader_.number());
+      return builder_.constant(value);
+    }
+    if (token.kind == TokenKind::Name && !reader_.sees("global")) {
+      const auto op = scalar::op_of(token.text);
+      ASSIGN_OR_RETURN(std::string name, reader_.name());
+      if (reader_.sees("(")) return apply(op, name);
+      return load_of(std::move(name), /*global=*/false);
+    }
+    return load();
+  }
+
+  Result<ExprId> use_of_let() {
+    TRY(reader_.advance());
+    ASSIGN_OR_RETURN(const int64_t name, reader_.count());
+    const auto place = lets_.find(name);
+    if (place == lets_.end()) return reader_.error(concat("no let %", name, " before"));
+    return place->second;
+  }
+
+  Result<ExprId> cast_or_access() {
+    ASSIGN_OR_RETURN(std::string name, reader_.name());
+    if (!reader_.sees("<")) return load_of(std::move(name), /*global=*/false);
+    TRY(reader_.advance());
+    const auto dtype = scalar::dtype_of(reader_.token().text);
+    if (!dtype) return reader_.error("expected an element type");
+    TRY(reader_.advance());
+    TRY(reader_.expect(">"));
+    TRY(reader_.expect("("));
+    Expr expr;
+    expr.kind = ExprKind::Cast;
+    expr.dtype = *dtype;
+    ASSIGN_OR_RETURN(expr.operands[0], expression());
+    TRY(reader_.expect(")"));
+    return builder_.add(std::move(expr));
+  }
+
+  Result<ExprId> index() {
+    TRY(reader_.advance());
+    TRY(reader_.expect("("));
+    Expr expr;
+    expr.kind = ExprKind::Index;
+    expr.dtype = DType::I32;
+    ASSIGN_OR_RETURN(expr.address, affine());
+    TRY(reader_.expect(")"));
+    return builder_.add(std::move(expr));
+  }
+
+  Result<ExprId> apply(std::optional<Op> op, const std::string& name) {
+    if (!op) return reader_.error(concat("no scalar operation ", name));
+    TRY(reader_.advance());
+    ExprId operands[scalar::kMaxArity];
+    DType dtypes[scalar::kMaxArity];
+    const int arity = scalar::info(*op).arity;
+    for (int i = 0; i < arity; ++i) {
+      if (i > 0) TRY(reader_.expect(","));
+      ASSIGN_OR_RETURN(operands[i], expression());
+      dtypes[i] = builder_[operands[i]].dtype;
+    }
+    TRY(reader_.expect(")"));
+    if (!scalar::result_dtype(*op, dtypes)) {
+      std::string types;
+      for (int i = 0; i < arity; ++i) append(types, i > 0 ? ", " : "", scalar::text(dtypes[i]));
+      return reader_.error(concat(name, " does not take (", types, ")"));
+    }
+    return builder_.apply(*op, operands, arity);
+  }
+
+  Result<ExprId> load() {
+    ASSIGN_OR_RETURN(Expr expr, access());
+    return builder_.add(std::move(expr));
+  }
+
+  Result<ExprId> load_of(std::string name, bool global) {
+    ASSIGN_OR_RETURN(Expr expr, access_of(name, global));
+    return builder_.add(std::move(expr));
+  }
+
+  Result<Expr> access() {
+    ASSIGN_OR_RETURN(const bool global, reader_.accept("global"));
+    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    return access_of(name, global);
+  }
+
+  Result<Expr> access_of(const std::string& name, bool global) {
+    Expr expr;
+    expr.kind = ExprKind::Load;
+    const auto reg = registers_.find(name);
+    const auto buffer = names_.find(name);
+    if (!global && reg != registers_.end()) {
+      expr.buffer = {Space::Register, reg->second};
+      expr.dtype = kernel_.registers[reg->second].dtype;
+    } else if (buffer != names_.end()) {
+      expr.buffer = {Space::Global, buffer->second};
+      expr.dtype = module_.buffers[buffer->second].dtype;
+    } else {
+      return reader_.error(concat("no buffer named ", name));
+    }
+    TRY(reader_.expect("["));
+    ASSIGN_OR_RETURN(expr.address, affine());
+    ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
+    if (guarded) {
+      ASSIGN_OR_RETURN(expr.guards, guards());
+    }
+    TRY(reader_.expect("]"));
+    return expr;
+  }
+
+  Result<std::vector<Guard>> guards() {
+    std::vector<Guard> result;
+    for (bool more = true; more;) {
+      Guard guard;
+      TRY(reader_.expect("0"));
+      TRY(reader_.expect("<="));
+      ASSIGN_OR_RETURN(guard.index, affine());
+      TRY(reader_.expect("<"));
+      ASSIGN_OR_RETURN(guard.extent, reader_.count());
+      result.push_back(std::move(guard));
+      ASSIGN_OR_RETURN(more, reader_.accept(","));
+    }
+    return result;
+  }
+
+  Result<Affine> affine() {
+    Affine result;
+    ASSIGN_OR_RETURN(bool negative, reader_.accept("-"));
+    while (true) {
+      TRY(term(negative ? -1 : 1, result));
+      if (!reader_.sees("+") && !reader_.sees("-")) return result;
+      negative = reader_.sees("-");
+      TRY(reader_.advance());
+    }
+  }
+
+  // number, var or number*var
+  Status term(int64_t factor, Affine& sum) {
+    if (reader_.token().kind == TokenKind::Integer) {
+      ASSIGN_OR_RETURN(const int64_t number, reader_.count());
+      factor *= number;
+      ASSIGN_OR_RETURN(const bool times, reader_.accept("*"));
+      if (!times) return add(sum, factor);
+    }
+    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    for (size_t i = scope_.size(); i-- > 0;) {
+      if (kernel_.vars[scope_[i]].name == name) {
+        return add(sum, Affine::variable(scope_[i], factor));
+      }
+    }
+    return reader_.error(concat("no loop variable named ", name));
+  }
+
+  // Refuses sums that no further one could add to.
+  Status add(Affine& sum, const Affine& term) {
+    constexpr int64_t kLargest = int64_t{1} << 62;
+    sum += term;
+    const int64_t changed = term.is_constant() ? sum.offset : sum.coefficient(term.terms[0].var);
+    if (changed > kLargest || changed < -kLargest) return reader_.error("number too large");
+    return {};
+  }
+
+  TokenReader& reader_;
+  const Module& module_;
+  const BufferNames& names_;
+  BufferNames registers_;
+  Kernel kernel_;
+  ExprBuilder builder_;
+  std::vector<VarId> scope_;
+  std::unordered_map<int64_t, ExprId> lets_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+Result<Kernel> parse_kernel(TokenReader& reader, const Module& module, const BufferNames& names) {
+  return KernelParser(reader, module, names).parse();
+}
+
+}  // namespace lathe::loop

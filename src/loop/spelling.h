@@ -1,0 +1,29 @@
+// The words of the loop IR's text form that its printer and its parser share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+std::string_view text(BufferRole role);
+std::optional<BufferRole> role_of(std::string_view text);
+
+inline constexpr std::string_view kVectorWord = "vector";
+inline constexpr std::string_view kUnrollWord = "unroll";
+inline constexpr std::string_view kOutlinedWord = "outlined";
+
+bool starts_name(char c);
+bool continues_name(char c);
+// The name as it is where the grammar takes it for one, else quoted.
+void append_name(std::string& out, std::string_view name);
+void append_quoted(std::string& out, std::string_view text);
+
+// Exact value and dtype: 3 is i32, 3.0, inf and nan are f32, true is bool. A NaN other than the
+// quiet one carries its bits: nan:xffc00000.
+void append_number(std::string& out, const Number& number);
+
+}  // namespace lathe::loop

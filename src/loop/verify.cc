@@ -1,0 +1,319 @@
+#include "loop/verify.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <utility>
+
+#include "base/text.h"
+#include "loop/bounds.h"
+#include "loop/lanes.h"
+#include "loop/rebuild.h"
+
+namespace lathe::loop {
+
+namespace {
+
+constexpr int64_t kLargest = int64_t{1} << 48;  // size, extent, coefficient, offset
+
+bool in_limits(int64_t number) { return -kLargest <= number && number <= kLargest; }
+
+// The names of one list, each once.
+class Names {
+ public:
+  explicit Names(std::string_view what) : what_(what) {}
+
+  Status add(const std::string& name) {
+    if (!seen_.insert(name).second) return fail(concat("two ", what_, " named ", name));
+    return {};
+  }
+
+ private:
+  std::string_view what_;
+  std::unordered_set<std::string> seen_;
+};
+
+class KernelVerifier {
+ public:
+  KernelVerifier(const Module& module, const Kernel& kernel)
+      : module_(module),
+        kernel_(kernel),
+        ranges_(kernel.vars.size()),
+        kinds_(kernel.vars.size(), LoopKind::Serial) {}
+
+  Status run() {
+    Names registers("registers");
+    for (const Buffer& buffer : kernel_.registers) {
+      TRY(registers.add(buffer.name));
+      if (buffer.size < 0 || buffer.size > kLargest) {
+        return fail(concat("register ", buffer.name, " has size ", buffer.size));
+      }
+    }
+    Kernel once;
+    ExprBuilder builder(once);
+    for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
+      TRY(expr(static_cast<ExprId>(id)));
+      if (builder.add(kernel_.exprs[id]) != static_cast<ExprId>(id)) {
+        return fail(concat("expression ", id, " stands twice in the table"));
+      }
+    }
+    return body(kernel_.body);
+  }
+
+ private:
+  // What holds of an expression wherever it is used.
+  Status expr(ExprId id) {
+    const Expr& expr = kernel_.exprs[id];
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      if (expr.operands[i] < 0 || expr.operands[i] >= id) {
+        return fail(concat("expression ", id, " comes before its operand ", expr.operands[i]));
+      }
+    }
+    bool fits = true;
+    switch (expr.kind) {
+      case ExprKind::Constant:
+        fits = expr.constant.dtype == expr.dtype;
+        break;
+      case ExprKind::Index:
+        fits = expr.dtype == DType::I32;
+        break;
+      case ExprKind::Load: {
+        ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(expr.buffer));
+        fits = expr.dtype == buffer->dtype;
+        break;
+      }
+      case ExprKind::Apply: {
+        DType dtypes[scalar::kMaxArity];
+        for (int i = 0; i < expr.operand_count(); ++i) {
+          dtypes[i] = kernel_.exprs[expr.operands[i]].dtype;
+        }
+        fits = scalar::result_dtype(expr.op, dtypes) == expr.dtype;
+        break;
+      }
+      case ExprKind::Cast:
+        break;
+    }
+    if (!fits) {
+      return fail(concat("expression ", id, " has the wrong dtype ", scalar::text(expr.dtype)));
+    }
+    return {};
+  }
+
+  Result<const Buffer*> resolve(BufferRef ref) const {
+    const auto& buffers = ref.space == Space::Global ? module_.buffers : kernel_.registers;
+    if (ref.id < 0 || ref.id >= static_cast<int64_t>(buffers.size())) {
+      return fail(
+          concat(ref.space == Space::Global ? "buffer " : "register ", ref.id, " does not exist"));
+    }
+    return &buffers[ref.id];
+  }
+
+  Status body(const std::vector<Stmt>& stmts) {
+    for (const Stmt& stmt : stmts) {
+      switch (stmt.kind) {
+        case StmtKind::For:
+          TRY(for_loop(stmt));
+          break;
+        case StmtKind::Store:
+          TRY(store(stmt));
+          break;
+        case StmtKind::If:
+          if (lane_ >= 0) return fail("a vector loop holds an if");
+          for (const Guard& guard : stmt.guards) TRY(form(guard.index));
+          conditions_.insert(conditions_.end(), stmt.guards.begin(), stmt.guards.end());
+          TRY(body(stmt.body));
+          conditions_.resize(conditions_.size() - stmt.guards.size());
+          break;
+      }
+    }
+    return {};
+  }
+
+  Status for_loop(const Stmt& stmt) {
+    if (stmt.var < 0 || stmt.var >= static_cast<int64_t>(kernel_.vars.size())) {
+      return fail(concat("loop variable ", stmt.var, " does not exist"));
+    }
+    const Var& var = kernel_.vars[stmt.var];
+    for (const VarId outer : scope_) {
+      if (kernel_.vars[outer].name == var.name) {
+        return fail(concat("loop ", var.name, " lies inside a loop of that name"));
+      }
+    }
+    if (var.extent < 0 || var.extent > kLargest) {
+      return fail(concat("loop ", var.name, " has extent ", var.extent));
+    }
+    if (stmt.outlined && stmt.loop != LoopKind::Serial) {
+      return fail(concat("loop ", var.name, " is outlined but not serial"));
+    }
+    if (lane_ >= 0 && stmt.loop != LoopKind::Unroll) {
+      return fail(concat("a vector loop holds loop ", var.name, ", which is not unrolled"));
+    }
+    if (stmt.loop == LoopKind::Vector && var.extent != kLanes) {
+      return fail(concat("vector loop ", var.name, " has extent ", var.extent));
+    }
+    scope_.push_back(stmt.var);
+    ranges_[stmt.var] = Range{0, var.extent - 1};
+    kinds_[stmt.var] = stmt.loop;
+    if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
+    TRY(body(stmt.body));
+    if (stmt.loop == LoopKind::Vector) {
+      lane_ = -1;
+      if (lanes_meet(kernel_, stmt)) {
+        return fail(concat("a lane of vector loop ", var.name,
+                           " reads or writes what another "
+                           "writes"));
+      }
+    }
+    ranges_[stmt.var] = std::nullopt;
+    scope_.pop_back();
+    return {};
+  }
+
+  Status store(const Stmt& stmt) {
+    if (stmt.value < 0 || stmt.value >= static_cast<int64_t>(kernel_.exprs.size())) {
+      return fail(concat("expression ", stmt.value, " does not exist"));
+    }
+    ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(stmt.buffer));
+    if (kernel_.exprs[stmt.value].dtype != buffer->dtype) {
+      return fail(concat("a ", scalar::text(kernel_.exprs[stmt.value].dtype), " is stored to ",
+                         scalar::text(buffer->dtype), ' ', buffer->name));
+    }
+    if (stmt.buffer.space == Space::Global &&
+        (buffer->role == BufferRole::Input || buffer->role == BufferRole::Constant)) {
+      return fail(concat("a store to ", buffer->name, ", which is never written"));
+    }
+    if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
+      return fail(concat("all lanes store to one element of ", buffer->name));
+    }
+    TRY(access(stmt.buffer, stmt.address, conditions_));
+    return operands_of(stmt);
+  }
+
+  // What holds of the value's expressions inside these loops.
+  Status operands_of(const Stmt& stmt) {
+    std::vector<bool> used(stmt.value + 1, false);
+    used[stmt.value] = true;
+    for (ExprId id = stmt.value; id >= 0; --id) {
+      if (!used[id]) continue;
+      const Expr& expr = kernel_.exprs[id];
+      for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
+      if (expr.kind == ExprKind::Index) TRY(form(expr.address));
+      if (expr.kind == ExprKind::Load) {
+        std::vector<Guard> guards = conditions_;
+        for (const Guard& guard : expr.guards) {
+          TRY(form(guard.index));
+          guards.push_back(guard);
+        }
+        TRY(access(expr.buffer, expr.address, guards));
+      }
+    }
+    return {};
+  }
+
+  Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards) {
+    TRY(form(address));
+    ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(ref));
+    const auto range = range_of(address, guards, ranges_);
+    if (!range) return fail(concat("an address of ", buffer->name, " overflows"));
+    if (!range->empty() && (range->low < 0 || range->high >= buffer->size)) {
+      return fail(concat("an access to ", buffer->name, '[', range->low, "..", range->high,
+                         "] outside ", scalar::text(buffer->dtype), '[', buffer->size, ']'));
+    }
+    if (ref.space == Space::Global) return {};
+    for (const Term& term : address.terms) {
+      if (kinds_[term.var] == LoopKind::Serial) {
+        return fail(concat("the address of register ", buffer->name, " depends on serial loop ",
+                           kernel_.vars[term.var].name));
+      }
+    }
+    return {};
+  }
+
+  // Terms in order, over variables of loops around.
+  Status form(const Affine& affine) {
+    VarId last = -1;
+    for (const Term& term : affine.terms) {
+      if (term.var <= last || term.coefficient == 0) {
+        return fail("terms out of order or with factor 0");
+      }
+      if (term.var >= static_cast<int64_t>(ranges_.size()) || !ranges_[term.var]) {
+        return fail(concat("variable ", term.var, " is used outside its loop"));
+      }
+      if (!in_limits(term.coefficient)) return fail("a factor too large");
+      last = term.var;
+    }
+    if (!in_limits(affine.offset)) return fail("an offset too large");
+    return {};
+  }
+
+  const Module& module_;
+  const Kernel& kernel_;
+  VarRanges ranges_;
+  std::vector<LoopKind> kinds_;  // of the loops around
+  std::vector<VarId> scope_;
+  std::vector<Guard> conditions_;
+  VarId lane_ = -1;  // of the vector loop around
+};
+
+Status verify_buffer(const Buffer& buffer) {
+  if (buffer.size < 0 || buffer.size > kLargest) {
+    return fail(concat("buffer ", buffer.name, " has size ", buffer.size));
+  }
+  const bool constant = buffer.role == BufferRole::Constant;
+  const size_t wanted = constant ? buffer.size * scalar::size_of(buffer.dtype) : 0;
+  if (buffer.data.size() != wanted) {
+    return fail(concat("buffer ", buffer.name, " has ", buffer.data.size(), " bytes of data, not ",
+                       wanted));
+  }
+  return {};
+}
+
+Status verify_ports(const Module& module, const std::vector<Port>& ports, std::string_view what) {
+  Names names(what);
+  for (const Port& port : ports) {
+    TRY(names.add(port.name));
+    if (port.buffer < 0 || port.buffer >= static_cast<int64_t>(module.buffers.size())) {
+      return fail(concat("port ", port.name, " has no buffer"));
+    }
+    int64_t count = 1;
+    for (const int64_t size : port.shape) {
+      if (size < 0 || __builtin_mul_overflow(count, size, &count)) {
+        return fail(concat("port ", port.name, " has shape ", bracketed(port.shape)));
+      }
+    }
+    if (count != module.buffers[port.buffer].size) {
+      return fail(concat("port ", port.name, ' ', bracketed(port.shape), " does not fit buffer ",
+                         module.buffers[port.buffer].name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status verify(const Module& module) {
+  Names buffers("buffers");
+  for (const Buffer& buffer : module.buffers) {
+    TRY(buffers.add(buffer.name));
+    TRY(verify_buffer(buffer));
+  }
+  TRY(verify_ports(module, module.states, "states"));
+  Names entries("entries");
+  for (const Entry& entry : module.entries) {
+    TRY(entries.add(entry.name));
+    TRY(verify_ports(module, entry.inputs, "inputs"));
+    TRY(verify_ports(module, entry.outputs, "outputs"));
+    Names kernels("kernels");
+    for (const Kernel& kernel : entry.kernels) {
+      TRY(kernels.add(kernel.name));
+      if (const Status status = KernelVerifier(module, kernel).run(); !status) {
+        return fail(
+            concat("entry ", entry.name, ", kernel ", kernel.name, ": ", status.error().message));
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace lathe::loop

@@ -1,0 +1,24 @@
+// Says whether a loop program keeps the rules that passes and targets rely on.
+#pragma once
+
+#include "base/result.h"
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// The error names the entry, the kernel and the broken rule:
+// - Every reference resolves; names are unique among buffers, entries, states, ports of an entry,
+//   kernels of an entry, registers of a kernel and loops inside each other.
+// - Expressions come after their operands, each distinct one once; dtypes are those of the scalar
+//   operations and of the buffers loaded and stored.
+// - A variable is used inside its loop only. Only Serial loops are outlined.
+// - Every address stays inside its buffer, as range_of() (bounds.h) sees it under the guards of the
+//   load and of all If around it. A guarded access that range_of cannot confine is refused.
+// - Input and Constant buffers are not stored to; a Constant holds all its data.
+// - Register addresses depend on Unroll and Vector variables only.
+// - Vector loops have kLanes iterations and hold only Stores, whose address moves with the lane,
+// and
+//   Unroll loops; no lane touches what another lane of the same loop stores.
+Status verify(const Module& module);
+
+}  // namespace lathe::loop
