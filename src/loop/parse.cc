@@ -44,7 +44,7 @@ class ModuleParser {
     if (buffer.role == BufferRole::Constant) TRY(data(buffer));
     const auto id = static_cast<int32_t>(module_.buffers.size());
     if (!names_.try_emplace(buffer.name, id).second) {
-      return reader_.error(concat("a second buffer named ", buffer.name));
+      return reader_.error_behind(concat("a second buffer named ", buffer.name));
     }
     module_.buffers.push_back(std::move(buffer));
     return {};
@@ -57,7 +57,7 @@ class ModuleParser {
       if (!first) TRY(reader_.expect(","));
       ASSIGN_OR_RETURN(const Number number, reader_.number());
       if (number.dtype != buffer.dtype) {
-        return reader_.error(concat("expected values of type ", scalar::text(buffer.dtype)));
+        return reader_.error_behind(concat("expected values of type ", scalar::text(buffer.dtype)));
       }
       const size_t at = buffer.data.size();
       buffer.data.resize(at + scalar::size_of(buffer.dtype));
@@ -79,7 +79,7 @@ class ModuleParser {
     TRY(reader_.advance());
     ASSIGN_OR_RETURN(const std::string name, reader_.name());
     const auto place = names_.find(name);
-    if (place == names_.end()) return reader_.error(concat("no buffer named ", name));
+    if (place == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
     port.buffer = place->second;
     ports.push_back(std::move(port));
     return {};

@@ -21,7 +21,8 @@ class KernelParser {
     ASSIGN_OR_RETURN(const bool has_origin, reader_.accept("origin"));
     if (has_origin) {
       ASSIGN_OR_RETURN(const int64_t origin, reader_.count());
-      if (origin > std::numeric_limits<int32_t>::max()) return reader_.error("origin too large");
+      if (origin > std::numeric_limits<int32_t>::max())
+        return reader_.error_behind("origin too large");
       kernel_.origin = static_cast<int32_t>(origin);
     }
     TRY(reader_.expect("{"));
@@ -35,7 +36,7 @@ class KernelParser {
     TRY(reader_.advance());
     ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
     if (!registers_.try_emplace(buffer.name, kernel_.registers.size()).second) {
-      return reader_.error(concat("a second register named ", buffer.name));
+      return reader_.error_behind(concat("a second register named ", buffer.name));
     }
     kernel_.registers.push_back(std::move(buffer));
     return {};
@@ -141,7 +142,7 @@ class KernelParser {
     TRY(reader_.advance());
     ASSIGN_OR_RETURN(const int64_t name, reader_.count());
     const auto place = lets_.find(name);
-    if (place == lets_.end()) return reader_.error(concat("no let %", name, " before"));
+    if (place == lets_.end()) return reader_.error_behind(concat("no let %", name, " before"));
     return place->second;
   }
 
@@ -174,7 +175,7 @@ class KernelParser {
   }
 
   Result<ExprId> apply(std::optional<Op> op, const std::string& name) {
-    if (!op) return reader_.error(concat("no scalar operation ", name));
+    if (!op) return reader_.error_behind(concat("no scalar operation ", name));
     TRY(reader_.advance());
     ExprId operands[scalar::kMaxArity];
     DType dtypes[scalar::kMaxArity];
@@ -188,7 +189,7 @@ class KernelParser {
     if (!scalar::result_dtype(*op, dtypes)) {
       std::string types;
       for (int i = 0; i < arity; ++i) append(types, i > 0 ? ", " : "", scalar::text(dtypes[i]));
-      return reader_.error(concat(name, " does not take (", types, ")"));
+      return reader_.error_behind(concat(name, " does not take (", types, ")"));
     }
     return builder_.apply(*op, operands, arity);
   }
@@ -221,7 +222,7 @@ class KernelParser {
       expr.buffer = {Space::Global, buffer->second};
       expr.dtype = module_.buffers[buffer->second].dtype;
     } else {
-      return reader_.error(concat("no buffer named ", name));
+      return reader_.error_behind(concat("no buffer named ", name));
     }
     TRY(reader_.expect("["));
     ASSIGN_OR_RETURN(expr.address, affine());
@@ -273,7 +274,7 @@ class KernelParser {
         return add(sum, Affine::variable(scope_[i], factor));
       }
     }
-    return reader_.error(concat("no loop variable named ", name));
+    return reader_.error_behind(concat("no loop variable named ", name));
   }
 
   // Refuses sums that no further one could add to.

@@ -9,6 +9,7 @@
 namespace lathe::loop {
 
 Status TokenReader::advance() {
+  line_behind_ = token_.line;
   ASSIGN_OR_RETURN(token_, next_token(text_, at_, line_));
   return {};
 }
@@ -27,6 +28,10 @@ Status TokenReader::expect(std::string_view text) {
 std::unexpected<Error> TokenReader::error(std::string_view message) const {
   const std::string found = at_end() ? "the end" : concat('\'', token_.text.substr(0, 40), '\'');
   return fail(concat("line ", token_.line, ": ", message, " at ", found));
+}
+
+std::unexpected<Error> TokenReader::error_behind(std::string_view message) const {
+  return fail(concat("line ", line_behind_, ": ", message));
 }
 
 Result<std::string> TokenReader::name() {
@@ -67,7 +72,7 @@ Result<Number> TokenReader::number() {
   ASSIGN_OR_RETURN(const int64_t magnitude, count());
   const int64_t value = negative ? -magnitude : magnitude;
   if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
-    return error("an i32 does not hold the number before");
+    return error_behind(concat(value, " is no i32"));
   }
   return Number::of(static_cast<int32_t>(value));
 }

@@ -26,7 +26,9 @@ class TokenReader {
   const Token& token() const { return token_; }
   Result<bool> accept(std::string_view text);
   Status expect(std::string_view text);
+  // About the token ahead; about what was read last.
   std::unexpected<Error> error(std::string_view message) const;
+  std::unexpected<Error> error_behind(std::string_view message) const;
 
   Result<std::string> name();
   Result<std::string> quoted();
@@ -43,6 +45,7 @@ class TokenReader {
   size_t at_ = 0;
   int line_ = 1;
   Token token_;
+  int line_behind_ = 1;
 };
 
 using BufferNames = std::unordered_map<std::string, int32_t>;

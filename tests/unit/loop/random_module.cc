@@ -1,0 +1,280 @@
+#include "random_module.h"
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+
+#include "base/text.h"
+#include "loop/bounds.h"
+#include "loop/interpret.h"
+
+namespace lathe::loop {
+
+namespace {
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Module run() {
+    const int entries = number(1, 2);
+    for (int e = 0; e < entries; ++e) {
+      module_.entries.push_back({concat("entry", e), {}, {}, {}});
+      const int kernels = number(1, 3);
+      for (int k = 0; k < kernels; ++k) {
+        Kernel kernel;
+        kernel.name = concat("kernel ", k);
+        if (chance(2)) kernel.origin = number(0, 9);
+        kernel_ = &kernel;
+        ranges_.clear();
+        kernel.body = body(0);
+        module_.entries.back().kernels.push_back(std::move(kernel));
+      }
+    }
+    for (Buffer& buffer : module_.buffers) fill_constant(buffer);
+    add_ports();
+    return std::move(module_);
+  }
+
+ private:
+  int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
+  bool chance(int one_in) { return number(1, one_in) == 1; }
+
+  std::vector<Stmt> body(int depth) {
+    std::vector<Stmt> stmts;
+    const int count = chance(3) ? 2 : 1;
+    for (int i = 0; i < count; ++i) {
+      if (depth < 4 && !chance(depth + 2)) {
+        stmts.push_back(loop_over(depth));
+      } else if (depth > 0 && chance(6) && !in_vector_) {
+        Stmt stmt;
+        stmt.kind = StmtKind::If;
+        stmt.guards.push_back({address(), number(1, 20)});
+        stmt.body = body(depth + 1);
+        stmts.push_back(std::move(stmt));
+      } else {
+        stmts.push_back(random_store());
+      }
+    }
+    return stmts;
+  }
+
+  Stmt loop_over(int depth) {
+    const int kind = in_vector_ ? 1 : number(0, 5);
+    const VarId var = kernel_->add_var(chance(8) ? "for" : "i", kind == 0   ? kLanes
+                                                                : kind == 1 ? number(1, 3)
+                                                                            : number(1, 11));
+    if (kind > 1 && chance(20)) kernel_->vars[var].extent = 70;
+    ranges_.resize(kernel_->vars.size());
+    ranges_[var] = Range{0, kernel_->vars[var].extent - 1};
+    loops_.push_back({var, kind <= 1});
+    if (kind == 0) in_vector_ = true;
+    Stmt stmt = for_loop(var,
+                         kind == 0   ? LoopKind::Vector
+                         : kind == 1 ? LoopKind::Unroll
+                                     : LoopKind::Serial,
+                         kind == 0 ? vector_body() : body(depth + 1));
+    if (kind == 0) in_vector_ = false;
+    stmt.outlined = kind == 2 && chance(4);
+    loops_.pop_back();
+    ranges_[var].reset();
+    return stmt;
+  }
+
+  std::vector<Stmt> vector_body() {
+    std::vector<Stmt> stmts;
+    for (int i = number(1, 2); i > 0; --i) stmts.push_back(random_store());
+    if (chance(3)) stmts.push_back(loop_over(4));
+    return stmts;
+  }
+
+  // Row-major over the loops around, sometimes without some of them or scaled.
+  Affine address(size_t begin = 0, size_t end = 99, bool unrolled_only = false) {
+    Affine sum;
+    int64_t step = 1;
+    for (size_t i = std::min(end, loops_.size()); i-- > begin;) {
+      if (unrolled_only && !loops_[i].unrolled) continue;
+      if (chance(6)) continue;
+      sum += Affine::variable(loops_[i].var, step);
+      step *= kernel_->vars[loops_[i].var].extent;
+      if (chance(10)) ++step;
+    }
+    if (chance(5)) sum += Affine(number(0, 5));
+    return sum;
+  }
+
+  // A buffer of this dtype that the address fits into.
+  BufferRef fit(DType dtype, Affine& address, bool stored) {
+    const Range range = *range_of(address, {}, ranges_);
+    address += Affine(range.low < 0 ? -range.low : 0);
+    const int64_t size = range.high - std::min<int64_t>(range.low, 0) + 1;
+    const bool fresh = (stored && in_vector_) || chance(4);
+    for (size_t id = 0; id < module_.buffers.size() && !fresh; ++id) {
+      Buffer& buffer = module_.buffers[id];
+      const bool read_only =
+          buffer.role == BufferRole::Input || buffer.role == BufferRole::Constant;
+      if (buffer.dtype != dtype || (stored && read_only) || (!stored && written_by_lanes_[id])) {
+        continue;
+      }
+      if (stored && in_vector_) continue;
+      if (chance(2)) continue;
+      buffer.size = std::max(buffer.size, size);
+      return {Space::Global, static_cast<int32_t>(id)};
+    }
+    constexpr BufferRole kWritten[] = {BufferRole::Output, BufferRole::State,
+                                       BufferRole::Temporary};
+    const auto role = stored ? kWritten[number(0, 2)] : static_cast<BufferRole>(number(0, 4));
+    const size_t id = module_.buffers.size();
+    module_.buffers.push_back({concat(chance(3) ? "b " : "b", id), dtype, size, role, {}});
+    written_by_lanes_.push_back(stored && in_vector_);
+    return {Space::Global, static_cast<int32_t>(id)};
+  }
+
+  Stmt random_store() {
+    ExprBuilder builder(*kernel_);
+    const ExprId value = expression(builder);
+    const DType dtype = kernel_->exprs[value].dtype;
+    if (!in_vector_ && chance(6)) {
+      const Affine at = address(0, 99, /*unrolled_only=*/true);
+      const int64_t size = range_of(at, {}, ranges_)->high + 1;
+      const std::string name = chance(2)                 ? "register"
+                               : module_.buffers.empty() ? "r"
+                                                         : module_.buffers[0].name;
+      return store(kernel_->add_register(name, dtype, size), at, value);
+    }
+    Affine at;
+    if (in_vector_) {
+      int64_t step = 1;
+      for (size_t i = loops_.size(); i-- > 0;) {
+        at += Affine::variable(loops_[i].var, step);
+        step *= kernel_->vars[loops_[i].var].extent;
+      }
+    } else {
+      at = address();
+    }
+    return store(fit(dtype, at, /*stored=*/true), at, value);
+  }
+
+  ExprId expression(ExprBuilder& builder) {
+    std::vector<ExprId> pool;
+    for (int i = number(1, 3); i > 0; --i) pool.push_back(leaf(builder));
+    for (int i = number(0, 8); i > 0; --i) {
+      const auto pick = [&] { return pool[number(0, static_cast<int>(pool.size()) - 1)]; };
+      if (chance(6)) {
+        pool.push_back(builder.cast(pick(), static_cast<DType>(number(0, 2))));
+        continue;
+      }
+      const auto op = static_cast<Op>(number(0, scalar::kOpCount - 1));
+      ExprId operands[scalar::kMaxArity];
+      DType dtypes[scalar::kMaxArity];
+      const int arity = scalar::info(op).arity;
+      for (int k = 0; k < arity; ++k) {
+        operands[k] = pick();
+        dtypes[k] = builder[operands[k]].dtype;
+      }
+      if (scalar::result_dtype(op, dtypes)) pool.push_back(builder.apply(op, operands, arity));
+    }
+    return pool.back();
+  }
+
+  ExprId leaf(ExprBuilder& builder) {
+    const auto dtype = chance(2) ? DType::F32 : static_cast<DType>(number(0, 2));
+    switch (number(0, 5)) {
+      case 0: {
+        constexpr double kSpecial[] = {0, -0.0, 1e30, -1, 3, 1.0 / 3};
+        return builder.constant(Number::from(dtype, kSpecial[number(0, 5)]));
+      }
+      case 1:
+        return builder.index(address());
+      case 2:
+        if (!kernel_->registers.empty()) {
+          const int id = number(0, static_cast<int>(kernel_->registers.size()) - 1);
+          return builder.load({Space::Register, id}, kernel_->registers[id].dtype,
+                              number(0, static_cast<int>(kernel_->registers[id].size) - 1));
+        }
+        break;
+      case 3: {
+        const size_t middle = loops_.size() / 2;
+        Affine row = address(0, middle), column = address(middle);
+        row += Affine(number(-3, 1));
+        const int64_t rows = number(1, 9), columns = number(1, 9);
+        Affine at = row * columns + column;
+        Affine all(rows * columns - 1);
+        const BufferRef buffer = fit(dtype, all, /*stored=*/false);
+        return builder.load(buffer, dtype, at, {{row, rows}, {column, columns}});
+      }
+      default:
+        break;
+    }
+    Affine at = address();
+    const BufferRef buffer = fit(dtype, at, /*stored=*/false);
+    return builder.load(buffer, dtype, at);
+  }
+
+  void fill_constant(Buffer& buffer) {
+    if (buffer.role != BufferRole::Constant) return;
+    const size_t step = scalar::size_of(buffer.dtype);
+    buffer.data.resize(buffer.size * step);
+    for (size_t at = 0; at < buffer.data.size(); at += step) {
+      const Number value = Number::from(buffer.dtype, number(-9, 9) / 8.0);
+      std::memcpy(&buffer.data[at], &value.i, step);
+    }
+  }
+
+  void add_ports() {
+    for (size_t id = 0; id < module_.buffers.size(); ++id) {
+      const Buffer& buffer = module_.buffers[id];
+      const Port port{concat("port \"", id), {1, buffer.size}, static_cast<int32_t>(id)};
+      if (buffer.role == BufferRole::Input) module_.entries[0].inputs.push_back(port);
+      if (buffer.role == BufferRole::Output) module_.entries[0].outputs.push_back(port);
+      if (buffer.role == BufferRole::State) module_.states.push_back(port);
+    }
+  }
+
+  struct Around {
+    VarId var;
+    bool unrolled;
+  };
+
+  std::mt19937 random_;
+  Module module_;
+  Kernel* kernel_ = nullptr;
+  std::vector<Around> loops_;
+  VarRanges ranges_;
+  std::vector<bool> written_by_lanes_;  // by buffer
+  bool in_vector_ = false;
+};
+
+}  // namespace
+
+Module random_module(uint32_t seed) { return Generator(seed).run(); }
+
+std::vector<std::string> outcome(const Module& module, uint32_t seed) {
+  std::mt19937 random(seed);
+  Memory memory(module);
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    const Buffer& buffer = module.buffers[id];
+    if (buffer.role == BufferRole::Constant) continue;
+    const auto bytes = memory.bytes(static_cast<int32_t>(id));
+    const size_t step = scalar::size_of(buffer.dtype);
+    for (size_t at = 0; at < bytes.size(); at += step) {
+      const double value = static_cast<double>(random() % 65) / 16 - 2;
+      const Number number = Number::from(buffer.dtype, value);
+      std::memcpy(&bytes[at], &number.i, step);
+    }
+  }
+  std::vector<std::string> result;
+  for (const Entry& entry : module.entries) {
+    if (const Status status = run(module, entry.name, memory); !status) {
+      result.push_back(status.error().message);
+    }
+  }
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    if (module.buffers[id].role == BufferRole::Temporary) continue;
+    const auto bytes = memory.bytes(static_cast<int32_t>(id));
+    result.emplace_back(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  return result;
+}
+
+}  // namespace lathe::loop

@@ -1,0 +1,19 @@
+// Valid loop programs at random, and their comparison by execution.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// Equal seeds give equal modules. Uses every kind of buffer, statement, loop and expression.
+Module random_module(uint32_t seed);
+
+// The bytes of every buffer that outlives its entry, after all entries ran on random contents;
+// the error of a run that failed.
+std::vector<std::string> outcome(const Module& module, uint32_t seed);
+
+}  // namespace lathe::loop
