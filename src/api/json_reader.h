@@ -21,11 +21,13 @@ Result<Json> parse_json(std::string_view text);
 
 class ObjectReader {
  public:
-  // `path` is how errors call this object; empty for the whole text. The JSON must outlive the reader.
+  // `path` is how errors call this object; empty for the whole text. The JSON must outlive the
+  // reader.
   ObjectReader(const Json& json, std::string path);
 
-  // Each reads the key if it is there and leaves `value` alone if not. The first mistake is kept; later calls do nothing.
-  void operator()(std::string_view key, int64_t& value);  // positive, at most 2^31 - 1
+  // Each reads the key if it is there and leaves `value` alone if not. The first mistake is kept;
+  // later calls do nothing.
+  void operator()(std::string_view key, int64_t& value);   // positive, at most 2^31 - 1
   void operator()(std::string_view key, uint64_t& value);  // at most 2^53
   void operator()(std::string_view key, bool& value);
   void operator()(std::string_view key, std::string& value);

@@ -110,8 +110,8 @@ const void* lathe_executable_initial(int32_t executable) {
 int32_t lathe_executable_export(int32_t executable, const void* states) {
   const Executable* found = find_executable(executable);
   if (found == nullptr) return 0;
-  return keep(state().executables, lathe::api::export_executable(
-                                       *found, static_cast<const std::byte*>(states)));
+  return keep(state().executables,
+              lathe::api::export_executable(*found, static_cast<const std::byte*>(states)));
 }
 
 int32_t lathe_live_objects() { return state().models.count() + state().executables.count(); }

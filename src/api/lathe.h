@@ -1,6 +1,7 @@
 /* The C interface of Tensorlathe, the only one that other languages see. One thread at a time.
- * A call that fails returns 0 and leaves its reason in lathe_error(). A returned text or buffer belongs to the library: it lives
- * until its object is freed or, for texts without an object, until the next call of the same function. */
+ * A call that fails returns 0 and leaves its reason in lathe_error(). A returned text or buffer
+ * belongs to the library: it lives until its object is freed or, for texts without an object, until
+ * the next call of the same function. */
 #ifndef LATHE_API_LATHE_H_
 #define LATHE_API_LATHE_H_
 
@@ -24,20 +25,24 @@ LATHE_EXPORT(lathe_free) void lathe_free(void* memory);
 /* Why the last failing call failed; "" if none has. */
 LATHE_EXPORT(lathe_error) const char* lathe_error(void);
 
-/* {"name":"sequential","seed":42,"layers":[{"class":"Dense","config":{"units":128,"activation":"relu","useBias":true,
- *  "kernelInitializer":"glorotUniform","biasInitializer":"zeros","inputShape":[784],"name":"dense_1"}},…]}
- * An activation or initialiser with parameters is an object: {"name":"leakyRelu","alpha":0.3}. Unknown keys are errors.
- * Returns a handle > 0. */
+/* {"name": "sequential", "seed": 42, "layers": [
+ *   {"class": "Dense", "config": {"units": 128, "activation": "relu", "useBias": true,
+ *    "kernelInitializer": "glorotUniform", "biasInitializer": "zeros", "inputShape": [784],
+ *    "name": "dense_1"}},
+ *   {"class": "Activation", "config": {"activation": {"name": "leakyRelu", "alpha": 0.3}}}]}
+ * Unknown keys are errors. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_create) int32_t lathe_model_create(const char* json, size_t length);
 LATHE_EXPORT(lathe_model_free) void lathe_model_free(int32_t model);
 
-/* {"name","inputShape":[784],"outputShape":[10],"totalParams",
- *  "layers":[{"name","class","outputShape":[null,128],"params"}…],"weights":[{"name":"dense_1/kernel","shape":[784,128]}…]} */
+/* {"name", "inputShape": [784], "outputShape": [10], "totalParams",
+ *  "layers": [{"name", "class", "outputShape": [null, 128], "params"}, ...],
+ *  "weights": [{"name": "dense_1/kernel", "shape": [784, 128]}, ...]} */
 LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model);
 
-/* {"loss":"softmaxCrossEntropy","optimizer":{"name":"adam","learningRate":0.001},"labels":"dense"|"sparse",
- *  "batch":{"train":64,"evaluate":64,"predict":64},"features":{"simd":true,"relaxedSimd":false},"verify":false,
- *  "dumps":["after:PASS"]}; every key may be left out. Without a loss there are only the entries predict and predict_1.
+/* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
+ *  "labels": "dense" or "sparse", "batch": {"train": 64, "evaluate": 64, "predict": 64},
+ *  "features": {"simd": true, "relaxedSimd": false}, "verify": false, "dumps": ["after:PASS"]};
+ * every key may be left out. Without a loss there are only the entries predict and predict_1.
  * Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
@@ -47,16 +52,18 @@ LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executabl
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);
 LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executable);
 
-/* Where everything lies in the module's memory: the module's custom section "tensorlathe", with "trainable" in every state. */
+/* Where everything lies in the module's memory: the module's custom section "tensorlathe", with
+ * "trainable" in every state. */
 LATHE_EXPORT(lathe_executable_metadata) const char* lathe_executable_metadata(int32_t executable);
 /* [{"when":"after:PASS","text":…}…] for the "dumps" asked for. */
 LATHE_EXPORT(lathe_executable_dumps) const char* lathe_executable_dumps(int32_t executable);
 
-/* The first content of all states, one after the other in the order of the metadata, without gaps. */
+/* The first content of all states, one after the other in the order of the metadata, without gaps.
+ */
 LATHE_EXPORT(lathe_executable_initial) const void* lathe_executable_initial(int32_t executable);
 
-/* A stand-alone executable that only predicts: its module starts with the weights found in `states`, laid out as
- * lathe_executable_initial lays them out. Returns a handle > 0. */
+/* A stand-alone executable that only predicts: its module starts with the weights found in
+ * `states`, laid out as lathe_executable_initial lays them out. Returns a handle > 0. */
 LATHE_EXPORT(lathe_executable_export)
 int32_t lathe_executable_export(int32_t executable, const void* states);
 
@@ -66,7 +73,9 @@ LATHE_EXPORT(lathe_live_objects) int32_t lathe_live_objects(void);
 /* Any WebAssembly module as text; fails where it is corrupt. */
 LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t length);
 
-/* The tables of the core: {"dtypes","scalarOps","activations","losses","optimizers","initializers","layers","passes"}; a choice is
+/* The tables of the core:
+ * {"dtypes","scalarOps","activations","losses","optimizers","initializers","layers","passes"}; a
+ * choice is
  * {"name","parameters":[{"name","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);
 

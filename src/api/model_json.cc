@@ -27,15 +27,15 @@ Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path) {
   reader("class", class_name);
   const Json* config = reader.find("config");
   TRY(reader.finish());
-#define LAYER(class_, function_)                                                      \
-  if (class_name == #class_) {                                                        \
-    ASSIGN_OR_RETURN(auto options, parse_config<nn::class_##Options>(                 \
-                                       config, reader.path_of("config")));            \
-    return nn::function_(std::move(options));                                         \
+#define LAYER(class_, function_)                                                           \
+  if (class_name == #class_) {                                                             \
+    ASSIGN_OR_RETURN(auto options,                                                         \
+                     parse_config<nn::class_##Options>(config, reader.path_of("config"))); \
+    return nn::function_(std::move(options));                                              \
   }
 #include "nn/tables.def"
-  return fail(concat(path, ".class: ",
-                     nn::unknown_name("layer class", class_name, nn::layer_classes())));
+  return fail(
+      concat(path, ".class: ", nn::unknown_name("layer class", class_name, nn::layer_classes())));
 }
 
 Status read_labels(ObjectReader& reader, nn::Labels& labels) {
@@ -45,21 +45,6 @@ Status read_labels(ObjectReader& reader, nn::Labels& labels) {
     return fail(concat("labels: must be \"dense\" or \"sparse\", got ", json_string(text)));
   }
   labels = text == "sparse" ? nn::Labels::Sparse : nn::Labels::Dense;
-  return {};
-}
-
-// "before:PASS" or "after:PASS" of a pass that exists, or "*".
-Status check_dump(std::string_view when) {
-  const size_t colon = when.find(':');
-  const std::string_view side = when.substr(0, colon);
-  if (colon == when.npos || (side != "before" && side != "after")) {
-    return fail(concat("dump ", json_string(when), " must be before:PASS or after:PASS"));
-  }
-  const std::string_view pass = when.substr(colon + 1);
-  const auto passes = compile::pass_names();
-  if (pass != "*" && std::ranges::find(passes, pass) == passes.end()) {
-    return fail(nn::unknown_name("pass", pass, passes));
-  }
   return {};
 }
 
@@ -78,7 +63,8 @@ Result<nn::Sequential> parse_model(std::string_view text) {
 
   nn::Sequential model(name, seed);
   for (size_t i = 0; i < layers->size(); ++i) {
-    ASSIGN_OR_RETURN(const nn::LayerPtr layer, parse_layer((*layers)[i], concat("layers[", i, "]")));
+    ASSIGN_OR_RETURN(const nn::LayerPtr layer,
+                     parse_layer((*layers)[i], concat("layers[", i, "]")));
     model.add(layer);
   }
   TRY(model.status());
@@ -112,6 +98,20 @@ Result<CompileRequest> parse_request(std::string_view text) {
   return request;
 }
 
+Status check_dump(std::string_view when) {
+  const size_t colon = when.find(':');
+  const std::string_view side = when.substr(0, colon);
+  if (colon == when.npos || (side != "before" && side != "after")) {
+    return fail(concat("dump ", json_string(when), " must be before:PASS or after:PASS"));
+  }
+  const std::string_view pass = when.substr(colon + 1);
+  const auto passes = compile::pass_names();
+  if (pass != "*" && std::ranges::find(passes, pass) == passes.end()) {
+    return fail(nn::unknown_name("pass", pass, passes));
+  }
+  return {};
+}
+
 std::string summary(const nn::Sequential& model) {
   std::string layers, weights;
   int64_t total = 0;
@@ -128,10 +128,10 @@ std::string summary(const nn::Sequential& model) {
              ",\"shape\":", bracketed(weight.shape), "}");
     }
   }
-  return concat("{\"name\":", json_string(model.name()), ",\"inputShape\":",
-                bracketed(model.input_shape()), ",\"outputShape\":",
-                bracketed(model.output_shape()), ",\"totalParams\":", total, ",\"layers\":[", layers,
-                "],\"weights\":[", weights, "]}");
+  return concat("{\"name\":", json_string(model.name()),
+                ",\"inputShape\":", bracketed(model.input_shape()),
+                ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
+                ",\"layers\":[", layers, "],\"weights\":[", weights, "]}");
 }
 
 std::string metadata(const compile::Executable& executable,

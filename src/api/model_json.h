@@ -17,6 +17,8 @@ struct CompileRequest {
 
 Result<nn::Sequential> parse_model(std::string_view json);
 Result<CompileRequest> parse_request(std::string_view json);
+// An error unless `when` is "before:PASS" or "after:PASS" of a pass that exists, or of "*".
+Status check_dump(std::string_view when);
 
 // Layers, weights and shapes of a model.
 std::string summary(const nn::Sequential& model);

@@ -28,7 +28,9 @@ std::vector<std::byte> initial_contents(const compile::Executable& compiled,
   return contents;
 }
 
-bool only_predicts(const graph::Graph& entry) { return entry.updates.empty() && entry.outputs.size() == 1; }
+bool only_predicts(const graph::Graph& entry) {
+  return entry.updates.empty() && entry.outputs.size() == 1;
+}
 
 }  // namespace
 
@@ -46,8 +48,8 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   executable.features = request.options.features;
   executable.dumps = "[";
   request.options.on_dump = [&executable](std::string_view when, std::string_view text) {
-    append(executable.dumps, executable.dumps.size() > 1 ? "," : "", "{\"when\":", json_string(when),
-           ",\"text\":", json_string(text), "}");
+    append(executable.dumps, executable.dumps.size() > 1 ? "," : "",
+           "{\"when\":", json_string(when), ",\"text\":", json_string(text), "}");
   };
   ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, request.options));
   executable.dumps += ']';

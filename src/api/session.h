@@ -1,4 +1,5 @@
-// What the handles of the C interface stand for: models, executables and the table that numbers them.
+// What the handles of the C interface stand for: models, executables and the table that numbers
+// them.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +58,8 @@ class Table {
 
 Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json);
-// Only the entries that predict, with the weights taken from `states` (all states of `executable`, one after the other).
+// Only the entries that predict, with the weights taken from `states` (all states of `executable`,
+// one after the other).
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);
 
 }  // namespace lathe::api

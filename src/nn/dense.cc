@@ -19,8 +19,7 @@ class Dense final : public Layer {
     }
     LayerPlan plan{input, {}};
     plan.output.back() = options_.units;
-    plan.weights.push_back(
-        {"kernel", {input.back(), options_.units}, options_.kernel_initializer});
+    plan.weights.push_back({"kernel", {input.back(), options_.units}, options_.kernel_initializer});
     if (options_.use_bias) {
       plan.weights.push_back({"bias", {options_.units}, options_.bias_initializer});
     }

@@ -58,8 +58,7 @@ double draw(const Distribution& d, RandomStream& stream, uint64_t index) {
     case Law::Normal:
       return d.a + d.b * normal_quantile(stream.uniform(index));
     case Law::Truncated:
-      return d.a +
-             d.b * normal_quantile(kBelowTwo + (1 - 2 * kBelowTwo) * stream.uniform(index));
+      return d.a + d.b * normal_quantile(kBelowTwo + (1 - 2 * kBelowTwo) * stream.uniform(index));
   }
   return 0;
 }

@@ -18,8 +18,9 @@ struct Variable {
   bool trainable = false;
 };
 
-// The content at the start, row-major: a function of the seed, the name, the shape and the initialiser only. The laws are those of
-// TensorFlow.js (fans of the last two axes; truncated at two deviations without correction), the numbers are our own.
+// The content at the start, row-major: a function of the seed, the name, the shape and the
+// initialiser only. The laws are those of TensorFlow.js (fans of the last two axes; truncated at
+// two deviations without correction), the numbers are our own.
 std::vector<float> initial_value(const Variable& variable, uint64_t seed);
 
 }  // namespace lathe::nn

@@ -1,5 +1,5 @@
-// A layer as data: its name, its weights for a given input shape, and the function that builds its graph. A new layer class is one
-// header and source like dense.h and one row LAYER in tables.def.
+// A layer as data: its name, its weights for a given input shape, and the function that builds its
+// graph. A new layer class is one header and source like dense.h and one row LAYER in tables.def.
 #pragma once
 
 #include <memory>
@@ -33,14 +33,16 @@ class Layer {
   virtual ~Layer() = default;
 
   virtual std::string_view class_name() const = 0;
-  // Weights and output for examples of shape `input` (without the batch); an error says which shape the layer wants.
+  // Weights and output for examples of shape `input` (without the batch); an error says which shape
+  // the layer wants.
   virtual Result<LayerPlan> plan(const Shape& input) const = 0;
-  // The graph up to the activation: x [batch, input…] -> [batch, output…]; weights in the order of the plan.
+  // The graph up to the activation: x [batch, input…] -> [batch, output…]; weights in the order of
+  // the plan.
   virtual Tensor build(Tensor x, std::span<const Tensor> weights) const = 0;
 
-  const std::string& name() const { return name_; }            // empty: the model chooses
-  const Shape& input_shape() const { return input_shape_; }    // empty: that of the layer before
-  const Choice& activation() const { return activation_; }     // applied to what build gives
+  const std::string& name() const { return name_; }          // empty: the model chooses
+  const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before
+  const Choice& activation() const { return activation_; }   // applied to what build gives
 
  protected:
   Layer(std::string name, Shape input_shape, Choice activation)

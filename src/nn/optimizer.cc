@@ -64,11 +64,12 @@ void momentum(const Chosen<OptimizerKind>& optimizer, Step& s) {
   s.new_weight = s.weight - s.learning_rate * direction;
 }
 
-// Kingma, Ba, "Adam: a method for stochastic optimization", 2015; epsilon is added outside the root.
+// Kingma, Ba, "Adam: a method for stochastic optimization", 2015; epsilon is added outside the
+// root.
 void adam(const Chosen<OptimizerKind>& optimizer, Step& s) {
   const auto [rate, beta1, beta2, epsilon] = optimizer.parameters;
-  const Tensor m = static_cast<float>(beta1) * s.slots[0] +
-                   static_cast<float>(1 - beta1) * s.gradient;
+  const Tensor m =
+      static_cast<float>(beta1) * s.slots[0] + static_cast<float>(1 - beta1) * s.gradient;
   const Tensor v = static_cast<float>(beta2) * s.slots[1] +
                    static_cast<float>(1 - beta2) * (s.gradient * s.gradient);
   const Tensor mean = m / (1.0f - s.powers[0]);
@@ -97,8 +98,8 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
   variables.push_back({std::string(kLearningRate), {}, starts_at(optimizer.parameters[0])});
   variables.push_back({"optimizer/step", {}, starts_at(0)});
   for (const size_t parameter : kept.powers) {
-    variables.push_back({power_name(optimizer.kind, parameter), {},
-                         starts_at(optimizer.parameters[parameter])});
+    variables.push_back(
+        {power_name(optimizer.kind, parameter), {}, starts_at(optimizer.parameters[parameter])});
   }
   for (const std::string_view slot : kept.slots) {
     for (const Variable& weight : weights) {
@@ -119,8 +120,13 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
   }
   for (size_t i = 0; i < weights.size(); ++i) {
     const Variable& weight = weights[i];
-    Step step{builder.state(weight.name, DType::F32, weight.shape), gradients[i], rate, {}, powers,
-              {}, {}};
+    Step step{builder.state(weight.name, DType::F32, weight.shape),
+              gradients[i],
+              rate,
+              {},
+              powers,
+              {},
+              {}};
     for (const std::string_view slot : kept.slots) {
       step.slots.push_back(builder.state(slot_name(slot, weight.name), DType::F32, weight.shape));
     }

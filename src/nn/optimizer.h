@@ -1,5 +1,5 @@
-// Optimisers: the states they keep and the graph of one step. Formulas and defaults are those of TensorFlow.js 4.22
-// (tfjs-core/src/optimizers).
+// Optimisers: the states they keep and the graph of one step. Formulas and defaults are those of
+// TensorFlow.js 4.22 (tfjs-core/src/optimizers).
 #pragma once
 
 #include <span>
@@ -12,12 +12,13 @@ namespace lathe::nn {
 
 inline constexpr std::string_view kLearningRate = "optimizer/learning_rate";
 
-// optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every power the optimiser keeps, and
-// optimizer/SLOT/WEIGHT for every slot and weight.
+// optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every power
+// the optimiser keeps, and optimizer/SLOT/WEIGHT for every slot and weight.
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights);
 
-// Adds to the graph the updates of the weights and of all optimiser states, given one gradient per weight.
+// Adds to the graph the updates of the weights and of all optimiser states, given one gradient per
+// weight.
 void add_optimizer_step(graph::Builder& builder, const Chosen<OptimizerKind>& optimizer,
                         std::span<const Variable> weights,
                         std::span<const graph::Tensor> gradients);

@@ -6,7 +6,8 @@
 namespace lathe::nn {
 namespace {
 
-// Natural logarithm of a normal number x > 0: x = m * 2^e with m near 1, log m = 2 atanh((m - 1) / (m + 1)).
+// Natural logarithm of a normal number x > 0: x = m * 2^e with m near 1, log m = 2 atanh((m - 1) /
+// (m + 1)).
 double portable_log(double x) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   int exponent = static_cast<int>(bits >> 52) - 1023;
@@ -27,10 +28,9 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
   for (int round = 0; round < 10; ++round) {
     const uint64_t left = uint64_t{0xd2511f53} * counter[0];
     const uint64_t right = uint64_t{0xcd9e8d57} * counter[2];
-    counter = {static_cast<uint32_t>(right >> 32) ^ counter[1] ^ key[0],
-               static_cast<uint32_t>(right),
-               static_cast<uint32_t>(left >> 32) ^ counter[3] ^ key[1],
-               static_cast<uint32_t>(left)};
+    counter = {
+        static_cast<uint32_t>(right >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(right),
+        static_cast<uint32_t>(left >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(left)};
     key[0] += 0x9e3779b9;
     key[1] += 0xbb67ae85;
   }

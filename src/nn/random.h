@@ -1,5 +1,6 @@
-// Random numbers by position: the same (seed, stream, index) gives the same number on every machine and in WebAssembly. Only
-// IEEE basic operations and square root are used, because the exp and log of C libraries differ in their last bits.
+// Random numbers by position: the same (seed, stream, index) gives the same number on every machine
+// and in WebAssembly. Only IEEE basic operations and square root are used, because the exp and log
+// of C libraries differ in their last bits.
 #pragma once
 
 #include <array>
@@ -8,7 +9,8 @@
 
 namespace lathe::nn {
 
-// Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+// Philox 4x32-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC
+// 2011.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 // The stream of the tensor `name`: key = seed, half of the counter = FNV-1a hash of the name.
@@ -25,8 +27,9 @@ class RandomStream {
   std::array<uint32_t, 4> block_{};
 };
 
-// The normal quantile: the x below which a standard normal variable falls with probability p, 2^-33 <= p <= 1 - 2^-33; relative
-// error about 1e-7. Wichura, "Algorithm AS 241: the percentage points of the normal distribution", Applied Statistics 37 (1988).
+// The normal quantile: the x below which a standard normal variable falls with probability p, 2^-33
+// <= p <= 1 - 2^-33; relative error about 1e-7. Wichura, "Algorithm AS 241: the percentage points
+// of the normal distribution", Applied Statistics 37 (1988).
 double normal_quantile(double p);
 
 }  // namespace lathe::nn

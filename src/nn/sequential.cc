@@ -27,7 +27,8 @@ Status check_shape(std::string_view what, const Shape& shape) {
   int64_t bytes = sizeof(float);
   bool fits = true;
   for (const int64_t size : shape) {
-    if (size < 1) return fail(concat(what, " ", bracketed(shape), ": every axis must be at least 1"));
+    if (size < 1)
+      return fail(concat(what, " ", bracketed(shape), ": every axis must be at least 1"));
     fits = fits && !__builtin_mul_overflow(bytes, size, &bytes) && bytes < kAddressSpace;
   }
   if (!fits) {
@@ -49,8 +50,7 @@ Sequential& Sequential::add(const LayerPtr& layer) {
   if (auto named = check_name(name); !named) {
     message_ = named.error().message;
   } else if (auto placed = place(layer, name); !placed) {
-    message_ = concat(quoted_layer(name), " (", layer->class_name(),
-                      "): ", placed.error().message);
+    message_ = concat(quoted_layer(name), " (", layer->class_name(), "): ", placed.error().message);
   } else {
     layers_.push_back(std::move(*placed));
   }

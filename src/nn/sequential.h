@@ -1,4 +1,5 @@
-// A model: layers one after the other. It holds no numbers; weights start as a function of the seed.
+// A model: layers one after the other. It holds no numbers; weights start as a function of the
+// seed.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,9 @@ class Sequential {
   explicit Sequential(std::string name = "sequential", uint64_t seed = 42)
       : name_(std::move(name)), seed_(seed) {}
 
-  // Checks the layer against the output of the one before. The first mistake is kept and names the layer; later calls do nothing,
-  // and status() and build_program() report it. Layers without a name become dense_1, dense_2, activation_1…
+  // Checks the layer against the output of the one before. The first mistake is kept and names the
+  // layer; later calls do nothing, and status() and build_program() report it. Layers without a
+  // name become dense_1, dense_2, activation_1…
   Sequential& add(const LayerPtr& layer);
 
   // An error if a call of add failed or there is no layer.
@@ -52,7 +54,8 @@ class Sequential {
   std::string message_;
 };
 
-// An error that starts with `what` if a float tensor of this shape has an axis below 1 or does not fit the 4 GiB of a module.
+// An error that starts with `what` if a float tensor of this shape has an axis below 1 or does not
+// fit the 4 GiB of a module.
 Status check_shape(std::string_view what, const Shape& shape);
 
 }  // namespace lathe::nn

@@ -9,7 +9,10 @@
 namespace lathe::nn {
 namespace {
 
-#define PARAMETERS(...) {{__VA_ARGS__}}
+#define PARAMETERS(...) \
+  {                     \
+    { __VA_ARGS__ }     \
+  }
 constexpr Row kActivations[] = {
 #define ACTIVATION(name_, text_, apply_, ...) {text_, __VA_ARGS__},
 #include "nn/tables.def"

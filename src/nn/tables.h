@@ -1,5 +1,5 @@
-// The named choices of a model (activation, loss, optimiser, initialiser) with their parameters: what a user writes, what the
-// rows of tables.def allow, and the checked result.
+// The named choices of a model (activation, loss, optimiser, initialiser) with their parameters:
+// what a user writes, what the rows of tables.def allow, and the checked result.
 #pragma once
 
 #include <array>
@@ -14,7 +14,8 @@
 
 namespace lathe::nn {
 
-// What a user writes: "relu", or {"leakyRelu", {{"alpha", 0.1}}}. Parameters left out have the row's default.
+// What a user writes: "relu", or {"leakyRelu", {{"alpha", 0.1}}}. Parameters left out have the
+// row's default.
 struct Choice {
   std::string name;
   std::vector<std::pair<std::string, double>> parameters;
@@ -78,7 +79,8 @@ struct Chosen {
   std::array<double, kMaxParameters> parameters{};
 };
 
-// The row a choice means. Errors name an unknown row or parameter with the known ones, and a value outside its range.
+// The row a choice means. Errors name an unknown row or parameter with the known ones, and a value
+// outside its range.
 Result<Chosen<ActivationKind>> find_activation(const Choice& choice);
 Result<Chosen<LossKind>> find_loss(const Choice& choice);
 Result<Chosen<OptimizerKind>> find_optimizer(const Choice& choice);

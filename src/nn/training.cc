@@ -59,10 +59,13 @@ Result<bool> fuses(const Sequential& model, LossKind loss) {
   if (takes == ActivationKind::Linear) return false;
   if (ends_with == takes) return true;
   if (ends_with == ActivationKind::Linear) return false;
-  const auto name = [](ActivationKind kind) { return activations()[static_cast<size_t>(kind)].name; };
-  return fail(concat("loss ", losses()[static_cast<size_t>(loss)].name, " needs a model that ends with ",
-                     name(takes), " or linear, but layer \"", last.name, "\" ends with ",
-                     name(ends_with), ": change its activation to \"", name(takes), "\""));
+  const auto name = [](ActivationKind kind) {
+    return activations()[static_cast<size_t>(kind)].name;
+  };
+  return fail(concat("loss ", losses()[static_cast<size_t>(loss)].name,
+                     " needs a model that ends with ", name(takes), " or linear, but layer \"",
+                     last.name, "\" ends with ", name(ends_with), ": change its activation to \"",
+                     name(takes), "\""));
 }
 
 Status check_batch(const Sequential& model, std::string_view entry, int64_t batch) {

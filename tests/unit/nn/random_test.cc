@@ -12,8 +12,7 @@ namespace {
 // Known answers of Random123 (kat_vectors, philox4x32-10).
 TEST(Random, PhiloxGivesThePublishedNumbers) {
   using Block = std::array<uint32_t, 4>;
-  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}),
-            (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox({0, 0, 0, 0}, {0, 0}), (Block{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
   EXPECT_EQ(philox({0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}, {0xffffffff, 0xffffffff}),
             (Block{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
   EXPECT_EQ(philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, {0xa4093822, 0x299f31d0}),
@@ -61,9 +60,9 @@ TEST(Initializer, UniformLawsHaveTheirLimits) {
     const char* name;
     double limit;
   };
-  for (const Case& c : {Case{"glorotUniform", std::sqrt(6.0 / 300)},
-                        Case{"leCunUniform", std::sqrt(3.0 / 100)},
-                        Case{"heUniform", std::sqrt(6.0 / 100)}, Case{"randomUniform", 0.05}}) {
+  for (const Case& c :
+       {Case{"glorotUniform", std::sqrt(6.0 / 300)}, Case{"leCunUniform", std::sqrt(3.0 / 100)},
+        Case{"heUniform", std::sqrt(6.0 / 100)}, Case{"randomUniform", 0.05}}) {
     const Moments m = moments(initial_value(variable(c.name, {100, 200}), 42));
     EXPECT_NEAR(m.greatest, c.limit, c.limit * 0.01) << c.name;
     EXPECT_NEAR(m.least, -c.limit, c.limit * 0.01) << c.name;
@@ -102,8 +101,10 @@ TEST(Initializer, DependsOnSeedAndNameOnly) {
 TEST(Initializer, NumbersAreTheSameOnEveryMachine) {
   const auto uniform = initial_value(variable("randomUniform", {4}), 42);
   const auto normal = initial_value(variable("randomNormal", {4}), 42);
-  EXPECT_EQ(uniform, (std::vector<float>{0x1.5db62ap-5, 0x1.853b44p-9, -0x1.747e94p-6, 0x1.70e3ccp-5}));
-  EXPECT_EQ(normal, (std::vector<float>{0x1.299546p-4, 0x1.e847dep-9, -0x1.ef7922p-6, 0x1.517918p-4}));
+  EXPECT_EQ(uniform,
+            (std::vector<float>{0x1.5db62ap-5, 0x1.853b44p-9, -0x1.747e94p-6, 0x1.70e3ccp-5}));
+  EXPECT_EQ(normal,
+            (std::vector<float>{0x1.299546p-4, 0x1.e847dep-9, -0x1.ef7922p-6, 0x1.517918p-4}));
 }
 
 }  // namespace

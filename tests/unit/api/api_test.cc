@@ -1,0 +1,203 @@
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "api/lathe.h"
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kModel =
+    R"({"name":"digits","seed":7,"layers":[
+      {"class":"Dense","config":{"units":5,"activation":{"name":"leakyRelu","alpha":0.1},"inputShape":[3]}},
+      {"class":"Dense","config":{"units":2,"activation":"softmax","name":"last"}}]})";
+constexpr const char* kOptions =
+    R"({"loss":"softmaxCrossEntropy","optimizer":{"name":"adam","learningRate":0.01},"labels":"sparse",
+        "batch":{"train":4,"evaluate":4,"predict":2},"verify":true})";
+
+int32_t create(const std::string& json) { return lathe_model_create(json.data(), json.size()); }
+int32_t compile(int32_t model, const std::string& json) {
+  return lathe_model_compile(model, json.data(), json.size());
+}
+
+std::string create_error(const std::string& json) {
+  EXPECT_EQ(create(json), 0) << json;
+  return lathe_error();
+}
+
+std::string layer_error(const std::string& config) {
+  return create_error(R"({"layers":[{"class":"Dense","config":)" + config + "}]}");
+}
+
+TEST(Api, SummaryListsLayersAndWeights) {
+  const int32_t model = create(kModel);
+  ASSERT_GT(model, 0) << lathe_error();
+  const Json summary = Json::parse(lathe_model_summary(model));
+  EXPECT_EQ(summary["name"], "digits");
+  EXPECT_EQ(summary["totalParams"], 32);
+  EXPECT_EQ(summary["inputShape"], Json({3}));
+  EXPECT_EQ(summary["outputShape"], Json({2}));
+  EXPECT_EQ(summary["layers"][0]["outputShape"], Json({nullptr, 5}));
+  EXPECT_EQ(summary["layers"][1]["name"], "last");
+  EXPECT_EQ(summary["weights"][0]["name"], "dense_1/kernel");
+  EXPECT_EQ(summary["weights"][0]["shape"], Json({3, 5}));
+  lathe_model_free(model);
+  EXPECT_EQ(lathe_model_summary(model), nullptr);
+  EXPECT_EQ(std::string(lathe_error()), "there is no model " + std::to_string(model));
+}
+
+TEST(Api, BadModelsNameThePlace) {
+  EXPECT_EQ(create_error("{"), "the text is not JSON");
+  EXPECT_EQ(create_error("[]"), "the JSON text must be an object, got an array");
+  EXPECT_EQ(create_error("{}"), "layers: is missing");
+  EXPECT_EQ(create_error(R"({"layers":[]})"), "model \"sequential\" has no layers");
+  EXPECT_EQ(create_error(R"({"layers":[],"sed":1})"),
+            "unknown key \"sed\"; did you mean \"seed\"? known: name, seed, layers");
+  EXPECT_EQ(create_error(R"({"layers":[],"seed":-1})"),
+            "seed: must be an integer from 0 to 2^53, got -1");
+  EXPECT_EQ(create_error(R"({"layers":[7]})"), "layers[0]: must be an object, got 7");
+  EXPECT_EQ(create_error(R"({"layers":[{"class":"Conv"}]})"),
+            "layers[0].class: unknown layer class \"Conv\"; known: Dense, Activation");
+  EXPECT_EQ(layer_error(R"({"units":"x","inputShape":[3]})"),
+            "layers[0].config.units: must be a positive integer, got \"x\"");
+  EXPECT_EQ(layer_error(R"({"units":1.5,"inputShape":[3]})"),
+            "layers[0].config.units: must be a positive integer, got 1.5");
+  EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3,null]})"),
+            "layers[0].config.inputShape: must be an array of positive integers, got null");
+  EXPECT_EQ(layer_error(R"({"units":3,"useBias":1,"inputShape":[3]})"),
+            "layers[0].config.useBias: must be true or false, got 1");
+  EXPECT_EQ(layer_error(R"({"unit":3})"),
+            "layers[0].config: unknown key \"unit\"; did you mean \"units\"? known: units, "
+            "activation, useBias, kernelInitializer, biasInitializer, inputShape, name");
+  EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"name":"elu","alpha":null}})"),
+            "layers[0].config.activation.alpha: must be a number, true or false, got null");
+  EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"alpha":1}})"),
+            "layers[0].config.activation.name: is missing");
+}
+
+TEST(Api, HostileJsonIsRefused) {
+  EXPECT_EQ(create_error(std::string(100000, '[')), "JSON text nests deeper than 32");
+  EXPECT_EQ(create_error(std::string(2000000, ' ')),
+            "JSON text of 2000000 bytes; at most 1048576 are read");
+  EXPECT_EQ(create_error(std::string("\xff\xfe\0{", 4)), "the text is not JSON");
+  EXPECT_EQ(create_error(R"({"layers":[],"seed":1e999})"), "the text is not JSON");
+  EXPECT_EQ(lathe_model_create(nullptr, 0), 0);
+  EXPECT_EQ(lathe_executable_bytes(-5), nullptr);
+  EXPECT_EQ(lathe_executable_size(0), 0u);
+  lathe_model_free(-1);
+}
+
+TEST(Api, BadOptionsNameThePlace) {
+  const int32_t model = create(kModel);
+  const auto error = [model](const std::string& json) {
+    EXPECT_EQ(compile(model, json), 0) << json;
+    return std::string(lathe_error());
+  };
+  EXPECT_EQ(error(R"({"labels":"dens"})"), "labels: must be \"dense\" or \"sparse\", got \"dens\"");
+  EXPECT_EQ(error(R"({"batch":{"train":0}})"), "batch.train: must be a positive integer, got 0");
+  EXPECT_EQ(error(R"({"features":{"simd":3}})"), "features.simd: must be true or false, got 3");
+  EXPECT_EQ(error(R"({"loss":"softmaxCrossEntropy","optimizer":{"name":"sgd","learningRate":-1}})"),
+            "optimizer sgd: learningRate must be a finite number, at least 0, got -1");
+  EXPECT_EQ(error(R"({"dumps":["inside:x"]})"),
+            "dump \"inside:x\" must be before:PASS or after:PASS");
+  EXPECT_TRUE(error(R"({"dumps":["after:nothing"]})").starts_with("unknown pass \"nothing\""));
+  lathe_model_free(model);
+}
+
+TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
+  const int32_t model = create(kModel);
+  const int32_t executable = compile(model, kOptions);
+  ASSERT_GT(executable, 0) << lathe_error();
+  lathe_model_free(model);
+  const uint8_t* bytes = lathe_executable_bytes(executable);
+  ASSERT_GT(lathe_executable_size(executable), 8u);
+  EXPECT_EQ(std::memcmp(bytes, "\0asm\1\0\0\0", 8), 0);
+  EXPECT_NE(lathe_wat(bytes, lathe_executable_size(executable)), nullptr) << lathe_error();
+  EXPECT_EQ(lathe_wat(bytes, lathe_executable_size(executable) / 2), nullptr);
+
+  const Json metadata = Json::parse(lathe_executable_metadata(executable));
+  const auto* initial = static_cast<const float*>(lathe_executable_initial(executable));
+  size_t trainable = 0;
+  for (const Json& state : metadata["states"]) {
+    trainable += state["trainable"].get<bool>();
+    if (state["name"] == "optimizer/learning_rate") EXPECT_FLOAT_EQ(*initial, 0.01f);
+    if (state["name"] == "optimizer/beta1_power") EXPECT_FLOAT_EQ(*initial, 0.9f);
+    if (state["name"] == "dense_1/kernel") EXPECT_NE(*initial, 0);
+    size_t count = 1;
+    for (const Json& size : state["shape"]) count *= size.get<size_t>();
+    initial += count;
+  }
+  EXPECT_EQ(trainable, 4u);
+  EXPECT_EQ(metadata["entries"].size(), 4u);
+  EXPECT_EQ(std::string(lathe_executable_dumps(executable)), "[]");
+  lathe_executable_free(executable);
+}
+
+TEST(Api, DumpsShowThePasses) {
+  const int32_t model = create(kModel);
+  const int32_t executable = compile(model, R"({"dumps":["after:*"]})");
+  ASSERT_GT(executable, 0) << lathe_error();
+  const Json dumps = Json::parse(lathe_executable_dumps(executable));
+  const Json tables = Json::parse(lathe_describe());
+  EXPECT_GE(dumps.size(), tables["passes"].size());
+  lathe_executable_free(executable);
+  lathe_model_free(model);
+}
+
+TEST(Api, ExportKeepsOnlyWhatPredicts) {
+  const int32_t model = create(kModel);
+  const int32_t executable = compile(model, kOptions);
+  ASSERT_GT(executable, 0) << lathe_error();
+  const int32_t exported =
+      lathe_executable_export(executable, lathe_executable_initial(executable));
+  ASSERT_GT(exported, 0) << lathe_error();
+  EXPECT_EQ(lathe_live_objects(), 3);
+  const Json metadata = Json::parse(lathe_executable_metadata(exported));
+  ASSERT_EQ(metadata["entries"].size(), 2u);
+  EXPECT_EQ(metadata["entries"][0]["name"], "predict");
+  EXPECT_EQ(metadata["states"].size(), 4u);
+  lathe_executable_free(executable);
+  lathe_executable_free(exported);
+  lathe_model_free(model);
+  EXPECT_EQ(lathe_live_objects(), 0);
+}
+
+TEST(Api, SameSeedSameModule) {
+  const int32_t model = create(kModel);
+  const int32_t one = compile(model, kOptions), other = compile(model, kOptions);
+  ASSERT_EQ(lathe_executable_size(one), lathe_executable_size(other));
+  EXPECT_EQ(std::memcmp(lathe_executable_bytes(one), lathe_executable_bytes(other),
+                        lathe_executable_size(one)),
+            0);
+  for (const int32_t each : {one, other}) lathe_executable_free(each);
+  lathe_model_free(model);
+}
+
+TEST(Api, DescribeListsTheTables) {
+  const Json tables = Json::parse(lathe_describe());
+  for (const char* key : {"dtypes", "scalarOps", "activations", "losses", "optimizers",
+                          "initializers", "layers", "passes"}) {
+    EXPECT_FALSE(tables[key].empty()) << key;
+  }
+  EXPECT_EQ(tables["optimizers"][2]["name"], "adam");
+  EXPECT_EQ(tables["optimizers"][2]["parameters"][3]["default"], 1e-7);
+  EXPECT_EQ(tables["optimizers"][1]["parameters"][2]["default"], false);
+}
+
+TEST(Api, WatRefusesWhatIsNoModule) {
+  EXPECT_EQ(lathe_wat(reinterpret_cast<const uint8_t*>("nonsense"), 8), nullptr);
+  EXPECT_NE(std::string(lathe_error()), "");
+}
+
+TEST(Api, AllocGivesMemory) {
+  void* memory = lathe_alloc(100);
+  ASSERT_NE(memory, nullptr);
+  std::memset(memory, 1, 100);
+  lathe_free(memory);
+  lathe_free(lathe_alloc(0));
+}
+
+}  // namespace

@@ -1,0 +1,226 @@
+#include "nn/training.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/verify.h"
+#include "nn/activation.h"
+#include "nn/dense.h"
+#include "unit/nn/machine.h"
+
+namespace lathe::nn {
+namespace {
+
+// One weight w = 2 and w * x against y = 1 at x = 3: loss (3w - 1)^2, gradient 6 (3w - 1).
+Machine one_weight(Choice optimizer) {
+  Sequential model;
+  model.add(dense({.units = 1,
+                   .use_bias = false,
+                   .kernel_initializer = {"constant", {{"value", 2}}},
+                   .input_shape = {1},
+                   .name = "w"}));
+  return Machine(model, {.loss = "meanSquaredError",
+                         .optimizer = std::move(optimizer),
+                         .batch = {.train = 1, .evaluate = 1, .predict = 1}});
+}
+
+double gradient_at(double w) { return 6 * (3 * w - 1); }
+
+TEST(Training, SgdFollowsTheGradient) {
+  Machine machine = one_weight({"sgd", {{"learningRate", 0.01}}});
+  const auto [loss, correct] = machine.step("train", {3}, {1}, 1);
+  EXPECT_FLOAT_EQ(loss, 25);
+  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 1.7f);
+  EXPECT_FLOAT_EQ(machine.states["optimizer/step"][0], 1);
+}
+
+TEST(Training, LearningRateChangesWithoutCompiling) {
+  Machine machine = one_weight("sgd");
+  EXPECT_FLOAT_EQ(machine.states["optimizer/learning_rate"][0], 0.01f);
+  machine.states["optimizer/learning_rate"][0] = 0.001f;
+  machine.step("train", {3}, {1}, 1);
+  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 1.97f);
+}
+
+TEST(Training, MomentumFollowsItsFormula) {
+  for (const bool nesterov : {false, true}) {
+    Machine machine = one_weight(
+        {"momentum", {{"learningRate", 0.001}, {"momentum", 0.8}, {"useNesterov", nesterov}}});
+    double w = 2, accumulation = 0;
+    for (int step = 0; step < 5; ++step) {
+      const double g = gradient_at(w);
+      accumulation = 0.8 * accumulation + g;
+      w -= 0.001 * (nesterov ? g + 0.8 * accumulation : accumulation);
+      machine.step("train", {3}, {1}, 1);
+      EXPECT_NEAR(machine.states["w/kernel"][0], w, 1e-5) << step;
+      EXPECT_NEAR(machine.states["optimizer/momentum/w/kernel"][0], accumulation, 1e-4) << step;
+    }
+  }
+}
+
+TEST(Training, AdamFollowsItsFormula) {
+  Machine machine = one_weight({"adam", {{"learningRate", 0.1}, {"beta1", 0.8}, {"beta2", 0.99}}});
+  double w = 2, m = 0, v = 0;
+  for (int step = 1; step <= 5; ++step) {
+    const double g = gradient_at(w);
+    m = 0.8 * m + 0.2 * g;
+    v = 0.99 * v + 0.01 * g * g;
+    w -= 0.1 * (m / (1 - std::pow(0.8, step))) / (std::sqrt(v / (1 - std::pow(0.99, step))) + 1e-7);
+    machine.step("train", {3}, {1}, 1);
+    EXPECT_NEAR(machine.states["w/kernel"][0], w, 2e-5) << step;
+    EXPECT_NEAR(machine.states["optimizer/m/w/kernel"][0], m, 1e-4) << step;
+    EXPECT_NEAR(machine.states["optimizer/v/w/kernel"][0], v, 1e-3) << step;
+    EXPECT_FLOAT_EQ(machine.states["optimizer/step"][0], static_cast<float>(step));
+  }
+  EXPECT_NEAR(machine.states["optimizer/beta1_power"][0], std::pow(0.8, 6), 1e-6);
+}
+
+constexpr int kRows = 4, kInputs = 3, kOutputs = 2;
+const Numbers kX = {0.5f, -1, 0.25f, 1, 0.5f, -0.75f, -0.5f, 1, 0.5f, -1, -0.25f, 1};
+const Numbers kY = {1, 0, 0, 1, 1, 0, 0, 1};
+const Numbers kClasses = {0, 1, 0, 1};
+
+// Activations that a loss accepts at the end.
+std::vector<std::string> ends_of(std::string_view loss) {
+  if (loss == "sigmoidCrossEntropy") return {"linear", "sigmoid"};
+  if (loss == "softmaxCrossEntropy") return {"linear", "softmax"};
+  return {"linear", "sigmoid", "tanh", "softmax"};
+}
+
+Sequential tiny(const Choice& hidden, const Choice& last) {
+  Sequential model("tiny", 3);
+  model.add(dense({.units = 5, .activation = hidden, .input_shape = {kInputs}, .name = "a"}));
+  model.add(dense({.units = kOutputs, .activation = last, .name = "b"}));
+  return model;
+}
+
+TrainingOptions options_of(std::string_view loss, Choice optimizer, Labels labels = Labels::Dense,
+                           int64_t batch = kRows) {
+  return {std::string(loss), std::move(optimizer), labels, {batch, batch, batch}};
+}
+
+TEST(Training, EveryCombinationLearnsAndVerifies) {
+  int combinations = 0;
+  for (const Row& optimizer : optimizers()) {
+    for (const Row& loss : losses()) {
+      for (const Row& hidden : activations()) {
+        for (const std::string& last : ends_of(loss.name)) {
+          const TrainingOptions options =
+              options_of(loss.name, {std::string(optimizer.name), {{"learningRate", 0.02}}});
+          Machine machine(tiny(std::string(hidden.name), last), options);
+          for (const graph::Graph& entry : machine.program().entries) {
+            const Status valid = graph::verify(entry);
+            EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
+          }
+          const float before = machine.step("train", kX, kY, kRows).loss;
+          for (int step = 0; step < 20; ++step) machine.step("train", kX, kY, kRows);
+          const float after = machine.step("evaluate", kX, kY, kRows).loss;
+          EXPECT_LT(after, before) << optimizer.name << loss.name << hidden.name << last;
+          ++combinations;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(combinations, 3 * 7 * 8);
+}
+
+// With SGD at rate 1 a weight moves by its gradient.
+TEST(Training, GradientsMatchFiniteDifferences) {
+  for (const Row& loss : losses()) {
+    for (const std::string& last : ends_of(loss.name)) {
+      for (const char* hidden : {"tanh", "sigmoid", "elu", "softmax"}) {
+        for (const Labels labels : {Labels::Dense, Labels::Sparse}) {
+          const Numbers& y = labels == Labels::Dense ? kY : kClasses;
+          Machine machine(tiny(hidden, last),
+                          options_of(loss.name, {"sgd", {{"learningRate", 1}}}, labels));
+          const auto start = machine.states;
+          machine.step("train", kX, y, 3);
+          const auto moved = machine.states;
+          for (const char* name : {"a/kernel", "a/bias", "b/kernel", "b/bias"}) {
+            for (size_t i = 0; i < start.at(name).size(); ++i) {
+              constexpr float kStep = 1.0f / 64;
+              const auto loss_at = [&](float offset) {
+                machine.states = start;
+                machine.states[name][i] += offset;
+                return machine.step("evaluate", kX, y, 3).loss;
+              };
+              const float slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+              EXPECT_NEAR(start.at(name)[i] - moved.at(name)[i], slope, 1e-3)
+                  << loss.name << ' ' << last << ' ' << hidden << ' ' << name << i;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Training, RowsBeyondTheDataCountForNothing) {
+  Machine padded(tiny("relu", "softmax"), options_of("softmaxCrossEntropy", "adam"));
+  Machine exact(tiny("relu", "softmax"),
+                options_of("softmaxCrossEntropy", "adam", Labels::Dense, 3));
+  const Numbers x3(kX.begin(), kX.begin() + 3 * kInputs), y3(kY.begin(), kY.begin() + 3 * kOutputs);
+  for (int step = 0; step < 3; ++step) {
+    const auto one = padded.step("train", kX, kY, 3), other = exact.step("train", x3, y3, 3);
+    EXPECT_NEAR(one.loss, other.loss, 1e-6);
+    EXPECT_EQ(one.correct, other.correct);
+    EXPECT_LE(one.correct, 3);
+  }
+  for (const auto& [name, values] : padded.states) {
+    for (size_t i = 0; i < values.size(); ++i) {
+      EXPECT_NEAR(values[i], exact.states[name][i], 1e-5) << name;
+    }
+  }
+}
+
+TEST(Training, SparseLabelsEqualOneHotLabels) {
+  for (const Row& loss : losses()) {
+    const std::string last = ends_of(loss.name).back();
+    Machine dense_labels(tiny("tanh", last), options_of(loss.name, "sgd"));
+    Machine sparse_labels(tiny("tanh", last), options_of(loss.name, "sgd", Labels::Sparse));
+    const auto one = dense_labels.step("train", kX, kY, kRows);
+    const auto other = sparse_labels.step("train", kX, kClasses, kRows);
+    EXPECT_NEAR(one.loss, other.loss, 1e-6) << loss.name;
+    EXPECT_EQ(one.correct, other.correct) << loss.name;
+    EXPECT_EQ(dense_labels.states["a/kernel"], sparse_labels.states["a/kernel"]) << loss.name;
+  }
+}
+
+TEST(Training, PredictionIsTheLastActivation) {
+  Machine machine(tiny("tanh", "softmax"), options_of("softmaxCrossEntropy", "sgd"));
+  const Numbers all = machine.predict("predict", kX);
+  ASSERT_EQ(all.size(), 8u);
+  float hits = 0, loss = 0;
+  for (int row = 0; row < kRows; ++row) {
+    const float p0 = all[2 * row], p1 = all[2 * row + 1];
+    EXPECT_NEAR(p0 + p1, 1, 1e-6);
+    hits += (p1 > p0) == (kClasses[row] == 1);
+    loss -= std::log(kClasses[row] == 1 ? p1 : p0) / kRows;
+    const Numbers one = machine.predict(
+        "predict_1", Numbers(kX.begin() + row * kInputs, kX.begin() + (row + 1) * kInputs));
+    EXPECT_NEAR(one[0], p0, 1e-6);
+  }
+  const auto step = machine.step("evaluate", kX, kY, kRows);
+  EXPECT_EQ(step.correct, hits);
+  EXPECT_NEAR(step.loss, loss, 1e-5);
+}
+
+TEST(Training, OneOutputIsRightOnTheSameSideOfOneHalf) {
+  Sequential model;
+  model.add(dense(
+      {.units = 1, .activation = "linear", .kernel_initializer = "ones", .input_shape = {1}}));
+  Machine machine(model, options_of("meanSquaredError", {}));
+  EXPECT_EQ(machine.step("evaluate", {0, 1, 0.6f, 0.4f}, {0, 1, 0, 1}, 4).correct, 2);
+}
+
+TEST(Training, LayersKeepLeadingAxes) {
+  Sequential model;
+  model.add(dense({.units = 2, .kernel_initializer = "ones", .input_shape = {2, 3}}));
+  model.add(activation({.activation = "relu"}));
+  Machine machine(model, {.batch = {.predict = 1}});
+  EXPECT_EQ(machine.predict("predict", {1, 2, 3, -4, -5, -6}), (Numbers{6, 6, 0, 0}));
+}
+
+}  // namespace
+}  // namespace lathe::nn

@@ -1,0 +1,95 @@
+// Words of the command line and files, for the verbs of `lathe`.
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "base/text.h"
+#include "lathe.h"
+
+namespace lathe::tool {
+namespace {
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+std::unexpected<Error> system_error(const std::string& path) {
+  return fail(concat(path, ": ", std::strerror(errno)));
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::parse(std::span<char* const> words, std::span<const Flag> flags,
+                                   size_t least_files, size_t most_files) {
+  Arguments arguments;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    if (word.size() < 2 || word[0] != '-') {
+      arguments.files_.emplace_back(word);
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const auto flag = std::ranges::find(flags, word.substr(0, equals), &Flag::name);
+    if (flag == flags.end()) return fail(concat("unknown flag ", word));
+    const bool has_value = equals != word.npos;
+    if (has_value && !flag->takes_value) return fail(concat(flag->name, " takes no value"));
+    if (!flag->takes_value || has_value) {
+      arguments.flags_.emplace_back(flag->name, has_value ? word.substr(equals + 1) : "");
+    } else if (++i < words.size()) {
+      arguments.flags_.emplace_back(flag->name, words[i]);
+    } else {
+      return fail(concat(word, " needs a value"));
+    }
+  }
+  if (arguments.files_.size() < least_files) return fail("a file is missing");
+  if (arguments.files_.size() > most_files) {
+    return fail(concat("unexpected argument ", arguments.files_[most_files]));
+  }
+  return arguments;
+}
+
+bool Arguments::has(std::string_view flag) const {
+  return std::ranges::any_of(flags_, [flag](const auto& each) { return each.first == flag; });
+}
+
+std::vector<std::string> Arguments::values(std::string_view flag) const {
+  std::vector<std::string> values;
+  for (const auto& [name, value] : flags_) {
+    if (name == flag) values.push_back(value);
+  }
+  return values;
+}
+
+std::string Arguments::value(std::string_view flag) const {
+  const auto all = values(flag);
+  return all.empty() ? std::string() : all.back();
+}
+
+Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return system_error(path);
+  std::vector<uint8_t> bytes;
+  uint8_t block[1 << 16];
+  while (const size_t count = std::fread(block, 1, sizeof block, file.get())) {
+    bytes.insert(bytes.end(), block, block + count);
+  }
+  if (std::ferror(file.get())) return system_error(path);
+  return bytes;
+}
+
+Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  File file(std::fopen(path.c_str(), "wb"));
+  if (!file) return system_error(path);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
+    return system_error(path);
+  }
+  if (std::fclose(file.release()) != 0) return system_error(path);
+  return {};
+}
+
+void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+}  // namespace lathe::tool

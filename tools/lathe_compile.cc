@@ -1,0 +1,86 @@
+// The verbs of the compiler: compile, passes, describe.
+#include <chrono>
+#include <cstdio>
+
+#include "api/model_json.h"
+#include "base/text.h"
+#include "compile/compile.h"
+#include "lathe.h"
+
+namespace lathe::tool {
+namespace {
+
+std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+// Options of the second file, if there is one, then what the flags say.
+Result<api::CompileRequest> request_of(const Arguments& arguments) {
+  api::CompileRequest request;
+  if (arguments.files().size() > 1) {
+    const std::string& path = arguments.files()[1];
+    ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+    auto parsed = api::parse_request(text_of(bytes));
+    if (!parsed) return fail(concat(path, ": ", parsed.error().message));
+    request = std::move(*parsed);
+  }
+  if (arguments.has("--loss")) request.training.loss = arguments.value("--loss");
+  if (arguments.has("--optimizer")) request.training.optimizer = arguments.value("--optimizer");
+  if (arguments.has("--no-simd")) request.options.features.simd = false;
+  if (arguments.has("--relaxed-simd")) request.options.features.relaxed_simd = true;
+  if (arguments.has("--verify")) request.options.verify = true;
+  for (const std::string& when : arguments.values("--dump")) {
+    TRY(api::check_dump(when));
+    request.options.dumps.push_back(when);
+  }
+  request.options.on_dump = [](std::string_view when, std::string_view text) {
+    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"));
+  };
+  if (arguments.has("--time-passes")) {
+    request.options.clock = [] {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      return std::chrono::duration<double, std::milli>(now).count();
+    };
+  }
+  return request;
+}
+
+void print_times(const compile::Executable& executable) {
+  double total = 0;
+  for (const auto& [pass, milliseconds] : executable.times) {
+    std::printf("%8.3f ms  %s\n", milliseconds, pass.c_str());
+    total += milliseconds;
+  }
+  std::printf("%8.3f ms  in all\n", total);
+}
+
+}  // namespace
+
+Status compile(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  auto model = api::parse_model(text_of(bytes));
+  if (!model) return fail(concat(path, ": ", model.error().message));
+  ASSIGN_OR_RETURN(const api::CompileRequest request, request_of(arguments));
+  ASSIGN_OR_RETURN(const auto program, nn::build_program(*model, request.training));
+  ASSIGN_OR_RETURN(const auto executable, compile::compile(program, request.options));
+  if (!executable.times.empty()) print_times(executable);
+
+  const std::string out = arguments.value("-o");
+  if (!out.empty()) TRY(write_file(out, executable.module));
+  std::string entries;
+  for (const auto& entry : executable.entries) append(entries, " ", entry.name);
+  print(concat(out.empty() ? "not written (no -o)" : out, ": ", executable.module.size(),
+               " bytes, entries", entries, ", memory ", executable.memory_bytes, " bytes\n"));
+  return {};
+}
+
+Status passes(const Arguments&) {
+  for (const std::string_view pass : compile::pass_names()) print(concat(pass, "\n"));
+  return {};
+}
+
+Status describe(const Arguments&) {
+  print(concat(api::describe(), "\n"));
+  return {};
+}
+
+}  // namespace lathe::tool

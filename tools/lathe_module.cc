@@ -1,0 +1,158 @@
+// The verbs that look at any WebAssembly module: wat, validate, inspect.
+#include <algorithm>
+
+#include "api/json_reader.h"
+#include "base/text.h"
+#include "lathe.h"
+#include "wasm/decode.h"
+#include "wasm/features.h"
+#include "wasm/print.h"
+#include "wasm/validate.h"
+
+namespace lathe::tool {
+namespace {
+
+using api::Json;
+
+struct Loaded {
+  std::vector<uint8_t> bytes;
+  wasm::Module module;
+};
+
+std::unexpected<Error> in_file(const std::string& path, const Error& error) {
+  return fail(concat(path, ": ", error.message));
+}
+
+Result<Loaded> load(const std::string& path) {
+  Loaded loaded;
+  ASSIGN_OR_RETURN(loaded.bytes, read_file(path));
+  auto module = wasm::decode(loaded.bytes);
+  if (!module) return in_file(path, module.error());
+  loaded.module = std::move(*module);
+  return loaded;
+}
+
+std::string padded(std::string text, size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+std::string right_aligned(uint64_t number, size_t width) {
+  std::string text = concat(number);
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+// The bytes were decoded before, so every length is good.
+uint32_t read_uleb128(std::span<const uint8_t> bytes, size_t& at) {
+  uint32_t value = 0;
+  for (int shift = 0;; shift += 7) {
+    const uint8_t byte = bytes[at++];
+    value |= static_cast<uint32_t>(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+}
+
+void print_sections(std::span<const uint8_t> bytes) {
+  constexpr std::string_view kNames[] = {"custom", "type",   "import",    "function", "table",
+                                         "memory", "global", "export",    "start",    "element",
+                                         "code",   "data",   "data count"};
+  print("sections                     offset      bytes\n");
+  for (size_t at = 8; at < bytes.size();) {
+    const uint8_t id = bytes[at++];
+    const uint32_t size = read_uleb128(bytes, at);
+    std::string name(id < std::size(kNames) ? kNames[id] : "unknown");
+    if (id == 0) {
+      size_t name_at = at;
+      const uint32_t length = read_uleb128(bytes, name_at);
+      append(name, " \"", std::string(bytes.begin() + name_at, bytes.begin() + name_at + length),
+             '"');
+    }
+    print(concat("  ", padded(name, 24), right_aligned(at, 9), right_aligned(size, 11), "\n"));
+    at += size;
+  }
+}
+
+void print_imports_and_exports(const wasm::Module& module) {
+  if (!module.imports.empty()) print("imports\n");
+  for (const wasm::Import& import : module.imports) {
+    print(concat("  ", padded(std::string(wasm::name(import.kind)), 10), import.module, ".",
+                 import.name, "\n"));
+  }
+  print("exports\n");
+  for (const wasm::Export& each : module.exports) {
+    print(concat("  ", padded(std::string(wasm::name(each.kind)), 10), each.name, "\n"));
+  }
+}
+
+void print_features(const wasm::Module& module) {
+  const wasm::FeatureSet used = wasm::features_of(module);
+  std::string text;
+  for (const wasm::Feature feature : wasm::all_features()) {
+    if (used.has(feature)) append(text, text.empty() ? "" : ", ", wasm::name(feature));
+  }
+  print(concat("features  ", text, "\n"));
+}
+
+std::string spelled(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+void print_buffers(std::string_view title, const Json& buffers) {
+  for (const Json& buffer : buffers) {
+    if (!buffer.is_object()) continue;
+    const auto field = [&buffer](const char* key) {
+      return buffer.contains(key) ? spelled(buffer[key]) : std::string("?");
+    };
+    print(concat("    ", title, padded(field("name"), 32), padded(field("dtype"), 5),
+                 padded(field("shape"), 14), "@ ", field("offset"), "\n"));
+  }
+}
+
+// The custom section that our compiler writes; printed as far as it has the expected form.
+void print_metadata(const wasm::CustomSection& section) {
+  const auto json =
+      api::parse_json({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
+  if (!json || !json->is_object()) return print("tensorlathe: metadata that is not readable\n");
+  print(concat("tensorlathe: memory ", spelled(json->value("memoryBytes", Json())), " bytes\n"));
+  for (const Json& entry : json->value("entries", Json::array())) {
+    if (!entry.is_object()) continue;
+    print(concat("  entry ", spelled(entry.value("name", Json())), "\n"));
+    print_buffers("in  ", entry.value("inputs", Json::array()));
+    print_buffers("out ", entry.value("outputs", Json::array()));
+  }
+  print("  states\n");
+  print_buffers("", json->value("states", Json::array()));
+}
+
+}  // namespace
+
+Status wat(const Arguments& arguments) {
+  ASSIGN_OR_RETURN(const Loaded loaded, load(arguments.files()[0]));
+  print(wasm::print(loaded.module));
+  return {};
+}
+
+Status validate(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  ASSIGN_OR_RETURN(const Loaded loaded, load(path));
+  if (const auto valid = wasm::validate(loaded.module); !valid) return in_file(path, valid.error());
+  print(concat(path, ": valid\n"));
+  return {};
+}
+
+Status inspect(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  ASSIGN_OR_RETURN(const Loaded loaded, load(path));
+  const auto valid = wasm::validate(loaded.module);
+  print(concat(path, ": ", loaded.bytes.size(), " bytes, ",
+               valid ? "valid" : concat("not valid: ", valid.error().message), "\n"));
+  print_sections(loaded.bytes);
+  print_imports_and_exports(loaded.module);
+  print_features(loaded.module);
+  for (const wasm::CustomSection& section : loaded.module.customs) {
+    if (section.name == "tensorlathe") print_metadata(section);
+  }
+  return {};
+}
+
+}  // namespace lathe::tool
