@@ -1,0 +1,111 @@
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "loop/collapse_loops.h"
+#include "loop/parse.h"
+#include "loop/print.h"
+#include "loop/substitute.h"
+#include "loop/vectorise_loops.h"
+#include "loop/verify.h"
+#include "random_module.h"
+
+namespace lathe::loop {
+namespace {
+
+constexpr uint32_t kSeeds = 500;
+
+using Pass = std::function<void(Kernel&)>;
+
+void apply(const Pass& pass, Module& module) {
+  for (Entry& entry : module.entries) {
+    for (Kernel& kernel : entry.kernels) pass(kernel);
+  }
+}
+
+// The values after the pass are the values before, and a second run changes nothing.
+void expect_kept(const Pass& pass) {
+  int changed = 0;
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    const Module before = random_module(seed);
+    Module after = before;
+    apply(pass, after);
+    const std::string text = print(after);
+    const auto verified = verify(after);
+    ASSERT_TRUE(verified) << verified.error().message << '\n' << print(before) << text;
+    ASSERT_EQ(outcome(after, seed), outcome(before, seed)) << print(before) << text;
+    changed += text != print(before);
+    apply(pass, after);
+    EXPECT_EQ(print(after), text);
+  }
+  EXPECT_GT(changed, static_cast<int>(kSeeds / 10));
+}
+
+TEST(Passes, CollapseLoopsKeepsValues) { expect_kept(collapse_loops); }
+TEST(Passes, VectoriseLoopsKeepsValues) { expect_kept(vectorise_loops); }
+
+TEST(Passes, CollapseThenVectoriseKeepsValues) {
+  expect_kept([](Kernel& kernel) {
+    collapse_loops(kernel);
+    vectorise_loops(kernel);
+  });
+}
+
+// Executes Vector loops as lanes do: one statement for all lanes, in any order of lanes.
+void spread_lanes(Kernel& kernel, std::vector<Stmt>& stmts) {
+  std::vector<Stmt> result;
+  for (Stmt& stmt : stmts) {
+    if (stmt.kind == StmtKind::For && stmt.loop == LoopKind::Vector) {
+      const Affine reversed = Affine::variable(stmt.var, -1) + Affine(kLanes - 1);
+      for (const Stmt& inner : substitute(kernel, stmt.body, stmt.var, reversed)) {
+        result.push_back(for_loop(stmt.var, LoopKind::Serial, {inner}));
+      }
+    } else {
+      spread_lanes(kernel, stmt.body);
+      result.push_back(std::move(stmt));
+    }
+  }
+  stmts = std::move(result);
+}
+
+TEST(Passes, VectorLoopsMayRunLanesInAnyOrder) {
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    Module module = random_module(seed);
+    apply(vectorise_loops, module);
+    const auto expected = outcome(module, seed);
+    const std::string text = print(module);
+    apply([](Kernel& kernel) { spread_lanes(kernel, kernel.body); }, module);
+    ASSERT_EQ(outcome(module, seed), expected) << text;
+  }
+}
+
+TEST(Passes, SubstituteClonesStatements) {
+  auto module = parse(
+      "buffer x : f32[40] input\n"
+      "buffer y : f32[40] output\n"
+      "entry e {\n"
+      "  kernel k {\n"
+      "    for i in 8 {\n"
+      "      y[2*i + 1] = mul(cast<f32>(index(i)), x[i + 3 if 0 <= i - 1 < 9])\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+  ASSERT_TRUE(module) << module.error().message;
+  Kernel& kernel = module->entries[0].kernels[0];
+  const Stmt loop = kernel.body[0];
+  const VarId half = kernel.add_var("half", 4);
+  kernel.body = {for_loop(half, LoopKind::Serial,
+                          substitute(kernel, loop.body, loop.var, Affine::variable(half, 2)))};
+  for (Stmt& last : substitute(kernel, loop.body, loop.var, 7)) kernel.body.push_back(last);
+  EXPECT_EQ(print(kernel, *module),
+            "kernel k {\n"
+            "  for half in 4 {\n"
+            "    y[4*half + 1] = mul(cast<f32>(index(2*half)), x[2*half + 3 if 0 <= 2*half - 1 < "
+            "9])\n"
+            "  }\n"
+            "  y[15] = mul(cast<f32>(7), x[10 if 0 <= 6 < 9])\n"
+            "}\n");
+}
+
+}  // namespace
+}  // namespace lathe::loop

@@ -1,0 +1,153 @@
+#include "loop/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "base/text.h"
+#include "loop/parse.h"
+
+namespace lathe::loop {
+namespace {
+
+constexpr std::string_view kBuffers =
+    "buffer x : f32[12] input\n"
+    "buffer y : f32[12] output\n"
+    "buffer n : i32[12] output\n"
+    "buffer c : f32[2] constant {1.0, 2.0}\n";
+
+Module module_of(std::string_view kernel) {
+  auto module = parse(concat(kBuffers, "entry e {\nkernel k {\n", kernel, "\n}\n}\n"));
+  EXPECT_TRUE(module) << module.error().message;
+  return module ? *std::move(module) : Module();
+}
+
+std::string verdict(const Module& module) {
+  const Status status = verify(module);
+  return status ? "" : status.error().message;
+}
+
+// What verify says of a kernel, without where it is.
+std::string verdict(std::string_view kernel) {
+  const std::string text = verdict(module_of(kernel));
+  constexpr std::string_view kPlace = "entry e, kernel k: ";
+  return text.starts_with(kPlace) ? text.substr(kPlace.size()) : text;
+}
+
+TEST(Verify, AcceptsAddressesInside) {
+  EXPECT_EQ(verdict("for i in 4 { for j in 3 { y[3*i + j] = x[-3*i - j + 11] } }"), "");
+  EXPECT_EQ(verdict("for i in 0 { y[i + 90] = x[0] }"), "");
+  EXPECT_EQ(verdict("for i in 20 { if 0 <= i - 4 < 12 { y[i - 4] = x[i - 4] } }"), "");
+  EXPECT_EQ(verdict("for i in 9 { y[i] = x[-2*i + 11 if 0 <= -2*i + 11 < 12] }"), "");
+  EXPECT_EQ(verdict("for i in 3 { for k in 3 { for j in 6 { "
+                    "y[0] = x[4*i + 4*k + j - 5 if 0 <= i + k - 1 < 3, 0 <= j - 1 < 4] } } }"),
+            "");
+}
+
+TEST(Verify, RefusesAddressesOutside) {
+  EXPECT_EQ(verdict("for i in 13 { y[i] = 0.0 }"), "an access to y[0..12] outside f32[12]");
+  EXPECT_EQ(verdict("for i in 4 { y[i] = x[i - 1] }"), "an access to x[-1..2] outside f32[12]");
+  EXPECT_EQ(verdict("for i in 20 { if 0 <= i < 13 { y[i] = 0.0 } }"),
+            "an access to y[0..12] outside f32[12]");
+  EXPECT_EQ(verdict("for i in 4 { for j in 9 { y[0] = x[4*i + j if 0 <= i - j < 3] } }"),
+            "an access to x[0..20] outside f32[12]");
+  EXPECT_EQ(verdict("for i in 281474976710656 { y[200000000000000*i] = 0.0 }"),
+            "an address of y overflows");
+}
+
+TEST(Verify, RefusesWrongDtypes) {
+  EXPECT_EQ(verdict("n[0] = 1.0"), "a f32 is stored to i32 n");
+  Module module = module_of("y[0] = add(x[0], x[1])");
+  module.entries[0].kernels[0].exprs[2].dtype = DType::I32;
+  EXPECT_EQ(verdict(module), "entry e, kernel k: expression 2 has the wrong dtype i32");
+  module = module_of("y[0] = x[0]");
+  module.buffers[0].dtype = DType::Bool;
+  EXPECT_EQ(verdict(module), "entry e, kernel k: expression 0 has the wrong dtype f32");
+}
+
+TEST(Verify, RefusesStoresToWhatIsNeverWritten) {
+  EXPECT_EQ(verdict("x[0] = 1.0"), "a store to x, which is never written");
+  EXPECT_EQ(verdict("c[0] = 1.0"), "a store to c, which is never written");
+}
+
+TEST(Verify, RefusesBrokenLoops) {
+  EXPECT_EQ(verdict("for v in 3 vector { y[v] = 0.0 }"), "vector loop v has extent 3");
+  EXPECT_EQ(verdict("for v in 4 vector { for i in 2 { y[v] = 0.0 } }"),
+            "a vector loop holds loop i, which is not unrolled");
+  EXPECT_EQ(verdict("for v in 4 vector { if 0 <= v < 3 { y[v] = 0.0 } }"),
+            "a vector loop holds an if");
+  EXPECT_EQ(verdict("for u in 2 unroll outlined { y[u] = 0.0 }"),
+            "loop u is outlined but not serial");
+  EXPECT_EQ(verdict("for i in 2 { for i in 2 { y[i] = 0.0 } }"),
+            "loop i lies inside a loop of that name");
+  EXPECT_EQ(verdict("for i in 2 { y[i] = 0.0 }\nfor i in 3 { y[i] = 0.0 }"), "");
+}
+
+TEST(Verify, RefusesLanesThatMeet) {
+  constexpr auto kMeet = "a lane of vector loop v reads or writes what another writes";
+  EXPECT_EQ(verdict("for v in 4 vector { y[0] = 0.0 }"), "all lanes store to one element of y");
+  EXPECT_EQ(verdict("for v in 4 vector { y[v] = y[v + 1] }"), kMeet);
+  EXPECT_EQ(verdict("for v in 4 vector { y[v] = y[0] }"), kMeet);
+  EXPECT_EQ(verdict("for v in 4 vector { y[v] = 0.0 y[v + 3] = 1.0 }"), kMeet);
+  EXPECT_EQ(verdict("for v in 4 vector { y[v] = y[v] y[v + 4] = y[v + 8] }"), "");
+  EXPECT_EQ(verdict("for v in 4 vector { for u in 3 unroll { y[4*u + v] = y[4*u + v] } }"), "");
+  EXPECT_EQ(verdict("for v in 4 vector { for u in 3 unroll { y[u + v] = 0.0 } }"), kMeet);
+  EXPECT_EQ(verdict("for v in 4 vector { for u in 3 unroll { y[3*v + u] = 0.0 } }"), "");
+}
+
+TEST(Verify, RefusesRegistersThatDependOnSerialLoops) {
+  EXPECT_EQ(verdict("register r : f32[4]\nfor i in 4 { r[i] = 0.0 }"),
+            "the address of register r depends on serial loop i");
+  EXPECT_EQ(verdict("register r : f32[4]\nfor i in 4 { y[i] = r[i] }"),
+            "the address of register r depends on serial loop i");
+  EXPECT_EQ(verdict("register r : f32[4]\nfor u in 4 unroll { r[u] = 0.0 }"), "");
+}
+
+TEST(Verify, RefusesBrokenTables) {
+  const auto broken = [](const std::function<void(Module&, Kernel&)>& damage) {
+    Module module = module_of("for i in 3 { y[i] = neg(x[i]) }");
+    damage(module, module.entries[0].kernels[0]);
+    return verdict(module);
+  };
+  const std::string place = "entry e, kernel k: ";
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[1].operands[0] = 1; }),
+            place + "expression 1 comes before its operand 1");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs.push_back(k.exprs[0]); }),
+            place + "expression 2 stands twice in the table");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[0].buffer.id = 9; }),
+            place + "buffer 9 does not exist");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.body[0].body[0].value = -1; }),
+            place + "expression -1 does not exist");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.body[0].var = 4; }),
+            place + "loop variable 4 does not exist");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.body.push_back(k.body[0].body[0]); }),
+            place + "variable 0 is used outside its loop");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.exprs[0].address.terms[0].coefficient = 0; }),
+            place + "terms out of order or with factor 0");
+  EXPECT_EQ(broken([](Module&, Kernel& k) { k.vars[0].extent = -1; }),
+            place + "loop i has extent -1");
+  EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[1].name = "x"; }), "two buffers named x");
+  EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[3].data.pop_back(); }),
+            "buffer c has 7 bytes of data, not 8");
+  EXPECT_EQ(broken([](Module& m, Kernel&) {
+              m.entries.push_back({"e", {}, {}, {}});
+            }),
+            "two entries named e");
+  EXPECT_EQ(broken([](Module& m, Kernel& k) { m.entries[0].kernels.push_back(Kernel(k)); }),
+            "two kernels named k");
+  EXPECT_EQ(broken([](Module& m, Kernel&) {
+              m.entries[0].inputs.push_back({"in", {3, 5}, 0});
+            }),
+            "port in [3,5] does not fit buffer x");
+  EXPECT_EQ(broken([](Module& m, Kernel&) {
+              m.states.push_back({"w", {3}, 7});
+            }),
+            "port w has no buffer");
+  EXPECT_EQ(broken([](Module&, Kernel& k) {
+              k.registers.assign(2, {"r", DType::F32, 1, BufferRole::Temporary, {}});
+            }),
+            place + "two registers named r");
+}
+
+}  // namespace
+}  // namespace lathe::loop
