@@ -132,6 +132,8 @@ class FunctionBuilder {
 
   FunctionBuilder& emit(const Instruction& instruction);
   FunctionBuilder& emit_block(Opcode op, BlockType type);
+  FunctionBuilder& emit_memory(Opcode op, MemArg memory, uint8_t lane);
+  FunctionBuilder& emit_vector(Opcode op, const V128& bytes);
   bool takes(Opcode op, std::initializer_list<Immediate> allowed, const char* given);
   void refuse(std::string message);
   // Types what has been written so far, up to a call of a function that is not there yet.
@@ -191,8 +193,8 @@ class ModuleBuilder {
   Result<Module> finish();
 
  private:
-  uint32_t import(Import import, bool is_late);
-  uint32_t add_element(Element element);
+  uint32_t import(Import import, size_t defined, size_t index);
+  int64_t address_bits(uint64_t address, bool is64);
   void add_export(std::string_view name, ExternalKind kind, uint32_t index);
   void refuse(std::string message);
 

@@ -10,8 +10,10 @@ namespace lathe::wasm {
 
 class FunctionChecker {
  public:
-  // The three must outlive the checker and may grow while it runs.
-  FunctionChecker(const Module& module, const IndexSpaces& spaces, const Function& function);
+  // The three must outlive the checker and may grow while it runs. `block_type` gives the results,
+  // as in a block.
+  FunctionChecker(const Module& module, const IndexSpaces& spaces, const Function& function,
+                  int64_t block_type);
 
   // An error changes nothing, so that the message can show the stack.
   Status check(const Instruction& instruction);
@@ -32,23 +34,29 @@ class FunctionChecker {
     bool unreachable;
   };
 
-  Status check_special(const Instruction& instruction);
-  Status check_control(const Instruction& instruction);
-  Status check_variable(const Instruction& instruction);
+  Status check_immediate(const OpcodeInfo& row, const Instruction& instruction) const;
+  Status check_memory_access(const OpcodeInfo& row, const Instruction& instruction) const;
+  Status check_simple(const OpcodeInfo& row, const Instruction& instruction);
+  Status check_special(const OpcodeInfo& row, const Instruction& instruction);
+  Status check_plain(const Instruction& instruction);
+  Status check_function(const Instruction& instruction);
+  Status check_local(const Instruction& instruction);
+  Status check_global(const Instruction& instruction);
   Status check_table(const Instruction& instruction);
-  Status check_memory_copy(const Instruction& instruction);
-  Status check_reference(const Instruction& instruction);
+  Status check_copy(const Instruction& instruction);
 
   Status begin_block(const Instruction& instruction);
   Status begin_else();
   Status end_block();
+  Status branch(const Instruction& instruction);
   Status branch_table(const Instruction& instruction);
-  Status select_operands();
-  Status call(const Instruction& instruction);
-  Status return_call(const Instruction& instruction);
+  Status select();
+  Status call(const Instruction& instruction, bool is_tail);
 
   // Pops the operands and pushes the results.
   Status apply(Opcode op, Types operands, Types results);
+  // The operands must be all that the block has.
+  Status leave(Opcode op, Types operands);
   bool matches(Types operands) const;
   std::unexpected<Error> mismatch(Opcode op, Types operands) const;
   ValType top(size_t depth) const;
@@ -56,13 +64,8 @@ class FunctionChecker {
 
   Result<Signature> signature(int64_t block_type) const;
   Result<Types> label_types(uint32_t depth) const;
-  Result<Signature> callee(const Instruction& instruction) const;
-  Result<ValType> local(uint32_t index) const;
-  Result<TableType> table(uint32_t index) const;
-  Result<Limits> memory(uint32_t index) const;
+  Result<ValType> local_type(uint32_t index) const;
   Result<ValType> address_type(const OpcodeInfo& row, const Instruction& instruction) const;
-  Status check_memory_access(const OpcodeInfo& row, const Instruction& instruction) const;
-  Status check_segment(const OpcodeInfo& row, const Instruction& instruction) const;
 
   const Module& module_;
   const IndexSpaces& spaces_;

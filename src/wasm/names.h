@@ -1,0 +1,12 @@
+// The "name" custom section (core specification, appendix "Custom Sections").
+#pragma once
+
+#include "wasm/module.h"
+
+namespace lathe::wasm {
+
+std::vector<uint8_t> encode_names(const Names& names);
+// nullopt if the bytes are not well formed or hold more than Names can.
+std::optional<Names> decode_names(std::span<const uint8_t> bytes);
+
+}  // namespace lathe::wasm
