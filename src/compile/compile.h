@@ -1,4 +1,5 @@
-// Program -> Executable: the whole pipeline from tensor graphs to the bytes of one WebAssembly module.
+// Program -> Executable: the whole pipeline from tensor graphs to the bytes of one WebAssembly
+// module.
 #pragma once
 
 #include <cstddef>
@@ -57,8 +58,9 @@ struct PassTime {
   double milliseconds;
 };
 
-// The module exports `memory`, a function per entry, and for every buffer an immutable i32 global with its offset:
-// "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section "tensorlathe" holds metadata() as JSON.
+// The module exports `memory`, a function per entry, and for every buffer an immutable i32 global
+// with its offset: "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section
+// "tensorlathe" holds metadata() as JSON.
 struct Executable {
   std::vector<uint8_t> module;
   std::vector<Entry> entries;

@@ -1,0 +1,142 @@
+#include "compile/compile.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "compile/pipeline.h"
+#include "graph/verify.h"
+
+namespace lathe::compile {
+
+namespace {
+
+void dump(const State& state, std::string_view when, std::string_view pass) {
+  const Options& options = state.options;
+  if (!options.on_dump) return;
+  const bool wanted = std::ranges::any_of(options.dumps, [&](const std::string& request) {
+    return request == concat(when, ':', pass) || request == concat(when, ":*");
+  });
+  if (wanted) options.on_dump(concat(when, ':', pass), text(state));
+}
+
+Status check_dumps(const std::vector<std::string>& dumps) {
+  for (const std::string& request : dumps) {
+    const size_t colon = request.find(':');
+    const std::string_view when = std::string_view(request).substr(0, colon);
+    const std::string_view pass =
+        colon == std::string::npos ? "" : std::string_view(request).substr(colon + 1);
+    const auto names = pass_names();
+    const bool known = pass == "*" || std::ranges::find(names, pass) != names.end();
+    if ((when == "before" || when == "after") && known) continue;
+    std::string message =
+        concat("dump '", request, "': want before:PASS or after:PASS, PASS one of *");
+    for (std::string_view name : names) append(message, ' ', name);
+    return fail(std::move(message));
+  }
+  return {};
+}
+
+// States that several entries share must agree.
+Status check_states(const graph::Program& program) {
+  std::vector<const graph::Node*> seen;
+  for (const graph::Graph& entry : program.entries) {
+    for (const graph::Node& node : entry.nodes) {
+      if (node.kind != graph::Kind::State) continue;
+      const auto first = std::ranges::find_if(
+          seen, [&](const graph::Node* other) { return other->name == node.name; });
+      if (first == seen.end()) {
+        seen.push_back(&node);
+      } else if ((*first)->shape != node.shape || (*first)->dtype != node.dtype) {
+        return fail(concat("state '", node.name, "' is ", scalar::text((*first)->dtype),
+                           bracketed((*first)->shape), " in one entry and ",
+                           scalar::text(node.dtype), bracketed(node.shape), " in '", entry.name,
+                           "'"));
+      }
+    }
+  }
+  return {};
+}
+
+void append_quoted(std::string& out, std::string_view plain) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : plain) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      append(out, '\\', c);
+    } else if (code < 0x20) {
+      append(out, "\\u00", kHex[code >> 4], kHex[code & 15]);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers) {
+  append(out, '"', key, "\":[");
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Buffer& buffer = buffers[i];
+    append(out, i == 0 ? "" : ",", "{\"name\":");
+    append_quoted(out, buffer.name);
+    append(out, ",\"dtype\":\"", scalar::text(buffer.dtype),
+           "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset, '}');
+  }
+  out += ']';
+}
+
+}  // namespace
+
+Result<Executable> compile(const graph::Program& program, const Options& options) {
+  TRY(check_dumps(options.dumps));
+  for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
+  TRY(check_states(program));
+  State state{.options = options,
+              .program = program,
+              .loops = {},
+              .plan = {},
+              .module = {},
+              .executable = {}};
+  for (const Pass& pass : pipeline()) {
+    dump(state, "before", pass.name);
+    const double start = options.clock ? options.clock() : 0;
+    TRY(pass.run(state));
+    if (options.clock) {
+      state.executable.times.push_back({std::string(pass.name), options.clock() - start});
+    }
+    dump(state, "after", pass.name);
+    if (!options.verify) continue;
+    if (const Status sound = verify(state); !sound) {
+      return fail(concat("after pass ", pass.name, ": ", sound.error().message));
+    }
+  }
+  return std::move(state.executable);
+}
+
+std::string metadata(const Executable& executable) {
+  std::string out =
+      concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes, ",\"entries\":[");
+  for (size_t i = 0; i < executable.entries.size(); ++i) {
+    const Entry& entry = executable.entries[i];
+    append(out, i == 0 ? "" : ",", "{\"name\":");
+    append_quoted(out, entry.name);
+    out += ',';
+    append_buffers(out, "inputs", entry.inputs);
+    out += ',';
+    append_buffers(out, "outputs", entry.outputs);
+    out += '}';
+  }
+  out += "],";
+  append_buffers(out, "states", executable.states);
+  return out + '}';
+}
+
+std::vector<std::string_view> pass_names() {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : pipeline()) {
+    if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
+  }
+  return names;
+}
+
+}  // namespace lathe::compile

@@ -1,0 +1,157 @@
+#include "compile/pipeline.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "graph/print.h"
+#include "graph/verify.h"
+#include "loop/collapse_loops.h"
+#include "loop/print.h"
+#include "loop/spell_transcendentals.h"
+#include "loop/vectorise_loops.h"
+#include "loop/verify.h"
+#include "lower/lay_out_operands.h"
+#include "lower/lower.h"
+#include "opt/passes.h"
+#include "wasm/encode.h"
+#include "wasm/print.h"
+#include "wasm/validate.h"
+
+namespace lathe::compile {
+
+namespace {
+
+Pass on_graphs(std::string_view name, graph::Graph (*run)(graph::Graph)) {
+  return {name, [run](State& state) -> Status {
+            for (graph::Graph& entry : state.program.entries) entry = run(std::move(entry));
+            return {};
+          }};
+}
+
+Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
+  return {name, [run](State& state) -> Status {
+            for (loop::Entry& entry : state.loops.entries) {
+              for (loop::Kernel& kernel : entry.kernels) run(kernel);
+            }
+            return {};
+          }};
+}
+
+Status lower_program(State& state) {
+  state.loops = lower::lower(state.program);
+  state.form = Form::Loop;
+  return {};
+}
+
+Buffer placed(const State& state, const loop::Port& port) {
+  const auto id = static_cast<size_t>(port.buffer);
+  return {port.name, state.loops.buffers[id].dtype, port.shape,
+          static_cast<uint32_t>(state.plan.offsets[id])};
+}
+
+Status plan_memory(State& state) {
+  ASSIGN_OR_RETURN(state.plan, lower::plan_memory(state.loops));
+  Executable& executable = state.executable;
+  executable.memory_bytes = state.plan.total_bytes;
+  for (const loop::Port& port : state.loops.states) {
+    executable.states.push_back(placed(state, port));
+  }
+  for (const loop::Entry& from : state.loops.entries) {
+    Entry& entry = executable.entries.emplace_back();
+    entry.name = from.name;
+    for (const loop::Port& port : from.inputs) entry.inputs.push_back(placed(state, port));
+    for (const loop::Port& port : from.outputs) entry.outputs.push_back(placed(state, port));
+  }
+  return {};
+}
+
+Result<std::vector<emit::Content>> contents_of(const State& state) {
+  std::vector<emit::Content> contents;
+  for (const StateContent& content : state.options.contents) {
+    const loop::Port* target = nullptr;
+    for (const loop::Port& port : state.loops.states) {
+      if (port.name == content.name) target = &port;
+    }
+    if (target == nullptr) return fail(concat("the program has no state '", content.name, "'"));
+    const loop::Buffer& buffer = state.loops.buffers[static_cast<size_t>(target->buffer)];
+    const auto bytes =
+        static_cast<size_t>(buffer.size) * static_cast<size_t>(scalar::size_of(buffer.dtype));
+    if (content.data.size() != bytes) {
+      return fail(concat("state '", content.name, "' of shape ", bracketed(target->shape),
+                         " holds ", bytes, " bytes, not ", content.data.size()));
+    }
+    contents.push_back({target->buffer, content.data});
+  }
+  return contents;
+}
+
+Status emit_wasm(State& state) {
+  ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
+  const Features& features = state.options.features;
+  ASSIGN_OR_RETURN(state.module,
+                   emit::emit_module(state.loops, {state.plan.offsets, state.plan.total_bytes},
+                                     contents, metadata(state.executable),
+                                     {features.simd, features.simd && features.relaxed_simd}));
+  state.form = Form::Wasm;
+  return {};
+}
+
+Status encode(State& state) {
+  state.executable.module = wasm::encode(state.module);
+  state.form = Form::Bytes;
+  return {};
+}
+
+std::vector<Pass> list_passes() {
+  std::vector<Pass> passes;
+  for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
+  passes.push_back(on_graphs("lay_out_operands", lower::lay_out_operands));
+  passes.push_back({"lower", lower_program});
+  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+  passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+  passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+  passes.push_back({"plan_memory", plan_memory});
+  passes.push_back({"emit_wasm", emit_wasm});
+  passes.push_back({"encode", encode});
+  return passes;
+}
+
+}  // namespace
+
+const std::vector<Pass>& pipeline() {
+  static const std::vector<Pass> kPasses = list_passes();
+  return kPasses;
+}
+
+std::string text(const State& state) {
+  std::string out;
+  switch (state.form) {
+    case Form::Graph:
+      for (const graph::Graph& entry : state.program.entries) out += graph::print(entry);
+      break;
+    case Form::Loop:
+      out = loop::print(state.loops);
+      break;
+    case Form::Wasm:
+    case Form::Bytes:
+      out = wasm::print(state.module);
+      break;
+  }
+  return out;
+}
+
+Status verify(const State& state) {
+  switch (state.form) {
+    case Form::Graph:
+      for (const graph::Graph& entry : state.program.entries) TRY(graph::verify(entry));
+      return {};
+    case Form::Loop:
+      return loop::verify(state.loops);
+    case Form::Wasm:
+    case Form::Bytes:
+      return wasm::validate(state.module);
+  }
+  return {};
+}
+
+}  // namespace lathe::compile

@@ -1,0 +1,40 @@
+// The pipeline as data: what a compilation holds between passes, and the list of passes in the
+// order they run.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/compile.h"
+#include "emit/wasm/module.h"
+#include "loop/loop.h"
+#include "lower/plan_memory.h"
+
+namespace lathe::compile {
+
+// The form the program has reached; text and verification are of that form.
+enum class Form { Graph, Loop, Wasm, Bytes };
+
+struct State {
+  const Options& options;
+  Form form = Form::Graph;
+  graph::Program program;
+  loop::Module loops;
+  lower::MemoryPlan plan;
+  wasm::Module module;
+  Executable executable;
+};
+
+struct Pass {
+  std::string_view name;
+  std::function<Status(State&)> run;
+};
+
+const std::vector<Pass>& pipeline();
+
+std::string text(const State& state);
+Status verify(const State& state);
+
+}  // namespace lathe::compile

@@ -1,0 +1,21 @@
+// The table of operation cases: each builds one graph. Every target runs the same table.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "graph/builder.h"
+
+namespace lathe::ops_tests {
+
+struct Case {
+  std::string_view name;
+  // Adds inputs and outputs. Random F32 inputs lie in [-2, 2), I32 in [0, 4), Bool is either.
+  void (*build)(graph::Builder& builder);
+  // Whether gradients of the F32 outputs reach the F32 inputs and are smooth at random points.
+  bool differentiable = true;
+};
+
+std::span<const Case> cases();
+
+}  // namespace lathe::ops_tests
