@@ -1,6 +1,7 @@
 #include "loop/bounds.h"
 
 #include <algorithm>
+#include <ranges>
 
 namespace lathe::loop {
 
@@ -75,8 +76,8 @@ std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
 
   Affine rest = form;
   Range parts;
-  for (const Guard& guard : guards) {
-    if (guard.index.is_constant()) continue;
+  for (const Guard& guard : std::views::reverse(guards)) {
+    if (guard.index.terms.size() < 2) continue;
     const auto index = plain_range(guard.index, variables);
     if (!index) return std::nullopt;
     const Range inside = intersect(*index, {0, guard.extent - 1});

@@ -24,7 +24,7 @@ using VarRanges = std::vector<std::optional<Range>>;
 // hold together, nothing where the arithmetic leaves int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
 // several counts where its index is a part of the form: 28*i + 28*k + j under 0 <= i + k < 28 is
-// 28*(i + k) + j. Other guards are ignored.
+// 28*(i + k) + j. Of several such guards the last takes its part first. Other guards are ignored.
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 

@@ -1,19 +1,24 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "loop/collapse_loops.h"
+#include "loop/interpret.h"
 #include "loop/parse.h"
 #include "loop/print.h"
+#include "loop/spell_transcendentals.h"
 #include "loop/substitute.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "random_module.h"
+#include "scalar/decompose.h"
 
 namespace lathe::loop {
 namespace {
 
-constexpr uint32_t kSeeds = 500;
+constexpr uint32_t kSeeds = 300;
 
 using Pass = std::function<void(Kernel&)>;
 
@@ -49,6 +54,53 @@ TEST(Passes, CollapseThenVectoriseKeepsValues) {
     collapse_loops(kernel);
     vectorise_loops(kernel);
   });
+}
+
+TEST(Passes, SpellTranscendentalsStaysClose) {
+  auto module = parse(
+      "buffer x : f32[2001] input\n"
+      "buffer y : f32[8004] output\n"
+      "entry e {\n"
+      "  kernel k {\n"
+      "    for i in 2001 {\n"
+      "      y[i] = exp(x[i])\n"
+      "      y[i + 2001] = log(add(x[i], 10.5))\n"
+      "      y[i + 4002] = tanh(x[i])\n"
+      "      y[i + 6003] = sigmoid(x[i])\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+  ASSERT_TRUE(module) << module.error().message;
+  const auto values = [&module] {
+    Memory memory(*module);
+    for (int i = 0; i < 2001; ++i) memory.view<float>(0)[i] = static_cast<float>(i - 1000) / 100;
+    EXPECT_TRUE(run(*module, "e", memory));
+    const auto result = memory.view<float>(1);
+    return std::vector<float>(result.begin(), result.end());
+  };
+  const std::vector<float> exact = values();
+  apply(spell_transcendentals, *module);
+  ASSERT_TRUE(verify(*module));
+  for (const Expr& expr : module->entries[0].kernels[0].exprs) {
+    EXPECT_FALSE(expr.kind == ExprKind::Apply && scalar::is_decomposable(expr.op));
+  }
+  const std::vector<float> spelled = values();
+  for (size_t i = 0; i < exact.size(); ++i) {
+    ASSERT_NEAR(spelled[i], exact[i], 1e-6 * std::max(1.0f, std::fabs(exact[i]))) << i;
+  }
+}
+
+TEST(Passes, SpellTranscendentalsVerifies) {
+  for (uint32_t seed = 0; seed < kSeeds; ++seed) {
+    Module module = random_module(seed);
+    apply(spell_transcendentals, module);
+    apply(vectorise_loops, module);
+    const auto verified = verify(module);
+    ASSERT_TRUE(verified) << verified.error().message << print(module);
+    const std::string text = print(module);
+    apply(spell_transcendentals, module);
+    EXPECT_EQ(print(module), text);
+  }
 }
 
 // Executes Vector loops as lanes do: one statement for all lanes, in any order of lanes.

@@ -44,7 +44,7 @@ class Generator {
     std::vector<Stmt> stmts;
     const int count = chance(3) ? 2 : 1;
     for (int i = 0; i < count; ++i) {
-      if (depth < 4 && !chance(depth + 2)) {
+      if (depth < 3 && !chance(depth + 2)) {
         stmts.push_back(loop_over(depth));
       } else if (depth > 0 && chance(6) && !in_vector_) {
         Stmt stmt;
@@ -64,7 +64,7 @@ class Generator {
     const VarId var = kernel_->add_var(chance(8) ? "for" : "i", kind == 0   ? kLanes
                                                                 : kind == 1 ? number(1, 3)
                                                                             : number(1, 11));
-    if (kind > 1 && chance(20)) kernel_->vars[var].extent = 70;
+    if (kind > 1 && depth < 2 && chance(20)) kernel_->vars[var].extent = 70;
     ranges_.resize(kernel_->vars.size());
     ranges_[var] = Range{0, kernel_->vars[var].extent - 1};
     loops_.push_back({var, kind <= 1});

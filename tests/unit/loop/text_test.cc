@@ -12,7 +12,7 @@
 namespace lathe::loop {
 namespace {
 
-constexpr uint32_t kSeeds = 200;
+constexpr uint32_t kSeeds = 300;
 
 TEST(Text, PrintAfterParseIsTheIdentity) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
