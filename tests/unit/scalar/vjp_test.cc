@@ -1,0 +1,81 @@
+#include "scalar/vjp.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace lathe::scalar {
+namespace {
+
+// Operands away from kinks, poles and ties; every row differentiates there.
+constexpr float kPoints[][3] = {
+    {0.7f, 1.3f, -0.4f}, {1.9f, 0.6f, 2.2f}, {2.4f, -1.1f, 0.3f}, {0.35f, 2.75f, -1.6f}};
+
+Number operand(Op op, int index, float value) {
+  if (info(op).signature == Signature::Choose && index == 0) return Number::of(value > 1);
+  return Number::of(value);
+}
+
+double value_at(Op op, const float* point) {
+  Number operands[kMaxArity];
+  for (int i = 0; i < kMaxArity; ++i) operands[i] = operand(op, i, point[i]);
+  return evaluate(op, operands).as_double();
+}
+
+bool takes_floats(Op op) {
+  switch (info(op).signature) {
+    case Signature::Number:
+    case Signature::Float:
+    case Signature::Choose:
+    case Signature::Compare:
+    case Signature::ToBits:
+      return true;
+    case Signature::Integer:
+    case Signature::Logic:
+    case Signature::FromBits:
+      return false;
+  }
+  return false;
+}
+
+void check_row(Op op, const float* point) {
+  constexpr float kStep = 1.0f / 128, kIncoming = 1.5f;
+  const float x = operand(op, 0, point[0]).dtype == DType::F32 ? point[0] : point[0] > 1;
+  const float out = static_cast<float>(value_at(op, point));
+  const Gradients<float> gradients = vjp<float>(op, x, point[1], point[2], out, kIncoming);
+  for (int i = 0; i < kMaxArity; ++i) {
+    if (!gradients[i]) continue;
+    ASSERT_LT(i, info(op).arity) << info(op).text << ": more gradients than operands";
+    float above[] = {point[0], point[1], point[2]}, below[] = {point[0], point[1], point[2]};
+    above[i] += kStep;
+    below[i] -= kStep;
+    const double slope = (value_at(op, above) - value_at(op, below)) / (2 * kStep);
+    const double wanted = kIncoming * slope;
+    EXPECT_NEAR(*gradients[i], wanted, 2e-3 * (1 + std::fabs(wanted)))
+        << info(op).text << " operand " << i << " at " << x << ' ' << point[1] << ' ' << point[2];
+  }
+}
+
+TEST(Vjp, EveryRowAgreesWithFiniteDifferences) {
+  for (int i = 0; i < kOpCount; ++i) {
+    const Op op = static_cast<Op>(i);
+    if (!takes_floats(op)) continue;
+    for (const auto& point : kPoints) check_row(op, point);
+  }
+}
+
+TEST(Vjp, StepFunctionsAndConditionsHaveNoGradient) {
+  for (Op op : {Op::Floor, Op::Nearest, Op::Detach, Op::Lt, Op::And, Op::BitOr, Op::ToBits}) {
+    for (const auto& gradient : vjp<float>(op, 1, 2, 3, 4, 5)) EXPECT_FALSE(gradient);
+  }
+  EXPECT_FALSE(vjp<float>(Op::Select, 1, 2, 3, 4, 5)[0]);
+}
+
+TEST(Vjp, TiesOfMaxGiveTheGradientToTheFirstOperand) {
+  const Gradients<float> gradients = vjp<float>(Op::Max, 0, 0, 0, 0, 1);
+  EXPECT_EQ(gradients[0], 1);
+  EXPECT_EQ(gradients[1], 0);
+}
+
+}  // namespace
+}  // namespace lathe::scalar
