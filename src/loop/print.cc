@@ -215,8 +215,8 @@ class KernelPrinter {
   // Terms come in the order of the loops around them, so that numbering of variables never shows.
   void affine(const Affine& form) {
     std::vector<Term> terms = form.terms;
-    std::stable_sort(terms.begin(), terms.end(), [&](const Term& a, const Term& b) {
-      return depth_of(a.var) < depth_of(b.var);
+    std::sort(terms.begin(), terms.end(), [&](const Term& a, const Term& b) {
+      return std::pair(depth_of(a.var), a.var) < std::pair(depth_of(b.var), b.var);
     });
     bool first = true;
     for (const Term& term : terms) {
