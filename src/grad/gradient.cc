@@ -1,0 +1,183 @@
+#include "grad/gradient.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "scalar/vjp.h"
+
+namespace lathe::grad {
+
+using graph::Affine;
+using graph::AffineMap;
+using graph::Builder;
+using graph::Contraction;
+using graph::DType;
+using graph::Kind;
+using graph::Node;
+using graph::Op;
+using graph::Shape;
+using graph::Tensor;
+using graph::Value;
+
+namespace {
+
+class Reverse {
+ public:
+  Reverse(Builder& builder, Tensor loss)
+      : builder_(builder), adjoints_(builder.graph().nodes.size()) {
+    adjoints_[index(loss.value)] = builder.scalar(1.0f);
+  }
+
+  void run(Value loss) {
+    for (int32_t id = loss.id; id >= 0 && builder_.ok(); --id) {
+      const auto& adjoint = adjoints_[static_cast<size_t>(id)];
+      if (adjoint) propagate({&builder_, {id}}, *adjoint);
+    }
+  }
+
+  Tensor adjoint(Tensor x) {
+    const auto& known = adjoints_[index(x.value)];
+    return known ? *known : zero(x);
+  }
+
+ private:
+  static size_t index(Value value) { return static_cast<size_t>(value.id); }
+
+  Tensor tensor(Value value) { return {&builder_, value}; }
+
+  void accumulate(Value value, Tensor part) {
+    if (builder_.graph()[value].dtype != DType::F32) return;
+    auto& adjoint = adjoints_[index(value)];
+    adjoint = adjoint ? *adjoint + part : part;
+  }
+
+  // The node is copied: adding nodes moves them.
+  void propagate(Tensor out, Tensor g) {
+    const Node node = builder_.graph()[out.value];
+    switch (node.kind) {
+      case Kind::Map:
+        return map(node, out, g);
+      case Kind::Reduce:
+        return reduce(node, out, g);
+      case Kind::Contract:
+        return contract(node, g);
+      case Kind::Reshape:
+        return accumulate(node.operands[0], builder_.reshape(g, tensor(node.operands[0]).shape()));
+      case Kind::Reindex:
+        return reindex(node, g);
+      case Kind::Cast:
+      case Kind::Input:
+      case Kind::State:
+      case Kind::Constant:
+      case Kind::Iota:
+        return;
+    }
+  }
+
+  void map(const Node& node, Tensor out, Tensor g) {
+    Tensor operands[scalar::kMaxArity];
+    for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = tensor(node.operands[i]);
+    const auto parts = scalar::vjp<Tensor>(node.op, operands[0], operands[1], operands[2], out, g);
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      if (parts[i]) accumulate(node.operands[i], *parts[i]);
+    }
+  }
+
+  // The reduced axes come back with size 1, then spread.
+  Tensor spread(Tensor reduced, const Node& node) {
+    const Shape& shape = tensor(node.operands[0]).shape();
+    Shape kept = shape;
+    for (int axis : node.axes) kept[static_cast<size_t>(axis)] = 1;
+    return builder_.broadcast_to(builder_.reshape(reduced, kept), shape);
+  }
+
+  void reduce(const Node& node, Tensor out, Tensor g) {
+    const Tensor x = tensor(node.operands[0]);
+    if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
+    if (node.op == Op::Mul) return accumulate(x.value, spread(g * out, node) / x);
+    CHECK(node.op == Op::Max || node.op == Op::Min);
+    const Tensor hit = builder_.cast(x == spread(out, node), DType::F32);
+    accumulate(x.value, hit * spread(g / sum(hit, node.axes), node));
+  }
+
+  // out[O] += lhs[L] rhs[R] gives lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].
+  void contract(const Node& node, Tensor g) {
+    const Contraction& c = node.contraction;
+    const Tensor lhs = tensor(node.operands[0]), rhs = tensor(node.operands[1]);
+    accumulate(lhs.value, builder_.contract(g, rhs, {c.extents, c.lhs, c.out, c.rhs}, lhs.shape()));
+    accumulate(rhs.value, builder_.contract(lhs, g, {c.extents, c.rhs, c.lhs, c.out}, rhs.shape()));
+  }
+
+  // A view that repeats elements sums them: over whole dimensions where the map is a projection,
+  // else as a contraction with one.
+  void reindex(const Node& node, Tensor g) {
+    const Tensor x = tensor(node.operands[0]);
+    if (const auto summed = undo_projection(node, g, x.shape())) {
+      return accumulate(x.value, *summed);
+    }
+    Contraction scatter{node.shape, node.map, {}, {}};
+    std::vector<int> all(node.shape.size());
+    std::iota(all.begin(), all.end(), 0);
+    scatter.lhs = AffineMap::project(static_cast<int>(all.size()), all);
+    accumulate(x.value, builder_.contract(g, builder_.scalar(1.0f), scatter, x.shape()));
+  }
+
+  // Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then
+  // orders the axes.
+  std::optional<Tensor> undo_projection(const Node& node, Tensor g, const Shape& shape) {
+    std::vector<int> order;  // dimension of g for each axis of x that has one
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      const Affine& affine = node.map.axes[axis];
+      const int d = affine.single_dimension();
+      const bool constant =
+          std::ranges::all_of(affine.coefficients, [](int64_t c) { return c == 0; });
+      if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[axis]) {
+        if (std::ranges::find(order, d) != order.end()) return std::nullopt;
+        order.push_back(d);
+      } else if (!constant || affine.offset != 0 || shape[axis] != 1) {
+        return std::nullopt;
+      }
+    }
+    std::vector<int> summed;
+    for (int d = 0; d < static_cast<int>(node.shape.size()); ++d) {
+      if (std::ranges::find(order, d) == order.end()) summed.push_back(d);
+    }
+    Tensor result = summed.empty() ? g : sum(g, summed);
+    std::vector<int> kept = order;
+    std::ranges::sort(kept);
+    for (int& d : order) d = static_cast<int>(std::ranges::find(kept, d) - kept.begin());
+    if (!std::ranges::is_sorted(order)) result = builder_.permute(result, order);
+    return builder_.reshape(result, shape);
+  }
+
+  Builder& builder_;
+  std::vector<std::optional<Tensor>> adjoints_;  // by node of the graph as it was
+};
+
+std::string describe(Tensor x) { return concat(scalar::text(x.dtype()), bracketed(x.shape())); }
+
+}  // namespace
+
+std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Tensor> wrt) {
+  std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
+  if (!builder.ok()) return result;
+  if (loss.dtype() != DType::F32 || loss.rank() != 0) {
+    builder.error(concat("gradients: the loss must be an f32 scalar, not ", describe(loss)));
+    return result;
+  }
+  for (const Tensor& x : wrt) {
+    if (x.dtype() == DType::F32) continue;
+    builder.error(concat("gradients: wants f32 tensors to differentiate by, not ", describe(x)));
+    return result;
+  }
+  Reverse reverse(builder, loss);
+  reverse.run(loss.value);
+  for (size_t i = 0; i < wrt.size(); ++i) result[i] = reverse.adjoint(wrt[i]);
+  return result;
+}
+
+}  // namespace lathe::grad

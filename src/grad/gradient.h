@@ -1,0 +1,19 @@
+// Reverse-mode differentiation: adds to a graph the nodes that compute gradients of a scalar.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace lathe::grad {
+
+// d loss / d wrt[i], each of the shape of wrt[i]; zeros where the loss does not depend on it. The
+// loss is an F32 scalar and every wrt is F32, otherwise an error. Ties of a maximum or minimum
+// share the gradient of a reduction equally. No gradient flows through casts to or from other
+// dtypes, comparisons, floor, nearest and detach. Source: Griewank & Walther, Evaluating
+// Derivatives, 2nd ed., chapter 3.
+std::vector<graph::Tensor> gradients(graph::Builder& builder, graph::Tensor loss,
+                                     std::span<const graph::Tensor> wrt);
+
+}  // namespace lathe::grad
