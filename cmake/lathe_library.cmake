@@ -1,6 +1,9 @@
 # lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders.
 set(LATHE_WARNINGS -Wall -Wextra -Werror -Wshadow -Wswitch -fno-exceptions -fno-rtti)
 
+# The folders that may include <nlohmann/json.hpp>.
+set(LATHE_JSON_FOLDERS formats nn compile api)
+
 function(lathe_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   string(REPLACE "/" "_" target "lathe_${name}")
@@ -11,6 +14,9 @@ function(lathe_library name)
     string(REPLACE "/" "_" dep "${dep}")
     target_link_libraries(${target} PUBLIC lathe_${dep})
   endforeach()
+  if(name IN_LIST LATHE_JSON_FOLDERS)
+    target_link_libraries(${target} PUBLIC lathe_json)
+  endif()
 endfunction()
 
 # lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.

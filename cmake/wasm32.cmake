@@ -1,0 +1,22 @@
+# Toolchain file: the core as WebAssembly with Debian's clang 19, libc++ and wasi-libc, linked by wasm-ld itself.
+# The clang driver is not asked to link: it would run whatever wasm-opt it finds on the PATH.
+set(CMAKE_SYSTEM_NAME Generic)
+set(CMAKE_SYSTEM_PROCESSOR wasm32)
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+
+set(CMAKE_CXX_COMPILER clang++-19)
+set(CMAKE_CXX_COMPILER_TARGET wasm32-wasi)
+set(CMAKE_AR /usr/bin/llvm-ar-19)
+set(CMAKE_RANLIB /usr/bin/llvm-ranlib-19)
+set(CMAKE_CXX_COMPILER_AR ${CMAKE_AR})
+set(CMAKE_CXX_COMPILER_RANLIB ${CMAKE_RANLIB})
+
+set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -fno-rtti -flto -fvisibility=hidden -ffunction-sections -fdata-sections")
+set(CMAKE_CXX_FLAGS_RELEASE_INIT "-Oz -DNDEBUG")
+
+# A first 1 MiB of stack below all data: overflowing it traps instead of overwriting globals.
+string(JOIN " " LATHE_WASM_LD_FLAGS
+  -m wasm32 --entry _initialize --gc-sections --stack-first -z stack-size=1048576
+  --lto-O2 -O2 --strip-debug --no-export-dynamic --fatal-warnings)
+set(CMAKE_CXX_LINK_EXECUTABLE
+  "wasm-ld-19 ${LATHE_WASM_LD_FLAGS} -L/usr/lib/wasm32-wasi /usr/lib/wasm32-wasi/crt1-reactor.o <OBJECTS> -o <TARGET> <LINK_LIBRARIES> -lc++ -lc++abi -lc /usr/lib/llvm-19/lib/clang/19/lib/wasi/libclang_rt.builtins-wasm32.a")

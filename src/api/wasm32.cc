@@ -1,0 +1,61 @@
+// What the wasm32 build takes from here instead of the C and C++ libraries, so that the module needs no imports: running
+// out of memory and every abort become a trap, with the reason where CHECK leaves its own. Knows nothing of the core.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+
+extern "C" {
+extern const char* lathe_check_text;
+
+_Noreturn void abort() { __builtin_trap(); }
+[[noreturn]] void __stack_chk_fail() { __builtin_trap(); }
+uintptr_t __stack_chk_guard = 0x7a3c91e5;
+
+// The module is never torn down, so destructors of globals never run.
+int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
+
+// snprintf drags in the files behind stdout; here they refuse everything.
+constexpr uint16_t kBadFile = 8;
+uint16_t __wasi_fd_close(int) { return kBadFile; }
+uint16_t __wasi_fd_seek(int, int64_t, uint8_t, uint64_t*) { return kBadFile; }
+uint16_t __wasi_fd_write(int, const void*, size_t, size_t*) { return kBadFile; }
+}
+
+namespace {
+
+void* allocate_or_trap(void* memory) {
+  if (memory == nullptr) {
+    lathe_check_text = "out of memory";
+    __builtin_trap();
+  }
+  return memory;
+}
+
+}  // namespace
+
+namespace std {
+inline namespace __1 {
+[[noreturn]] void __libcpp_verbose_abort(const char* format, ...) noexcept {
+  lathe_check_text = format;
+  __builtin_trap();
+}
+}  // namespace __1
+}  // namespace std
+
+void* operator new(size_t size) { return allocate_or_trap(malloc(size)); }
+void* operator new[](size_t size) { return allocate_or_trap(malloc(size)); }
+void* operator new(size_t size, std::align_val_t alignment) {
+  const size_t unit = static_cast<size_t>(alignment);
+  return allocate_or_trap(aligned_alloc(unit, (size + unit - 1) / unit * unit));
+}
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
+void* operator new[](size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
+void operator delete(void* memory) noexcept { free(memory); }
+void operator delete[](void* memory) noexcept { free(memory); }
+void operator delete(void* memory, size_t) noexcept { free(memory); }
+void operator delete[](void* memory, size_t) noexcept { free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { free(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { free(memory); }
