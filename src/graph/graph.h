@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scalar/op.h"
@@ -52,6 +54,9 @@ enum class Kind : uint8_t {
 #include "graph/nodes.def"
 };
 
+std::string_view text(Kind kind);
+std::optional<Kind> kind_of(std::string_view text);
+
 struct Value {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
@@ -61,16 +66,16 @@ struct Value {
 struct Node {
   Kind kind = Kind::Input;
   DType dtype = DType::F32;
-  Shape shape;
-  std::vector<Value> operands;
+  Shape shape = {};
+  std::vector<Value> operands = {};
 
   // Which of these mean something depends on the kind: see nodes.def. The rest stay empty.
   Op op = Op::Add;
-  std::vector<int> axes;  // ascending
-  std::string name;
-  std::vector<std::byte> data;  // little-endian elements
-  AffineMap map;
-  Contraction contraction;
+  std::vector<int> axes = {};  // ascending
+  std::string name = {};
+  std::vector<std::byte> data = {};  // little-endian elements
+  AffineMap map = {};
+  Contraction contraction = {};
 
   bool operator==(const Node&) const = default;
 };

@@ -1,0 +1,201 @@
+// Adds nodes one by one; every kind has one function here, and infer() decides what it may be.
+#include "graph/builder.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "graph/elements.h"
+#include "graph/infer.h"
+
+namespace lathe::graph {
+
+namespace {
+
+// Ascending axes of a shape of this rank, or nothing where one is outside or given twice.
+std::optional<std::vector<int>> normal_axes(std::vector<int> axes, int rank) {
+  for (int& axis : axes) {
+    if (axis < 0) axis += rank;
+    if (axis < 0 || axis >= rank) return std::nullopt;
+  }
+  std::sort(axes.begin(), axes.end());
+  if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return std::nullopt;
+  return axes;
+}
+
+bool all_valid(std::span<const Tensor> tensors) {
+  return std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.valid(); });
+}
+
+}  // namespace
+
+const Shape& Tensor::shape() const {
+  static const Shape kNone;
+  return valid() ? builder->graph()[value].shape : kNone;
+}
+
+DType Tensor::dtype() const { return valid() ? builder->graph()[value].dtype : DType::F32; }
+
+Builder::Builder(std::string name) { graph_.name = std::move(name); }
+Builder::Builder(Graph graph) : graph_(std::move(graph)) {}
+
+Tensor Builder::error(std::string message) {
+  if (message_.empty()) message_ = std::move(message);
+  return {this, {}};
+}
+
+Result<Graph> Builder::finish() && {
+  if (!ok()) return fail(std::move(message_));
+  return std::move(graph_);
+}
+
+Tensor Builder::add(Node node) {
+  if (!ok()) return {this, {}};
+  auto type = infer(graph_, node);
+  if (!type) return error(std::move(type.error().message));
+  node.dtype = type->dtype;
+  node.shape = std::move(type->shape);
+  graph_.nodes.push_back(std::move(node));
+  return {this, {static_cast<int32_t>(graph_.nodes.size()) - 1}};
+}
+
+Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {
+  for (const Node& node : graph_.nodes) {
+    if (node.kind == Kind::Input && node.name == name) {
+      return error(concat("input: the name \"", name, "\" is taken"));
+    }
+  }
+  Node node{.kind = Kind::Input, .dtype = dtype, .shape = std::move(shape)};
+  node.name = name;
+  return add(std::move(node));
+}
+
+Tensor Builder::state(std::string_view name, DType dtype, Shape shape) {
+  for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+    const Node& node = graph_.nodes[id];
+    if (node.kind != Kind::State || node.name != name) continue;
+    if (node.dtype == dtype && node.shape == shape) return {this, {static_cast<int32_t>(id)}};
+    return error(concat("state: \"", name, "\" is ", spell(node.dtype, node.shape),
+                        ", asked for as ", spell(dtype, shape)));
+  }
+  Node node{.kind = Kind::State, .dtype = dtype, .shape = std::move(shape)};
+  node.name = name;
+  return add(std::move(node));
+}
+
+Tensor Builder::constant(DType dtype, Shape shape, std::vector<std::byte> data) {
+  Node node{.kind = Kind::Constant, .dtype = dtype, .shape = std::move(shape)};
+  node.data = std::move(data);
+  return add(std::move(node));
+}
+
+Tensor Builder::full(Shape shape, scalar::Number value) {
+  return constant(value.dtype, std::move(shape), bytes_of(value));
+}
+
+Tensor Builder::scalar(float value) { return full({}, scalar::Number::of(value)); }
+
+Tensor Builder::iota(Shape shape, int axis) {
+  const int rank = static_cast<int>(shape.size());
+  Node node{.kind = Kind::Iota, .dtype = DType::I32, .shape = std::move(shape)};
+  node.axes = {axis < 0 ? axis + rank : axis};
+  return add(std::move(node));
+}
+
+Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view what) {
+  if (!ok() || !all_valid(operands)) return {this, {}};
+  if (what.empty()) what = scalar::info(op).text;
+  Shape common;
+  for (const Tensor& operand : operands) {
+    const Shape& shape = operand.shape();
+    if (shape.size() > common.size())
+      common.insert(common.begin(), shape.size() - common.size(), 1);
+    for (size_t k = 0; k < shape.size(); ++k) {
+      int64_t& size = common[common.size() - shape.size() + k];
+      if (size == 1) size = shape[k];
+      if (shape[k] == 1 || shape[k] == size) continue;
+      std::string shapes;
+      for (const Tensor& each : operands) append(shapes, ' ', bracketed(each.shape()));
+      return error(concat(what, ": shapes", shapes, " do not broadcast (", size, " against ",
+                          shape[k], "; sizes must be equal or 1)"));
+    }
+  }
+  Node node{.kind = Kind::Map, .op = op};
+  for (const Tensor& operand : operands) {
+    node.operands.push_back(broadcast_to(operand, common, what).value);
+  }
+  return add(std::move(node));
+}
+
+Tensor Builder::cast(Tensor x, DType dtype) {
+  if (!ok() || !x.valid()) return {this, {}};
+  if (x.dtype() == dtype) return x;
+  return add({.kind = Kind::Cast, .dtype = dtype, .operands = {x.value}});
+}
+
+Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims) {
+  if (!ok() || !x.valid()) return {this, {}};
+  const auto normal = normal_axes(axes, x.rank());
+  if (!normal) {
+    return error(concat("reduce ", scalar::info(op).text, ": axes ", bracketed(axes),
+                        " do not name axes of shape ", bracketed(x.shape()), " once each"));
+  }
+  Shape kept = x.shape();
+  for (int axis : *normal) kept[axis] = 1;
+  Tensor result = x;
+  if (!normal->empty()) {
+    Node node{.kind = Kind::Reduce, .operands = {x.value}, .op = op};
+    node.axes = *normal;
+    result = add(std::move(node));
+  }
+  return keep_dims ? reshape(result, std::move(kept)) : result;
+}
+
+Tensor Builder::contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape) {
+  if (!ok() || !lhs.valid() || !rhs.valid()) return {this, {}};
+  Node node{.kind = Kind::Contract, .operands = {lhs.value, rhs.value}};
+  node.shape = std::move(out_shape);
+  node.contraction = std::move(contraction);
+  return add(std::move(node));
+}
+
+Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
+  if (!ok() || !x.valid()) return {this, {}};
+  Node node{.kind = Kind::Reindex, .operands = {x.value}};
+  node.shape = std::move(shape);
+  node.map = std::move(map);
+  return add(std::move(node));
+}
+
+void Builder::output(std::string_view name, Tensor value) {
+  if (!ok() || !value.valid()) return;
+  const bool taken = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
+                                 [&](const Output& output) { return output.name == name; });
+  if (name.empty() || taken) {
+    error(concat("output: the name \"", name, "\" is ", taken ? "taken" : "empty"));
+    return;
+  }
+  graph_.outputs.push_back({std::string(name), value.value});
+}
+
+void Builder::update(Tensor state, Tensor value) {
+  if (!ok() || !state.valid() || !value.valid()) return;
+  const Node &target = graph_[state.value], &source = graph_[value.value];
+  if (target.kind != Kind::State) {
+    error(concat("update: the target is not a state but a ", text(target.kind)));
+    return;
+  }
+  if (target.shape != source.shape || target.dtype != source.dtype) {
+    error(concat("update: state \"", target.name, "\" is ", spell(target.dtype, target.shape),
+                 ", its new value ", spell(source.dtype, source.shape)));
+    return;
+  }
+  for (const Update& other : graph_.updates) {
+    if (other.state == state.value) {
+      error(concat("update: state \"", target.name, "\" is updated twice"));
+      return;
+    }
+  }
+  graph_.updates.push_back({state.value, value.value});
+}
+
+}  // namespace lathe::graph

@@ -1,0 +1,128 @@
+// Small questions about shapes, affine maps and constants.
+#include "graph/graph.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "graph/elements.h"
+
+namespace lathe::graph {
+
+namespace {
+
+constexpr std::string_view kKinds[] = {
+#define NODE(name_, text_, operands_) text_,
+#include "graph/nodes.def"
+};
+
+}  // namespace
+
+std::string_view text(Kind kind) { return kKinds[static_cast<int>(kind)]; }
+
+std::optional<Kind> kind_of(std::string_view text) {
+  const auto* found = std::find(std::begin(kKinds), std::end(kKinds), text);
+  if (found == std::end(kKinds)) return std::nullopt;
+  return static_cast<Kind>(found - std::begin(kKinds));
+}
+
+int64_t element_count(const Shape& shape) {
+  int64_t count = 1;
+  for (int64_t size : shape) count *= size;
+  return count;
+}
+
+int64_t Affine::at(const std::vector<int64_t>& index) const {
+  int64_t sum = offset;
+  for (size_t d = 0; d < coefficients.size(); ++d) sum += coefficients[d] * index[d];
+  return sum;
+}
+
+int Affine::single_dimension() const {
+  int single = -1;
+  for (size_t d = 0; d < coefficients.size(); ++d) {
+    if (coefficients[d] == 0) continue;
+    if (coefficients[d] != 1 || single >= 0) return -1;
+    single = static_cast<int>(d);
+  }
+  return offset == 0 ? single : -1;
+}
+
+AffineMap AffineMap::project(int rank, const std::vector<int>& dimensions) {
+  AffineMap map;
+  for (int dimension : dimensions) {
+    Affine axis{std::vector<int64_t>(rank, 0), 0};
+    axis.coefficients[dimension] = 1;
+    map.axes.push_back(std::move(axis));
+  }
+  return map;
+}
+
+bool AffineMap::is_projection() const {
+  std::vector<int> seen;
+  for (const Affine& axis : axes) {
+    const int dimension = axis.single_dimension();
+    if (dimension < 0 || std::find(seen.begin(), seen.end(), dimension) != seen.end()) return false;
+    seen.push_back(dimension);
+  }
+  return true;
+}
+
+bool is_splat(const Node& node) {
+  return node.kind == Kind::Constant &&
+         node.data.size() == static_cast<size_t>(scalar::size_of(node.dtype));
+}
+
+scalar::Number splat_value(const Node& node) {
+  CHECK(is_splat(node));
+  return load(node.dtype, node.data, 0);
+}
+
+scalar::Number load(DType dtype, std::span<const std::byte> data, int64_t index) {
+  const std::byte* at = data.data() + index * scalar::size_of(dtype);
+  int32_t bits = 0;
+  std::memcpy(&bits, at, scalar::size_of(dtype));
+  switch (dtype) {
+    case DType::Bool:
+      return scalar::Number::of(bits != 0);
+    case DType::I32:
+      return scalar::Number::of(bits);
+    case DType::F32: {
+      float value;
+      std::memcpy(&value, &bits, sizeof value);
+      return scalar::Number::of(value);
+    }
+  }
+  return {};
+}
+
+void store(std::span<std::byte> data, int64_t index, const scalar::Number& number) {
+  const int size = scalar::size_of(number.dtype);
+  std::byte* at = data.data() + index * size;
+  if (number.dtype == DType::F32) {
+    std::memcpy(at, &number.f, size);
+  } else {
+    std::memcpy(at, &number.i, size);
+  }
+}
+
+std::vector<std::byte> bytes_of(const scalar::Number& number) {
+  std::vector<std::byte> data(scalar::size_of(number.dtype));
+  store(data, 0, number);
+  return data;
+}
+
+Odometer::Odometer(std::vector<int64_t> extents)
+    : extents_(std::move(extents)), index_(extents_.size(), 0) {
+  inside_ = std::find(extents_.begin(), extents_.end(), 0) == extents_.end();
+}
+
+void Odometer::next() {
+  for (size_t d = extents_.size(); d-- > 0;) {
+    if (++index_[d] < extents_[d]) return;
+    index_[d] = 0;
+  }
+  inside_ = false;
+}
+
+}  // namespace lathe::graph

@@ -1,0 +1,23 @@
+// The dtype and shape that a node must have, from its attributes and operands. Builder and verifier
+// share it.
+#pragma once
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+struct Type {
+  DType dtype = DType::F32;
+  Shape shape;
+  bool operator==(const Type&) const = default;
+};
+
+// Operands of `node` are nodes of `graph` (their types are taken as right). Kinds whose shape is an
+// attribute (Input, Constant, Contract, Reshape, Reindex, …) return it once it is checked.
+Result<Type> infer(const Graph& graph, const Node& node);
+
+// "f32[64,784]"
+std::string spell(DType dtype, const Shape& shape);
+
+}  // namespace lathe::graph

@@ -1,0 +1,76 @@
+// The operators and functions on Tensor: each is one builder call.
+#include "graph/builder.h"
+
+namespace lathe::graph {
+
+namespace {
+
+Builder* builder_of(Tensor x, Tensor y) { return x.builder != nullptr ? x.builder : y.builder; }
+
+Tensor unary(Op op, Tensor x) { return x.builder == nullptr ? x : x.builder->map(op, {{x}}); }
+
+Tensor binary(Op op, Tensor x, Tensor y) {
+  Builder* builder = builder_of(x, y);
+  return builder == nullptr ? x : builder->map(op, {{x, y}});
+}
+
+// The number as a tensor of the other operand's shape and dtype.
+Tensor like(Tensor x, float value) {
+  if (!x.valid()) return x;
+  return x.builder->full(x.shape(), scalar::Number::from(x.dtype(), value));
+}
+
+}  // namespace
+
+Tensor operator+(Tensor x, Tensor y) { return binary(Op::Add, x, y); }
+Tensor operator-(Tensor x, Tensor y) { return binary(Op::Sub, x, y); }
+Tensor operator*(Tensor x, Tensor y) { return binary(Op::Mul, x, y); }
+Tensor operator/(Tensor x, Tensor y) { return binary(Op::Div, x, y); }
+Tensor operator-(Tensor x) { return unary(Op::Neg, x); }
+Tensor operator+(float x, Tensor y) { return like(y, x) + y; }
+Tensor operator-(float x, Tensor y) { return like(y, x) - y; }
+Tensor operator*(float x, Tensor y) { return like(y, x) * y; }
+Tensor operator/(float x, Tensor y) { return like(y, x) / y; }
+Tensor operator+(Tensor x, float y) { return x + like(x, y); }
+Tensor operator-(Tensor x, float y) { return x - like(x, y); }
+Tensor operator*(Tensor x, float y) { return x * like(x, y); }
+Tensor operator/(Tensor x, float y) { return x / like(x, y); }
+Tensor operator==(Tensor x, Tensor y) { return binary(Op::Eq, x, y); }
+Tensor operator<(Tensor x, Tensor y) { return binary(Op::Lt, x, y); }
+Tensor operator<=(Tensor x, Tensor y) { return binary(Op::Le, x, y); }
+Tensor operator>(Tensor x, Tensor y) { return binary(Op::Gt, x, y); }
+Tensor operator>=(Tensor x, Tensor y) { return binary(Op::Ge, x, y); }
+Tensor maximum(Tensor x, Tensor y) { return binary(Op::Max, x, y); }
+Tensor minimum(Tensor x, Tensor y) { return binary(Op::Min, x, y); }
+Tensor absolute(Tensor x) { return unary(Op::Abs, x); }
+Tensor sqrt(Tensor x) { return unary(Op::Sqrt, x); }
+Tensor exp(Tensor x) { return unary(Op::Exp, x); }
+Tensor log(Tensor x) { return unary(Op::Log, x); }
+Tensor tanh(Tensor x) { return unary(Op::Tanh, x); }
+Tensor sigmoid(Tensor x) { return unary(Op::Sigmoid, x); }
+Tensor floor(Tensor x) { return unary(Op::Floor, x); }
+Tensor detach(Tensor x) { return unary(Op::Detach, x); }
+
+Tensor select(Tensor condition, Tensor x, Tensor y) {
+  Builder* builder = builder_of(condition, x);
+  return builder == nullptr ? x : builder->map(Op::Select, {{condition, x, y}});
+}
+
+Tensor zero(Tensor like_x) { return like(like_x, 0); }
+
+Tensor sum(Tensor x, std::vector<int> axes, bool keep_dims) {
+  return x.builder == nullptr ? x : x.builder->reduce(Op::Add, x, std::move(axes), keep_dims);
+}
+
+Tensor max(Tensor x, std::vector<int> axes, bool keep_dims) {
+  return x.builder == nullptr ? x : x.builder->reduce(Op::Max, x, std::move(axes), keep_dims);
+}
+
+Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims) {
+  const Tensor total = sum(x, std::move(axes), keep_dims);
+  if (!total.valid() || element_count(total.shape()) == 0) return total;
+  const int64_t count = element_count(x.shape()) / element_count(total.shape());
+  return total * (1.0f / static_cast<float>(count));
+}
+
+}  // namespace lathe::graph
