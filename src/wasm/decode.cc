@@ -8,8 +8,9 @@
 namespace lathe::wasm {
 namespace {
 
-// The limit of V8.
+// The limits of V8.
 constexpr uint32_t kMaxFunctions = 1000000;
+constexpr uint32_t kMaxParameters = 1000;  // and results
 
 // Indexed by the id of the binary format; id 0 is a custom section.
 constexpr Section kSections[] = {
@@ -20,6 +21,7 @@ constexpr Section kSections[] = {
 Result<std::vector<ValType>> read_types(ByteReader& reader) {
   std::vector<ValType> types;
   ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+  if (count > kMaxParameters) return reader.fail("too many parameters or results");
   types.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
     ASSIGN_OR_RETURN(const ValType type, read_val_type(reader));

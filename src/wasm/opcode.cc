@@ -28,7 +28,7 @@ constexpr OpcodeInfo make_info(std::string_view text, uint32_t code, Immediate i
   return row;
 }
 
-constexpr std::array kRows = {
+constexpr OpcodeInfo kRows[] = {
 #define WASM_OP(group_, name_, text_, code_, immediate_, signature_, feature_) \
   make_info(text_, code_, Immediate::immediate_, signature_, Feature::feature_),
 #include "wasm/opcodes.def"
@@ -52,7 +52,7 @@ constexpr uint32_t slot_of(uint32_t code) {
 constexpr auto make_index() {
   std::array<uint16_t, kPlaneEnd> index = {};
   for (uint16_t& row : index) row = kNone;
-  for (size_t i = 0; i < kRows.size(); ++i) {
+  for (size_t i = 0; i < std::size(kRows); ++i) {
     index[slot_of(static_cast<uint32_t>(kRows[i].op))] = static_cast<uint16_t>(i);
   }
   return index;
