@@ -71,20 +71,33 @@ BufferRef Kernel::add_register(std::string register_name, DType dtype, int64_t s
   return {Space::Register, static_cast<int32_t>(registers.size() - 1)};
 }
 
-ExprBuilder::ExprBuilder(Kernel& kernel) : kernel_(kernel), table_(64) {
-  for (size_t id = 0; id < kernel.exprs.size(); ++id) {
-    table_[hash_of(kernel.exprs[id]) % table_.size()].push_back(static_cast<ExprId>(id));
-  }
+ExprBuilder::ExprBuilder(Kernel& kernel) : kernel_(kernel) { link(64); }
+
+void ExprBuilder::link(size_t chains) {
+  while (chains < kernel_.exprs.size()) chains *= 2;
+  heads_.assign(chains, -1);
+  next_.clear();
+  for (const Expr& expr : kernel_.exprs) push(hash_of(expr));
 }
 
+void ExprBuilder::push(size_t hash) {
+  ExprId& head = heads_[chain_of(hash)];
+  next_.push_back(head);
+  head = static_cast<ExprId>(next_.size() - 1);
+}
+
+// The upper bits of the hash, because the lower ones of float constants are mostly zeros.
+size_t ExprBuilder::chain_of(size_t hash) const { return (hash >> 16) & (heads_.size() - 1); }
+
 ExprId ExprBuilder::add(Expr expr) {
-  auto& chain = table_[hash_of(expr) % table_.size()];
-  for (ExprId id : chain) {
+  const size_t hash = hash_of(expr);
+  for (ExprId id = heads_[chain_of(hash)]; id >= 0; id = next_[id]) {
     if (same(kernel_.exprs[id], expr)) return id;
   }
   kernel_.exprs.push_back(std::move(expr));
-  chain.push_back(static_cast<ExprId>(kernel_.exprs.size() - 1));
-  return chain.back();
+  push(hash);
+  if (kernel_.exprs.size() > heads_.size()) link(heads_.size());
+  return static_cast<ExprId>(kernel_.exprs.size() - 1);
 }
 
 ExprId ExprBuilder::constant(Number value) {

@@ -161,8 +161,15 @@ class ExprBuilder {
   Kernel& kernel() { return kernel_; }
 
  private:
+  void link(size_t chains);
+  void push(size_t hash);
+  size_t chain_of(size_t hash) const;
+
   Kernel& kernel_;
-  std::vector<std::vector<ExprId>> table_;  // open hash over kernel_.exprs
+  // A hash table over kernel_.exprs: the last expression of each chain, and for each expression the
+  // one before it in its chain.
+  std::vector<ExprId> heads_;
+  std::vector<ExprId> next_;
 };
 
 Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);

@@ -1,5 +1,6 @@
 #include "loop/substitute.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "loop/rebuild.h"
@@ -14,6 +15,16 @@ void substitute(std::vector<Stmt>& stmts, std::span<const Replacement> replaceme
     substitute(stmt.guards, replacements);
     substitute(stmt.body, replacements);
   }
+}
+
+// Whether expr mentions var or has an operand with a new id.
+bool depends(const Expr& expr, VarId var, const std::vector<ExprId>& renamed) {
+  for (int i = 0; i < expr.operand_count(); ++i) {
+    if (renamed[expr.operands[i]] != expr.operands[i]) return true;
+  }
+  return expr.address.coefficient(var) != 0 ||
+         std::any_of(expr.guards.begin(), expr.guards.end(),
+                     [var](const Guard& guard) { return guard.index.coefficient(var) != 0; });
 }
 
 }  // namespace
@@ -52,6 +63,8 @@ std::vector<Stmt> substitute(Kernel& kernel, const std::vector<Stmt>& stmts, Var
   ExprBuilder builder(kernel);
   for (size_t id = 0; id < used.size(); ++id) {
     if (!used[id]) continue;
+    renamed[id] = static_cast<ExprId>(id);
+    if (!depends(kernel.exprs[id], var, renamed)) continue;
     Expr expr = kernel.exprs[id];
     for (int i = 0; i < expr.operand_count(); ++i) expr.operands[i] = renamed[expr.operands[i]];
     renamed[id] = substitute(builder, std::move(expr), {&replacement, 1});
