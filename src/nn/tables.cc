@@ -138,15 +138,18 @@ std::string unknown_name(std::string_view what, std::string_view name,
   std::string message = concat("unknown ", what, " \"", shown, "\"");
   if (known.empty()) return message + "; it has none";
   std::string_view nearest;
-  size_t least = std::max<size_t>(1, shown.size() / 3) + 1;
+  size_t least = std::max<size_t>(2, shown.size() / 3) + 1;
   for (const std::string_view each : known) {
     if (const size_t distance = edit_distance(shown, each); distance < least) {
       least = distance;
       nearest = each;
     }
   }
-  if (!nearest.empty()) append(message, "; did you mean \"", nearest, "\"?");
-  message += "; known: ";
+  if (nearest.empty()) {
+    message += "; known: ";
+  } else {
+    append(message, "; did you mean \"", nearest, "\"? known: ");
+  }
   for (bool first = true; const std::string_view each : known) {
     if (!first) message += ", ";
     message += each;

@@ -136,9 +136,7 @@ Outputs forward(Builder& builder, const Sequential& model, Tensor x) {
 // Labels as f32 [batch, outputs], whatever their form.
 Tensor labels_of(Builder& builder, Labels labels, int64_t batch, int64_t outputs) {
   if (labels == Labels::Dense) return builder.input("y", DType::F32, {batch, outputs});
-  const Tensor classes = builder.input("y", DType::I32, {batch});
-  return builder.cast(builder.iota({batch, outputs}, 1) == builder.reshape(classes, {batch, 1}),
-                      DType::F32);
+  return ops::one_hot(builder.input("y", DType::I32, {batch}), outputs);
 }
 
 // prediction, y [n, outputs] -> [n], 1 where the row is right.

@@ -123,9 +123,15 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
   size_t trainable = 0;
   for (const Json& state : metadata["states"]) {
     trainable += state["trainable"].get<bool>();
-    if (state["name"] == "optimizer/learning_rate") EXPECT_FLOAT_EQ(*initial, 0.01f);
-    if (state["name"] == "optimizer/beta1_power") EXPECT_FLOAT_EQ(*initial, 0.9f);
-    if (state["name"] == "dense_1/kernel") EXPECT_NE(*initial, 0);
+    if (state["name"] == "optimizer/learning_rate") {
+      EXPECT_FLOAT_EQ(*initial, 0.01f);
+    }
+    if (state["name"] == "optimizer/beta1_power") {
+      EXPECT_FLOAT_EQ(*initial, 0.9f);
+    }
+    if (state["name"] == "dense_1/kernel") {
+      EXPECT_NE(*initial, 0);
+    }
     size_t count = 1;
     for (const Json& size : state["shape"]) count *= size.get<size_t>();
     initial += count;

@@ -18,7 +18,8 @@ class Machine {
  public:
   Machine(const Sequential& model, const TrainingOptions& options)
       : program_(*build_program(model, options)) {
-    for (const Variable& variable : *variables(model, options)) {
+    const std::vector<Variable> all = *variables(model, options);
+    for (const Variable& variable : all) {
       states[variable.name] = initial_value(variable, model.seed());
     }
   }

@@ -156,8 +156,10 @@ TEST(Training, BatchesFitTheAddressSpace) {
 TEST(Training, EntriesAndStatesFollowTheOptions) {
   const auto names = [](const TrainingOptions& options) {
     std::string text;
-    for (const auto& entry : build_program(mnist(), options)->entries) text += entry.name + " ";
-    for (const auto& variable : *variables(mnist(), options)) text += variable.name + " ";
+    const auto program = build_program(mnist(), options);
+    const auto states = variables(mnist(), options);
+    for (const auto& entry : program->entries) text += entry.name + " ";
+    for (const auto& variable : *states) text += variable.name + " ";
     return text;
   };
   const std::string weights = "dense_1/kernel dense_1/bias dense_2/kernel dense_2/bias ";
