@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
+
+A suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name."""
+import dataclasses
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LOGS = ROOT / "build/logs"
+OPS = "build/native/ops-cases"
+COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
+
+
+@dataclasses.dataclass
+class Counts:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def __add__(self, other):
+        return Counts(self.passed + other.passed, self.failed + other.failed, self.skipped + other.skipped)
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+    def total(self):
+        return self.passed + self.failed + self.skipped
+
+
+def one_verdict(text, status, _):
+    """A check that prints no count: its exit status is the verdict."""
+    return Counts(passed=1) if status == 0 else Counts(failed=1)
+
+
+def last_line(text, status, _):
+    """A runner whose last line is N passed, M failed, K skipped."""
+    found = COUNTS.fullmatch(text.rstrip().rpartition("\n")[2])
+    return Counts(*map(int, found.groups())) if found else Counts()
+
+
+def tap(text, status, _):
+    """The test runner of Node, in its TAP format."""
+    numbers = {name: int(count) for name, count in re.findall(r"^# (\w+) (\d+)$", text, re.M)}
+    failed = numbers.get("fail", 0) + numbers.get("cancelled", 0)
+    return Counts(numbers.get("pass", 0), failed, numbers.get("skipped", 0) + numbers.get("todo", 0))
+
+
+def gtest_counts(text):
+    def number(tag):
+        found = re.search(rf"^\[\s*{tag}\s*\] (\d+) tests?[.,]", text, re.M)
+        return int(found[1]) if found else 0
+
+    return Counts(number("PASSED"), number("FAILED"), number("SKIPPED"))
+
+
+def junit(text, status, log):
+    """ctest: the cases that each GoogleTest program counted, or one verdict for a program of another kind."""
+    report = log.with_suffix(".xml")
+    if not report.exists():
+        return Counts()
+    total = Counts()
+    for program in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
+        output = program.findtext("system-out") or ""
+        counts = gtest_counts(output)
+        for match in COUNTS.finditer(output):
+            counts += Counts(*map(int, match.groups()))
+        if program.find("skipped") is not None:
+            counts = Counts(skipped=max(1, counts.skipped))
+        elif program.get("status") == "run":
+            counts = counts if counts.total() else Counts(passed=1)
+        else:
+            counts.failed = max(1, counts.failed)
+            print(f"  {program.get('name')}: {program.get('status')}\n{output[-3000:]}")
+        total += counts
+    return total
+
+
+def ctest(preset):
+    report = LOGS / f"ctest-{preset}.xml"
+    report.unlink(missing_ok=True)
+    return ["ctest", "--test-dir", f"build/{preset}", "-j2", "--timeout", "600", "--output-junit", str(report),
+            "--test-output-size-passed", "9999999", "--test-output-size-failed", "9999999"]
+
+
+def checks():
+    for name in ("layers", "sizes", "sources", "tracked", "format"):
+        yield f"check-{name}", one_verdict, ["python3", f"tools/check_{name}.py"]
+
+
+def node_tests():
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/js/node").glob("*.test.mjs"))
+
+
+SUITES = [
+    *checks(),
+    ("ctest-native", junit, ctest("native")),
+    ("ctest-clang", junit, ctest("clang")),
+    ("golden", last_line, ["node", "tests/golden/run.mjs"]),
+    ("ops", last_line, ["build/native/tests/ops/ops_test", OPS]),
+    ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
+    ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
+    ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
+    ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
+]
+
+
+def run(name, count, command):
+    """Runs one suite and returns its counts and how long it took; a failure prints the end of the log."""
+    log = LOGS / f"{name}.log"
+    started = time.monotonic()
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
+                                   stdin=subprocess.DEVNULL, start_new_session=True)
+        try:
+            status = process.wait(timeout=900)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+            process.wait()
+            status = "a timeout of 900 s"
+    text = log.read_text(errors="replace")
+    counts = count(text, status, log)
+    problem = ""
+    if counts.total() == 0:
+        problem = "counted no test"
+    elif status != 0 and counts.failed == 0:
+        problem = "counted no failure"
+    if problem:
+        counts.failed += 1
+        print(f"  {name}: ended with {status} and {problem}")
+    if counts.failed:
+        print(f"{text[-4000:].rstrip()}\n  {name}: the whole log is {log.relative_to(ROOT)}")
+    return counts, time.monotonic() - started
+
+
+LOGS.mkdir(parents=True, exist_ok=True)
+wanted = sys.argv[1:]
+unknown = set(wanted) - {name for name, _, _ in SUITES}
+if unknown:
+    sys.exit(f"no such suite: {' '.join(sorted(unknown))}; there are {' '.join(name for name, _, _ in SUITES)}")
+rows = []
+for name, count, command in SUITES:
+    if not wanted or name in wanted:
+        print(f"{name} …", flush=True)
+        rows.append((name, *run(name, count, command)))
+
+print(f"\n{'suite':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+for name, counts, seconds in rows:
+    print(f"{name:<16}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}")
+total = sum((counts for _, counts, _ in rows), Counts())
+print(f"\n{total}")
+sys.exit(total.failed > 0)
