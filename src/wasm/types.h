@@ -39,7 +39,7 @@ struct FuncType {
 // Memories count pages of 64 KiB, tables count elements. is64: addresses are i64.
 struct Limits {
   uint64_t min = 0;
-  std::optional<uint64_t> max;
+  std::optional<uint64_t> max = {};
   bool shared = false;
   bool is64 = false;
   ValType address_type() const { return is64 ? ValType::i64 : ValType::i32; }

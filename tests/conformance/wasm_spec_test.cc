@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "unit/wasm/every_instruction.h"
 #include "wasm/decode.h"
 #include "wasm/encode.h"
 #include "wasm/print.h"
@@ -87,6 +88,16 @@ std::string check_refused(const std::vector<uint8_t>& bytes) {
   return module ? "accepted" : "";
 }
 
+// One module for each row of the opcode table, for an engine to accept.
+void write_every_instruction(const std::string& out_dir) {
+  for (const wasm::OpcodeInfo& row : wasm::all_opcodes()) {
+    const std::vector<uint8_t> bytes = wasm::encode(wasm::module_of(row));
+    const std::string code = std::to_string(static_cast<uint32_t>(row.op));
+    write_bytes(out_dir + "/row_" + code + "_" + std::string(row.text) + ".wasm",
+                reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -127,6 +138,7 @@ int main(int argc, char** argv) {
     ++failed;
     std::printf("FAILED %s is listed as an exception but passes\n", place.c_str());
   }
+  write_every_instruction(argv[3]);
   int total = 0;
   for (const auto& [kind, count] : passed) {
     std::printf("%s: %d passed\n", kind.c_str(), count);

@@ -1,0 +1,43 @@
+// Files and commands for tests that ask WABT's tools; they skip where the tools are absent.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <span>
+#include <string>
+
+namespace lathe::wasm {
+
+inline bool has_command(const std::string& name) {
+  return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+inline std::string temporary_path(const std::string& name) {
+  return "/tmp/lathe_wasm_test_" + std::to_string(getpid()) + "_" + name;
+}
+
+inline std::string write_temporary(const std::string& name, std::span<const uint8_t> bytes) {
+  const std::string path = temporary_path(name);
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+inline std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  char buffer[4096];
+  for (size_t size; (size = fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, size);
+  pclose(pipe);
+  return text;
+}
+
+inline const std::string kWabtFlags =
+    " --enable-threads --enable-relaxed-simd --enable-tail-call --enable-multi-memory"
+    " --enable-extended-const --enable-memory64 ";
+
+}  // namespace lathe::wasm
