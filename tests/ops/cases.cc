@@ -1,5 +1,8 @@
 #include "cases.h"
 
+#include <algorithm>
+#include <array>
+
 #include "ops/activations.h"
 #include "ops/losses.h"
 
@@ -163,16 +166,16 @@ void elu(Builder& b) { b.output("y", ops::elu(floats(b, "x", {50}), 1.0f)); }
 
 void softmax_loss(Builder& b) {
   const Tensor labels = ops::softmax(floats(b, "y", {7, 10}), -1);
-  b.output("loss", ops::softmax_cross_entropy(labels, floats(b, "x", {7, 10})));
+  b.output("loss", ops::softmax_cross_entropy(floats(b, "x", {7, 10}), labels));
 }
 
 void sparse_softmax_loss(Builder& b) {
-  const Tensor labels = b.input("y", DType::I32, {7});
-  b.output("loss", ops::sparse_softmax_cross_entropy(labels, floats(b, "x", {7, 10})));
+  const Tensor labels = ops::one_hot(b.input("y", DType::I32, {7}), 10);
+  b.output("loss", ops::softmax_cross_entropy(floats(b, "x", {7, 10}), labels));
 }
 
 void sigmoid_loss(Builder& b) {
-  b.output("loss", ops::sigmoid_cross_entropy(floats(b, "y", {7, 5}), floats(b, "x", {7, 5})));
+  b.output("loss", ops::sigmoid_cross_entropy(floats(b, "x", {7, 5}), floats(b, "y", {7, 5})));
 }
 
 void argmax(Builder& b) { b.output("y", ops::argmax(floats(b, "x", {7, 11}), -1)); }

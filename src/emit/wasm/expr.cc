@@ -339,10 +339,27 @@ bool KernelEmitter::vector_bound(const Expr& expr) {
   return false;
 }
 
+// select(x < a, a, x) is pmax(x, a) and select(a < x, a, x) is pmin(x, a).
+bool KernelEmitter::vector_choice(const Expr& expr) {
+  const Expr& condition = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
+  if (condition.kind != ExprKind::Apply || condition.op != Op::Lt || expr.dtype != DType::F32) {
+    return false;
+  }
+  const ExprId chosen = expr.operands[1], other = expr.operands[2];
+  const bool most = condition.operands[0] == other && condition.operands[1] == chosen;
+  const bool least = condition.operands[0] == chosen && condition.operands[1] == other;
+  if (!most && !least) return false;
+  emit_vector(other);
+  emit_vector(chosen);
+  code().op(most ? Opcode::f32x4_pmax : Opcode::f32x4_pmin);
+  return true;
+}
+
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   if (vector_bound(expr)) return;
   if (expr.op == Op::Select) {
+    if (vector_choice(expr)) return;
     for (size_t i : {1, 2, 0}) emit_vector(expr.operands[i]);
     code().op(Opcode::v128_bitselect);
     return;
