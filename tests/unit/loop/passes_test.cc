@@ -131,6 +131,47 @@ TEST(Passes, VectorLoopsMayRunLanesInAnyOrder) {
   }
 }
 
+TEST(Passes, CollapseLoopsMindsVariablesOfSeveralLoops) {
+  auto module = parse(
+      "buffer y : f32[24] output\n"
+      "entry e {\n"
+      "  kernel k {\n"
+      "    for i in 3 {\n"
+      "      for j in 4 {\n"
+      "        y[4*i + j] = 1.0\n"
+      "      }\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+  ASSERT_TRUE(module) << module.error().message;
+  Kernel& kernel = module->entries[0].kernels[0];
+  Stmt inner = kernel.body[0].body[0];
+  inner.body[0].address += Affine(12);
+  inner.body[0].address += Affine::variable(kernel.body[0].var, -4);
+  kernel.body.push_back(inner);
+  ASSERT_TRUE(verify(*module)) << print(*module);
+  const auto before = outcome(*module, 0);
+  collapse_loops(kernel);
+  EXPECT_EQ(outcome(*module, 0), before) << print(*module);
+}
+
+TEST(Passes, VectoriseLoopsMindsStoresThatOverlap) {
+  auto module = parse(
+      "buffer y : f32[9] output\n"
+      "entry e {\n"
+      "  kernel k {\n"
+      "    for i in 8 {\n"
+      "      y[i] = 1.0\n"
+      "      y[i + 1] = 2.0\n"
+      "    }\n"
+      "  }\n"
+      "}\n");
+  ASSERT_TRUE(module) << module.error().message;
+  const std::string text = print(*module);
+  apply(vectorise_loops, *module);
+  EXPECT_EQ(print(*module), text);
+}
+
 TEST(Passes, SubstituteClonesStatements) {
   auto module = parse(
       "buffer x : f32[40] input\n"
