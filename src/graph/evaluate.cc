@@ -1,0 +1,207 @@
+// One function per node kind, each a plain loop over elements.
+#include "graph/evaluate.h"
+
+#include <cstring>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "graph/elements.h"
+#include "graph/infer.h"
+
+namespace lathe::graph {
+
+namespace {
+
+using Operands = std::span<const Array* const>;
+
+// Position of map(index) in a row-major tensor, or -1 where it is outside.
+int64_t position(const AffineMap& map, const Shape& shape, const std::vector<int64_t>& index) {
+  int64_t at = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const int64_t i = map.axes[axis].at(index);
+    if (i < 0 || i >= shape[axis]) return -1;
+    at = at * shape[axis] + i;
+  }
+  return at;
+}
+
+void constant(const Node& node, Array& out) {
+  if (!is_splat(node)) {
+    out.data = node.data;
+    return;
+  }
+  const scalar::Number value = splat_value(node);
+  for (int64_t i = 0; i < element_count(out.shape); ++i) store(out.data, i, value);
+}
+
+void iota(const Node& node, Array& out) {
+  int64_t i = 0;
+  for (Odometer at(out.shape); at.inside(); at.next()) {
+    store(out.data, i++, scalar::Number::of(static_cast<int32_t>(at.index()[node.axes[0]])));
+  }
+}
+
+void map(const Node& node, Operands operands, Array& out) {
+  scalar::Number numbers[scalar::kMaxArity];
+  for (int64_t i = 0; i < element_count(out.shape); ++i) {
+    for (size_t k = 0; k < operands.size(); ++k) numbers[k] = (*operands[k])[i];
+    store(out.data, i, scalar::evaluate(node.op, numbers));
+  }
+}
+
+void cast(const Array& x, Array& out) {
+  for (int64_t i = 0; i < element_count(out.shape); ++i) {
+    store(out.data, i, scalar::cast(x[i], out.dtype));
+  }
+}
+
+void reduce(const Node& node, const Array& x, Array& out) {
+  const int64_t count = element_count(out.shape);
+  std::vector<scalar::Number> folds(count, scalar::fold_identity(node.op, x.dtype));
+  std::vector<double> sums(count, 0.0);
+  const bool sum = node.op == Op::Add && x.dtype == DType::F32;
+  int64_t i = 0;
+  for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
+    int64_t target = 0;
+    size_t next = 0;
+    for (size_t axis = 0; axis < x.shape.size(); ++axis) {
+      if (next < node.axes.size() && node.axes[next] == static_cast<int>(axis)) {
+        ++next;
+      } else {
+        target = target * x.shape[axis] + at.index()[axis];
+      }
+    }
+    const scalar::Number pair[] = {folds[target], x[i]};
+    if (sum) {
+      sums[target] += pair[1].f;
+    } else {
+      folds[target] = scalar::evaluate(node.op, pair);
+    }
+  }
+  for (int64_t k = 0; k < count; ++k) {
+    store(out.data, k, sum ? scalar::Number::of(static_cast<float>(sums[k])) : folds[k]);
+  }
+}
+
+void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
+  const Contraction& contraction = node.contraction;
+  std::vector<double> sums(element_count(out.shape), 0.0);
+  for (Odometer at(contraction.extents); at.inside(); at.next()) {
+    const int64_t o = position(contraction.out, out.shape, at.index());
+    const int64_t l = position(contraction.lhs, lhs.shape, at.index());
+    const int64_t r = position(contraction.rhs, rhs.shape, at.index());
+    if (o < 0 || l < 0 || r < 0) continue;
+    sums[o] += static_cast<double>(lhs[l].f) * rhs[r].f;
+  }
+  for (size_t i = 0; i < sums.size(); ++i) {
+    store(out.data, static_cast<int64_t>(i), scalar::Number::of(static_cast<float>(sums[i])));
+  }
+}
+
+void reindex(const Node& node, const Array& x, Array& out) {
+  int64_t i = 0;
+  for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
+    const int64_t from = position(node.map, x.shape, at.index());
+    if (from >= 0) store(out.data, i, x[from]);
+  }
+}
+
+Status check_array(const Node& node, const Array& array) {
+  if (array.dtype == node.dtype && array.shape == node.shape &&
+      array.data.size() == Array::zeros(node.dtype, node.shape).data.size()) {
+    return {};
+  }
+  return fail(concat(text(node.kind), " \"", node.name, "\" is ", spell(node.dtype, node.shape),
+                     ", given ", spell(array.dtype, array.shape)));
+}
+
+Result<Array> given(const Node& node, const std::map<std::string, Array>& inputs,
+                    std::map<std::string, Array>& states) {
+  if (node.kind == Kind::State) {
+    const auto [at, added] = states.try_emplace(node.name, Array::zeros(node.dtype, node.shape));
+    TRY(check_array(node, at->second));
+    return at->second;
+  }
+  const auto found = inputs.find(node.name);
+  if (found == inputs.end()) return fail(concat("input \"", node.name, "\" is missing"));
+  TRY(check_array(node, found->second));
+  return found->second;
+}
+
+}  // namespace
+
+scalar::Number Array::operator[](int64_t index) const { return load(dtype, data, index); }
+
+Array Array::zeros(DType dtype, Shape shape) {
+  const auto bytes = static_cast<size_t>(element_count(shape) * scalar::size_of(dtype));
+  return {dtype, std::move(shape), std::vector<std::byte>(bytes)};
+}
+
+Array Array::of(Shape shape, std::span<const float> values) {
+  const auto bytes = std::as_bytes(values);
+  return {DType::F32, std::move(shape), {bytes.begin(), bytes.end()}};
+}
+
+Array Array::of(Shape shape, std::span<const int32_t> values) {
+  const auto bytes = std::as_bytes(values);
+  return {DType::I32, std::move(shape), {bytes.begin(), bytes.end()}};
+}
+
+Array evaluate_node(const Node& node, Operands operands) {
+  Array out = Array::zeros(node.dtype, node.shape);
+  switch (node.kind) {
+    case Kind::Input:
+    case Kind::State:
+      CHECK(!"evaluate_node: inputs and states have no value of their own");
+      break;
+    case Kind::Constant:
+      constant(node, out);
+      break;
+    case Kind::Iota:
+      iota(node, out);
+      break;
+    case Kind::Map:
+      map(node, operands, out);
+      break;
+    case Kind::Cast:
+      cast(*operands[0], out);
+      break;
+    case Kind::Reduce:
+      reduce(node, *operands[0], out);
+      break;
+    case Kind::Contract:
+      contract(node, *operands[0], *operands[1], out);
+      break;
+    case Kind::Reshape:
+      out.data = operands[0]->data;
+      break;
+    case Kind::Reindex:
+      reindex(node, *operands[0], out);
+      break;
+  }
+  return out;
+}
+
+Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
+                         std::map<std::string, Array>& states) {
+  std::vector<Array> values;
+  values.reserve(graph.nodes.size());
+  for (const Node& node : graph.nodes) {
+    if (node.kind == Kind::Input || node.kind == Kind::State) {
+      ASSIGN_OR_RETURN(Array array, given(node, inputs, states));
+      values.push_back(std::move(array));
+      continue;
+    }
+    std::vector<const Array*> operands;
+    for (Value operand : node.operands) operands.push_back(&values[operand.id]);
+    values.push_back(evaluate_node(node, operands));
+  }
+  Outputs outputs;
+  for (const Output& output : graph.outputs) outputs[output.name] = values[output.value.id];
+  for (const Update& update : graph.updates) {
+    states[graph[update.state].name] = values[update.value.id];
+  }
+  return outputs;
+}
+
+}  // namespace lathe::graph

@@ -1,0 +1,36 @@
+// The slow, obvious evaluator: what a graph means. It is the oracle of every other way to run one.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+struct Array {
+  DType dtype = DType::F32;
+  Shape shape;
+  std::vector<std::byte> data;  // every element, row-major, little-endian
+
+  scalar::Number operator[](int64_t index) const;
+  static Array of(Shape shape, std::span<const float> values);
+  static Array of(Shape shape, std::span<const int32_t> values);
+  static Array zeros(DType dtype, Shape shape);
+};
+
+using Outputs = std::map<std::string, Array>;
+
+// One call of the entry point. Arithmetic is f32; sums of Reduce and Contract gather in double.
+// Inputs must all be given; a state that is missing starts as zeros and is added to `states`.
+Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
+                         std::map<std::string, Array>& states);
+
+// The value of one node that is neither Input nor State, given its operands.
+Array evaluate_node(const Node& node, std::span<const Array* const> operands);
+
+}  // namespace lathe::graph

@@ -1,0 +1,169 @@
+// Spells nodes, their attributes and constants without loss.
+#include "graph/print.h"
+
+#include <bit>
+#include <cmath>
+
+#include "base/text.h"
+#include "graph/elements.h"
+#include "graph/infer.h"
+
+namespace lathe::graph {
+
+namespace {
+
+constexpr size_t kMostListed = 16;
+constexpr char kHexDigits[] = "0123456789abcdef";
+
+void append_quoted(std::string& out, std::string_view name) {
+  out += '"';
+  for (char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      append(out, '\\', c);
+    } else if (byte < 0x20 || byte == 0x7f) {
+      append(out, "\\x", kHexDigits[byte >> 4], kHexDigits[byte & 15]);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+// NaNs print as their bits, so that none of them is lost.
+void append_number(std::string& out, const scalar::Number& number) {
+  switch (number.dtype) {
+    case DType::Bool:
+      append(out, number.i != 0 ? "true" : "false");
+      return;
+    case DType::I32:
+      append(out, number.i);
+      return;
+    case DType::F32:
+      if (!std::isnan(number.f)) {
+        append(out, number.f);
+        return;
+      }
+      out += "0x";
+      for (int shift = 28; shift >= 0; shift -= 4) {
+        out += kHexDigits[std::bit_cast<uint32_t>(number.f) >> shift & 15];
+      }
+      return;
+  }
+}
+
+void append_constant(std::string& out, const Node& node) {
+  const size_t count = node.data.size() / scalar::size_of(node.dtype);
+  out += ' ';
+  if (is_splat(node)) {
+    append_number(out, splat_value(node));
+  } else if (count <= kMostListed) {
+    out += '[';
+    for (size_t i = 0; i < count; ++i) {
+      if (i > 0) out += ", ";
+      append_number(out, load(node.dtype, node.data, static_cast<int64_t>(i)));
+    }
+    out += ']';
+  } else {
+    out += "hex ";
+    for (std::byte byte : node.data) {
+      append(out, kHexDigits[std::to_integer<int>(byte) >> 4],
+             kHexDigits[std::to_integer<int>(byte) & 15]);
+    }
+  }
+}
+
+void append_affine(std::string& out, const Affine& affine) {
+  bool first = true;
+  for (size_t d = 0; d < affine.coefficients.size(); ++d) {
+    const int64_t coefficient = affine.coefficients[d];
+    if (coefficient == 0) continue;
+    if (coefficient < 0) out += '-';
+    if (coefficient > 0 && !first) out += '+';
+    append(out, 'd', d);
+    const int64_t size = coefficient < 0 ? -coefficient : coefficient;
+    if (size != 1) append(out, '*', size);
+    first = false;
+  }
+  if (first || affine.offset != 0) {
+    if (!first && affine.offset > 0) out += '+';
+    append(out, affine.offset);
+  }
+}
+
+void append_operands(std::string& out, const Node& node) {
+  for (Value operand : node.operands) append(out, " %", operand.id);
+}
+
+void append_node(std::string& out, const Node& node) {
+  append(out, text(node.kind));
+  switch (node.kind) {
+    case Kind::Input:
+    case Kind::State:
+      out += ' ';
+      append_quoted(out, node.name);
+      break;
+    case Kind::Constant:
+      append_constant(out, node);
+      break;
+    case Kind::Iota:
+      append(out, " axis ", node.axes[0]);
+      break;
+    case Kind::Map:
+      append(out, ' ', scalar::info(node.op).text);
+      append_operands(out, node);
+      break;
+    case Kind::Reduce:
+      append(out, ' ', scalar::info(node.op).text);
+      append_operands(out, node);
+      append(out, " axes ", bracketed(node.axes));
+      break;
+    case Kind::Contract:
+      append_operands(out, node);
+      append(out, " over ", bracketed(node.contraction.extents), " out ",
+             spell(node.contraction.out), " lhs ", spell(node.contraction.lhs), " rhs ",
+             spell(node.contraction.rhs));
+      break;
+    case Kind::Cast:
+    case Kind::Reshape:
+      append_operands(out, node);
+      break;
+    case Kind::Reindex:
+      append_operands(out, node);
+      append(out, " map ", spell(node.map));
+      break;
+  }
+  append(out, " : ", spell(node.dtype, node.shape), '\n');
+}
+
+}  // namespace
+
+std::string spell(const AffineMap& map) {
+  std::string out = "[";
+  for (size_t axis = 0; axis < map.axes.size(); ++axis) {
+    if (axis > 0) out += ',';
+    append_affine(out, map.axes[axis]);
+  }
+  return out + ']';
+}
+
+std::string print(const Graph& graph) {
+  std::string out = "graph ";
+  append_quoted(out, graph.name);
+  out += " {\n";
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    append(out, "  %", id, " = ");
+    append_node(out, graph.nodes[id]);
+  }
+  for (const Output& output : graph.outputs) {
+    out += "  output ";
+    append_quoted(out, output.name);
+    append(out, " %", output.value.id, '\n');
+  }
+  for (const Update& update : graph.updates) {
+    append(out, "  update %", update.state.id, " %", update.value.id, '\n');
+  }
+  return out + "}\n";
+}
+
+}  // namespace lathe::graph

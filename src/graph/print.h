@@ -1,0 +1,16 @@
+// The text form of a graph: one line per node, output and update. parse() reads it back to the same
+// graph.
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+std::string print(const Graph& graph);
+
+// "[d0,d2*2+d4-1]"
+std::string spell(const AffineMap& map);
+
+}  // namespace lathe::graph

@@ -1,0 +1,136 @@
+// The invariants, one function each.
+#include "graph/verify.h"
+
+#include <set>
+
+#include "base/text.h"
+#include "graph/infer.h"
+
+namespace lathe::graph {
+
+namespace {
+
+constexpr int kOperands[] = {
+#define NODE(name_, text_, operands_) operands_,
+#include "graph/nodes.def"
+};
+
+Status check_operands(const Graph& graph, int32_t id) {
+  const Node& node = graph.nodes[id];
+  const int wanted = kOperands[static_cast<int>(node.kind)];
+  if (wanted >= 0 && static_cast<int>(node.operands.size()) != wanted) {
+    return fail(concat("%", id, " ", text(node.kind), ": has ", node.operands.size(),
+                       " operands, wants ", wanted));
+  }
+  for (Value operand : node.operands) {
+    if (operand.id < 0 || operand.id >= id) {
+      return fail(concat("%", id, " ", text(node.kind), ": operand %", operand.id,
+                         " does not come before it"));
+    }
+  }
+  return {};
+}
+
+// Sets to empty what the kind uses; the rest must be empty already.
+bool unused_attributes_are_empty(const Node& node) {
+  Node rest = node;
+  switch (node.kind) {
+    case Kind::Input:
+    case Kind::State:
+      rest.name.clear();
+      break;
+    case Kind::Constant:
+      rest.data.clear();
+      break;
+    case Kind::Iota:
+      rest.axes.clear();
+      break;
+    case Kind::Map:
+      rest.op = Op::Add;
+      break;
+    case Kind::Reduce:
+      rest.op = Op::Add;
+      rest.axes.clear();
+      break;
+    case Kind::Contract:
+      rest.contraction = {};
+      break;
+    case Kind::Reindex:
+      rest.map = {};
+      break;
+    case Kind::Cast:
+    case Kind::Reshape:
+      break;
+  }
+  return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.empty() &&
+         rest.map == AffineMap{} && rest.contraction == Contraction{};
+}
+
+Status check_node(const Graph& graph, int32_t id) {
+  const Node& node = graph.nodes[id];
+  TRY(check_operands(graph, id));
+  auto type = infer(graph, node);
+  if (!type) return fail(concat("%", id, " ", type.error().message));
+  if (*type != Type{node.dtype, node.shape}) {
+    return fail(concat("%", id, " ", text(node.kind), ": is ", spell(node.dtype, node.shape),
+                       ", its operands give ", spell(type->dtype, type->shape)));
+  }
+  if (!unused_attributes_are_empty(node)) {
+    return fail(concat("%", id, " ", text(node.kind), ": has an attribute of another kind"));
+  }
+  return {};
+}
+
+Status check_names(const Graph& graph) {
+  std::set<std::string_view> ports, states;
+  for (const Node& node : graph.nodes) {
+    if (node.kind != Kind::Input && node.kind != Kind::State) continue;
+    if (!(node.kind == Kind::Input ? ports : states).insert(node.name).second) {
+      return fail(concat("two ", text(node.kind), "s have the name \"", node.name, "\""));
+    }
+  }
+  for (const Output& output : graph.outputs) {
+    if (output.name.empty()) return fail("an output has no name");
+    if (!ports.insert(output.name).second) {
+      return fail(concat("the output name \"", output.name, "\" is taken"));
+    }
+  }
+  return {};
+}
+
+Status check_results(const Graph& graph) {
+  const auto inside = [&](Value value) {
+    return value.id >= 0 && value.id < static_cast<int32_t>(graph.nodes.size());
+  };
+  for (const Output& output : graph.outputs) {
+    if (!inside(output.value)) return fail(concat("output \"", output.name, "\" has no node"));
+  }
+  std::set<Value> updated;
+  for (const Update& update : graph.updates) {
+    if (!inside(update.state) || !inside(update.value)) return fail("an update has no node");
+    const Node &state = graph[update.state], &value = graph[update.value];
+    if (state.kind != Kind::State) {
+      return fail(concat("update %", update.state.id, ": is not a state"));
+    }
+    if (state.dtype != value.dtype || state.shape != value.shape) {
+      return fail(concat("update of state \"", state.name, "\": ", spell(state.dtype, state.shape),
+                         " gets ", spell(value.dtype, value.shape)));
+    }
+    if (!updated.insert(update.state).second) {
+      return fail(concat("state \"", state.name, "\" is updated twice"));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status verify(const Graph& graph) {
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    TRY(check_node(graph, static_cast<int32_t>(id)));
+  }
+  TRY(check_names(graph));
+  return check_results(graph);
+}
+
+}  // namespace lathe::graph

@@ -1,0 +1,14 @@
+// Checks every invariant of a graph: what passes may assume and must keep.
+#pragma once
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+// Operands come before users and are as many as the kind wants; dtype and shape are what infer()
+// gives; attributes that mean nothing for the kind are empty; names of inputs and outputs together,
+// and of states, are unique; updates write each state at most once, with its dtype and shape.
+Status verify(const Graph& graph);
+
+}  // namespace lathe::graph
