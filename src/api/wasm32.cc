@@ -1,5 +1,6 @@
-// What the wasm32 build takes from here instead of the C and C++ libraries, so that the module needs no imports: running
-// out of memory and every abort become a trap, with the reason where CHECK leaves its own. Knows nothing of the core.
+// What the wasm32 build takes from here instead of the C and C++ libraries, so that the module
+// needs no imports: running out of memory and every abort become a trap, with the reason where
+// CHECK leaves its own. Knows nothing of the core.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
