@@ -89,7 +89,7 @@ class Reverse {
 
   // The reduced axes come back with size 1, then spread.
   Tensor spread(Tensor reduced, const Node& node) {
-    const Shape& shape = tensor(node.operands[0]).shape();
+    const Shape shape = tensor(node.operands[0]).shape();
     Shape kept = shape;
     for (int axis : node.axes) kept[static_cast<size_t>(axis)] = 1;
     return builder_.broadcast_to(builder_.reshape(reduced, kept), shape);
@@ -128,7 +128,7 @@ class Reverse {
 
   // Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then
   // orders the axes.
-  std::optional<Tensor> undo_projection(const Node& node, Tensor g, const Shape& shape) {
+  std::optional<Tensor> undo_projection(const Node& node, Tensor g, Shape shape) {
     std::vector<int> order;  // dimension of g for each axis of x that has one
     for (size_t axis = 0; axis < shape.size(); ++axis) {
       const Affine& affine = node.map.axes[axis];
