@@ -1,0 +1,41 @@
+// Shows the progress of training: a bar that is redrawn on a terminal, one line per epoch elsewhere.
+
+/** Callbacks for `fit` over `epochs` epochs of `rows` rows. */
+export function progress(epochs, rows, out = process.stdout) {
+  let done = 0;
+  let last = 0;
+  const epochText = (epoch) =>
+    `epoch ${String(epoch + 1).padStart(String(epochs).length)}/${epochs}`;
+  let epochNow = 0;
+  return {
+    onEpochBegin(epoch) {
+      epochNow = epoch;
+      done = 0;
+    },
+    onBatchEnd(_, { size, loss, acc, imagesPerSecond }) {
+      done += size;
+      const now = performance.now();
+      if (!out.isTTY || (now - last < 50 && done < rows)) return;
+      last = now;
+      out.write(
+        `\r\x1b[K${epochText(epochNow)} ${bar(done / rows)} ${numbers(loss, acc, imagesPerSecond)}`,
+      );
+    },
+    onEpochEnd(epoch, { loss, acc, imagesPerSecond, val_acc }) {
+      if (out.isTTY) out.write('\r\x1b[K');
+      const test = val_acc === undefined ? '' : `  test ${percent(val_acc)}`;
+      out.write(`${epochText(epoch)}  ${numbers(loss, acc, imagesPerSecond)}${test}\n`);
+    },
+  };
+}
+
+const percent = (share) => `${(100 * share).toFixed(2).padStart(6)} %`;
+
+const numbers = (loss, acc, imagesPerSecond) =>
+  `loss ${loss.toFixed(4)}  accuracy ${percent(acc)}  ` +
+  `${Math.round(imagesPerSecond).toLocaleString('en').padStart(7)} images/s`;
+
+function bar(share, width = 24) {
+  const full = Math.round(share * width);
+  return `[${'█'.repeat(full)}${'·'.repeat(width - full)}]`;
+}

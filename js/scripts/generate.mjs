@@ -1,0 +1,84 @@
+// Writes js/src/generated.ts from the tables of the core; with --check it only says whether that would change it.
+import { readFileSync, writeFileSync } from 'node:fs';
+
+const target = new URL('../src/generated.ts', import.meta.url);
+const tables = describeCore(
+  readFileSync(new URL('../../build/wasm32/lathe-core.wasm', import.meta.url)),
+);
+const text = render(tables);
+if (process.argv.includes('--check')) {
+  if (readFileSync(target, 'utf8') !== text) {
+    console.error('js/src/generated.ts is stale; `npm run generate -w js` rewrites it');
+    process.exit(1);
+  }
+} else {
+  writeFileSync(target, text);
+}
+
+function describeCore(bytes) {
+  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
+  exports._initialize?.();
+  const at = exports.lathe_describe();
+  const memory = new Uint8Array(exports.memory.buffer);
+  return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
+}
+
+function render({ activations, losses, optimizers, initializers }) {
+  const typeOf = ({ default: value }) => (typeof value === 'boolean' ? 'boolean' : 'number');
+  const union = (rows) => rows.map(({ name }) => `'${name}'`).join(' | ');
+  const list = (rows) => `[${rows.map(({ name }) => `'${name}'`).join(', ')}] as const`;
+  const fields = ({ parameters }) =>
+    parameters.map((each) => `${each.name}?: ${typeOf(each)}`).join('; ');
+  const config = (row) =>
+    `{ name: '${row.name}'${row.parameters.length > 0 ? `; ${fields(row)}` : ''} }`;
+  const defaults = ({ name, parameters }) =>
+    parameters.map((each) => `${each.name} ${each.default}`).join(', ') ||
+    `no parameters: "${name}"`;
+  const argument = (each) => `${each.name}?: ${typeOf(each)}`;
+  const parts = [
+    '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
+    '',
+    '/** Names of the activations. */',
+    `export type ActivationName = ${union(activations)};`,
+    '/** Names of the losses. */',
+    `export type LossName = ${union(losses)};`,
+    '/** Names of the optimisers. */',
+    `export type OptimizerName = ${union(optimizers)};`,
+    '/** Names of the initialisers. */',
+    `export type InitializerName = ${union(initializers)};`,
+    '',
+    '/** An activation with its parameters. */',
+    `export type ActivationConfig =\n${activations.map((row) => `  | ${config(row)}`).join('\n')};`,
+    '/** An optimiser with its parameters. */',
+    `export type OptimizerConfig =\n${optimizers.map((row) => `  | ${config(row)}`).join('\n')};`,
+    '/** An initialiser with its parameters. */',
+    `export type InitializerConfig =\n${initializers.map((row) => `  | ${config(row)}`).join('\n')};`,
+    '',
+    '/** Makers of optimisers; parameters left out have their default. */',
+    'export interface TrainFactory {',
+    ...optimizers.flatMap((row) => [
+      `  /** Defaults: ${defaults(row)}. */`,
+      `  ${row.name}(${row.parameters.map(argument).join(', ')}): OptimizerConfig;`,
+    ]),
+    '}',
+    '/** Makers of initialisers; parameters left out have their default. */',
+    'export interface InitializerFactory {',
+    ...initializers.flatMap((row) => [
+      `  /** Defaults: ${defaults(row)}. */`,
+      `  ${row.name}(${row.parameters.length > 0 ? `parameters?: { ${fields(row)} }` : ''}): InitializerConfig;`,
+    ]),
+    '}',
+    '',
+    '/** The initialisers by name. */',
+    `export const initializerNames = ${list(initializers)};`,
+    '/** The optimisers by name, each with the names of its parameters in the order of its maker. */',
+    'export const optimizerParameters = {',
+    ...optimizers.map(
+      ({ name, parameters }) =>
+        `  ${name}: [${parameters.map((each) => `'${each.name}'`).join(', ')}],`,
+    ),
+    '} as const;',
+    '',
+  ];
+  return parts.join('\n');
+}

@@ -1,0 +1,83 @@
+/** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
+
+/** A byte offset in the core's memory; 0 is failure. */
+export type Pointer = number;
+/** A model or an executable inside the core; 0 is failure. */
+export type Handle = number;
+
+export interface CoreExports {
+  memory: WebAssembly.Memory;
+  _initialize?(): void;
+  lathe_check_text?: WebAssembly.Global;
+  lathe_alloc(size: number): Pointer;
+  lathe_free(memory: Pointer): void;
+  lathe_error(): Pointer;
+  lathe_model_create(json: Pointer, length: number): Handle;
+  lathe_model_free(model: Handle): void;
+  lathe_model_summary(model: Handle): Pointer;
+  lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
+  lathe_executable_free(executable: Handle): void;
+  lathe_executable_bytes(executable: Handle): Pointer;
+  lathe_executable_size(executable: Handle): number;
+  lathe_executable_metadata(executable: Handle): Pointer;
+  lathe_executable_dumps(executable: Handle): Pointer;
+  lathe_executable_initial(executable: Handle): Pointer;
+  lathe_executable_export(executable: Handle, states: Pointer): Handle;
+  lathe_live_objects(): number;
+  lathe_wat(bytes: Pointer, length: number): Pointer;
+  lathe_describe(): Pointer;
+}
+
+/** What lathe_model_summary says. Shapes of layers start with null, the batch. */
+export interface ModelSummary {
+  name: string;
+  inputShape: number[];
+  outputShape: number[];
+  totalParams: number;
+  layers: { name: string; class: string; outputShape: (number | null)[]; params: number }[];
+  weights: { name: string; shape: number[] }[];
+}
+
+/** Where a tensor lies in the memory of a generated module; `offset` in bytes, row-major. */
+export interface BufferPlace {
+  name: string;
+  dtype: 'f32' | 'i32' | 'bool';
+  shape: number[];
+  offset: number;
+  trainable?: boolean;
+}
+
+/** What lathe_executable_metadata says of a generated module. */
+export interface ModuleMetadata {
+  version: number;
+  memoryBytes: number;
+  entries: { name: string; inputs: BufferPlace[]; outputs: BufferPlace[] }[];
+  states: BufferPlace[];
+}
+
+/** One intermediate form of a compilation: the text before or after a pass. */
+export interface Dump {
+  when: string;
+  text: string;
+}
+
+/** The options of lathe_model_compile. */
+export interface CompileRequest {
+  loss?: unknown;
+  optimizer?: unknown;
+  labels: 'dense' | 'sparse';
+  batch: { train: number; evaluate: number; predict: number };
+  features: { simd: boolean; relaxedSimd: boolean };
+  verify?: boolean;
+  dumps?: string[];
+}
+
+/** The bytes a buffer takes. */
+export function byteLength(place: BufferPlace): number {
+  return elementCount(place.shape) * (place.dtype === 'bool' ? 1 : 4);
+}
+
+/** The number of elements of a shape; 1 for a scalar. */
+export function elementCount(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}

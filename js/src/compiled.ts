@@ -1,0 +1,194 @@
+/** One model and the one generated module that fits what is asked of it now, with its weights. */
+import type { CompileRequest, Dump, ModelSummary } from './abi.js';
+import { env } from './env.js';
+import { Instance } from './instance.js';
+import { type CoreExecutable, CoreModel } from './program.js';
+import type { LabelKind } from './rows.js';
+
+/** The layers of a model, its name, and the seed of its first weights. */
+export interface ModelConfig {
+  name?: string;
+  seed: number;
+  layers: readonly unknown[];
+}
+
+/** How a model learns, in the core's words. */
+export interface Training {
+  loss?: unknown;
+  optimizer?: unknown;
+}
+
+/** What a caller needs of the module; what it does not name stays as it is. */
+export interface Wanted {
+  train?: number;
+  evaluate?: number;
+  predict?: number;
+  labels?: LabelKind;
+}
+
+/** What the last compilation cost and gave. */
+export interface CompileStats {
+  /** Milliseconds in the core, from the layers to the bytes of the module. */
+  compileMs: number;
+  /** Milliseconds in the engine, from the bytes to a running module. */
+  instantiateMs: number;
+  /** Bytes of the module. */
+  moduleBytes: number;
+  /** Bytes of its memory: weights, optimiser states, activations, batches. */
+  memoryBytes: number;
+}
+
+/**
+ * Compiles when batch sizes, label kind, training or engine features differ from those of the
+ * module at hand, and carries every state over. A failure leaves the module at hand in place.
+ */
+export class Compiled {
+  #config: ModelConfig;
+  #model: CoreModel;
+  #executable: CoreExecutable | undefined;
+  #instance: Instance | undefined;
+  #request: CompileRequest | undefined;
+  #last: Pick<CompileRequest, 'batch' | 'labels'> = {
+    batch: { train: 32, evaluate: 32, predict: 32 },
+    labels: 'dense',
+  };
+  #stats: CompileStats | undefined;
+  #training: Training = {};
+
+  constructor(config: ModelConfig) {
+    this.#config = config;
+    this.#model = new CoreModel(config);
+  }
+
+  get summary(): ModelSummary {
+    return this.#model.summary;
+  }
+
+  /** Replaces the layers; weights of the same name and shape stay. */
+  setModel(config: ModelConfig): void {
+    const model = new CoreModel(config);
+    this.#model.free();
+    this.#model = model;
+    this.#config = config;
+    this.#request = undefined;
+  }
+
+  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
+  setTraining(training: Training): void {
+    this.#build(this.#wish(training, {}), true);
+    this.#training = training;
+  }
+
+  /** The running module for what is wanted. */
+  instance(wanted: Wanted = {}): Instance {
+    if (this.#instance === undefined || !this.#fits(wanted)) {
+      this.#build(this.#wish(this.#training, wanted), false);
+    }
+    return this.#instance!;
+  }
+
+  /** Rows per training step of the module at hand, 0 if there is none. */
+  get trainBatch(): number {
+    return this.#request?.batch.train ?? 0;
+  }
+
+  /** What the module at hand cost. */
+  stats(): CompileStats {
+    this.instance();
+    return { ...this.#stats! };
+  }
+
+  /** A stand-alone module with the weights of now. */
+  standAlone(): Uint8Array<ArrayBuffer> {
+    const states = this.instance().states();
+    if (!this.#executable!.alive) this.#build(this.#wish(this.#training, {}), false);
+    const exported = this.#executable!.withStates(states);
+    try {
+      return exported.bytes();
+    } finally {
+      exported.free();
+    }
+  }
+
+  /** The intermediate forms `before:PASS` or `after:PASS` of a compilation as of now. */
+  dumps(when: string[]): Dump[] {
+    const request = { ...this.#wish(this.#training, {}), dumps: when };
+    const executable = this.#liveModel().compile(request);
+    try {
+      return executable.dumps();
+    } finally {
+      executable.free();
+    }
+  }
+
+  free(): void {
+    this.#executable?.free();
+    this.#model.free();
+    this.#instance = undefined;
+  }
+
+  #fits({ train, evaluate, predict, labels }: Wanted): boolean {
+    const made = this.#request;
+    if (made === undefined) return false;
+    const { simd, relaxedSimd } = features();
+    return (
+      (train ?? made.batch.train) === made.batch.train &&
+      (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
+      (predict ?? made.batch.predict) === made.batch.predict &&
+      (labels ?? made.labels) === made.labels &&
+      simd === made.features.simd &&
+      relaxedSimd === made.features.relaxedSimd
+    );
+  }
+
+  #wish(training: Training, wanted: Wanted): CompileRequest {
+    const { train, evaluate, predict } = this.#last.batch;
+    return {
+      ...training,
+      labels: wanted.labels ?? this.#last.labels,
+      batch: {
+        train: wanted.train ?? train,
+        evaluate: wanted.evaluate ?? evaluate,
+        predict: wanted.predict ?? predict,
+      },
+      features: features(),
+    };
+  }
+
+  #build(request: CompileRequest, onlyTrainable: boolean): void {
+    const start = performance.now();
+    const executable = this.#liveModel().compile(request);
+    try {
+      const bytes = executable.bytes();
+      const metadata = executable.metadata();
+      const compiled = performance.now();
+      const instance = new Instance(bytes, metadata);
+      instance.setStates(executable.initial(instance.statesLength));
+      if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyTrainable);
+      this.#instance = instance;
+      this.#stats = {
+        compileMs: compiled - start,
+        instantiateMs: performance.now() - compiled,
+        moduleBytes: bytes.length,
+        memoryBytes: metadata.memoryBytes,
+      };
+    } catch (error) {
+      executable.free();
+      throw error;
+    }
+    this.#executable?.free();
+    this.#executable = executable;
+    this.#request = request;
+    this.#last = request;
+  }
+
+  #liveModel(): CoreModel {
+    if (!this.#model.alive) this.#model = new CoreModel(this.#config);
+    return this.#model;
+  }
+}
+
+function features(): CompileRequest['features'] {
+  const { SIMD, RELAXED_SIMD } = env().features;
+  return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
+}

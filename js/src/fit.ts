@@ -1,0 +1,191 @@
+/** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
+import { LatheError } from './errors.js';
+import { type Callbacks, History, type Logs } from './history.js';
+import type { Instance, Score } from './instance.js';
+import { Pacer, type YieldEvery } from './pause.js';
+import { permutation } from './random.js';
+import type { LabelRows, Rows } from './rows.js';
+import type { TensorLike } from './tensor.js';
+
+/** Options of `model.fit`. */
+export interface FitArgs {
+  /** Rounds over the data. Default 1. */
+  epochs?: number;
+  /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
+  batchSize?: number;
+  /** Whether every epoch goes through the rows in another order. Default true. */
+  shuffle?: boolean;
+  /** Seed of that order. Default: the model's. */
+  seed?: number;
+  /** [x, y] to evaluate after every epoch. */
+  validationData?: [TensorLike, TensorLike];
+  /** Share of the rows, the last ones, kept for validation instead. Default 0. */
+  validationSplit?: number;
+  callbacks?: Callbacks | Callbacks[];
+  /** Aborting it does what `model.stopTraining = true` does. */
+  signal?: AbortSignal;
+  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  yieldEvery?: YieldEvery;
+}
+
+/** Examples with their labels. */
+export interface Labelled {
+  x: Rows;
+  y: LabelRows;
+}
+
+/** What the loop needs of the model. */
+export interface Trainee {
+  stopTraining: boolean;
+  /** Epochs trained since the model was made; the shuffling continues from here. */
+  epochsTrained: number;
+  readonly wantsAccuracy: boolean;
+  /** The module to use for the next batch. */
+  current(): Instance;
+}
+
+/** The numbers of a running epoch. */
+class Tally {
+  #loss = 0;
+  #correct = 0;
+  #start = performance.now();
+  rows = 0;
+
+  add({ loss, correct, rows }: Score): void {
+    this.#loss += loss * rows;
+    this.#correct += correct;
+    this.rows += rows;
+  }
+
+  get loss(): number {
+    return this.#loss / this.rows;
+  }
+
+  get acc(): number {
+    return this.#correct / this.rows;
+  }
+
+  get imagesPerSecond(): number {
+    return this.rows / Math.max((performance.now() - this.#start) / 1000, 1e-9);
+  }
+}
+
+/** Checks the options that are about numbers. */
+export function checkFitArgs({ epochs, batchSize, validationSplit, yieldEvery }: FitArgs): void {
+  checkCount('epochs', epochs ?? 1);
+  checkCount('batchSize', batchSize ?? 32);
+  const split = validationSplit ?? 0;
+  if (!(split >= 0 && split < 1)) {
+    throw new LatheError(`fit: validationSplit must be at least 0 and less than 1, got ${split}`);
+  }
+  const rule = yieldEvery ?? 'auto';
+  const known = ['auto', 'batch', 'epoch', 'never'];
+  if (!(typeof rule === 'number' ? rule >= 0 : known.includes(rule))) {
+    throw new LatheError(
+      `fit: yieldEvery must be ${known.join(', ')} or milliseconds, got ${rule}`,
+    );
+  }
+}
+
+/** Error unless the value is a positive integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (!Number.isInteger(value) || (value as number) < 1) {
+    throw new LatheError(`${name} must be a positive integer, got ${String(value)}`);
+  }
+}
+
+/** Trains until the epochs are over or the model is told to stop. */
+export async function fitLoop(
+  model: Trainee,
+  data: Labelled,
+  validation: Labelled | undefined,
+  args: FitArgs & { seed: number },
+): Promise<History> {
+  const { epochs = 1, shuffle = true, seed, signal } = args;
+  const callbacks = [args.callbacks ?? []].flat();
+  const pacer = new Pacer(args.yieldEvery ?? 'auto');
+  const history = new History();
+  const stopped = () => model.stopTraining || signal?.aborted === true;
+
+  for (const each of callbacks) await each.onTrainBegin?.();
+  for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
+    for (const each of callbacks) await each.onEpochBegin?.(epoch);
+    const order = shuffle ? permutation(data.x.count, seed, model.epochsTrained) : undefined;
+    const tally = await runEpoch(model, data, order, callbacks, pacer, stopped);
+    if (tally.rows === 0) break;
+    model.epochsTrained += 1;
+    const logs = logsOf(model, tally);
+    if (validation !== undefined && !stopped()) {
+      const score = await evaluateLoop(() => model.current(), validation, pacer);
+      logs.val_loss = score.loss;
+      if (model.wantsAccuracy) logs.val_acc = score.acc;
+    }
+    history.record(epoch, logs);
+    for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
+    await pacer.at('epoch');
+  }
+  for (const each of callbacks) await each.onTrainEnd?.();
+  return history;
+}
+
+async function runEpoch(
+  model: Trainee,
+  { x, y }: Labelled,
+  order: Uint32Array | undefined,
+  callbacks: Callbacks[],
+  pacer: Pacer,
+  stopped: () => boolean,
+): Promise<Tally> {
+  const tally = new Tally();
+  let batch = 0;
+  for (let from = 0; from < x.count && !stopped(); ++batch) {
+    for (const each of callbacks) await each.onBatchBegin?.(batch);
+    const instance = model.current();
+    const count = Math.min(instance.batch('train'), x.count - from);
+    const score = instance.score('train', x, y, from, count, order);
+    tally.add(score);
+    from += count;
+    if (callbacks.some((each) => each.onBatchEnd !== undefined)) {
+      const logs: Logs = {
+        batch,
+        size: count,
+        loss: score.loss,
+        imagesPerSecond: tally.imagesPerSecond,
+      };
+      if (model.wantsAccuracy) logs.acc = score.correct / count;
+      for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
+    }
+    await pacer.at('batch');
+  }
+  return tally;
+}
+
+function logsOf(model: Trainee, tally: Tally): Logs {
+  const { loss, acc, imagesPerSecond } = tally;
+  return model.wantsAccuracy ? { loss, acc, imagesPerSecond } : { loss, imagesPerSecond };
+}
+
+async function evaluateLoop(
+  current: () => Instance,
+  { x, y }: Labelled,
+  pacer: Pacer,
+): Promise<{ loss: number; acc: number }> {
+  const tally = new Tally();
+  while (tally.rows < x.count) {
+    tally.add(evaluateStep(current(), { x, y }, tally.rows));
+    await pacer.at('batch');
+  }
+  return { loss: tally.loss, acc: tally.acc };
+}
+
+/** The mean loss and the share of hits over all rows, in one go. */
+export function evaluateAll(instance: Instance, data: Labelled): { loss: number; acc: number } {
+  const tally = new Tally();
+  while (tally.rows < data.x.count) tally.add(evaluateStep(instance, data, tally.rows));
+  return { loss: tally.loss, acc: tally.acc };
+}
+
+function evaluateStep(instance: Instance, { x, y }: Labelled, from: number): Score {
+  const count = Math.min(instance.batch('evaluate'), x.count - from);
+  return instance.score('evaluate', x, y, from, count);
+}

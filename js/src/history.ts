@@ -1,0 +1,48 @@
+/** What training reports while it runs and when it ends. */
+
+/** Numbers about a batch or an epoch. */
+export interface Logs {
+  /** Mean loss over the rows so far in the epoch, or of the batch. */
+  loss: number;
+  /** Share of the rows predicted rightly, 0 … 1; only with the metric accuracy. */
+  acc?: number;
+  /** Loss and share over the validation data; only at the end of an epoch that has some. */
+  val_loss?: number;
+  val_acc?: number;
+  /** Rows trained per second of wall time, in the epoch so far. */
+  imagesPerSecond: number;
+  /** Number of the batch in its epoch and its rows; only in onBatchEnd. */
+  batch?: number;
+  size?: number;
+}
+
+type Awaitable = void | Promise<void>;
+
+/** Functions that training calls and awaits. An exception in one ends the training with it. */
+export interface Callbacks {
+  onTrainBegin?(): Awaitable;
+  onTrainEnd?(): Awaitable;
+  onEpochBegin?(epoch: number): Awaitable;
+  onEpochEnd?(epoch: number, logs: Logs): Awaitable;
+  onBatchBegin?(batch: number): Awaitable;
+  onBatchEnd?(batch: number, logs: Logs): Awaitable;
+}
+
+/** Names of the values a History collects. */
+export type HistoryKey = 'loss' | 'acc' | 'val_loss' | 'val_acc';
+
+/** The values of every epoch of one fit. */
+export class History {
+  /** Numbers of the epochs, from 0. */
+  readonly epoch: number[] = [];
+  readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } = { loss: [] };
+
+  /** Appends the values of an epoch. */
+  record(epoch: number, logs: Logs): void {
+    this.epoch.push(epoch);
+    for (const key of ['loss', 'acc', 'val_loss', 'val_acc'] as const) {
+      const value = logs[key];
+      if (value !== undefined) (this.history[key] ??= []).push(value);
+    }
+  }
+}

@@ -1,0 +1,37 @@
+/**
+ * Tensorlathe: builds a network with the names of TensorFlow.js Layers and compiles it, at run time,
+ * to one WebAssembly module that trains and predicts. Importing this module loads the compiler core.
+ */
+import { ready } from './load.js';
+
+export type { Dump } from './abi.js';
+export type { CompileStats } from './compiled.js';
+export { LatheError } from './errors.js';
+export { env, Environment, type FeatureName } from './env.js';
+export type { FitArgs } from './fit.js';
+export type * from './generated.js';
+export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
+export {
+  type ActivationArgs,
+  type DenseArgs,
+  initializers,
+  type LayerConfig,
+  layers,
+  type OptimizerLike,
+  train,
+} from './layers.js';
+export { ready } from './load.js';
+export type { YieldEvery } from './pause.js';
+export { describe, memory, moduleText } from './program.js';
+export { type CompileArgs, sequential, Sequential, type SequentialArgs } from './sequential.js';
+export {
+  type DataArray,
+  type DType,
+  type NestedArray,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from './tensor.js';
+
+// Whoever imports the package finds it usable; why it is not, if so, is what ready() rejects with.
+await ready().catch(() => undefined);

@@ -1,0 +1,128 @@
+/** Handles of the core: models and the executables compiled from them, freed when they are done with. */
+import type { CompileRequest, Dump, Handle, ModelSummary, ModuleMetadata, Pointer } from './abi.js';
+import { type Core, currentCore } from './core.js';
+import { encodeJson } from './json.js';
+
+type FreeFunction = 'lathe_model_free' | 'lathe_executable_free';
+
+interface Held {
+  core: Core;
+  handle: Handle;
+  free: FreeFunction;
+}
+
+const forgotten = new FinalizationRegistry<Held>(release);
+
+function release({ core, handle, free }: Held): void {
+  if (!core.dead) core.exports[free](handle);
+}
+
+/** A handle that `free`, or at the latest the garbage collector, gives back. */
+class Owned {
+  readonly core: Core;
+  readonly handle: Handle;
+  readonly #held: Held;
+
+  constructor(core: Core, handle: Handle, free: FreeFunction) {
+    this.core = core;
+    this.handle = handle;
+    this.#held = { core, handle, free };
+    forgotten.register(this, this.#held, this);
+  }
+
+  /** Whether the core that knows the handle still runs. */
+  get alive(): boolean {
+    return !this.core.dead;
+  }
+
+  free(): void {
+    forgotten.unregister(this);
+    release(this.#held);
+  }
+
+  protected pointer(what: string, name: 'metadata' | 'dumps' | 'initial' | 'bytes'): Pointer {
+    return this.core.call(what, (exports) => exports[`lathe_executable_${name}`](this.handle));
+  }
+}
+
+/** A model the core has checked: layers and shapes, without weights. */
+export class CoreModel extends Owned {
+  readonly summary: ModelSummary;
+
+  /** Errors: whatever the core finds wrong with the layers. */
+  constructor(config: { name?: string; seed: number; layers: readonly unknown[] }) {
+    const core = currentCore();
+    const json = encodeJson(config);
+    const create = (at: Pointer, length: number) => core.exports.lathe_model_create(at, length);
+    super(core, core.withText('model', json, create), 'lathe_model_free');
+    const text = core.call('model', (exports) => exports.lathe_model_summary(this.handle));
+    this.summary = JSON.parse(core.text(text)) as ModelSummary;
+  }
+
+  /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
+  compile(request: CompileRequest): CoreExecutable {
+    const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
+      this.core.exports.lathe_model_compile(this.handle, at, length),
+    );
+    return new CoreExecutable(this.core, handle);
+  }
+}
+
+/** A generated module inside the core. */
+export class CoreExecutable extends Owned {
+  constructor(core: Core, handle: Handle) {
+    super(core, handle, 'lathe_executable_free');
+  }
+
+  metadata(): ModuleMetadata {
+    return JSON.parse(this.core.text(this.pointer('metadata', 'metadata'))) as ModuleMetadata;
+  }
+
+  dumps(): Dump[] {
+    return JSON.parse(this.core.text(this.pointer('dumps', 'dumps'))) as Dump[];
+  }
+
+  /** The module's bytes, a copy. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
+    return this.core.bytes(this.pointer('module', 'bytes'), size);
+  }
+
+  /** The first content of all states, one after the other, `length` bytes. */
+  initial(length: number): Uint8Array<ArrayBuffer> {
+    if (length === 0) return new Uint8Array(0);
+    return this.core.bytes(this.pointer('weights', 'initial'), length);
+  }
+
+  /** A stand-alone executable that predicts with the given states, laid out as `initial`. */
+  withStates(states: Uint8Array): CoreExecutable {
+    const handle = this.core.withBytes('export', states, (at) =>
+      this.core.exports.lathe_executable_export(this.handle, at),
+    );
+    return new CoreExecutable(this.core, handle);
+  }
+}
+
+/** The text form of any WebAssembly module. Error: the bytes are no valid module. */
+export function moduleText(bytes: Uint8Array): string {
+  const core = currentCore();
+  const at = core.withBytes('text', bytes, (place, length) =>
+    core.exports.lathe_wat(place, length),
+  );
+  return core.text(at);
+}
+
+/** Models and executables in the core that are not freed, and the bytes of its memory. */
+export function memory(): { liveObjects: number; coreBytes: number } {
+  const core = currentCore();
+  return {
+    liveObjects: core.run('memory', (exports) => exports.lathe_live_objects()),
+    coreBytes: core.exports.memory.buffer.byteLength,
+  };
+}
+
+/** The tables of the core: every layer, activation, loss, optimiser and initialiser it knows. */
+export function describe(): unknown {
+  const core = currentCore();
+  return JSON.parse(core.text(core.call('describe', (exports) => exports.lathe_describe())));
+}

@@ -1,0 +1,168 @@
+/** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
+import { elementCount } from './abi.js';
+import { LatheError } from './errors.js';
+
+/** Element types, spelled as TensorFlow.js does. */
+export type DType = 'float32' | 'int32' | 'bool';
+/** The typed arrays that hold them. */
+export type DataArray = Float32Array | Int32Array | Uint8Array;
+/** Numbers nested to any depth. */
+export type NestedArray = number | boolean | NestedArray[];
+/** Everything a tensor can be made of. */
+export type TensorLike =
+  Tensor | NestedArray | Float32Array | Float64Array | Int32Array | Uint8Array | Uint8ClampedArray;
+
+/** An immutable array of one element type with a shape, row-major. Made by `tensor`. */
+export class Tensor {
+  #data: DataArray | undefined;
+
+  /** Takes the array over without copying it. Error: its length does not fit the shape. */
+  constructor(
+    data: DataArray,
+    readonly shape: readonly number[],
+    readonly dtype: DType,
+  ) {
+    const wanted = elementCount(shape);
+    if (data.length !== wanted) {
+      throw new LatheError(
+        `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${wanted}`,
+      );
+    }
+    this.#data = data;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return elementCount(this.shape);
+  }
+
+  /** Number of axes. */
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** Whether `dispose` has been called. */
+  get isDisposed(): boolean {
+    return this.#data === undefined;
+  }
+
+  /** The elements, not a copy. Error: after dispose. */
+  dataSync(): DataArray {
+    if (this.#data === undefined) throw new LatheError('this tensor has been disposed');
+    return this.#data;
+  }
+
+  /** The elements, as `dataSync`, in the form that TensorFlow.js programs await. */
+  async data(): Promise<DataArray> {
+    return this.dataSync();
+  }
+
+  /** The elements as nested arrays of the tensor's shape; a number for a scalar. */
+  arraySync(): NestedArray {
+    const data = this.dataSync();
+    let next = 0;
+    const build = (axis: number): NestedArray =>
+      axis === this.rank
+        ? data[next++]!
+        : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
+    return build(0);
+  }
+
+  /** `arraySync` in the form that TensorFlow.js programs await. */
+  async array(): Promise<NestedArray> {
+    return this.arraySync();
+  }
+
+  /** Lets the elements go; using the tensor afterwards is an error. */
+  dispose(): void {
+    this.#data = undefined;
+  }
+
+  /** "Tensor float32 [2,3]". */
+  toString(): string {
+    return `Tensor ${this.dtype} [${this.shape.join(',')}]`;
+  }
+}
+
+/**
+ * A tensor of the given values.
+ *
+ * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
+ * @param shape sizes of the axes; left out, it is that of the nesting
+ * @param dtype left out: float32 for numbers, bool for booleans, int32 for integer typed arrays
+ *
+ * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype.
+ */
+export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
+  if (values instanceof Tensor) {
+    return new Tensor(
+      convert(values.dataSync(), dtype ?? values.dtype),
+      checkedShape(shape ?? values.shape),
+      dtype ?? values.dtype,
+    );
+  }
+  if (ArrayBuffer.isView(values)) {
+    const inferred = values instanceof Float32Array || values instanceof Float64Array;
+    const type = dtype ?? (inferred ? 'float32' : 'int32');
+    return new Tensor(convert(values, type), checkedShape(shape ?? [values.length]), type);
+  }
+  const nested = shapeOf(values);
+  const flat = new Array<number | boolean>(elementCount(nested));
+  flatten(values, nested, 0, flat, 0);
+  const type = dtype ?? (typeof flat[0] === 'boolean' ? 'bool' : 'float32');
+  return new Tensor(convert(flat, type), checkedShape(shape ?? nested), type);
+}
+
+function checkedShape(shape: readonly number[]): readonly number[] {
+  if (!Array.isArray(shape) || shape.some((size) => !Number.isInteger(size) || size < 0)) {
+    throw new LatheError(
+      `tensor: a shape is an array of integers ≥ 0, got ${JSON.stringify(shape)}`,
+    );
+  }
+  return [...shape];
+}
+
+function shapeOf(values: unknown): number[] {
+  const shape = [];
+  for (let inner = values; Array.isArray(inner); inner = inner[0]) shape.push(inner.length);
+  return shape;
+}
+
+function flatten(
+  values: unknown,
+  shape: number[],
+  axis: number,
+  out: unknown[],
+  at: number,
+): number {
+  if (axis === shape.length) {
+    if (typeof values !== 'number' && typeof values !== 'boolean') {
+      const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
+      throw new LatheError(`tensor: values must be numbers, got ${what}`);
+    }
+    out[at] = values;
+    return at + 1;
+  }
+  if (!Array.isArray(values) || values.length !== shape[axis]) {
+    const got = Array.isArray(values) ? `${values.length} values` : String(values);
+    throw new LatheError(
+      `tensor: nested arrays must have equal lengths: ${got} where ${shape[axis]} are due`,
+    );
+  }
+  for (const item of values) at = flatten(item, shape, axis + 1, out, at);
+  return at;
+}
+
+function convert(values: ArrayLike<number | boolean>, dtype: DType): DataArray {
+  const numbers = values as ArrayLike<number>;
+  switch (dtype) {
+    case 'float32':
+      return Float32Array.from(numbers);
+    case 'int32':
+      return Int32Array.from(numbers);
+    case 'bool':
+      return Uint8Array.from(numbers, (value) => (value ? 1 : 0));
+    default:
+      throw new LatheError(`tensor: unknown dtype "${String(dtype)}"; known: float32, int32, bool`);
+  }
+}

@@ -1,0 +1,69 @@
+// Host tensors: shapes, element types, nesting, and the text of every refusal.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+
+const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+
+test('a nested array gives shape and float32', () => {
+  const value = tl.tensor([
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+  assert.deepEqual(value.shape, [2, 3]);
+  assert.equal(value.dtype, 'float32');
+  assert.equal(value.size, 6);
+  assert.equal(String(value), 'Tensor float32 [2,3]');
+  assert.deepEqual(value.arraySync(), [
+    [1, 2, 3],
+    [4, 5, 6],
+  ]);
+});
+
+test('dtype follows the values', async () => {
+  assert.equal(tl.tensor(new Uint8Array(3)).dtype, 'int32');
+  assert.equal(tl.tensor(new Float64Array(3)).dtype, 'float32');
+  assert.equal(tl.tensor([true, false]).dtype, 'bool');
+  assert.deepEqual(await tl.tensor([1.9, -1.9], [2], 'int32').array(), [1, -1]);
+  assert.equal(await tl.tensor(7).array(), 7);
+});
+
+test('a tensor copies what it is made of', () => {
+  const source = new Float32Array([1, 2]);
+  const value = tl.tensor(source);
+  source[0] = 9;
+  assert.deepEqual([...value.dataSync()], [1, 2]);
+});
+
+test('an empty tensor has no values', () => {
+  assert.deepEqual(tl.tensor([], [0, 3]).arraySync(), []);
+});
+
+test('wrong arguments are named', () => {
+  refuses(() => tl.tensor([1, 2, 3], [2, 2]), 'tensor: 3 values do not fill shape [2,2] of 4');
+  refuses(
+    () => tl.tensor([[1, 2], [3]]),
+    /nested arrays must have equal lengths: 1 values where 2/,
+  );
+  refuses(() => tl.tensor([1, [2]]), /nested deeper than the first/);
+  refuses(() => tl.tensor([1, 'two']), 'tensor: values must be numbers, got two');
+  refuses(() => tl.tensor([1], [1.5]), 'tensor: a shape is an array of integers ≥ 0, got [1.5]');
+  refuses(() => tl.tensor([1], [1], 'int64'), /unknown dtype "int64"; known: float32, int32, bool/);
+});
+
+test('a disposed tensor says so', () => {
+  const value = tl.tensor([1]);
+  value.dispose();
+  assert.ok(value.isDisposed);
+  refuses(() => value.dataSync(), 'this tensor has been disposed');
+});
+
+test('features can be forced and released', () => {
+  const probed = tl.env().get('RELAXED_SIMD');
+  tl.env().set('RELAXED_SIMD', !probed);
+  assert.equal(tl.env().get('RELAXED_SIMD'), !probed);
+  tl.env().reset();
+  assert.equal(tl.env().get('RELAXED_SIMD'), probed);
+  assert.ok(tl.env().features.SIMD);
+  refuses(() => tl.env().get('WARP'), /unknown feature "WARP"; known: SIMD, RELAXED_SIMD/);
+});
