@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,11 +15,21 @@ namespace lathe::nn {
 
 using Numbers = std::vector<float>;
 
+// The value of a result that a test cannot do without.
+template <class T>
+T must(Result<T> result) {
+  if (!result) {
+    ADD_FAILURE() << result.error().message;
+    std::abort();
+  }
+  return std::move(*result);
+}
+
 class Machine {
  public:
   Machine(const Sequential& model, const TrainingOptions& options)
-      : program_(*build_program(model, options)) {
-    const std::vector<Variable> all = *variables(model, options);
+      : program_(must(build_program(model, options))) {
+    const std::vector<Variable> all = must(variables(model, options));
     for (const Variable& variable : all) {
       states[variable.name] = initial_value(variable, model.seed());
     }
