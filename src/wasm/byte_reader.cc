@@ -24,10 +24,10 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::unexpected<Error> ByteReader::fail(std::string_view message) const {
+std::unexpected<Error> ByteReader::fail(std::string_view message, size_t at) const {
   constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
-  for (size_t rest = offset(); rest != 0 || hex.empty(); rest >>= 4) {
+  for (size_t rest = at; rest != 0 || hex.empty(); rest >>= 4) {
     hex.insert(hex.begin(), kDigits[rest & 15]);
   }
   return lathe::fail(concat("at offset 0x", hex, ": ", message));

@@ -23,7 +23,8 @@ class ByteReader {
   size_t remaining() const { return bytes_.size() - position_; }
   bool at_end() const { return remaining() == 0; }
   // The error "at offset 0x1f: message".
-  std::unexpected<Error> fail(std::string_view message) const;
+  std::unexpected<Error> fail(std::string_view message) const { return fail(message, offset()); }
+  std::unexpected<Error> fail(std::string_view message, size_t at) const;
   Status expect_end() const;
 
   Result<uint8_t> byte();

@@ -31,6 +31,7 @@ class CodeReader {
 
  private:
   Result<Opcode> opcode() {
+    const size_t start = reader_.offset();
     ASSIGN_OR_RETURN(const uint8_t first, reader_.byte());
     uint32_t code = first;
     if (first >= 0xfc) {
@@ -38,7 +39,7 @@ class CodeReader {
       const bool fits = number < 1u << kPrefixShift;
       code = fits ? first << kPrefixShift | number : UINT32_MAX;
     }
-    if (find_opcode(code) == nullptr) return reader_.fail("illegal opcode");
+    if (find_opcode(code) == nullptr) return reader_.fail("illegal opcode", start);
     return static_cast<Opcode>(code);
   }
 

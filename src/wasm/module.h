@@ -135,7 +135,7 @@ struct Module {
   std::vector<Element> elements;
   std::vector<Data> data;
   bool has_data_count = false;
-  std::vector<CustomSection> customs;
+  std::vector<CustomSection> customs;  // by ascending `after`
   // Written as the last section, unless `customs` holds a "name" section.
   Names names;
 };

@@ -192,7 +192,8 @@ int64_t ModuleBuilder::address_bits(uint64_t address, bool is64) {
 
 void ModuleBuilder::add_custom(std::string_view name, std::span<const uint8_t> bytes,
                                Section after) {
-  module_.customs.push_back({std::string(name), {bytes.begin(), bytes.end()}, after});
+  const auto place = std::ranges::upper_bound(module_.customs, after, {}, &CustomSection::after);
+  module_.customs.insert(place, {std::string(name), {bytes.begin(), bytes.end()}, after});
 }
 
 Result<Module> ModuleBuilder::finish() {

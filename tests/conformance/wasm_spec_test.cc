@@ -1,7 +1,7 @@
 // Runs the decoder, validator, encoder and printer over a manifest of the WebAssembly core suite.
 // Usage: wasm_spec_test MANIFEST EXCEPTIONS OUT_DIR. Each line of the manifest is "kind
 // file.wast:line path", kind being valid, malformed or invalid. Valid modules are written again to
-// OUT_DIR, for an engine to accept.
+// OUT_DIR with one module for each instruction, for an engine to accept.
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
