@@ -1,0 +1,44 @@
+/** The twelve networks of the training benchmark, their work in floating-point operations, and the data they learn. */
+
+export const batchSize = 64;
+export const inputSize = 784;
+export const classCount = 10;
+export const learningRate = 0.02;
+
+export const networks = [1, 2, 4, 8].flatMap((layers) =>
+  [64, 128, 256].map((units) => ({ name: `784-${layers}x${units}-10`, layers, units })),
+);
+
+/** Floating-point operations of the matrix products of one training step. */
+export function flopsPerStep({ layers, units }) {
+  const first = inputSize * units;
+  const rest = (layers - 1) * units * units + units * classCount;
+  // Forward and weight gradient for every layer; the gradient of the input for all but the first.
+  return 2 * batchSize * (2 * first + 3 * rest);
+}
+
+/** Batches of ten noisy prototypes, the same for every peer and every run. */
+export function makeBatches(count) {
+  let state = 20240501;
+  const random = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const prototypes = Array.from({ length: classCount }, () =>
+    Float32Array.from({ length: inputSize }, () => (random() < 0.2 ? random() : 0)),
+  );
+  return Array.from({ length: count }, () => {
+    const x = new Float32Array(batchSize * inputSize);
+    const y = new Float32Array(batchSize * classCount);
+    const labels = new Uint8Array(batchSize);
+    for (let row = 0; row < batchSize; row++) {
+      const label = Math.floor(random() * classCount);
+      labels[row] = label;
+      y[row * classCount + label] = 1;
+      for (let i = 0; i < inputSize; i++) {
+        x[row * inputSize + i] = 0.7 * prototypes[label][i] + 0.3 * random() ** 4;
+      }
+    }
+    return { x, y, labels };
+  });
+}

@@ -1,0 +1,32 @@
+/** Medians, Markdown tables and the files in docs/benchmarks. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** The middle of numbers; the mean of the middle two when their count is even. */
+export function median(numbers) {
+  const sorted = [...numbers].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/** A Markdown table; all columns but the first are numbers, so they align right. */
+export function formatTable(heads, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`;
+  return [
+    line(heads),
+    line(heads.map((_, i) => (i === 0 ? '---' : '--:'))),
+    ...rows.map(line),
+  ].join('\n');
+}
+
+/** Writes NAME.json and NAME.md: to docs/benchmarks, or to build/bench when the run left something out. */
+export function writeReport(name, { markdown, ...result }, { partial }) {
+  const folder = partial ? '../build/bench/' : '../docs/benchmarks/';
+  const target = new URL(folder, import.meta.url);
+  mkdirSync(target, { recursive: true });
+  const { machine, date } = result;
+  const text = `# ${name}\n\nMade by \`./dev bench ${name}\` on ${date}: ${machine}.\n\n${markdown}\n`;
+  writeFileSync(new URL(`${name}.md`, target), text);
+  writeFileSync(new URL(`${name}.json`, target), `${JSON.stringify(result, null, 1)}\n`);
+  console.log(`\nwritten: ${fileURLToPath(target)}${name}.md and .json`);
+}

@@ -1,0 +1,60 @@
+/** How long our compiler takes from layers to module, in a fresh engine (cold) and again in the same one (warm). */
+import { formatTable, median } from '../report.mjs';
+
+const coldRuns = 3;
+
+export async function compileSuite({ networks, openEngines }) {
+  const result = { engines: [], problems: [] };
+  for (const engine of await openEngines()) {
+    console.log(`\n${engine.title}`);
+    const rows = [];
+    for (const network of networks) {
+      const cold = [];
+      const warm = [];
+      for (let run = 0; run < coldRuns; run++) {
+        const process = await engine.open();
+        for (const list of [cold, warm, warm]) {
+          const reply = await process.call({
+            command: 'prepare',
+            peer: 'tensorlathe',
+            network,
+            warmUpMs: 0,
+          });
+          if (reply.error) result.problems.push(`${engine.title}, ${network.name}: ${reply.error}`);
+          else list.push(reply.stats);
+        }
+        await process.close();
+      }
+      if (cold.length === 0 || warm.length === 0) continue;
+      const middle = (list, key) => median(list.map((stats) => stats[key]));
+      const row = {
+        network: network.name,
+        coldMs: middle(cold, 'compileMs'),
+        warmMs: middle(warm, 'compileMs'),
+        instantiateMs: middle(warm, 'instantiateMs'),
+        moduleBytes: middle(warm, 'moduleBytes'),
+      };
+      rows.push(row);
+      console.log(
+        `${network.name.padEnd(14)} cold ${row.coldMs.toFixed(1)} ms, warm ${row.warmMs.toFixed(1)} ms, instantiate ${row.instantiateMs.toFixed(1)} ms, ${row.moduleBytes} bytes`,
+      );
+    }
+    result.engines.push({ title: engine.title, rows });
+  }
+  result.markdown = [
+    'Milliseconds from the layers to the bytes of the training module, first in a fresh process or page, then again in it; and',
+    'from the bytes to a running module. Medians.',
+    ...result.engines.flatMap(({ title, rows }) => ['', `## ${title}`, '', table(rows)]),
+  ].join('\n');
+  return result;
+}
+
+const table = (rows) =>
+  formatTable(
+    ['network', 'compile, cold', 'compile, warm', 'instantiate', 'module bytes'],
+    rows.map((row) => [
+      row.network,
+      ...[row.coldMs, row.warmMs, row.instantiateMs].map((each) => each.toFixed(1)),
+      row.moduleBytes,
+    ]),
+  );
