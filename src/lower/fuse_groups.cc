@@ -24,19 +24,13 @@ bool is_pointwise(Kind kind) {
 }
 
 int own_cost(const Node& node) {
-  if (node.kind != Kind::Map) return node.kind == Kind::Cast ? 1 : 0;
-  switch (node.op) {
-    case scalar::Op::Exp:
-    case scalar::Op::Log:
-    case scalar::Op::Tanh:
-    case scalar::Op::Sigmoid:
-      return 12;
-    case scalar::Op::Div:
-    case scalar::Op::Sqrt:
-      return 5;
-    default:
-      return 1;
-  }
+  using scalar::Op;
+  if (node.kind == Kind::Cast) return 1;
+  if (node.kind != Kind::Map) return 0;
+  if (node.op == Op::Div || node.op == Op::Sqrt) return 5;
+  const bool is_polynomial =
+      node.op == Op::Exp || node.op == Op::Log || node.op == Op::Tanh || node.op == Op::Sigmoid;
+  return is_polynomial ? 12 : 1;
 }
 
 class Fuser {
@@ -155,7 +149,8 @@ class Fuser {
     return anchor.shape == n.shape && !(anchor.kind == Kind::Contract && scatters(anchor));
   }
 
-  // A member that only other groups use is computed there instead, if what it reads here is stored anyway.
+  // A member that only other groups use is computed there instead, if what it reads here is stored
+  // anyway.
   void evict() {
     for (Group& group : fusion_.groups) {
       for (size_t i = group.members.size(); i-- > 1;) {
