@@ -1,0 +1,326 @@
+// Line by line; each node kind reads the attributes that print() writes for it.
+#include "graph/parse.h"
+
+#include <bit>
+#include <cstdlib>
+
+#include "base/text.h"
+#include "graph/cursor.h"
+#include "graph/elements.h"
+#include "graph/infer.h"
+#include "graph/verify.h"
+
+namespace lathe::graph {
+
+namespace {
+
+constexpr size_t kMostDimensions = 64;
+
+Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
+  return cursor.list([&]() -> Status {
+    ASSIGN_OR_RETURN(out.emplace_back(), cursor.integer());
+    return {};
+  });
+}
+
+// Terms d1, d1*2, 7 joined by + and -; coefficients as long as the greatest dimension asks.
+Result<Affine> parse_affine(Cursor& cursor) {
+  Affine affine;
+  bool negative = cursor.take("-");
+  while (true) {
+    int64_t* target = &affine.offset;
+    int64_t size = 1;
+    if (cursor.take("d")) {
+      ASSIGN_OR_RETURN(const int64_t dimension, cursor.integer());
+      if (dimension < 0 || dimension >= static_cast<int64_t>(kMostDimensions)) {
+        return fail(concat("dimension d", dimension, " is out of range"));
+      }
+      if (affine.coefficients.size() <= static_cast<size_t>(dimension)) {
+        affine.coefficients.resize(dimension + 1);
+      }
+      target = &affine.coefficients[dimension];
+      if (cursor.take("*")) {
+        ASSIGN_OR_RETURN(size, cursor.integer());
+      }
+    } else {
+      ASSIGN_OR_RETURN(size, cursor.integer());
+    }
+    *target += negative ? -size : size;
+    negative = cursor.take("-");
+    if (!negative && !cursor.take("+")) return affine;
+  }
+}
+
+Result<AffineMap> parse_map(Cursor& cursor) {
+  AffineMap map;
+  TRY(cursor.list([&]() -> Status {
+    ASSIGN_OR_RETURN(map.axes.emplace_back(), parse_affine(cursor));
+    return {};
+  }));
+  return map;
+}
+
+Status fit(AffineMap& map, size_t rank) {
+  for (Affine& axis : map.axes) {
+    if (axis.coefficients.size() > rank) {
+      return fail(concat("dimension d", axis.coefficients.size() - 1, " is not below ", rank));
+    }
+    axis.coefficients.resize(rank);
+  }
+  return {};
+}
+
+// "0x" and hexadecimal digits -> the bits of an f32; otherwise decimal, inf, nan, true, false.
+Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
+  const std::string text(word);
+  char* end = nullptr;
+  scalar::Number number;
+  switch (dtype) {
+    case DType::Bool:
+      if (word == "true" || word == "false") return scalar::Number::of(word == "true");
+      return fail(concat("\"", word, "\" is not true or false"));
+    case DType::I32: {
+      const long long value = std::strtoll(text.c_str(), &end, 10);
+      number = scalar::Number::of(static_cast<int32_t>(value));
+      if (number.i != value) return fail(concat("\"", word, "\" does not fit i32"));
+      break;
+    }
+    case DType::F32:
+      if (word.starts_with("0x")) {
+        const unsigned long bits = std::strtoul(text.c_str(), &end, 16);
+        number = scalar::Number::of(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+      } else {
+        number = scalar::Number::of(std::strtof(text.c_str(), &end));
+      }
+      break;
+  }
+  if (*end != 0) return fail(concat("\"", word, "\" is not a ", scalar::text(dtype)));
+  return number;
+}
+
+Status parse_hex(std::string_view digits, std::vector<std::byte>& data) {
+  if (digits.size() % 2 != 0) return fail("hex: the number of digits is odd");
+  for (size_t i = 0; i < digits.size(); i += 2) {
+    const char pair[] = {digits[i], digits[i + 1], 0};
+    char* end = nullptr;
+    data.push_back(static_cast<std::byte>(std::strtoul(pair, &end, 16)));
+    if (*end != 0) return fail(concat("hex: \"", std::string_view(pair), "\" is not a byte"));
+  }
+  return {};
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : rest_(text) {}
+
+  Result<Graph> run() {
+    Status status = read();
+    if (!status) return fail(concat("line ", line_, ": ", status.error().message));
+    if (Status sound = verify(graph_); !sound) return std::unexpected(std::move(sound.error()));
+    return std::move(graph_);
+  }
+
+ private:
+  // The next line that holds more than a comment, or nothing at the end of the text.
+  std::optional<Cursor> next_line() {
+    while (!rest_.empty()) {
+      ++line_;
+      const size_t end = rest_.find('\n');
+      Cursor cursor(rest_.substr(0, end));
+      rest_ = end == std::string_view::npos ? "" : rest_.substr(end + 1);
+      if (!cursor.at_end()) return cursor;
+    }
+    return std::nullopt;
+  }
+
+  Status read() {
+    auto head = next_line();
+    if (!head) return fail("expected a graph");
+    TRY(head->expect_word("graph"));
+    ASSIGN_OR_RETURN(graph_.name, head->quoted());
+    TRY(head->expect("{"));
+    TRY(head->expect_end());
+    while (auto cursor = next_line()) {
+      if (cursor->take("}")) {
+        TRY(cursor->expect_end());
+        if (next_line()) return fail("text after the end of the graph");
+        return {};
+      }
+      TRY(statement(*cursor));
+      TRY(cursor->expect_end());
+    }
+    return fail("the graph has no closing }");
+  }
+
+  Status statement(Cursor& cursor) {
+    if (cursor.take_word("output")) {
+      ASSIGN_OR_RETURN(std::string name, cursor.quoted());
+      ASSIGN_OR_RETURN(const Value value, operand(cursor));
+      graph_.outputs.push_back({std::move(name), value});
+      return {};
+    }
+    if (cursor.take_word("update")) {
+      ASSIGN_OR_RETURN(const Value state, operand(cursor));
+      ASSIGN_OR_RETURN(const Value value, operand(cursor));
+      graph_.updates.push_back({state, value});
+      return {};
+    }
+    TRY(cursor.expect("%"));
+    ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
+    if (id != static_cast<int64_t>(graph_.nodes.size())) {
+      return fail(concat("expected %", graph_.nodes.size(), ", found %", id));
+    }
+    TRY(cursor.expect("="));
+    ASSIGN_OR_RETURN(Node node, this->node(cursor));
+    auto type = infer(graph_, node);
+    if (!type) return std::unexpected(std::move(type.error()));
+    if (*type != Type{node.dtype, node.shape}) {
+      return fail(concat("the type is ", spell(type->dtype, type->shape), ", not ",
+                         spell(node.dtype, node.shape)));
+    }
+    graph_.nodes.push_back(std::move(node));
+    return {};
+  }
+
+  Result<Value> operand(Cursor& cursor) {
+    TRY(cursor.expect("%"));
+    ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
+    if (id < 0 || id >= static_cast<int64_t>(graph_.nodes.size())) {
+      return fail(concat("%", id, " is not defined yet"));
+    }
+    return Value{static_cast<int32_t>(id)};
+  }
+
+  Status operands(Cursor& cursor, Node& node, int count) {
+    for (int i = 0; i < count; ++i) {
+      ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
+    }
+    return {};
+  }
+
+  Status op(Cursor& cursor, Node& node) {
+    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    const auto found = scalar::op_of(word);
+    if (!found) return fail(concat("there is no operation \"", word, "\""));
+    node.op = *found;
+    return {};
+  }
+
+  Status type(Cursor& cursor, Node& node) {
+    TRY(cursor.expect(":"));
+    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    const auto dtype = scalar::dtype_of(word);
+    if (!dtype) return fail(concat("there is no dtype \"", word, "\""));
+    node.dtype = *dtype;
+    return parse_integers(cursor, node.shape);
+  }
+
+  // Elements stand before the type that says what they are: their words are kept until then.
+  Status constant(Cursor& cursor, Node& node) {
+    std::vector<std::string_view> words;
+    std::optional<std::string_view> hex;
+    if (cursor.take_word("hex")) {
+      ASSIGN_OR_RETURN(hex, cursor.word());
+    } else if (cursor.take("[")) {
+      while (!cursor.take("]")) {
+        if (!words.empty()) TRY(cursor.expect(","));
+        ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
+      }
+    } else {
+      ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
+    }
+    TRY(type(cursor, node));
+    if (hex) return parse_hex(*hex, node.data);
+    for (std::string_view word : words) {
+      ASSIGN_OR_RETURN(const scalar::Number number, parse_number(word, node.dtype));
+      const auto bytes = bytes_of(number);
+      node.data.insert(node.data.end(), bytes.begin(), bytes.end());
+    }
+    return {};
+  }
+
+  Status contract(Cursor& cursor, Node& node) {
+    TRY(operands(cursor, node, 2));
+    Contraction& contraction = node.contraction;
+    TRY(cursor.expect_word("over"));
+    TRY(parse_integers(cursor, contraction.extents));
+    for (const auto& [word, map] :
+         {std::pair{"out", &contraction.out}, std::pair{"lhs", &contraction.lhs},
+          std::pair{"rhs", &contraction.rhs}}) {
+      TRY(cursor.expect_word(word));
+      ASSIGN_OR_RETURN(*map, parse_map(cursor));
+      TRY(fit(*map, contraction.extents.size()));
+    }
+    return type(cursor, node);
+  }
+
+  Status reduce(Cursor& cursor, Node& node) {
+    TRY(op(cursor, node));
+    TRY(operands(cursor, node, 1));
+    TRY(cursor.expect_word("axes"));
+    std::vector<int64_t> axes;
+    TRY(parse_integers(cursor, axes));
+    for (int64_t axis : axes) node.axes.push_back(static_cast<int>(axis));
+    return type(cursor, node);
+  }
+
+  Status reindex(Cursor& cursor, Node& node) {
+    TRY(operands(cursor, node, 1));
+    TRY(cursor.expect_word("map"));
+    ASSIGN_OR_RETURN(node.map, parse_map(cursor));
+    TRY(type(cursor, node));
+    return fit(node.map, node.shape.size());
+  }
+
+  Status attributes(Cursor& cursor, Node& node) {
+    switch (node.kind) {
+      case Kind::Input:
+      case Kind::State: {
+        ASSIGN_OR_RETURN(node.name, cursor.quoted());
+        return type(cursor, node);
+      }
+      case Kind::Constant:
+        return constant(cursor, node);
+      case Kind::Iota: {
+        TRY(cursor.expect_word("axis"));
+        ASSIGN_OR_RETURN(const int64_t axis, cursor.integer());
+        node.axes.push_back(static_cast<int>(axis));
+        return type(cursor, node);
+      }
+      case Kind::Map:
+        TRY(op(cursor, node));
+        TRY(operands(cursor, node, scalar::info(node.op).arity));
+        return type(cursor, node);
+      case Kind::Reduce:
+        return reduce(cursor, node);
+      case Kind::Contract:
+        return contract(cursor, node);
+      case Kind::Cast:
+      case Kind::Reshape:
+        TRY(operands(cursor, node, 1));
+        return type(cursor, node);
+      case Kind::Reindex:
+        return reindex(cursor, node);
+    }
+    return {};
+  }
+
+  Result<Node> node(Cursor& cursor) {
+    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    const auto kind = kind_of(word);
+    if (!kind) return fail(concat("there is no node kind \"", word, "\""));
+    Node node{.kind = *kind};
+    TRY(attributes(cursor, node));
+    return node;
+  }
+
+  std::string_view rest_;
+  int line_ = 0;
+  Graph graph_;
+};
+
+}  // namespace
+
+Result<Graph> parse(std::string_view text) { return Parser(text).run(); }
+
+}  // namespace lathe::graph
