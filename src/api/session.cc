@@ -46,13 +46,13 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   Executable executable;
   ASSIGN_OR_RETURN(executable.program, nn::build_program(network, request.training));
   executable.features = request.options.features;
-  executable.dumps = "[";
-  request.options.on_dump = [&executable](std::string_view when, std::string_view text) {
-    append(executable.dumps, executable.dumps.size() > 1 ? "," : "",
-           "{\"when\":", json_string(when), ",\"text\":", json_string(text), "}");
+  std::string dumps;
+  request.options.on_dump = [&dumps](std::string_view when, std::string_view text) {
+    append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
+           ",\"text\":", json_string(text), "}");
   };
   ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, request.options));
-  executable.dumps += ']';
+  executable.dumps = concat('[', dumps, ']');
   executable.metadata = metadata(executable.compiled, variables);
   executable.initial = initial_contents(executable.compiled, variables, network.seed());
   return executable;
@@ -61,7 +61,7 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {
   Executable exported;
   exported.features = executable.features;
-  exported.dumps = "[]";
+  exported.dumps = concat("[]");
   std::ranges::copy_if(executable.program.entries, std::back_inserter(exported.program.entries),
                        only_predicts);
 
