@@ -68,6 +68,35 @@ bool AffineMap::is_projection() const {
   return true;
 }
 
+bool always_inside(const AffineMap& map, const std::vector<int64_t>& extents, const Shape& shape) {
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return true;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const Affine& affine = map.axes[axis];
+    int64_t lowest = affine.offset, highest = affine.offset;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      const int64_t reach = affine.coefficients[d] * (extents[d] - 1);
+      (reach < 0 ? lowest : highest) += reach;
+    }
+    if (lowest < 0 || highest >= shape[axis]) return false;
+  }
+  return true;
+}
+
+AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank) {
+  AffineMap result;
+  for (const Affine& axis : outer.axes) {
+    Affine sum{std::vector<int64_t>(rank, 0), axis.offset};
+    for (size_t k = 0; k < axis.coefficients.size(); ++k) {
+      sum.offset += axis.coefficients[k] * inner.axes[k].offset;
+      for (int d = 0; d < rank; ++d) {
+        sum.coefficients[d] += axis.coefficients[k] * inner.axes[k].coefficients[d];
+      }
+    }
+    result.axes.push_back(std::move(sum));
+  }
+  return result;
+}
+
 bool is_splat(const Node& node) {
   return node.kind == Kind::Constant &&
          node.data.size() == static_cast<size_t>(scalar::size_of(node.dtype));

@@ -39,6 +39,12 @@ struct AffineMap {
   bool operator==(const AffineMap&) const = default;
 };
 
+// Whether map(i) is inside a tensor of this shape for every i in extents (true where there is
+// none).
+bool always_inside(const AffineMap& map, const std::vector<int64_t>& extents, const Shape& shape);
+// i -> outer(inner(i)).
+AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank);
+
 // out = 0; for every i in extents where all three maps are inside their tensors:
 //   out[maps[0](i)] += lhs[maps[1](i)] * rhs[maps[2](i)].
 // Matrix products, batched products, convolutions of every kind and all their gradients have this

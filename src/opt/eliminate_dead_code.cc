@@ -1,41 +1,39 @@
 #include "opt/eliminate_dead_code.h"
 
-#include <utility>
-#include <vector>
-
 namespace lathe::opt {
 
 using graph::Graph;
 using graph::Kind;
 using graph::Node;
+using graph::Output;
+using graph::Update;
 using graph::Value;
 
 Graph eliminate_dead_code(Graph graph) {
-  std::vector<bool> used(graph.nodes.size());
-  for (const graph::Output& output : graph.outputs)
-    used[static_cast<size_t>(output.value.id)] = true;
-  for (const graph::Update& update : graph.updates) {
-    used[static_cast<size_t>(update.state.id)] = true;
-    used[static_cast<size_t>(update.value.id)] = true;
+  std::vector<bool> live(graph.nodes.size());
+  for (const Output& output : graph.outputs) live[output.value.id] = true;
+  for (const Update& update : graph.updates) {
+    live[update.state.id] = true;
+    live[update.value.id] = true;
   }
   for (size_t id = graph.nodes.size(); id-- > 0;) {
-    if (graph.nodes[id].kind == Kind::Input) used[id] = true;
-    if (!used[id]) continue;
-    for (Value operand : graph.nodes[id].operands) used[static_cast<size_t>(operand.id)] = true;
+    if (graph.nodes[id].kind == Kind::Input) live[id] = true;
+    if (!live[id]) continue;
+    for (Value operand : graph.nodes[id].operands) live[operand.id] = true;
   }
-  std::vector<Value> renamed(graph.nodes.size());
-  std::vector<Node> nodes = std::exchange(graph.nodes, {});
-  for (size_t id = 0; id < nodes.size(); ++id) {
-    if (!used[id]) continue;
-    for (Value& operand : nodes[id].operands) operand = renamed[static_cast<size_t>(operand.id)];
-    renamed[id] = Value{static_cast<int32_t>(graph.nodes.size())};
-    graph.nodes.push_back(std::move(nodes[id]));
+
+  std::vector<Value> moved(graph.nodes.size());
+  std::vector<Node> kept;
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (!live[id]) continue;
+    moved[id] = {static_cast<int32_t>(kept.size())};
+    Node& node = kept.emplace_back(std::move(graph.nodes[id]));
+    for (Value& operand : node.operands) operand = moved[operand.id];
   }
-  for (graph::Output& output : graph.outputs)
-    output.value = renamed[static_cast<size_t>(output.value.id)];
-  for (graph::Update& update : graph.updates) {
-    update.state = renamed[static_cast<size_t>(update.state.id)];
-    update.value = renamed[static_cast<size_t>(update.value.id)];
+  graph.nodes = std::move(kept);
+  for (Output& output : graph.outputs) output.value = moved[output.value.id];
+  for (Update& update : graph.updates) {
+    update = {moved[update.state.id], moved[update.value.id]};
   }
   return graph;
 }

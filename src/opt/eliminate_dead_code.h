@@ -1,7 +1,8 @@
 // Removes nodes that no output and no update needs.
-// Before: any graph. After: every node is reachable from an output or update, but Inputs and the
-// States of updates stay, because callers hold them by name. It runs last, to sweep up what other
-// passes left behind.
+//
+// Before: any graph. After: every node is an Input or is reached from an output or an update.
+// Inputs stay, as they are the signature of the entry point. It runs last, because other passes
+// leave the nodes that they replaced, and first, to spare them work.
 #pragma once
 
 #include "graph/graph.h"

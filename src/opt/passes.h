@@ -1,4 +1,4 @@
-// The graph passes in the order the pipeline runs them.
+// The graph passes in the order they run.
 #pragma once
 
 #include <span>
@@ -8,7 +8,6 @@
 
 namespace lathe::opt {
 
-// Takes a verified graph, gives a verified graph with the same value.
 struct Pass {
   std::string_view name;
   graph::Graph (*run)(graph::Graph);

@@ -1,0 +1,114 @@
+#include "opt/fold_constants.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "graph/elements.h"
+#include "graph/evaluate.h"
+
+namespace lathe::opt {
+
+using graph::Array;
+using graph::element_count;
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Value;
+
+namespace {
+
+constexpr int64_t kMostElements = 4096;
+constexpr int64_t kMostSteps = 65536;
+
+// The one value that fills the result, found from the splat values of the operands.
+std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node) {
+  scalar::Number operands[scalar::kMaxArity];
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const Node& operand = graph[node.operands[i]];
+    if (!is_splat(operand)) return std::nullopt;
+    operands[i] = splat_value(operand);
+  }
+  switch (node.kind) {
+    case Kind::Map:
+      return scalar::evaluate(node.op, operands);
+    case Kind::Cast:
+      return scalar::cast(operands[0], node.dtype);
+    case Kind::Reshape:
+      return operands[0];
+    case Kind::Reindex:
+      if (!always_inside(node.map, node.shape, graph[node.operands[0]].shape)) return std::nullopt;
+      return operands[0];
+    case Kind::Reduce: {
+      const int64_t all = element_count(graph[node.operands[0]].shape);
+      if (all == 0 || node.op != graph::Op::Add || node.dtype != graph::DType::F32) {
+        return std::nullopt;
+      }
+      const double count = static_cast<double>(all) / element_count(node.shape);
+      return scalar::Number::of(static_cast<float>(operands[0].f * count));
+    }
+    case Kind::Input:
+    case Kind::State:
+    case Kind::Constant:
+    case Kind::Iota:
+    case Kind::Contract:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Elements that the evaluator visits.
+int64_t steps(const Graph& graph, const Node& node) {
+  int64_t count = std::max(element_count(node.shape), element_count(node.contraction.extents));
+  for (Value operand : node.operands) {
+    count = std::max(count, element_count(graph[operand].shape));
+  }
+  return count;
+}
+
+std::vector<std::byte> evaluated(const Graph& graph, const Node& node) {
+  std::vector<Array> arrays;
+  std::vector<const Array*> operands;
+  arrays.reserve(node.operands.size());
+  for (Value operand : node.operands) {
+    arrays.push_back(evaluate_node(graph[operand], {}));
+    operands.push_back(&arrays.back());
+  }
+  return evaluate_node(node, operands).data;
+}
+
+void shrink_to_splat(Node& node) {
+  const size_t size = scalar::size_of(node.dtype);
+  if (node.data.size() <= size) return;
+  if (std::equal(node.data.begin() + size, node.data.end(), node.data.begin())) {
+    node.data.resize(size);
+  }
+}
+
+bool is_constant(const Graph& graph, Value value) { return graph[value].kind == Kind::Constant; }
+
+void fold(Graph& graph, Node& node) {
+  if (node.kind == Kind::Constant) return shrink_to_splat(node);
+  if (node.operands.empty()) return;
+  const bool constant = std::all_of(node.operands.begin(), node.operands.end(),
+                                    [&](Value operand) { return is_constant(graph, operand); });
+  if (!constant) return;
+  Node folded{.kind = Kind::Constant, .dtype = node.dtype, .shape = node.shape};
+  if (const auto number = splat_result(graph, node)) {
+    folded.data = graph::bytes_of(*number);
+  } else if (element_count(node.shape) <= kMostElements && steps(graph, node) <= kMostSteps) {
+    folded.data = evaluated(graph, node);
+    shrink_to_splat(folded);
+  } else {
+    return;
+  }
+  node = std::move(folded);
+}
+
+}  // namespace
+
+Graph fold_constants(Graph graph) {
+  for (Node& node : graph.nodes) fold(graph, node);
+  return graph;
+}
+
+}  // namespace lathe::opt

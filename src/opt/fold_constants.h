@@ -1,0 +1,14 @@
+// Replaces nodes whose operands are all constants by constants.
+//
+// Before: any graph. After: no such node is left whose result is a splat or has at most 4096
+// elements; constants of equal elements are splats. Values keep the meaning of the graph evaluator.
+// It runs before simplify_algebra, whose rules look for constants. Dead operands stay.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace lathe::opt {
+
+graph::Graph fold_constants(graph::Graph graph);
+
+}  // namespace lathe::opt
