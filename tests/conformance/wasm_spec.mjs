@@ -12,13 +12,22 @@ const kinds = {
 };
 
 function manifest(dir) {
+  const leftOut = {};
   for (const name of readdirSync(dir).sort()) {
     const json = join(dir, name, `${name}.json`);
     for (const command of JSON.parse(readFileSync(json, 'utf8')).commands) {
       const kind = kinds[command.type];
-      if (!kind || command.module_type === 'text') continue;
+      if (!kind) continue;
+      if (command.module_type === 'text') {
+        leftOut[kind] = (leftOut[kind] ?? 0) + 1;
+        continue;
+      }
       console.log(kind, `${name}.wast:${command.line}`, join(dir, name, command.filename));
     }
+  }
+  // We have no reader of the text format; what is wrong in text only is not for us to refuse.
+  for (const [kind, count] of Object.entries(leftOut)) {
+    console.error(`left out: ${count} ${kind} modules that the suite holds as text only`);
   }
 }
 

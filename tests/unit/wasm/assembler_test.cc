@@ -14,7 +14,9 @@ namespace {
 using namespace handles;
 
 template <class... Arguments>
-concept Writes = requires(FunctionBuilder& f, Arguments... arguments) { f(arguments...); };
+concept Writes = requires(FunctionBuilder& f, Arguments... arguments) {
+  f(arguments...);
+};
 static_assert(Writes<decltype(f32::add)>);
 static_assert(!Writes<decltype(f32::add), int>);
 static_assert(Writes<decltype(local::get), int>);

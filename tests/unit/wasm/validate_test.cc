@@ -69,6 +69,20 @@ TEST(Validate, WantsFunctionReferencesDeclared) {
   EXPECT_EQ(error_of(module), "");
 }
 
+// The core suite holds these as text only: simd_address.wast:144, 152, address.wast:214.
+TEST(Validate, RefusesOffsetsBeyondA32BitMemory) {
+  for (Opcode op : {Opcode::v128_load, Opcode::v128_store, Opcode::i32_load}) {
+    Module module = module_of({{.op = Opcode::unreachable},
+                               {.op = op, .value = uint64_t{1} << 32},
+                               {.op = Opcode::unreachable},
+                               {.op = Opcode::end}});
+    module.memories = {{.min = 1}};
+    EXPECT_NE(error_of(module).find("offset out of range"), std::string::npos);
+    module.memories = {{.min = 1, .is64 = true}};
+    EXPECT_EQ(error_of(module), "");
+  }
+}
+
 TEST(Validate, NamesTheFunction) {
   Module module = module_of({{.op = Opcode::drop}, {.op = Opcode::end}});
   module.names.functions[0] = "train";
