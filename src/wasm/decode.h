@@ -8,9 +8,6 @@
 
 namespace lathe::wasm {
 
-// The engine limit of V8, also ours.
-inline constexpr uint32_t kMaxLocals = 50000;
-
 Result<Module> decode(std::span<const uint8_t> bytes);
 
 }  // namespace lathe::wasm

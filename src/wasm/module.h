@@ -42,6 +42,9 @@ struct LocalRun {
   ValType type = ValType::i32;
 };
 
+// The limit of V8, also ours.
+inline constexpr uint32_t kMaxLocals = 50000;
+
 struct Function {
   uint32_t type = 0;
   std::vector<LocalRun> locals;  // without the parameters

@@ -182,10 +182,20 @@ class Validator {
     return {};
   }
 
+  static Status check_local_count(const Function& function) {
+    uint64_t count = 0;
+    for (const LocalRun& run : function.locals) count += run.count;
+    if (count > kMaxLocals) return fail(concat(count, " locals, at most ", kMaxLocals));
+    return {};
+  }
+
   Status functions() {
     for (size_t i = 0; i < module_.functions.size(); ++i) {
       const Function& function = module_.functions[i];
       const auto index = static_cast<uint32_t>(spaces_.imported_functions + i);
+      if (Status status = check_local_count(function); !status) {
+        return located(status.error(), 0, index);
+      }
       FunctionChecker checker(module_, spaces_, function, function.type);
       for (size_t at = 0; at < function.code.instructions.size(); ++at) {
         const Instruction& instruction = function.code.instructions[at];

@@ -83,6 +83,12 @@ TEST(Validate, RefusesOffsetsBeyondA32BitMemory) {
   }
 }
 
+TEST(Validate, LimitsLocals) {
+  Module module = module_of({{.op = Opcode::end}});
+  module.functions[0].locals = {{kMaxLocals, ValType::i32}, {1, ValType::f32}};
+  EXPECT_EQ(error_of(module), "50001 locals, at most 50000 (instruction 0 of function 0)");
+}
+
 TEST(Validate, NamesTheFunction) {
   Module module = module_of({{.op = Opcode::drop}, {.op = Opcode::end}});
   module.names.functions[0] = "train";
