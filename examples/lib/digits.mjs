@@ -25,12 +25,12 @@ function drawDigit(out, seed, number) {
   const bend = elastic(random);
   const place = affine(random);
   const strokes = random.pick(glyphs[label]).map(({ smooth: isSmooth, points }) => {
-    const shaky = points.map(([x, y]) => [x + 0.025 * random.bell(), y + 0.025 * random.bell()]);
+    const shaky = points.map(([x, y]) => [x + 0.018 * random.bell(), y + 0.018 * random.bell()]);
     return (isSmooth ? smooth(shaky) : corners(shaky)).map(bend).map(place);
   });
   const image = new Float32Array(pixels);
-  const shift = [random.bell() * 1.1, random.bell() * 1.1];
-  const zoom = random.between(0.78, 1.08);
+  const shift = [0.8 * random.bell(), 0.8 * random.bell()];
+  const zoom = random.between(0.84, 1.06);
   const middle = (side - 1) / 2;
   const placed = normaliseStrokes(strokes, width).map((stroke) =>
     stroke.map(([x, y]) => [
@@ -41,7 +41,7 @@ function drawDigit(out, seed, number) {
   drawStrokes(image, placed, width, random.between(0.65, 1));
   if (random.unit() < 0.3)
     drawStrokes(image, [scratch(random)], random.between(0.6, 1.2), random.between(0.3, 0.8));
-  const noise = random.between(0, 0.25);
+  const noise = random.between(0, 0.2);
   for (let i = 0; i < pixels; ++i) {
     out[i] = Math.round(255 * Math.max(0, Math.min(1, image[i] + noise * (random.unit() - 0.5))));
   }
@@ -65,8 +65,8 @@ function elastic(random) {
   const bumps = Array.from({ length: 3 }, () => ({
     x: random.unit(),
     y: random.unit(),
-    dx: 0.13 * random.bell(),
-    dy: 0.13 * random.bell(),
+    dx: 0.1 * random.bell(),
+    dy: 0.1 * random.bell(),
   }));
   return ([x, y]) => {
     let [bentX, bentY] = [x, y];
@@ -82,8 +82,8 @@ function elastic(random) {
 
 /** Rotation (as two shears), slant and stretch. */
 function affine(random) {
-  const turn = 0.2 * random.bell();
-  const slant = 0.22 * random.bell();
+  const turn = 0.16 * random.bell();
+  const slant = 0.18 * random.bell();
   const stretch = random.between(0.62, 1.1);
   return ([x, y]) => {
     const turnedX = (x - 0.5) * stretch - (turn + slant) * (y - 0.5);

@@ -32,8 +32,9 @@ function render({ activations, losses, optimizers, initializers }) {
   const config = (row) =>
     `{ name: '${row.name}'${row.parameters.length > 0 ? `; ${fields(row)}` : ''} }`;
   const defaults = ({ name, parameters }) =>
-    parameters.map((each) => `${each.name} ${each.default}`).join(', ') ||
-    `no parameters: "${name}"`;
+    parameters.length === 0
+      ? `The same as '${name}'.`
+      : `Defaults: ${parameters.map((each) => `${each.name} ${each.default}`).join(', ')}.`;
   const argument = (each) => `${each.name}?: ${typeOf(each)}`;
   const parts = [
     '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
@@ -57,14 +58,14 @@ function render({ activations, losses, optimizers, initializers }) {
     '/** Makers of optimisers; parameters left out have their default. */',
     'export interface TrainFactory {',
     ...optimizers.flatMap((row) => [
-      `  /** Defaults: ${defaults(row)}. */`,
+      `  /** ${defaults(row)} */`,
       `  ${row.name}(${row.parameters.map(argument).join(', ')}): OptimizerConfig;`,
     ]),
     '}',
     '/** Makers of initialisers; parameters left out have their default. */',
     'export interface InitializerFactory {',
     ...initializers.flatMap((row) => [
-      `  /** Defaults: ${defaults(row)}. */`,
+      `  /** ${defaults(row)} */`,
       `  ${row.name}(${row.parameters.length > 0 ? `parameters?: { ${fields(row)} }` : ''}): InitializerConfig;`,
     ]),
     '}',
