@@ -43,16 +43,21 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
   return {-floor_divide(-at_last, coefficient), floor_divide(at_zero, coefficient)};
 }
 
-// The factor with which all of index is a part of form; 0 where it is not.
+// The factor of index that leaves fewest variables in form - factor * index; 0 where none leaves
+// fewer.
 int64_t factor_in(const Affine& form, const Affine& index) {
-  const Term& first = index.terms[0];
-  const int64_t coefficient = form.coefficient(first.var);
-  if (coefficient % first.coefficient != 0) return 0;
-  const int64_t factor = coefficient / first.coefficient;
-  const bool fits = std::all_of(index.terms.begin(), index.terms.end(), [&](const Term& term) {
-    return form.coefficient(term.var) == factor * term.coefficient;
-  });
-  return fits ? factor : 0;
+  int64_t best = 0;
+  size_t fewest = form.terms.size();
+  for (const Term& term : index.terms) {
+    const int64_t coefficient = form.coefficient(term.var);
+    if (coefficient == 0 || coefficient % term.coefficient != 0) continue;
+    const int64_t factor = coefficient / term.coefficient;
+    const size_t left = (form + index * -factor).terms.size();
+    if (left >= fewest) continue;
+    fewest = left;
+    best = factor;
+  }
+  return best;
 }
 
 }  // namespace

@@ -23,8 +23,9 @@ using VarRanges = std::vector<std::optional<Range>>;
 // Every value that `form` takes where all guards hold lies in the result; empty where they never
 // hold together, nothing where the arithmetic leaves int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
-// several counts where its index is a part of the form: 28*i + 28*k + j under 0 <= i + k < 28 is
-// 28*(i + k) + j. Of several such guards the last takes its part first. Other guards are ignored.
+// several counts where taking a multiple of its index off the form leaves fewer variables:
+// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j. The last such guard takes its part
+// first.
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 
