@@ -131,7 +131,8 @@ export class Sequential implements Trainee {
     let data = this.#labelled(x, y, 'fit', true);
     let validation: Labelled | undefined;
     if (args.validationData !== undefined) {
-      validation = this.#labelled(...args.validationData, 'fit: validationData');
+      const [validationX, validationY] = args.validationData;
+      validation = this.#labelled(validationX, validationY, 'fit: validationData');
       if (validation.y.kind !== data.y.kind) {
         throw new LatheError('fit: validationData has another kind of labels than y');
       }

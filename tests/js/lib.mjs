@@ -1,0 +1,69 @@
+// What the JavaScript tests share: the MNIST files, one-hot rows, refusals.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as tl from 'tensorlathe';
+import { toFloats } from '../../examples/lib/digits.mjs';
+import { idxDigits } from '../../examples/lib/load.mjs';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Where the MNIST files are; LATHE_DATA overrides it. */
+export const mnistFolder = resolve(root, process.env.LATHE_DATA ?? '../shared/data/train', 'mnist');
+
+/** For `test(…, {skip: …})`: why the tests on MNIST do not run, or false. */
+export const mnistAbsent = existsSync(mnistFolder)
+  ? false
+  : `MNIST is not in ${mnistFolder}; LATHE_DATA names the folder above it`;
+
+/** Training and test digits of MNIST. */
+export const readMnist = () => idxDigits(mnistFolder);
+
+/** Digits as [x, y], with class numbers for labels. */
+export function tensors({ images, labels, count }, first = count) {
+  return [
+    tl.tensor(toFloats(images.subarray(0, first * 784)), [first, 784]),
+    tl.tensor(labels.subarray(0, first), [first]),
+  ];
+}
+
+/** Class numbers as rows of zeros with a one. */
+export function oneHot(labels, classes) {
+  const rows = new Float32Array(labels.length * classes);
+  labels.forEach((label, at) => (rows[at * classes + label] = 1));
+  return rows;
+}
+
+/** Asserts that the call throws a LatheError with this message. */
+export const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+
+/** Asserts that the promise rejects with a LatheError with this message. */
+export const rejects = (promise, message) =>
+  assert.rejects(promise, { name: 'LatheError', message });
+
+/** A small classifier of two inputs and three classes. */
+export function smallModel(options = {}) {
+  const model = tl.sequential({ seed: 3, ...options });
+  model.add(tl.layers.dense({ units: 8, activation: 'tanh', inputShape: [2] }));
+  model.add(tl.layers.dense({ units: 3, activation: 'softmax' }));
+  return model;
+}
+
+/** Points of three blobs: x [count, 2], y [count] class numbers. */
+export function blobs(count) {
+  const x = new Float32Array(count * 2);
+  const y = new Int32Array(count);
+  for (let i = 0; i < count; ++i) {
+    y[i] = i % 3;
+    x[2 * i] = [-1, 0, 1][y[i]] + 0.5 * Math.sin(12.9898 * i);
+    x[2 * i + 1] = [0, 1, 0][y[i]] + 0.5 * Math.sin(78.233 * i + 1);
+  }
+  return [tl.tensor(x, [count, 2]), tl.tensor(y)];
+}
+
+/** Largest absolute difference of two arrays. */
+export function largestDifference(a, b) {
+  assert.equal(a.length, b.length);
+  return a.reduce((worst, value, at) => Math.max(worst, Math.abs(value - b[at])), 0);
+}

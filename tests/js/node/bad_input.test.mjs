@@ -1,0 +1,178 @@
+// Everything a caller can do wrong gives one LatheError that names it, and the model goes on working.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
+
+const [x, y] = blobs(12);
+const model = smallModel();
+model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] });
+const weights = model.getWeights().map((weight) => weight.dataSync());
+
+after(async () => {
+  model.getWeights().forEach((weight, at) => assert.deepEqual(weight.dataSync(), weights[at]));
+  const { history } = await model.fit(x, y, { epochs: 2 });
+  assert.ok(history.loss.every(Number.isFinite));
+});
+
+test('layers', () => {
+  const { dense, activation } = tl.layers;
+  const add = (layer) => () => tl.sequential().add(layer);
+  refuses(add(dense({ units: 3 })), /the first layer needs an input shape/);
+  refuses(add(dense({ units: 0, inputShape: [2] })), /units: must be a positive integer, got 0/);
+  refuses(add(dense({ units: NaN, inputShape: [2] })), /units: must be a finite number, got NaN/);
+  refuses(add(dense({ units: 2.5, inputShape: [2] })), /units.*positive integer/);
+  refuses(add(dense({ units: 3, inputShape: [-1] })), /inputShape|input shape/);
+  refuses(add(dense({ units: 3, inputShape: [2], unit: 3 })), /unknown key "unit"/);
+  refuses(
+    add(dense({ units: 3, inputShape: [2], activation: 'rellu' })),
+    /"rellu"; did you mean "relu"/,
+  );
+  refuses(
+    add(dense({ units: 3, inputShape: [2], kernelInitializer: 'x' })),
+    /unknown initiali[sz]er "x".*glorotUniform/,
+  );
+  refuses(add({ class: 'Dence', config: {} }), /unknown layer class "Dence"/);
+  refuses(add(activation({ inputShape: [2] })), /activation/);
+  refuses(() => tl.sequential({ seed: -1 }), /seed must be an integer ≥ 0, got -1/);
+  refuses(() => smallModel().add(dense({ units: 3, inputShape: [7] })), /\[7\].*\[3\]/);
+});
+
+test('a layer that does not fit leaves the model as it was', () => {
+  const small = smallModel();
+  refuses(() => small.add(tl.layers.dense({ units: -1 })), /units/);
+  assert.deepEqual(small.outputShape, [3]);
+  assert.deepEqual(small.predict(x).shape, [12, 3]);
+});
+
+test('compile', () => {
+  const loss = 'softmaxCrossEntropy';
+  refuses(
+    () => model.compile({ loss, optimizer: tl.train.sgd(NaN) }),
+    /learningRate: must be a finite number, got NaN/,
+  );
+  refuses(() => model.compile({ loss, optimizer: tl.train.sgd(-1) }), /learningRate must be .*-1/);
+  refuses(() => model.compile({ loss, optimizer: 'adamm' }), /unknown optimizer "adamm".*adam/);
+  refuses(
+    () => model.compile({ loss, optimizer: { name: 'sgd', rate: 1 } }),
+    /unknown parameter of optimizer sgd "rate"/,
+  );
+  refuses(
+    () => model.compile({ loss: 'crossEntropy', optimizer: 'sgd' }),
+    /unknown loss "crossEntropy".*softmaxCrossEntropy/,
+  );
+  refuses(
+    () => model.compile({ loss: 'sigmoidCrossEntropy', optimizer: 'sgd' }),
+    /needs a model that ends with sigmoid/,
+  );
+  refuses(() => model.compile({ optimizer: 'sgd' }), 'compile: a loss is needed');
+  refuses(
+    () => model.compile({ loss, optimizer: 'sgd', metrics: ['f1'] }),
+    /unknown metric "f1"; known: accuracy, acc/,
+  );
+  refuses(() => model.setLearningRate(-0.1), /must be a finite number ≥ 0, got -0.1/);
+});
+
+test('calls before they make sense', async () => {
+  refuses(() => tl.sequential().predict([[1]]), 'predict: the model has no layers');
+  await rejects(smallModel().fit(x, y), 'fit: call compile first');
+  refuses(() => smallModel().evaluate(x, y), 'evaluate: call compile first');
+  const untrained = smallModel();
+  untrained.compile({ loss: 'softmaxCrossEntropy' });
+  await rejects(untrained.fit(x, y), 'fit: compile with an optimizer first');
+  assert.ok(untrained.evaluate(x, y).loss > 0);
+});
+
+test('x', async () => {
+  const wrong = tl.tensor(new Float32Array(36), [12, 3]);
+  await rejects(model.fit(wrong, y), 'fit: x has shape [12,3], but the model takes [batch,2]');
+  refuses(() => model.predict([1, 2]), 'predict: x has shape [2], but the model takes [batch,2]');
+  refuses(
+    () => model.predict(new Float32Array(5)),
+    /x has 5 values, which is no multiple of the 2/,
+  );
+  refuses(
+    () => model.predict(tl.tensor([[1, 2]], undefined, 'int32')),
+    /x has dtype int32.*float32/,
+  );
+  refuses(() => model.predict(tl.tensor([], [0, 2])), 'predict: x has no rows');
+  refuses(() => model.predict(), 'predict: x is missing');
+  refuses(() => model.predict(x, { batchSize: 0 }), /batchSize must be a positive integer, got 0/);
+});
+
+test('y', async () => {
+  const labels = (...values) =>
+    model.fit(x, tl.tensor([...values, ...new Array(12 - values.length).fill(0)]));
+  await rejects(labels(0, 1, 3), 'fit: y: the label 3 in row 2 is no class number from 0 to 2');
+  await rejects(labels(-1), /the label -1 in row 0/);
+  await rejects(labels(0.5), /the label 0.5 in row 0/);
+  await rejects(labels(NaN), /the label NaN in row 0/);
+  const dense = new Float32Array(36);
+  dense[4] = NaN;
+  await rejects(model.fit(x, tl.tensor(dense, [12, 3])), 'fit: y: the label NaN in row 1 is NaN');
+  await rejects(model.fit(x, tl.tensor([0, 1])), 'fit: x has 12 rows, but y has 2');
+  await rejects(
+    model.fit(x, tl.tensor(new Float32Array(24), [12, 2])),
+    /y has shape \[12,2\].*\[batch,3\]/,
+  );
+  await rejects(model.fit(x, tl.tensor(new Array(12).fill(true))), /y has dtype bool/);
+  await rejects(model.fit(x), 'fit: y is missing');
+});
+
+test('fit options', async () => {
+  const fails = (args, message) => rejects(model.fit(x, y, args), message);
+  await fails({ epochs: 0 }, 'epochs must be a positive integer, got 0');
+  await fails({ epochs: NaN }, /epochs/);
+  await fails({ batchSize: 1.5 }, 'batchSize must be a positive integer, got 1.5');
+  await fails({ validationSplit: 1 }, /validationSplit must be at least 0 and less than 1/);
+  await fails({ validationSplit: 0.999 }, /leaves one part empty/);
+  await fails({ validationData: [x] }, 'fit: validationData: y is missing');
+  await fails({ yieldEvery: 'sometimes' }, /yieldEvery must be auto, batch, epoch, never/);
+});
+
+test('an exception in a callback ends training with it', async () => {
+  const trained = smallModel();
+  trained.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+  const onBatchEnd = () => {
+    throw new RangeError('enough');
+  };
+  await assert.rejects(trained.fit(x, y, { callbacks: { onBatchEnd } }), { message: 'enough' });
+  await trained.fit(x, y);
+});
+
+test('one fit at a time', async () => {
+  const busy = smallModel();
+  busy.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+  const first = busy.fit(x, y, { epochs: 1000 });
+  await rejects(busy.fit(x, y), 'fit: fit is running; await it, or set stopTraining first');
+  await rejects(busy.trainOnBatch(x, y), /fit is running/);
+  refuses(() => busy.compile({ loss: 'softmaxCrossEntropy' }), /fit is running/);
+  refuses(() => busy.dispose(), /fit is running/);
+  busy.stopTraining = true;
+  await first;
+  await busy.fit(x, y);
+});
+
+test('a disposed model', async () => {
+  const gone = smallModel();
+  gone.dispose();
+  gone.dispose();
+  refuses(() => gone.predict(x), 'predict: this model has been disposed');
+  refuses(() => gone.getWeights(), /disposed/);
+  await rejects(gone.fit(x, y), /disposed/);
+});
+
+test('a model larger than memory', async () => {
+  const layer = (units) => tl.layers.dense({ units, inputShape: [40000] });
+  const make = (units) => {
+    const huge = tl.sequential({ layers: [layer(units)] });
+    huge.predict(new Float32Array(40000), { batchSize: 1 });
+  };
+  assert.throws(() => make(40000), { name: 'LatheError' });
+  assert.throws(() => make(2000000000), { name: 'LatheError' });
+  assert.deepEqual(smallModel().predict(x).shape, [12, 3]);
+});
+
+test('a corrupt module has no text', () => {
+  assert.throws(() => tl.moduleText(Uint8Array.of(0, 97, 115, 109, 2)), { name: 'LatheError' });
+});

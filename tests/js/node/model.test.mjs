@@ -1,0 +1,128 @@
+// Building a model and looking at it: shapes, summary, weights, exported module, memory that comes back.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, refuses, smallModel } from '../lib.mjs';
+
+test('a model knows its shapes and its weights', () => {
+  const model = smallModel();
+  assert.deepEqual(model.inputShape, [2]);
+  assert.deepEqual(model.outputShape, [3]);
+  assert.equal(model.countParams(), 2 * 8 + 8 + 8 * 3 + 3);
+  const shapes = model.getWeights().map(({ shape }) => [...shape]);
+  assert.deepEqual(shapes, [[2, 8], [8], [8, 3], [3]]);
+  const lines = [];
+  model.summary((line) => lines.push(line));
+  assert.match(lines.join('\n'), /dense_1 \(Dense\) +\[null,8\] +24\n.*\n─+\nTotal params: 51$/);
+  model.dispose();
+});
+
+test('the seed decides the first weights', () => {
+  const [a, b, c] = [1, 1, 2].map((seed) => smallModel({ seed }).getWeights()[0].dataSync());
+  assert.deepEqual(a, b);
+  assert.notDeepEqual(a, c);
+});
+
+test('predict gives the same whatever the number of rows and the batch', () => {
+  const model = smallModel();
+  const [x] = blobs(71);
+  const all = model.predict(x);
+  assert.deepEqual(all.shape, [71, 3]);
+  assert.ok(
+    largestDifference(all.dataSync(), model.predict(x, { batchSize: 7 }).dataSync()) < 1e-6,
+  );
+  const last = tl.tensor(x.dataSync().subarray(140), [1, 2]);
+  assert.ok(largestDifference(all.dataSync().subarray(210), model.predict(last).dataSync()) < 1e-6);
+  const sums = all.arraySync().map((row) => row.reduce((total, value) => total + value));
+  assert.ok(sums.every((sum) => Math.abs(sum - 1) < 1e-5));
+});
+
+test('weights go from one model to another', () => {
+  const [from, to] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
+  const [x] = blobs(10);
+  to.setWeights(from.getWeights());
+  assert.deepEqual(to.predict(x).dataSync(), from.predict(x).dataSync());
+});
+
+test('weights that do not fit change nothing', () => {
+  const model = smallModel();
+  const before = model.getWeights();
+  const wrong = model.getWeights();
+  wrong[0] = tl.tensor(new Float32Array(16).fill(9), [2, 8]);
+  wrong[3] = tl.tensor([1, 2]);
+  refuses(() => model.setWeights(wrong), 'setWeights: dense_2/bias has shape [3], got [2]');
+  refuses(() => model.setWeights([]), 'setWeights: the model has 4 weights, got 0');
+  model.getWeights().forEach((weight, at) => {
+    assert.deepEqual(weight.dataSync(), before[at].dataSync());
+  });
+});
+
+test('every activation computes what its name says', () => {
+  const expected = {
+    linear: (x) => x,
+    sigmoid: (x) => 1 / (1 + Math.exp(-x)),
+    tanh: Math.tanh,
+    relu: (x) => Math.max(x, 0),
+    leakyRelu: (x) => (x < 0 ? 0.3 * x : x),
+    elu: (x) => (x < 0 ? Math.expm1(x) : x),
+  };
+  const values = [-30, -3.5, -1, -0.1, 0, 0.1, 1, 3.5, 30];
+  const names = tl.describe().activations.map(({ name }) => name);
+  assert.deepEqual(names.sort(), [...Object.keys(expected), 'softmax'].sort());
+  for (const [name, means] of Object.entries(expected)) {
+    const model = tl.sequential();
+    model.add(tl.layers.activation({ activation: name, inputShape: [values.length] }));
+    const got = model.predict([values]).dataSync();
+    values.forEach((x, at) => {
+      const wanted = means(x);
+      const near = Math.abs(got[at] - wanted) <= 1e-5 * Math.max(1, Math.abs(wanted));
+      assert.ok(near, `${name}(${x}) is ${wanted}, got ${got[at]}`);
+    });
+    model.dispose();
+  }
+});
+
+test('the exported module predicts without the package', () => {
+  const model = smallModel();
+  const [x] = blobs(1);
+  const module = new WebAssembly.Module(model.toWasm());
+  assert.deepEqual(WebAssembly.Module.imports(module), []);
+  const { exports } = new WebAssembly.Instance(module);
+  const { buffer } = exports.memory;
+  new Float32Array(buffer, exports['predict_1.x'].value, 2).set(x.dataSync());
+  exports.predict_1();
+  const y = new Float32Array(buffer, exports['predict_1.y'].value, 3);
+  assert.deepEqual([...y], [...model.predict(x).dataSync()]);
+});
+
+test('the module prints as text, and its compilation as intermediate forms', () => {
+  const model = smallModel();
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+  assert.match(model.toWat(), /^\(module/);
+  assert.match(model.toWat(), /\(export "train"/);
+  const pass = tl.describe().passes[0];
+  const [dump] = model.dumps([`after:${pass}`]);
+  assert.equal(dump.when, `after:${pass}`);
+  assert.ok(dump.text.length > 100);
+  const { compileMs, instantiateMs, moduleBytes, memoryBytes } = model.stats();
+  assert.ok(compileMs > 0 && instantiateMs > 0 && moduleBytes > 1000 && memoryBytes > 400);
+});
+
+test('200 models leave nothing behind', () => {
+  const round = () => {
+    const model = smallModel();
+    model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam' });
+    model.predict([[1, 2]]);
+    model.toWasm();
+    model.dispose();
+  };
+  for (let i = 0; i < 10; ++i) round();
+  const before = tl.memory();
+  for (let i = 0; i < 200; ++i) round();
+  const after = tl.memory();
+  assert.equal(after.liveObjects, before.liveObjects);
+  assert.ok(
+    after.coreBytes <= before.coreBytes + 65536,
+    `${before.coreBytes} → ${after.coreBytes}`,
+  );
+});
