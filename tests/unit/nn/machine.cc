@@ -1,4 +1,4 @@
-#include "unit/nn/machine.h"
+#include "machine.h"
 
 #include <algorithm>
 #include <cstring>

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "graph/verify.h"
+#include "machine.h"
 #include "nn/activation.h"
 #include "nn/dense.h"
-#include "unit/nn/machine.h"
 
 namespace lathe::nn {
 namespace {
