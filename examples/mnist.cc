@@ -1,8 +1,10 @@
 // Builds a 784-128-10 classifier with the C++ API, prints the graph of a training step, and writes
-// the module that holds its forward and backward pass, loss, accuracy and optimiser step:
-// OUTPUT_DIRECTORY/mnist.wasm and mnist.wat.
+// OUTPUT_DIRECTORY/mnist.wasm and mnist.wat: the module with its initial weights, forward and
+// backward pass, loss, accuracy and optimiser step inside.
 #include <cstdio>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "compile/compile.h"
 #include "graph/print.h"
@@ -15,31 +17,44 @@ namespace nn = lathe::nn;
 
 namespace {
 
-bool write(const std::string& path, const void* data, size_t size) {
+lathe::Status write(const std::string& path, const void* data, size_t size) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  if (file == nullptr) return false;
+  if (file == nullptr) return lathe::fail("cannot write " + path);
   const bool complete = std::fwrite(data, 1, size, file) == size;
-  return std::fclose(file) == 0 && complete;
+  if (std::fclose(file) != 0 || !complete) return lathe::fail("cannot write " + path);
+  return {};
+}
+
+// The first content of every state, for the module to start with.
+std::vector<lathe::compile::StateContent> contents(const std::vector<nn::Variable>& variables,
+                                                   uint64_t seed) {
+  std::vector<lathe::compile::StateContent> all;
+  for (const nn::Variable& variable : variables) {
+    const std::vector<float> values = nn::initial_value(variable, seed);
+    const auto bytes = std::as_bytes(std::span(values));
+    all.push_back({variable.name, {bytes.begin(), bytes.end()}});
+  }
+  return all;
 }
 
 lathe::Status build(const std::string& directory) {
   nn::Sequential model("mnist");
   model.add(nn::dense({.units = 128, .activation = "relu", .input_shape = {784}}));
   model.add(nn::dense({.units = 10, .activation = "softmax"}));
-
-  ASSIGN_OR_RETURN(const auto program,
-                   nn::build_program(model, {.loss = "softmaxCrossEntropy",
-                                             .optimizer = {"adam", {{"learningRate", 0.001}}},
-                                             .labels = nn::Labels::Sparse}));
+  const nn::TrainingOptions training{.loss = "softmaxCrossEntropy",
+                                     .optimizer = {"adam", {{"learningRate", 0.001}}},
+                                     .labels = nn::Labels::Sparse};
+  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   std::puts(lathe::graph::print(program.entries.front()).c_str());
 
-  ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, {}));
+  lathe::compile::Options options;
+  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  options.contents = contents(variables, model.seed());
+  ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, options));
   ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(executable.module));
   const std::string text = lathe::wasm::print(module);
-  if (!write(directory + "/mnist.wasm", executable.module.data(), executable.module.size()) ||
-      !write(directory + "/mnist.wat", text.data(), text.size())) {
-    return lathe::fail("cannot write to " + directory);
-  }
+  TRY(write(directory + "/mnist.wasm", executable.module.data(), executable.module.size()));
+  TRY(write(directory + "/mnist.wat", text.data(), text.size()));
   std::printf("%s/mnist.wasm: %zu bytes\n", directory.c_str(), executable.module.size());
   return {};
 }
