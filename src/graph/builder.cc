@@ -168,8 +168,11 @@ Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
 
 void Builder::output(std::string_view name, Tensor value) {
   if (!ok() || !value.valid()) return;
-  const bool taken = std::any_of(graph_.outputs.begin(), graph_.outputs.end(),
-                                 [&](const Output& output) { return output.name == name; });
+  bool taken = false;
+  for (const Output& output : graph_.outputs) taken = taken || output.name == name;
+  for (const Node& node : graph_.nodes) {
+    taken = taken || (node.kind == Kind::Input && node.name == name);
+  }
   if (name.empty() || taken) {
     error(concat("output: the name \"", name, "\" is ", taken ? "taken" : "empty"));
     return;
@@ -181,7 +184,7 @@ void Builder::update(Tensor state, Tensor value) {
   if (!ok() || !state.valid() || !value.valid()) return;
   const Node &target = graph_[state.value], &source = graph_[value.value];
   if (target.kind != Kind::State) {
-    error(concat("update: the target is not a state but a ", text(target.kind)));
+    error(concat("update: the target must be a state, not ", text(target.kind)));
     return;
   }
   if (target.shape != source.shape || target.dtype != source.dtype) {
