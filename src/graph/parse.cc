@@ -94,7 +94,7 @@ Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
       }
       break;
   }
-  if (*end != 0) return fail(concat("\"", word, "\" is not a ", scalar::text(dtype)));
+  if (*end != 0) return fail(concat("\"", word, "\" is not ", scalar::text(dtype)));
   return number;
 }
 

@@ -1,0 +1,115 @@
+#include "runs.h"
+
+#include "base/text.h"
+#include "grad/gradient.h"
+#include "graph/parse.h"
+#include "graph/print.h"
+#include "graph/verify.h"
+#include "loop/collapse_loops.h"
+#include "loop/parse.h"
+#include "loop/print.h"
+#include "loop/spell_transcendentals.h"
+#include "loop/vectorise_loops.h"
+#include "loop/verify.h"
+#include "opt/passes.h"
+
+namespace lathe::golden {
+
+namespace {
+
+using graph::Graph;
+
+std::string print_graph(const Result<Graph>& graph) {
+  return graph ? graph::print(*graph) : concat(graph.error().message, '\n');
+}
+
+// Reads the graph and prints it again, or prints why it is refused.
+std::string run_print(std::string_view, std::string_view input) {
+  return print_graph(graph::parse(input));
+}
+
+std::string run_error(std::string_view, std::string_view input) {
+  const auto graph = graph::parse(input);
+  return graph ? "no error\n" : concat(graph.error().message, '\n');
+}
+
+// One pass, or all in their order for --pass=all.
+std::string run_opt(std::string_view argument, std::string_view input) {
+  auto graph = graph::parse(input);
+  if (!graph) return print_graph(graph);
+  bool known = false;
+  for (const opt::Pass& pass : opt::passes()) {
+    const bool wanted = argument == "all" || (pass.name == argument && !known);
+    if (!wanted) continue;
+    *graph = pass.run(std::move(*graph));
+    known = true;
+  }
+  if (!known) return concat("there is no pass ", argument, '\n');
+  const Status sound = graph::verify(*graph);
+  return sound ? graph::print(*graph) : concat(sound.error().message, '\n');
+}
+
+// Differentiates the output "loss" by every f32 input and state, then removes what is not needed.
+std::string run_grad(std::string_view, std::string_view input) {
+  auto parsed = graph::parse(input);
+  if (!parsed) return print_graph(parsed);
+  graph::Tensor loss;
+  graph::Builder builder(std::move(*parsed));
+  std::vector<graph::Tensor> wrt;
+  std::vector<std::string> names;
+  for (const graph::Output& output : builder.graph().outputs) {
+    if (output.name == "loss") loss = {&builder, output.value};
+  }
+  if (!loss.valid()) return "the graph has no output \"loss\"\n";
+  for (int32_t id = 0; id < static_cast<int32_t>(builder.graph().nodes.size()); ++id) {
+    const graph::Node& node = builder.graph().nodes[id];
+    const bool source = node.kind == graph::Kind::Input || node.kind == graph::Kind::State;
+    if (!source || node.dtype != graph::DType::F32) continue;
+    wrt.push_back({&builder, {id}});
+    names.push_back(node.name);
+  }
+  const auto gradients = grad::gradients(builder, loss, wrt);
+  for (size_t i = 0; i < names.size(); ++i) {
+    builder.output(concat("gradient of ", names[i]), gradients[i]);
+  }
+  auto graph = std::move(builder).finish();
+  if (!graph) return print_graph(graph);
+  for (const opt::Pass& pass : opt::passes()) *graph = pass.run(std::move(*graph));
+  return graph::print(*graph);
+}
+
+struct LoopPass {
+  std::string_view name;
+  void (*run)(loop::Kernel&);
+};
+
+constexpr LoopPass kLoopPasses[] = {
+    {"collapse_loops", loop::collapse_loops},
+    {"spell_transcendentals", loop::spell_transcendentals},
+    {"vectorise_loops", loop::vectorise_loops},
+};
+
+std::string run_loop(std::string_view argument, std::string_view input) {
+  auto module = loop::parse(input);
+  if (!module) return concat(module.error().message, '\n');
+  for (const LoopPass& pass : kLoopPasses) {
+    if (pass.name != argument) continue;
+    for (loop::Entry& entry : module->entries) {
+      for (loop::Kernel& kernel : entry.kernels) pass.run(kernel);
+    }
+    const Status sound = loop::verify(*module);
+    return sound ? loop::print(*module) : concat(sound.error().message, '\n');
+  }
+  return concat("there is no pass ", argument, '\n');
+}
+
+constexpr Run kRuns[] = {
+    {"print", run_print}, {"error", run_error}, {"opt", run_opt},
+    {"grad", run_grad},   {"loop", run_loop},
+};
+
+}  // namespace
+
+std::span<const Run> runs() { return kRuns; }
+
+}  // namespace lathe::golden
