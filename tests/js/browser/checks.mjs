@@ -1,0 +1,76 @@
+// The checks that every browser runs on the plain page, and the counting of their results.
+import assert from 'node:assert/strict';
+import * as tl from 'tensorlathe';
+import { mnistAbsent, readMnist, tensors } from '../lib.mjs';
+import { trainMnist } from '../mnist_run.mjs';
+
+/** Counts checks; `end` prints the line that the test runner of the repository reads. */
+export class Report {
+  #passed = 0;
+  #failed = 0;
+  #skipped = 0;
+
+  async check(name, action) {
+    try {
+      const note = await action();
+      ++this.#passed;
+      console.log(`ok      ${name}${note === undefined ? '' : `: ${note}`}`);
+    } catch (error) {
+      ++this.#failed;
+      console.log(`FAILED  ${name}: ${error.stack ?? error}`);
+    }
+  }
+
+  skip(name, reason) {
+    ++this.#skipped;
+    console.log(`skipped ${name}: ${reason}`);
+  }
+
+  end() {
+    console.log(`${this.#passed} passed, ${this.#failed} failed, ${this.#skipped} skipped`);
+    process.exitCode = this.#failed > 0 ? 1 : 0;
+  }
+}
+
+async function openPlain(page, url) {
+  await page.goto(`${url}/tests/js/browser/page.html`);
+  await page.waitForFunction('window.isReady === true', { timeout: 30000 });
+}
+
+/** The package from a script tag: trains, predicts, exports, refuses. */
+export async function checkPlainPage(page, url, isIsolated) {
+  await openPlain(page, url);
+  const result = await page.evaluate('window.smoke()');
+  assert.ok(result.loss < 0.05, String(result.loss));
+  assert.deepEqual(result.predicted, [0, 1, 1, 0]);
+  for (const name of ['memory', 'predict', 'predict_1', 'predict.x']) {
+    assert.ok(result.exports.includes(name), name);
+  }
+  assert.equal(
+    result.refusal,
+    'LatheError: predict: x has shape [1,3], but the model takes [batch,2]',
+  );
+  assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
+  assert.equal(result.features.SIMD, true);
+  return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
+}
+
+/** MNIST: at least 97.5 %, within 0.2 % of Node, and the page has its turns meanwhile. */
+export async function checkMnist(report, page, url) {
+  if (mnistAbsent) {
+    report.skip('MNIST', mnistAbsent);
+    return;
+  }
+  await report.check('MNIST reaches 97.5 % and what Node reaches', async () => {
+    await openPlain(page, url);
+    const { accuracy, seconds, longest } = await page.evaluate('window.mnist()');
+    const inNode = await trainMnist(tl, await readMnist(), tensors);
+    const share = (value) => `${(100 * value).toFixed(2)} %`;
+    const text =
+      `${share(accuracy)}, Node ${share(inNode)}, ` +
+      `${seconds.toFixed(1)} s, longest wait of the page ${longest.toFixed(0)} ms`;
+    assert.ok(accuracy >= 0.975, text);
+    assert.ok(Math.abs(accuracy - inNode) <= 0.002, text);
+    return text;
+  });
+}

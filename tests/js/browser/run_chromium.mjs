@@ -1,0 +1,51 @@
+// Runs the package and the playground in headless Chromium. The last line is N passed, M failed, K skipped.
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import { checkMnist, checkPlainPage, Report } from './checks.mjs';
+import { buildPlayground, checkPlayground } from './playground.mjs';
+import { serve } from './server.mjs';
+
+const executablePath = '/usr/bin/chromium';
+const args = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+async function run(report) {
+  const browser = await chromium.launch({ executablePath, args });
+  const servers = [await serve(true), await serve(false)];
+  const [isolated, plain] = servers;
+  try {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const problems = [];
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') problems.push(message.text());
+    });
+    await report.check('package from a script tag, cross-origin isolated', () =>
+      checkPlainPage(page, isolated.url, true),
+    );
+    await report.check('package from a script tag, not isolated', () =>
+      checkPlainPage(page, plain.url, false),
+    );
+    await checkMnist(report, page, isolated.url);
+    await report.check('playground: builds', buildPlayground);
+    await checkPlayground(report, page, isolated.url);
+    await report.check('no page reported an error', () => assert.deepEqual(problems, []));
+  } finally {
+    await browser.close();
+    for (const server of servers) server.stop();
+  }
+}
+
+const report = new Report();
+if (existsSync(executablePath)) await run(report);
+else report.skip('Chromium', `${executablePath} is missing`);
+report.end();

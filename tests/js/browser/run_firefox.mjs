@@ -1,0 +1,36 @@
+// Runs the package in headless Firefox. The last line is N passed, M failed, K skipped.
+import { existsSync } from 'node:fs';
+import puppeteer from 'puppeteer-core';
+import { checkMnist, checkPlainPage, Report } from './checks.mjs';
+import { serve } from './server.mjs';
+
+const executablePath = '/usr/bin/firefox-esr';
+
+async function run(report) {
+  const browser = await puppeteer.launch({
+    browser: 'firefox',
+    executablePath,
+    headless: true,
+    protocolTimeout: 600000,
+  });
+  const servers = [await serve(true), await serve(false)];
+  const [isolated, plain] = servers;
+  try {
+    const page = await browser.newPage();
+    await report.check('package from a script tag, cross-origin isolated', () =>
+      checkPlainPage(page, isolated.url, true),
+    );
+    await report.check('package from a script tag, not isolated', () =>
+      checkPlainPage(page, plain.url, false),
+    );
+    await checkMnist(report, page, plain.url);
+  } finally {
+    await browser.close();
+    for (const server of servers) server.stop();
+  }
+}
+
+const report = new Report();
+if (existsSync(executablePath)) await run(report);
+else report.skip('Firefox', `${executablePath} is missing`);
+report.end();

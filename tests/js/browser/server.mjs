@@ -1,0 +1,48 @@
+// A small static server for the browser tests: the repository, the built playground, and MNIST where it lies.
+import { createReadStream, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { extname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mnistFolder } from '../lib.mjs';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const types = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.css': 'text/css',
+  '.wasm': 'application/wasm',
+};
+const isolation = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
+function fileOf(url) {
+  const path = normalize(decodeURIComponent(new URL(url, 'http://localhost').pathname));
+  if (path.startsWith('/mnist/')) return join(mnistFolder, path.slice(7));
+  if (path.startsWith('/playground/')) return join(root, 'build', path);
+  return join(root, path);
+}
+
+/** Starts a server, cross-origin isolated or not. Resolves with its address and how to stop it. */
+export async function serve(isIsolated) {
+  const server = createServer((request, response) => {
+    const path = fileOf(request.url);
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+    response.writeHead(isFile ? 200 : 404, {
+      'Content-Type': types[extname(path)] ?? 'application/octet-stream',
+      ...(isIsolated ? isolation : {}),
+    });
+    if (isFile) createReadStream(path).pipe(response);
+    else response.end();
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
