@@ -1,3 +1,4 @@
+// One adjoint per node, gathered from the last node to the first.
 #include "grad/gradient.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Activations; each is a few tensor operations.
 #include "ops/activations.h"
 
 namespace lathe::ops {

@@ -14,6 +14,8 @@ Tensor mean_squared_error(Tensor x, Tensor y);
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y);
 // -sum over c of y log(softmax(x)); y are probabilities, often one-hot.
 Tensor softmax_cross_entropy(Tensor x, Tensor y);
+// The same with labels as I32 class numbers [n].
+Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes);
 
 // I32 position of the first maximum along the axis, which disappears.
 Tensor argmax(Tensor x, int axis = -1);
@@ -21,5 +23,9 @@ Tensor argmax(Tensor x, int axis = -1);
 Tensor one_hot(Tensor classes, int64_t count);
 // 1 where the greatest of x stands where the greatest of y does, else 0.
 Tensor row_hits(Tensor x, Tensor y);
+// 1 where the greatest of x [n, c] stands at the I32 class [n], else 0.
+Tensor sparse_hits(Tensor x, Tensor classes);
+// Share of the c numbers of a row that are on the same side of 1/2 in x and y.
+Tensor binary_hits(Tensor x, Tensor y);
 
 }  // namespace lathe::ops

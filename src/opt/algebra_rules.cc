@@ -1,3 +1,4 @@
+// The rules and the reader of their text.
 #include "opt/algebra_rules.h"
 
 #include <array>

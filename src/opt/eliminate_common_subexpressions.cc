@@ -1,3 +1,4 @@
+// Value numbering: a hash table from a node to its first copy.
 #include "opt/eliminate_common_subexpressions.h"
 
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// Marks from the results backwards, then closes the gaps.
 #include "opt/eliminate_dead_code.h"
 
 namespace lathe::opt {

@@ -1,3 +1,4 @@
+// Visits nodes in order, so constants travel as far as they can in one walk.
 #include "opt/fold_constants.h"
 
 #include <algorithm>

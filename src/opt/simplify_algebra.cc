@@ -1,3 +1,4 @@
+// Copies the graph node by node; a node that a rule matches is built anew from what the rule says.
 #include "opt/simplify_algebra.h"
 
 #include <algorithm>

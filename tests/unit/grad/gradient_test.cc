@@ -1,0 +1,185 @@
+// Gradients of every node kind against finite differences; composites are tested beside ops.
+#include "grad/gradient.h"
+
+#include <gtest/gtest.h>
+
+#include "check_gradients.h"
+
+namespace lathe::grad {
+namespace {
+
+using graph::Affine;
+using graph::AffineMap;
+using graph::Builder;
+using graph::Contraction;
+using graph::DType;
+using graph::Op;
+using graph::Shape;
+using graph::Tensor;
+
+struct Case {
+  const char* name;
+  Tensor (*build)(Builder&);
+};
+
+Tensor input(Builder& b, const char* name, Shape shape) {
+  return b.input(name, DType::F32, std::move(shape));
+}
+
+Affine affine(std::vector<int64_t> coefficients, int64_t offset) {
+  return {std::move(coefficients), offset};
+}
+
+// [n,h,c] by [k,c,f] with this stride, dilation and padding.
+Tensor convolution(Builder& b, int64_t stride, int64_t dilation, int64_t padding, int64_t out) {
+  const Tensor x = input(b, "x", {2, 6, 2}), w = b.state("w", DType::F32, {3, 2, 3});
+  Contraction c;
+  c.extents = {2, out, 3, 3, 2};  // n o f k c
+  c.out = AffineMap::project(5, {0, 1, 2});
+  c.lhs = AffineMap::project(5, {0, 1, 4});
+  c.lhs.axes[1] = affine({0, stride, 0, dilation, 0}, -padding);
+  c.rhs = AffineMap::project(5, {3, 4, 2});
+  return b.contract(x, w, c, {2, out, 3});
+}
+
+constexpr Case kCases[] = {
+    {"broadcast of both operands",
+     [](Builder& b) {
+       return input(b, "x", {2, 1, 3}) * input(b, "y", {4, 1});
+     }},
+    {"broadcast of a scalar", [](Builder& b) { return input(b, "x", {}) * input(b, "y", {3}); }},
+    {"one value used twice",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {3});
+       return x * x + x;
+     }},
+    {"chain of maps",
+     [](Builder& b) {
+       return tanh(exp(input(b, "x", {2, 3}) * 0.5f) - 1.0f) / 3.0f;
+     }},
+    {"select",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {6}), y = input(b, "y", {6});
+       return select(x < y + 0.01f, x * 2.0f, y * y);
+     }},
+    {"sum",
+     [](Builder& b) {
+       return sum(input(b, "x", {2, 3, 4}), {0, 2});
+     }},
+    {"sum that keeps dimensions",
+     [](Builder& b) {
+       return sum(input(b, "x", {2, 3}), {1}, true);
+     }},
+    {"mean",
+     [](Builder& b) {
+       return mean(input(b, "x", {2, 3}), {-1});
+     }},
+    {"max",
+     [](Builder& b) {
+       return max(input(b, "x", {4, 5}), {1});
+     }},
+    {"min",
+     [](Builder& b) {
+       return b.reduce(Op::Min, input(b, "x", {4, 5}), {0});
+     }},
+    {"product",
+     [](Builder& b) {
+       return b.reduce(Op::Mul, input(b, "x", {2, 3}), {1});
+     }},
+    {"reshape",
+     [](Builder& b) {
+       return tanh(b.reshape(input(b, "x", {2, 3}), {3, 2}));
+     }},
+    {"permute",
+     [](Builder& b) {
+       return b.permute(input(b, "x", {2, 3, 4}), {2, 0, 1});
+     }},
+    {"broadcast_to",
+     [](Builder& b) {
+       return b.broadcast_to(input(b, "x", {3, 1}), {2, 3, 4});
+     }},
+    {"pad",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {2, 3});
+       return b.reindex(x, {{affine({1, 0}, -1), affine({0, 1}, -2)}}, {4, 6});
+     }},
+    {"slice with a step",
+     [](Builder& b) { return b.reindex(input(b, "x", {7}), {{affine({2}, 1)}}, {3}); }},
+    {"flip", [](Builder& b) { return b.reindex(input(b, "x", {5}), {{affine({-1}, 4)}}, {5}); }},
+    {"diagonal",
+     [](Builder& b) {
+       return b.reindex(input(b, "x", {3, 3}), {{affine({1}, 0), affine({1}, 0)}}, {3});
+     }},
+    {"prefix of an axis",
+     [](Builder& b) {
+       return b.reindex(input(b, "x", {5}), {{affine({0, 1}, 0)}}, {2, 3});
+     }},
+    {"windows",
+     [](Builder& b) {
+       return b.reindex(input(b, "x", {6}), {{affine({1, 1}, 0)}}, {4, 3});
+     }},
+    {"matmul",
+     [](Builder& b) {
+       return b.matmul(input(b, "x", {3, 4}), input(b, "y", {4, 2}));
+     }},
+    {"matmul of transposes",
+     [](Builder& b) {
+       return b.matmul(input(b, "x", {4, 3}), input(b, "y", {2, 4}), true, true);
+     }},
+    {"matmul of batches",
+     [](Builder& b) {
+       return b.matmul(input(b, "x", {2, 3, 4}), input(b, "y", {2, 4, 2}));
+     }},
+    {"matmul of a broadcast batch",
+     [](Builder& b) {
+       return b.matmul(input(b, "x", {2, 3, 4}), input(b, "y", {4, 2}));
+     }},
+    {"matmul with itself",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {3, 3});
+       return b.matmul(x, x);
+     }},
+    {"convolution", [](Builder& b) { return convolution(b, 1, 1, 0, 4); }},
+    {"padded convolution", [](Builder& b) { return convolution(b, 1, 1, 1, 6); }},
+    {"strided convolution", [](Builder& b) { return convolution(b, 2, 1, 1, 3); }},
+    {"dilated convolution", [](Builder& b) { return convolution(b, 1, 2, 2, 6); }},
+    {"transposed convolution",
+     [](Builder& b) {
+       Contraction c{{3, 3}, {}, AffineMap::project(2, {0}), AffineMap::project(2, {1})};
+       c.out.axes = {affine({2, 1}, -1)};
+       return b.contract(input(b, "x", {3}), input(b, "w", {3}), c, {6});
+     }},
+};
+
+TEST(Gradient, OfEveryNodeKindAgreesWithFiniteDifferences) {
+  for (const Case& test : kCases) check_gradients(test.name, test.build);
+}
+
+TEST(Gradient, StopsAtDetachCastAndComparison) {
+  Builder b("test");
+  const Tensor x = input(b, "x", {});
+  const Tensor whole = b.cast(b.cast(x, DType::I32), DType::F32);
+  const Tensor step = b.cast(x > zero(x), DType::F32);
+  const Tensor wrt[] = {x};
+  const Tensor gradient = gradients(b, detach(x) + whole + step + floor(x), wrt)[0];
+  EXPECT_TRUE(is_splat(b.graph()[gradient.value]));
+  EXPECT_EQ(splat_value(b.graph()[gradient.value]).f, 0);
+}
+
+TEST(GradientErrors, SayWhatIsWrong) {
+  const auto message_of = [](Tensor (*loss)(Builder&), Tensor (*by)(Builder&)) {
+    Builder b("test");
+    const Tensor wrt[] = {by(b)};
+    gradients(b, loss(b), wrt);
+    return b.message();
+  };
+  EXPECT_EQ(message_of([](Builder& b) { return b.full({3}, scalar::Number::of(1.0f)); },
+                       [](Builder& b) { return input(b, "x", {3}); }),
+            "gradients: the loss must be an f32 scalar, not f32[3]");
+  EXPECT_EQ(message_of([](Builder& b) { return b.scalar(1); },
+                       [](Builder& b) { return b.input("x", DType::I32, {3}); }),
+            "gradients: wants f32 tensors to differentiate by, not i32[3]");
+}
+
+}  // namespace
+}  // namespace lathe::grad

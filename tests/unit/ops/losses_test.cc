@@ -1,0 +1,85 @@
+#include "ops/losses.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "check_gradients.h"
+#include "run.h"
+
+namespace lathe::ops {
+namespace {
+
+using graph::Array;
+using graph::Builder;
+using graph::DType;
+
+Tensor x(Builder& b) { return b.input("x", DType::F32, {2, 3}); }
+Tensor y(Builder& b) { return b.input("y", DType::F32, {2, 3}); }
+Tensor classes(Builder& b) { return b.input("c", DType::I32, {2}); }
+
+Inputs values() {
+  return {{"x", Array::of({2, 3}, Floats{1, 2, 3, -1, 0.25f, 100})},
+          {"y", Array::of({2, 3}, Floats{0, 1, 0, 1, 0, 0})},
+          {"c", Array::of({2}, Ints{1, 0})}};
+}
+
+TEST(Losses, GiveOneNumberPerRow) {
+  const float normal = std::log(std::exp(1.0f) + std::exp(2.0f) + std::exp(3.0f));
+  expect_near(run([](Builder& b) { return mean_squared_error(x(b), y(b)); }, values()),
+              {(1 + 1 + 9) / 3.0f, (4 + 0.0625f + 10000) / 3.0f});
+  expect_near(run([](Builder& b) { return softmax_cross_entropy(x(b), y(b)); }, values()),
+              {normal - 2, 101});
+  expect_near(
+      run([](Builder& b) { return sparse_softmax_cross_entropy(x(b), classes(b)); }, values()),
+      {normal - 2, 101});
+  const auto cost = [](double logit, double label) {
+    return std::log1p(std::exp(logit)) - logit * label;
+  };
+  expect_near(run([](Builder& b) { return sigmoid_cross_entropy(x(b), y(b)); }, values()),
+              {static_cast<float>((cost(1, 0) + cost(2, 1) + cost(3, 0)) / 3),
+               static_cast<float>((cost(-1, 1) + cost(0.25, 0) + 100) / 3)});
+}
+
+TEST(Losses, GradientsAgreeWithFiniteDifferences) {
+  using grad::check_gradients;
+  check_gradients("mse", [](Builder& b) { return mean_squared_error(x(b), y(b)); });
+  check_gradients("sigmoid", [](Builder& b) { return sigmoid_cross_entropy(x(b), y(b)); });
+  check_gradients("softmax", [](Builder& b) { return softmax_cross_entropy(x(b), y(b)); });
+  check_gradients("sparse",
+                  [](Builder& b) { return sparse_softmax_cross_entropy(x(b), classes(b)); });
+}
+
+TEST(Metrics, ArgmaxIsTheFirstMaximum) {
+  const Inputs inputs = {{"x", Array::of({2, 3}, Floats{5, 7, 7, -1, -1, -2})}};
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{1, 0}));
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
+}
+
+TEST(Metrics, HitsPerRow) {
+  EXPECT_EQ(run([](Builder& b) { return row_hits(x(b), y(b)); }, values()), (Floats{0, 0}));
+  EXPECT_EQ(run([](Builder& b) { return row_hits(-x(b), y(b)); }, values()), (Floats{0, 1}));
+  EXPECT_EQ(run([](Builder& b) { return sparse_hits(-x(b), classes(b)); }, values()),
+            (Floats{0, 1}));
+  expect_near(run([](Builder& b) { return binary_hits(x(b), y(b)); }, values()),
+              {1.0f / 3, 1.0f / 3});
+}
+
+TEST(Metrics, OneHotOfAClassOutsideIsARowOfZeros) {
+  EXPECT_EQ(
+      run([](Builder& b) { return one_hot(classes(b), 2); }, {{"c", Array::of({2}, Ints{1, 7})}}),
+      (Floats{0, 1, 0, 0}));
+}
+
+TEST(LossErrors, NameTheLossAndTheShapes) {
+  EXPECT_EQ(message_of([](Builder& b) {
+              return mean_squared_error(x(b), b.input("y", DType::F32, {2, 1}));
+            }),
+            "mean_squared_error: outputs [2,3] and labels [2,1] must have the same shape "
+            "[rows,classes]");
+  EXPECT_EQ(message_of([](Builder& b) { return sparse_softmax_cross_entropy(x(b), y(b)); }),
+            "one_hot: classes must be i32 of one axis, not f32[2,3]");
+}
+
+}  // namespace
+}  // namespace lathe::ops
