@@ -18,33 +18,24 @@ class Plot {
       ticks: { show: false },
       font: '12px system-ui',
     };
-    const value = (_: uPlot, shown: number | null) => (shown === null ? '–' : spell(shown));
     this.#plot = new uPlot(
       {
         ...size(box),
+        legend: { show: false },
+        cursor: { show: false },
         scales: { x: { time: false } },
         axes: [
-          { ...axis, values: (_, marks) => marks.map((mark) => (mark % 1 === 0 ? `${mark}` : '')) },
+          {
+            ...axis,
+            size: 28,
+            values: (_, marks) => marks.map((mark) => (mark % 1 === 0 ? `${mark}` : '')),
+          },
           { ...axis, size: 52, values: (_, marks) => marks.map(spell) },
         ],
         series: [
-          { label: 'epoch', value: (_, shown) => (shown === null ? '–' : shown.toFixed(2)) },
-          {
-            label: 'training',
-            stroke: theme('--train'),
-            width: 1.5,
-            points: { show: false },
-            spanGaps: true,
-            value,
-          },
-          {
-            label: 'test',
-            stroke: theme('--test'),
-            width: 2,
-            points: { size: 6, fill: theme('--test') },
-            spanGaps: true,
-            value,
-          },
+          {},
+          { stroke: theme('--train'), width: 1.5, points: { show: false }, spanGaps: true },
+          { stroke: theme('--test'), width: 2, points: { size: 6 }, spanGaps: true },
         ],
       },
       this.#data,

@@ -204,6 +204,7 @@ input('files').addEventListener('change', async ({ target }) => {
   } catch (error) {
     showError(error);
   }
+  (target as HTMLInputElement).value = '';
 });
 
 listenToPad(classifyDrawing);
