@@ -59,7 +59,9 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
 
 // Largest first, each at the lowest offset that no buffer alive at the same time covers.
 uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
-  std::ranges::stable_sort(lives, [](const Life& a, const Life& b) { return a.bytes > b.bytes; });
+  std::ranges::sort(lives, [](const Life& a, const Life& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
+  });
   uint64_t end = start;
   std::vector<const Life*> placed;  // by offset
   for (Life& life : lives) {
