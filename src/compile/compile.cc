@@ -10,6 +10,13 @@ namespace lathe::compile {
 
 namespace {
 
+// Builds for tests define LATHE_VERIFY.
+#ifdef LATHE_VERIFY
+constexpr bool kAlwaysVerify = true;
+#else
+constexpr bool kAlwaysVerify = false;
+#endif
+
 void dump(const State& state, std::string_view when, std::string_view pass) {
   const Options& options = state.options;
   if (!options.on_dump) return;
@@ -105,7 +112,7 @@ Result<Executable> compile(const graph::Program& program, const Options& options
       state.executable.times.push_back({std::string(pass.name), options.clock() - start});
     }
     dump(state, "after", pass.name);
-    if (!options.verify) continue;
+    if (!options.verify && !kAlwaysVerify) continue;
     if (const Status sound = verify(state); !sound) {
       return fail(concat("after pass ", pass.name, ": ", sound.error().message));
     }
