@@ -1,9 +1,9 @@
 // Runs the modules that ops_test wrote in this JavaScript engine and compares with the expected results.
 // Usage: node run.mjs DIRECTORY
 
-import {readFileSync} from 'node:fs';
-import {join} from 'node:path';
-import {runCase} from './run_case.mjs';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { runCase } from './run_case.mjs';
 
 const directory = process.argv[2];
 const lines = readFileSync(join(directory, 'manifest.jsonl'), 'utf8').split('\n').filter(Boolean);

@@ -2,12 +2,12 @@
 
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-const views = {f32: Float32Array, i32: Int32Array, bool: Uint8Array};
+const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
 /** A text that says what is wrong, or undefined. */
 export function runCase(test, bytes) {
   for (const [index, entry] of test.metadata.entries.entries()) {
-    const {exports} = new WebAssembly.Instance(new WebAssembly.Module(bytes));
+    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
     const memory = new Uint8Array(exports.memory.buffer);
     for (const input of entry.inputs) memory.set(fromHex(test.inputs[input.name]), input.offset);
     for (const state of test.metadata.states) {
@@ -24,7 +24,7 @@ export function runCase(test, bytes) {
 }
 
 function compareAll(memory, entry, buffers, expected) {
-  for (const {name, dtype, offset} of buffers) {
+  for (const { name, dtype, offset } of buffers) {
     const want = new views[dtype](fromHex(expected[name]).buffer);
     const got = new views[dtype](memory.buffer, offset, want.length);
     for (let i = 0; i < want.length; i++) {
