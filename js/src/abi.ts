@@ -8,10 +8,10 @@ export type Handle = number;
 export interface CoreExports {
   memory: WebAssembly.Memory;
   _initialize?(): void;
-  lathe_check_text?: WebAssembly.Global;
   lathe_alloc(size: number): Pointer;
   lathe_free(memory: Pointer): void;
   lathe_error(): Pointer;
+  lathe_trap_text(): Pointer;
   lathe_model_create(json: Pointer, length: number): Handle;
   lathe_model_free(model: Handle): void;
   lathe_model_summary(model: Handle): Pointer;

@@ -30,7 +30,8 @@ export class Core {
   run(what: string, action: (exports: CoreExports) => number): number {
     if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier`);
     try {
-      return action(this.exports);
+      // Addresses above 2 GiB come as negative numbers.
+      return action(this.exports) >>> 0;
     } catch (error) {
       if (error instanceof LatheError) throw error;
       this.dead = true;
@@ -70,11 +71,8 @@ export class Core {
   }
 
   private trapReason(error: unknown): string {
-    const at = this.exports.lathe_check_text?.value as Pointer | undefined;
-    if (at !== undefined) {
-      const text = new DataView(this.exports.memory.buffer).getUint32(at, true);
-      if (text !== 0) return this.text(text);
-    }
+    const text = this.exports.lathe_trap_text();
+    if (text !== 0) return this.text(text >>> 0);
     return `the compiler core stopped (${error instanceof Error ? error.message : String(error)})`;
   }
 }

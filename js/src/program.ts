@@ -13,8 +13,14 @@ interface Held {
 
 const forgotten = new FinalizationRegistry<Held>(release);
 
+/** The memory of a core cannot shrink, so one that has grown beyond this is dropped when it is idle. */
+const idleBytes = 256 * 2 ** 20;
+
 function release({ core, handle, free }: Held): void {
-  if (!core.dead) core.exports[free](handle);
+  if (core.dead) return;
+  core.exports[free](handle);
+  const isLarge = core.exports.memory.buffer.byteLength > idleBytes;
+  if (isLarge && core.exports.lathe_live_objects() === 0) core.dead = true;
 }
 
 /** A handle that `free`, or at the latest the garbage collector, gives back. */

@@ -13,6 +13,11 @@ _Noreturn void abort() { __builtin_trap(); }
 [[noreturn]] void __stack_chk_fail() { __builtin_trap(); }
 uintptr_t __stack_chk_guard = 0x7a3c91e5;
 
+// Why the module trapped, or null. The host may call this one function after a trap.
+__attribute__((export_name("lathe_trap_text"))) const char* lathe_trap_text() {
+  return lathe_check_text;
+}
+
 // The module is never torn down, so destructors of globals never run.
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 
