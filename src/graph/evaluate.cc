@@ -1,7 +1,7 @@
 // One function per node kind, each a plain loop over elements.
 #include "graph/evaluate.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -83,16 +83,55 @@ void reduce(const Node& node, const Array& x, Array& out) {
   }
 }
 
-void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
-  const Contraction& contraction = node.contraction;
-  std::vector<double> sums(element_count(out.shape), 0.0);
-  for (Odometer at(contraction.extents); at.inside(); at.next()) {
-    const int64_t o = position(contraction.out, out.shape, at.index());
-    const int64_t l = position(contraction.lhs, lhs.shape, at.index());
-    const int64_t r = position(contraction.rhs, rhs.shape, at.index());
+void add_products_inside(const Contraction& c, const Array& lhs, const Array& rhs,
+                         const Shape& shape, std::vector<double>& sums) {
+  for (Odometer at(c.extents); at.inside(); at.next()) {
+    const int64_t o = position(c.out, shape, at.index());
+    const int64_t l = position(c.lhs, lhs.shape, at.index());
+    const int64_t r = position(c.rhs, rhs.shape, at.index());
     if (o < 0 || l < 0 || r < 0) continue;
     sums[o] += static_cast<double>(lhs[l].f) * rhs[r].f;
   }
+}
+
+// map(i) as one row-major position.
+Affine flatten(const AffineMap& map, const Shape& shape, size_t rank) {
+  Affine flat{std::vector<int64_t>(rank, 0), 0};
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    flat.offset = flat.offset * shape[axis] + map.axes[axis].offset;
+    for (size_t d = 0; d < rank; ++d) {
+      flat.coefficients[d] = flat.coefficients[d] * shape[axis] + map.axes[axis].coefficients[d];
+    }
+  }
+  return flat;
+}
+
+// The same where no index is outside: training a network on the evaluator stays possible.
+void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, const Shape& shape,
+                      std::vector<double>& sums) {
+  const size_t rank = c.extents.size();
+  const Affine out = flatten(c.out, shape, rank);
+  const Affine left = flatten(c.lhs, lhs.shape, rank), right = flatten(c.rhs, rhs.shape, rank);
+  std::vector<int64_t> outer = c.extents;
+  outer.back() = std::min<int64_t>(outer.back(), 1);
+  for (Odometer at(outer); at.inside(); at.next()) {
+    int64_t o = out.at(at.index()), l = left.at(at.index()), r = right.at(at.index());
+    for (int64_t i = 0; i < c.extents.back(); ++i) {
+      sums[o] += static_cast<double>(lhs[l].f) * rhs[r].f;
+      o += out.coefficients.back();
+      l += left.coefficients.back();
+      r += right.coefficients.back();
+    }
+  }
+}
+
+void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
+  const Contraction& c = node.contraction;
+  std::vector<double> sums(element_count(out.shape), 0.0);
+  const bool inside = !c.extents.empty() && always_inside(c.out, c.extents, out.shape) &&
+                      always_inside(c.lhs, c.extents, lhs.shape) &&
+                      always_inside(c.rhs, c.extents, rhs.shape);
+  (inside ? add_all_products : add_products_inside)(c, lhs, rhs, out.shape, sums);
   for (size_t i = 0; i < sums.size(); ++i) {
     store(out.data, static_cast<int64_t>(i), scalar::Number::of(static_cast<float>(sums[i])));
   }

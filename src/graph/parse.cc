@@ -15,6 +15,7 @@ namespace lathe::graph {
 namespace {
 
 constexpr size_t kMostDimensions = 64;
+constexpr int64_t kMostCoefficient = int64_t{1} << 31;
 
 Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
   return cursor.list([&]() -> Status {
@@ -45,6 +46,7 @@ Result<Affine> parse_affine(Cursor& cursor) {
     } else {
       ASSIGN_OR_RETURN(size, cursor.integer());
     }
+    if (size > kMostCoefficient) return fail(concat("the number ", size, " is too large"));
     *target += negative ? -size : size;
     negative = cursor.take("-");
     if (!negative && !cursor.take("+")) return affine;

@@ -1,3 +1,4 @@
+// What the builder refuses, with its message, and what it makes.
 #include "graph/builder.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The evaluator on examples worked by hand.
 #include "graph/evaluate.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Each invariant broken once.
 #include "graph/verify.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Values and gradients of the activations.
 #include "ops/activations.h"
 
 #include <gtest/gtest.h>

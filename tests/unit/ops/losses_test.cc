@@ -1,3 +1,4 @@
+// Values and gradients of losses; metrics.
 #include "ops/losses.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// decompose.h against double precision, with the rows' own meaning as arithmetic.
 #include "scalar/decompose.h"
 
 #include <gtest/gtest.h>

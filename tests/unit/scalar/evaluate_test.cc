@@ -1,3 +1,4 @@
+// Facts and meaning of the scalar operations.
 #include <gtest/gtest.h>
 
 #include <cmath>

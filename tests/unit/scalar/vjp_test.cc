@@ -1,3 +1,4 @@
+// Every gradient of the table against finite differences of the meaning in its row.
 #include "scalar/vjp.h"
 
 #include <gtest/gtest.h>
