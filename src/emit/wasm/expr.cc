@@ -194,7 +194,7 @@ void KernelEmitter::scalar_load_unguarded(const Expr& expr) {
 
 void KernelEmitter::vector_load(const Expr& expr) {
   const int64_t step = expr.address.coefficient(fixed_.lane);
-  if (expr.buffer.space == loop::Space::Register) {
+  if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
     const Place at = place(expr.address, 1);
     CHECK(step == 1 && at.constant % kLanes == 0);
     code().op_index(Opcode::local_get,
@@ -256,6 +256,7 @@ void KernelEmitter::vector_index(const Expr& expr) {
 void KernelEmitter::scalar_cast(const Expr& expr) {
   const DType from = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   emit_scalar(expr.operands[0]);
+  if (from == expr.dtype) return;
   switch (expr.dtype) {
     case DType::F32:
       code().op(Opcode::f32_convert_i32_s);
@@ -273,6 +274,7 @@ void KernelEmitter::scalar_cast(const Expr& expr) {
 void KernelEmitter::vector_cast(const Expr& expr) {
   const DType from = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   emit_vector(expr.operands[0]);
+  if (from == expr.dtype) return;
   if (from == DType::Bool) {
     vector_constant(loop::Number::from(expr.dtype, 1));
     code().op(Opcode::v128_and);
@@ -355,6 +357,22 @@ bool KernelEmitter::vector_choice(const Expr& expr) {
   return true;
 }
 
+// The instruction shifts all lanes by one count.
+void KernelEmitter::vector_shift_by_lane(const Expr& expr) {
+  const uint32_t x = acquire(ValType::v128), count = acquire(ValType::v128);
+  emit_vector(expr.operands[0]);
+  emit_vector(expr.operands[1]);
+  code().op_index(Opcode::local_set, count).op_index(Opcode::local_set, x);
+  code().op_index(Opcode::local_get, x);
+  for (uint8_t i = 0; i < kLanes; ++i) {
+    code().op_index(Opcode::local_get, x).op_lane(Opcode::i32x4_extract_lane, i);
+    code().op_index(Opcode::local_get, count).op_lane(Opcode::i32x4_extract_lane, i);
+    code().op(*scalar_opcode(expr.op, DType::I32)).op_lane(Opcode::i32x4_replace_lane, i);
+  }
+  release(ValType::v128, x);
+  release(ValType::v128, count);
+}
+
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   if (vector_bound(expr)) return;
@@ -365,11 +383,11 @@ void KernelEmitter::vector_apply(const Expr& expr) {
     return;
   }
   const bool shift = expr.op == Op::ShiftLeft || expr.op == Op::ShiftRight;
+  if (shift && varies(expr.operands[1])) return vector_shift_by_lane(expr);
   const bool split = expr.op == Op::MulAdd && !target_.relaxed_simd;
   for (int i = 0; i < expr.operand_count(); ++i) {
     const ExprId operand = expr.operands[static_cast<size_t>(i)];
     if (shift && i == 1) {
-      CHECK(!varies(operand));
       emit_scalar(operand);
     } else {
       emit_vector(operand);

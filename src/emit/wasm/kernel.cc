@@ -134,7 +134,7 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   const uint32_t counter = acquire(ValType::i32);
   code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
   code().loop();
-  if (stmt.outlined) {
+  if (stmt.outlined && fixed_.values.empty()) {
     emit_outlined_call(stmt);
   } else {
     emit_body(stmt.body);
@@ -155,9 +155,9 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   scope_.nest.pop_back();
 }
 
-// The function takes the outer part of every form of the body.
+// The function takes the outer part of every form of the body. Each copy of an unrolled loop would
+// need one of its own, so there bodies stay where they are.
 void KernelEmitter::emit_outlined_call(const Stmt& stmt) {
-  CHECK(fixed_.values.empty() && !lanes_open());
   std::set<Form> params;
   for (const Form& form : forms_of(module_, kernel_, stmt.body, scope_.nest)) {
     const Form head = form.prefix(scope_.nest, scope_.nest.size() - 1);

@@ -89,6 +89,7 @@ class KernelEmitter {
   void vector_cast(const loop::Expr& expr);
   void scalar_apply(const loop::Expr& expr);
   void vector_apply(const loop::Expr& expr);
+  void vector_shift_by_lane(const loop::Expr& expr);
   bool vector_bound(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);
