@@ -1,6 +1,7 @@
 #include "compile/compile.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "compile/pipeline.h"
@@ -64,6 +65,31 @@ Status check_states(const graph::Program& program) {
   return {};
 }
 
+// Everything that the module exports has a name of its own.
+Status check_names(const graph::Program& program) {
+  std::set<std::string> taken = {"memory"};
+  for (const graph::Graph& entry : program.entries) {
+    if (!taken.insert(entry.name).second) {
+      return fail(concat("entry '", entry.name, "': the name is taken"));
+    }
+  }
+  std::set<std::string_view> states;
+  const auto add = [&](std::string name) -> Status {
+    if (taken.insert(name).second) return {};
+    return fail(concat("'", name, "' would be exported twice; rename a state, input or output"));
+  };
+  for (const graph::Graph& entry : program.entries) {
+    for (const graph::Node& node : entry.nodes) {
+      if (node.kind == graph::Kind::Input) TRY(add(concat(entry.name, '.', node.name)));
+      if (node.kind == graph::Kind::State && states.insert(node.name).second) TRY(add(node.name));
+    }
+    for (const graph::Output& output : entry.outputs) {
+      TRY(add(concat(entry.name, '.', output.name)));
+    }
+  }
+  return {};
+}
+
 void append_quoted(std::string& out, std::string_view plain) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += '"';
@@ -98,6 +124,7 @@ Result<Executable> compile(const graph::Program& program, const Options& options
   TRY(check_dumps(options.dumps));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
+  TRY(check_names(program));
   State state{.options = options,
               .program = program,
               .loops = {},
