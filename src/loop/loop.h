@@ -23,7 +23,8 @@ inline constexpr int64_t kLanes = 4;  // of a Vector loop
 
 enum class Space : uint8_t {
   Global,    // linear memory; lives as its BufferRole says
-  Register,  // inside one kernel; addresses depend on Unroll and Vector variables only
+  Register,  // inside one kernel and one outlined body; addresses depend on Unroll and Vector
+             // variables only, lanes lie side by side
 };
 
 enum class BufferRole : uint8_t {

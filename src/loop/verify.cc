@@ -40,7 +40,8 @@ class KernelVerifier {
       : module_(module),
         kernel_(kernel),
         ranges_(kernel.vars.size()),
-        kinds_(kernel.vars.size(), LoopKind::Serial) {}
+        kinds_(kernel.vars.size(), LoopKind::Serial),
+        function_of_(kernel.registers.size(), -1) {}
 
   Status run() {
     Names registers("registers");
@@ -156,7 +157,10 @@ class KernelVerifier {
     ranges_[stmt.var] = Range{0, var.extent - 1};
     kinds_[stmt.var] = stmt.loop;
     if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
+    const int outer = function_;
+    if (stmt.outlined) function_ = ++functions_;
     TRY(body(stmt.body));
+    function_ = outer;
     if (stmt.loop == LoopKind::Vector) {
       lane_ = -1;
       if (lanes_meet(kernel_, stmt)) {
@@ -186,8 +190,9 @@ class KernelVerifier {
     if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
       return fail(concat("all lanes store to one element of ", buffer->name));
     }
-    TRY(access(stmt.buffer, stmt.address, conditions_));
-    return operands_of(stmt);
+    TRY(operands_of(stmt));
+    TRY(own_register(stmt.buffer, /*stored=*/true));
+    return access(stmt.buffer, stmt.address, conditions_);
   }
 
   // What holds of the value's expressions inside these loops.
@@ -205,10 +210,24 @@ class KernelVerifier {
           TRY(form(guard.index));
           guards.push_back(guard);
         }
+        TRY(own_register(expr.buffer, /*stored=*/false));
         TRY(access(expr.buffer, expr.address, guards));
       }
     }
     return {};
+  }
+
+  // An outlined body has registers of its own, which forget their values between two calls.
+  Status own_register(BufferRef ref, bool stored) {
+    if (ref.space == Space::Global) return {};
+    int& function = function_of_[ref.id];
+    const std::string& name = kernel_.registers[ref.id].name;
+    if (function < 0 && function_ > 0 && !stored) {
+      return fail(concat("an outlined loop reads register ", name, " before it writes it"));
+    }
+    if (function < 0) function = function_;
+    if (function == function_) return {};
+    return fail(concat("register ", name, " crosses the body of an outlined loop"));
   }
 
   Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards) {
@@ -227,7 +246,19 @@ class KernelVerifier {
                            kernel_.vars[term.var].name));
       }
     }
-    return {};
+    return aligned(*buffer, address);
+  }
+
+  // Lanes are four elements of a register side by side, or all the same one.
+  Status aligned(const Buffer& buffer, const Affine& address) const {
+    if (lane_ < 0 || address.coefficient(lane_) == 0) return {};
+    bool whole = address.coefficient(lane_) == 1 && address.offset % kLanes == 0;
+    for (const Term& term : address.terms) {
+      whole = whole && (term.var == lane_ || term.coefficient % kLanes == 0);
+    }
+    if (whole) return {};
+    return fail(concat("the lanes of register ", buffer.name, " are not ", kLanes,
+                       " elements side by side"));
   }
 
   // Terms in order, over variables of loops around.
@@ -253,7 +284,9 @@ class KernelVerifier {
   std::vector<LoopKind> kinds_;  // of the loops around
   std::vector<VarId> scope_;
   std::vector<Guard> conditions_;
-  VarId lane_ = -1;  // of the vector loop around
+  VarId lane_ = -1;                   // of the vector loop around
+  int function_ = 0, functions_ = 0;  // outlined loop around, and how many there are
+  std::vector<int> function_of_;      // of each register, or -1
 };
 
 Status verify_buffer(const Buffer& buffer) {

@@ -33,6 +33,15 @@ int own_cost(const Node& node) {
   return is_polynomial ? 12 : 1;
 }
 
+// Each operand once: what squares a value must not look at it twice.
+template <class Visit>
+void visit_operands(const Node& node, const Visit& visit) {
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    const auto here = node.operands.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::find(node.operands.begin(), here, *here) == here) visit(*here);
+  }
+}
+
 class Fuser {
  public:
   explicit Fuser(const Graph& graph)
@@ -63,10 +72,8 @@ class Fuser {
   void find_consumers() {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Value user{static_cast<int32_t>(id)};
-      for (Value operand : graph_.nodes[id].operands) {
-        auto& users = consumers_[operand.id];
-        if (users.empty() || users.back() != user) users.push_back(user);
-      }
+      visit_operands(graph_.nodes[id],
+                     [&](Value operand) { consumers_[operand.id].push_back(user); });
     }
   }
 
@@ -100,7 +107,7 @@ class Fuser {
       const Node& n = graph_.nodes[id];
       if (!is_pointwise(n.kind)) continue;
       int cost = own_cost(n);
-      for (Value operand : n.operands) cost += cost_[operand.id];
+      visit_operands(n, [&](Value operand) { cost += cost_[operand.id]; });
       if (cost > kCheap && is_multiplied(Value{static_cast<int32_t>(id)})) needs_buffer_[id] = true;
       cost_[id] = needs_buffer_[id] ? 0 : cost;
     }
@@ -182,7 +189,7 @@ class Fuser {
   // reads.
   template <class Visit>
   void visit_reads(Value value, bool elementwise, int group, const Visit& visit) const {
-    for (Value operand : node(value).operands) {
+    visit_operands(node(value), [&](Value operand) {
       const Node& n = node(operand);
       const int owner = fusion_.group_of[operand.id];
       if (is_leaf(n) || (owner >= 0 && owner != group)) {
@@ -191,7 +198,7 @@ class Fuser {
         const bool same_index = n.kind == Kind::Map || n.kind == Kind::Cast;
         visit_reads(operand, elementwise && same_index, group, visit);
       }
-    }
+    });
   }
 
   template <class Visit>
@@ -264,22 +271,30 @@ class Fuser {
     return false;
   }
 
+  // The earliest group that is ready comes next: a group that had to wait runs as soon as it can,
+  // so what it reads dies early.
   void order(const std::vector<std::set<int>>& before) {
     const size_t count = fusion_.groups.size();
+    std::vector<std::vector<int>> after(count);
+    std::vector<size_t> waits_for(count);
+    std::set<int> ready;
+    for (size_t g = 0; g < count; ++g) {
+      waits_for[g] = before[g].size();
+      for (int earlier : before[g]) after[earlier].push_back(static_cast<int>(g));
+      if (before[g].empty()) ready.insert(static_cast<int>(g));
+    }
     std::vector<int> position(count, -1);
     std::vector<Group> sorted;
-    while (sorted.size() < count) {
-      const size_t done = sorted.size();
-      for (size_t g = 0; g < count; ++g) {
-        const bool ready = position[g] < 0 && std::ranges::all_of(before[g], [&](int earlier) {
-                             return position[earlier] >= 0;
-                           });
-        if (!ready) continue;
-        position[g] = static_cast<int>(sorted.size());
-        sorted.push_back(std::move(fusion_.groups[g]));
+    while (!ready.empty()) {
+      const int group = *ready.begin();
+      ready.erase(ready.begin());
+      position[group] = static_cast<int>(sorted.size());
+      sorted.push_back(std::move(fusion_.groups[group]));
+      for (int later : after[group]) {
+        if (--waits_for[later] == 0) ready.insert(later);
       }
-      CHECK(sorted.size() > done);
     }
+    CHECK(sorted.size() == count);
     fusion_.groups = std::move(sorted);
     for (int& group : fusion_.group_of) {
       if (group >= 0) group = position[group];
@@ -304,17 +319,7 @@ bool is_leaf(const Node& node) {
 }
 
 bool always_inside(const Graph& graph, const Node& reindex) {
-  const Shape& from = graph[reindex.operands[0]].shape;
-  for (size_t axis = 0; axis < from.size(); ++axis) {
-    const auto& affine = reindex.map.axes[axis];
-    int64_t least = affine.offset, most = affine.offset;
-    for (size_t d = 0; d < affine.coefficients.size(); ++d) {
-      const int64_t reach = affine.coefficients[d] * (reindex.shape[d] - 1);
-      (reach < 0 ? least : most) += reach;
-    }
-    if (least < 0 || most >= from[axis]) return false;
-  }
-  return true;
+  return graph::always_inside(reindex.map, reindex.shape, graph[reindex.operands[0]].shape);
 }
 
 bool only_squeezes(const Graph& graph, const Node& reshape) {

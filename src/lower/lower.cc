@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,7 +110,7 @@ class EntryLowering {
       if (fusion_.in_place[u]) continue;
       const Node& node = graph_[update.value];
       int32_t from = -1;
-      if (is_leaf(node)) {
+      if (node.kind == Kind::State) {
         from = add_buffer(own_name("update", u), node, BufferRole::Temporary);
         early_copies_.push_back({update.value, -1, from});
       }
@@ -177,6 +178,20 @@ class EntryLowering {
   loop::Entry entry_;
 };
 
+// Inputs, outputs and states are called what the user calls them; other buffers give way.
+void make_names_distinct(loop::Module& module) {
+  std::set<std::string> taken;
+  const auto is_own = [](const loop::Buffer& buffer) {
+    return buffer.role == BufferRole::Temporary || buffer.role == BufferRole::Constant;
+  };
+  for (const loop::Buffer& buffer : module.buffers) {
+    if (!is_own(buffer)) taken.insert(buffer.name);
+  }
+  for (loop::Buffer& buffer : module.buffers) {
+    while (is_own(buffer) && !taken.insert(buffer.name).second) buffer.name += '\'';
+  }
+}
+
 }  // namespace
 
 loop::Module lower(const graph::Program& program) {
@@ -186,6 +201,7 @@ loop::Module lower(const graph::Program& program) {
     loop::Entry entry = EntryLowering(graph, module, states).run();
     module.entries.push_back(std::move(entry));
   }
+  make_names_distinct(module);
   return module;
 }
 

@@ -25,10 +25,6 @@ constexpr int64_t kTileRows = 4;
 constexpr int64_t kTileColumns = 8;
 constexpr int64_t kTileElements = kTileRows * kTileColumns;
 
-void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
-  for (Stmt& stmt : from) to.push_back(std::move(stmt));
-}
-
 class ContractLowering {
  public:
   ContractLowering(Nest& nest, const Group& group)
@@ -91,7 +87,7 @@ class ContractLowering {
     for (size_t axis : operand == 0 ? lhs_guards_ : rhs_guards_) {
       guards.push_back({at[axis], nest_.node(value).shape[axis]});
     }
-    return nest_.value_at(value, at, guards);
+    return nest_.zero_outside(nest_.value_at(value, at, guards), guards);
   }
 
   Stride stride(int operand, int d) {
@@ -121,7 +117,7 @@ class ContractLowering {
 
   void tile_all() {
     const bool overlap = !reads_what_it_writes();
-    const int64_t most_rows = row_ < 0 ? 1 : std::min(kTileRows, extent(row_));
+    const int64_t most_rows = row_ < 0 ? 1 : std::clamp<int64_t>(extent(row_), 1, kTileRows);
     const int64_t width = std::max(kTileColumns, kTileElements / most_rows / kLanes * kLanes);
     const auto columns = column_ < 0 ? std::vector<Segment>{{0, 1, 1}}
                                      : split_lanes(extent(column_), width, overlap);

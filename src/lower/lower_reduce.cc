@@ -21,10 +21,6 @@ namespace {
 // Independent running folds hide the latency of one.
 constexpr int64_t kAccumulators = 4;
 
-void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
-  for (Stmt& stmt : from) to.push_back(std::move(stmt));
-}
-
 class ReduceLowering {
  public:
   ReduceLowering(Nest& nest, const Group& group)

@@ -54,7 +54,10 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
     case Kind::Map: {
       ExprId operands[scalar::kMaxArity];
       for (size_t i = 0; i < n.operands.size(); ++i) {
-        operands[i] = value_at(n.operands[i], index, guards);
+        const auto here = n.operands.begin() + static_cast<std::ptrdiff_t>(i);
+        const auto first = std::find(n.operands.begin(), here, *here);
+        operands[i] =
+            first != here ? operands[first - n.operands.begin()] : value_at(*here, index, guards);
       }
       return exprs_.apply(n.op, operands, static_cast<int>(n.operands.size()));
     }
@@ -84,22 +87,28 @@ ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> gua
   for (const graph::Affine& axis : n.map.axes) inner.push_back(apply(axis, index));
   if (always_inside(context_.graph, n)) return value_at(operand, inner, guards);
 
-  std::vector<ExprId> inside;
-  for (size_t axis = 0; axis < inner.size(); ++axis) {
-    guards.push_back({inner[axis], from[axis]});
-    const ExprId position = exprs_.index(inner[axis]);
-    const auto limit = static_cast<int32_t>(from[axis]);
-    inside.push_back(
-        exprs_.apply(loop::Op::Ge, {position, exprs_.constant(loop::Number::of(int32_t{0}))}));
-    inside.push_back(
-        exprs_.apply(loop::Op::Lt, {position, exprs_.constant(loop::Number::of(limit))}));
+  std::vector<Guard> own;
+  for (size_t axis = 0; axis < inner.size(); ++axis) own.push_back({inner[axis], from[axis]});
+  guards.insert(guards.end(), own.begin(), own.end());
+  return zero_outside(value_at(operand, inner, guards), own);
+}
+
+ExprId Nest::zero_outside(ExprId element, std::span<const Guard> guards) {
+  if (guards.empty() || exprs_[element].kind == loop::ExprKind::Load) return element;
+  const auto number = [&](int64_t value) {
+    return exprs_.constant(loop::Number::of(static_cast<int32_t>(value)));
+  };
+  ExprId inside = -1;
+  const auto require = [&](ExprId condition) {
+    inside = inside < 0 ? condition : exprs_.apply(loop::Op::And, {inside, condition});
+  };
+  for (const Guard& guard : guards) {
+    const ExprId position = exprs_.index(guard.index);
+    require(exprs_.apply(loop::Op::Ge, {position, number(0)}));
+    require(exprs_.apply(loop::Op::Lt, {position, number(guard.extent)}));
   }
-  const ExprId element = value_at(operand, inner, guards);
-  if (exprs_[element].kind == loop::ExprKind::Load) return element;
-  ExprId all = inside[0];
-  for (size_t i = 1; i < inside.size(); ++i) all = exprs_.apply(loop::Op::And, {all, inside[i]});
-  const ExprId zero = exprs_.constant(loop::Number::from(n.dtype, 0));
-  return exprs_.apply(loop::Op::Select, {all, element, zero});
+  const ExprId zero = exprs_.constant(loop::Number::from(exprs_[element].dtype, 0));
+  return exprs_.apply(loop::Op::Select, {inside, element, zero});
 }
 
 ExprId Nest::reshaped(const Node& n, const Index& index, const std::vector<Guard>& guards) {
@@ -140,8 +149,7 @@ std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, co
           loop::store(destination(member), loop::row_major(index, node(member).shape), expr));
       return body;
     }
-    auto& temporary = temporaries_[{member, width}];
-    if (temporary.id < 0) temporary = kernel_.add_register("t", node(member).dtype, width);
+    const BufferRef temporary = kernel_.add_register("t", node(member).dtype, width);
     body.push_back(loop::store(temporary, lane, expr));
     held.emplace_back(member, exprs_.load(temporary, node(member).dtype, lane));
     bind(member, held.back().second);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <map>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "graph/graph.h"
@@ -32,11 +32,14 @@ class Nest {
   // The value's element at index. A guard that fails makes every load under it zero.
   loop::ExprId value_at(graph::Value value, const Index& index,
                         const std::vector<loop::Guard>& guards = {});
+  // `element`, computed under these guards, as zero where one fails. A load is that already.
+  loop::ExprId zero_outside(loop::ExprId element, std::span<const loop::Guard> guards);
   // From now on `value` is this expression (until bound again); it is asked for at one index only.
   void bind(graph::Value value, loop::ExprId expr);
 
   // Stores the members of a group at index. The anchor must be bound, unless it is itself a map.
   // `lane` addresses the registers that hold values between the stores; `width` is their size.
+  // They are new at each call, for a register must not be shared by outlined functions.
   std::vector<loop::Stmt> store_members(const Group& group, const Index& index,
                                         const loop::Affine& lane, int64_t width);
 
@@ -56,7 +59,6 @@ class Nest {
   loop::Kernel& kernel_;
   loop::ExprBuilder exprs_;
   std::map<graph::Value, loop::ExprId> bound_;
-  std::map<std::pair<graph::Value, int64_t>, loop::BufferRef> temporaries_;  // by member, width
 };
 
 }  // namespace lathe::lower

@@ -35,6 +35,10 @@ std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap) {
   return segments;
 }
 
+void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
+  for (Stmt& stmt : from) to.push_back(std::move(stmt));
+}
+
 std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
   if (vector >= 0) {
     Stmt lanes = loop::for_loop(vector, LoopKind::Vector, std::move(body));

@@ -26,6 +26,8 @@ std::vector<Segment> split_lanes(int64_t extent, int64_t width, bool overlap);
 
 inline bool is_vector(const Segment& segment) { return segment.width % loop::kLanes == 0; }
 
+void append(std::vector<loop::Stmt>& to, std::vector<loop::Stmt> from);
+
 // `body` inside loops over lanes of `width` elements: unrolled vectors, or unrolled scalars where
 // width is no multiple. The element is vector * kLanes + lane; both variables are made by the
 // caller through lane_loops.

@@ -15,8 +15,9 @@ Stride stride_of(const loop::Kernel& kernel, loop::ExprId root, loop::VarId var)
     for (int i = 0; i < expr.operand_count(); ++i) {
       reached[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
     }
-    if (expr.kind != loop::ExprKind::Load) continue;
     const int64_t coefficient = expr.address.coefficient(var);
+    if (expr.kind == loop::ExprKind::Index && coefficient != 0) moves = true;
+    if (expr.kind != loop::ExprKind::Load) continue;
     const bool guarded = std::ranges::any_of(
         expr.guards, [&](const loop::Guard& guard) { return guard.index.coefficient(var) != 0; });
     if (guarded || (coefficient != 0 && coefficient != 1)) return Stride::Other;

@@ -27,6 +27,7 @@ class Generator {
         if (chance(2)) kernel.origin = number(0, 9);
         kernel_ = &kernel;
         ranges_.clear();
+        home_.clear();
         kernel.body = body(0);
         module_.entries.back().kernels.push_back(std::move(kernel));
       }
@@ -69,13 +70,17 @@ class Generator {
     ranges_[var] = Range{0, kernel_->vars[var].extent - 1};
     loops_.push_back({var, kind <= 1});
     if (kind == 0) in_vector_ = true;
+    const bool outlined = kind == 2 && chance(4);
+    const int outer = function_;
+    if (outlined) function_ = ++functions_;
     Stmt stmt = for_loop(var,
                          kind == 0   ? LoopKind::Vector
                          : kind == 1 ? LoopKind::Unroll
                                      : LoopKind::Serial,
                          kind == 0 ? vector_body() : body(depth + 1));
     if (kind == 0) in_vector_ = false;
-    stmt.outlined = kind == 2 && chance(4);
+    stmt.outlined = outlined;
+    function_ = outer;
     loops_.pop_back();
     ranges_[var].reset();
     return stmt;
@@ -140,6 +145,7 @@ class Generator {
       const std::string name = chance(2)                 ? "register"
                                : module_.buffers.empty() ? "r"
                                                          : module_.buffers[0].name;
+      home_.push_back(function_);
       return store(kernel_->add_register(name, dtype, size), at, value);
     }
     Affine at;
@@ -189,6 +195,7 @@ class Generator {
       case 2:
         if (!kernel_->registers.empty()) {
           const int id = number(0, static_cast<int>(kernel_->registers.size()) - 1);
+          if (home_[id] != function_) break;
           return builder.load({Space::Register, id}, kernel_->registers[id].dtype,
                               number(0, static_cast<int>(kernel_->registers[id].size) - 1));
         }
@@ -242,6 +249,8 @@ class Generator {
   std::vector<Around> loops_;
   VarRanges ranges_;
   std::vector<bool> written_by_lanes_;  // by buffer
+  std::vector<int> home_;               // by register: the outlined loop that holds it
+  int function_ = 0, functions_ = 0;    // outlined loop around, and how many there are
   bool in_vector_ = false;
 };
 
