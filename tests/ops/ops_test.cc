@@ -1,55 +1,21 @@
-// Runs the case table on the loop interpreter against the graph evaluator, and writes each case as
-// compiled modules with inputs and expected results for engines to run (run.mjs). Usage: ops_test
-// OUTPUT_DIR
-#include <cmath>
+// Runs the case table, random graphs and random loop modules on the loop interpreter against the
+// slow evaluators, and writes each as compiled modules with inputs and expected results for engines
+// to run (run.mjs). Usage: ops_test OUTPUT_DIR
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <map>
-#include <random>
 #include <string>
 
 #include "base/text.h"
 #include "cases.h"
-#include "compile/compile.h"
 #include "grad/gradient.h"
-#include "graph/evaluate.h"
-#include "loop/collapse_loops.h"
-#include "loop/interpret.h"
-#include "loop/spell_transcendentals.h"
-#include "loop/vectorise_loops.h"
-#include "loop/verify.h"
-#include "lower/lay_out_operands.h"
-#include "lower/lower.h"
-#include "opt/passes.h"
+#include "harness.h"
+#include "random_programs.h"
 
 namespace lathe::ops_tests {
 namespace {
 
-using graph::Array;
-using graph::DType;
-using Arrays = std::map<std::string, Array>;
-
-struct Outcome {
-  Arrays outputs;
-  Arrays states;
-};
-
-Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random) {
-  Array array{dtype, shape, {}};
-  for (int64_t i = 0; i < graph::element_count(shape); ++i) {
-    const double unit = static_cast<double>(random()) / 4294967296.0;
-    const scalar::Number number =
-        dtype == DType::F32
-            ? scalar::Number::of(static_cast<float>(4 * unit - 2))
-            : scalar::Number::from(dtype, std::floor((dtype == DType::Bool ? 2 : 4) * unit));
-    const auto* bytes = reinterpret_cast<const std::byte*>(&number.i);
-    array.data.insert(array.data.end(), bytes, bytes + scalar::size_of(dtype));
-  }
-  return array;
-}
+constexpr uint32_t kRandomGraphs = 150;
+constexpr uint32_t kRandomModules = 200;
 
 // The entry `run`, and for differentiable cases `grad`: gradients of sum(output * weights) by every
 // F32 input.
@@ -104,159 +70,55 @@ void fill(const graph::Graph& graph, Arrays& inputs, Arrays& states, std::mt1993
   }
 }
 
-// The path of the compiler up to the emitter, executed by the loop interpreter.
-Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states) {
-  graph::Program program;
-  program.entries.push_back(graph);
-  for (const opt::Pass& pass : opt::passes()) {
-    program.entries[0] = pass.run(std::move(program.entries[0]));
-  }
-  program.entries[0] = lower::lay_out_operands(std::move(program.entries[0]));
-  loop::Module module = lower::lower(program);
-  TRY(loop::verify(module));
-  for (loop::Kernel& kernel : module.entries[0].kernels) {
-    loop::collapse_loops(kernel);
-    loop::spell_transcendentals(kernel);
-    loop::vectorise_loops(kernel);
-  }
-  TRY(loop::verify(module));
-  loop::Memory memory(module);
-  const auto write = [&](int32_t buffer, const Array& array) {
-    std::memcpy(memory.bytes(buffer).data(), array.data.data(), array.data.size());
-  };
-  const loop::Entry& entry = module.entries[0];
-  for (const loop::Port& port : entry.inputs) write(port.buffer, inputs.at(port.name));
-  for (const loop::Port& port : module.states) write(port.buffer, states.at(port.name));
-  TRY(loop::run(module, entry.name, memory));
-  const auto read = [&](const loop::Port& port) {
-    const auto bytes = memory.bytes(port.buffer);
-    return Array{module.buffers[static_cast<size_t>(port.buffer)].dtype,
-                 port.shape,
-                 {bytes.begin(), bytes.end()}};
-  };
-  Outcome outcome;
-  for (const loop::Port& port : entry.outputs) outcome.outputs[port.name] = read(port);
-  for (const loop::Port& port : module.states) outcome.states[port.name] = read(port);
-  return outcome;
-}
-
-double element(const Array& array, size_t index) {
-  const auto size = static_cast<size_t>(scalar::size_of(array.dtype));
-  const std::byte* at = array.data.data() + index * size;
-  scalar::Number number;
-  number.dtype = array.dtype;
-  number.i = 0;
-  std::memcpy(&number.i, at, size);
-  return number.as_double();
-}
-
-Status compare(std::string_view what, const Array& want, const Array& got) {
-  if (want.dtype != got.dtype || want.data.size() != got.data.size()) {
-    return fail(concat(what, ": other dtype or size"));
-  }
-  const auto count = static_cast<size_t>(graph::element_count(want.shape));
-  for (size_t i = 0; i < count; ++i) {
-    const double w = element(want, i), g = element(got, i);
-    const bool near = w == g || std::abs(w - g) <= 1e-5 + 2e-5 * std::abs(w) || (w != w && g != g);
-    if (!near) return fail(concat(what, '[', i, "]: want ", w, ", got ", g));
-  }
-  return {};
-}
-
-std::string hex(const std::vector<std::byte>& data) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (const std::byte b : data) {
-    text += kDigits[std::to_integer<size_t>(b) >> 4];
-    text += kDigits[std::to_integer<size_t>(b) & 15];
-  }
-  return text;
-}
-
-std::string json_arrays(const Arrays& arrays) {
-  std::string out = "{";
-  for (bool first = true; const auto& [name, array] : arrays) {
-    append(out, first ? "" : ",", '"', name, "\":\"", hex(array.data), '"');
-    first = false;
-  }
-  return out + '}';
-}
-
-struct Variant {
-  const char* name;
-  compile::Features features;
-};
-constexpr Variant kVariants[] = {
-    {"scalar", {.simd = false, .relaxed_simd = false}},
-    {"simd", {.simd = true, .relaxed_simd = false}},
-    {"relaxed", {.simd = true, .relaxed_simd = true}},
-};
-
-// One line of the manifest for each entry and variant.
-Status write_modules(const Case& test, const graph::Program& program, const Arrays& inputs,
-                     const Arrays& states, const std::vector<Outcome>& expected,
-                     const std::filesystem::path& directory, std::string& manifest) {
-  for (const Variant& variant : kVariants) {
-    compile::Options options;
-    options.features = variant.features;
-    options.verify = true;
-    ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
-    const std::string file = concat(test.name, '.', variant.name, ".wasm");
-    std::ofstream(directory / file, std::ios::binary)
-        .write(reinterpret_cast<const char*>(executable.module.data()),
-               static_cast<std::streamsize>(executable.module.size()));
-    append(manifest, "{\"name\":\"", test.name, "\",\"variant\":\"", variant.name, "\",\"file\":\"",
-           file, "\",\"metadata\":", compile::metadata(executable),
-           ",\"inputs\":", json_arrays(inputs), ",\"states\":", json_arrays(states),
-           ",\"expected\":[");
-    for (size_t i = 0; i < expected.size(); ++i) {
-      append(manifest, i == 0 ? "" : ",", "{\"outputs\":", json_arrays(expected[i].outputs),
-             ",\"states\":", json_arrays(expected[i].states), '}');
-    }
-    manifest += "]}\n";
-  }
-  return {};
-}
-
-Status run_case(const Case& test, const std::filesystem::path& directory, std::string& manifest) {
+Status run_case(const Case& test, Manifest& manifest) {
   ASSIGN_OR_RETURN(const graph::Program program, build(test));
   std::mt19937 random(17);
-  Arrays inputs, states;
+  Expectation expectation;
+  expectation.name = test.name;
+  Arrays &inputs = expectation.inputs, &states = expectation.states;
   for (const graph::Graph& entry : program.entries) fill(entry, inputs, states, random);
-  std::vector<Outcome> expected;
   for (const graph::Graph& entry : program.entries) {
-    Outcome& want = expected.emplace_back();
+    Outcome& want = expectation.expected.emplace_back();
     want.states = states;
     ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
-    ASSIGN_OR_RETURN(Outcome got, interpret(entry, inputs, states));
-    for (const auto& [name, array] : want.outputs) {
-      TRY(compare(concat(entry.name, '.', name), array, got.outputs[name]));
-    }
-    for (const auto& [name, array] : got.states) TRY(compare(name, want.states[name], array));
+    ASSIGN_OR_RETURN(const Outcome got, interpret(entry, inputs, states));
+    TRY(compare(want, got));
   }
-  return write_modules(test, program, inputs, states, expected, directory, manifest);
+  return manifest.add(expectation, program);
+}
+
+struct Counts {
+  int passed = 0, failed = 0;
+
+  void add(std::string_view name, const Status& status) {
+    ++(status ? passed : failed);
+    if (!status) std::printf("%s: %s\n", std::string(name).c_str(), status.error().message.c_str());
+  }
+};
+
+int run_all(const std::filesystem::path& directory) {
+  std::filesystem::create_directories(directory);
+  Manifest manifest(directory);
+  Counts counts;
+  for (const Case& test : cases()) counts.add(test.name, run_case(test, manifest));
+  for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
+    counts.add(concat("random graph ", seed), run_random_graph(seed, manifest));
+  }
+  for (uint32_t seed = 0; seed < kRandomModules; ++seed) {
+    counts.add(concat("random module ", seed), run_random_module(seed, manifest));
+  }
+  manifest.write();
+  std::printf("%d passed, %d failed, 0 skipped\n", counts.passed, counts.failed);
+  return counts.failed == 0 ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace lathe::ops_tests
 
 int main(int argc, char** argv) {
-  using namespace lathe;
   if (argc != 2) {
     std::fprintf(stderr, "usage: ops_test OUTPUT_DIR\n");
     return 2;
   }
-  const std::filesystem::path directory = argv[1];
-  std::filesystem::create_directories(directory);
-  std::string manifest;
-  int passed = 0, failed = 0;
-  for (const ops_tests::Case& test : ops_tests::cases()) {
-    const Status status = ops_tests::run_case(test, directory, manifest);
-    if (!status)
-      std::printf("%s: %s\n", std::string(test.name).c_str(), status.error().message.c_str());
-    ++(status ? passed : failed);
-  }
-  std::ofstream(directory / "manifest.jsonl") << manifest;
-  std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);
-  return failed == 0 ? 0 : 1;
+  return lathe::ops_tests::run_all(argv[1]);
 }

@@ -16,19 +16,20 @@ export function runCase(test, bytes) {
     exports[entry.name]();
     const expected = test.expected[index];
     const problem =
-      compareAll(memory, entry.name, entry.outputs, expected.outputs) ??
-      compareAll(memory, entry.name, test.metadata.states, expected.states);
+      compareAll(memory, entry.name, entry.outputs, expected.outputs, test.exact) ??
+      compareAll(memory, entry.name, test.metadata.states, expected.states, test.exact);
     if (problem) return problem;
   }
   return undefined;
 }
 
-function compareAll(memory, entry, buffers, expected) {
+function compareAll(memory, entry, buffers, expected, exact) {
   for (const { name, dtype, offset } of buffers) {
     const want = new views[dtype](fromHex(expected[name]).buffer);
     const got = new views[dtype](memory.buffer, offset, want.length);
     for (let i = 0; i < want.length; i++) {
-      const near = Math.abs(want[i] - got[i]) <= 1e-5 + 2e-5 * Math.abs(want[i]);
+      const tolerance = exact ? 0 : 1e-5 + 2e-5 * Math.abs(want[i]);
+      const near = Math.abs(want[i] - got[i]) <= tolerance;
       if (!near && !Object.is(want[i], got[i])) {
         return `${entry}.${name}[${i}]: want ${want[i]}, got ${got[i]}`;
       }

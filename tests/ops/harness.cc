@@ -1,0 +1,150 @@
+#include "harness.h"
+
+#include <cmath>
+#include <cstring>
+#include <fstream>
+
+#include "base/text.h"
+#include "loop/collapse_loops.h"
+#include "loop/interpret.h"
+#include "loop/spell_transcendentals.h"
+#include "loop/vectorise_loops.h"
+#include "loop/verify.h"
+#include "lower/lay_out_operands.h"
+#include "lower/lower.h"
+#include "opt/passes.h"
+
+namespace lathe::ops_tests {
+
+namespace {
+
+double element(const Array& array, size_t index) {
+  const auto size = static_cast<size_t>(scalar::size_of(array.dtype));
+  const std::byte* at = array.data.data() + index * size;
+  scalar::Number number;
+  number.dtype = array.dtype;
+  number.i = 0;
+  std::memcpy(&number.i, at, size);
+  return number.as_double();
+}
+
+std::string hex(const std::vector<std::byte>& data) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte b : data) {
+    text += kDigits[std::to_integer<size_t>(b) >> 4];
+    text += kDigits[std::to_integer<size_t>(b) & 15];
+  }
+  return text;
+}
+
+std::string json_arrays(const Arrays& arrays) {
+  std::string out = "{";
+  for (bool first = true; const auto& [name, array] : arrays) {
+    append(out, first ? "" : ",", '"', name, "\":\"", hex(array.data), '"');
+    first = false;
+  }
+  return out + '}';
+}
+
+}  // namespace
+
+Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random) {
+  Array array{dtype, shape, {}};
+  for (int64_t i = 0; i < graph::element_count(shape); ++i) {
+    const double unit = static_cast<double>(random()) / 4294967296.0;
+    const scalar::Number number =
+        dtype == DType::F32
+            ? scalar::Number::of(static_cast<float>(4 * unit - 2))
+            : scalar::Number::from(dtype, std::floor((dtype == DType::Bool ? 2 : 4) * unit));
+    const auto* bytes = reinterpret_cast<const std::byte*>(&number.i);
+    array.data.insert(array.data.end(), bytes, bytes + scalar::size_of(dtype));
+  }
+  return array;
+}
+
+Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states) {
+  graph::Program program;
+  program.entries.push_back(graph);
+  for (const opt::Pass& pass : opt::passes()) {
+    program.entries[0] = pass.run(std::move(program.entries[0]));
+  }
+  program.entries[0] = lower::lay_out_operands(std::move(program.entries[0]));
+  loop::Module module = lower::lower(program);
+  TRY(loop::verify(module));
+  for (loop::Kernel& kernel : module.entries[0].kernels) {
+    loop::collapse_loops(kernel);
+    loop::spell_transcendentals(kernel);
+    loop::vectorise_loops(kernel);
+  }
+  TRY(loop::verify(module));
+  loop::Memory memory(module);
+  const auto write = [&](int32_t buffer, const Array& array) {
+    std::memcpy(memory.bytes(buffer).data(), array.data.data(), array.data.size());
+  };
+  const loop::Entry& entry = module.entries[0];
+  for (const loop::Port& port : entry.inputs) write(port.buffer, inputs.at(port.name));
+  for (const loop::Port& port : module.states) write(port.buffer, states.at(port.name));
+  TRY(loop::run(module, entry.name, memory));
+  const auto read = [&](const loop::Port& port) {
+    const auto bytes = memory.bytes(port.buffer);
+    return Array{module.buffers[static_cast<size_t>(port.buffer)].dtype,
+                 port.shape,
+                 {bytes.begin(), bytes.end()}};
+  };
+  Outcome outcome;
+  for (const loop::Port& port : entry.outputs) outcome.outputs[port.name] = read(port);
+  for (const loop::Port& port : module.states) outcome.states[port.name] = read(port);
+  return outcome;
+}
+
+Status compare(std::string_view what, const Array& want, const Array& got) {
+  if (want.dtype != got.dtype || want.data.size() != got.data.size()) {
+    return fail(concat(what, ": other dtype or size"));
+  }
+  const auto count = static_cast<size_t>(graph::element_count(want.shape));
+  for (size_t i = 0; i < count; ++i) {
+    const double w = element(want, i), g = element(got, i);
+    const bool near = w == g || std::abs(w - g) <= 1e-5 + 2e-5 * std::abs(w) || (w != w && g != g);
+    if (!near) return fail(concat(what, '[', i, "]: want ", w, ", got ", g));
+  }
+  return {};
+}
+
+Status compare(const Outcome& want, const Outcome& got) {
+  for (const auto& [name, array] : want.outputs) TRY(compare(name, array, got.outputs.at(name)));
+  for (const auto& [name, array] : got.states) TRY(compare(name, want.states.at(name), array));
+  return {};
+}
+
+void Manifest::add(const Expectation& test, std::string_view variant,
+                   const compile::Executable& executable) {
+  const std::string file = concat(test.name, '.', variant, ".wasm");
+  std::ofstream(directory_ / file, std::ios::binary)
+      .write(reinterpret_cast<const char*>(executable.module.data()),
+             static_cast<std::streamsize>(executable.module.size()));
+  append(lines_, "{\"name\":\"", test.name, "\",\"variant\":\"", variant, "\",\"file\":\"", file,
+         "\",\"exact\":", test.exact ? "true" : "false",
+         ",\"metadata\":", compile::metadata(executable), ",\"inputs\":", json_arrays(test.inputs),
+         ",\"states\":", json_arrays(test.states), ",\"expected\":[");
+  for (size_t i = 0; i < test.expected.size(); ++i) {
+    append(lines_, i == 0 ? "" : ",", "{\"outputs\":", json_arrays(test.expected[i].outputs),
+           ",\"states\":", json_arrays(test.expected[i].states), '}');
+  }
+  lines_ += "]}\n";
+}
+
+Status Manifest::add(const Expectation& test, const graph::Program& program) {
+  for (const Variant& variant : kVariants) {
+    compile::Options options;
+    options.features = variant.features;
+    options.verify = true;
+    ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
+    add(test, variant.name, executable);
+  }
+  return {};
+}
+
+void Manifest::write() const { std::ofstream(directory_ / "manifest.jsonl") << lines_; }
+
+}  // namespace lathe::ops_tests

@@ -1,0 +1,68 @@
+// What every suite of ops_test shares: execution by the loop interpreter, comparison, and the
+// manifest of modules that run.mjs runs.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compile/compile.h"
+#include "graph/evaluate.h"
+
+namespace lathe::ops_tests {
+
+using graph::Array;
+using graph::DType;
+using Arrays = std::map<std::string, Array>;
+
+struct Outcome {
+  Arrays outputs;
+  Arrays states;
+};
+
+struct Variant {
+  const char* name;
+  compile::Features features;
+};
+inline constexpr Variant kVariants[] = {
+    {"scalar", {.simd = false, .relaxed_simd = false}},
+    {"simd", {.simd = true, .relaxed_simd = false}},
+    {"relaxed", {.simd = true, .relaxed_simd = true}},
+};
+
+Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
+
+// The path of the compiler up to the emitter, executed by the loop interpreter.
+Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states);
+
+Status compare(std::string_view what, const Array& want, const Array& got);
+Status compare(const Outcome& want, const Outcome& got);
+
+// One case for run.mjs. `expected` has an outcome for each entry, which starts from `inputs` and
+// `states`.
+struct Expectation {
+  std::string name;
+  Arrays inputs, states;
+  std::vector<Outcome> expected;
+  bool exact = false;  // else within the tolerance of compare()
+};
+
+class Manifest {
+ public:
+  explicit Manifest(std::filesystem::path directory) : directory_(std::move(directory)) {}
+
+  void add(const Expectation& test, std::string_view variant,
+           const compile::Executable& executable);
+  // Compiles the program once for each variant.
+  Status add(const Expectation& test, const graph::Program& program);
+  void write() const;
+
+ private:
+  std::filesystem::path directory_;
+  std::string lines_;
+};
+
+}  // namespace lathe::ops_tests

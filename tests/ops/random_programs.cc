@@ -1,0 +1,156 @@
+#include "random_programs.h"
+
+#include <cstring>
+
+#include "base/text.h"
+#include "emit/wasm/module.h"
+#include "loop/interpret.h"
+#include "loop/rebuild.h"
+#include "loop/spell_transcendentals.h"
+#include "loop/vectorise_loops.h"
+#include "loop/verify.h"
+#include "lower/plan_memory.h"
+#include "random_graph.h"
+#include "random_module.h"
+#include "wasm/encode.h"
+
+namespace lathe::ops_tests {
+
+Status run_random_graph(uint32_t seed, Manifest& manifest) {
+  graph::RandomGraph random(seed);
+  const graph::Graph graph = random.make(8 + static_cast<int>(seed % 25));
+  Expectation test;
+  test.name = concat("graph_", seed);
+  test.inputs = random.values(graph, graph::Kind::Input);
+  test.states = random.values(graph, graph::Kind::State);
+  Outcome want;
+  want.states = test.states;
+  ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
+  ASSIGN_OR_RETURN(const Outcome got, interpret(graph, test.inputs, test.states));
+  TRY(compare(want, got));
+  test.expected.push_back(std::move(want));
+  graph::Program program;
+  program.entries.push_back(graph);
+  return manifest.add(test, program);
+}
+
+namespace {
+
+// Registers start with anything: here each function starts by clearing those it uses.
+void clear_registers(loop::Kernel& kernel, std::vector<loop::Stmt>& function) {
+  std::vector<bool> used(kernel.registers.size());
+  const auto visit = [&](const auto& self, std::vector<loop::Stmt>& stmts) -> void {
+    for (loop::Stmt& stmt : stmts) {
+      if (stmt.outlined) {
+        clear_registers(kernel, stmt.body);
+        continue;
+      }
+      if (stmt.kind == loop::StmtKind::Store && stmt.buffer.space == loop::Space::Register) {
+        used[static_cast<size_t>(stmt.buffer.id)] = true;
+      }
+      self(self, stmt.body);
+    }
+  };
+  visit(visit, function);
+  loop::ExprBuilder exprs(kernel);
+  std::vector<loop::Stmt> clears;
+  for (size_t id = 0; id < used.size(); ++id) {
+    if (!used[id]) continue;
+    const loop::ExprId zero = exprs.constant(loop::Number::from(kernel.registers[id].dtype, 0));
+    for (int64_t at = 0; at < kernel.registers[id].size; ++at) {
+      clears.push_back(loop::store({loop::Space::Register, static_cast<int32_t>(id)}, at, zero));
+    }
+  }
+  function.insert(function.begin(), clears.begin(), clears.end());
+}
+
+// Every buffer but the constants becomes a state, so that all contents are given and compared.
+void show_everything(loop::Module& module) {
+  module.states.clear();
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    loop::Buffer& buffer = module.buffers[id];
+    if (buffer.role == loop::BufferRole::Constant) continue;
+    buffer.role = loop::BufferRole::State;
+    module.states.push_back({concat('s', id), {buffer.size}, static_cast<int32_t>(id)});
+  }
+  for (loop::Entry& entry : module.entries) {
+    entry.inputs.clear();
+    entry.outputs.clear();
+  }
+}
+
+loop::Module prepared_module(uint32_t seed) {
+  loop::Module module = loop::random_module(seed);
+  show_everything(module);
+  for (loop::Entry& entry : module.entries) {
+    for (loop::Kernel& kernel : entry.kernels) {
+      clear_registers(kernel, kernel.body);
+      loop::spell_transcendentals(kernel);
+      if (seed % 2 == 0) loop::vectorise_loops(kernel);
+    }
+  }
+  return module;
+}
+
+Result<Outcome> run_entry(const loop::Module& module, std::string_view entry,
+                          const Arrays& states) {
+  loop::Memory memory(module);
+  for (const loop::Port& port : module.states) {
+    const std::vector<std::byte>& data = states.at(port.name).data;
+    std::memcpy(memory.bytes(port.buffer).data(), data.data(), data.size());
+  }
+  TRY(loop::run(module, entry, memory));
+  Outcome outcome;
+  for (const loop::Port& port : module.states) {
+    const auto bytes = memory.bytes(port.buffer);
+    outcome.states[port.name] = {
+        states.at(port.name).dtype, port.shape, {bytes.begin(), bytes.end()}};
+  }
+  return outcome;
+}
+
+Result<compile::Executable> emit(const loop::Module& module, const Variant& variant) {
+  ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
+  compile::Executable executable;
+  executable.memory_bytes = plan.total_bytes;
+  for (const loop::Port& port : module.states) {
+    const auto id = static_cast<size_t>(port.buffer);
+    executable.states.push_back(
+        {port.name, module.buffers[id].dtype, port.shape, static_cast<uint32_t>(plan.offsets[id])});
+  }
+  for (const loop::Entry& entry : module.entries)
+    executable.entries.push_back({entry.name, {}, {}});
+  const auto [simd, relaxed] = variant.features;
+  ASSIGN_OR_RETURN(const wasm::Module bytes,
+                   emit::emit_module(module, {plan.offsets, plan.total_bytes}, {}, {},
+                                     {.simd = simd, .relaxed_simd = relaxed}));
+  executable.module = wasm::encode(bytes);
+  return executable;
+}
+
+}  // namespace
+
+Status run_random_module(uint32_t seed, Manifest& manifest) {
+  const loop::Module module = prepared_module(seed);
+  TRY(loop::verify(module));
+  Expectation test;
+  test.name = concat("module_", seed);
+  test.exact = true;
+  std::mt19937 random(seed);
+  for (const loop::Port& port : module.states) {
+    const DType dtype = module.buffers[static_cast<size_t>(port.buffer)].dtype;
+    test.states[port.name] = random_array(dtype, port.shape, random);
+  }
+  for (const loop::Entry& entry : module.entries) {
+    ASSIGN_OR_RETURN(Outcome outcome, run_entry(module, entry.name, test.states));
+    test.expected.push_back(std::move(outcome));
+  }
+  for (const Variant& variant : kVariants) {
+    if (variant.features.relaxed_simd) continue;  // rounds fused products once
+    ASSIGN_OR_RETURN(const compile::Executable executable, emit(module, variant));
+    manifest.add(test, variant.name, executable);
+  }
+  return {};
+}
+
+}  // namespace lathe::ops_tests
