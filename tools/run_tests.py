@@ -110,6 +110,12 @@ SUITES = [
 ]
 
 
+def excerpt(text):
+    """What a person wants to see of a failed suite: the failed cases of TAP, or else the end of the log."""
+    failures = re.findall(r"^ *not ok .*(?:\n(?! *(?:ok|not ok|# Subtest)).*){0,20}", text, re.M)
+    return "\n".join(failures)[:6000] if failures else text[-4000:].rstrip()
+
+
 def run(name, count, command):
     """Runs one suite and returns its counts and how long it took; a failure prints the end of the log."""
     log = LOGS / f"{name}.log"
@@ -134,7 +140,7 @@ def run(name, count, command):
         counts.failed += 1
         print(f"  {name}: ended with {status} and {problem}")
     if counts.failed:
-        print(f"{text[-4000:].rstrip()}\n  {name}: the whole log is {log.relative_to(ROOT)}")
+        print(f"{excerpt(text)}\n  {name}: the whole log is {log.relative_to(ROOT)}")
     return counts, time.monotonic() - started
 
 
