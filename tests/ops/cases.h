@@ -17,5 +17,6 @@ struct Case {
 };
 
 std::span<const Case> cases();
+std::span<const Case> edge_cases();
 
 }  // namespace lathe::ops_tests
