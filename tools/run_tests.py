@@ -60,7 +60,7 @@ def gtest_counts(text):
 
 
 def junit(text, status, log):
-    """ctest: the cases that each GoogleTest program counted, or one verdict for a program of another kind."""
+    """ctest, unit and golden: the cases that each GoogleTest program counted, or one verdict for a program of another kind."""
     report = log.with_suffix(".xml")
     if not report.exists():
         return Counts()
@@ -101,7 +101,6 @@ SUITES = [
     *checks(),
     ("ctest-native", junit, ctest("native")),
     ("ctest-clang", junit, ctest("clang")),
-    ("golden", last_line, ["node", "tests/golden/run.mjs"]),
     ("ops", last_line, ["build/native/tests/ops/ops_test", OPS]),
     ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
