@@ -4,7 +4,9 @@
 #include <cstring>
 #include <unordered_map>
 
+#include "base/check.h"
 #include "base/text.h"
+#include "loop/races.h"
 
 namespace lathe::loop {
 
@@ -23,13 +25,19 @@ class Interpreter {
         kernel_(kernel),
         memory_(memory),
         vars_(kernel.vars.size(), 0),
-        values_(kernel.exprs.size()) {
-    for (const Buffer& buffer : kernel.registers) registers_.push_back(spoiled(buffer));
-  }
+        values_(kernel.exprs.size()),
+        shared_(spoiled(kernel.shared)),
+        registers_(spoiled(kernel.registers)) {}
 
   static Memory::Storage spoiled(const Buffer& buffer) {
     const auto filler = buffer.dtype == DType::Bool ? std::byte{1} : std::byte{0xff};
     return {buffer.dtype, std::vector(buffer.size * scalar::size_of(buffer.dtype), filler)};
+  }
+
+  static std::vector<Memory::Storage> spoiled(const std::vector<Buffer>& buffers) {
+    std::vector<Memory::Storage> storages;
+    for (const Buffer& buffer : buffers) storages.push_back(spoiled(buffer));
+    return storages;
   }
 
   static void spoil_temporaries(const Module& module, Memory& memory) {
@@ -40,14 +48,11 @@ class Interpreter {
     }
   }
 
-  Status run(const std::vector<Stmt>& stmts) {
+  Status run(std::span<const Stmt> stmts) {
     for (const Stmt& stmt : stmts) {
       switch (stmt.kind) {
         case StmtKind::For:
-          for (int64_t i = 0; i < kernel_.vars[stmt.var].extent; ++i) {
-            vars_[stmt.var] = i;
-            TRY(run(stmt.body));
-          }
+          TRY(for_loop(stmt));
           break;
         case StmtKind::Store:
           TRY(store(stmt));
@@ -55,17 +60,97 @@ class Interpreter {
         case StmtKind::If:
           if (hold(stmt.guards)) TRY(run(stmt.body));
           break;
+        case StmtKind::Barrier:
+          CHECK(!"run_phases sees barriers first");
       }
     }
     return {};
   }
 
  private:
+  Status for_loop(const Stmt& stmt) {
+    if (stmt.loop == LoopKind::Group) return run_group(stmt);
+    for (int64_t i = 0; i < kernel_.vars[stmt.var].extent; ++i) {
+      vars_[stmt.var] = i;
+      if (stmt.loop == LoopKind::Grid) {
+        ++thread_;
+        registers_ = spoiled(kernel_.registers);
+      }
+      TRY(run(stmt.body));
+    }
+    return {};
+  }
+
+  // The loops around a group's body say which threads there are.
+  Status run_group(const Stmt& outermost) {
+    ++thread_;
+    threads_ = {Thread{vars_, {}}};
+    const Stmt* inner = &outermost;
+    while (true) {
+      std::vector<Thread> more;
+      for (const Thread& thread : threads_) {
+        for (int64_t i = 0; i < kernel_.vars[inner->var].extent; ++i) {
+          more.push_back(thread);
+          more.back().vars[inner->var] = i;
+        }
+      }
+      threads_ = std::move(more);
+      const bool nested = inner->body.size() == 1 && inner->body[0].kind == StmtKind::For &&
+                          inner->body[0].loop == LoopKind::Group;
+      if (!nested) break;
+      inner = &inner->body[0];
+    }
+    for (Thread& thread : threads_) thread.registers = spoiled(kernel_.registers);
+    shared_ = spoiled(kernel_.shared);
+    shared_accesses_.clear();
+    TRY(run_phases(inner->body));
+    thread_ += static_cast<int64_t>(threads_.size());
+    return {};
+  }
+
+  // What stands between two barriers runs thread by thread.
+  Status run_phases(std::span<const Stmt> stmts) {
+    size_t begin = 0;
+    for (size_t i = 0; i < stmts.size(); ++i) {
+      const Stmt& stmt = stmts[i];
+      if (!holds_barrier(stmt)) continue;
+      TRY(run_threads(stmts.subspan(begin, i - begin)));
+      begin = i + 1;
+      if (stmt.kind == StmtKind::Barrier) {
+        shared_accesses_.clear();
+        continue;
+      }
+      for (int64_t value = 0; value < kernel_.vars[stmt.var].extent; ++value) {
+        for (Thread& thread : threads_) thread.vars[stmt.var] = value;
+        TRY(run_phases(stmt.body));
+      }
+    }
+    return run_threads(stmts.subspan(begin));
+  }
+
+  static bool holds_barrier(const Stmt& stmt) {
+    return stmt.kind == StmtKind::Barrier || std::ranges::any_of(stmt.body, holds_barrier);
+  }
+
+  Status run_threads(std::span<const Stmt> stmts) {
+    const int64_t first = thread_;
+    for (Thread& thread : threads_) {
+      std::swap(vars_, thread.vars);
+      std::swap(registers_, thread.registers);
+      TRY(run(stmts));
+      std::swap(vars_, thread.vars);
+      std::swap(registers_, thread.registers);
+      ++thread_;
+    }
+    thread_ = first;
+    return {};
+  }
+
   Status store(const Stmt& stmt) {
     for (const ExprId id : order_of(stmt)) {
       ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
     }
-    ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, stmt.address, "store to "));
+    ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, stmt.address, /*stored=*/true));
     const Number& value = values_[stmt.value];
     std::memcpy(place, &value.i, scalar::size_of(value.dtype));
     return {};
@@ -109,21 +194,41 @@ class Interpreter {
   Result<Number> load(const Expr& expr) {
     Number value = Number::from(expr.dtype, 0);
     if (!hold(expr.guards)) return value;
-    ASSIGN_OR_RETURN(const std::byte* const place, locate(expr.buffer, expr.address, "load from "));
+    ASSIGN_OR_RETURN(const std::byte* const place,
+                     locate(expr.buffer, expr.address, /*stored=*/false));
     std::memcpy(&value.i, place, scalar::size_of(expr.dtype));
     return value;
   }
 
-  Result<std::byte*> locate(BufferRef ref, const Affine& address, std::string_view what) {
-    const bool global = ref.space == Space::Global;
-    const Buffer& buffer = global ? module_.buffers[ref.id] : kernel_.registers[ref.id];
+  Result<std::byte*> locate(BufferRef ref, const Affine& address, bool stored) {
+    const Buffer& buffer = buffers_in(ref.space, module_, kernel_)[ref.id];
     const int64_t at = evaluate(address);
     if (at < 0 || at >= buffer.size) {
-      return fail(concat("kernel ", kernel_.name, ": ", what, buffer.name, '[', at, "] outside ",
-                         scalar::text(buffer.dtype), '[', buffer.size, ']'));
+      return fail(concat("kernel ", kernel_.name, ": ", stored ? "store to " : "load from ",
+                         buffer.name, '[', at, "] outside ", scalar::text(buffer.dtype), '[',
+                         buffer.size, ']'));
     }
-    Memory::Storage& storage = global ? memory_.buffers_[ref.id] : registers_[ref.id];
+    Memory::Storage& storage = storages(ref.space)[ref.id];
+    if (ref.space != Space::Register && thread_ > 0) {
+      Accesses& accesses = ref.space == Space::Global ? global_accesses_ : shared_accesses_;
+      if (!accesses.note(ref.id, at, thread_, stored)) {
+        return fail(
+            concat("kernel ", kernel_.name, ": threads race for ", buffer.name, '[', at, ']'));
+      }
+    }
     return storage.bytes.data() + at * scalar::size_of(storage.dtype);
+  }
+
+  std::vector<Memory::Storage>& storages(Space space) {
+    switch (space) {
+      case Space::Global:
+        return memory_.buffers_;
+      case Space::Register:
+        return registers_;
+      case Space::Workgroup:
+        return shared_;
+    }
+    return registers_;
   }
 
   bool hold(const std::vector<Guard>& guards) const {
@@ -144,7 +249,16 @@ class Interpreter {
   Memory& memory_;
   std::vector<int64_t> vars_;
   std::vector<Number> values_;
-  std::vector<Memory::Storage> registers_;
+  struct Thread {
+    std::vector<int64_t> vars;
+    std::vector<Memory::Storage> registers;
+  };
+
+  std::vector<Thread> threads_;  // of the group that runs
+  std::vector<Memory::Storage> shared_;
+  std::vector<Memory::Storage> registers_;  // of the thread that runs
+  int64_t thread_ = 0;                      // its number; 0 outside Grid loops
+  Accesses global_accesses_, shared_accesses_;
   std::unordered_map<const Stmt*, std::vector<ExprId>> orders_;
 };
 

@@ -1,5 +1,5 @@
 // The meaning of loop programs, executed slowly: the oracle for passes and targets. Schedules make
-// no difference to it.
+// no difference to it, but threads that get in each other's way are an error.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class Memory {
 };
 
 // Runs one entry of a module that verifies. Temporaries and registers start with values that spoil
-// a result (NaN, -1, true). Errors: no such entry; an access outside its buffer.
+// a result (NaN, -1, true). Errors: no such entry; an access outside its buffer; a race of threads.
 Status run(const Module& module, std::string_view entry, Memory& memory);
 
 }  // namespace lathe::loop

@@ -71,6 +71,24 @@ BufferRef Kernel::add_register(std::string register_name, DType dtype, int64_t s
   return {Space::Register, static_cast<int32_t>(registers.size() - 1)};
 }
 
+BufferRef Kernel::add_shared(std::string shared_name, DType dtype, int64_t size) {
+  shared.push_back(
+      {unused_name(shared, std::move(shared_name)), dtype, size, BufferRole::Temporary, {}});
+  return {Space::Workgroup, static_cast<int32_t>(shared.size() - 1)};
+}
+
+const std::vector<Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel) {
+  switch (space) {
+    case Space::Global:
+      return module.buffers;
+    case Space::Register:
+      return kernel.registers;
+    case Space::Workgroup:
+      return kernel.shared;
+  }
+  return module.buffers;
+}
+
 ExprBuilder::ExprBuilder(Kernel& kernel) : kernel_(kernel) { link(64); }
 
 void ExprBuilder::link(size_t chains) {
@@ -171,6 +189,20 @@ Stmt store(BufferRef buffer, Affine address, ExprId value) {
   stmt.buffer = buffer;
   stmt.address = std::move(address);
   stmt.value = value;
+  return stmt;
+}
+
+Stmt if_inside(std::vector<Guard> guards, std::vector<Stmt> body) {
+  Stmt stmt;
+  stmt.kind = StmtKind::If;
+  stmt.guards = std::move(guards);
+  stmt.body = std::move(body);
+  return stmt;
+}
+
+Stmt barrier() {
+  Stmt stmt;
+  stmt.kind = StmtKind::Barrier;
   return stmt;
 }
 

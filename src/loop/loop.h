@@ -1,6 +1,7 @@
 // The loop IR: kernels of loop nests that store scalar expressions into buffers. A schedule (vector
-// lanes, unrolling, register tiles, outlined functions) is written into the nest but never changes
-// its meaning: every loop may be executed serially, in order. It knows no target.
+// lanes, unrolling, register tiles, outlined functions, grids of threads) is written into the nest
+// but never changes its meaning: every loop may be executed serially, in order; only the threads of
+// a group meet at barriers. It knows no target.
 #pragma once
 
 #include <array>
@@ -22,9 +23,10 @@ using ExprId = int32_t;
 inline constexpr int64_t kLanes = 4;  // of a Vector loop
 
 enum class Space : uint8_t {
-  Global,    // linear memory; lives as its BufferRole says
-  Register,  // inside one kernel and one outlined body; addresses depend on Unroll and Vector
-             // variables only, lanes lie side by side
+  Global,     // linear memory; lives as its BufferRole says
+  Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
+              // variables only, lanes lie side by side; each thread has its own
+  Workgroup,  // shared by the threads of a group, fresh in each group
 };
 
 enum class BufferRole : uint8_t {
@@ -45,7 +47,7 @@ struct Buffer {
 
 struct BufferRef {
   Space space = Space::Global;
-  int32_t id = -1;  // in Module::buffers or Kernel::registers
+  int32_t id = -1;  // in Module::buffers, Kernel::registers or Kernel::shared
   bool operator==(const BufferRef&) const = default;
 };
 
@@ -79,9 +81,11 @@ struct Expr {
 bool same(const Expr& a, const Expr& b);
 
 enum class StmtKind : uint8_t {
-  For,    // for var in 0..extent of var: body
-  Store,  // buffer[address] = value; all loads of the value happen first
-  If,     // body where every guard holds
+  For,      // for var in 0..extent of var: body
+  Store,    // buffer[address] = value; all loads of the value happen first
+  If,       // body where every guard holds
+  Barrier,  // every thread of the group arrives before one goes on; what they wrote to Workgroup
+            // buffers is seen by all
 };
 
 enum class LoopKind : uint8_t {
@@ -89,6 +93,10 @@ enum class LoopKind : uint8_t {
   Unroll,  // the body is written out once for each value
   Vector,  // kLanes iterations at once; the body holds Stores and Unroll loops only and no
            // iteration reads what another wrote
+  Grid,    // iterations in any order or at once; each has registers of its own. Grid loops are the
+           // outermost, each the only statement around it
+  Group,   // threads: as Grid, right inside it; between two barriers no thread touches what another
+           // stores in Workgroup buffers, in Global ones never
 };
 
 struct Stmt {
@@ -116,6 +124,7 @@ struct Var {
 struct Kernel {
   std::string name;
   std::vector<Buffer> registers;
+  std::vector<Buffer> shared;  // in Space::Workgroup
   std::vector<Var> vars;
   std::vector<Expr> exprs;  // operands come before their users; equal expressions are stored once
   std::vector<Stmt> body;
@@ -124,6 +133,7 @@ struct Kernel {
   // A name that is taken gets a number.
   VarId add_var(std::string name, int64_t extent);
   BufferRef add_register(std::string name, DType dtype, int64_t size);
+  BufferRef add_shared(std::string name, DType dtype, int64_t size);
 };
 
 struct Port {
@@ -143,6 +153,9 @@ struct Module {
   std::vector<Entry> entries;
   std::vector<Port> states;
 };
+
+// The buffers that a reference of this space counts in.
+const std::vector<Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel);
 
 // Builds expressions of one kernel, each distinct one once.
 class ExprBuilder {
@@ -175,5 +188,7 @@ class ExprBuilder {
 
 Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);
 Stmt store(BufferRef buffer, Affine address, ExprId value);
+Stmt if_inside(std::vector<Guard> guards, std::vector<Stmt> body);
+Stmt barrier();
 
 }  // namespace lathe::loop

@@ -26,19 +26,21 @@ class KernelParser {
       kernel_.origin = static_cast<int32_t>(origin);
     }
     TRY(reader_.expect("{"));
-    while (reader_.sees("register")) TRY(register_buffer());
+    while (reader_.sees("register")) TRY(own_buffer(Space::Register, kernel_.registers));
+    while (reader_.sees(kSharedWord)) TRY(own_buffer(Space::Workgroup, kernel_.shared));
     ASSIGN_OR_RETURN(kernel_.body, body());
     return std::move(kernel_);
   }
 
  private:
-  Status register_buffer() {
+  Status own_buffer(Space space, std::vector<Buffer>& buffers) {
     TRY(reader_.advance());
     ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
-    if (!registers_.try_emplace(buffer.name, kernel_.registers.size()).second) {
+    const BufferRef ref{space, static_cast<int32_t>(buffers.size())};
+    if (!own_.try_emplace(buffer.name, ref).second) {
       return reader_.error_behind(concat("a second register named ", buffer.name));
     }
-    kernel_.registers.push_back(std::move(buffer));
+    buffers.push_back(std::move(buffer));
     return {};
   }
 
@@ -53,9 +55,10 @@ class KernelParser {
         TRY(let());
         continue;
       }
-      ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")  ? for_loop()
-                                  : reader_.sees("if") ? condition()
-                                                       : store());
+      ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")          ? for_loop()
+                                  : reader_.sees("if")         ? condition()
+                                  : reader_.sees(kBarrierWord) ? barrier_stmt()
+                                                               : store());
       stmts.push_back(std::move(stmt));
     }
     --depth_;
@@ -71,6 +74,8 @@ class KernelParser {
     stmt.kind = StmtKind::For;
     if (reader_.sees(kVectorWord)) stmt.loop = LoopKind::Vector;
     if (reader_.sees(kUnrollWord)) stmt.loop = LoopKind::Unroll;
+    if (reader_.sees(kGridWord)) stmt.loop = LoopKind::Grid;
+    if (reader_.sees(kGroupWord)) stmt.loop = LoopKind::Group;
     if (stmt.loop != LoopKind::Serial) TRY(reader_.advance());
     ASSIGN_OR_RETURN(stmt.outlined, reader_.accept(kOutlinedWord));
     TRY(reader_.expect("{"));
@@ -84,12 +89,15 @@ class KernelParser {
 
   Result<Stmt> condition() {
     TRY(reader_.advance());
-    Stmt stmt;
-    stmt.kind = StmtKind::If;
-    ASSIGN_OR_RETURN(stmt.guards, guards());
+    ASSIGN_OR_RETURN(std::vector<Guard> conditions, guards());
     TRY(reader_.expect("{"));
-    ASSIGN_OR_RETURN(stmt.body, body());
-    return stmt;
+    ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
+    return if_inside(std::move(conditions), std::move(stmts));
+  }
+
+  Result<Stmt> barrier_stmt() {
+    TRY(reader_.advance());
+    return barrier();
   }
 
   Status let() {
@@ -213,17 +221,16 @@ class KernelParser {
   Result<Expr> access_of(const std::string& name, bool global) {
     Expr expr;
     expr.kind = ExprKind::Load;
-    const auto reg = registers_.find(name);
+    const auto own = own_.find(name);
     const auto buffer = names_.find(name);
-    if (!global && reg != registers_.end()) {
-      expr.buffer = {Space::Register, reg->second};
-      expr.dtype = kernel_.registers[reg->second].dtype;
+    if (!global && own != own_.end()) {
+      expr.buffer = own->second;
     } else if (buffer != names_.end()) {
       expr.buffer = {Space::Global, buffer->second};
-      expr.dtype = module_.buffers[buffer->second].dtype;
     } else {
       return reader_.error_behind(concat("no buffer named ", name));
     }
+    expr.dtype = buffers_in(expr.buffer.space, module_, kernel_)[expr.buffer.id].dtype;
     TRY(reader_.expect("["));
     ASSIGN_OR_RETURN(expr.address, affine());
     ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
@@ -289,7 +296,7 @@ class KernelParser {
   TokenReader& reader_;
   const Module& module_;
   const BufferNames& names_;
-  BufferNames registers_;
+  std::unordered_map<std::string, BufferRef> own_;  // registers and shared buffers
   Kernel kernel_;
   ExprBuilder builder_;
   std::vector<VarId> scope_;

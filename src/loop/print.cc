@@ -52,6 +52,11 @@ class KernelPrinter {
       append_type(out_, buffer);
       out_ += '\n';
     }
+    for (const Buffer& buffer : kernel_.shared) {
+      append(out_, indent_, "  ", kSharedWord, ' ');
+      append_type(out_, buffer);
+      out_ += '\n';
+    }
     body(kernel_.body);
     append(out_, indent_, "}\n");
   }
@@ -81,6 +86,9 @@ class KernelPrinter {
           body(stmt.body);
           append(out_, indent_, "}\n");
           break;
+        case StmtKind::Barrier:
+          append(out_, indent_, kBarrierWord, '\n');
+          break;
       }
     }
     indent_.resize(indent_.size() - 2);
@@ -90,8 +98,9 @@ class KernelPrinter {
     append(out_, indent_, "for ");
     var(stmt.var);
     append(out_, " in ", has(kernel_.vars, stmt.var) ? kernel_.vars[stmt.var].extent : 0);
-    if (stmt.loop == LoopKind::Vector) append(out_, ' ', kVectorWord);
-    if (stmt.loop == LoopKind::Unroll) append(out_, ' ', kUnrollWord);
+    if (const std::string_view word = schedule_word(stmt.loop); !word.empty()) {
+      append(out_, ' ', word);
+    }
     if (stmt.outlined) append(out_, ' ', kOutlinedWord);
     out_ += " {\n";
     const int outside =
@@ -127,6 +136,22 @@ class KernelPrinter {
     operand(stmt.value, static_cast<ExprId>(kernel_.exprs.size()));
     out_ += '\n';
     for (const ExprId id : order) states_[id] = {};
+  }
+
+  static std::string_view schedule_word(LoopKind kind) {
+    switch (kind) {
+      case LoopKind::Serial:
+        return "";
+      case LoopKind::Unroll:
+        return kUnrollWord;
+      case LoopKind::Vector:
+        return kVectorWord;
+      case LoopKind::Grid:
+        return kGridWord;
+      case LoopKind::Group:
+        return kGroupWord;
+    }
+    return "";
   }
 
   // Counts uses below id and lists operands before their users.
@@ -180,12 +205,8 @@ class KernelPrinter {
   }
 
   void access(BufferRef buffer, const Affine& address, const std::vector<Guard>& conditions) {
-    if (buffer.space == Space::Register) {
-      append_name_of(out_, kernel_.registers, buffer.id);
-    } else {
-      if (is_hidden(buffer)) out_ += "global ";
-      append_name_of(out_, module_.buffers, buffer.id);
-    }
+    if (buffer.space == Space::Global && is_hidden(buffer)) out_ += "global ";
+    append_name_of(out_, buffers_in(buffer.space, module_, kernel_), buffer.id);
     out_ += '[';
     affine(address);
     if (!conditions.empty()) {
@@ -195,12 +216,14 @@ class KernelPrinter {
     out_ += ']';
   }
 
-  // Whether a register has the name of this global buffer.
+  // Whether a buffer of the kernel has the name of this global one.
   bool is_hidden(BufferRef buffer) const {
-    return has(module_.buffers, buffer.id) &&
-           std::any_of(
-               kernel_.registers.begin(), kernel_.registers.end(),
-               [&](const Buffer& other) { return other.name == module_.buffers[buffer.id].name; });
+    if (!has(module_.buffers, buffer.id)) return false;
+    const auto hides = [&](const Buffer& own) {
+      return own.name == module_.buffers[buffer.id].name;
+    };
+    return std::ranges::any_of(kernel_.registers, hides) ||
+           std::ranges::any_of(kernel_.shared, hides);
   }
 
   void guards(const std::vector<Guard>& conditions) {

@@ -14,7 +14,11 @@ std::optional<BufferRole> role_of(std::string_view text);
 
 inline constexpr std::string_view kVectorWord = "vector";
 inline constexpr std::string_view kUnrollWord = "unroll";
+inline constexpr std::string_view kGridWord = "grid";
+inline constexpr std::string_view kGroupWord = "group";
 inline constexpr std::string_view kOutlinedWord = "outlined";
+inline constexpr std::string_view kBarrierWord = "barrier";
+inline constexpr std::string_view kSharedWord = "shared";
 
 bool starts_name(char c);
 bool continues_name(char c);

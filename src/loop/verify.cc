@@ -44,11 +44,13 @@ class KernelVerifier {
         function_of_(kernel.registers.size(), -1) {}
 
   Status run() {
-    Names registers("registers");
-    for (const Buffer& buffer : kernel_.registers) {
-      TRY(registers.add(buffer.name));
-      if (buffer.size < 0 || buffer.size > kLargest) {
-        return fail(concat("register ", buffer.name, " has size ", buffer.size));
+    Names own("registers");
+    for (const auto* buffers : {&kernel_.registers, &kernel_.shared}) {
+      for (const Buffer& buffer : *buffers) {
+        TRY(own.add(buffer.name));
+        if (buffer.size < 0 || buffer.size > kLargest) {
+          return fail(concat("register ", buffer.name, " has size ", buffer.size));
+        }
       }
     }
     Kernel once;
@@ -59,7 +61,7 @@ class KernelVerifier {
         return fail(concat("expression ", id, " stands twice in the table"));
       }
     }
-    return body(kernel_.body);
+    return body(kernel_.body, /*threads=*/true);
   }
 
  private:
@@ -102,7 +104,7 @@ class KernelVerifier {
   }
 
   Result<const Buffer*> resolve(BufferRef ref) const {
-    const auto& buffers = ref.space == Space::Global ? module_.buffers : kernel_.registers;
+    const auto& buffers = buffers_in(ref.space, module_, kernel_);
     if (ref.id < 0 || ref.id >= static_cast<int64_t>(buffers.size())) {
       return fail(
           concat(ref.space == Space::Global ? "buffer " : "register ", ref.id, " does not exist"));
@@ -110,11 +112,12 @@ class KernelVerifier {
     return &buffers[ref.id];
   }
 
-  Status body(const std::vector<Stmt>& stmts) {
+  // `threads`: nothing but Grid and Group loops around, each the only statement.
+  Status body(const std::vector<Stmt>& stmts, bool threads) {
     for (const Stmt& stmt : stmts) {
       switch (stmt.kind) {
         case StmtKind::For:
-          TRY(for_loop(stmt));
+          TRY(for_loop(stmt, threads && stmts.size() == 1));
           break;
         case StmtKind::Store:
           TRY(store(stmt));
@@ -123,15 +126,29 @@ class KernelVerifier {
           if (lane_ >= 0) return fail("a vector loop holds an if");
           for (const Guard& guard : stmt.guards) TRY(form(guard.index));
           conditions_.insert(conditions_.end(), stmt.guards.begin(), stmt.guards.end());
-          TRY(body(stmt.body));
+          ++ifs_;
+          TRY(body(stmt.body, false));
+          --ifs_;
           conditions_.resize(conditions_.size() - stmt.guards.size());
+          break;
+        case StmtKind::Barrier:
+          if (!in_group_) return fail("a barrier outside a group");
+          if (ifs_ > 0 || lane_ >= 0) return fail("a barrier that not every thread may reach");
           break;
       }
     }
     return {};
   }
 
-  Status for_loop(const Stmt& stmt) {
+  // Grid loops around Group loops around everything else.
+  Status threads_nest(const Stmt& stmt, bool threads) const {
+    const bool fits = stmt.loop == LoopKind::Group || !in_group_;
+    if (threads && fits) return {};
+    return fail(concat(stmt.loop == LoopKind::Grid ? "grid" : "group", " loop ",
+                       kernel_.vars[stmt.var].name, " is not among the outermost loops"));
+  }
+
+  Status for_loop(const Stmt& stmt, bool threads) {
     if (stmt.var < 0 || stmt.var >= static_cast<int64_t>(kernel_.vars.size())) {
       return fail(concat("loop variable ", stmt.var, " does not exist"));
     }
@@ -153,13 +170,17 @@ class KernelVerifier {
     if (stmt.loop == LoopKind::Vector && var.extent != kLanes) {
       return fail(concat("vector loop ", var.name, " has extent ", var.extent));
     }
+    const bool is_thread = stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Group;
+    if (is_thread) TRY(threads_nest(stmt, threads));
     scope_.push_back(stmt.var);
     ranges_[stmt.var] = Range{0, var.extent - 1};
     kinds_[stmt.var] = stmt.loop;
     if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
     const int outer = function_;
     if (stmt.outlined) function_ = ++functions_;
-    TRY(body(stmt.body));
+    const bool outside = std::exchange(in_group_, in_group_ || stmt.loop == LoopKind::Group);
+    TRY(body(stmt.body, is_thread));
+    in_group_ = outside;
     function_ = outer;
     if (stmt.loop == LoopKind::Vector) {
       lane_ = -1;
@@ -219,7 +240,7 @@ class KernelVerifier {
 
   // An outlined body has registers of its own, which forget their values between two calls.
   Status own_register(BufferRef ref, bool stored) {
-    if (ref.space == Space::Global) return {};
+    if (ref.space != Space::Register) return {};
     int& function = function_of_[ref.id];
     const std::string& name = kernel_.registers[ref.id].name;
     if (function < 0 && function_ > 0 && !stored) {
@@ -239,9 +260,12 @@ class KernelVerifier {
       return fail(concat("an access to ", buffer->name, '[', range->low, "..", range->high,
                          "] outside ", scalar::text(buffer->dtype), '[', buffer->size, ']'));
     }
-    if (ref.space == Space::Global) return {};
+    if (ref.space == Space::Workgroup && !in_group_) {
+      return fail(concat("shared buffer ", buffer->name, " is used outside a group"));
+    }
+    if (ref.space != Space::Register) return {};
     for (const Term& term : address.terms) {
-      if (kinds_[term.var] == LoopKind::Serial) {
+      if (kinds_[term.var] != LoopKind::Unroll && kinds_[term.var] != LoopKind::Vector) {
         return fail(concat("the address of register ", buffer->name, " depends on serial loop ",
                            kernel_.vars[term.var].name));
       }
@@ -285,6 +309,8 @@ class KernelVerifier {
   std::vector<VarId> scope_;
   std::vector<Guard> conditions_;
   VarId lane_ = -1;                   // of the vector loop around
+  bool in_group_ = false;             // whether a Group loop is around
+  int ifs_ = 0;                       // around
   int function_ = 0, functions_ = 0;  // outlined loop around, and how many there are
   std::vector<int> function_of_;      // of each register, or -1
 };

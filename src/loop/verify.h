@@ -15,6 +15,8 @@ namespace lathe::loop {
 // - Every address stays inside its buffer, as range_of() (bounds.h) sees it under the guards of the
 //   load and of all If around it. A guarded access that range_of cannot confine is refused.
 // - Input and Constant buffers are not stored to; a Constant holds all its data.
+// - Grid loops are outermost, then come Group loops; each is the only statement around it.
+// - Barriers and Workgroup buffers are used inside a Group loop; no If lies around a barrier.
 // - Register addresses depend on Unroll and Vector variables only.
 // - Vector loops have kLanes iterations and hold only Stores, whose address moves with the lane,
 // and

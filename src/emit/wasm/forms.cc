@@ -39,6 +39,8 @@ class Collector {
       case StmtKind::Store:
         access(stmt.buffer, stmt.address);
         return visit_exprs(stmt.value);
+      case StmtKind::Barrier:
+        return;
     }
   }
 

@@ -85,6 +85,8 @@ void KernelEmitter::emit_stmt(const Stmt& stmt) {
       return emit_if(stmt);
     case StmtKind::Store:
       return emit_store(stmt);
+    case StmtKind::Barrier:
+      CHECK(!"a barrier in a program for one thread");
   }
 }
 
@@ -100,6 +102,9 @@ void KernelEmitter::emit_loop(const Stmt& stmt) {
       emit_body(stmt.body);
       fixed_.lane = -1;
       return;
+    case LoopKind::Grid:
+    case LoopKind::Group:
+      CHECK(!"threads in a program for one thread");
   }
 }
 

@@ -1,0 +1,135 @@
+// Grids, groups, barriers and workgroup memory: text, verifier, interpreter.
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "loop/interpret.h"
+#include "loop/lanes.h"
+#include "loop/parse.h"
+#include "loop/print.h"
+#include "loop/verify.h"
+
+namespace lathe::loop {
+namespace {
+
+Module module_of(std::string_view kernel) {
+  auto module =
+      parse(concat("buffer x : f32[12] input\nbuffer y : f32[12] output\n"
+                   "entry e {\n  kernel k {\n",
+                   kernel, "  }\n}\n"));
+  EXPECT_TRUE(module) << module.error().message;
+  return module ? *std::move(module) : Module();
+}
+
+std::string verdict(std::string_view kernel) {
+  const Status status = verify(module_of(kernel));
+  constexpr std::string_view kPlace = "entry e, kernel k: ";
+  return status ? "" : status.error().message.substr(kPlace.size());
+}
+
+// Turns every group of three elements round, through workgroup memory.
+constexpr std::string_view kTurn =
+    "    shared tile : f32[3]\n"
+    "    for g in 4 grid {\n"
+    "      for t in 3 group {\n"
+    "        tile[t] = x[3*g + t]\n"
+    "        barrier\n"
+    "        y[3*g + t] = tile[-t + 2]\n"
+    "      }\n"
+    "    }\n";
+
+std::string run_on_numbers(const Module& module) {
+  Memory memory(module);
+  for (int i = 0; i < 12; ++i) memory.view<float>(0)[i] = static_cast<float>(i);
+  const Status status = run(module, "e", memory);
+  return status ? bracketed(memory.view<float>(1)) : status.error().message;
+}
+
+TEST(Threads, PrintAfterParseIsTheIdentity) {
+  const std::string text = print(module_of(kTurn));
+  EXPECT_NE(text.find(kTurn), std::string::npos) << text;
+  EXPECT_EQ(print(*parse(text)), text);
+}
+
+TEST(Threads, NamesLikeKeywordsAreQuoted) {
+  const std::string text = print(
+      module_of("    shared \"shared\" : f32[1]\n    for t in 1 group { \"shared\"[0] = 1.0 }\n"));
+  EXPECT_NE(text.find("\"shared\"[0] = 1.0"), std::string::npos) << text;
+  EXPECT_TRUE(parse(text));
+}
+
+TEST(Threads, VerifierAcceptsTheNest) {
+  EXPECT_EQ(verdict(kTurn), "");
+  EXPECT_EQ(verdict("for a in 2 grid { for b in 2 grid { for t in 3 group { "
+                    "y[6*a + 3*b + t] = 0.0 } } }"),
+            "");
+  EXPECT_EQ(verdict("for t in 3 group { for i in 4 { barrier\n y[4*t + i] = 0.0 } }"), "");
+}
+
+TEST(Threads, VerifierRefusesThreadsInside) {
+  EXPECT_EQ(verdict("for i in 2 { for g in 2 grid { y[g] = 0.0 } }"),
+            "grid loop g is not among the outermost loops");
+  EXPECT_EQ(verdict("for t in 2 group { for g in 2 grid { y[g] = 0.0 } }"),
+            "grid loop g is not among the outermost loops");
+  EXPECT_EQ(verdict("for g in 2 grid { y[g] = 0.0 } y[0] = 1.0"),
+            "grid loop g is not among the outermost loops");
+  EXPECT_EQ(verdict("for g in 2 grid { y[g] = 0.0\n for t in 2 group { y[t] = 0.0 } }"),
+            "group loop t is not among the outermost loops");
+}
+
+TEST(Threads, VerifierRefusesMisplacedBarriers) {
+  EXPECT_EQ(verdict("for g in 2 grid { barrier\n y[g] = 0.0 }"), "a barrier outside a group");
+  EXPECT_EQ(verdict("for t in 2 group { if 0 <= t < 1 { barrier } y[t] = 0.0 }"),
+            "a barrier that not every thread may reach");
+  EXPECT_EQ(verdict("for t in 2 group { for v in 4 vector { barrier\n y[v] = 0.0 } }"),
+            "a barrier that not every thread may reach");
+  EXPECT_EQ(verdict("shared s : f32[2]\n for g in 2 grid { s[g] = 0.0 }"),
+            "shared buffer s is used outside a group");
+  EXPECT_EQ(verdict("register r : f32[2]\n for t in 2 group { r[t] = 0.0 }"),
+            "the address of register r depends on serial loop t");
+}
+
+TEST(Threads, RunPhaseByPhase) {
+  EXPECT_EQ(run_on_numbers(module_of(kTurn)), "[2,1,0,5,4,3,8,7,6,11,10,9]");
+}
+
+TEST(Threads, BarriersInLoopsSeparateRounds) {
+  EXPECT_EQ(run_on_numbers(module_of("register sum : f32[1]\n shared tile : f32[3]\n"
+                                     "for t in 3 group { sum[0] = 0.0 for i in 4 {"
+                                     "  tile[t] = x[3*i + t]  barrier"
+                                     "  for j in 3 { sum[0] = add(sum[0], tile[j]) } barrier }"
+                                     "  y[t] = sum[0] }")),
+            "[66,66,66,0,0,0,0,0,0,0,0,0]");
+}
+
+TEST(Threads, RegistersBelongToOneThread) {
+  const std::string got = run_on_numbers(
+      module_of("register r : f32[1]\n for g in 2 grid { for t in 2 group {"
+                " if 0 <= g < 1 { r[0] = x[t + 5] } barrier\n y[2*g + t] = r[0] } }"));
+  EXPECT_EQ(got.substr(0, 13), "[5,6,nan,nan,");
+}
+
+TEST(Threads, RacesAreErrors) {
+  EXPECT_EQ(run_on_numbers(module_of("shared s : f32[3]\n for t in 3 group {"
+                                     " s[t] = x[t] y[t] = s[-t + 2] }")),
+            "kernel k: threads race for s[2]");
+  EXPECT_EQ(run_on_numbers(module_of("for g in 3 grid { y[0] = x[g] }")),
+            "kernel k: threads race for y[0]");
+  EXPECT_EQ(run_on_numbers(module_of("for g in 3 grid { y[g] = y[2] }")),
+            "kernel k: threads race for y[2]");
+}
+
+TEST(Threads, IterationsMeet) {
+  const auto meet = [](std::string_view kernel) {
+    const Module module = module_of(kernel);
+    const Kernel& parsed = module.entries[0].kernels[0];
+    return iterations_meet(parsed, parsed.body[0]);
+  };
+  EXPECT_FALSE(meet("for i in 4 { for j in 3 { y[3*i + j] = x[0] } }"));
+  EXPECT_FALSE(meet("for i in 6 { y[2*i] = y[2*i + 1] }"));
+  EXPECT_TRUE(meet("for i in 4 { for j in 4 { y[2*i + j] = x[0] } }"));
+  EXPECT_TRUE(meet("for i in 6 { y[i] = y[i + 6] y[i + 5] = 0.0 }"));
+  EXPECT_TRUE(meet("for i in 1000000000 { y[0] = x[0] }"));
+}
+
+}  // namespace
+}  // namespace lathe::loop
