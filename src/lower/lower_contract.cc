@@ -262,7 +262,7 @@ class ContractLowering {
     }
     const Affine address = loop::row_major(place, contract_.shape);
     const ExprId sum = mul_add(operand_at(0, index_), operand_at(1, index_),
-                               exprs.load(out, contract_.dtype, address, inside.guards));
+                               exprs.load(out, contract_.dtype, address));
     inside.body.push_back(loop::store(out, address, sum));
     std::vector<Stmt> body;
     body.push_back(std::move(inside));
