@@ -1,0 +1,123 @@
+#include "lower/plan_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "loop/parse.h"
+#include "lower/lower.h"
+#include "random_graph.h"
+
+namespace lathe::lower {
+namespace {
+
+using loop::BufferRole;
+
+struct Life {
+  int first = -1, last = -1;
+};
+
+void touch(Life& life, int kernel) {
+  if (life.first < 0) life.first = kernel;
+  life.last = kernel;
+}
+
+// When each buffer is touched, by kernels of all entries counted together.
+std::vector<Life> lives_of(const loop::Module& module) {
+  std::vector<Life> lives(module.buffers.size());
+  int number = 0;
+  for (const loop::Entry& entry : module.entries) {
+    for (const loop::Kernel& kernel : entry.kernels) {
+      const auto visit = [&](const auto& self, const std::vector<loop::Stmt>& body) -> void {
+        for (const loop::Stmt& stmt : body) {
+          const bool global = stmt.buffer.space == loop::Space::Global;
+          if (stmt.kind == loop::StmtKind::Store && global) touch(lives[stmt.buffer.id], number);
+          self(self, stmt.body);
+        }
+      };
+      visit(visit, kernel.body);
+      for (const loop::Expr& expr : kernel.exprs) {
+        const bool global = expr.buffer.space == loop::Space::Global;
+        if (expr.kind == loop::ExprKind::Load && global) touch(lives[expr.buffer.id], number);
+      }
+      ++number;
+    }
+  }
+  return lives;
+}
+
+void expect_apart(const loop::Module& module, const MemoryPlan& plan) {
+  const std::vector<Life> lives = lives_of(module);
+  const auto always = [&](size_t id) { return module.buffers[id].role != BufferRole::Temporary; };
+  const auto end = [&](size_t id) {
+    const loop::Buffer& buffer = module.buffers[id];
+    return plan.offsets[id] + static_cast<uint64_t>(buffer.size * scalar::size_of(buffer.dtype));
+  };
+  for (size_t a = 0; a < lives.size(); ++a) {
+    if (lives[a].first < 0 && !always(a)) continue;
+    EXPECT_EQ(plan.offsets[a] % 64, 0u);
+    EXPECT_GT(plan.offsets[a], 0u);
+    EXPECT_LE(end(a), plan.total_bytes);
+    for (size_t b = a + 1; b < lives.size(); ++b) {
+      if (lives[b].first < 0 && !always(b)) continue;
+      const bool together = always(a) || always(b) ||
+                            (lives[a].first <= lives[b].last && lives[b].first <= lives[a].last);
+      if (!together) continue;
+      EXPECT_TRUE(end(a) <= plan.offsets[b] || end(b) <= plan.offsets[a])
+          << module.buffers[a].name << " and " << module.buffers[b].name;
+    }
+  }
+}
+
+TEST(PlanMemory, LivingBuffersNeverOverlap) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    graph::RandomGraph random(seed);
+    graph::Program program{{random.make(30), random.make(20)}};
+    program.entries[1].name = "other";
+    const loop::Module module = lower(program);
+    const auto plan = plan_memory(module);
+    ASSERT_TRUE(plan) << plan.error().message;
+    expect_apart(module, *plan);
+  }
+}
+
+// A chain of copies through temporaries a, b, c, d of 1024 bytes each.
+constexpr std::string_view kChain =
+    "buffer x : f32[256] input\n"
+    "buffer y : f32[256] output\n"
+    "buffer a : f32[256] temporary\n"
+    "buffer b : f32[256] temporary\n"
+    "buffer c : f32[256] temporary\n"
+    "buffer d : f32[256] temporary\n"
+    "entry e {\n"
+    "  kernel k0 { for i in 256 { a[i] = x[i] } }\n"
+    "  kernel k1 { for i in 256 { b[i] = a[i] } }\n"
+    "  kernel k2 { for i in 256 { c[i] = b[i] } }\n"
+    "  kernel k3 { for i in 256 { d[i] = c[i] } }\n"
+    "  kernel k4 { for i in 256 { y[i] = d[i] } }\n"
+    "}\n";
+
+TEST(PlanMemory, TemporariesShareMemory) {
+  const auto module = loop::parse(kChain);
+  ASSERT_TRUE(module) << module.error().message;
+  const auto plan = plan_memory(*module);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->persistent_bytes, 64u + 2 * 1024);
+  EXPECT_EQ(plan->total_bytes, plan->persistent_bytes + 2 * 1024);
+  EXPECT_EQ(plan->offsets[2], plan->offsets[4]);
+  EXPECT_EQ(plan->offsets[3], plan->offsets[5]);
+}
+
+TEST(PlanMemory, RefusesMoreThanFourGigabytes) {
+  const auto module = loop::parse(
+      "buffer w : f32[1073741824] state\n"
+      "buffer x : f32[16] input\n");
+  ASSERT_TRUE(module) << module.error().message;
+  const auto plan = plan_memory(*module);
+  ASSERT_FALSE(plan);
+  EXPECT_EQ(plan.error().message,
+            "the model needs 4096 MiB of memory (4096 MiB of weights, inputs and outputs); a "
+            "32-bit WebAssembly memory holds 4096 MiB. Use a smaller batch or fewer units");
+}
+
+}  // namespace
+}  // namespace lathe::lower
