@@ -1,6 +1,7 @@
 #include "runs.h"
 
 #include "base/text.h"
+#include "emit/wasm/module.h"
 #include "grad/gradient.h"
 #include "graph/parse.h"
 #include "graph/print.h"
@@ -11,7 +12,11 @@
 #include "loop/spell_transcendentals.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
+#include "lower/lay_out_operands.h"
+#include "lower/lower.h"
+#include "lower/plan_memory.h"
 #include "opt/passes.h"
+#include "wasm/print.h"
 
 namespace lathe::golden {
 
@@ -103,9 +108,33 @@ std::string run_loop(std::string_view argument, std::string_view input) {
   return concat("there is no pass ", argument, '\n');
 }
 
+// Graph -> scheduled loops, as the compiler does it.
+std::string run_lower(std::string_view, std::string_view input) {
+  auto graph = graph::parse(input);
+  if (!graph) return print_graph(graph);
+  loop::Module module = lower::lower({{lower::lay_out_operands(std::move(*graph))}});
+  for (loop::Kernel& kernel : module.entries[0].kernels) {
+    for (const LoopPass& pass : kLoopPasses) pass.run(kernel);
+  }
+  const Status sound = loop::verify(module);
+  return sound ? loop::print(module) : concat(sound.error().message, '\n');
+}
+
+// Loops -> WebAssembly text, for --pass=scalar, simd or relaxed.
+std::string run_emit(std::string_view argument, std::string_view input) {
+  const auto loops = loop::parse(input);
+  if (!loops) return concat(loops.error().message, '\n');
+  if (const Status sound = loop::verify(*loops); !sound) return concat(sound.error().message, '\n');
+  const auto plan = lower::plan_memory(*loops);
+  if (!plan) return concat(plan.error().message, '\n');
+  const emit::Target target{.simd = argument != "scalar", .relaxed_simd = argument == "relaxed"};
+  const auto module = emit::emit_module(*loops, {plan->offsets, plan->total_bytes}, {}, {}, target);
+  return module ? wasm::print(*module) : concat(module.error().message, '\n');
+}
+
 constexpr Run kRuns[] = {
-    {"print", run_print}, {"error", run_error}, {"opt", run_opt},
-    {"grad", run_grad},   {"loop", run_loop},
+    {"print", run_print}, {"error", run_error}, {"opt", run_opt},   {"grad", run_grad},
+    {"loop", run_loop},   {"lower", run_lower}, {"emit", run_emit},
 };
 
 }  // namespace
