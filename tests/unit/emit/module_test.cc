@@ -1,0 +1,105 @@
+#include "emit/wasm/module.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "loop/parse.h"
+#include "loop/verify.h"
+#include "lower/plan_memory.h"
+#include "wasm/features.h"
+
+namespace lathe::emit {
+namespace {
+
+constexpr std::string_view kBuffers =
+    "buffer x : f32[16] input\n"
+    "buffer n : i32[16] input\n"
+    "buffer y : f32[16] output\n"
+    "buffer m : i32[16] output\n"
+    "buffer c : f32[2] constant {1.0, 2.0}\n"
+    "buffer zero : f32[2] constant {0.0, 0.0}\n";
+
+Result<wasm::Module> emitted(std::string_view kernel, Target target) {
+  ASSIGN_OR_RETURN(const loop::Module module,
+                   loop::parse(concat(kBuffers, "entry e {\nkernel k {\n", kernel, "\n}\n}\n")));
+  TRY(loop::verify(module));
+  ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
+  return emit_module(module, {plan.offsets, plan.total_bytes}, {}, "{}", target);
+}
+
+wasm::Module must(std::string_view kernel, Target target) {
+  auto module = emitted(kernel, target);
+  EXPECT_TRUE(module) << module.error().message;
+  return module ? *std::move(module) : wasm::Module();
+}
+
+constexpr std::string_view kLanes =
+    "for v in 4 vector { y[v] = mul_add(x[v], x[v + 4], x[v + 8]) }";
+
+TEST(Emit, UsesOnlyTheFeaturesAskedFor) {
+  const auto has = [](Target target, wasm::Feature feature) {
+    return wasm::features_of(must(kLanes, target)).has(feature);
+  };
+  using enum wasm::Feature;
+  EXPECT_FALSE(has({.simd = false, .relaxed_simd = false}, simd));
+  EXPECT_TRUE(has({.simd = true, .relaxed_simd = false}, simd));
+  EXPECT_FALSE(has({.simd = true, .relaxed_simd = false}, relaxed_simd));
+  EXPECT_TRUE(has({.simd = true, .relaxed_simd = true}, relaxed_simd));
+}
+
+TEST(Emit, OutlinedLoopsBecomeFunctions) {
+  const wasm::Module module = must(
+      "for i in 4 outlined { for j in 4 { y[4*i + j] = x[4*i + j] } }\n"
+      "for i1 in 4 outlined { y[i1] = 0.0 }",
+      {});
+  EXPECT_EQ(module.functions.size(), 4u);  // entry, kernel, two bodies
+}
+
+TEST(Emit, OutlinedLoopsInsideUnrolledOnesStayWhereTheyAre) {
+  const wasm::Module module =
+      must("for u in 2 unroll { for i in 4 outlined { y[i + 4*u] = x[i] } }", {});
+  EXPECT_EQ(module.functions.size(), 2u);
+}
+
+TEST(Emit, ShiftsByLaneAndCastsToTheSameTypeAreValid) {
+  for (const bool simd : {false, true}) {
+    must("for v in 4 vector { m[v] = shift_left(n[v], n[v + 4]) }", {.simd = simd});
+    must("for v in 4 vector { m[v] = shift_right(n[v], 3) }", {.simd = simd});
+    must("for v in 4 vector { y[v] = cast<f32>(x[v]) }", {.simd = simd});
+    must("for v in 4 vector { m[v] = cast<i32>(n[v]) }", {.simd = simd});
+  }
+}
+
+TEST(Emit, ConstantsOfZerosNeedNoData) {
+  EXPECT_EQ(must("y[0] = add(c[0], zero[0])", {}).data.size(), 1u);
+}
+
+TEST(Emit, ExportsMemoryEntriesAndOffsets) {
+  const wasm::Module module = must("y[0] = 1.0", {});
+  std::vector<std::string> names;
+  for (const wasm::Export& each : module.exports) names.push_back(each.name);
+  EXPECT_TRUE(std::ranges::find(names, "memory") != names.end());
+  EXPECT_TRUE(std::ranges::find(names, "e") != names.end());
+}
+
+std::string refusal(std::string_view kernel) {
+  const auto module = emitted(kernel, {});
+  return module ? "" : module.error().message;
+}
+
+TEST(Emit, RefusesWhatLeaves32Bits) {
+  EXPECT_EQ(refusal("for i in 2147483648 { y[0] = 0.0 }"),
+            "entry 'e': a loop runs 2147483648 times, more than 2^31 - 1");
+  EXPECT_EQ(refusal("for i in 3 { m[0] = index(1073741824*i) }"),
+            "entry 'e': an index leaves 32 bits; use smaller tensors or offsets");
+  EXPECT_EQ(refusal("for i in 3 { y[0] = x[i if 0 <= 2147483648*i < 9] }"),
+            "entry 'e': an index leaves 32 bits; use smaller tensors or offsets");
+  EXPECT_EQ(refusal("for i in 2 { if 0 <= 2147483648*i < 9 { y[i] = 0.0 } }"),
+            "entry 'e': an index leaves 32 bits; use smaller tensors or offsets");
+  EXPECT_EQ(refusal("for i in 2 { m[0] = index(1073741824*i) }"), "");
+}
+
+}  // namespace
+}  // namespace lathe::emit
