@@ -1,0 +1,199 @@
+#include "compile/compile.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.h"
+#include "graph/builder.h"
+#include "nn/dense.h"
+#include "nn/training.h"
+#include "wasm/decode.h"
+#include "wasm/validate.h"
+
+namespace lathe::compile {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::Tensor;
+
+graph::Program program_of(std::initializer_list<graph::Graph (*)()> entries) {
+  graph::Program program;
+  for (const auto build : entries) program.entries.push_back(build());
+  return program;
+}
+
+graph::Graph doubled() {
+  Builder b("run");
+  const Tensor x = b.input("x \"1\"", DType::F32, {2, 3}), w = b.state("w", DType::F32, {3});
+  b.output("y", x * 2.0f + w);
+  return *std::move(b).finish();
+}
+
+std::string refusal(const graph::Program& program, const Options& options = {}) {
+  const auto executable = compile(program, options);
+  return executable ? "" : executable.error().message;
+}
+
+TEST(Compile, PassesRunInThisOrder) {
+  const auto names = pass_names();
+  const auto place = [&](std::string_view name) {
+    const auto found = std::ranges::find(names, name);
+    EXPECT_NE(found, names.end()) << name;
+    return found - names.begin();
+  };
+  EXPECT_LT(place("simplify_algebra"), place("lay_out_operands"));
+  EXPECT_LT(place("lay_out_operands"), place("lower"));
+  EXPECT_LT(place("lower"), place("collapse_loops"));
+  EXPECT_LT(place("collapse_loops"), place("spell_transcendentals"));
+  EXPECT_LT(place("spell_transcendentals"), place("vectorise_loops"));
+  EXPECT_LT(place("vectorise_loops"), place("plan_memory"));
+  EXPECT_LT(place("plan_memory"), place("emit_wasm"));
+  EXPECT_EQ(names.back(), "encode");
+}
+
+TEST(Compile, MetadataIsJson) {
+  const auto executable = compile(program_of({doubled}), {});
+  ASSERT_TRUE(executable) << executable.error().message;
+  EXPECT_EQ(metadata(*executable),
+            "{\"version\":1,\"memoryBytes\":256,\"entries\":[{\"name\":\"run\",\"inputs\":[{"
+            "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":64}],"
+            "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}]}],"
+            "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":128}]}");
+}
+
+TEST(Compile, DumpsWhatIsAskedFor) {
+  Options options;
+  options.dumps = {"before:lower", "after:encode"};
+  std::vector<std::string> seen;
+  options.on_dump = [&](std::string_view when, std::string_view text) {
+    seen.push_back(concat(when, ' ', text.substr(0, text.find(' '))));
+  };
+  EXPECT_EQ(refusal(program_of({doubled}), options), "");
+  EXPECT_EQ(seen, (std::vector<std::string>{"before:lower graph", "after:encode (module\n"}));
+}
+
+TEST(Compile, RefusesUnknownDumps) {
+  for (const char* request : {"lower", "after:nothing", "during:lower", "after:", ""}) {
+    Options options;
+    options.dumps = {request};
+    const std::string message = refusal(program_of({doubled}), options);
+    EXPECT_TRUE(message.starts_with(
+        concat("dump '", request, "': want before:PASS or after:PASS, PASS one of * ")))
+        << message;
+  }
+}
+
+TEST(Compile, RefusesContentsThatDoNotFit) {
+  Options options;
+  options.contents = {{"v", {}}};
+  EXPECT_EQ(refusal(program_of({doubled}), options), "the program has no state 'v'");
+  options.contents = {{"w", std::vector<std::byte>(8)}};
+  EXPECT_EQ(refusal(program_of({doubled}), options),
+            "state 'w' of shape [3] holds 12 bytes, not 8");
+}
+
+TEST(Compile, RefusesStatesThatDiffer) {
+  const auto other = [] {
+    Builder b("other");
+    b.output("w", b.state("w", DType::I32, {3}));
+    return *std::move(b).finish();
+  };
+  EXPECT_EQ(refusal(program_of({doubled, +other})),
+            "state 'w' is f32[3] in one entry and i32[3] in 'other'");
+}
+
+TEST(Compile, RefusesNamesThatAreExportedTwice) {
+  EXPECT_EQ(refusal(program_of({doubled, doubled})), "entry 'run': the name is taken");
+  const auto memory = [] {
+    Builder b("go");
+    b.output("y", b.state("memory", DType::F32, {1}));
+    return *std::move(b).finish();
+  };
+  EXPECT_EQ(refusal(program_of({+memory})),
+            "'memory' would be exported twice; rename a state, input or output");
+  const auto alike = [] {
+    Builder b("go");
+    b.output("y", b.state("go.y", DType::F32, {1}));
+    return *std::move(b).finish();
+  };
+  EXPECT_EQ(refusal(program_of({+alike})),
+            "'go.y' would be exported twice; rename a state, input or output");
+}
+
+TEST(Compile, RefusesModelsBeyondTheMemory) {
+  const auto huge = [] {
+    Builder b("go");
+    const Tensor x = b.input("x", DType::F32, {1 << 16, 1 << 16});
+    b.output("sum", graph::sum(x, {0, 1}));
+    return *std::move(b).finish();
+  };
+  EXPECT_TRUE(refusal(program_of({+huge})).starts_with("the model needs 16384 MiB of memory"));
+}
+
+TEST(Compile, RefusesLoopsBeyond32Bits) {
+  const auto endless = [] {
+    Builder b("go");
+    b.output("sum", graph::sum(b.cast(b.iota({3, int64_t{1} << 33}, 0), DType::F32), {1}));
+    return *std::move(b).finish();
+  };
+  EXPECT_NE(refusal(program_of({+endless})), "");
+}
+
+TEST(Compile, ModulesAreValidWithEveryFeature) {
+  for (const Features features : {Features{false, false}, Features{true, false},
+                                  Features{true, true}, Features{false, true}}) {
+    Options options;
+    options.features = features;
+    options.verify = true;
+    const auto executable = compile(program_of({doubled}), options);
+    ASSERT_TRUE(executable) << executable.error().message;
+    const auto module = wasm::decode(executable->module);
+    ASSERT_TRUE(module) << module.error().message;
+    EXPECT_TRUE(wasm::validate(*module));
+  }
+}
+
+double milliseconds() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double, std::milli>(Clock::now().time_since_epoch()).count();
+}
+
+// Time grows with the number of layers, not with its square.
+TEST(Compile, DeepNetworksTakeTimeInProportion) {
+  const auto time = [](int layers) {
+    nn::Sequential model;
+    for (int i = 0; i < layers; ++i) {
+      model.add(nn::dense({.units = 64, .activation = "relu", .input_shape = {64}}));
+    }
+    const auto program =
+        nn::build_program(model, {.loss = "meanSquaredError", .optimizer = "adam"});
+    EXPECT_TRUE(program) << program.error().message;
+    double best = 1e9;
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const double start = milliseconds();
+      EXPECT_EQ(refusal(*program), "");
+      best = std::min(best, milliseconds() - start);
+    }
+    return best;
+  };
+  const double shallow = time(8), deep = time(64);
+  RecordProperty("milliseconds of 64 layers", std::to_string(deep));
+  EXPECT_LT(deep, 24 * shallow) << shallow << " ms, " << deep << " ms";
+}
+
+TEST(Compile, ClockTimesEveryPass) {
+  Options options;
+  double now = 0;
+  options.clock = [&now] { return now += 1; };
+  const auto executable = compile(program_of({doubled}), options);
+  ASSERT_TRUE(executable);
+  EXPECT_GE(executable->times.size(), pass_names().size());
+  EXPECT_EQ(executable->times.back().pass, "encode");
+  EXPECT_EQ(executable->times.back().milliseconds, 1);
+}
+
+}  // namespace
+}  // namespace lathe::compile
