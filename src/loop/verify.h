@@ -17,10 +17,12 @@ namespace lathe::loop {
 // - Input and Constant buffers are not stored to; a Constant holds all its data.
 // - Grid loops are outermost, then come Group loops; each is the only statement around it.
 // - Barriers and Workgroup buffers are used inside a Group loop; no If lies around a barrier.
-// - Register addresses depend on Unroll and Vector variables only.
+// - Register addresses depend on Unroll and Vector variables only; lanes lie side by side from a
+//   multiple of kLanes on.
+// - A register that an outlined loop uses is used nowhere else, and written there before it is
+// read.
 // - Vector loops have kLanes iterations and hold only Stores, whose address moves with the lane,
-// and
-//   Unroll loops; no lane touches what another lane of the same loop stores.
+//   and Unroll loops; no lane touches what another lane of the same loop stores.
 Status verify(const Module& module);
 
 }  // namespace lathe::loop

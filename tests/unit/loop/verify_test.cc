@@ -103,6 +103,29 @@ TEST(Verify, RefusesRegistersThatDependOnSerialLoops) {
   EXPECT_EQ(verdict("register r : f32[4]\nfor u in 4 unroll { r[u] = 0.0 }"), "");
 }
 
+TEST(Verify, RefusesRegistersThatCrossOutlinedLoops) {
+  EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] y[i] = r[0] }"), "");
+  EXPECT_EQ(verdict("register r : f32[1] r[0] = 1.0 for i in 3 outlined { y[i] = r[0] }"),
+            "register r crosses the body of an outlined loop");
+  EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] } y[0] = r[0]"),
+            "register r crosses the body of an outlined loop");
+  EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] }"
+                    " for j in 3 outlined { r[0] = x[j] }"),
+            "register r crosses the body of an outlined loop");
+  EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { y[i] = r[0] r[0] = x[i] }"),
+            "an outlined loop reads register r before it writes it");
+  EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = add(r[0], x[i]) }"),
+            "an outlined loop reads register r before it writes it");
+}
+
+TEST(Verify, RefusesLanesOfRegistersThatAreApart) {
+  EXPECT_EQ(verdict("register r : f32[8] for v in 4 vector { r[v + 4] = x[v] }"), "");
+  for (const char* address : {"2*v", "v + 1", "-1*v + 3"}) {
+    EXPECT_EQ(verdict(concat("register r : f32[8] for v in 4 vector { r[", address, "] = x[v] }")),
+              "the lanes of register r are not 4 elements side by side");
+  }
+}
+
 TEST(Verify, RefusesBrokenTables) {
   const auto broken = [](const std::function<void(Module&, Kernel&)>& damage) {
     Module module = module_of("for i in 3 { y[i] = neg(x[i]) }");
