@@ -203,7 +203,7 @@ Result<Module> ModuleBuilder::finish() {
     module_.functions.push_back(std::move(function.function_));
   }
   functions_.clear();
-  TRY(validate(module_));
+  TRY(validate_around_bodies(module_));
   return std::move(module_);
 }
 

@@ -52,6 +52,17 @@ class Validator {
   explicit Validator(const Module& module) : module_(module), spaces_(index_spaces(module)) {}
 
   Status run() {
+    TRY(around_bodies());
+    return functions(&Validator::body);
+  }
+
+  Status run_around_bodies() {
+    TRY(around_bodies());
+    return functions(&Validator::references);
+  }
+
+ private:
+  Status around_bodies() {
     TRY(types_in_range());
     for (const TableType& table : spaces_.tables) {
       TRY(check_limits(table.limits, table.limits.is64 ? UINT64_MAX : UINT32_MAX, "table"));
@@ -64,11 +75,9 @@ class Validator {
     TRY(elements());
     TRY(data());
     TRY(exports());
-    TRY(start());
-    return functions();
+    return start();
   }
 
- private:
   Status types_in_range() const {
     for (uint32_t type : spaces_.function_types) {
       if (type >= module_.types.size()) return fail(concat("unknown type ", type));
@@ -189,25 +198,37 @@ class Validator {
     return {};
   }
 
-  Status functions() {
+  Status functions(Status (Validator::*check)(const Function&, uint32_t)) {
     for (size_t i = 0; i < module_.functions.size(); ++i) {
       const Function& function = module_.functions[i];
       const auto index = static_cast<uint32_t>(spaces_.imported_functions + i);
       if (Status status = check_local_count(function); !status) {
         return located(status.error(), 0, index);
       }
-      FunctionChecker checker(module_, spaces_, function, function.type);
-      for (size_t at = 0; at < function.code.instructions.size(); ++at) {
-        const Instruction& instruction = function.code.instructions[at];
-        Status status = checker.check(instruction);
-        if (status && instruction.op == Opcode::ref_func &&
-            !declared_.contains(instruction.index)) {
-          status = fail(concat("undeclared function reference ", instruction.index));
-        }
-        if (!status) return located(status.error(), at, index);
-      }
-      if (!checker.done()) {
-        return located({"the body ends inside a block"}, function.code.instructions.size(), index);
+      TRY((this->*check)(function, index));
+    }
+    return {};
+  }
+
+  Status body(const Function& function, uint32_t index) {
+    TRY(references(function, index));
+    FunctionChecker checker(module_, spaces_, function, function.type);
+    for (size_t at = 0; at < function.code.instructions.size(); ++at) {
+      const Status status = checker.check(function.code.instructions[at]);
+      if (!status) return located(status.error(), at, index);
+    }
+    if (!checker.done()) {
+      return located({"the body ends inside a block"}, function.code.instructions.size(), index);
+    }
+    return {};
+  }
+
+  Status references(const Function& function, uint32_t index) {
+    for (size_t at = 0; at < function.code.instructions.size(); ++at) {
+      const Instruction& instruction = function.code.instructions[at];
+      if (instruction.op == Opcode::ref_func && !declared_.contains(instruction.index)) {
+        const Error error{concat("undeclared function reference ", instruction.index)};
+        return located(error, at, index);
       }
     }
     return {};
@@ -230,6 +251,7 @@ class Validator {
 
 Status validate(const Module& module, FeatureSet allowed) {
   TRY(Validator(module).run());
+  if (allowed == FeatureSet::all()) return {};
   const FeatureSet used = features_of(module);
   for (Feature feature : all_features()) {
     if (used.has(feature) && !allowed.has(feature)) {
@@ -237,6 +259,10 @@ Status validate(const Module& module, FeatureSet allowed) {
     }
   }
   return {};
+}
+
+Status validate_around_bodies(const Module& module) {
+  return Validator(module).run_around_bodies();
 }
 
 }  // namespace lathe::wasm

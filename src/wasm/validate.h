@@ -9,4 +9,8 @@ namespace lathe::wasm {
 
 Status validate(const Module& module, FeatureSet allowed = FeatureSet::all());
 
+// The same for a module whose function bodies have been typed one instruction at a time as they
+// were written.
+Status validate_around_bodies(const Module& module);
+
 }  // namespace lathe::wasm
