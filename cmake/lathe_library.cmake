@@ -24,10 +24,11 @@ function(lathe_library name)
 endfunction()
 
 # lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.
+# Without type information, as the libraries: sanitizers compare the two.
 function(lathe_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name}_test ${ARG_SOURCES})
-  target_compile_options(${name}_test PRIVATE -O1 -Wall -Wextra -Werror -Wswitch ${LATHE_NOT_WARNINGS})
+  target_compile_options(${name}_test PRIVATE -O1 -Wall -Wextra -Werror -Wswitch -fno-rtti ${LATHE_NOT_WARNINGS})
   target_link_libraries(${name}_test PRIVATE GTest::gtest_main)
   foreach(dep ${ARG_DEPS})
     string(REPLACE "/" "_" dep "${dep}")
