@@ -103,6 +103,7 @@ SUITES = [
     ("ctest-clang", junit, ctest("clang")),
     ("ops", last_line, ["build/native/tests/ops/ops_test", OPS]),
     ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
+    ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),

@@ -50,4 +50,20 @@ void append_float(std::string& out, T number, int most_digits, T (*parse)(const 
 void append_value(std::string& out, float number) { append_float(out, number, 9, std::strtof); }
 void append_value(std::string& out, double number) { append_float(out, number, 17, std::strtod); }
 
+void append_json(std::string& out, std::string_view text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      append(out, '\\', c);
+    } else if (code < 0x20) {
+      append(out, "\\u00", kHex[code >> 4], kHex[code & 15]);
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
 }  // namespace lathe

@@ -45,6 +45,9 @@ std::string concat(const Parts&... parts) {
   return out;
 }
 
+// The text as a JSON string, quotes included.
+void append_json(std::string& out, std::string_view text);
+
 // "[64,784]" of {64, 784}.
 template <class Range>
 std::string bracketed(const Range& numbers) {

@@ -27,13 +27,13 @@ void dump(const State& state, std::string_view when, std::string_view pass) {
   if (wanted) options.on_dump(concat(when, ':', pass), text(state));
 }
 
-Status check_dumps(const std::vector<std::string>& dumps) {
+Status check_dumps(const std::vector<std::string>& dumps, Target target) {
   for (const std::string& request : dumps) {
     const size_t colon = request.find(':');
     const std::string_view when = std::string_view(request).substr(0, colon);
     const std::string_view pass =
         colon == std::string::npos ? "" : std::string_view(request).substr(colon + 1);
-    const auto names = pass_names();
+    const auto names = pass_names(target);
     const bool known = pass == "*" || std::ranges::find(names, pass) != names.end();
     if ((when == "before" || when == "after") && known) continue;
     std::string message =
@@ -90,28 +90,12 @@ Status check_names(const graph::Program& program) {
   return {};
 }
 
-void append_quoted(std::string& out, std::string_view plain) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  out += '"';
-  for (const char c : plain) {
-    const auto code = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      append(out, '\\', c);
-    } else if (code < 0x20) {
-      append(out, "\\u00", kHex[code >> 4], kHex[code & 15]);
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
 void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers) {
   append(out, '"', key, "\":[");
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& buffer = buffers[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");
-    append_quoted(out, buffer.name);
+    append_json(out, buffer.name);
     append(out, ",\"dtype\":\"", scalar::text(buffer.dtype),
            "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset, '}');
   }
@@ -120,8 +104,10 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
 
 }  // namespace
 
-Result<Executable> compile(const graph::Program& program, const Options& options) {
-  TRY(check_dumps(options.dumps));
+namespace {
+
+Result<State> run_passes(const graph::Program& program, const Options& options, Target target) {
+  TRY(check_dumps(options.dumps, target));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
   TRY(check_names(program));
@@ -130,8 +116,9 @@ Result<Executable> compile(const graph::Program& program, const Options& options
               .loops = {},
               .plan = {},
               .module = {},
+              .shaders = {},
               .executable = {}};
-  for (const Pass& pass : pipeline()) {
+  for (const Pass& pass : pipeline(target)) {
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
     TRY(pass.run(state));
@@ -144,7 +131,19 @@ Result<Executable> compile(const graph::Program& program, const Options& options
       return fail(concat("after pass ", pass.name, ": ", sound.error().message));
     }
   }
+  return state;
+}
+
+}  // namespace
+
+Result<Executable> compile(const graph::Program& program, const Options& options) {
+  ASSIGN_OR_RETURN(State state, run_passes(program, options, Target::Wasm));
   return std::move(state.executable);
+}
+
+Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options) {
+  ASSIGN_OR_RETURN(const State state, run_passes(program, options, Target::Wgsl));
+  return emit::wgsl::json(state.shaders, state.loops);
 }
 
 std::string metadata(const Executable& executable) {
@@ -153,7 +152,7 @@ std::string metadata(const Executable& executable) {
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const Entry& entry = executable.entries[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");
-    append_quoted(out, entry.name);
+    append_json(out, entry.name);
     out += ',';
     append_buffers(out, "inputs", entry.inputs);
     out += ',';
@@ -165,9 +164,9 @@ std::string metadata(const Executable& executable) {
   return out + '}';
 }
 
-std::vector<std::string_view> pass_names() {
+std::vector<std::string_view> pass_names(Target target) {
   std::vector<std::string_view> names;
-  for (const Pass& pass : pipeline()) {
+  for (const Pass& pass : pipeline(target)) {
     if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
   }
   return names;

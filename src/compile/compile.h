@@ -1,5 +1,5 @@
-// Program -> Executable: the whole pipeline from tensor graphs to the bytes of one WebAssembly
-// module.
+// The whole pipeline: from tensor graphs to the bytes of one WebAssembly module, or to the shaders
+// of a WebGPU program.
 #pragma once
 
 #include <cstddef>
@@ -74,7 +74,13 @@ Result<Executable> compile(const graph::Program& program, const Options& options
 // {"version":1,"memoryBytes":…,"entries":[{"name","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 std::string metadata(const Executable& executable);
 
+// Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times
+// and contents belong to WebAssembly.
+Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options);
+
+enum class Target : uint8_t { Wasm, Wgsl };
+
 // The names of the passes in the order they run.
-std::vector<std::string_view> pass_names();
+std::vector<std::string_view> pass_names(Target target = Target::Wasm);
 
 }  // namespace lathe::compile

@@ -5,9 +5,11 @@
 #include "base/text.h"
 #include "graph/print.h"
 #include "graph/verify.h"
+#include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/lay_out_operands.h"
@@ -37,10 +39,12 @@ Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
           }};
 }
 
-Status lower_program(State& state) {
-  state.loops = lower::lower(state.program);
-  state.form = Form::Loop;
-  return {};
+Pass lowering(lower::Style style) {
+  return {"lower", [style](State& state) -> Status {
+            state.loops = lower::lower(state.program, style);
+            state.form = Form::Loop;
+            return {};
+          }};
 }
 
 Buffer placed(const State& state, const loop::Port& port) {
@@ -102,25 +106,43 @@ Status encode(State& state) {
   return {};
 }
 
-std::vector<Pass> list_passes() {
+Status emit_wgsl(State& state) {
+  ASSIGN_OR_RETURN(state.shaders, emit::wgsl::emit_program(state.loops));
+  state.form = Form::Shaders;
+  return {};
+}
+
+std::vector<Pass> list_passes(Target target) {
   std::vector<Pass> passes;
   for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
-  passes.push_back(on_graphs("lay_out_operands", lower::lay_out_operands));
-  passes.push_back({"lower", lower_program});
-  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-  passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
-  passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
-  passes.push_back({"plan_memory", plan_memory});
-  passes.push_back({"emit_wasm", emit_wasm});
-  passes.push_back({"encode", encode});
+  switch (target) {
+    case Target::Wasm:
+      passes.push_back(on_graphs("lay_out_operands", lower::lay_out_operands));
+      passes.push_back(lowering(lower::Style::Lanes));
+      passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+      passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+      passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+      passes.push_back({"plan_memory", plan_memory});
+      passes.push_back({"emit_wasm", emit_wasm});
+      passes.push_back({"encode", encode});
+      break;
+    case Target::Wgsl:
+      passes.push_back(lowering(lower::Style::Threads));
+      passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+      passes.push_back(on_kernels("tile_products", loop::tile_products));
+      passes.push_back(on_kernels("bind_grid", loop::bind_grid));
+      passes.push_back({"emit_wgsl", emit_wgsl});
+      break;
+  }
   return passes;
 }
 
 }  // namespace
 
-const std::vector<Pass>& pipeline() {
-  static const std::vector<Pass> kPasses = list_passes();
-  return kPasses;
+const std::vector<Pass>& pipeline(Target target) {
+  static const std::vector<Pass> kWasm = list_passes(Target::Wasm);
+  static const std::vector<Pass> kWgsl = list_passes(Target::Wgsl);
+  return target == Target::Wasm ? kWasm : kWgsl;
 }
 
 std::string text(const State& state) {
@@ -136,6 +158,9 @@ std::string text(const State& state) {
     case Form::Bytes:
       out = wasm::print(state.module);
       break;
+    case Form::Shaders:
+      out = emit::wgsl::text(state.shaders);
+      break;
   }
   return out;
 }
@@ -150,6 +175,8 @@ Status verify(const State& state) {
     case Form::Wasm:
     case Form::Bytes:
       return wasm::validate(state.module);
+    case Form::Shaders:
+      return {};
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // The pipeline as data: what a compilation holds between passes, and the list of passes in the
-// order they run.
+// order they run, for each target.
 #pragma once
 
 #include <functional>
@@ -9,13 +9,14 @@
 
 #include "compile/compile.h"
 #include "emit/wasm/module.h"
+#include "emit/wgsl/module.h"
 #include "loop/loop.h"
 #include "lower/plan_memory.h"
 
 namespace lathe::compile {
 
 // The form the program has reached; text and verification are of that form.
-enum class Form { Graph, Loop, Wasm, Bytes };
+enum class Form { Graph, Loop, Wasm, Bytes, Shaders };
 
 struct State {
   const Options& options;
@@ -24,6 +25,7 @@ struct State {
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;
+  emit::wgsl::Program shaders;
   Executable executable;
 };
 
@@ -32,7 +34,7 @@ struct Pass {
   std::function<Status(State&)> run;
 };
 
-const std::vector<Pass>& pipeline();
+const std::vector<Pass>& pipeline(Target target);
 
 std::string text(const State& state);
 Status verify(const State& state);

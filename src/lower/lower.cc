@@ -26,10 +26,11 @@ namespace {
 
 class EntryLowering {
  public:
-  EntryLowering(const Graph& graph, loop::Module& module, std::map<std::string, int32_t>& states)
+  EntryLowering(const Graph& graph, loop::Module& module, std::map<std::string, int32_t>& states,
+                Style style)
       : graph_(graph),
         fusion_(fuse_groups(graph)),
-        context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), module},
+        context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), module, style},
         states_(states) {}
 
   loop::Entry run() {
@@ -194,11 +195,11 @@ void make_names_distinct(loop::Module& module) {
 
 }  // namespace
 
-loop::Module lower(const graph::Program& program) {
+loop::Module lower(const graph::Program& program, Style style) {
   loop::Module module;
   std::map<std::string, int32_t> states;
   for (const Graph& graph : program.entries) {
-    loop::Entry entry = EntryLowering(graph, module, states).run();
+    loop::Entry entry = EntryLowering(graph, module, states, style).run();
     module.entries.push_back(std::move(entry));
   }
   make_names_distinct(module);

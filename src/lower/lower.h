@@ -7,7 +7,12 @@
 
 namespace lathe::lower {
 
+enum class Style : uint8_t {
+  Lanes,    // register tiles and vector lanes, for one thread
+  Threads,  // one element at a time, for passes that give the loops around it to threads
+};
+
 // The program must be verified. States of the same name become one buffer.
-loop::Module lower(const graph::Program& program);
+loop::Module lower(const graph::Program& program, Style style = Style::Lanes);
 
 }  // namespace lathe::lower

@@ -47,8 +47,10 @@ class ContractLowering {
     }
     lhs_guards_ = guards_of(contraction_.lhs, 0);
     rhs_guards_ = guards_of(contraction_.rhs, 1);
-    column_ = find_column();
-    row_ = find_row();
+    if (nest_.context().style == Style::Lanes) {
+      column_ = find_column();
+      row_ = find_row();
+    }
     tile_all();
   }
 

@@ -41,7 +41,8 @@ class ReduceLowering {
       return !vars.empty() && kernel_.vars[static_cast<size_t>(vars.back())].extent >= kLanes &&
              stride_of(kernel_, element, vars.back()) == Stride::Contiguous;
     };
-    const bool in_lanes = reduce_.dtype != loop::DType::Bool;
+    const bool in_lanes =
+        nest_.context().style == Style::Lanes && reduce_.dtype != loop::DType::Bool;
     if (in_lanes && lanes_along(reduced_)) {
       fold_lanes();
     } else if (in_lanes && lanes_along(kept_)) {

@@ -9,6 +9,7 @@
 #include "graph/graph.h"
 #include "loop/loop.h"
 #include "lower/fuse_groups.h"
+#include "lower/lower.h"
 
 namespace lathe::lower {
 
@@ -20,6 +21,7 @@ struct EntryContext {
   const Fusion& fusion;
   std::vector<int32_t> buffer_of;  // by node: buffer that holds it, or -1
   loop::Module& module;
+  Style style;
 
   int32_t add_buffer(std::string name, loop::DType dtype, int64_t size, loop::BufferRole role);
 };

@@ -5,9 +5,11 @@
 #include <fstream>
 
 #include "base/text.h"
+#include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
 #include "loop/interpret.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/lay_out_operands.h"
@@ -47,6 +49,41 @@ std::string json_arrays(const Arrays& arrays) {
   return out + '}';
 }
 
+// What both manifests say of a case behind its name and file.
+std::string json_expectation(const Expectation& test) {
+  std::string out =
+      concat(",\"exact\":", test.exact ? "true" : "false", ",\"inputs\":", json_arrays(test.inputs),
+             ",\"states\":", json_arrays(test.states), ",\"expected\":[");
+  for (size_t i = 0; i < test.expected.size(); ++i) {
+    append(out, i == 0 ? "" : ",", "{\"outputs\":", json_arrays(test.expected[i].outputs),
+           ",\"states\":", json_arrays(test.expected[i].states), '}');
+  }
+  return out + "]}\n";
+}
+
+Result<loop::Module> lower_for(const graph::Graph& graph, compile::Target target) {
+  graph::Program program;
+  program.entries.push_back(graph);
+  graph::Graph& entry = program.entries[0];
+  for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
+  const bool lanes = target == compile::Target::Wasm;
+  if (lanes) entry = lower::lay_out_operands(std::move(entry));
+  loop::Module module = lower::lower(program, lanes ? lower::Style::Lanes : lower::Style::Threads);
+  TRY(loop::verify(module));
+  for (loop::Kernel& kernel : module.entries[0].kernels) {
+    loop::collapse_loops(kernel);
+    if (lanes) {
+      loop::spell_transcendentals(kernel);
+      loop::vectorise_loops(kernel);
+    } else {
+      loop::tile_products(kernel);
+      loop::bind_grid(kernel);
+    }
+  }
+  TRY(loop::verify(module));
+  return module;
+}
+
 }  // namespace
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random) {
@@ -63,21 +100,9 @@ Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random)
   return array;
 }
 
-Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states) {
-  graph::Program program;
-  program.entries.push_back(graph);
-  for (const opt::Pass& pass : opt::passes()) {
-    program.entries[0] = pass.run(std::move(program.entries[0]));
-  }
-  program.entries[0] = lower::lay_out_operands(std::move(program.entries[0]));
-  loop::Module module = lower::lower(program);
-  TRY(loop::verify(module));
-  for (loop::Kernel& kernel : module.entries[0].kernels) {
-    loop::collapse_loops(kernel);
-    loop::spell_transcendentals(kernel);
-    loop::vectorise_loops(kernel);
-  }
-  TRY(loop::verify(module));
+Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states,
+                          compile::Target target) {
+  ASSIGN_OR_RETURN(const loop::Module module, lower_for(graph, target));
   loop::Memory memory(module);
   const auto write = [&](int32_t buffer, const Array& array) {
     std::memcpy(memory.bytes(buffer).data(), array.data.data(), array.data.size());
@@ -124,14 +149,7 @@ void Manifest::add(const Expectation& test, std::string_view variant,
       .write(reinterpret_cast<const char*>(executable.module.data()),
              static_cast<std::streamsize>(executable.module.size()));
   append(lines_, "{\"name\":\"", test.name, "\",\"variant\":\"", variant, "\",\"file\":\"", file,
-         "\",\"exact\":", test.exact ? "true" : "false",
-         ",\"metadata\":", compile::metadata(executable), ",\"inputs\":", json_arrays(test.inputs),
-         ",\"states\":", json_arrays(test.states), ",\"expected\":[");
-  for (size_t i = 0; i < test.expected.size(); ++i) {
-    append(lines_, i == 0 ? "" : ",", "{\"outputs\":", json_arrays(test.expected[i].outputs),
-           ",\"states\":", json_arrays(test.expected[i].states), '}');
-  }
-  lines_ += "]}\n";
+         "\",\"metadata\":", compile::metadata(executable), json_expectation(test));
 }
 
 Status Manifest::add(const Expectation& test, const graph::Program& program) {
@@ -142,9 +160,23 @@ Status Manifest::add(const Expectation& test, const graph::Program& program) {
     ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
     add(test, variant.name, executable);
   }
+  compile::Options options;
+  options.verify = true;
+  const auto shaders = compile::compile_to_wgsl(program, options);
+  append(shader_lines_, "{\"name\":\"", test.name, "\",");
+  if (shaders) {
+    append(shader_lines_, "\"shaders\":", *shaders);
+  } else {
+    append(shader_lines_, "\"refused\":");
+    append_json(shader_lines_, shaders.error().message);
+  }
+  shader_lines_ += json_expectation(test);
   return {};
 }
 
-void Manifest::write() const { std::ofstream(directory_ / "manifest.jsonl") << lines_; }
+void Manifest::write() const {
+  std::ofstream(directory_ / "manifest.jsonl") << lines_;
+  std::ofstream(directory_ / "webgpu.jsonl") << shader_lines_;
+}
 
 }  // namespace lathe::ops_tests

@@ -1,5 +1,5 @@
 // What every suite of ops_test shares: execution by the loop interpreter, comparison, and the
-// manifest of modules that run.mjs runs.
+// manifests of modules that run.mjs and of shaders that run_webgpu.mjs runs.
 #pragma once
 
 #include <filesystem>
@@ -35,14 +35,15 @@ inline constexpr Variant kVariants[] = {
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
 
-// The path of the compiler up to the emitter, executed by the loop interpreter.
-Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states);
+// The path of the compiler up to the emitter of the target, executed by the loop interpreter.
+Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states,
+                          compile::Target target);
 
 Status compare(std::string_view what, const Array& want, const Array& got);
 Status compare(const Outcome& want, const Outcome& got);
 
-// One case for run.mjs. `expected` has an outcome for each entry, which starts from `inputs` and
-// `states`.
+// One case for run.mjs and run_webgpu.mjs. `expected` has an outcome for each entry, which starts
+// from `inputs` and `states`.
 struct Expectation {
   std::string name;
   Arrays inputs, states;
@@ -56,13 +57,14 @@ class Manifest {
 
   void add(const Expectation& test, std::string_view variant,
            const compile::Executable& executable);
-  // Compiles the program once for each variant.
+  // Compiles the program once for each variant, and to shaders.
   Status add(const Expectation& test, const graph::Program& program);
   void write() const;
 
  private:
   std::filesystem::path directory_;
   std::string lines_;
+  std::string shader_lines_;  // of webgpu.jsonl
 };
 
 }  // namespace lathe::ops_tests

@@ -26,8 +26,10 @@ Status run_random_graph(uint32_t seed, Manifest& manifest) {
   Outcome want;
   want.states = test.states;
   ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
-  ASSIGN_OR_RETURN(const Outcome got, interpret(graph, test.inputs, test.states));
-  TRY(compare(want, got));
+  for (const compile::Target target : {compile::Target::Wasm, compile::Target::Wgsl}) {
+    ASSIGN_OR_RETURN(const Outcome got, interpret(graph, test.inputs, test.states, target));
+    TRY(compare(want, got));
+  }
   test.expected.push_back(std::move(want));
   graph::Program program;
   program.entries.push_back(graph);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "emit/wasm/limits.h"
+#include "loop/index_width.h"
 
 namespace lathe::emit {
 
@@ -48,7 +48,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
     builder.export_function(entry.name, function.index());
     for (const loop::Kernel& kernel : entry.kernels) {
-      if (const Status fits = check_limits(kernel); !fits) {
+      if (const Status fits = loop::check_index_width(kernel); !fits) {
         return fail(concat("entry '", entry.name, "': ", fits.error().message));
       }
       function.call(KernelEmitter(builder, module, kernel, layout.offsets, target).emit());

@@ -1,0 +1,158 @@
+// Expressions, addresses and guards of a kernel as WGSL text.
+#include <algorithm>
+
+#include "base/text.h"
+#include "emit/wgsl/kernel.h"
+#include "emit/wgsl/spelling.h"
+
+namespace lathe::emit::wgsl {
+
+using loop::Affine;
+using loop::Expr;
+using loop::ExprId;
+using loop::ExprKind;
+using loop::Guard;
+using loop::Space;
+
+namespace {
+
+constexpr int kDeepest = 40;  // operations nested in one line; compilers refuse more than some
+
+std::string_view sign(int64_t number, bool first) {
+  if (first) return number < 0 ? "-" : "";
+  return number < 0 ? " - " : " + ";
+}
+
+uint64_t magnitude(int64_t number) {
+  return number < 0 ? uint64_t{0} - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
+}
+
+}  // namespace
+
+// What the expression needs, operands first, with all that is known before any text is written.
+std::vector<ExprId> KernelEmitter::find_uses(ExprId root) {
+  uses_.assign(static_cast<size_t>(root) + 1, {});
+  uses_[static_cast<size_t>(root)].count = 1;
+  std::vector<ExprId> order;
+  for (ExprId id = root; id >= 0; --id) {
+    if (uses_[static_cast<size_t>(id)].count == 0) continue;
+    order.push_back(id);
+    const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+    const std::span operands(expr.operands.data(), static_cast<size_t>(expr.operand_count()));
+    const bool is_shift = expr.op == loop::Op::ShiftLeft || expr.op == loop::Op::ShiftRight;
+    const bool all_constant = std::ranges::all_of(operands, [&](ExprId operand) {
+      return kernel_.exprs[static_cast<size_t>(operand)].kind == ExprKind::Constant;
+    });
+    for (const ExprId operand : operands) {
+      Use& use = uses_[static_cast<size_t>(operand)];
+      ++use.count;
+      use.must_vary |= all_constant || is_shift;
+    }
+  }
+  std::ranges::reverse(order);
+  return order;
+}
+
+bool KernelEmitter::wants_name(ExprId id, ExprId root) const {
+  const Use& use = uses_[static_cast<size_t>(id)];
+  if (kernel_.exprs[static_cast<size_t>(id)].kind == ExprKind::Constant) return use.must_vary;
+  return (use.count > 1 || use.depth >= kDeepest) && id != root;
+}
+
+std::string KernelEmitter::expression(ExprId id) {
+  const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+  std::vector<std::string> operands;
+  for (int i = 0; i < expr.operand_count(); ++i) {
+    const ExprId operand = expr.operands[static_cast<size_t>(i)];
+    const Use& use = uses_[static_cast<size_t>(operand)];
+    operands.push_back(use.text);
+    if (wants_name(operand, id)) continue;
+    Use& own = uses_[static_cast<size_t>(id)];
+    own.depth = std::max(own.depth, use.depth + 1);
+  }
+  switch (expr.kind) {
+    case ExprKind::Constant:
+      return constant(id, expr.constant);
+    case ExprKind::Index:
+      return concat("i32(", affine(expr.address), ')');
+    case ExprKind::Load:
+      return load(expr);
+    case ExprKind::Apply:
+      return spell(expr.op, operands);
+    case ExprKind::Cast:
+      return cast(expr);
+  }
+  return "";
+}
+
+// Bits that a variable holds are no constant expression.
+std::string KernelEmitter::constant(ExprId id, const loop::Number& number) {
+  if (has_literal(number)) return literal(number);
+  lets_.push_back(concat("let bits", id, " = ", static_cast<uint32_t>(number.i), "u;"));
+  return concat("bitcast<f32>(bits", id, ')');
+}
+
+std::string KernelEmitter::load(const Expr& expr) {
+  const std::string zero = literal(loop::Number::from(expr.dtype, 0));
+  std::vector<Guard> guards;
+  for (const Guard& guard : expr.guards) {
+    if (!guard.index.is_constant()) guards.push_back(guard);
+    const bool fails = guard.index.offset < 0 || guard.index.offset >= guard.extent;
+    if (guard.index.is_constant() && fails) return zero;
+  }
+  std::string value = element(expr.buffer, expr.address, /*stored=*/false);
+  if (expr.buffer.space == Space::Global && expr.dtype == loop::DType::Bool) {
+    value = concat('(', value, " != 0u)");
+  }
+  if (guards.empty()) return value;
+  return concat("select(", zero, ", ", value, ", ", conditions(guards), ')');
+}
+
+std::string KernelEmitter::cast(const Expr& expr) {
+  const ExprId operand = expr.operands[0];
+  const bool saturates = expr.dtype == loop::DType::I32 &&
+                         kernel_.exprs[static_cast<size_t>(operand)].dtype == loop::DType::F32;
+  casts_to_i32_ |= saturates;
+  return concat(saturates ? "to_i32" : value_type(expr.dtype), '(',
+                uses_[static_cast<size_t>(operand)].text, ')');
+}
+
+std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address, bool stored) {
+  if (ref.space == Space::Global) buffers_[ref.id] |= stored;
+  return concat(buffer(ref), '[', affine(address), ']');
+}
+
+std::string KernelEmitter::affine(const Affine& form) const {
+  std::string out;
+  for (const loop::Term& term : form.terms) {
+    append(out, sign(term.coefficient, out.empty()));
+    if (magnitude(term.coefficient) != 1) append(out, magnitude(term.coefficient), " * ");
+    out += var(term.var);
+  }
+  if (form.offset != 0 || out.empty()) {
+    append(out, sign(form.offset, out.empty()), magnitude(form.offset));
+  }
+  return out;
+}
+
+std::string KernelEmitter::conditions(std::span<const Guard> guards) const {
+  std::string out;
+  for (const Guard& guard : guards) {
+    const std::string index = affine(guard.index);
+    append(out, out.empty() ? "" : " && ", "0 <= ", index, " && ", index, " < ", guard.extent);
+  }
+  return out.empty() ? "true" : out;
+}
+
+std::string KernelEmitter::var(loop::VarId id) const {
+  return identifier('v', id, kernel_.vars[static_cast<size_t>(id)].name);
+}
+
+std::string KernelEmitter::buffer(loop::BufferRef ref) const {
+  constexpr char kKinds[] = {'b', 'r', 's'};  // by Space
+  const loop::Buffer& buffer =
+      loop::buffers_in(ref.space, module_, kernel_)[static_cast<size_t>(ref.id)];
+  return identifier(kKinds[static_cast<size_t>(ref.space)], ref.id, buffer.name);
+}
+
+}  // namespace lathe::emit::wgsl

@@ -1,0 +1,213 @@
+#include "emit/wgsl/kernel.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+#include "emit/wgsl/spelling.h"
+#include "loop/index_width.h"
+
+namespace lathe::emit::wgsl {
+
+using loop::LoopKind;
+using loop::Space;
+using loop::Stmt;
+using loop::StmtKind;
+using loop::VarId;
+
+namespace {
+
+// What every WebGPU device offers.
+constexpr size_t kMostBuffers = 8;
+constexpr int64_t kMostBytes = int64_t{1} << 27;  // of a buffer
+constexpr int64_t kMostSharedBytes = 16384;
+constexpr int64_t kMostThreads = 256;   // of a group
+constexpr int64_t kMostGroups = 65535;  // along one axis
+
+constexpr std::string_view kToI32 = R"(
+fn to_i32(x : f32) -> i32 {
+  if (x >= 2147483648f) { return 2147483647i; }
+  if (x >= -2147483648f) { return i32(x); }
+  return select(i32(-2147483648), 0i, x != x);
+}
+)";
+
+int64_t product(const loop::Kernel& kernel, const std::vector<VarId>& vars) {
+  int64_t count = 1;
+  for (const VarId var : vars) {
+    const int64_t extent = kernel.vars[static_cast<size_t>(var)].extent;
+    if (__builtin_mul_overflow(count, extent, &count)) return std::numeric_limits<int64_t>::max();
+  }
+  return count;
+}
+
+}  // namespace
+
+Result<Kernel> KernelEmitter::emit() {
+  find_launch();
+  entry_point();
+  TRY(loop::check_index_width(kernel_));
+  TRY(check_limits());
+  const int64_t groups = product(kernel_, group_) > 0 ? product(kernel_, grid_) : 0;
+  Kernel result;
+  result.name = kernel_.name;
+  for (const auto& [id, stored] : buffers_) result.buffers.push_back(id);
+  if (groups > 0) {
+    result.groups_x = static_cast<uint32_t>(std::min(groups, kMostGroups));
+    result.groups_y = static_cast<uint32_t>((groups + kMostGroups - 1) / kMostGroups);
+  }
+  result.code = declarations();
+  if (casts_to_i32_) result.code += kToI32;
+  append(result.code, '\n', code_);
+  return result;
+}
+
+void KernelEmitter::find_launch() {
+  body_ = &kernel_.body;
+  while (body_->size() == 1 && body_->front().kind == StmtKind::For) {
+    const Stmt& stmt = body_->front();
+    if (stmt.loop != LoopKind::Grid && stmt.loop != LoopKind::Group) return;
+    (stmt.loop == LoopKind::Grid ? grid_ : group_).push_back(stmt.var);
+    body_ = &stmt.body;
+  }
+}
+
+Status KernelEmitter::check_limits() const {
+  const auto refuse = [&](const auto&... parts) {
+    return fail(concat("kernel ", kernel_.name, ": ", parts...));
+  };
+  if (buffers_.size() > kMostBuffers) {
+    return refuse("it touches ", buffers_.size(), " buffers; WebGPU binds ", kMostBuffers);
+  }
+  for (const auto& [id, stored] : buffers_) {
+    const loop::Buffer& buffer = module_.buffers[static_cast<size_t>(id)];
+    if (buffer.size > kMostBytes / 4) {
+      return refuse("buffer ", buffer.name, " has ", buffer.size, " elements; WebGPU binds ",
+                    kMostBytes / 4);
+    }
+  }
+  int64_t shared = 0;
+  for (const loop::Buffer& buffer : kernel_.shared) shared += buffer.size * 4;
+  if (shared > kMostSharedBytes) {
+    return refuse("its groups share ", shared, " bytes; WebGPU has ", kMostSharedBytes);
+  }
+  if (product(kernel_, group_) > kMostThreads) {
+    return refuse("a group has ", product(kernel_, group_), " threads; WebGPU has ", kMostThreads);
+  }
+  const int64_t groups = product(kernel_, grid_);
+  if (groups > std::min<int64_t>(kMostGroups * kMostGroups, std::numeric_limits<int32_t>::max())) {
+    return refuse("it needs ", groups, " groups, more than WebGPU starts");
+  }
+  return {};
+}
+
+std::string KernelEmitter::declarations() const {
+  std::string out;
+  for (int binding = 0; const auto& [id, stored] : buffers_) {
+    append(out, "@group(0) @binding(", binding++, ") var<storage, ", stored ? "read_write" : "read",
+           "> ", buffer({Space::Global, id}), " : array<",
+           storage_type(module_.buffers[static_cast<size_t>(id)].dtype), ">;\n");
+  }
+  for (size_t id = 0; id < kernel_.shared.size(); ++id) {
+    append(out, "var<workgroup> ", buffer({Space::Workgroup, static_cast<int32_t>(id)}),
+           " : array<", value_type(kernel_.shared[id].dtype), ", ",
+           std::max<int64_t>(kernel_.shared[id].size, 1), ">;\n");
+  }
+  return out;
+}
+
+void KernelEmitter::entry_point() {
+  const int64_t groups = product(kernel_, grid_);
+  append(code_, "@compute @workgroup_size(", std::max<int64_t>(product(kernel_, group_), 1),
+         ")\nfn main(@builtin(workgroup_id) place : vec3u, ",
+         "@builtin(local_invocation_index) local : u32) {\n");
+  indent_ = "  ";
+  if (!grid_.empty()) line(concat("let group = i32(place.x + place.y * ", kMostGroups, "u);"));
+  if (groups > kMostGroups && groups % kMostGroups != 0) {
+    line(concat("if (group >= ", groups, ") { return; }"));
+  }
+  if (!group_.empty()) line("let thread = i32(local);");
+  positions("group", grid_);
+  positions("thread", group_);
+  for (size_t id = 0; id < kernel_.registers.size(); ++id) {
+    line(concat("var ", buffer({Space::Register, static_cast<int32_t>(id)}), " : array<",
+                value_type(kernel_.registers[id].dtype), ", ",
+                std::max<int64_t>(kernel_.registers[id].size, 1), ">;"));
+  }
+  emit_body(*body_);
+  code_ += "}\n";
+}
+
+// The loops' variables from the number of the group or thread, which counts the innermost fastest.
+void KernelEmitter::positions(std::string_view number, const std::vector<VarId>& vars) {
+  int64_t step = product(kernel_, vars);
+  for (const VarId id : vars) {
+    const int64_t extent = kernel_.vars[static_cast<size_t>(id)].extent;
+    const bool outermost = id == vars.front();
+    step = extent > 0 ? step / extent : 1;
+    line(concat("let ", var(id), " = ", number, step > 1 ? concat(" / ", step) : "",
+                outermost ? "" : concat(" % ", std::max<int64_t>(extent, 1)), ';'));
+  }
+}
+
+void KernelEmitter::line(std::string_view text) { append(code_, indent_, text, '\n'); }
+
+void KernelEmitter::emit_body(const std::vector<Stmt>& stmts) {
+  for (const Stmt& stmt : stmts) {
+    switch (stmt.kind) {
+      case StmtKind::For:
+        emit_loop(stmt);
+        break;
+      case StmtKind::Store:
+        emit_store(stmt);
+        break;
+      case StmtKind::If:
+        line(concat("if (", conditions(stmt.guards), ") {"));
+        indent_ += "  ";
+        emit_body(stmt.body);
+        indent_.resize(indent_.size() - 2);
+        line("}");
+        break;
+      case StmtKind::Barrier:
+        line("workgroupBarrier();");
+        break;
+    }
+  }
+}
+
+void KernelEmitter::emit_loop(const Stmt& stmt) {
+  const std::string name = var(stmt.var);
+  line(concat("for (var ", name, " = 0; ", name, " < ",
+              kernel_.vars[static_cast<size_t>(stmt.var)].extent, "; ", name, "++) {"));
+  indent_ += "  ";
+  emit_body(stmt.body);
+  indent_.resize(indent_.size() - 2);
+  line("}");
+}
+
+// The values that several expressions share are named inside a block of their own.
+void KernelEmitter::emit_store(const Stmt& stmt) {
+  lets_.clear();
+  for (const loop::ExprId id : find_uses(stmt.value)) {
+    Use& use = uses_[static_cast<size_t>(id)];
+    use.text = expression(id);
+    if (!wants_name(id, stmt.value)) continue;
+    lets_.push_back(concat("let e", id, " = ", use.text, ';'));
+    use.text = concat('e', id);
+  }
+  std::string value = uses_[static_cast<size_t>(stmt.value)].text;
+  const bool as_u32 = stmt.buffer.space == Space::Global &&
+                      kernel_.exprs[static_cast<size_t>(stmt.value)].dtype == loop::DType::Bool;
+  if (as_u32) value = concat("select(0u, 1u, ", value, ')');
+  const std::string store =
+      concat(element(stmt.buffer, stmt.address, /*stored=*/true), " = ", value, ';');
+  if (lets_.empty()) return line(store);
+  line("{");
+  indent_ += "  ";
+  for (const std::string& let : lets_) line(let);
+  line(store);
+  indent_.resize(indent_.size() - 2);
+  line("}");
+}
+
+}  // namespace lathe::emit::wgsl

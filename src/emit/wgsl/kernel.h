@@ -1,0 +1,76 @@
+// One loop kernel -> one compute shader: Grid loops become workgroups, Group loops the threads of
+// one, all other loops stay loops.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "loop/loop.h"
+
+namespace lathe::emit::wgsl {
+
+struct Kernel {
+  std::string name;
+  std::string code;              // its entry point is `main`
+  std::vector<int32_t> buffers;  // of the module, by binding of group 0
+  uint32_t groups_x = 0, groups_y = 0;
+};
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const loop::Module& module, const loop::Kernel& kernel)
+      : module_(module), kernel_(kernel) {}
+
+  // Refuses what every WebGPU device may refuse.
+  Result<Kernel> emit();
+
+ private:
+  void find_launch();
+  Status check_limits() const;
+  std::string declarations() const;
+  void entry_point();
+  void positions(std::string_view number, const std::vector<loop::VarId>& vars);
+
+  // Statements
+  void line(std::string_view text);
+  void emit_body(const std::vector<loop::Stmt>& stmts);
+  void emit_loop(const loop::Stmt& stmt);
+  void emit_store(const loop::Stmt& stmt);
+
+  // Expressions
+  std::vector<loop::ExprId> find_uses(loop::ExprId root);
+  bool wants_name(loop::ExprId id, loop::ExprId root) const;
+  std::string expression(loop::ExprId id);
+  std::string constant(loop::ExprId id, const loop::Number& number);
+  std::string load(const loop::Expr& expr);
+  std::string cast(const loop::Expr& expr);
+  std::string element(loop::BufferRef buffer, const loop::Affine& address, bool stored);
+  std::string affine(const loop::Affine& form) const;
+  std::string conditions(std::span<const loop::Guard> guards) const;
+  std::string var(loop::VarId id) const;
+  std::string buffer(loop::BufferRef ref) const;
+
+  const loop::Module& module_;
+  const loop::Kernel& kernel_;
+  std::vector<loop::VarId> grid_, group_;
+  const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
+  std::map<int32_t, bool> buffers_;  // global ones that the code names: whether it stores
+  std::string code_, indent_;
+  bool casts_to_i32_ = false;
+
+  // Of the statement that is being emitted
+  struct Use {
+    int count = 0;
+    int depth = 0;           // operations nested below
+    bool must_vary = false;  // a constant that must not meet another in a constant expression
+    std::string text;
+  };
+  std::vector<Use> uses_;
+  std::vector<std::string> lets_;
+};
+
+}  // namespace lathe::emit::wgsl

@@ -1,0 +1,27 @@
+// How WGSL spells scalar operations (the WGSL column of scalar/ops.def), constants, types and
+// names.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "scalar/op.h"
+
+namespace lathe::emit::wgsl {
+
+std::string spell(scalar::Op op, std::span<const std::string> operands);
+
+// A value's type, and the type that holds it in a storage buffer: bool lies there as u32.
+std::string_view value_type(scalar::DType dtype);
+std::string_view storage_type(scalar::DType dtype);
+
+// WGSL has no literal for infinities and NaN, and refuses constant expressions that give one.
+bool has_literal(const scalar::Number& number);
+std::string literal(const scalar::Number& number);
+
+// The name with what identifiers must not hold replaced, behind a prefix that makes it unique:
+// "b3_run_x".
+std::string identifier(char kind, int32_t id, std::string_view name);
+
+}  // namespace lathe::emit::wgsl

@@ -1,0 +1,51 @@
+#include "loop/bind_grid.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "loop/parallel.h"
+#include "loop/rebuild.h"
+#include "loop/substitute.h"
+
+namespace lathe::loop {
+
+namespace {
+
+constexpr int64_t kThreads = 64;  // of a group
+
+std::vector<Stmt> alone(Stmt stmt) {
+  std::vector<Stmt> stmts;
+  stmts.push_back(std::move(stmt));
+  return stmts;
+}
+
+// The innermost loop as blocks of threads.
+std::vector<Stmt> in_groups(Kernel& kernel, VarId var, std::vector<Stmt> body) {
+  const std::string name = kernel.vars[var].name;
+  const int64_t extent = kernel.vars[var].extent;
+  if (extent <= kThreads) return alone(for_loop(var, LoopKind::Group, std::move(body)));
+  const VarId block = kernel.add_var(concat(name, ".block"), (extent + kThreads - 1) / kThreads);
+  const VarId thread = kernel.add_var(concat(name, ".thread"), kThreads);
+  const Affine position = Affine::variable(block, kThreads) + Affine::variable(thread);
+  body = substitute(kernel, body, var, position);
+  if (extent % kThreads != 0) body = alone(if_inside({{position, extent}}, std::move(body)));
+  return alone(
+      for_loop(block, LoopKind::Grid, alone(for_loop(thread, LoopKind::Group, std::move(body)))));
+}
+
+}  // namespace
+
+void bind_grid(Kernel& kernel) {
+  std::vector<VarId> nest = parallel_nest(kernel);
+  if (nest.empty()) return;
+  std::vector<Stmt> body = in_groups(kernel, nest.back(), body_inside(kernel, nest));
+  nest.pop_back();
+  for (; !nest.empty(); nest.pop_back()) {
+    body = alone(for_loop(nest.back(), LoopKind::Grid, std::move(body)));
+  }
+  kernel.body = std::move(body);
+  drop_unreachable_exprs(kernel);
+}
+
+}  // namespace lathe::loop

@@ -1,0 +1,74 @@
+#include "loop/parallel.h"
+
+#include <algorithm>
+
+#include "loop/lanes.h"
+#include "loop/rebuild.h"
+
+namespace lathe::loop {
+
+namespace {
+
+class Registers {
+ public:
+  explicit Registers(const Kernel& kernel) : kernel_(kernel), set_(kernel.registers.size()) {}
+
+  // Whether a register is read before the statements have surely set it.
+  bool read_before_set(const std::vector<Stmt>& stmts, bool sure = true) {
+    return std::ranges::any_of(stmts, [&](const Stmt& stmt) {
+      switch (stmt.kind) {
+        case StmtKind::For:
+          return kernel_.vars[stmt.var].extent > 0 && read_before_set(stmt.body, sure);
+        case StmtKind::If:
+          return read_before_set(stmt.body, false);
+        case StmtKind::Barrier:
+          return false;
+        case StmtKind::Store:
+          break;
+      }
+      if (reads_unset(stmt)) return true;
+      if (sure && stmt.buffer.space == Space::Register) set_[stmt.buffer.id] = true;
+      return false;
+    });
+  }
+
+ private:
+  bool reads_unset(const Stmt& stmt) const {
+    const std::vector<bool> used = reachable(kernel_, {stmt});
+    for (size_t id = 0; id < used.size(); ++id) {
+      const Expr& expr = kernel_.exprs[id];
+      const bool reads = expr.kind == ExprKind::Load && expr.buffer.space == Space::Register;
+      if (used[id] && reads && !set_[expr.buffer.id]) return true;
+    }
+    return false;
+  }
+
+  const Kernel& kernel_;
+  std::vector<bool> set_;
+};
+
+bool is_serial(const Stmt& stmt) {
+  return stmt.kind == StmtKind::For && stmt.loop == LoopKind::Serial;
+}
+
+}  // namespace
+
+std::vector<VarId> parallel_nest(const Kernel& kernel) {
+  std::vector<VarId> nest;
+  const std::vector<Stmt>* body = &kernel.body;
+  while (body->size() == 1 && is_serial(body->front())) {
+    const Stmt& loop = body->front();
+    if (iterations_meet(kernel, loop) || Registers(kernel).read_before_set(loop.body)) break;
+    nest.push_back(loop.var);
+    body = &loop.body;
+  }
+  return nest;
+}
+
+const std::vector<Stmt>& body_inside(const Kernel& kernel, const std::vector<VarId>& nest) {
+  const std::vector<Stmt>* body = &kernel.body;
+  for (size_t depth = 0; depth < nest.size(); ++depth) body = &body->front().body;
+  return *body;
+}
+
+}  // namespace lathe::loop
