@@ -2,14 +2,17 @@
 
 #include "base/text.h"
 #include "emit/wasm/module.h"
+#include "emit/wgsl/module.h"
 #include "grad/gradient.h"
 #include "graph/parse.h"
 #include "graph/print.h"
 #include "graph/verify.h"
+#include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
 #include "loop/parse.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/lay_out_operands.h"
@@ -92,6 +95,8 @@ constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
     {"spell_transcendentals", loop::spell_transcendentals},
     {"vectorise_loops", loop::vectorise_loops},
+    {"tile_products", loop::tile_products},
+    {"bind_grid", loop::bind_grid},
 };
 
 std::string run_loop(std::string_view argument, std::string_view input) {
@@ -114,10 +119,27 @@ std::string run_lower(std::string_view, std::string_view input) {
   if (!graph) return print_graph(graph);
   loop::Module module = lower::lower({{lower::lay_out_operands(std::move(*graph))}});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
-    for (const LoopPass& pass : kLoopPasses) pass.run(kernel);
+    loop::collapse_loops(kernel);
+    loop::spell_transcendentals(kernel);
+    loop::vectorise_loops(kernel);
   }
   const Status sound = loop::verify(module);
   return sound ? loop::print(module) : concat(sound.error().message, '\n');
+}
+
+// Graph -> shaders, as the compiler does it.
+std::string run_wgsl(std::string_view, std::string_view input) {
+  auto graph = graph::parse(input);
+  if (!graph) return print_graph(graph);
+  loop::Module module = lower::lower({{std::move(*graph)}}, lower::Style::Threads);
+  for (loop::Kernel& kernel : module.entries[0].kernels) {
+    loop::collapse_loops(kernel);
+    loop::tile_products(kernel);
+    loop::bind_grid(kernel);
+  }
+  if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
+  const auto shaders = emit::wgsl::emit_program(module);
+  return shaders ? emit::wgsl::text(*shaders) : concat(shaders.error().message, '\n');
 }
 
 // Loops -> WebAssembly text, for --pass=scalar, simd or relaxed.
@@ -134,7 +156,7 @@ std::string run_emit(std::string_view argument, std::string_view input) {
 
 constexpr Run kRuns[] = {
     {"print", run_print}, {"error", run_error}, {"opt", run_opt},   {"grad", run_grad},
-    {"loop", run_loop},   {"lower", run_lower}, {"emit", run_emit},
+    {"loop", run_loop},   {"lower", run_lower}, {"emit", run_emit}, {"wgsl", run_wgsl},
 };
 
 }  // namespace
