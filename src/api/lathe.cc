@@ -103,8 +103,8 @@ const char* lathe_executable_dumps(int32_t executable) {
 }
 
 const void* lathe_executable_initial(int32_t executable) {
-  const Executable* found = find_executable(executable);
-  return found == nullptr ? nullptr : found->initial.data();
+  Executable* found = find_executable(executable);
+  return found == nullptr ? nullptr : lathe::api::initial_contents(*found).data();
 }
 
 int32_t lathe_executable_export(int32_t executable, const void* states) {

@@ -15,19 +15,6 @@ size_t byte_count(const compile::Buffer& buffer) {
          static_cast<size_t>(scalar::size_of(buffer.dtype));
 }
 
-std::vector<std::byte> initial_contents(const compile::Executable& compiled,
-                                        const std::vector<nn::Variable>& variables, uint64_t seed) {
-  std::vector<std::byte> contents;
-  for (const compile::Buffer& state : compiled.states) {
-    const auto variable = std::ranges::find(variables, state.name, &nn::Variable::name);
-    CHECK(variable != variables.end());
-    const std::vector<float> values = nn::initial_value(*variable, seed);
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
-  }
-  return contents;
-}
-
 bool only_predicts(const graph::Graph& entry) {
   return entry.updates.empty() && entry.outputs.size() == 1;
 }
@@ -42,7 +29,7 @@ Result<Model> create_model(std::string_view json) {
 
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json) {
   ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
-  ASSIGN_OR_RETURN(const auto variables, nn::variables(network, request.training));
+  ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
   Executable executable;
   ASSIGN_OR_RETURN(executable.program, nn::build_program(network, request.training));
   executable.features = request.options.features;
@@ -54,8 +41,25 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, request.options));
   executable.dumps = concat('[', dumps, ']');
   executable.metadata = metadata(executable.compiled, variables);
-  executable.initial = initial_contents(executable.compiled, variables, network.seed());
+  executable.variables = std::move(variables);
+  executable.seed = network.seed();
   return executable;
+}
+
+const std::vector<std::byte>& initial_contents(Executable& executable) {
+  std::vector<std::byte>& contents = executable.initial;
+  if (!contents.empty()) return contents;
+  size_t size = 0;
+  for (const compile::Buffer& state : executable.compiled.states) size += byte_count(state);
+  contents.reserve(size);
+  for (const compile::Buffer& state : executable.compiled.states) {
+    const auto variable = std::ranges::find(executable.variables, state.name, &nn::Variable::name);
+    CHECK(variable != executable.variables.end());
+    const std::vector<float> values = nn::initial_value(*variable, executable.seed);
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
+  }
+  return contents;
 }
 
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {

@@ -22,6 +22,9 @@ struct Executable {
   graph::Program program;
   compile::Features features;
   std::string metadata, dumps;
+  std::vector<nn::Variable> variables;
+  uint64_t seed = 0;
+  // Drawn when somebody asks: large networks take longer to draw than to compile.
   std::vector<std::byte> initial;
 };
 
@@ -58,6 +61,8 @@ class Table {
 
 Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json);
+// The first content of all states, one after the other.
+const std::vector<std::byte>& initial_contents(Executable& executable);
 // Only the entries that predict, with the weights taken from `states` (all states of `executable`,
 // one after the other).
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);
