@@ -192,21 +192,26 @@ void KernelEmitter::emit_if(const Stmt& stmt) {
 }
 
 void KernelEmitter::begin_statement(loop::ExprId root) {
-  uses_.assign(kernel_.exprs.size(), 0);
-  varies_.assign(kernel_.exprs.size(), std::nullopt);
-  uses_[static_cast<size_t>(root)] = 1;
-  for (size_t id = static_cast<size_t>(root) + 1; id-- > 0;) {
-    if (uses_[id] == 0) continue;
-    const loop::Expr& expr = kernel_.exprs[id];
-    for (int i = 0; i < expr.operand_count(); ++i) {
-      ++uses_[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])];
-    }
+  uses_.resize(kernel_.exprs.size());
+  varies_.resize(kernel_.exprs.size());
+  const auto use = [this](loop::ExprId id) {
+    if (uses_[static_cast<size_t>(id)]++ == 0) reached_.push_back(id);
+  };
+  use(root);
+  for (size_t next = 0; next < reached_.size(); ++next) {
+    const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(reached_[next])];
+    for (int i = 0; i < expr.operand_count(); ++i) use(expr.operands[static_cast<size_t>(i)]);
   }
 }
 
 void KernelEmitter::end_statement() {
   for (const auto& [key, local] : kept_) release(local.first, local.second);
   kept_.clear();
+  for (loop::ExprId id : reached_) {
+    uses_[static_cast<size_t>(id)] = 0;
+    varies_[static_cast<size_t>(id)].reset();
+  }
+  reached_.clear();
 }
 
 void KernelEmitter::emit_store(const Stmt& stmt) {

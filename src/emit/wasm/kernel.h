@@ -107,8 +107,9 @@ class KernelEmitter {
   int outlined_count_ = 0;
 
   // Of the statement that is being emitted
-  std::vector<int> uses_;
-  std::vector<std::optional<bool>> varies_;
+  std::vector<loop::ExprId> reached_;
+  std::vector<int> uses_;                    // by expression; zero unless reached
+  std::vector<std::optional<bool>> varies_;  // by expression; nothing unless reached
   std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> kept_;
 };
 
