@@ -17,6 +17,9 @@ namespace {
 
 // Recomputing up to this many simple operations costs less than a trip through memory.
 constexpr int kCheap = 4;
+// A contraction's tile is written out for every register it holds; above this a loop of its own is
+// smaller and as fast.
+constexpr int kBulky = 12;
 
 bool is_pointwise(Kind kind) {
   return kind == Kind::Map || kind == Kind::Cast || kind == Kind::Reindex ||
@@ -153,7 +156,8 @@ class Fuser {
 
   bool can_follow(const Group& group, const Node& n) const {
     const Node& anchor = node(group.anchor());
-    return anchor.shape == n.shape && !(anchor.kind == Kind::Contract && scatters(anchor));
+    if (anchor.shape != n.shape) return false;
+    return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
   }
 
   // A member that only other groups use is computed there instead, if what it reads here is stored
