@@ -139,7 +139,8 @@ class Tiler {
     return for_loop(step_.tile, LoopKind::Serial, std::move(round));
   }
 
-  // The load for the element of the tile that this thread fills; zero outside the operand.
+  // The load for the element of the tile that this thread fills; zero outside the operand. Its own
+  // guards come last, where range_of looks first.
   ExprId filling(ExprId id, const Axis& axis, VarId axis_inside, VarId step_inside) {
     const Replacement replacements[] = {{axis.var, axis.position(axis_inside)},
                                         {step_.var, step_.position(step_inside)}};
@@ -147,8 +148,10 @@ class Tiler {
     Expr load = kernel_.exprs[id];
     load.address = substitute(std::move(load.address), replacements);
     substitute(load.guards, replacements);
-    axis.add_guard(axis_inside, load.guards);
-    step_.add_guard(step_inside, load.guards);
+    std::vector<Guard> guards;
+    axis.add_guard(axis_inside, guards);
+    step_.add_guard(step_inside, guards);
+    load.guards.insert(load.guards.begin(), guards.begin(), guards.end());
     return builder.add(std::move(load));
   }
 

@@ -4,12 +4,15 @@
 #include <cmath>
 #include <functional>
 
+#include "base/text.h"
+#include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
 #include "loop/interpret.h"
 #include "loop/parse.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/substitute.h"
+#include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "random_module.h"
@@ -48,6 +51,34 @@ void expect_kept(const Pass& pass) {
 
 TEST(Passes, CollapseLoopsKeepsValues) { expect_kept(collapse_loops); }
 TEST(Passes, VectoriseLoopsKeepsValues) { expect_kept(vectorise_loops); }
+
+TEST(Passes, BindGridKeepsValues) { expect_kept(bind_grid); }
+
+// Sizes around the edges of tiles, one kernel with rows of an operand guarded.
+TEST(Passes, TileProductsKeepsValues) {
+  int tiled = 0;
+  for (const int m : {3, 4, 7, 8, 9, 17}) {
+    for (const int n : {4, 8, 15}) {
+      for (const int k : {4, 8, 13, 16}) {
+        const auto before =
+            parse(concat("buffer a : f32[", m * k, "] input\nbuffer b : f32[", n * k, "] input\n",
+                         "buffer c : f32[", m * n, "] output\nentry e {\n  kernel p {\n",
+                         "    register s : f32[1]\n    for i in ", m, " { for j in ", n,
+                         " { s[0] = 1.0 for k in ", k, " { s[0] = max(s[0], add(a[", k,
+                         "*i + k - 1 if 0 <= k - 1 < ", k - 1, "], b[", n, "*k + j])) } c[", n,
+                         "*i + j] = mul(s[0], a[", k, "*i]) } }\n  }\n}\n"));
+        ASSERT_TRUE(before) << before.error().message;
+        Module after = *before;
+        apply(tile_products, after);
+        tiled += !after.entries[0].kernels[0].shared.empty();
+        const auto verified = verify(after);
+        ASSERT_TRUE(verified) << verified.error().message << print(after);
+        EXPECT_EQ(outcome(after, 7), outcome(*before, 7)) << print(after);
+      }
+    }
+  }
+  EXPECT_EQ(tiled, 5 * 3 * 4);
+}
 
 TEST(Passes, CollapseThenVectoriseKeepsValues) {
   expect_kept([](Kernel& kernel) {
