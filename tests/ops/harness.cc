@@ -162,7 +162,11 @@ Status Manifest::add(const Expectation& test, const graph::Program& program) {
   }
   compile::Options options;
   options.verify = true;
-  const auto shaders = compile::compile_to_wgsl(program, options);
+  add_shaders(test, compile::compile_to_wgsl(program, options));
+  return {};
+}
+
+void Manifest::add_shaders(const Expectation& test, const Result<std::string>& shaders) {
   append(shader_lines_, "{\"name\":\"", test.name, "\",");
   if (shaders) {
     append(shader_lines_, "\"shaders\":", *shaders);
@@ -171,7 +175,6 @@ Status Manifest::add(const Expectation& test, const graph::Program& program) {
     append_json(shader_lines_, shaders.error().message);
   }
   shader_lines_ += json_expectation(test);
-  return {};
 }
 
 void Manifest::write() const {

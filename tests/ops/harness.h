@@ -59,6 +59,8 @@ class Manifest {
            const compile::Executable& executable);
   // Compiles the program once for each variant, and to shaders.
   Status add(const Expectation& test, const graph::Program& program);
+  // The shaders, or why there are none.
+  void add_shaders(const Expectation& test, const Result<std::string>& shaders);
   void write() const;
 
  private:

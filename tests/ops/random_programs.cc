@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 #include "emit/wasm/module.h"
+#include "emit/wgsl/module.h"
+#include "loop/bind_grid.h"
 #include "loop/interpret.h"
 #include "loop/rebuild.h"
 #include "loop/spell_transcendentals.h"
@@ -130,6 +132,14 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   return executable;
 }
 
+Result<std::string> emit_wgsl(loop::Module module) {
+  for (loop::Entry& entry : module.entries) {
+    for (loop::Kernel& kernel : entry.kernels) loop::bind_grid(kernel);
+  }
+  ASSIGN_OR_RETURN(const emit::wgsl::Program shaders, emit::wgsl::emit_program(module));
+  return emit::wgsl::json(shaders, module);
+}
+
 }  // namespace
 
 Status run_random_module(uint32_t seed, Manifest& manifest) {
@@ -152,6 +162,7 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
     ASSIGN_OR_RETURN(const compile::Executable executable, emit(module, variant));
     manifest.add(test, variant.name, executable);
   }
+  manifest.add_shaders(test, emit_wgsl(module));
   return {};
 }
 

@@ -24,11 +24,12 @@ constexpr int64_t kMostSharedBytes = 16384;
 constexpr int64_t kMostThreads = 256;   // of a group
 constexpr int64_t kMostGroups = 65535;  // along one axis
 
+// Shaders may be compiled as if no number were NaN, so its bits are looked at.
 constexpr std::string_view kToI32 = R"(
 fn to_i32(x : f32) -> i32 {
   if (x >= 2147483648f) { return 2147483647i; }
   if (x >= -2147483648f) { return i32(x); }
-  return select(i32(-2147483648), 0i, x != x);
+  return select(i32(-2147483648), 0i, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
 }
 )";
 

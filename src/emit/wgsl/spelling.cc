@@ -49,7 +49,8 @@ std::string_view storage_type(scalar::DType dtype) {
 }
 
 bool has_literal(const scalar::Number& number) {
-  return number.dtype != scalar::DType::F32 || std::isfinite(number.f);
+  if (number.dtype != scalar::DType::F32) return true;
+  return std::isfinite(number.f) && !(number.f == 0 && std::signbit(number.f));
 }
 
 std::string literal(const scalar::Number& number) {

@@ -16,7 +16,8 @@ std::string spell(scalar::Op op, std::span<const std::string> operands);
 std::string_view value_type(scalar::DType dtype);
 std::string_view storage_type(scalar::DType dtype);
 
-// WGSL has no literal for infinities and NaN, and refuses constant expressions that give one.
+// WGSL has no literal for infinities and NaN, and refuses constant expressions that give one;
+// compilers lose the sign of -0.
 bool has_literal(const scalar::Number& number);
 std::string literal(const scalar::Number& number);
 
