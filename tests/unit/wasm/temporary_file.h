@@ -8,6 +8,7 @@
 #include <fstream>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lathe::wasm {
 
@@ -15,8 +16,15 @@ inline bool has_command(const std::string& name) {
   return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
 }
 
+// The file is removed when the program ends.
 inline std::string temporary_path(const std::string& name) {
-  return "/tmp/lathe_wasm_test_" + std::to_string(getpid()) + "_" + name;
+  static struct Paths {
+    std::vector<std::string> all;
+    ~Paths() {
+      for (const std::string& path : all) std::remove(path.c_str());
+    }
+  } paths;
+  return paths.all.emplace_back("/tmp/lathe_wasm_test_" + std::to_string(getpid()) + "_" + name);
 }
 
 inline std::string write_temporary(const std::string& name, std::span<const uint8_t> bytes) {
