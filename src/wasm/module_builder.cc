@@ -11,8 +11,10 @@ namespace {
 
 Code constant_of(ValType type, int64_t value) {
   switch (type) {
-    case ValType::i32:
-      return constant_code(Opcode::i32_const, static_cast<uint64_t>(value));
+    case ValType::i32: {
+      const int64_t signed_value = static_cast<int32_t>(value);
+      return constant_code(Opcode::i32_const, static_cast<uint64_t>(signed_value));
+    }
     case ValType::i64:
       return constant_code(Opcode::i64_const, static_cast<uint64_t>(value));
     case ValType::f32:

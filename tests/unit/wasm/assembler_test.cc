@@ -46,6 +46,18 @@ TEST(Assembler, WritesAFunctionThatRuns) {
   EXPECT_EQ(output_of("wasm-interp --run-all-exports " + path), "main() => i64:3628800\n");
 }
 
+TEST(Assembler, AddressesAbove2GiBAreI32Constants) {
+  ModuleBuilder builder;
+  const uint32_t memory = builder.add_memory({.min = 65536});
+  builder.add_global(ValType::i32, false, 0xf0000000);
+  builder.add_data(memory, 0xf0000000, std::vector<uint8_t>{1});
+  const Result<Module> module = builder.finish();
+  ASSERT_TRUE(module) << module.error().message;
+  const Result<Module> again = decode(encode(*module));
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->globals[0].init.instructions, module->globals[0].init.instructions);
+}
+
 TEST(Assembler, RunTimeFormWritesTheSameBytes) {
   const auto bytes_of = [](auto write_body) {
     ModuleBuilder builder;
