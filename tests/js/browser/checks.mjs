@@ -1,5 +1,6 @@
 // The checks that every browser runs on the plain page, and the counting of their results.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import * as tl from 'tensorlathe';
 import { mnistAbsent, readMnist, tensors } from '../lib.mjs';
 import { trainMnist } from '../mnist_run.mjs';
@@ -53,6 +54,37 @@ export async function checkPlainPage(page, url, isIsolated) {
   assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
   assert.equal(result.features.SIMD, true);
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
+}
+
+const opsFolder = 'build/native/ops-cases';
+
+// Runs in the page.
+const runOps = `(async () => {
+  const { runCase } = await import('/tests/ops/run_case.mjs');
+  const manifest = await (await fetch('/${opsFolder}/manifest.jsonl')).text();
+  const tests = manifest.split('\\n').filter(Boolean).map((line) => JSON.parse(line));
+  const problems = [];
+  for (const test of tests) {
+    const bytes = await (await fetch('/${opsFolder}/' + test.file)).arrayBuffer();
+    const problem = runCase(test, bytes);
+    if (problem) problems.push(test.name + ' (' + test.variant + '): ' + problem);
+  }
+  return { count: tests.length, problems };
+})()`;
+
+/** The modules of tests/ops, each entry against the evaluator. */
+export async function checkOps(report, page, url) {
+  if (!existsSync(`${opsFolder}/manifest.jsonl`)) {
+    report.skip('compiled operations', `ops_test has not written ${opsFolder}`);
+    return;
+  }
+  await report.check('compiled operations', async () => {
+    await openPlain(page, url);
+    const { count, problems } = await page.evaluate(runOps);
+    assert.ok(count > 0);
+    assert.deepEqual(problems, []);
+    return `${count} modules`;
+  });
 }
 
 /** MNIST: at least 97.5 %, within 0.2 % of Node, and the page has its turns meanwhile. */
