@@ -104,7 +104,11 @@ const char* lathe_executable_dumps(int32_t executable) {
 
 const void* lathe_executable_initial(int32_t executable) {
   Executable* found = find_executable(executable);
-  return found == nullptr ? nullptr : lathe::api::initial_contents(*found).data();
+  if (found == nullptr) return nullptr;
+  const auto contents = lathe::api::initial_contents(*found);
+  if (contents) return *contents;
+  state().error = contents.error().message;
+  return nullptr;
 }
 
 int32_t lathe_executable_export(int32_t executable, const void* states) {

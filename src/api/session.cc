@@ -46,11 +46,13 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   return executable;
 }
 
-const std::vector<std::byte>& initial_contents(Executable& executable) {
+Result<const std::byte*> initial_contents(Executable& executable) {
   std::vector<std::byte>& contents = executable.initial;
-  if (!contents.empty()) return contents;
+  if (!contents.empty()) return contents.data();
   size_t size = 0;
   for (const compile::Buffer& state : executable.compiled.states) size += byte_count(state);
+  if (size > contents.max_size())
+    return fail(concat("out of memory: the weights take ", size, " bytes"));
   contents.reserve(size);
   for (const compile::Buffer& state : executable.compiled.states) {
     const auto variable = std::ranges::find(executable.variables, state.name, &nn::Variable::name);
@@ -59,7 +61,7 @@ const std::vector<std::byte>& initial_contents(Executable& executable) {
     const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
     contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
   }
-  return contents;
+  return contents.data();
 }
 
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {

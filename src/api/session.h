@@ -61,8 +61,9 @@ class Table {
 
 Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json);
-// The first content of all states, one after the other.
-const std::vector<std::byte>& initial_contents(Executable& executable);
+// The first content of all states, one after the other. An error if they are more than memory can
+// hold.
+Result<const std::byte*> initial_contents(Executable& executable);
 // Only the entries that predict, with the weights taken from `states` (all states of `executable`,
 // one after the other).
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);
