@@ -1,5 +1,4 @@
-// Compiled training step by step beside the graph evaluator, which is slow: all 200 steps of the smallest network, the
-// first 20 of the others. LATHE_PARITY_STEPS=200 compares 200 of each.
+// Compiled training beside the graph evaluator, which is slow: 200 steps of six networks on MNIST.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,13 +8,14 @@ import * as tl from 'tensorlathe';
 import { mnistAbsent, oneHot, readMnist, tensors } from '../lib.mjs';
 
 const batch = 64;
+const steps = 200;
 const folder = 'build/tests/parity';
 const evaluator = 'build/native/tests/parity/evaluate_losses';
 
 const bytesOf = (arrays) =>
   Buffer.concat(arrays.map((a) => Buffer.from(a.buffer, a.byteOffset, a.byteLength)));
 
-async function evaluatedLosses(name, [depth, width, steps], weights, batches) {
+async function evaluatedLosses(name, [depth, width], weights, batches) {
   mkdirSync(folder, { recursive: true });
   const files = ['weights', 'batches'].map((what) => `${folder}/${name}-${what}.bin`);
   writeFileSync(files[0], bytesOf(weights));
@@ -38,8 +38,6 @@ test(
   async (context) => {
     const { train } = await readMnist();
     const compare = ([depth, width]) => {
-      const smallest = depth === 1 && width === 64;
-      const steps = Number(process.env.LATHE_PARITY_STEPS ?? (smallest ? 200 : 20));
       return context.test(`784-${depth}x${width}-10 over ${steps} steps`, async (inner) => {
         const [images, classes] = tensors(train, batch * steps).map((tensor) => tensor.dataSync());
         const labels = oneHot(classes, 10);
@@ -62,12 +60,7 @@ test(
           );
         }
         model.dispose();
-        const want = await evaluatedLosses(
-          `${depth}x${width}`,
-          [depth, width, steps],
-          weights,
-          batches,
-        );
+        const want = await evaluatedLosses(`${depth}x${width}`, [depth, width], weights, batches);
         assert.equal(want.length, steps);
         const differences = want.map((loss, at) => Math.abs(ours[at] - loss) / loss);
         const worst = Math.max(...differences);
