@@ -74,7 +74,7 @@ TEST(Print, WritesAModule) {
 }
 
 TEST(Print, IsReadBackByWabt) {
-  if (!has_command("wat2wasm")) GTEST_SKIP() << "wat2wasm is not installed";
+  ASSERT_TRUE(has_command("wat2wasm")) << "wat2wasm is not installed: run ./dev setup";
   Module module = sample_module();
   module.names.functions[1] = "scale";
   module.names.locals[1] = {{0, "count"}, {2, "values"}};

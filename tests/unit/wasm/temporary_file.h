@@ -1,4 +1,4 @@
-// Files and commands for tests that ask WABT's tools; they skip where the tools are absent.
+// Files and commands for tests that ask WABT's tools; ./dev setup installs them.
 #pragma once
 
 #include <unistd.h>
