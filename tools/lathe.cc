@@ -18,9 +18,9 @@ struct Verb {
 
 Status help(const Arguments&);
 
-constexpr Flag kCompileFlags[] = {{"-o", true},  {"--loss", true},   {"--optimizer", true},
-                                  {"--no-simd"}, {"--relaxed-simd"}, {"--dump", true},
-                                  {"--verify"},  {"--time-passes"}};
+constexpr Flag kCompileFlags[] = {{"-o", true},         {"--loss", true}, {"--optimizer", true},
+                                  {"--features", true}, {"--dump", true}, {"--verify"},
+                                  {"--time-passes"}};
 
 constexpr Verb kVerbs[] = {
     {"wat", "FILE.wasm", "print a module as text", wat, 1, 1, {}},
@@ -28,7 +28,7 @@ constexpr Verb kVerbs[] = {
     {"inspect", "FILE.wasm", "print sections, exports, features and metadata", inspect, 1, 1, {}},
     {"compile",
      "MODEL.json [OPTIONS.json] [-o OUT.wasm] [--loss NAME] [--optimizer NAME]\n"
-     "        [--no-simd] [--relaxed-simd] [--dump=before:PASS|after:PASS]… [--verify]\n"
+     "        [--features=simd,relaxedSimd] [--dump=before:PASS|after:PASS]… [--verify]\n"
      "        [--time-passes]",
      "compile a model to one module", compile, 1, 2, kCompileFlags},
     {"passes", "", "print the compiler's passes in order", passes, 0, 0, {}},

@@ -24,8 +24,10 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
   }
   if (arguments.has("--loss")) request.training.loss = arguments.value("--loss");
   if (arguments.has("--optimizer")) request.training.optimizer = arguments.value("--optimizer");
-  if (arguments.has("--no-simd")) request.options.features.simd = false;
-  if (arguments.has("--relaxed-simd")) request.options.features.relaxed_simd = true;
+  if (arguments.has("--features")) {
+    ASSIGN_OR_RETURN(request.options.features,
+                     compile::parse_features(arguments.value("--features")));
+  }
   if (arguments.has("--verify")) request.options.verify = true;
   for (const std::string& when : arguments.values("--dump")) {
     TRY(api::check_dump(when));

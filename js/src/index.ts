@@ -7,7 +7,7 @@ import { ready } from './load.js';
 export type { Dump } from './abi.js';
 export type { CompileStats } from './compiled.js';
 export { LatheError } from './errors.js';
-export { env, Environment, type FeatureName } from './env.js';
+export { env, Environment, type FeatureName, type FeatureReport } from './env.js';
 export type { FitArgs } from './fit.js';
 export type * from './generated.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';

@@ -87,8 +87,7 @@ Result<CompileRequest> parse_request(std::string_view text) {
   }
   if (const Json* features = reader.find("features")) {
     ObjectReader flags(*features, "features");
-    flags("simd", request.options.features.simd);
-    flags("relaxedSimd", request.options.features.relaxed_simd);
+    request.options.features.visit(flags);
     TRY(flags.finish());
   }
   reader("verify", request.options.verify);

@@ -10,15 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "compile/features.h"
 #include "graph/graph.h"
 
 namespace lathe::compile {
-
-// Engine features the module may use beyond WebAssembly 1.0 + bulk memory.
-struct Features {
-  bool simd = true;
-  bool relaxed_simd = false;
-};
 
 // First content of a state; states without one start as zeros.
 struct StateContent {

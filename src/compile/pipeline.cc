@@ -16,6 +16,7 @@
 #include "lower/lower.h"
 #include "opt/passes.h"
 #include "wasm/encode.h"
+#include "wasm/features.h"
 #include "wasm/print.h"
 #include "wasm/validate.h"
 
@@ -137,6 +138,16 @@ std::vector<Pass> list_passes(Target target) {
   return passes;
 }
 
+Status check_features(const State& state) {
+  const wasm::FeatureSet needed = wasm::features_of(state.module);
+  const wasm::FeatureSet granted = proposals_of(state.options.features);
+  for (const wasm::Feature feature : wasm::all_features()) {
+    if (!needed.has(feature) || granted.has(feature)) continue;
+    return fail(concat("the module needs ", wasm::name(feature), ", which was not granted"));
+  }
+  return {};
+}
+
 }  // namespace
 
 const std::vector<Pass>& pipeline(Target target) {
@@ -174,7 +185,8 @@ Status verify(const State& state) {
       return loop::verify(state.loops);
     case Form::Wasm:
     case Form::Bytes:
-      return wasm::validate(state.module);
+      TRY(wasm::validate(state.module));
+      return check_features(state);
     case Form::Shaders:
       return {};
   }

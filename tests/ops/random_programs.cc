@@ -124,10 +124,10 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   }
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, {}, {}});
-  const auto [simd, relaxed] = variant.features;
   ASSIGN_OR_RETURN(const wasm::Module bytes,
                    emit::emit_module(module, {plan.offsets, plan.total_bytes}, {}, {},
-                                     {.simd = simd, .relaxed_simd = relaxed}));
+                                     {.simd = variant.features.simd,
+                                      .relaxed_simd = variant.features.relaxed_simd}));
   executable.module = wasm::encode(bytes);
   return executable;
 }

@@ -62,7 +62,11 @@ test('features can be forced and released', () => {
   const probed = tl.env().get('RELAXED_SIMD');
   tl.env().set('RELAXED_SIMD', !probed);
   assert.equal(tl.env().get('RELAXED_SIMD'), !probed);
+  const { by, why } = tl.env().report().RELAXED_SIMD;
+  assert.equal(by, 'set');
+  assert.match(why, /^turned (on|off) by env\(\)\.set; the engine (accepts|refuses) relaxed SIMD/);
   tl.env().reset();
+  assert.equal(tl.env().report().RELAXED_SIMD.by, 'probe');
   assert.equal(tl.env().get('RELAXED_SIMD'), probed);
   assert.ok(tl.env().features.SIMD);
   refuses(() => tl.env().get('WARP'), /unknown feature "WARP"; known: SIMD, RELAXED_SIMD/);

@@ -10,6 +10,7 @@
 #include "nn/dense.h"
 #include "nn/training.h"
 #include "wasm/decode.h"
+#include "wasm/features.h"
 #include "wasm/validate.h"
 
 namespace lathe::compile {
@@ -142,18 +143,36 @@ TEST(Compile, RefusesLoopsBeyond32Bits) {
   EXPECT_NE(refusal(program_of({+endless})), "");
 }
 
-TEST(Compile, ModulesAreValidWithEveryFeature) {
-  for (const Features features : {Features{false, false}, Features{true, false},
-                                  Features{true, true}, Features{false, true}}) {
+TEST(Compile, ModulesUseOnlyWhatWasGranted) {
+  const auto product = [] {
+    Builder b("go");
+    const Tensor x = b.input("x", DType::F32, {9, 17}), w = b.state("w", DType::F32, {17, 21});
+    b.output("y", b.matmul(x, w));
+    return *std::move(b).finish();
+  };
+  for (const char* features : {"", "simd", "relaxedSimd", "simd,relaxedSimd"}) {
     Options options;
-    options.features = features;
+    options.features = *parse_features(features);
     options.verify = true;
-    const auto executable = compile(program_of({doubled}), options);
+    const auto executable = compile(program_of({+product}), options);
     ASSERT_TRUE(executable) << executable.error().message;
     const auto module = wasm::decode(executable->module);
     ASSERT_TRUE(module) << module.error().message;
     EXPECT_TRUE(wasm::validate(*module));
+    const wasm::FeatureSet needed = wasm::features_of(*module);
+    EXPECT_EQ(needed.has(wasm::Feature::simd), options.features.simd);
+    EXPECT_EQ(needed.has(wasm::Feature::relaxed_simd),
+              options.features.simd && options.features.relaxed_simd);
   }
+}
+
+TEST(Compile, FeaturesHaveNames) {
+  const auto both = parse_features("relaxedSimd,simd"), none = parse_features("");
+  ASSERT_TRUE(both && none);
+  EXPECT_TRUE(both->simd && both->relaxed_simd);
+  EXPECT_FALSE(none->simd || none->relaxed_simd);
+  EXPECT_EQ(parse_features("simd,warp").error().message,
+            "unknown feature \"warp\"; known: simd, relaxedSimd");
 }
 
 double milliseconds() {
