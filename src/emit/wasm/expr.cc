@@ -29,6 +29,8 @@ wasm::V128 four(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
 
 wasm::V128 four(uint32_t bits) { return four(bits, bits, bits, bits); }
 
+}  // namespace
+
 uint32_t lane_bits(const loop::Number& number) {
   switch (number.dtype) {
     case DType::Bool:
@@ -40,8 +42,6 @@ uint32_t lane_bits(const loop::Number& number) {
   }
   return 0;
 }
-
-}  // namespace
 
 DType KernelEmitter::dtype_of(loop::BufferRef buffer) const {
   const auto id = static_cast<size_t>(buffer.id);
@@ -153,7 +153,12 @@ void KernelEmitter::scalar_constant(const loop::Number& number) {
 }
 
 void KernelEmitter::vector_constant(const loop::Number& number) {
-  code().v128_const(four(lane_bits(number)));
+  const uint32_t bits = lane_bits(number);
+  if (const auto local = scope_.constants.find(bits); local != scope_.constants.end()) {
+    code().op_index(Opcode::local_get, local->second);
+  } else {
+    code().v128_const(four(bits));
+  }
 }
 
 void KernelEmitter::scalar_load(const Expr& expr) {

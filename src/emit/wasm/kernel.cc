@@ -121,6 +121,8 @@ void KernelEmitter::emit_unrolled(const Stmt& stmt) {
 void KernelEmitter::emit_serial(const Stmt& stmt) {
   const auto extent = kernel_.vars[static_cast<size_t>(stmt.var)].extent;
   if (extent == 0) return;
+  const bool outlined = stmt.outlined && fixed_.values.empty();
+  if (scope_.open_loops++ == 0 && !outlined) hoist_constants(stmt);
   scope_.nest.push_back(stmt.var);
   const size_t depth = scope_.nest.size() - 1;
   std::set<Form> moving;
@@ -139,7 +141,7 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   const uint32_t counter = acquire(ValType::i32);
   code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
   code().loop();
-  if (stmt.outlined && fixed_.values.empty()) {
+  if (outlined) {
     emit_outlined_call(stmt);
   } else {
     emit_body(stmt.body);
@@ -158,6 +160,7 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
     scope_.forms.erase(form);
   }
   scope_.nest.pop_back();
+  if (--scope_.open_loops == 0) release_constants();
 }
 
 // The function takes the outer part of every form of the body. Each copy of an unrolled loop would

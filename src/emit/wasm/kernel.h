@@ -38,6 +38,8 @@ class KernelEmitter {
     std::vector<loop::VarId> nest;                       // open Serial loops
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
+    std::map<uint32_t, uint32_t> constants;              // local of four lanes with these bits
+    int open_loops = 0;
     std::map<wasm::ValType, std::vector<uint32_t>> free_locals;
   };
 
@@ -51,6 +53,8 @@ class KernelEmitter {
   void emit_stmt(const loop::Stmt& stmt);
   void emit_loop(const loop::Stmt& stmt);
   void emit_serial(const loop::Stmt& stmt);
+  void hoist_constants(const loop::Stmt& stmt);
+  void release_constants();
   void emit_outlined_call(const loop::Stmt& stmt);
   void emit_unrolled(const loop::Stmt& stmt);
   void emit_if(const loop::Stmt& stmt);
@@ -114,5 +118,7 @@ class KernelEmitter {
 };
 
 wasm::ValType scalar_type(loop::DType dtype);
+// The bits of one lane that holds the number.
+uint32_t lane_bits(const loop::Number& number);
 
 }  // namespace lathe::emit
