@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "compile/features.h"
 #include "graph/graph.h"
+#include "lower/schedule.h"
 
 namespace lathe::compile {
 
@@ -32,6 +33,7 @@ struct Options {
   std::function<double()> clock;
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
+  lower::Schedules schedules;
 };
 
 // Where a tensor lies in the module's memory; row-major, little-endian, Bool one byte an element.
@@ -62,6 +64,7 @@ struct Executable {
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;
   std::vector<PassTime> times;
+  std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
 };
 
 Result<Executable> compile(const graph::Program& program, const Options& options);

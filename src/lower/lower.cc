@@ -27,10 +27,12 @@ namespace {
 class EntryLowering {
  public:
   EntryLowering(const Graph& graph, loop::Module& module, std::map<std::string, int32_t>& states,
-                Style style)
+                Style style, const Schedules& schedules,
+                std::vector<ScheduledContraction>* scheduled)
       : graph_(graph),
         fusion_(fuse_groups(graph)),
-        context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), module, style},
+        context_{graph,     fusion_,  std::vector<int32_t>(graph.nodes.size(), -1), module, style,
+                 schedules, scheduled},
         states_(states) {}
 
   loop::Entry run() {
@@ -195,11 +197,12 @@ void make_names_distinct(loop::Module& module) {
 
 }  // namespace
 
-loop::Module lower(const graph::Program& program, Style style) {
+loop::Module lower(const graph::Program& program, Style style, const Schedules& schedules,
+                   std::vector<ScheduledContraction>* scheduled) {
   loop::Module module;
   std::map<std::string, int32_t> states;
   for (const Graph& graph : program.entries) {
-    loop::Entry entry = EntryLowering(graph, module, states, style).run();
+    loop::Entry entry = EntryLowering(graph, module, states, style, schedules, scheduled).run();
     module.entries.push_back(std::move(entry));
   }
   make_names_distinct(module);

@@ -2,8 +2,11 @@
 // anchor, and values get buffers. Where the buffers lie is plan_memory's business.
 #pragma once
 
+#include <vector>
+
 #include "graph/graph.h"
 #include "loop/loop.h"
+#include "lower/schedule.h"
 
 namespace lathe::lower {
 
@@ -12,7 +15,10 @@ enum class Style : uint8_t {
   Threads,  // one element at a time, for passes that give the loops around it to threads
 };
 
-// The program must be verified. States of the same name become one buffer.
-loop::Module lower(const graph::Program& program, Style style = Style::Lanes);
+// The program must be verified. States of the same name become one buffer. With Style::Lanes every
+// contraction gets its schedule and is added to `scheduled`.
+loop::Module lower(const graph::Program& program, Style style = Style::Lanes,
+                   const Schedules& schedules = {},
+                   std::vector<ScheduledContraction>* scheduled = nullptr);
 
 }  // namespace lathe::lower

@@ -19,12 +19,6 @@ using loop::VarId;
 
 namespace {
 
-// The register tile: rows x columns of the output, held while the reduced dimensions run. 4 x 8
-// floats are eight vector accumulators; narrower outputs trade rows for columns.
-constexpr int64_t kTileRows = 4;
-constexpr int64_t kTileColumns = 8;
-constexpr int64_t kTileElements = kTileRows * kTileColumns;
-
 class ContractLowering {
  public:
   ContractLowering(Nest& nest, const Group& group)
@@ -50,6 +44,7 @@ class ContractLowering {
     if (nest_.context().style == Style::Lanes) {
       column_ = find_column();
       row_ = find_row();
+      choose_schedule();
     }
     tile_all();
   }
@@ -117,13 +112,55 @@ class ContractLowering {
     return best;
   }
 
+  // Elements between neighbours along `d`; 0 where the operand is no plain memory.
+  int64_t operand_step(int operand, int d) {
+    const loop::Expr& element = nest_.exprs()[operand_at(operand, index_)];
+    return element.kind == loop::ExprKind::Load
+               ? element.address.coefficient(position_[static_cast<size_t>(d)])
+               : 0;
+  }
+
+  ContractionShape shape() {
+    ContractionShape shape;
+    shape.dtype = contract_.dtype;
+    shape.in_place = reads_what_it_writes();
+    const Affine out = loop::row_major(mapped(contraction_.out, index_), contract_.shape);
+    const auto dimension = [&](int d) {
+      return ContractionShape::Dimension{extent(d),
+                                         out.coefficient(position_[static_cast<size_t>(d)]),
+                                         operand_step(0, d), operand_step(1, d)};
+    };
+    for (int d : kept_) {
+      if (d == row_) shape.row = static_cast<int>(shape.kept.size());
+      if (d == column_) shape.column = static_cast<int>(shape.kept.size());
+      shape.kept.push_back(dimension(d));
+    }
+    for (int d : reduced_) shape.reduced.push_back(dimension(d));
+    return shape;
+  }
+
+  void choose_schedule() {
+    EntryContext& context = nest_.context();
+    ScheduledContraction chosen;
+    chosen.shape = shape();
+    chosen.key = contraction_key(chosen.shape);
+    schedule_ = default_schedule(chosen.shape);
+    if (const auto given = context.schedules.find(chosen.key); given != context.schedules.end()) {
+      schedule_ = narrowed(given->second, schedule_, chosen.shape);
+    }
+    if (context.scheduled == nullptr) return;
+    chosen.entry = context.graph.name;
+    chosen.node = group_.anchor().id;
+    chosen.schedule = schedule_;
+    context.scheduled->push_back(std::move(chosen));
+  }
+
   void tile_all() {
     const bool overlap = !reads_what_it_writes();
-    const int64_t most_rows = row_ < 0 ? 1 : std::clamp<int64_t>(extent(row_), 1, kTileRows);
-    const int64_t width = std::max(kTileColumns, kTileElements / most_rows / kLanes * kLanes);
     const auto columns = column_ < 0 ? std::vector<Segment>{{0, 1, 1}}
-                                     : split_lanes(extent(column_), width, overlap);
-    const auto rows = row_ < 0 ? std::vector<Segment>{{0, 1, 1}} : split(extent(row_), kTileRows);
+                                     : split_lanes(extent(column_), schedule_.columns, overlap);
+    const auto rows =
+        row_ < 0 ? std::vector<Segment>{{0, 1, 1}} : split(extent(row_), schedule_.rows);
     std::vector<Stmt> body;
     for (const Segment& column : columns) {
       for (const Segment& row : rows) append(body, tiles(row, column));
@@ -282,6 +319,7 @@ class ContractLowering {
   std::vector<int> kept_, reduced_;
   std::vector<size_t> lhs_guards_, rhs_guards_;
   int column_ = -1, row_ = -1;
+  Schedule schedule_{.rows = 1, .columns = 1};
 };
 
 }  // namespace

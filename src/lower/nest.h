@@ -22,6 +22,8 @@ struct EntryContext {
   std::vector<int32_t> buffer_of;  // by node: buffer that holds it, or -1
   loop::Module& module;
   Style style;
+  const Schedules& schedules;
+  std::vector<ScheduledContraction>* scheduled;
 
   int32_t add_buffer(std::string name, loop::DType dtype, int64_t size, loop::BufferRole role);
 };

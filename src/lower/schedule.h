@@ -1,0 +1,96 @@
+// How a contraction becomes loops: what may be chosen by measurement. A schedule never changes what
+// a kernel computes, except in which order the terms of a sum are added. It knows no loop.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::lower {
+
+// Zero leaves a choice to default_schedule. What does not fit a contraction is narrowed to what
+// does, so every schedule is legal for every contraction.
+struct Schedule {
+  // The register tile: rows x columns of the output, held while the reduced dimensions run. Columns
+  // are elements; where lanes lie along columns they count in whole vectors.
+  int32_t rows = 0;
+  int32_t columns = 0;
+  int32_t unroll = 0;  // steps of the innermost reduced loop that are written out
+  // Outer blocks, in elements of their dimension; at least the extent: not blocked.
+  int32_t block_rows = 0;
+  int32_t block_columns = 0;
+  int32_t block_depth = 0;
+  // The operand that moves with the rows or the columns: 1 reads it where it lies, 2 copies it into
+  // panels first, in the order in which tiles read it.
+  int32_t pack_rows = 0;
+  int32_t pack_columns = 0;
+  // 1 puts lanes along the columns, 2 along the innermost reduced dimension (dot products).
+  int32_t lanes = 0;
+
+  bool operator==(const Schedule&) const = default;
+};
+
+// The fields by name, for whoever writes schedules down.
+struct ScheduleField {
+  const char* name;
+  int32_t Schedule::*field;
+};
+inline constexpr ScheduleField kScheduleFields[] = {
+    {"rows", &Schedule::rows},
+    {"columns", &Schedule::columns},
+    {"unroll", &Schedule::unroll},
+    {"blockRows", &Schedule::block_rows},
+    {"blockColumns", &Schedule::block_columns},
+    {"blockDepth", &Schedule::block_depth},
+    {"packRows", &Schedule::pack_rows},
+    {"packColumns", &Schedule::pack_columns},
+    {"lanes", &Schedule::lanes},
+};
+
+// "rows 4 columns 8 unroll 1": the fields that are not zero.
+std::string text(const Schedule& schedule);
+
+// Schedules by contraction_key; a contraction without one gets default_schedule.
+using Schedules = std::map<std::string, Schedule, std::less<>>;
+
+// What decides the speed of a contraction: its loops, and how memory moves under them.
+struct ContractionShape {
+  struct Dimension {
+    int64_t extent;
+    // Elements between neighbours in the output and the operands; 0 where it does not depend on the
+    // dimension.
+    int64_t out, lhs, rhs;
+  };
+  loop::DType dtype = loop::DType::F32;
+  std::vector<Dimension> kept, reduced;  // outermost first
+  bool in_place = false;                 // an element must be stored once: its old value is read
+  int row = -1, column = -1;             // places in `kept`, or -1: what the register tile covers
+
+  int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
+  int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }
+  int64_t depth() const;  // elements summed for each of the output
+  int64_t multiply_adds() const;
+};
+
+// A short text, equal for contractions that the same schedule suits:
+// "f32 64:128,784,0 128:1,0,1 | 784:0,1,128" lists extent:out,lhs,rhs of kept | reduced dimensions.
+std::string contraction_key(const ContractionShape& shape);
+
+Schedule default_schedule(const ContractionShape& shape);
+
+// `wanted` as it can be used for the shape; `otherwise` says what it leaves open.
+Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionShape& shape);
+
+// What lowering did with one contraction.
+struct ScheduledContraction {
+  std::string entry;
+  int32_t node = -1;  // of the entry's graph
+  std::string key;
+  ContractionShape shape;
+  Schedule schedule;  // as it was used, nothing left open
+};
+
+}  // namespace lathe::lower
