@@ -101,8 +101,22 @@ class Reverse {
     if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
     if (node.op == Op::Mul) return accumulate(x.value, spread(g * out, node) / x);
     CHECK(node.op == Op::Max || node.op == Op::Min);
-    const Tensor hit = builder_.cast(x == spread(out, node), DType::F32);
-    accumulate(x.value, hit * spread(g / sum(hit, node.axes), node));
+    const Tensor position = position_in_fold(node);
+    const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
+    const Tensor hit = select(x == spread(out, node), position, nowhere);
+    const Tensor first = builder_.reduce(Op::Min, hit, node.axes);
+    accumulate(x.value, select(position == spread(first, node), spread(g, node), zero(x)));
+  }
+
+  // Row-major number of each element among those that are folded with it.
+  Tensor position_in_fold(const Node& node) {
+    const Shape shape = tensor(node.operands[0]).shape();
+    Tensor position;
+    for (int axis : node.axes) {
+      const Tensor along = builder_.iota(shape, axis);
+      position = position.valid() ? position * static_cast<float>(shape[axis]) + along : along;
+    }
+    return position;
   }
 
   // out[O] += lhs[L] rhs[R] gives lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].

@@ -9,10 +9,10 @@
 namespace lathe::grad {
 
 // d loss / d wrt[i], each of the shape of wrt[i]; zeros where the loss does not depend on it. The
-// loss is an F32 scalar and every wrt is F32, otherwise an error. Ties of a maximum or minimum
-// share the gradient of a reduction equally. No gradient flows through casts to or from other
-// dtypes, comparisons, floor, nearest and detach. Source: Griewank & Walther, Evaluating
-// Derivatives, 2nd ed., chapter 3.
+// loss is an F32 scalar and every wrt is F32, otherwise an error. A reduction
+// to the maximum or minimum gives its gradient to the first of equals. No gradient flows through
+// casts to or from other dtypes, comparisons, floor, nearest and detach. Source: Griewank &
+// Walther, Evaluating Derivatives, 2nd ed., chapter 3.
 std::vector<graph::Tensor> gradients(graph::Builder& builder, graph::Tensor loss,
                                      std::span<const graph::Tensor> wrt);
 
