@@ -8,10 +8,8 @@
 
 namespace lathe::ops_tests {
 
-using graph::Affine;
 using graph::AffineMap;
 using graph::Builder;
-using graph::Contraction;
 using graph::DType;
 using graph::Op;
 using graph::Shape;
@@ -108,25 +106,6 @@ void hidden_values_are_kept(Builder& b) {
   b.output("h", h);
   b.output("t", t);
   b.output("sum", graph::sum(t * h, {0, 1}));
-}
-
-// 2-D convolution of [n,h,w,c] by [kh,kw,c,f] with stride 2 and one element of padding.
-void convolution(Builder& b) {
-  const Tensor x = floats(b, "x", {2, 7, 6, 3}), w = floats(b, "w", {3, 3, 3, 5});
-  const int rank = 7;  // n oh ow f kh kw c
-  const auto single = [&](int d) { return AffineMap::project(rank, {d}).axes[0]; };
-  const auto strided = [&](int out, int kernel) {
-    Affine affine{std::vector<int64_t>(rank), -1};
-    affine.coefficients[static_cast<size_t>(out)] = 2;
-    affine.coefficients[static_cast<size_t>(kernel)] = 1;
-    return affine;
-  };
-  Contraction contraction;
-  contraction.extents = {2, 4, 3, 5, 3, 3, 3};
-  contraction.out = AffineMap::project(rank, {0, 1, 2, 3});
-  contraction.lhs.axes = {single(0), strided(1, 4), strided(2, 5), single(6)};
-  contraction.rhs = AffineMap::project(rank, {4, 5, 6, 3});
-  b.output("y", b.contract(x, w, contraction, {2, 4, 3, 5}));
 }
 
 template <Op kOp, int kAxis>
@@ -280,7 +259,6 @@ const Case kCases[] = {
     {"wide_row", wide_row},
     {"dense_layer", dense_layer},
     {"hidden_values_are_kept", hidden_values_are_kept},
-    {"convolution", convolution},
     {"sum_axis_0", fold<Op::Add, 0>},
     {"sum_axis_1", fold<Op::Add, 1>},
     {"sum_axis_2", fold<Op::Add, 2>},

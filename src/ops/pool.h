@@ -1,0 +1,22 @@
+// Pools of channels-last tensors [n, spatial…, c] with 1, 2 or 3 spatial axes.
+#pragma once
+
+#include "graph/builder.h"
+#include "ops/window.h"
+
+namespace lathe::ops {
+
+using graph::Shape;
+using graph::Tensor;
+
+// The greatest element of each window -> [n, out…, c]. Places outside never win; the gradient goes
+// to the first greatest element of a window.
+Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options = {});
+// The mean of each window over the places inside x, as TensorFlow counts them.
+Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options = {});
+
+// Over all spatial axes -> [n, c].
+Tensor global_max_pool(Tensor x);
+Tensor global_average_pool(Tensor x);
+
+}  // namespace lathe::ops

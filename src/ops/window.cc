@@ -1,0 +1,82 @@
+#include "ops/window.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace lathe::ops {
+
+namespace {
+
+Status check_list(std::string_view what, std::string_view name, const std::vector<int64_t>& list,
+                  size_t count, int64_t least) {
+  const bool small = std::ranges::any_of(list, [&](int64_t value) { return value < least; });
+  if (list.size() == count && !small) return {};
+  return fail(concat(what, ": ", name, ' ', bracketed(list), " must be ", count,
+                     count == 1 ? " integer" : " integers", " of at least ", least,
+                     ", one for each spatial axis"));
+}
+
+// Pads so that ceil(in / stride) windows fit.
+void pad_same(WindowAxis& axis) {
+  axis.out = (axis.in + axis.stride - 1) / axis.stride;
+  const int64_t reach = (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
+  axis.before = std::max<int64_t>(0, reach - axis.in) / 2;
+}
+
+}  // namespace
+
+bool WindowAxis::leaves() const {
+  return before > 0 || (out - 1) * stride + (size - 1) * dilation - before >= in;
+}
+
+graph::Affine WindowAxis::place(int rank, int o, int k) const {
+  graph::Affine affine{std::vector<int64_t>(static_cast<size_t>(rank), 0), -before};
+  affine.coefficients[static_cast<size_t>(o)] = stride;
+  affine.coefficients[static_cast<size_t>(k)] = dilation;
+  return affine;
+}
+
+Result<std::vector<WindowAxis>> window_axes(std::string_view what, const std::vector<int64_t>& in,
+                                            const std::vector<int64_t>& size,
+                                            const WindowOptions& options) {
+  const size_t count = in.size();
+  const auto or_ones = [&](const std::vector<int64_t>& list) {
+    return list.empty() ? std::vector<int64_t>(count, 1) : list;
+  };
+  const std::vector<int64_t> strides = or_ones(options.strides);
+  const std::vector<int64_t> dilations = or_ones(options.dilations);
+  TRY(check_list(what, "window", size, count, 1));
+  TRY(check_list(what, "strides", strides, count, 1));
+  TRY(check_list(what, "dilations", dilations, count, 1));
+  if (options.padding == Padding::Explicit) {
+    TRY(check_list(what, "padding before", options.before, count, 0));
+    TRY(check_list(what, "padding after", options.after, count, 0));
+  }
+  std::vector<WindowAxis> axes;
+  for (size_t i = 0; i < count; ++i) {
+    WindowAxis axis{in[i], size[i], strides[i], dilations[i], 0, 0};
+    const int64_t span = (axis.size - 1) * axis.dilation + 1;
+    int64_t padded = axis.in;
+    switch (options.padding) {
+      case Padding::Same:
+        pad_same(axis);
+        break;
+      case Padding::Explicit:
+        axis.before = options.before[i];
+        padded += options.before[i] + options.after[i];
+        [[fallthrough]];
+      case Padding::Valid:
+        axis.out = padded < span ? 0 : (padded - span) / axis.stride + 1;
+        break;
+    }
+    if (axis.out < 1) {
+      return fail(concat(what, ": a window of ", span, " does not fit spatial axis ", i,
+                         " of size ", padded, "; use padding \"same\" or a smaller window"));
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+}  // namespace lathe::ops

@@ -1,0 +1,43 @@
+// Windows that slide over the spatial axes of a channels-last tensor [n, spatial…, c]: the
+// arithmetic of sizes that convolutions and pools share. It knows nothing of what is computed in a
+// window.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::ops {
+
+enum class Padding : uint8_t {
+  Valid,     // only windows that lie inside
+  Same,      // ceil(size / stride) windows; an odd zero goes behind, as in TensorFlow
+  Explicit,  // `before` and `after` zeros
+};
+
+// One number for each spatial axis, or none.
+struct WindowOptions {
+  std::vector<int64_t> strides = {};    // none: 1, for pools the size of the window
+  std::vector<int64_t> dilations = {};  // none: 1
+  Padding padding = Padding::Valid;
+  std::vector<int64_t> before = {}, after = {};  // Explicit only
+};
+
+// Window o of this axis reads the places o * stride + k * dilation - before, k < size.
+struct WindowAxis {
+  int64_t in, size, stride, dilation, before, out;
+
+  bool leaves() const;  // some window reaches outside
+  // That place, for dimension `o` and `k` of an iteration space of this rank.
+  graph::Affine place(int rank, int o, int k) const;
+};
+
+// `in` and `size` give one number for each spatial axis. Errors name `what` and the sizes.
+Result<std::vector<WindowAxis>> window_axes(std::string_view what, const std::vector<int64_t>& in,
+                                            const std::vector<int64_t>& size,
+                                            const WindowOptions& options);
+
+}  // namespace lathe::ops

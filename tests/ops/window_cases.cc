@@ -1,0 +1,171 @@
+// Convolutions, pools and normalisations: strides, dilations, groups, paddings and channel counts
+// around the edges of tiles.
+#include "cases.h"
+#include "ops/activations.h"
+#include "ops/conv.h"
+#include "ops/norm.h"
+#include "ops/pool.h"
+
+namespace lathe::ops_tests {
+
+using graph::Builder;
+using graph::DType;
+using graph::Shape;
+using graph::Tensor;
+using ops::ConvOptions;
+using ops::Padding;
+using ops::WindowOptions;
+
+namespace {
+
+Tensor floats(Builder& b, const char* name, Shape shape) {
+  return b.input(name, DType::F32, std::move(shape));
+}
+
+const WindowOptions kSame = {.padding = Padding::Same};
+const WindowOptions kSameBy2 = {.strides = {2, 2}, .padding = Padding::Same};
+
+void conv(Builder& b, Shape x, Shape filter, const ConvOptions& options) {
+  b.output("y",
+           ops::conv(floats(b, "x", std::move(x)), floats(b, "w", std::move(filter)), options));
+}
+
+void conv_1d(Builder& b) { conv(b, {2, 9, 3}, {4, 3, 5}, {{.strides = {2}}}); }
+void conv_valid(Builder& b) { conv(b, {2, 6, 7, 3}, {3, 2, 3, 9}, {}); }
+void conv_same(Builder& b) { conv(b, {1, 7, 6, 5}, {3, 3, 5, 8}, {kSame}); }
+void conv_strided(Builder& b) { conv(b, {2, 7, 6, 3}, {3, 3, 3, 5}, {kSameBy2}); }
+void conv_strided_even(Builder& b) { conv(b, {1, 8, 8, 4}, {3, 3, 4, 12}, {kSameBy2}); }
+void conv_stride_3(Builder& b) {
+  conv(b, {1, 11, 10, 2}, {2, 4, 2, 4}, {{.strides = {3, 3}, .padding = Padding::Same}});
+}
+void conv_dilated(Builder& b) {
+  conv(b, {1, 8, 9, 2}, {3, 3, 2, 4}, {{.dilations = {2, 3}, .padding = Padding::Same}});
+}
+void conv_strided_and_dilated(Builder& b) {
+  conv(b, {1, 12, 11, 2}, {3, 2, 2, 4}, {{.strides = {2, 3}, .dilations = {3, 2}}});
+}
+void conv_explicit(Builder& b) {
+  const WindowOptions padded{
+      .strides = {1, 2}, .padding = Padding::Explicit, .before = {0, 3}, .after = {2, 1}};
+  conv(b, {2, 5, 6, 2}, {3, 3, 2, 4}, {padded});
+}
+void conv_1x1(Builder& b) { conv(b, {2, 5, 7, 6}, {1, 1, 6, 20}, {}); }
+void conv_1x1_strided(Builder& b) { conv(b, {2, 5, 7, 6}, {1, 1, 6, 8}, {{.strides = {2, 2}}}); }
+void conv_grouped(Builder& b) { conv(b, {2, 5, 6, 6}, {3, 3, 2, 12}, {kSame, 3}); }
+void conv_3d(Builder& b) {
+  conv(b, {1, 4, 5, 6, 2}, {2, 3, 2, 2, 4}, {{.strides = {1, 2, 2}, .padding = Padding::Same}});
+}
+void conv_with_epilogue(Builder& b) {
+  const Tensor y = ops::conv(floats(b, "x", {2, 6, 6, 3}), floats(b, "w", {3, 3, 3, 16}), {kSame});
+  const Tensor centre = floats(b, "mean", {16}), spread = floats(b, "variance", {16});
+  const Tensor normal = ops::batch_norm(y, {centre, spread * spread}, floats(b, "scale", {16}),
+                                        floats(b, "offset", {16}), 0.5f);
+  b.output("y", ops::relu(normal) + floats(b, "residual", {2, 6, 6, 16}));
+}
+
+void depthwise(Builder& b, Shape x, Shape filter, const WindowOptions& options) {
+  b.output("y", ops::depthwise_conv(floats(b, "x", std::move(x)), floats(b, "w", std::move(filter)),
+                                    options));
+}
+void depthwise_same(Builder& b) { depthwise(b, {2, 7, 6, 12}, {3, 3, 12, 1}, kSame); }
+void depthwise_strided(Builder& b) { depthwise(b, {1, 8, 7, 9}, {3, 3, 9, 1}, kSameBy2); }
+void depthwise_narrow(Builder& b) { depthwise(b, {1, 5, 6, 3}, {2, 3, 3, 1}, {}); }
+void depthwise_multiplied(Builder& b) { depthwise(b, {1, 6, 5, 3}, {3, 3, 3, 4}, kSame); }
+void depthwise_1d(Builder& b) { depthwise(b, {2, 10, 8}, {3, 8, 1}, {.dilations = {2}}); }
+
+void transposed(Builder& b, Shape x, Shape filter, const WindowOptions& options, Shape out) {
+  b.output("y", ops::conv_transpose(floats(b, "x", std::move(x)), floats(b, "w", std::move(filter)),
+                                    options, std::move(out)));
+}
+void conv_transpose_same(Builder& b) { transposed(b, {1, 4, 3, 5}, {3, 3, 8, 5}, kSameBy2, {}); }
+void conv_transpose_valid(Builder& b) {
+  transposed(b, {2, 3, 4, 2}, {2, 3, 4, 2}, {.strides = {2, 3}}, {});
+}
+void conv_transpose_sized(Builder& b) {
+  transposed(b, {1, 4, 3, 2}, {3, 3, 4, 2}, kSameBy2, {7, 5});
+}
+void conv_transpose_1d(Builder& b) { transposed(b, {2, 6, 3}, {4, 5, 3}, {.strides = {2}}, {}); }
+
+void max_pool(Builder& b, Shape x, const Shape& size, const WindowOptions& options) {
+  b.output("y", ops::max_pool(floats(b, "x", std::move(x)), size, options));
+}
+void max_pool_2x2(Builder& b) { max_pool(b, {2, 6, 8, 5}, {2, 2}, {}); }
+void max_pool_with_rest(Builder& b) { max_pool(b, {1, 7, 5, 8}, {2, 2}, {}); }
+void max_pool_overlapping(Builder& b) { max_pool(b, {1, 9, 7, 8}, {3, 3}, {.strides = {2, 2}}); }
+void max_pool_same(Builder& b) { max_pool(b, {2, 7, 6, 4}, {3, 3}, kSameBy2); }
+void max_pool_1d(Builder& b) { max_pool(b, {2, 9, 6}, {3}, {.strides = {1}}); }
+void max_pool_3d(Builder& b) { max_pool(b, {1, 4, 4, 6, 3}, {2, 2, 3}, {}); }
+// Rectified values tie at 0; the first of them has the gradient.
+void max_pool_of_ties(Builder& b) {
+  b.output("y",
+           ops::max_pool(ops::relu(floats(b, "x", {2, 6, 6, 8})), {3, 3}, {.strides = {2, 2}}));
+}
+
+void average_pool(Builder& b, Shape x, const Shape& size, const WindowOptions& options) {
+  b.output("y", ops::average_pool(floats(b, "x", std::move(x)), size, options));
+}
+void average_pool_2x2(Builder& b) { average_pool(b, {2, 6, 8, 5}, {2, 2}, {}); }
+void average_pool_same(Builder& b) { average_pool(b, {2, 7, 5, 8}, {3, 3}, kSameBy2); }
+void average_pool_same_by_1(Builder& b) {
+  average_pool(b, {1, 5, 5, 4}, {3, 3}, {.strides = {1, 1}, .padding = Padding::Same});
+}
+void global_pools(Builder& b) {
+  const Tensor x = floats(b, "x", {3, 5, 4, 9});
+  b.output("mean", ops::global_average_pool(x));
+  b.output("max", ops::global_max_pool(x));
+}
+
+void batch_norm_of_batch(Builder& b) {
+  const Tensor x = floats(b, "x", {3, 4, 5, 7});
+  b.output("y", ops::batch_norm(x, ops::moments(x, {0, 1, 2}), floats(b, "scale", {7}),
+                                floats(b, "offset", {7}), 0.1f));
+}
+void layer_norm(Builder& b) {
+  b.output("y", ops::layer_norm(floats(b, "x", {5, 18}), floats(b, "scale", {18}),
+                                floats(b, "offset", {18}), 0.1f));
+}
+
+const Case kCases[] = {
+    {"conv_1d", conv_1d},
+    {"conv_valid", conv_valid},
+    {"conv_same", conv_same},
+    {"conv_strided", conv_strided},
+    {"conv_strided_even", conv_strided_even},
+    {"conv_stride_3", conv_stride_3},
+    {"conv_dilated", conv_dilated},
+    {"conv_strided_and_dilated", conv_strided_and_dilated},
+    {"conv_explicit", conv_explicit},
+    {"conv_1x1", conv_1x1},
+    {"conv_1x1_strided", conv_1x1_strided},
+    {"conv_grouped", conv_grouped},
+    {"conv_3d", conv_3d},
+    {"conv_with_epilogue", conv_with_epilogue},
+    {"depthwise_same", depthwise_same},
+    {"depthwise_strided", depthwise_strided},
+    {"depthwise_narrow", depthwise_narrow},
+    {"depthwise_multiplied", depthwise_multiplied},
+    {"depthwise_1d", depthwise_1d},
+    {"conv_transpose_same", conv_transpose_same},
+    {"conv_transpose_valid", conv_transpose_valid},
+    {"conv_transpose_sized", conv_transpose_sized},
+    {"conv_transpose_1d", conv_transpose_1d},
+    {"max_pool_2x2", max_pool_2x2},
+    {"max_pool_with_rest", max_pool_with_rest},
+    {"max_pool_overlapping", max_pool_overlapping},
+    {"max_pool_same", max_pool_same},
+    {"max_pool_1d", max_pool_1d},
+    {"max_pool_3d", max_pool_3d},
+    {"max_pool_of_ties", max_pool_of_ties},
+    {"average_pool_2x2", average_pool_2x2},
+    {"average_pool_same", average_pool_same},
+    {"average_pool_same_by_1", average_pool_same_by_1},
+    {"global_pools", global_pools},
+    {"batch_norm_of_batch", batch_norm_of_batch},
+    {"layer_norm", layer_norm},
+};
+
+}  // namespace
+
+std::span<const Case> window_cases() { return kCases; }
+
+}  // namespace lathe::ops_tests

@@ -1,0 +1,78 @@
+// Values, gradients and errors of the pools.
+#include "ops/pool.h"
+
+#include <gtest/gtest.h>
+
+#include "check_gradients.h"
+#include "grad/gradient.h"
+#include "run.h"
+
+namespace lathe::ops {
+namespace {
+
+using graph::Array;
+using graph::Builder;
+using graph::DType;
+
+const Shape kPicture = {1, 3, 3, 1};
+Inputs picture() { return {{"x", Array::of(kPicture, Floats{-1, -2, -3, -4, -5, -6, -7, -8, 9})}}; }
+Tensor x(Builder& b) { return b.input("x", DType::F32, kPicture); }
+const WindowOptions kSame = {.strides = {2, 2}, .padding = Padding::Same};
+
+// Values of tf.maxPool and tf.avgPool of TensorFlow.js 4.22.
+TEST(Pool, PlacesOutsideNeverCount) {
+  expect_near(run([](Builder& b) { return max_pool(x(b), {2, 2}); }, picture()), {-1});
+  expect_near(run(
+                  [](Builder& b) {
+                    return max_pool(x(b), {2, 2}, kSame);
+                  },
+                  picture()),
+              {-1, -3, -7, 9});
+  expect_near(run([](Builder& b) { return average_pool(x(b), {2, 2}); }, picture()), {-3});
+  expect_near(run(
+                  [](Builder& b) {
+                    return average_pool(x(b), {2, 2}, kSame);
+                  },
+                  picture()),
+              {-3, -4.5f, -7.5f, 9});
+  expect_near(run([](Builder& b) { return global_max_pool(x(b)); }, picture()), {9});
+  expect_near(run([](Builder& b) { return global_average_pool(x(b)); }, picture()), {-3});
+}
+
+TEST(Pool, TheFirstOfEqualsHasTheGradient) {
+  const Inputs ties = {{"x", Array::of({1, 1, 4, 1}, Floats{0, 0, 1, 1})}};
+  expect_near(run(
+                  [](Builder& b) {
+                    const Tensor row = b.input("x", DType::F32, {1, 1, 4, 1});
+                    const Tensor pooled = max_pool(row, {1, 3}, {.strides = {1, 1}});
+                    const Tensor wrt[] = {row};
+                    return grad::gradients(b, sum(pooled, {0, 1, 2, 3}), wrt)[0];
+                  },
+                  ties),
+              {0, 0, 2, 0});
+}
+
+TEST(Pool, Gradients) {
+  grad::check_gradients("max", [](Builder& b) {
+    return max_pool(b.input("x", DType::F32, {1, 4, 6, 1}), {2, 3});
+  });
+  grad::check_gradients("overlapping max", [](Builder& b) {
+    return max_pool(b.input("x", DType::F32, {1, 5, 3, 2}), {3, 2}, kSame);
+  });
+  grad::check_gradients("average", [](Builder& b) {
+    return average_pool(b.input("x", DType::F32, {1, 4, 3, 2}), {3, 3},
+                        {.strides = {1, 2}, .padding = Padding::Same});
+  });
+}
+
+TEST(PoolErrors, NameShapesAndTheFix) {
+  EXPECT_EQ(message_of([](Builder& b) {
+              return max_pool(b.input("x", DType::F32, {4, 4}), {2, 2});
+            }),
+            "max_pool: x [4,4] must have 3 (1D), 4 (2D) or 5 (3D) axes: [n, spatial…, channels]");
+  EXPECT_EQ(message_of([](Builder& b) { return average_pool(x(b), {2}); }),
+            "average_pool: window [2] must be 2 integers of at least 1, one for each spatial axis");
+}
+
+}  // namespace
+}  // namespace lathe::ops
