@@ -42,6 +42,31 @@ void rebuild_exprs(Kernel& kernel, const Rebuild& rebuild) {
   for_each_store(kernel.body, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
 }
 
+// Gives `stmts` expressions of their own where `change(Expr&)` says that it changed one. Changed
+// expressions join the kernel's table, old ones stay.
+template <class Change>
+void change_exprs(Kernel& kernel, std::vector<Stmt>& stmts, const Change& change) {
+  const std::vector<bool> used = reachable(kernel, stmts);
+  std::vector<ExprId> renamed(used.size(), -1);
+  ExprBuilder builder(kernel);
+  for (size_t id = 0; id < used.size(); ++id) {
+    if (!used[id]) continue;
+    Expr expr = kernel.exprs[id];
+    bool changed = false;
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      changed |= renamed[expr.operands[i]] != expr.operands[i];
+      expr.operands[i] = renamed[expr.operands[i]];
+    }
+    changed |= change(expr);
+    const auto add = [&] {
+      return expr.kind == ExprKind::Index ? builder.index(std::move(expr.address))
+                                          : builder.add(std::move(expr));
+    };
+    renamed[id] = changed ? add() : static_cast<ExprId>(id);
+  }
+  for_each_store(stmts, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
+}
+
 void drop_unreachable_exprs(Kernel& kernel);
 
 }  // namespace lathe::loop

@@ -17,11 +17,7 @@ void substitute(std::vector<Stmt>& stmts, std::span<const Replacement> replaceme
   }
 }
 
-// Whether expr mentions var or has an operand with a new id.
-bool depends(const Expr& expr, VarId var, const std::vector<ExprId>& renamed) {
-  for (int i = 0; i < expr.operand_count(); ++i) {
-    if (renamed[expr.operands[i]] != expr.operands[i]) return true;
-  }
+bool mentions(const Expr& expr, VarId var) {
   return expr.address.coefficient(var) != 0 ||
          std::any_of(expr.guards.begin(), expr.guards.end(),
                      [var](const Guard& guard) { return guard.index.coefficient(var) != 0; });
@@ -58,19 +54,13 @@ void substitute(Kernel& kernel, std::span<const Replacement> replacements) {
 std::vector<Stmt> substitute(Kernel& kernel, const std::vector<Stmt>& stmts, VarId var,
                              const Affine& value) {
   const Replacement replacement{var, value};
-  const std::vector<bool> used = reachable(kernel, stmts);
-  std::vector<ExprId> renamed(used.size(), -1);
-  ExprBuilder builder(kernel);
-  for (size_t id = 0; id < used.size(); ++id) {
-    if (!used[id]) continue;
-    renamed[id] = static_cast<ExprId>(id);
-    if (!depends(kernel.exprs[id], var, renamed)) continue;
-    Expr expr = kernel.exprs[id];
-    for (int i = 0; i < expr.operand_count(); ++i) expr.operands[i] = renamed[expr.operands[i]];
-    renamed[id] = substitute(builder, std::move(expr), {&replacement, 1});
-  }
   std::vector<Stmt> copy = stmts;
-  for_each_store(copy, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
+  change_exprs(kernel, copy, [&](Expr& expr) {
+    if (!mentions(expr, var)) return false;
+    expr.address = substitute(std::move(expr.address), {&replacement, 1});
+    substitute(expr.guards, {&replacement, 1});
+    return true;
+  });
   substitute(copy, {&replacement, 1});
   return copy;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
@@ -22,7 +23,8 @@ class LaneCheck {
  public:
   LaneCheck(const Kernel& kernel, const Stmt& loop) : kernel_(kernel), loop_(loop) {}
 
-  bool passes(const std::vector<bool>& used) {
+  bool passes(const std::vector<bool>& used, const std::vector<bool>& own_registers) {
+    own_registers_ = own_registers;
     for (const Stmt& stmt : loop_.body) {
       if (!store_fits(stmt)) return false;
     }
@@ -33,7 +35,12 @@ class LaneCheck {
   }
 
  private:
+  bool is_own(BufferRef buffer) const {
+    return buffer.space == Space::Register && own_registers_[buffer.id];
+  }
+
   bool store_fits(const Stmt& stmt) const {
+    if (is_own(stmt.buffer)) return true;
     return stmt.buffer.space == Space::Global && stmt.address.coefficient(loop_.var) == 1 &&
            matches_stores(stmt.buffer, stmt.address);
   }
@@ -55,6 +62,7 @@ class LaneCheck {
   }
 
   bool load_fits(const Expr& expr) const {
+    if (is_own(expr.buffer)) return true;
     const int64_t step = expr.address.coefficient(loop_.var);
     if (step != 0 && (step != 1 || expr.buffer.space == Space::Register)) return false;
     for (const Guard& guard : expr.guards) {
@@ -71,6 +79,7 @@ class LaneCheck {
 
   const Kernel& kernel_;
   const Stmt& loop_;
+  std::vector<bool> own_registers_;
 };
 
 class Vectoriser {
@@ -78,6 +87,7 @@ class Vectoriser {
   explicit Vectoriser(Kernel& kernel) : kernel_(kernel) {}
 
   void run() {
+    find_owners(nullptr, kernel_.body);
     vectorise(kernel_.body);
     if (changed_) drop_unreachable_exprs(kernel_);
   }
@@ -88,8 +98,10 @@ class Vectoriser {
     for (Stmt& stmt : stmts) {
       if (is_candidate(stmt)) {
         const std::vector<bool> used = reachable(kernel_, stmt.body);
-        if (LaneCheck(kernel_, stmt).passes(used)) {
+        const std::vector<bool> own_registers = find_own_registers(stmt);
+        if (LaneCheck(kernel_, stmt).passes(used, own_registers)) {
           const bool cheap = std::count(used.begin(), used.end(), true) <= kCheapExprs;
+          widen(own_registers);
           split(stmt, cheap, result);
           changed_ = true;
           continue;
@@ -106,6 +118,45 @@ class Vectoriser {
            kernel_.vars[stmt.var].extent >= kLanes &&
            std::all_of(stmt.body.begin(), stmt.body.end(),
                        [](const Stmt& inner) { return inner.kind == StmtKind::Store; });
+  }
+
+  void find_owners(const Stmt* parent, const std::vector<Stmt>& stmts) {
+    const auto note = [&](BufferRef buffer) {
+      if (buffer.space != Space::Register) return;
+      const auto [owner, fresh] = owners_.try_emplace(buffer.id, parent);
+      if (!fresh && owner->second != parent) owner->second = nullptr;
+    };
+    for (const Stmt& stmt : stmts) {
+      find_owners(&stmt, stmt.body);
+      if (stmt.kind != StmtKind::Store) continue;
+      note(stmt.buffer);
+      visit_loads(stmt, [&](const Expr& load) { note(load.buffer); });
+    }
+  }
+
+  // Per register: whether it holds one number from a store to the last load of the same iteration,
+  // so that each lane may have its own.
+  std::vector<bool> find_own_registers(const Stmt& loop) const {
+    std::vector<bool> own(kernel_.registers.size()), read_early(own.size());
+    for (const Stmt& stmt : loop.body) {
+      visit_loads(stmt, [&](const Expr& load) {
+        if (load.buffer.space == Space::Register && !own[load.buffer.id]) {
+          read_early[load.buffer.id] = true;
+        }
+      });
+      if (stmt.buffer.space != Space::Register) continue;
+      const int32_t id = stmt.buffer.id;
+      own[id] = !read_early[id] && owners_.at(id) == &loop && kernel_.registers[id].size == 1;
+    }
+    return own;
+  }
+
+  template <class Visit>
+  void visit_loads(const Stmt& store, const Visit& visit) const {
+    const std::vector<bool> used = reachable(kernel_, {store});
+    for (size_t id = 0; id < used.size(); ++id) {
+      if (used[id] && kernel_.exprs[id].kind == ExprKind::Load) visit(kernel_.exprs[id]);
+    }
   }
 
   // Appends the loops that replace `loop`: blocks of one or two vectors, one more vector where it
@@ -136,7 +187,28 @@ class Vectoriser {
   Stmt lanes(const Stmt& loop, Affine base) {
     const VarId lane = add_var(loop, "lane", kLanes);
     base += Affine::variable(lane);
-    return for_loop(lane, LoopKind::Vector, substitute(kernel_, loop.body, loop.var, base));
+    std::vector<Stmt> body = substitute(kernel_, loop.body, loop.var, base);
+    const auto move = [&](BufferRef& buffer, Affine& address) {
+      const auto wide = wide_.find(buffer.id);
+      if (buffer.space != Space::Register || wide == wide_.end()) return false;
+      buffer = wide->second;
+      address = Affine::variable(lane);
+      return true;
+    };
+    if (!wide_.empty()) {
+      change_exprs(kernel_, body, [&](Expr& expr) { return move(expr.buffer, expr.address); });
+    }
+    for (Stmt& store : body) move(store.buffer, store.address);
+    return for_loop(lane, LoopKind::Vector, std::move(body));
+  }
+
+  void widen(const std::vector<bool>& own_registers) {
+    wide_.clear();
+    for (int32_t id = 0; id < static_cast<int32_t>(own_registers.size()); ++id) {
+      if (!own_registers[id]) continue;
+      const Buffer narrow = kernel_.registers[id];
+      wide_[id] = kernel_.add_register(concat(narrow.name, ".lanes"), narrow.dtype, kLanes);
+    }
   }
 
   void append_rest(const Stmt& loop, int64_t rest, std::vector<Stmt>& result) {
@@ -158,6 +230,9 @@ class Vectoriser {
   }
 
   Kernel& kernel_;
+  std::map<int32_t, const Stmt*>
+      owners_;                         // of each register the loop right around every use, or null
+  std::map<int32_t, BufferRef> wide_;  // four lanes of each own register of the loop at hand
   bool changed_ = false;
 };
 
