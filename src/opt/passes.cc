@@ -4,6 +4,7 @@
 #include "opt/eliminate_common_subexpressions.h"
 #include "opt/eliminate_dead_code.h"
 #include "opt/fold_constants.h"
+#include "opt/gather_outputs.h"
 #include "opt/simplify_algebra.h"
 
 namespace lathe::opt {
@@ -11,6 +12,7 @@ namespace lathe::opt {
 std::span<const Pass> passes() {
   static constexpr Pass kPasses[] = {
       {"eliminate_dead_code", eliminate_dead_code},
+      {"gather_outputs", gather_outputs},
       {"fold_constants", fold_constants},
       {"simplify_algebra", simplify_algebra},
       {"fold_constants", fold_constants},
