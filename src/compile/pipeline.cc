@@ -12,8 +12,8 @@
 #include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
-#include "lower/lay_out_operands.h"
 #include "lower/lower.h"
+#include "lower/passes.h"
 #include "opt/passes.h"
 #include "wasm/encode.h"
 #include "wasm/features.h"
@@ -119,7 +119,8 @@ std::vector<Pass> list_passes(Target target) {
   for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
   switch (target) {
     case Target::Wasm:
-      passes.push_back(on_graphs("lay_out_operands", lower::lay_out_operands));
+      for (const lower::Pass& pass : lower::kPasses)
+        passes.push_back(on_graphs(pass.name, pass.run));
       passes.push_back(lowering(lower::Style::Lanes));
       passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
       passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));

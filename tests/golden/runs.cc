@@ -15,8 +15,8 @@
 #include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
-#include "lower/lay_out_operands.h"
 #include "lower/lower.h"
+#include "lower/passes.h"
 #include "lower/plan_memory.h"
 #include "opt/passes.h"
 #include "wasm/print.h"
@@ -117,7 +117,7 @@ std::string run_loop(std::string_view argument, std::string_view input) {
 std::string run_lower(std::string_view, std::string_view input) {
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
-  loop::Module module = lower::lower({{lower::lay_out_operands(std::move(*graph))}});
+  loop::Module module = lower::lower({{lower::prepare(std::move(*graph))}});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     loop::spell_transcendentals(kernel);

@@ -12,8 +12,8 @@
 #include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
-#include "lower/lay_out_operands.h"
 #include "lower/lower.h"
+#include "lower/passes.h"
 #include "opt/passes.h"
 
 namespace lathe::ops_tests {
@@ -67,7 +67,7 @@ Result<loop::Module> lower_for(const graph::Graph& graph, compile::Target target
   graph::Graph& entry = program.entries[0];
   for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
   const bool lanes = target == compile::Target::Wasm;
-  if (lanes) entry = lower::lay_out_operands(std::move(entry));
+  if (lanes) entry = lower::prepare(std::move(entry));
   loop::Module module = lower::lower(program, lanes ? lower::Style::Lanes : lower::Style::Threads);
   TRY(loop::verify(module));
   for (loop::Kernel& kernel : module.entries[0].kernels) {

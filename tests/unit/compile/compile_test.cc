@@ -45,7 +45,8 @@ TEST(Compile, PassesRunInThisOrder) {
     EXPECT_NE(found, names.end()) << name;
     return found - names.begin();
   };
-  EXPECT_LT(place("simplify_algebra"), place("lay_out_operands"));
+  EXPECT_LT(place("simplify_algebra"), place("pad_operands"));
+  EXPECT_LT(place("pad_operands"), place("lay_out_operands"));
   EXPECT_LT(place("lay_out_operands"), place("lower"));
   EXPECT_LT(place("lower"), place("collapse_loops"));
   EXPECT_LT(place("collapse_loops"), place("spell_transcendentals"));

@@ -7,7 +7,7 @@
 #include "graph/builder.h"
 #include "loop/interpret.h"
 #include "loop/verify.h"
-#include "lower/lay_out_operands.h"
+#include "lower/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower {
@@ -20,7 +20,7 @@ using graph::Tensor;
 loop::Module lowered(Builder&& builder) {
   auto graph = std::move(builder).finish();
   EXPECT_TRUE(graph) << graph.error().message;
-  loop::Module module = lower({{lay_out_operands(*std::move(graph))}});
+  loop::Module module = lower({{prepare(*std::move(graph))}});
   const Status sound = loop::verify(module);
   EXPECT_TRUE(sound) << sound.error().message;
   return module;
@@ -29,7 +29,7 @@ loop::Module lowered(Builder&& builder) {
 TEST(Lower, RandomGraphsVerify) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     graph::RandomGraph random(seed);
-    const loop::Module module = lower({{lay_out_operands(random.make(25))}});
+    const loop::Module module = lower({{prepare(random.make(25))}});
     const Status sound = loop::verify(module);
     ASSERT_TRUE(sound) << seed << ": " << sound.error().message;
   }

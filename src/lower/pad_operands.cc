@@ -1,0 +1,129 @@
+#include "lower/pad_operands.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace lathe::lower {
+
+using graph::AffineMap;
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Shape;
+using graph::Value;
+
+namespace {
+
+// A copy that is read less often than this costs more than the tests it saves.
+constexpr int64_t kFewestReads = 2;
+
+// Zeros in front of and behind every axis.
+struct Margins {
+  Shape before, after;
+  bool operator==(const Margins&) const = default;
+
+  bool none() const {
+    const auto zero = [](int64_t size) { return size == 0; };
+    return std::ranges::all_of(before, zero) && std::ranges::all_of(after, zero);
+  }
+};
+
+// How far the map leaves a tensor of this shape.
+Margins margins_of(const AffineMap& map, const Shape& extents, const Shape& shape) {
+  Margins margins;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    int64_t least = map.axes[axis].offset, most = least;
+    for (size_t d = 0; d < extents.size(); ++d) {
+      const int64_t reach = map.axes[axis].coefficients[d] * (extents[d] - 1);
+      (reach < 0 ? least : most) += reach;
+    }
+    margins.before.push_back(std::max<int64_t>(0, -least));
+    margins.after.push_back(std::max<int64_t>(0, most - shape[axis] + 1));
+  }
+  return margins;
+}
+
+class Padder {
+ public:
+  explicit Padder(Graph& graph) : graph_(graph) {}
+
+  void pad(Node& contract) {
+    const Shape& extents = contract.contraction.extents;
+    AffineMap* const maps[] = {&contract.contraction.lhs, &contract.contraction.rhs};
+    for (size_t side = 0; side < 2; ++side) {
+      const Shape& shape = graph_[contract.operands[side]].shape;
+      const Margins margins = margins_of(*maps[side], extents, shape);
+      const int64_t points = graph::element_count(extents);
+      if (margins.none() || points == 0) continue;
+      if (points < kFewestReads * graph::element_count(padded(shape, margins))) continue;
+      contract.operands[side] = copy(contract.operands[side], margins);
+      for (size_t axis = 0; axis < margins.before.size(); ++axis) {
+        maps[side]->axes[axis].offset += margins.before[axis];
+      }
+    }
+  }
+
+  Value add(Node node) {
+    graph_.nodes.push_back(std::move(node));
+    return Value{static_cast<int32_t>(graph_.nodes.size() - 1)};
+  }
+
+ private:
+  struct Copy {
+    Value of, copy;
+    Margins margins;
+  };
+
+  static Shape padded(Shape shape, const Margins& margins) {
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      shape[axis] += margins.before[axis] + margins.after[axis];
+    }
+    return shape;
+  }
+
+  Value copy(Value operand, const Margins& margins) {
+    for (const Copy& known : copies_) {
+      if (known.of == operand && known.margins == margins) return known.copy;
+    }
+    const Node& from = graph_[operand];
+    Node node;
+    node.kind = Kind::Reindex;
+    node.dtype = from.dtype;
+    node.operands = {operand};
+    node.shape = padded(from.shape, margins);
+    std::vector<int> all(from.shape.size());
+    std::iota(all.begin(), all.end(), 0);
+    node.map = AffineMap::project(static_cast<int>(all.size()), all);
+    for (size_t axis = 0; axis < all.size(); ++axis) {
+      node.map.axes[axis].offset = -margins.before[axis];
+    }
+    copies_.push_back({operand, add(std::move(node)), margins});
+    return copies_.back().copy;
+  }
+
+  Graph& graph_;
+  std::vector<Copy> copies_;
+};
+
+}  // namespace
+
+Graph pad_operands(Graph graph) {
+  std::vector<Node> nodes = std::exchange(graph.nodes, {});
+  std::vector<Value> renamed;
+  Padder padder(graph);
+  for (Node& node : nodes) {
+    for (Value& operand : node.operands) operand = renamed[static_cast<size_t>(operand.id)];
+    if (node.kind == Kind::Contract) padder.pad(node);
+    renamed.push_back(padder.add(std::move(node)));
+  }
+  for (auto& output : graph.outputs) output.value = renamed[static_cast<size_t>(output.value.id)];
+  for (auto& update : graph.updates) {
+    update.state = renamed[static_cast<size_t>(update.state.id)];
+    update.value = renamed[static_cast<size_t>(update.value.id)];
+  }
+  return graph;
+}
+
+}  // namespace lathe::lower

@@ -1,0 +1,29 @@
+// The graph passes right before lowering to lanes, in the order they run: what they make is worth
+// its memory on a CPU only, and other graph passes would undo it.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "lower/lay_out_operands.h"
+#include "lower/pad_operands.h"
+
+namespace lathe::lower {
+
+struct Pass {
+  std::string_view name;
+  graph::Graph (*run)(graph::Graph);
+};
+
+inline constexpr std::array kPasses = {
+    Pass{"pad_operands", pad_operands},
+    Pass{"lay_out_operands", lay_out_operands},
+};
+
+inline graph::Graph prepare(graph::Graph graph) {
+  for (const Pass& pass : kPasses) graph = pass.run(std::move(graph));
+  return graph;
+}
+
+}  // namespace lathe::lower
