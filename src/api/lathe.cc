@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "api/schedule_json.h"
 #include "api/session.h"
 #include "base/text.h"
 #include "wasm/decode.h"
@@ -100,6 +101,21 @@ const char* lathe_executable_metadata(int32_t executable) {
 const char* lathe_executable_dumps(int32_t executable) {
   const Executable* found = find_executable(executable);
   return found == nullptr ? nullptr : found->dumps.c_str();
+}
+
+const char* lathe_executable_contractions(int32_t executable) {
+  Executable* found = find_executable(executable);
+  if (found == nullptr) return nullptr;
+  if (found->contractions.empty()) {
+    found->contractions = lathe::api::contractions(found->compiled, found->features);
+  }
+  return found->contractions.c_str();
+}
+
+int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t length) {
+  const Executable* found = find_executable(executable);
+  if (found == nullptr) return 0;
+  return keep(state().executables, lathe::api::compile_kernel(*found, text_of(json, length)));
 }
 
 const void* lathe_executable_initial(int32_t executable) {

@@ -41,7 +41,8 @@ LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model)
 
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "batch": {"train": 64, "evaluate": 64, "predict": 64},
- *  "features": {"simd": true, "relaxedSimd": false}, "verify": false, "dumps": ["after:PASS"]};
+ *  "features": {"simd": true, "relaxedSimd": false}, "verify": false, "dumps": ["after:PASS"],
+ *  "schedules": {"KEY": {"rows": 4, "columns": 8}}};
  * every key may be left out. Without a loss there are only the entries predict and predict_1.
  * Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
@@ -57,6 +58,17 @@ LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executa
 LATHE_EXPORT(lathe_executable_metadata) const char* lathe_executable_metadata(int32_t executable);
 /* [{"when":"after:PASS","text":…}…] for the "dumps" asked for. */
 LATHE_EXPORT(lathe_executable_dumps) const char* lathe_executable_dumps(int32_t executable);
+
+/* The contractions of the module, each key once, the schedules they got, what they would get by
+ * default, and others worth trying:
+ * [{"key","count","multiplyAdds","schedule":{"rows","columns",…},"standard":{…},"candidates":[…]}…].
+ */
+LATHE_EXPORT(lathe_executable_contractions)
+const char* lathe_executable_contractions(int32_t executable);
+/* {"key": "KEY", "schedule": {"rows": 4}}: one of those contractions alone, for measuring. Its
+ * entry `run` reads inputs `x` and `y`. Returns the handle > 0 of an executable. */
+LATHE_EXPORT(lathe_executable_kernel)
+int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t length);
 
 /* The first content of all states, one after the other in the order of the metadata, without gaps.
  */

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/json_reader.h"
+#include "api/schedule_json.h"
 #include "base/text.h"
 #include "nn/activation.h"
 #include "nn/dense.h"
@@ -90,6 +91,7 @@ Result<CompileRequest> parse_request(std::string_view text) {
     request.options.features.visit(flags);
     TRY(flags.finish());
   }
+  TRY(read_schedules(reader.find("schedules"), "schedules", request.options.schedules));
   reader("verify", request.options.verify);
   reader("dumps", request.options.dumps);
   TRY(reader.finish());

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "api/json_reader.h"
+#include "api/schedule_json.h"
 #include "base/check.h"
 #include "base/text.h"
 
@@ -33,6 +34,7 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   Executable executable;
   ASSIGN_OR_RETURN(executable.program, nn::build_program(network, request.training));
   executable.features = request.options.features;
+  executable.schedules = request.options.schedules;
   std::string dumps;
   request.options.on_dump = [&dumps](std::string_view when, std::string_view text) {
     append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
@@ -44,6 +46,26 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;
+}
+
+Result<Executable> compile_kernel(const Executable& executable, std::string_view json) {
+  ASSIGN_OR_RETURN(const KernelRequest request, parse_kernel_request(json));
+  const auto& contractions = executable.compiled.contractions;
+  const auto found =
+      std::ranges::find(contractions, request.key, &lower::ScheduledContraction::key);
+  if (found == contractions.end()) {
+    return fail(concat("the module has no contraction ", json_string(request.key)));
+  }
+  Executable kernel;
+  ASSIGN_OR_RETURN(kernel.compiled,
+                   compile::compile_kernel(*found, request.schedule, executable.features));
+  kernel.features = executable.features;
+  kernel.metadata = metadata(kernel.compiled, {});
+  kernel.dumps = "[]";
+  for (const compile::Buffer& state : kernel.compiled.states) {
+    kernel.initial.resize(kernel.initial.size() + byte_count(state));
+  }
+  return kernel;
 }
 
 Result<const std::byte*> initial_contents(Executable& executable) {
@@ -67,12 +89,14 @@ Result<const std::byte*> initial_contents(Executable& executable) {
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {
   Executable exported;
   exported.features = executable.features;
+  exported.schedules = executable.schedules;
   exported.dumps = concat("[]");
   std::ranges::copy_if(executable.program.entries, std::back_inserter(exported.program.entries),
                        only_predicts);
 
   compile::Options options;
   options.features = executable.features;
+  options.schedules = executable.schedules;
   const auto is_read = [&exported](const std::string& name) {
     return std::ranges::any_of(exported.program.entries, [&name](const graph::Graph& entry) {
       return std::ranges::any_of(entry.nodes, [&name](const graph::Node& node) {

@@ -21,7 +21,9 @@ struct Executable {
   // How it was made, for exporting it again with other contents.
   graph::Program program;
   compile::Features features;
+  lower::Schedules schedules;
   std::string metadata, dumps;
+  std::string contractions;  // written when somebody asks
   std::vector<nn::Variable> variables;
   uint64_t seed = 0;
   // Drawn when somebody asks: large networks take longer to draw than to compile.
@@ -64,6 +66,8 @@ Result<Executable> compile_model(const nn::Sequential& network, std::string_view
 // The first content of all states, one after the other. An error if they are more than memory can
 // hold.
 Result<const std::byte*> initial_contents(Executable& executable);
+// One contraction of `executable` alone, with a schedule of its own.
+Result<Executable> compile_kernel(const Executable& executable, std::string_view json);
 // Only the entries that predict, with the weights taken from `states` (all states of `executable`,
 // one after the other).
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -105,6 +106,42 @@ TEST(Api, BadOptionsNameThePlace) {
             "dump \"inside:x\" must be before:PASS or after:PASS");
   EXPECT_TRUE(error(R"({"dumps":["after:nothing"]})").starts_with("unknown pass \"nothing\""));
   lathe_model_free(model);
+}
+
+TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
+  const int32_t model = create(kModel);
+  const int32_t first = compile(model, kOptions);
+  const Json listed = Json::parse(lathe_executable_contractions(first));
+  ASSERT_FALSE(listed.empty());
+  const auto found = std::find_if(listed.begin(), listed.end(),
+                                  [](const Json& each) { return !each["candidates"].empty(); });
+  ASSERT_NE(found, listed.end());
+  const Json candidate = (*found)["candidates"][0];
+  EXPECT_NE(candidate, (*found)["schedule"]);
+  EXPECT_EQ((*found)["schedule"], (*found)["standard"]);
+
+  Json options = Json::parse(kOptions);
+  options["schedules"][(*found)["key"].get<std::string>()] = candidate;
+  const int32_t second = compile(model, options.dump());
+  ASSERT_GT(second, 0) << lathe_error();
+  for (const Json& each : Json::parse(lathe_executable_contractions(second))) {
+    EXPECT_EQ(each["schedule"], each["key"] == (*found)["key"] ? candidate : each["standard"]);
+  }
+
+  const auto kernel = [first](const Json& request) {
+    const std::string text = request.dump();
+    return lathe_executable_kernel(first, text.data(), text.size());
+  };
+  const int32_t alone = kernel({{"key", (*found)["key"]}, {"schedule", candidate}});
+  ASSERT_GT(alone, 0) << lathe_error();
+  EXPECT_EQ(Json::parse(lathe_executable_metadata(alone))["entries"][0]["name"], "run");
+  EXPECT_EQ(kernel({{"key", "f32 |"}}), 0);
+  EXPECT_EQ(std::string(lathe_error()), "the module has no contraction \"f32 |\"");
+  EXPECT_EQ(kernel({{"key", (*found)["key"]}, {"schedule", {{"row", 3}}}}), 0);
+  EXPECT_TRUE(std::string(lathe_error()).starts_with("schedule: unknown key \"row\""));
+  for (const int32_t each : {first, second, alone}) lathe_executable_free(each);
+  lathe_model_free(model);
+  EXPECT_EQ(lathe_live_objects(), 0);
 }
 
 TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {

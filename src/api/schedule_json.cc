@@ -1,0 +1,72 @@
+#include "api/schedule_json.h"
+
+#include <map>
+
+#include "base/text.h"
+
+namespace lathe::api {
+namespace {
+
+Status read_schedule(const Json& json, const std::string& path, lower::Schedule& schedule) {
+  ObjectReader reader(json, path);
+  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+    int64_t value = schedule.*each.field;
+    reader(each.name, value);
+    schedule.*each.field = static_cast<int32_t>(value);
+  }
+  return reader.finish();
+}
+
+std::string json_of(const lower::Schedule& schedule) {
+  std::string out;
+  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+    if (schedule.*each.field == 0) continue;
+    append(out, out.empty() ? "" : ",", '"', each.name, "\":", schedule.*each.field);
+  }
+  return concat('{', out, '}');
+}
+
+}  // namespace
+
+Status read_schedules(const Json* json, const std::string& path, lower::Schedules& schedules) {
+  if (json == nullptr) return {};
+  if (!json->is_object()) return fail(concat(path, ": must be an object"));
+  for (const auto& [key, each] : json->items()) {
+    TRY(read_schedule(each, concat(path, '.', key), schedules[key]));
+  }
+  return {};
+}
+
+Result<KernelRequest> parse_kernel_request(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  ObjectReader reader(json, "");
+  KernelRequest request;
+  reader.require("key");
+  reader("key", request.key);
+  const Json* schedule = reader.find("schedule");
+  TRY(reader.finish());
+  if (schedule != nullptr) TRY(read_schedule(*schedule, "schedule", request.schedule));
+  return request;
+}
+
+std::string contractions(const compile::Executable& executable, const compile::Features& features) {
+  std::map<std::string_view, int> count;
+  for (const auto& each : executable.contractions) ++count[each.key];
+  std::string out;
+  for (const lower::ScheduledContraction& each : executable.contractions) {
+    const int times = std::exchange(count[each.key], 0);
+    if (times == 0) continue;
+    std::string candidates;
+    for (const lower::Schedule& candidate : compile::candidates(each.shape, features)) {
+      append(candidates, candidates.empty() ? "" : ",", json_of(candidate));
+    }
+    append(out, out.empty() ? "" : ",", "{\"key\":", json_string(each.key), ",\"count\":", times,
+           ",\"multiplyAdds\":", each.shape.multiply_adds(),
+           ",\"schedule\":", json_of(each.schedule),
+           ",\"standard\":", json_of(lower::default_schedule(each.shape)), ",\"candidates\":[",
+           candidates, "]}");
+  }
+  return concat('[', out, ']');
+}
+
+}  // namespace lathe::api

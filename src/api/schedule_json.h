@@ -1,0 +1,24 @@
+// Schedules as JSON, in the form that api/lathe.h describes.
+#pragma once
+
+#include <string>
+
+#include "api/json_reader.h"
+#include "compile/tune.h"
+
+namespace lathe::api {
+
+// {"KEY": {"rows": 4, "columns": 8}, ...}; null reads none.
+Status read_schedules(const Json* json, const std::string& path, lower::Schedules& schedules);
+
+// {"key": "KEY", "schedule": {"rows": 4}}
+struct KernelRequest {
+  std::string key;
+  lower::Schedule schedule;
+};
+Result<KernelRequest> parse_kernel_request(std::string_view json);
+
+// Every different contraction of an executable with its schedule and the candidates.
+std::string contractions(const compile::Executable& executable, const compile::Features& features);
+
+}  // namespace lathe::api

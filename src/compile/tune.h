@@ -1,0 +1,22 @@
+// What a tuner measures: which schedules to try for a contraction, and the contraction as a program
+// of its own. It measures nothing itself.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+
+namespace lathe::compile {
+
+// Schedules worth trying, the most promising first, no two alike. The default is not among them.
+std::vector<lower::Schedule> candidates(const lower::ContractionShape& shape,
+                                        const Features& features);
+
+// A module with the entry `run`: the contraction on inputs `x` and `y`, with no epilogue. It gives
+// `z`, or where the shape is in place adds to the state `z`. Error: the shape alone does not say
+// how the operands are read, so the module would measure something else.
+Result<Executable> compile_kernel(const lower::ScheduledContraction& contraction,
+                                  const lower::Schedule& schedule, const Features& features);
+
+}  // namespace lathe::compile

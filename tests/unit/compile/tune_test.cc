@@ -1,0 +1,84 @@
+#include "compile/tune.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "graph/builder.h"
+
+namespace lathe::compile {
+namespace {
+
+using graph::Builder;
+using graph::DType;
+using graph::Tensor;
+
+Executable compiled(void (*build)(Builder&)) {
+  Builder b("go");
+  build(b);
+  graph::Program program;
+  auto go = std::move(b).finish();
+  EXPECT_TRUE(go) << go.error().message;
+  program.entries.push_back(std::move(*go));
+  auto executable = compile(program, {});
+  EXPECT_TRUE(executable) << executable.error().message;
+  return std::move(*executable);
+}
+
+void products(Builder& b) {
+  const Tensor x = b.input("x", DType::F32, {9, 17}), w = b.state("w", DType::F32, {17, 21});
+  const Tensor y = b.input("y", DType::F32, {21, 17}), z = b.input("z", DType::F32, {3, 17, 5});
+  const Tensor row = b.input("row", DType::F32, {1, 21});
+  b.output("plain", b.matmul(x, w) + 1.0f);
+  b.output("right transposed", b.matmul(x, y, false, true));
+  b.output("left transposed", b.matmul(x, x, true, false));
+  b.output("batched", b.matmul(x, z));
+  b.output("thin", b.matmul(row, y));
+  b.update(w, w - b.matmul(x, b.matmul(x, w), true, false) * 0.1f);
+}
+
+void backwards(Builder& b) {
+  graph::Contraction contraction;
+  contraction.extents = {6, 3, 4};
+  contraction.out = graph::AffineMap::project(3, {0, 2});
+  contraction.lhs.axes = {graph::Affine{{-2, 1, 0}, 10}};
+  contraction.rhs = graph::AffineMap::project(3, {1, 2});
+  const Tensor data = b.input("data", DType::F32, {13}), taps = b.input("taps", DType::F32, {3, 4});
+  b.output("y", b.contract(data, taps, contraction, {6, 4}));
+}
+
+TEST(Tune, AKernelIsTheContractionItMeasures) {
+  size_t measured = 0;
+  for (const auto build : {products, backwards}) {
+    const Executable executable = compiled(build);
+    for (const lower::ScheduledContraction& contraction : executable.contractions) {
+      const auto kernel = compile_kernel(contraction, {.rows = 2, .columns = 12}, {});
+      ASSERT_TRUE(kernel) << kernel.error().message;
+      const lower::ScheduledContraction& alone = kernel->contractions.at(0);
+      EXPECT_EQ(alone.key, contraction.key);
+      EXPECT_EQ(alone.schedule,
+                lower::narrowed({.rows = 2, .columns = 12},
+                                lower::default_schedule(contraction.shape), contraction.shape));
+      EXPECT_EQ(kernel->entries.at(0).name, "run");
+      EXPECT_EQ(kernel->states.size(), contraction.shape.in_place ? 1u : 0u);
+      ++measured;
+    }
+  }
+  EXPECT_EQ(measured, 7u);
+}
+
+TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
+  const Executable executable = compiled(products);
+  for (const lower::ScheduledContraction& contraction : executable.contractions) {
+    const lower::Schedule standard = lower::default_schedule(contraction.shape);
+    std::vector<lower::Schedule> all = candidates(contraction.shape, {});
+    all.push_back(standard);
+    for (size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(lower::narrowed(all[i], standard, contraction.shape), all[i]);
+      EXPECT_EQ(std::ranges::count(all, all[i]), 1) << lower::text(all[i]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lathe::compile
