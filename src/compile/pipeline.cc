@@ -10,6 +10,7 @@
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/tile_products.h"
+#include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/lower.h"
@@ -124,6 +125,7 @@ std::vector<Pass> list_passes(Target target) {
       passes.push_back(lowering(lower::Style::Lanes));
       passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
       passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+      passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
       passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
       passes.push_back({"plan_memory", plan_memory});
       passes.push_back({"emit_wasm", emit_wasm});

@@ -25,7 +25,8 @@ inline constexpr int64_t kLanes = 4;  // of a Vector loop
 enum class Space : uint8_t {
   Global,     // linear memory; lives as its BufferRole says
   Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
-              // variables only, lanes lie side by side; each thread has its own
+              // variables only, lanes lie side by side, or are read across kLanes vectors; each
+              // thread has its own
   Workgroup,  // shared by the threads of a group, fresh in each group
 };
 

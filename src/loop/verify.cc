@@ -213,7 +213,7 @@ class KernelVerifier {
     }
     TRY(operands_of(stmt));
     TRY(own_register(stmt.buffer, /*stored=*/true));
-    return access(stmt.buffer, stmt.address, conditions_);
+    return access(stmt.buffer, stmt.address, conditions_, /*stored=*/true);
   }
 
   // What holds of the value's expressions inside these loops.
@@ -232,7 +232,7 @@ class KernelVerifier {
           guards.push_back(guard);
         }
         TRY(own_register(expr.buffer, /*stored=*/false));
-        TRY(access(expr.buffer, expr.address, guards));
+        TRY(access(expr.buffer, expr.address, guards, /*stored=*/false));
       }
     }
     return {};
@@ -251,7 +251,8 @@ class KernelVerifier {
     return fail(concat("register ", name, " crosses the body of an outlined loop"));
   }
 
-  Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards) {
+  Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards,
+                bool stored) {
     TRY(form(address));
     ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(ref));
     const auto range = range_of(address, guards, ranges_);
@@ -270,12 +271,13 @@ class KernelVerifier {
                            kernel_.vars[term.var].name));
       }
     }
-    return aligned(*buffer, address);
+    return aligned(*buffer, address, stored);
   }
 
-  // Lanes are four elements of a register side by side, or all the same one.
-  Status aligned(const Buffer& buffer, const Affine& address) const {
+  // Lanes are four elements of a register side by side, all the same one, or read across a square.
+  Status aligned(const Buffer& buffer, const Affine& address, bool stored) const {
     if (lane_ < 0 || address.coefficient(lane_) == 0) return {};
+    if (!stored && address.coefficient(lane_) == kLanes) return {};
     bool whole = address.coefficient(lane_) == 1 && address.offset % kLanes == 0;
     for (const Term& term : address.terms) {
       whole = whole && (term.var == lane_ || term.coefficient % kLanes == 0);

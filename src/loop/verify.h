@@ -18,7 +18,7 @@ namespace lathe::loop {
 // - Grid loops are outermost, then come Group loops; each is the only statement around it.
 // - Barriers and Workgroup buffers are used inside a Group loop; no If lies around a barrier.
 // - Register addresses depend on Unroll and Vector variables only; lanes lie side by side from a
-//   multiple of kLanes on.
+//   multiple of kLanes on, or are read one from each of kLanes such vectors.
 // - A register that an outlined loop uses is used nowhere else, and written there before it is
 // read.
 // - Vector loops have kLanes iterations and hold only Stores, whose address moves with the lane,

@@ -13,6 +13,7 @@
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/tile_products.h"
+#include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/lower.h"
@@ -94,6 +95,7 @@ struct LoopPass {
 constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
     {"spell_transcendentals", loop::spell_transcendentals},
+    {"tile_transposes", loop::tile_transposes},
     {"vectorise_loops", loop::vectorise_loops},
     {"tile_products", loop::tile_products},
     {"bind_grid", loop::bind_grid},

@@ -105,6 +105,7 @@ int run_all(const std::filesystem::path& directory) {
   for (const Case& test : cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : window_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : edge_cases()) counts.add(test.name, run_case(test, manifest));
+  for (const Case& test : memory_cases()) counts.add(test.name, run_case(test, manifest));
   for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
     counts.add(concat("random graph ", seed), run_random_graph(seed, manifest));
   }

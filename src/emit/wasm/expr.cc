@@ -1,5 +1,6 @@
 // Expressions of the loop IR as instructions on one number or on four lanes. A Bool is 0 or 1 as a
 // number and a mask of ones as a lane.
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -201,6 +202,7 @@ void KernelEmitter::vector_load(const Expr& expr) {
   const int64_t step = expr.address.coefficient(fixed_.lane);
   if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
     const Place at = place(expr.address, 1);
+    if (step == kLanes) return vector_across(expr.buffer, at.constant);
     CHECK(step == 1 && at.constant % kLanes == 0);
     code().op_index(Opcode::local_get,
                     register_locals(expr.buffer)[static_cast<size_t>(at.constant / kLanes)]);
@@ -217,6 +219,30 @@ void KernelEmitter::vector_load(const Expr& expr) {
   code().op_memory(Opcode::v128_load32_zero, at);
   code().op(Opcode::i16x8_extend_low_i8x16_u).op(Opcode::i32x4_extend_low_i16x8_u);
   code().op(Opcode::i32x4_neg);
+}
+
+// One lane of each of four vectors, as two shuffles of 32-bit pairs and one of their halves:
+// engines share the first two among the reads of a square.
+void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
+  const auto& locals = register_locals(buffer);
+  const auto lane = static_cast<uint8_t>(first % kLanes);
+  const auto local = [&](int64_t i) { return locals[static_cast<size_t>(first / kLanes + i)]; };
+  const auto shuffle = [&](std::array<uint8_t, kLanes> lanes) {
+    wasm::V128 bytes;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      bytes[i] = static_cast<uint8_t>(4 * lanes[i / 4] + i % 4);
+    }
+    code().shuffle(bytes);
+  };
+  const uint8_t half = lane / 2 * 2;
+  for (int64_t pair : {0, 2}) {
+    code().op_index(Opcode::local_get, local(pair)).op_index(Opcode::local_get, local(pair + 1));
+    shuffle({half, static_cast<uint8_t>(half + 4), static_cast<uint8_t>(half + 1),
+             static_cast<uint8_t>(half + 5)});
+  }
+  const uint8_t odd = lane % 2 * 2;
+  shuffle({odd, static_cast<uint8_t>(odd + 1), static_cast<uint8_t>(odd + 4),
+           static_cast<uint8_t>(odd + 5)});
 }
 
 void KernelEmitter::vector_load_by_lane(const Expr& expr) {

@@ -13,6 +13,7 @@
 #include "loop/spell_transcendentals.h"
 #include "loop/substitute.h"
 #include "loop/tile_products.h"
+#include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "random_module.h"
@@ -78,6 +79,29 @@ TEST(Passes, TileProductsKeepsValues) {
     }
   }
   EXPECT_EQ(tiled, 5 * 3 * 4);
+}
+
+// Sizes around the edges of squares and blocks; one operand lies across, one along, one is a row.
+TEST(Passes, TileTransposesKeepsValues) {
+  int tiled = 0;
+  for (const int m : {3, 4, 7, 16, 21, 36}) {
+    for (const int n : {2, 4, 9, 16, 20, 35}) {
+      const auto before = parse(
+          concat("buffer a : f32[", 2 * m * n, "] input\nbuffer b : f32[", 2 * m * n,
+                 "] state\nbuffer c : i32[", m,
+                 "] input\nentry e {\n  kernel p {\n    for o in 2 { for i in ", m, " { for j in ",
+                 n, " { b[", m * n, "*o + ", n, "*i + j] = sub(a[", m * n, "*o + i + ", m,
+                 "*j], mul(b[", m * n, "*o + ", n, "*i + j], cast<f32>(c[i]))) } } }\n  }\n}\n"));
+      ASSERT_TRUE(before) << before.error().message;
+      Module after = *before;
+      apply(tile_transposes, after);
+      tiled += !after.entries[0].kernels[0].registers.empty();
+      const auto verified = verify(after);
+      ASSERT_TRUE(verified) << verified.error().message << print(after);
+      EXPECT_EQ(outcome(after, 7), outcome(*before, 7)) << print(after);
+    }
+  }
+  EXPECT_EQ(tiled, 5 * 5);
 }
 
 TEST(Passes, CollapseThenVectoriseKeepsValues) {
