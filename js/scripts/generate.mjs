@@ -1,6 +1,17 @@
 // Writes js/src/generated.ts from the tables of the core; with --check it only says whether that would change it.
 import { readFileSync, writeFileSync } from 'node:fs';
 
+const operationTypes = {
+  tensor: 'Operand',
+  tensors: 'readonly Operand[]',
+  flag: 'boolean',
+  number: 'number',
+  integer: 'number',
+  integers: 'number | readonly number[]',
+  pairs: 'readonly (readonly [number, number])[]',
+  dtype: 'DType',
+};
+
 const target = new URL('../src/generated.ts', import.meta.url);
 const tables = describeCore(
   readFileSync(new URL('../../build/wasm32/lathe-core.wasm', import.meta.url)),
@@ -23,7 +34,7 @@ function describeCore(bytes) {
   return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
 }
 
-function render({ activations, losses, optimizers, initializers }) {
+function render({ operations, activations, losses, optimizers, initializers }) {
   const typeOf = ({ default: value }) => (typeof value === 'boolean' ? 'boolean' : 'number');
   const union = (rows) => rows.map(({ name }) => `'${name}'`).join(' | ');
   const list = (rows) => `[${rows.map(({ name }) => `'${name}'`).join(', ')}] as const`;
@@ -38,6 +49,8 @@ function render({ activations, losses, optimizers, initializers }) {
   const argument = (each) => `${each.name}?: ${typeOf(each)}`;
   const parts = [
     '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
+    "import type { DType } from './tensor.js';",
+    "import type { Operand, SymbolicTensor } from './trace.js';",
     '',
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,
@@ -80,6 +93,55 @@ function render({ activations, losses, optimizers, initializers }) {
     ),
     '} as const;',
     '',
+    ...renderOperations(operations),
   ];
   return parts.join('\n');
+}
+
+function renderOperations(operations) {
+  const isTensor = ({ type }) => type === 'tensor' || type === 'tensors';
+  const argument = (each) =>
+    `${each.name}${'default' in each ? '?' : ''}: ${operationTypes[each.type]}`;
+  const spelled = ({ name, parameters }) => {
+    const list = parameters.map((each) =>
+      'default' in each ? `${each.name} = ${JSON.stringify(each.default)}` : each.name,
+    );
+    return `${name}(${list.join(', ')})`;
+  };
+  const method = ({ parameters: [first, ...rest] }) => {
+    const others = first.type === 'tensors' ? ['others: Operand | readonly Operand[]'] : [];
+    return [...others, ...rest.map(argument)].join(', ');
+  };
+  const row = ({ name, parameters }) => {
+    const tensors = parameters.filter(isTensor);
+    const many = tensors.some(({ type }) => type === 'tensors');
+    const attributes = parameters.filter((each) => !isTensor(each));
+    const names = attributes.map((each) => `'${each.name}'`).join(', ');
+    return `  ${name}: { tensors: ${many ? `'many'` : tensors.length}, attributes: [${names}] },`;
+  };
+  return [
+    '/** Every operation as a function of its tensors; parameters left out have their default. */',
+    'export interface OperationFunctions {',
+    ...operations.flatMap((each) => [
+      `  /** ${spelled(each)} */`,
+      `  ${each.name}(${each.parameters.map(argument).join(', ')}): SymbolicTensor;`,
+    ]),
+    '}',
+    '/** Every operation as a method of its first tensor. */',
+    'export interface OperationMethods {',
+    ...operations
+      .filter(({ name }) => name !== 'where')
+      .flatMap((each) => [
+        `  /** ${spelled(each)} */`,
+        `  ${each.name}(${method(each)}): SymbolicTensor;`,
+      ]),
+    '  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */',
+    '  where(condition: Operand, b: Operand): SymbolicTensor;',
+    '}',
+    '/** How many tensors each operation takes, and the names of what follows them. */',
+    'export const operations = {',
+    ...operations.map(row),
+    '} as const;',
+    '',
+  ];
 }

@@ -4,6 +4,8 @@
 export type Pointer = number;
 /** A model or an executable inside the core; 0 is failure. */
 export type Handle = number;
+/** A value of the entry that a graph is building; 0 is failure. */
+export type ValueId = number;
 
 export interface CoreExports {
   memory: WebAssembly.Memory;
@@ -16,6 +18,24 @@ export interface CoreExports {
   lathe_model_free(model: Handle): void;
   lathe_model_summary(model: Handle): Pointer;
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
+  lathe_graph_create(): Handle;
+  lathe_graph_free(graph: Handle): void;
+  lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;
+  lathe_graph_input(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_state(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_constant(
+    graph: Handle,
+    json: Pointer,
+    length: number,
+    data: Pointer,
+    size: number,
+  ): ValueId;
+  lathe_graph_operation(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_gradients(graph: Handle, json: Pointer, length: number): Pointer;
+  lathe_graph_type(graph: Handle, value: ValueId): Pointer;
+  lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
+  lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
+  lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): void;
   lathe_executable_bytes(executable: Handle): Pointer;
   lathe_executable_size(executable: Handle): number;
@@ -61,15 +81,25 @@ export interface Dump {
   text: string;
 }
 
+/** The dtype and shape of a value of a graph. */
+export interface ValueType {
+  dtype: BufferPlace['dtype'];
+  shape: number[];
+}
+
+/** The options of lathe_graph_compile. */
+export interface GraphRequest {
+  features: { simd: boolean; relaxedSimd: boolean };
+  verify?: boolean;
+  dumps?: string[];
+}
+
 /** The options of lathe_model_compile. */
-export interface CompileRequest {
+export interface CompileRequest extends GraphRequest {
   loss?: unknown;
   optimizer?: unknown;
   labels: 'dense' | 'sparse';
   batch: { train: number; evaluate: number; predict: number };
-  features: { simd: boolean; relaxedSimd: boolean };
-  verify?: boolean;
-  dumps?: string[];
 }
 
 /** The bytes a buffer takes. */

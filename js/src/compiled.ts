@@ -188,7 +188,8 @@ export class Compiled {
   }
 }
 
-function features(): CompileRequest['features'] {
+/** The engine features that modules are compiled for now. */
+export function features(): CompileRequest['features'] {
   const { SIMD, RELAXED_SIMD } = env().features;
   return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
 }

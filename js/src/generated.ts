@@ -1,4 +1,6 @@
 /** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */
+import type { DType } from './tensor.js';
+import type { Operand, SymbolicTensor } from './trace.js';
 
 /** Names of the activations. */
 export type ActivationName = 'linear' | 'sigmoid' | 'tanh' | 'relu' | 'leakyRelu' | 'elu' | 'softmax';
@@ -82,4 +84,359 @@ export const optimizerParameters = {
   sgd: ['learningRate'],
   momentum: ['learningRate', 'momentum', 'useNesterov'],
   adam: ['learningRate', 'beta1', 'beta2', 'epsilon'],
+} as const;
+
+/** Every operation as a function of its tensors; parameters left out have their default. */
+export interface OperationFunctions {
+  /** add(a, b) */
+  add(a: Operand, b: Operand): SymbolicTensor;
+  /** sub(a, b) */
+  sub(a: Operand, b: Operand): SymbolicTensor;
+  /** mul(a, b) */
+  mul(a: Operand, b: Operand): SymbolicTensor;
+  /** div(a, b) */
+  div(a: Operand, b: Operand): SymbolicTensor;
+  /** maximum(a, b) */
+  maximum(a: Operand, b: Operand): SymbolicTensor;
+  /** minimum(a, b) */
+  minimum(a: Operand, b: Operand): SymbolicTensor;
+  /** mulAdd(a, b, c) */
+  mulAdd(a: Operand, b: Operand, c: Operand): SymbolicTensor;
+  /** neg(a) */
+  neg(a: Operand): SymbolicTensor;
+  /** abs(a) */
+  abs(a: Operand): SymbolicTensor;
+  /** sqrt(a) */
+  sqrt(a: Operand): SymbolicTensor;
+  /** floor(a) */
+  floor(a: Operand): SymbolicTensor;
+  /** round(a) */
+  round(a: Operand): SymbolicTensor;
+  /** exp(a) */
+  exp(a: Operand): SymbolicTensor;
+  /** log(a) */
+  log(a: Operand): SymbolicTensor;
+  /** tanh(a) */
+  tanh(a: Operand): SymbolicTensor;
+  /** sigmoid(a) */
+  sigmoid(a: Operand): SymbolicTensor;
+  /** detach(a) */
+  detach(a: Operand): SymbolicTensor;
+  /** equal(a, b) */
+  equal(a: Operand, b: Operand): SymbolicTensor;
+  /** notEqual(a, b) */
+  notEqual(a: Operand, b: Operand): SymbolicTensor;
+  /** less(a, b) */
+  less(a: Operand, b: Operand): SymbolicTensor;
+  /** lessEqual(a, b) */
+  lessEqual(a: Operand, b: Operand): SymbolicTensor;
+  /** greater(a, b) */
+  greater(a: Operand, b: Operand): SymbolicTensor;
+  /** greaterEqual(a, b) */
+  greaterEqual(a: Operand, b: Operand): SymbolicTensor;
+  /** logicalAnd(a, b) */
+  logicalAnd(a: Operand, b: Operand): SymbolicTensor;
+  /** logicalOr(a, b) */
+  logicalOr(a: Operand, b: Operand): SymbolicTensor;
+  /** logicalNot(a) */
+  logicalNot(a: Operand): SymbolicTensor;
+  /** where(a, b, c) */
+  where(a: Operand, b: Operand, c: Operand): SymbolicTensor;
+  /** shiftLeft(a, b) */
+  shiftLeft(a: Operand, b: Operand): SymbolicTensor;
+  /** shiftRight(a, b) */
+  shiftRight(a: Operand, b: Operand): SymbolicTensor;
+  /** bitAnd(a, b) */
+  bitAnd(a: Operand, b: Operand): SymbolicTensor;
+  /** bitOr(a, b) */
+  bitOr(a: Operand, b: Operand): SymbolicTensor;
+  /** toBits(a) */
+  toBits(a: Operand): SymbolicTensor;
+  /** fromBits(a) */
+  fromBits(a: Operand): SymbolicTensor;
+  /** matMul(a, b, transposeA = false, transposeB = false) */
+  matMul(a: Operand, b: Operand, transposeA?: boolean, transposeB?: boolean): SymbolicTensor;
+  /** cast(x, dtype) */
+  cast(x: Operand, dtype: DType): SymbolicTensor;
+  /** square(x) */
+  square(x: Operand): SymbolicTensor;
+  /** reciprocal(x) */
+  reciprocal(x: Operand): SymbolicTensor;
+  /** rsqrt(x) */
+  rsqrt(x: Operand): SymbolicTensor;
+  /** squaredDifference(a, b) */
+  squaredDifference(a: Operand, b: Operand): SymbolicTensor;
+  /** clipByValue(x, clipValueMin, clipValueMax) */
+  clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): SymbolicTensor;
+  /** relu(x) */
+  relu(x: Operand): SymbolicTensor;
+  /** leakyRelu(x, alpha = 0.2) */
+  leakyRelu(x: Operand, alpha?: number): SymbolicTensor;
+  /** elu(x, alpha = 1) */
+  elu(x: Operand, alpha?: number): SymbolicTensor;
+  /** softplus(x) */
+  softplus(x: Operand): SymbolicTensor;
+  /** softmax(x, dim = -1) */
+  softmax(x: Operand, dim?: number): SymbolicTensor;
+  /** logSoftmax(x, axis = -1) */
+  logSoftmax(x: Operand, axis?: number): SymbolicTensor;
+  /** sum(x, axis = null, keepDims = false) */
+  sum(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** mean(x, axis = null, keepDims = false) */
+  mean(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** prod(x, axis = null, keepDims = false) */
+  prod(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** max(x, axis = null, keepDims = false) */
+  max(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** min(x, axis = null, keepDims = false) */
+  min(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** all(x, axis = null, keepDims = false) */
+  all(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** any(x, axis = null, keepDims = false) */
+  any(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** logSumExp(x, axis = null, keepDims = false) */
+  logSumExp(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** argMax(x, axis = 0) */
+  argMax(x: Operand, axis?: number): SymbolicTensor;
+  /** argMin(x, axis = 0) */
+  argMin(x: Operand, axis?: number): SymbolicTensor;
+  /** reshape(x, shape) */
+  reshape(x: Operand, shape: number | readonly number[]): SymbolicTensor;
+  /** flatten(x) */
+  flatten(x: Operand): SymbolicTensor;
+  /** expandDims(x, axis = 0) */
+  expandDims(x: Operand, axis?: number): SymbolicTensor;
+  /** squeeze(x, axis = null) */
+  squeeze(x: Operand, axis?: number | readonly number[]): SymbolicTensor;
+  /** transpose(x, perm = null) */
+  transpose(x: Operand, perm?: number | readonly number[]): SymbolicTensor;
+  /** broadcastTo(x, shape) */
+  broadcastTo(x: Operand, shape: number | readonly number[]): SymbolicTensor;
+  /** tile(x, reps) */
+  tile(x: Operand, reps: number | readonly number[]): SymbolicTensor;
+  /** slice(x, begin, size = null) */
+  slice(x: Operand, begin: number | readonly number[], size?: number | readonly number[]): SymbolicTensor;
+  /** reverse(x, axis = null) */
+  reverse(x: Operand, axis?: number | readonly number[]): SymbolicTensor;
+  /** pad(x, paddings, constantValue = 0) */
+  pad(x: Operand, paddings: readonly (readonly [number, number])[], constantValue?: number): SymbolicTensor;
+  /** concat(tensors, axis = 0) */
+  concat(tensors: readonly Operand[], axis?: number): SymbolicTensor;
+  /** stack(tensors, axis = 0) */
+  stack(tensors: readonly Operand[], axis?: number): SymbolicTensor;
+  /** oneHot(indices, depth) */
+  oneHot(indices: Operand, depth: number): SymbolicTensor;
+}
+/** Every operation as a method of its first tensor. */
+export interface OperationMethods {
+  /** add(a, b) */
+  add(b: Operand): SymbolicTensor;
+  /** sub(a, b) */
+  sub(b: Operand): SymbolicTensor;
+  /** mul(a, b) */
+  mul(b: Operand): SymbolicTensor;
+  /** div(a, b) */
+  div(b: Operand): SymbolicTensor;
+  /** maximum(a, b) */
+  maximum(b: Operand): SymbolicTensor;
+  /** minimum(a, b) */
+  minimum(b: Operand): SymbolicTensor;
+  /** mulAdd(a, b, c) */
+  mulAdd(b: Operand, c: Operand): SymbolicTensor;
+  /** neg(a) */
+  neg(): SymbolicTensor;
+  /** abs(a) */
+  abs(): SymbolicTensor;
+  /** sqrt(a) */
+  sqrt(): SymbolicTensor;
+  /** floor(a) */
+  floor(): SymbolicTensor;
+  /** round(a) */
+  round(): SymbolicTensor;
+  /** exp(a) */
+  exp(): SymbolicTensor;
+  /** log(a) */
+  log(): SymbolicTensor;
+  /** tanh(a) */
+  tanh(): SymbolicTensor;
+  /** sigmoid(a) */
+  sigmoid(): SymbolicTensor;
+  /** detach(a) */
+  detach(): SymbolicTensor;
+  /** equal(a, b) */
+  equal(b: Operand): SymbolicTensor;
+  /** notEqual(a, b) */
+  notEqual(b: Operand): SymbolicTensor;
+  /** less(a, b) */
+  less(b: Operand): SymbolicTensor;
+  /** lessEqual(a, b) */
+  lessEqual(b: Operand): SymbolicTensor;
+  /** greater(a, b) */
+  greater(b: Operand): SymbolicTensor;
+  /** greaterEqual(a, b) */
+  greaterEqual(b: Operand): SymbolicTensor;
+  /** logicalAnd(a, b) */
+  logicalAnd(b: Operand): SymbolicTensor;
+  /** logicalOr(a, b) */
+  logicalOr(b: Operand): SymbolicTensor;
+  /** logicalNot(a) */
+  logicalNot(): SymbolicTensor;
+  /** shiftLeft(a, b) */
+  shiftLeft(b: Operand): SymbolicTensor;
+  /** shiftRight(a, b) */
+  shiftRight(b: Operand): SymbolicTensor;
+  /** bitAnd(a, b) */
+  bitAnd(b: Operand): SymbolicTensor;
+  /** bitOr(a, b) */
+  bitOr(b: Operand): SymbolicTensor;
+  /** toBits(a) */
+  toBits(): SymbolicTensor;
+  /** fromBits(a) */
+  fromBits(): SymbolicTensor;
+  /** matMul(a, b, transposeA = false, transposeB = false) */
+  matMul(b: Operand, transposeA?: boolean, transposeB?: boolean): SymbolicTensor;
+  /** cast(x, dtype) */
+  cast(dtype: DType): SymbolicTensor;
+  /** square(x) */
+  square(): SymbolicTensor;
+  /** reciprocal(x) */
+  reciprocal(): SymbolicTensor;
+  /** rsqrt(x) */
+  rsqrt(): SymbolicTensor;
+  /** squaredDifference(a, b) */
+  squaredDifference(b: Operand): SymbolicTensor;
+  /** clipByValue(x, clipValueMin, clipValueMax) */
+  clipByValue(clipValueMin: number, clipValueMax: number): SymbolicTensor;
+  /** relu(x) */
+  relu(): SymbolicTensor;
+  /** leakyRelu(x, alpha = 0.2) */
+  leakyRelu(alpha?: number): SymbolicTensor;
+  /** elu(x, alpha = 1) */
+  elu(alpha?: number): SymbolicTensor;
+  /** softplus(x) */
+  softplus(): SymbolicTensor;
+  /** softmax(x, dim = -1) */
+  softmax(dim?: number): SymbolicTensor;
+  /** logSoftmax(x, axis = -1) */
+  logSoftmax(axis?: number): SymbolicTensor;
+  /** sum(x, axis = null, keepDims = false) */
+  sum(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** mean(x, axis = null, keepDims = false) */
+  mean(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** prod(x, axis = null, keepDims = false) */
+  prod(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** max(x, axis = null, keepDims = false) */
+  max(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** min(x, axis = null, keepDims = false) */
+  min(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** all(x, axis = null, keepDims = false) */
+  all(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** any(x, axis = null, keepDims = false) */
+  any(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** logSumExp(x, axis = null, keepDims = false) */
+  logSumExp(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  /** argMax(x, axis = 0) */
+  argMax(axis?: number): SymbolicTensor;
+  /** argMin(x, axis = 0) */
+  argMin(axis?: number): SymbolicTensor;
+  /** reshape(x, shape) */
+  reshape(shape: number | readonly number[]): SymbolicTensor;
+  /** flatten(x) */
+  flatten(): SymbolicTensor;
+  /** expandDims(x, axis = 0) */
+  expandDims(axis?: number): SymbolicTensor;
+  /** squeeze(x, axis = null) */
+  squeeze(axis?: number | readonly number[]): SymbolicTensor;
+  /** transpose(x, perm = null) */
+  transpose(perm?: number | readonly number[]): SymbolicTensor;
+  /** broadcastTo(x, shape) */
+  broadcastTo(shape: number | readonly number[]): SymbolicTensor;
+  /** tile(x, reps) */
+  tile(reps: number | readonly number[]): SymbolicTensor;
+  /** slice(x, begin, size = null) */
+  slice(begin: number | readonly number[], size?: number | readonly number[]): SymbolicTensor;
+  /** reverse(x, axis = null) */
+  reverse(axis?: number | readonly number[]): SymbolicTensor;
+  /** pad(x, paddings, constantValue = 0) */
+  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): SymbolicTensor;
+  /** concat(tensors, axis = 0) */
+  concat(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
+  /** stack(tensors, axis = 0) */
+  stack(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
+  /** oneHot(indices, depth) */
+  oneHot(depth: number): SymbolicTensor;
+  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
+  where(condition: Operand, b: Operand): SymbolicTensor;
+}
+/** How many tensors each operation takes, and the names of what follows them. */
+export const operations = {
+  add: { tensors: 2, attributes: [] },
+  sub: { tensors: 2, attributes: [] },
+  mul: { tensors: 2, attributes: [] },
+  div: { tensors: 2, attributes: [] },
+  maximum: { tensors: 2, attributes: [] },
+  minimum: { tensors: 2, attributes: [] },
+  mulAdd: { tensors: 3, attributes: [] },
+  neg: { tensors: 1, attributes: [] },
+  abs: { tensors: 1, attributes: [] },
+  sqrt: { tensors: 1, attributes: [] },
+  floor: { tensors: 1, attributes: [] },
+  round: { tensors: 1, attributes: [] },
+  exp: { tensors: 1, attributes: [] },
+  log: { tensors: 1, attributes: [] },
+  tanh: { tensors: 1, attributes: [] },
+  sigmoid: { tensors: 1, attributes: [] },
+  detach: { tensors: 1, attributes: [] },
+  equal: { tensors: 2, attributes: [] },
+  notEqual: { tensors: 2, attributes: [] },
+  less: { tensors: 2, attributes: [] },
+  lessEqual: { tensors: 2, attributes: [] },
+  greater: { tensors: 2, attributes: [] },
+  greaterEqual: { tensors: 2, attributes: [] },
+  logicalAnd: { tensors: 2, attributes: [] },
+  logicalOr: { tensors: 2, attributes: [] },
+  logicalNot: { tensors: 1, attributes: [] },
+  where: { tensors: 3, attributes: [] },
+  shiftLeft: { tensors: 2, attributes: [] },
+  shiftRight: { tensors: 2, attributes: [] },
+  bitAnd: { tensors: 2, attributes: [] },
+  bitOr: { tensors: 2, attributes: [] },
+  toBits: { tensors: 1, attributes: [] },
+  fromBits: { tensors: 1, attributes: [] },
+  matMul: { tensors: 2, attributes: ['transposeA', 'transposeB'] },
+  cast: { tensors: 1, attributes: ['dtype'] },
+  square: { tensors: 1, attributes: [] },
+  reciprocal: { tensors: 1, attributes: [] },
+  rsqrt: { tensors: 1, attributes: [] },
+  squaredDifference: { tensors: 2, attributes: [] },
+  clipByValue: { tensors: 1, attributes: ['clipValueMin', 'clipValueMax'] },
+  relu: { tensors: 1, attributes: [] },
+  leakyRelu: { tensors: 1, attributes: ['alpha'] },
+  elu: { tensors: 1, attributes: ['alpha'] },
+  softplus: { tensors: 1, attributes: [] },
+  softmax: { tensors: 1, attributes: ['dim'] },
+  logSoftmax: { tensors: 1, attributes: ['axis'] },
+  sum: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  mean: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  prod: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  max: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  min: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  all: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  any: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  logSumExp: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  argMax: { tensors: 1, attributes: ['axis'] },
+  argMin: { tensors: 1, attributes: ['axis'] },
+  reshape: { tensors: 1, attributes: ['shape'] },
+  flatten: { tensors: 1, attributes: [] },
+  expandDims: { tensors: 1, attributes: ['axis'] },
+  squeeze: { tensors: 1, attributes: ['axis'] },
+  transpose: { tensors: 1, attributes: ['perm'] },
+  broadcastTo: { tensors: 1, attributes: ['shape'] },
+  tile: { tensors: 1, attributes: ['reps'] },
+  slice: { tensors: 1, attributes: ['begin', 'size'] },
+  reverse: { tensors: 1, attributes: ['axis'] },
+  pad: { tensors: 1, attributes: ['paddings', 'constantValue'] },
+  concat: { tensors: 'many', attributes: ['axis'] },
+  stack: { tensors: 'many', attributes: ['axis'] },
+  oneHot: { tensors: 1, attributes: ['depth'] },
 } as const;

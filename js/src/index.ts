@@ -9,6 +9,7 @@ export type { CompileStats } from './compiled.js';
 export { LatheError } from './errors.js';
 export { env, Environment, type FeatureName, type FeatureReport } from './env.js';
 export type { FitArgs } from './fit.js';
+export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
 export {
@@ -32,6 +33,7 @@ export {
   tensor,
   type TensorLike,
 } from './tensor.js';
+export { type Operand, SymbolicTensor, Trace, Variable } from './trace.js';
 
 // Whoever imports the package finds it usable; why it is not, if so, is what ready() rejects with.
 await ready().catch(() => undefined);

@@ -1,37 +1,40 @@
 /** A generated module at work: its memory, its states, one call per entry. */
-import { type BufferPlace, byteLength, type ModuleMetadata } from './abi.js';
+import { type BufferPlace, byteLength, elementCount, type ModuleMetadata } from './abi.js';
 import { LatheError } from './errors.js';
 import type { Rows } from './rows.js';
+import type { DataArray } from './tensor.js';
 
 /** One entry point with typed windows on its buffers. */
-class Entry {
-  readonly batch: number;
-  readonly outputWidth: number;
+export class Entry {
+  readonly inputs: ReadonlyMap<string, DataArray>;
+  readonly outputs: ReadonlyMap<string, DataArray>;
   readonly #call: () => void;
-  readonly #inputs = new Map<string, Float32Array | Int32Array>();
-  readonly #outputs = new Map<string, Float32Array>();
 
   constructor(
     memory: WebAssembly.Memory,
     call: () => void,
-    place: ModuleMetadata['entries'][number],
+    readonly place: ModuleMetadata['entries'][number],
   ) {
     this.#call = call;
-    const { buffer } = memory;
-    for (const { name, dtype, offset, shape } of place.inputs) {
-      const Type = dtype === 'i32' ? Int32Array : Float32Array;
-      this.#inputs.set(name, new Type(buffer, offset, product(shape)));
-    }
-    for (const { name, offset, shape } of place.outputs) {
-      this.#outputs.set(name, new Float32Array(buffer, offset, product(shape)));
-    }
-    this.batch = place.inputs[0]!.shape[0]!;
-    this.outputWidth = product(place.outputs[0]!.shape) / this.batch;
+    const windows = (places: BufferPlace[]) =>
+      new Map(places.map((each) => [each.name, windowOn(memory, each)]));
+    this.inputs = windows(place.inputs);
+    this.outputs = windows(place.outputs);
+  }
+
+  /** Rows of the first input. */
+  get batch(): number {
+    return this.place.inputs[0]!.shape[0]!;
+  }
+
+  /** Elements of the first output per row of the first input. */
+  get outputWidth(): number {
+    return elementCount(this.place.outputs[0]!.shape) / this.batch;
   }
 
   /** Copies rows `order[from]` … into an input; rows `from` … when there is no order. */
   load(name: string, rows: Rows, from: number, count: number, order?: Uint32Array): void {
-    const target = this.#inputs.get(name)!;
+    const target = this.inputs.get(name)!;
     const { data, width } = rows;
     if (order === undefined) {
       target.set(data.subarray(from * width, (from + count) * width));
@@ -46,19 +49,23 @@ class Entry {
 
   /** Says how many rows of the batch are real. */
   setRows(count: number): void {
-    this.#inputs.get('rows')![0] = count;
+    this.inputs.get('rows')![0] = count;
   }
 
   run(): void {
     this.#call();
   }
 
-  output(name: string): Float32Array {
-    return this.#outputs.get(name)!;
+  output(name: string): DataArray {
+    return this.outputs.get(name)!;
   }
 }
 
-const product = (shape: readonly number[]) => shape.reduce((total, size) => total * size, 1);
+/** The elements of a buffer, not a copy. */
+function windowOn(memory: WebAssembly.Memory, { dtype, shape, offset }: BufferPlace): DataArray {
+  const Type = { f32: Float32Array, i32: Int32Array, bool: Uint8Array }[dtype];
+  return new Type(memory.buffer, offset, elementCount(shape));
+}
 
 /** Loss summed over rows, hits, and the rows they are of. */
 export interface Score {
@@ -87,7 +94,7 @@ export class Instance {
 
   /** The batch size an entry is made for. */
   batch(name: string): number {
-    return this.#entry(name).batch;
+    return this.entry(name).batch;
   }
 
   /** Runs train or evaluate on `count` rows from `from` on. Returns the mean loss and the hits. */
@@ -99,7 +106,7 @@ export class Instance {
     count: number,
     order?: Uint32Array,
   ): Score {
-    const entry = this.#entry(name);
+    const entry = this.entry(name);
     entry.load('x', x, from, count, order);
     entry.load('y', y, from, count, order);
     entry.setRows(count);
@@ -109,7 +116,7 @@ export class Instance {
 
   /** Predicts every row of x into one array. */
   predict(x: Rows): Float32Array {
-    const entry = this.#entry(x.count === 1 ? 'predict_1' : 'predict');
+    const entry = this.entry(x.count === 1 ? 'predict_1' : 'predict');
     const result = new Float32Array(x.count * entry.outputWidth);
     for (let from = 0; from < x.count; from += entry.batch) {
       const count = Math.min(entry.batch, x.count - from);
@@ -121,6 +128,11 @@ export class Instance {
       );
     }
     return result;
+  }
+
+  /** The elements of a state in the module's memory, not a copy. */
+  elements(place: BufferPlace): DataArray {
+    return windowOn(this.#memory, place);
   }
 
   /** The bytes of a state in the module's memory, not a copy. */
@@ -162,7 +174,8 @@ export class Instance {
     }
   }
 
-  #entry(name: string): Entry {
+  /** Error: there is no entry of this name. */
+  entry(name: string): Entry {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new LatheError(`the module has no entry ${name}`);
     return entry;

@@ -1,9 +1,19 @@
-/** Handles of the core: models and the executables compiled from them, freed when they are done with. */
-import type { CompileRequest, Dump, Handle, ModelSummary, ModuleMetadata, Pointer } from './abi.js';
+/** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
+import type {
+  CompileRequest,
+  Dump,
+  GraphRequest,
+  Handle,
+  ModelSummary,
+  ModuleMetadata,
+  Pointer,
+  ValueId,
+  ValueType,
+} from './abi.js';
 import { type Core, currentCore } from './core.js';
 import { encodeJson } from './json.js';
 
-type FreeFunction = 'lathe_model_free' | 'lathe_executable_free';
+type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
 interface Held {
   core: Core;
@@ -74,6 +84,77 @@ export class CoreModel extends Owned {
   }
 }
 
+/** A program under construction. Errors of every method: whatever the core finds wrong with it. */
+export class CoreGraph extends Owned {
+  constructor() {
+    const core = currentCore();
+    const create = () => core.exports.lathe_graph_create();
+    super(core, core.call('graph', create), 'lathe_graph_free');
+  }
+
+  beginEntry(name: string): void {
+    this.core.withText('entry', name, (at, length) =>
+      this.core.exports.lathe_graph_entry(this.handle, at, length),
+    );
+  }
+
+  input(name: string, type: ValueType): ValueId {
+    return this.#add('input', { name, ...type });
+  }
+
+  state(name: string, type: ValueType): ValueId {
+    return this.#add('state', { name, ...type });
+  }
+
+  /** `data` holds every element, or one that fills the shape. */
+  constant(type: ValueType, data: Uint8Array): ValueId {
+    const { core, handle } = this;
+    return core.withBytes('constant', data, (place, size) =>
+      core.withText('constant', encodeJson(type), (at, length) =>
+        core.exports.lathe_graph_constant(handle, at, length, place, size),
+      ),
+    );
+  }
+
+  operation(op: string, operands: readonly ValueId[], attributes: object): ValueId {
+    return this.#add('operation', { op, operands, attributes });
+  }
+
+  /** The gradients of a scalar, one value for each of `wrt`. */
+  gradients(loss: ValueId, wrt: readonly ValueId[]): ValueId[] {
+    const at = this.#add('gradients', { loss, wrt });
+    return JSON.parse(this.core.text(at)) as ValueId[];
+  }
+
+  type(value: ValueId): ValueType {
+    const at = this.core.call('type', (exports) => exports.lathe_graph_type(this.handle, value));
+    return JSON.parse(this.core.text(at)) as ValueType;
+  }
+
+  output(name: string, value: ValueId): void {
+    this.core.withText('output', name, (at, length) =>
+      this.core.exports.lathe_graph_output(this.handle, at, length, value),
+    );
+  }
+
+  update(state: ValueId, value: ValueId): void {
+    this.core.call('assign', (exports) => exports.lathe_graph_update(this.handle, state, value));
+  }
+
+  compile(request: GraphRequest): CoreExecutable {
+    return new CoreExecutable(this.core, this.#add('compile', request));
+  }
+
+  #add(
+    name: 'input' | 'state' | 'operation' | 'gradients' | 'compile',
+    description: object,
+  ): number {
+    return this.core.withText(name, encodeJson(description), (at, length) =>
+      this.core.exports[`lathe_graph_${name}`](this.handle, at, length),
+    );
+  }
+}
+
 /** A generated module inside the core. */
 export class CoreExecutable extends Owned {
   constructor(core: Core, handle: Handle) {
@@ -118,7 +199,7 @@ export function moduleText(bytes: Uint8Array): string {
   return core.text(at);
 }
 
-/** Models and executables in the core that are not freed, and the bytes of its memory. */
+/** Models, graphs and executables in the core that are not freed, and the bytes of its memory. */
 export function memory(): { liveObjects: number; coreBytes: number } {
   const core = currentCore();
   return {

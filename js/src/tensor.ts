@@ -4,6 +4,10 @@ import { LatheError } from './errors.js';
 
 /** Element types, spelled as TensorFlow.js does. */
 export type DType = 'float32' | 'int32' | 'bool';
+/** What the core calls them. */
+export const coreDTypes = { float32: 'f32', int32: 'i32', bool: 'bool' } as const;
+/** The reverse of `coreDTypes`. */
+export const hostDTypes = { f32: 'float32', i32: 'int32', bool: 'bool' } as const;
 /** The typed arrays that hold them. */
 export type DataArray = Float32Array | Int32Array | Uint8Array;
 /** Numbers nested to any depth. */

@@ -4,6 +4,7 @@
 #include "api/json_reader.h"
 #include "api/model_json.h"
 #include "base/text.h"
+#include "ops/operations.h"
 #include "scalar/op.h"
 
 namespace lathe::api {
@@ -37,6 +38,40 @@ std::string spelled_row(const nn::Row& row) {
   return out + parameters.substr(1) + '}';
 }
 
+std::string_view spelled_type(ops::ParameterType type) {
+  switch (type) {
+    case ops::ParameterType::Tensor:
+      return "tensor";
+    case ops::ParameterType::Tensors:
+      return "tensors";
+    case ops::ParameterType::Flag:
+      return "flag";
+    case ops::ParameterType::Number:
+      return "number";
+    case ops::ParameterType::Integer:
+      return "integer";
+    case ops::ParameterType::Integers:
+      return "integers";
+    case ops::ParameterType::Pairs:
+      return "pairs";
+    case ops::ParameterType::DType:
+      return "dtype";
+  }
+  return "";
+}
+
+std::string spelled_operation(const ops::Operation& operation) {
+  std::string out = concat("{\"name\":", json_string(operation.name), ",");
+  std::string parameters = "{";
+  append_list(parameters, "parameters", operation.parameters, [](const ops::Parameter& parameter) {
+    std::string each = concat("{\"name\":", json_string(parameter.name),
+                              ",\"type\":", json_string(spelled_type(parameter.type)));
+    if (!parameter.standard.empty()) append(each, ",\"default\":", parameter.standard);
+    return each + '}';
+  });
+  return out + parameters.substr(1) + '}';
+}
+
 constexpr std::string_view kDTypes[] = {
 #define DTYPE(name_, text_, type_) text_,
 #include "scalar/dtypes.def"
@@ -56,6 +91,7 @@ std::string describe() {
   };
   append_list(out, "dtypes", kDTypes, json_string);
   append_list(out, "scalarOps", kOps, spell_op);
+  append_list(out, "operations", ops::operations(), spelled_operation);
   append_list(out, "activations", nn::activations(), spelled_row);
   append_list(out, "losses", nn::losses(), spelled_row);
   append_list(out, "optimizers", nn::optimizers(), spelled_row);

@@ -162,6 +162,38 @@ void ObjectReader::operator()(std::string_view key, graph::Shape& value) {
   value = std::move(shape);
 }
 
+void ObjectReader::number(std::string_view key, double& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (!json->is_number()) return mistake(key, "a number", *json);
+  value = json->get<double>();
+}
+
+void ObjectReader::integers(std::string_view key, std::vector<int64_t>& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  const Json alone = Json::array({*json});
+  for (const Json& each : json->is_array() ? *json : alone) {
+    const auto number = whole(each, INT32_MIN, INT32_MAX);
+    if (!number) return mistake(key, "an integer or an array of integers", each);
+    value.push_back(static_cast<int64_t>(*number));
+  }
+}
+
+void ObjectReader::pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  constexpr std::string_view kWanted = "an array of pairs of integers";
+  if (!json->is_array()) return mistake(key, kWanted, *json);
+  for (const Json& each : *json) {
+    if (!each.is_array() || each.size() != 2) return mistake(key, kWanted, each);
+    const auto first = whole(each[0], INT32_MIN, INT32_MAX);
+    const auto second = whole(each[1], INT32_MIN, INT32_MAX);
+    if (!first || !second) return mistake(key, kWanted, first ? each[1] : each[0]);
+    value.emplace_back(static_cast<int64_t>(*first), static_cast<int64_t>(*second));
+  }
+}
+
 void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -33,6 +34,12 @@ class ObjectReader {
   void operator()(std::string_view key, std::string& value);
   void operator()(std::string_view key, std::vector<std::string>& value);
   void operator()(std::string_view key, graph::Shape& value);
+  // Any finite number.
+  void number(std::string_view key, double& value);
+  // An array of 32-bit integers, or one of them alone.
+  void integers(std::string_view key, std::vector<int64_t>& value);
+  // An array of pairs of such integers.
+  void pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value);
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent.
   void operator()(std::string_view key, nn::Choice& value);
 

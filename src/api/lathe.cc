@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "api/graph_session.h"
 #include "api/schedule_json.h"
 #include "api/session.h"
 #include "base/text.h"
@@ -11,13 +12,16 @@
 namespace {
 
 using lathe::Result;
+using lathe::Status;
 using lathe::api::Executable;
+using lathe::api::GraphSession;
 using lathe::api::Model;
 
 struct State {
   lathe::api::Table<Model> models;
+  lathe::api::Table<GraphSession> graphs;
   lathe::api::Table<Executable> executables;
-  std::string error, wat, description;
+  std::string error, wat, description, gradients, type;
 };
 
 State& state() {
@@ -38,6 +42,7 @@ T* find(lathe::api::Table<T>& table, int32_t handle, std::string_view what) {
 }
 
 Model* find_model(int32_t handle) { return find(state().models, handle, "model"); }
+GraphSession* find_graph(int32_t handle) { return find(state().graphs, handle, "graph"); }
 Executable* find_executable(int32_t handle) {
   return find(state().executables, handle, "executable");
 }
@@ -47,6 +52,27 @@ int32_t keep(lathe::api::Table<T>& table, Result<T> object) {
   if (object) return table.add(std::move(*object));
   state().error = object.error().message;
   return 0;
+}
+
+int32_t number(Result<int32_t> value) {
+  if (value) return *value;
+  state().error = value.error().message;
+  return 0;
+}
+
+int32_t done(Status status) {
+  if (status) return 1;
+  state().error = status.error().message;
+  return 0;
+}
+
+const char* kept_text(std::string& place, Result<std::string> text) {
+  if (!text) {
+    state().error = text.error().message;
+    return nullptr;
+  }
+  place = std::move(*text);
+  return place.c_str();
 }
 
 }  // namespace
@@ -79,6 +105,64 @@ int32_t lathe_model_compile(int32_t model, const char* json, size_t length) {
   if (found == nullptr) return 0;
   return keep(state().executables,
               lathe::api::compile_model(found->network, text_of(json, length)));
+}
+
+int32_t lathe_graph_create() { return state().graphs.add(GraphSession()); }
+
+void lathe_graph_free(int32_t graph) { state().graphs.remove(graph); }
+
+int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : done(found->begin_entry(text_of(name, length)));
+}
+
+int32_t lathe_graph_input(int32_t graph, const char* json, size_t length) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : number(found->input(text_of(json, length)));
+}
+
+int32_t lathe_graph_state(int32_t graph, const char* json, size_t length) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : number(found->state(text_of(json, length)));
+}
+
+int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, const void* data,
+                             size_t size) {
+  GraphSession* found = find_graph(graph);
+  if (found == nullptr) return 0;
+  const auto* bytes = static_cast<const std::byte*>(data);
+  return number(found->constant(text_of(json, length), {bytes, bytes == nullptr ? 0 : size}));
+}
+
+int32_t lathe_graph_operation(int32_t graph, const char* json, size_t length) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : number(found->operation(text_of(json, length)));
+}
+
+const char* lathe_graph_gradients(int32_t graph, const char* json, size_t length) {
+  GraphSession* found = find_graph(graph);
+  if (found == nullptr) return nullptr;
+  return kept_text(state().gradients, found->gradients(text_of(json, length)));
+}
+
+const char* lathe_graph_type(int32_t graph, int32_t value) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? nullptr : kept_text(state().type, found->type(value));
+}
+
+int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : done(found->output(text_of(name, length), value));
+}
+
+int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value) {
+  GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : done(found->update(state, value));
+}
+
+int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
+  const GraphSession* found = find_graph(graph);
+  return found == nullptr ? 0 : keep(state().executables, found->compile(text_of(json, length)));
 }
 
 void lathe_executable_free(int32_t executable) { state().executables.remove(executable); }
@@ -134,7 +218,9 @@ int32_t lathe_executable_export(int32_t executable, const void* states) {
               lathe::api::export_executable(*found, static_cast<const std::byte*>(states)));
 }
 
-int32_t lathe_live_objects() { return state().models.count() + state().executables.count(); }
+int32_t lathe_live_objects() {
+  return state().models.count() + state().graphs.count() + state().executables.count();
+}
 
 const char* lathe_wat(const uint8_t* bytes, size_t length) {
   const auto module = lathe::wasm::decode({bytes, length});

@@ -49,6 +49,45 @@ LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executable);
 
+/* A program built operation by operation: entries (functions of the module) that share variables.
+ * Returns a handle > 0. */
+LATHE_EXPORT(lathe_graph_create) int32_t lathe_graph_create(void);
+LATHE_EXPORT(lathe_graph_free) void lathe_graph_free(int32_t graph);
+/* Begins an entry; all calls below add to the last one begun. */
+LATHE_EXPORT(lathe_graph_entry)
+int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length);
+
+/* Each returns the number of a value, > 0 within its entry.
+ * input: {"name": "x", "dtype": "f32", "shape": [1, 784]}, given at each call.
+ * state: the same; lives between calls and is shared by name with other entries.
+ * constant: {"dtype", "shape"} and its elements, or one element that fills the shape. */
+LATHE_EXPORT(lathe_graph_input)
+int32_t lathe_graph_input(int32_t graph, const char* json, size_t length);
+LATHE_EXPORT(lathe_graph_state)
+int32_t lathe_graph_state(int32_t graph, const char* json, size_t length);
+LATHE_EXPORT(lathe_graph_constant)
+int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, const void* data,
+                             size_t size);
+/* {"op": "matMul", "operands": [1, 2], "attributes": {"transposeB": true}}; lathe_describe lists
+ * the operations with their attributes and defaults. */
+LATHE_EXPORT(lathe_graph_operation)
+int32_t lathe_graph_operation(int32_t graph, const char* json, size_t length);
+/* {"loss": 7, "wrt": [1, 2]} gives "[9,12]", the values that are the gradients. */
+LATHE_EXPORT(lathe_graph_gradients)
+const char* lathe_graph_gradients(int32_t graph, const char* json, size_t length);
+/* {"dtype", "shape"} of a value. */
+LATHE_EXPORT(lathe_graph_type) const char* lathe_graph_type(int32_t graph, int32_t value);
+
+LATHE_EXPORT(lathe_graph_output)
+int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value);
+/* After each call of the entry the state holds the value. */
+LATHE_EXPORT(lathe_graph_update)
+int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
+/* {"features", "verify", "dumps"} as in lathe_model_compile. States start as zeros. The graph may
+ * be compiled again. Returns the handle of an executable > 0. */
+LATHE_EXPORT(lathe_graph_compile)
+int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
+
 /* The module, lathe_executable_size bytes. */
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);
 LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executable);
@@ -79,15 +118,15 @@ LATHE_EXPORT(lathe_executable_initial) const void* lathe_executable_initial(int3
 LATHE_EXPORT(lathe_executable_export)
 int32_t lathe_executable_export(int32_t executable, const void* states);
 
-/* Models and executables not yet freed. */
+/* Models, graphs and executables not yet freed. */
 LATHE_EXPORT(lathe_live_objects) int32_t lathe_live_objects(void);
 
 /* Any WebAssembly module as text; fails where it is corrupt. */
 LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t length);
 
 /* The tables of the core:
- * {"dtypes","scalarOps","activations","losses","optimizers","initializers","layers","passes"}; a
- * choice is
+ * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers","passes"};
+ * a choice is
  * {"name","parameters":[{"name","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);
 

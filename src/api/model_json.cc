@@ -49,6 +49,19 @@ Status read_labels(ObjectReader& reader, nn::Labels& labels) {
   return {};
 }
 
+Status read_compile_options(ObjectReader& reader, compile::Options& options) {
+  if (const Json* features = reader.find("features")) {
+    ObjectReader flags(*features, "features");
+    options.features.visit(flags);
+    TRY(flags.finish());
+  }
+  TRY(read_schedules(reader.find("schedules"), "schedules", options.schedules));
+  reader("verify", options.verify);
+  reader("dumps", options.dumps);
+  for (const std::string& when : options.dumps) TRY(check_dump(when));
+  return {};
+}
+
 }  // namespace
 
 Result<nn::Sequential> parse_model(std::string_view text) {
@@ -86,17 +99,18 @@ Result<CompileRequest> parse_request(std::string_view text) {
     sizes("predict", request.training.batch.predict);
     TRY(sizes.finish());
   }
-  if (const Json* features = reader.find("features")) {
-    ObjectReader flags(*features, "features");
-    request.options.features.visit(flags);
-    TRY(flags.finish());
-  }
-  TRY(read_schedules(reader.find("schedules"), "schedules", request.options.schedules));
-  reader("verify", request.options.verify);
-  reader("dumps", request.options.dumps);
+  TRY(read_compile_options(reader, request.options));
   TRY(reader.finish());
-  for (const std::string& when : request.options.dumps) TRY(check_dump(when));
   return request;
+}
+
+Result<compile::Options> parse_compile_options(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  compile::Options options;
+  ObjectReader reader(json, "");
+  TRY(read_compile_options(reader, options));
+  TRY(reader.finish());
+  return options;
 }
 
 Status check_dump(std::string_view when) {

@@ -20,6 +20,23 @@ bool only_predicts(const graph::Graph& entry) {
   return entry.updates.empty() && entry.outputs.size() == 1;
 }
 
+Result<Executable> compile_with(graph::Program program, compile::Options options,
+                                const std::vector<nn::Variable>& variables) {
+  Executable executable;
+  executable.program = std::move(program);
+  executable.features = options.features;
+  executable.schedules = options.schedules;
+  std::string dumps;
+  options.on_dump = [&dumps](std::string_view when, std::string_view text) {
+    append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
+           ",\"text\":", json_string(text), "}");
+  };
+  ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, options));
+  executable.dumps = concat('[', dumps, ']');
+  executable.metadata = metadata(executable.compiled, variables);
+  return executable;
+}
+
 }  // namespace
 
 Result<Model> create_model(std::string_view json) {
@@ -31,18 +48,9 @@ Result<Model> create_model(std::string_view json) {
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json) {
   ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
   ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
-  Executable executable;
-  ASSIGN_OR_RETURN(executable.program, nn::build_program(network, request.training));
-  executable.features = request.options.features;
-  executable.schedules = request.options.schedules;
-  std::string dumps;
-  request.options.on_dump = [&dumps](std::string_view when, std::string_view text) {
-    append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
-           ",\"text\":", json_string(text), "}");
-  };
-  ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, request.options));
-  executable.dumps = concat('[', dumps, ']');
-  executable.metadata = metadata(executable.compiled, variables);
+  ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
+  ASSIGN_OR_RETURN(Executable executable,
+                   compile_with(std::move(program), std::move(request.options), variables));
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;
@@ -68,6 +76,11 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
   return kernel;
 }
 
+Result<Executable> compile_program(graph::Program program, std::string_view json) {
+  ASSIGN_OR_RETURN(compile::Options options, parse_compile_options(json));
+  return compile_with(std::move(program), std::move(options), {});
+}
+
 Result<const std::byte*> initial_contents(Executable& executable) {
   std::vector<std::byte>& contents = executable.initial;
   if (!contents.empty()) return contents.data();
@@ -78,7 +91,10 @@ Result<const std::byte*> initial_contents(Executable& executable) {
   contents.reserve(size);
   for (const compile::Buffer& state : executable.compiled.states) {
     const auto variable = std::ranges::find(executable.variables, state.name, &nn::Variable::name);
-    CHECK(variable != executable.variables.end());
+    if (variable == executable.variables.end()) {
+      contents.resize(contents.size() + byte_count(state));
+      continue;
+    }
     const std::vector<float> values = nn::initial_value(*variable, executable.seed);
     const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
     contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));

@@ -63,6 +63,8 @@ class Table {
 
 Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Sequential& network, std::string_view json);
+// A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
+Result<Executable> compile_program(graph::Program program, std::string_view json);
 // The first content of all states, one after the other. An error if they are more than memory can
 // hold.
 Result<const std::byte*> initial_contents(Executable& executable);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -61,6 +62,8 @@ class Builder {
   Tensor error(std::string message);
   bool ok() const { return message_.empty(); }
   const std::string& message() const { return message_; }
+  // Forgets the error, so that building may go on without what was refused.
+  std::string take_error() { return std::exchange(message_, {}); }
   const Graph& graph() const { return graph_; }
   Result<Graph> finish() &&;
 

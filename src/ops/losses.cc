@@ -1,11 +1,9 @@
 // Losses and metrics; each is a few tensor operations.
 #include "ops/losses.h"
 
-#include <cstdint>
-#include <limits>
-
 #include "base/text.h"
 #include "ops/activations.h"
+#include "ops/reductions.h"
 
 namespace lathe::ops {
 
@@ -46,21 +44,10 @@ Tensor softmax_cross_entropy(Tensor x, Tensor y) {
 
 Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes) {
   if (!x.valid() || x.rank() == 0) return invalid(x);
-  return softmax_cross_entropy(x, one_hot(classes, x.shape().back()));
+  return softmax_cross_entropy(x, one_hot(classes, static_cast<int>(x.shape().back())));
 }
 
-Tensor argmax(Tensor x, int axis) {
-  if (!x.valid()) return x;
-  Builder& builder = *x.builder;
-  const int positive = axis < 0 ? axis + x.rank() : axis;
-  const Tensor position = builder.iota(x.shape(), positive);
-  const Tensor nowhere =
-      builder.full(x.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));
-  const Tensor best = builder.reduce(graph::Op::Max, x, {positive}, true);
-  return builder.reduce(graph::Op::Min, select(x == best, position, nowhere), {positive});
-}
-
-Tensor one_hot(Tensor classes, int64_t count) {
+Tensor one_hot(Tensor classes, int count) {
   if (!classes.valid()) return classes;
   Builder& builder = *classes.builder;
   if (classes.rank() != 1 || classes.dtype() != DType::I32) {

@@ -17,10 +17,8 @@ Tensor softmax_cross_entropy(Tensor x, Tensor y);
 // The same with labels as I32 class numbers [n].
 Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes);
 
-// I32 position of the first maximum along the axis, which disappears.
-Tensor argmax(Tensor x, int axis = -1);
 // I32 [n] -> F32 [n, classes]; a class outside gives a row of zeros.
-Tensor one_hot(Tensor classes, int64_t count);
+Tensor one_hot(Tensor classes, int count);
 // 1 where the greatest of x stands where the greatest of y does, else 0.
 Tensor row_hits(Tensor x, Tensor y);
 // 1 where the greatest of x [n, c] stands at the I32 class [n], else 0.

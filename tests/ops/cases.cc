@@ -5,6 +5,7 @@
 
 #include "ops/activations.h"
 #include "ops/losses.h"
+#include "ops/reductions.h"
 
 namespace lathe::ops_tests {
 

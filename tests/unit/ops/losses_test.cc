@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "check_gradients.h"
+#include "ops/reductions.h"
 #include "run.h"
 
 namespace lathe::ops {

@@ -1,0 +1,48 @@
+// A program that is built operation by operation through the C interface: entries of graph::Builder
+// and the operations by name.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/session.h"
+#include "graph/builder.h"
+
+namespace lathe::api {
+
+// Values are numbered from 1 within their entry. After an error the program is as it was, but for
+// nodes that nothing uses.
+class GraphSession {
+ public:
+  // The entry that all later calls add to.
+  Status begin_entry(std::string_view name);
+
+  // {"name","dtype","shape"}
+  Result<int32_t> input(std::string_view json);
+  Result<int32_t> state(std::string_view json);
+  // {"dtype","shape"}; data holds all elements, or one that fills the shape.
+  Result<int32_t> constant(std::string_view json, std::span<const std::byte> data);
+  // {"op":"matMul","operands":[1,2],"attributes":{"transposeB":true}}
+  Result<int32_t> operation(std::string_view json);
+  // {"loss":7,"wrt":[1,2]} -> "[9,12]"
+  Result<std::string> gradients(std::string_view json);
+  Status output(std::string_view name, int32_t value);
+  Status update(int32_t state, int32_t value);
+  // {"dtype","shape"}
+  Result<std::string> type(int32_t value);
+
+  Result<Executable> compile(std::string_view json) const;
+
+ private:
+  Result<graph::Builder*> entry();
+  Result<graph::Tensor> tensor(int32_t value);
+  Result<int32_t> number_of(graph::Tensor tensor, std::string_view what);
+
+  std::vector<std::unique_ptr<graph::Builder>> entries_;
+};
+
+}  // namespace lathe::api

@@ -1,0 +1,30 @@
+// Each is a few tensor operations.
+#include "ops/arithmetic.h"
+
+namespace lathe::ops {
+
+Tensor mat_mul(Tensor a, Tensor b, bool transpose_a, bool transpose_b) {
+  return a.builder->matmul(a, b, transpose_a, transpose_b);
+}
+
+Tensor cast(Tensor x, graph::DType dtype) { return x.builder->cast(x, dtype); }
+
+Tensor square(Tensor x) { return x * x; }
+
+Tensor reciprocal(Tensor x) { return 1.0f / x; }
+
+Tensor rsqrt(Tensor x) { return 1.0f / sqrt(x); }
+
+Tensor squared_difference(Tensor a, Tensor b) { return square(a - b); }
+
+Tensor clip_by_value(Tensor x, float least, float most) {
+  if (!x.valid()) return x;
+  const auto bound = [&x](float value) {
+    return x.builder->full({}, scalar::Number::from(x.dtype(), value));
+  };
+  return minimum(maximum(x, bound(least)), bound(most));
+}
+
+Tensor softplus(Tensor x) { return maximum(zero(x), x) + log(1.0f + exp(-absolute(x))); }
+
+}  // namespace lathe::ops

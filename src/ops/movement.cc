@@ -1,0 +1,196 @@
+// Each is a reshape, a reindex with an affine map, or a few of them.
+#include "ops/movement.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/text.h"
+
+namespace lathe::ops {
+
+using graph::Affine;
+using graph::AffineMap;
+using graph::Builder;
+
+namespace {
+
+// Axis in [0, rank), or -1 with an error.
+int checked_axis(std::string_view what, Tensor x, int axis, int rank) {
+  if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
+  x.builder->error(concat(what, ": axis ", axis, " is not in [", -rank, ", ", rank, ") for shape ",
+                          bracketed(x.shape())));
+  return -1;
+}
+
+AffineMap identity_map(int rank) {
+  std::vector<int> all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return AffineMap::project(rank, all);
+}
+
+// out[i] = x[i + offsets], zero outside.
+Tensor shifted(Tensor x, const Shape& offsets, Shape shape) {
+  AffineMap map = identity_map(x.rank());
+  for (size_t k = 0; k < offsets.size(); ++k) map.axes[k].offset = offsets[k];
+  return x.builder->reindex(x, std::move(map), std::move(shape));
+}
+
+}  // namespace
+
+Tensor reshape(Tensor x, Shape shape) { return x.builder->reshape(x, std::move(shape)); }
+
+Tensor flatten(Tensor x) { return x.builder->reshape(x, {-1}); }
+
+Tensor expand_dims(Tensor x, int axis) {
+  const int at = checked_axis("expandDims", x, axis, x.rank() + 1);
+  if (at < 0) return {x.builder, {}};
+  Shape shape = x.shape();
+  shape.insert(shape.begin() + at, 1);
+  return x.builder->reshape(x, std::move(shape));
+}
+
+Tensor squeeze(Tensor x, const std::optional<std::vector<int>>& axes) {
+  std::vector<bool> drop(x.shape().size(), false);
+  if (!axes) {
+    for (size_t k = 0; k < drop.size(); ++k) drop[k] = x.shape()[k] == 1;
+  } else {
+    for (const int axis : *axes) {
+      const int at = checked_axis("squeeze", x, axis, x.rank());
+      if (at < 0) return {x.builder, {}};
+      drop[static_cast<size_t>(at)] = true;
+    }
+  }
+  Shape shape;
+  for (size_t k = 0; k < drop.size(); ++k) {
+    if (!drop[k]) {
+      shape.push_back(x.shape()[k]);
+    } else if (x.shape()[k] != 1) {
+      return x.builder->error(
+          concat("squeeze: axis ", k, " of shape ", bracketed(x.shape()), " does not have size 1"));
+    }
+  }
+  return x.builder->reshape(x, std::move(shape));
+}
+
+Tensor transpose(Tensor x, const std::optional<std::vector<int>>& perm) {
+  std::vector<int> order(x.shape().size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return x.builder->permute(x, perm ? *perm : order);
+}
+
+Tensor broadcast_to(Tensor x, const Shape& shape) {
+  return x.builder->broadcast_to(x, shape, "broadcastTo");
+}
+
+Tensor tile(Tensor x, const Shape& reps) {
+  if (!x.valid()) return x;
+  if (reps.size() != x.shape().size() ||
+      std::ranges::any_of(reps, [](int64_t r) { return r < 1; })) {
+    return x.builder->error(concat("tile: repetitions ", bracketed(reps),
+                                   " must be one positive number per axis of shape ",
+                                   bracketed(x.shape())));
+  }
+  // [a, b] -> [1, a, 1, b] -> [r, a, s, b] -> [r a, s b].
+  Shape spaced, spread, shape;
+  for (size_t k = 0; k < reps.size(); ++k) {
+    const int64_t size = x.shape()[k];
+    spaced.insert(spaced.end(), {1, size});
+    spread.insert(spread.end(), {reps[k], size});
+    shape.push_back(reps[k] * size);
+  }
+  Builder& builder = *x.builder;
+  return builder.reshape(builder.broadcast_to(builder.reshape(x, spaced), spread, "tile"), shape);
+}
+
+Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size) {
+  if (!x.valid()) return x;
+  Shape shape = x.shape(), offsets(x.shape().size(), 0);
+  bool fits = begin.size() <= shape.size() && (!size || size->size() <= shape.size());
+  for (size_t k = 0; fits && k < shape.size(); ++k) {
+    offsets[k] = k < begin.size() ? begin[k] : 0;
+    const int64_t wanted = size && k < size->size() ? (*size)[k] : -1;
+    const int64_t rest = shape[k] - offsets[k];
+    fits = offsets[k] >= 0 && rest >= 0 && wanted >= -1 && wanted <= rest;
+    shape[k] = wanted == -1 ? rest : wanted;
+  }
+  if (!fits) {
+    return x.builder->error(concat("slice: begin ", bracketed(begin), " size ",
+                                   size ? bracketed(*size) : "to the end", " is not inside shape ",
+                                   bracketed(x.shape())));
+  }
+  return shape == x.shape() ? x : shifted(x, offsets, std::move(shape));
+}
+
+Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes) {
+  if (!x.valid()) return x;
+  AffineMap map = identity_map(x.rank());
+  std::vector<int> all(x.shape().size());
+  std::iota(all.begin(), all.end(), 0);
+  for (const int axis : axes ? *axes : all) {
+    const int at = checked_axis("reverse", x, axis, x.rank());
+    if (at < 0) return {x.builder, {}};
+    Affine& affine = map.axes[static_cast<size_t>(at)];
+    affine.coefficients[static_cast<size_t>(at)] = -1;
+    affine.offset = x.shape()[static_cast<size_t>(at)] - 1;
+  }
+  return x.builder->reindex(x, std::move(map), x.shape());
+}
+
+Tensor pad(Tensor x, const Pairs& paddings, float value) {
+  if (!x.valid()) return x;
+  Builder& builder = *x.builder;
+  Shape shape = x.shape(), offsets;
+  bool fits = paddings.size() == shape.size();
+  for (size_t k = 0; fits && k < shape.size(); ++k) {
+    const auto [before, after] = paddings[k];
+    shape[k] += before + after;
+    fits = shape[k] >= 0;
+    offsets.push_back(-before);
+  }
+  if (!fits) {
+    std::string given;
+    for (const auto& [before, after] : paddings) append(given, " [", before, ",", after, "]");
+    return builder.error(concat("pad: paddings", given, " do not fit shape ", bracketed(x.shape()),
+                                "; give [before,after] per axis"));
+  }
+  const Tensor moved = shifted(x, offsets, shape);
+  if (value == 0) return moved;
+  const Tensor inside = shifted(builder.full(x.shape(), scalar::Number::of(true)), offsets, shape);
+  return select(inside, moved, builder.full(shape, scalar::Number::from(x.dtype(), value)));
+}
+
+Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
+  const Tensor first = tensors.front();
+  const int at = checked_axis("concat", first, axis, first.rank());
+  if (at < 0) return {first.builder, {}};
+  const auto k = static_cast<size_t>(at);
+  Shape shape = first.shape();
+  shape[k] = 0;
+  for (const Tensor& each : tensors) {
+    Shape like = first.shape();
+    if (each.rank() == first.rank()) like[k] = each.shape()[k];
+    if (like != each.shape() || each.dtype() != first.dtype()) {
+      return first.builder->error(concat("concat: ", scalar::text(first.dtype()),
+                                         bracketed(first.shape()), " and ",
+                                         scalar::text(each.dtype()), bracketed(each.shape()),
+                                         " must have one dtype and differ only along axis ", at));
+    }
+    shape[k] += each.shape()[k];
+  }
+  Tensor result;
+  Shape offsets(shape.size(), 0);
+  for (const Tensor& each : tensors) {
+    const Tensor part = shifted(each, offsets, shape);
+    result = result.builder == nullptr ? part : result + part;
+    offsets[k] -= each.shape()[k];
+  }
+  return result;
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, int axis) {
+  std::vector<Tensor> parts;
+  for (const Tensor& each : tensors) parts.push_back(expand_dims(each, axis));
+  return concatenate(parts, axis);
+}
+
+}  // namespace lathe::ops

@@ -1,0 +1,34 @@
+// Operations that only move elements. Negative axes count from the end.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace lathe::ops {
+
+using graph::Shape;
+using graph::Tensor;
+using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+
+Tensor reshape(Tensor x, Shape shape);  // one size may be -1
+Tensor flatten(Tensor x);
+Tensor expand_dims(Tensor x, int axis);
+// Drops the axes, which must have size 1; all of size 1 where none are given.
+Tensor squeeze(Tensor x, const std::optional<std::vector<int>>& axes);
+// Out axis k is x's axis perm[k]; reverses the axes where none are given.
+Tensor transpose(Tensor x, const std::optional<std::vector<int>>& perm);
+Tensor broadcast_to(Tensor x, const Shape& shape);
+Tensor tile(Tensor x, const Shape& reps);  // repeats axis k reps[k] times
+// The box of `size` from `begin`; axes left out, and sizes of -1, go to the end.
+Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size);
+Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes);
+// {before, after} per axis; negative ones cut.
+Tensor pad(Tensor x, const Pairs& paddings, float value);
+// One after the other along the axis; the other sizes are equal.
+Tensor concatenate(const std::vector<Tensor>& tensors, int axis);
+Tensor stack(const std::vector<Tensor>& tensors, int axis);  // along a new axis
+
+}  // namespace lathe::ops

@@ -1,0 +1,28 @@
+// Folds along axes. Axes that are left out mean all of them; negative ones count from the end;
+// keep_dims leaves them with size 1.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "graph/builder.h"
+
+namespace lathe::ops {
+
+using graph::Tensor;
+using Axes = std::optional<std::vector<int>>;
+
+Tensor reduce_sum(Tensor x, const Axes& axes, bool keep_dims);  // bool counts as 0 and 1
+Tensor reduce_mean(Tensor x, const Axes& axes, bool keep_dims);
+Tensor reduce_prod(Tensor x, const Axes& axes, bool keep_dims);
+Tensor reduce_max(Tensor x, const Axes& axes, bool keep_dims);
+Tensor reduce_min(Tensor x, const Axes& axes, bool keep_dims);
+Tensor reduce_all(Tensor x, const Axes& axes, bool keep_dims);
+Tensor reduce_any(Tensor x, const Axes& axes, bool keep_dims);
+// log(sum of e^x), shifted by the maximum so that nothing overflows.
+Tensor log_sum_exp(Tensor x, const Axes& axes, bool keep_dims);
+// I32 position of the first maximum (minimum) along the axis, which disappears.
+Tensor argmax(Tensor x, int axis = -1);
+Tensor argmin(Tensor x, int axis = -1);
+
+}  // namespace lathe::ops
