@@ -1,0 +1,29 @@
+/** A child process that answers commands, one at a time; ended when an answer takes too long. */
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const longestCallMs = 180_000;
+
+export function openChild(script) {
+  const child = fork(fileURLToPath(new URL(script, import.meta.url)), {
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: [],
+  });
+  let answer;
+  child.on('message', (reply) => answer?.(reply));
+  const ended = new Promise((done) => {
+    child.on('exit', (status, signal) => done({ error: `the process ended: ${signal ?? status}` }));
+    child.on('error', (error) => done({ error: String(error) }));
+  });
+  return {
+    async call(message) {
+      const reply = new Promise((done) => (answer = done));
+      if (child.connected) child.send(message);
+      const timer = setTimeout(() => child.kill('SIGKILL'), longestCallMs);
+      const first = await Promise.race([reply, ended]);
+      clearTimeout(timer);
+      return first;
+    },
+    close: async () => void child.kill('SIGKILL'),
+  };
+}
