@@ -1,72 +1,107 @@
-/** ./dev bench [train|size|compile] [--quick|--full] [--engine=node|chromium] [--network=TEXT]: measures and writes docs/benchmarks. */
+/** ./dev bench [SUITE…] [options]: measures and writes docs/benchmarks. */
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { openChromium } from './engines/chromium.mjs';
+import { openChromium, openFirefox } from './engines/browser.mjs';
 import { openNode } from './engines/node.mjs';
-import { networks } from './networks.mjs';
+import { runSuite } from './interleave.mjs';
+import { peers } from './peers.mjs';
 import { writeReport } from './report.mjs';
-import { compileSuite } from './suites/compile.mjs';
-import { sizeSuite } from './suites/size.mjs';
-import { trainSuite } from './suites/train.mjs';
+import { compile } from './suites/compile.mjs';
+import { images } from './suites/images.mjs';
+import { mlps } from './suites/mlp.mjs';
+import { ops } from './suites/ops.mjs';
+import { products } from './suites/products.mjs';
+import { size } from './suites/size.mjs';
+import { train } from './suites/train.mjs';
 
-const suites = { train: trainSuite, compile: compileSuite, size: sizeSuite };
-const engines = { node: openNode, chromium: openChromium };
-const quick = { rounds: 5, roundMs: 150, warmUpMs: 400 };
-const full = { rounds: 15, roundMs: 500, warmUpMs: 1500 };
+/** A suite either declares rows, or measures in its own way with run(settings). */
+const suites = { products, train, mlps, images, ops, compile, size };
+const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
+const efforts = {
+  smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },
+  quick: { rounds: 5, roundMs: 50, warmUpMs: 150 },
+  full: { rounds: 15, roundMs: 300, warmUpMs: 1000 },
+};
 
-let parsed;
-try {
-  parsed = parseArgs({
-    allowPositionals: true,
-    options: {
-      quick: { type: 'boolean' },
-      full: { type: 'boolean' },
-      engine: { type: 'string' },
-      network: { type: 'string', default: '' },
-    },
-  });
-} catch (error) {
-  fail(error.message);
-}
-const { values, positionals } = parsed;
-const wanted = positionals.length > 0 ? positionals : Object.keys(suites);
-for (const name of wanted) if (!(name in suites)) fail(`no suite ${name}`);
-if (values.engine && !(values.engine in engines)) fail(`no engine ${values.engine}`);
-const chosen = networks.filter(({ name }) => name.includes(values.network));
-if (chosen.length === 0) fail(`no network has ${values.network} in its name`);
+const usage = `usage: ./dev bench [${Object.keys(suites).join('|')}]… [options]
+  --effort=${Object.keys(efforts).join('|')}      how long to measure; smoke only sees that all rows run and agree
+  --engine=${Object.keys(engines).join(',')}
+  --threads=1,2
+  --row=TEXT                      rows with TEXT in their name
+  --peer=${Object.keys(peers).join(',')}
+Runs that leave something out write to build/bench, others to docs/benchmarks.`;
 
 function fail(problem) {
-  console.error(
-    `bench: ${problem}\nusage: ./dev bench [${Object.keys(suites).join('|')}] [--full] [--engine=${Object.keys(engines).join('|')}] [--network=TEXT]`,
-  );
+  console.error(`bench: ${problem}\n${usage}`);
   process.exit(2);
 }
 
-const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
-let problems = 0;
-for (const name of wanted) {
-  const opened = [];
-  const settings = {
-    ...(values.full ? full : quick),
-    networks: chosen,
-    openEngines: async () => {
-      for (const each of values.engine ? [values.engine] : Object.keys(engines))
-        opened.push(await engines[each]());
-      return opened;
-    },
+/** The words of a list, each one of the known; all when the option is absent. */
+function wordsOf(option, list, known) {
+  if (list === undefined) return known;
+  const words = list.split(',');
+  for (const word of words) if (!known.includes(word)) fail(`no ${option} ${word}`);
+  return words;
+}
+
+function readOptions() {
+  const text = { type: 'string' };
+  const options = {
+    effort: text,
+    engine: text,
+    threads: text,
+    row: text,
+    peer: text,
+    help: { type: 'boolean' },
   };
   try {
-    const result = await suites[name](settings);
-    const partial = values.engine !== undefined || values.network !== '';
-    writeReport(
-      name,
-      { machine, date: new Date().toISOString().slice(0, 10), ...result },
-      { partial },
-    );
-    for (const problem of result.problems) console.error(`PROBLEM: ${problem}`);
-    problems += result.problems.length;
-  } finally {
-    for (const engine of opened) await engine.close();
+    return parseArgs({ allowPositionals: true, options });
+  } catch (error) {
+    return fail(error.message);
   }
+}
+
+const { values, positionals } = readOptions();
+if (values.help) {
+  console.log(usage);
+  process.exit(0);
+}
+const [effort] = wordsOf('effort', values.effort ?? 'quick', Object.keys(efforts));
+const engineNames = wordsOf('engine', values.engine, Object.keys(engines));
+const threadCounts = wordsOf('thread count', values.threads, ['1', '2']).map(Number);
+const wanted = positionals.length > 0 ? positionals : Object.keys(suites);
+for (const name of wanted) if (!(name in suites)) fail(`no suite ${name}`);
+
+/** Every engine with every thread count, open one at a time. */
+async function* openEngines(counts = threadCounts) {
+  for (const name of engineNames) {
+    for (const threads of counts) {
+      const engine = await engines[name]({ threads });
+      try {
+        yield { ...engine, name, threads };
+      } finally {
+        await engine.close();
+      }
+    }
+  }
+}
+
+const partial =
+  effort === 'smoke' || [values.engine, values.threads, values.row, values.peer].some(Boolean);
+const settings = {
+  ...efforts[effort],
+  rowText: values.row ?? '',
+  onlyPeers: values.peer && wordsOf('peer', values.peer, Object.keys(peers)),
+  engines: openEngines,
+};
+const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
+const date = new Date().toISOString().slice(0, 10);
+let problems = 0;
+for (const name of wanted) {
+  const suite = suites[name];
+  const result = await (suite.run ? suite.run(settings) : runSuite(suite, settings));
+  writeReport(name, { machine, date, ...result }, { partial });
+  for (const problem of result.problems) console.error(`PROBLEM: ${problem}`);
+  problems += result.problems.length;
 }
 process.exit(problems > 0 ? 1 : 0);

@@ -1,21 +1,42 @@
-/** The twelve networks of the training benchmark, their work in floating-point operations, and the data they learn. */
+/** The networks of the training benchmark, their work in floating-point operations, and the data they learn. */
 
 export const batchSize = 64;
-export const inputSize = 784;
+export const imageSize = 28;
+export const inputSize = imageSize ** 2;
 export const classCount = 10;
 export const learningRate = 0.02;
 
+/** Dense networks with sigmoid hidden layers. */
 export const networks = [1, 2, 4, 8].flatMap((layers) =>
-  [64, 128, 256].map((units) => ({ name: `784-${layers}x${units}-10`, layers, units })),
+  [64, 128, 256].map((units) => ({
+    kind: 'mlp',
+    name: `784-${layers}x${units}-10`,
+    layers,
+    units,
+  })),
 );
 
-/** Floating-point operations of the matrix products of one training step. */
-export function flopsPerStep({ layers, units }) {
-  const first = inputSize * units;
-  const rest = (layers - 1) * units * units + units * classCount;
+/** Convolutions of 3×3 that keep the size, each with a rectifier and a maximum pooling of 2×2, then one dense layer. */
+export const smallCnn = { kind: 'cnn', name: '28×28 conv 8-16 dense 10', filters: [8, 16] };
+
+/** Floating-point operations of the products and convolutions of one training step. */
+export function flopsPerStep(network) {
+  const [first, ...rest] = multipliesOf[network.kind](network);
   // Forward and weight gradient for every layer; the gradient of the input for all but the first.
-  return 2 * batchSize * (2 * first + 3 * rest);
+  return 2 * batchSize * (2 * first + 3 * rest.reduce((sum, each) => sum + each, 0));
 }
+
+const multipliesOf = {
+  mlp: ({ layers, units }) => [
+    inputSize * units,
+    ...Array(layers - 1).fill(units * units),
+    units * classCount,
+  ],
+  cnn: ({ filters }) => [
+    ...filters.map((count, i) => 9 * count * (filters[i - 1] ?? 1) * (inputSize >> (2 * i))),
+    filters.at(-1) * (inputSize >> (2 * filters.length)) * classCount,
+  ],
+};
 
 /** Batches of ten noisy prototypes, the same for every peer and every run. */
 export function makeBatches(count) {

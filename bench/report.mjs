@@ -19,14 +19,16 @@ export function formatTable(heads, rows) {
   ].join('\n');
 }
 
-/** Writes NAME.json and NAME.md: to docs/benchmarks, or to build/bench when the run left something out. */
-export function writeReport(name, { markdown, ...result }, { partial }) {
+/** Writes NAME.json, NAME.md and a chart: to docs/benchmarks, or to build/bench when the run left something out. */
+export function writeReport(name, { markdown, svg, ...result }, { partial }) {
   const folder = partial ? '../build/bench/' : '../docs/benchmarks/';
   const target = new URL(folder, import.meta.url);
   mkdirSync(target, { recursive: true });
   const { machine, date } = result;
-  const text = `# ${name}\n\nMade by \`./dev bench ${name}\` on ${date}: ${machine}.\n\n${markdown}\n`;
+  const chart = svg ? `\n![${name}](${name}.svg)\n` : '';
+  const text = `# ${name}\n\nMade by \`./dev bench ${name}\` on ${date}: ${machine}.\n${chart}\n${markdown}\n`;
   writeFileSync(new URL(`${name}.md`, target), text);
   writeFileSync(new URL(`${name}.json`, target), `${JSON.stringify(result, null, 1)}\n`);
+  if (svg) writeFileSync(new URL(`${name}.svg`, target), svg);
   console.log(`\nwritten: ${fileURLToPath(target)}${name}.md and .json`);
 }

@@ -1,16 +1,29 @@
-/** One peer on one network inside one process or page: told what to do in small commands, so that runs can interleave. */
+/** One peer inside one process or page: told what to do in small commands, so that runs can interleave. */
+import { digest } from './digest.mjs';
+import { Unsupported } from './models/model.mjs';
 import { makeBatches } from './networks.mjs';
 
 const peers = {
   tensorlathe: () => import('./peers/tensorlathe.mjs'),
+  litert: () => import('./peers/litert.mjs'),
   tfjs: () => import('./peers/tfjs.mjs'),
+  onnxruntime: () => import('./peers/onnxruntime.mjs'),
   jax: () => import('./peers/jax.mjs'),
   convnetjs: () => import('./peers/convnetjs.mjs'),
   ceiling: () => import('./peers/ceiling.mjs'),
 };
 
-const batches = makeBatches(4);
+/** Shorter than this, steps are timed together: clocks of pages are coarse. */
+const shortestMs = 8;
+
+/** Who took longer than this to get ready has run for long already. */
+const warmEnoughMs = 5000;
+
+let batches;
 let session;
+let task;
+let together;
+let steps;
 
 /** The mean loss over one pass of all batches: comparable between the first pass and the last, being of the same data. */
 async function pass() {
@@ -19,37 +32,67 @@ async function pass() {
   return sum / batches.length;
 }
 
+/** How each kind of work opens a session and what it shows before and after the measured steps. */
+const tasks = {
+  train: {
+    open(peer, network, options) {
+      batches ??= makeBatches(4);
+      return peer.train(network, batches, options);
+    },
+    before: async () => ({ firstLoss: await pass() }),
+    after: async () => ({ lastLoss: await pass() }),
+  },
+  infer: {
+    open: (peer, model, options) => peer.infer(model, options),
+    before: async () => ({ digest: digest(await session.output()) }),
+    after: async () => ({}),
+  },
+  ceiling: {
+    open: (peer, subject) => peer.ceiling(subject),
+    before: async () => ({}),
+    after: async () => ({}),
+  },
+};
+
 const commands = {
-  /** Builds the model and warms it up; returns the loss of the first pass and what compiling cost. */
-  async prepare({ peer, network, warmUpMs }) {
+  /** Builds the model and warms it up; returns what the task shows first and what getting ready cost. */
+  async prepare({ peer, task: name, subject, options, warmUpMs }) {
+    task = tasks[name];
     const started = performance.now();
-    const { setup } = await peers[peer]();
-    session = await setup(network, batches);
-    const firstLoss = await pass();
+    session = await task.open(await peers[peer](), subject, options);
+    const shown = await task.before();
     const readyMs = performance.now() - started;
-    await commands.measure({ forMs: warmUpMs });
-    return { firstLoss, readyMs, supported: session.supported ?? true, stats: session.stats?.() };
+    together = 1;
+    steps = 0;
+    if (readyMs < warmEnoughMs) await commands.measure({ forMs: warmUpMs });
+    return { ...shown, readyMs, stats: session.stats?.() };
   },
 
-  /** Steps for about forMs; returns milliseconds of each step. */
+  /** Steps for about forMs; returns their number and milliseconds of each, or means where several are timed together. */
   async measure({ forMs }) {
     const times = [];
+    const first = steps;
     const end = performance.now() + forMs;
-    let at = performance.now();
-    for (let i = 0; at < end || times.length < 2; i++) {
-      await session.step(i % batches.length);
+    for (;;) {
+      const start = performance.now();
+      if (session.synchronous) for (let i = 0; i < together; i++) session.step(steps++ % 4);
+      else for (let i = 0; i < together; i++) await session.step(steps++ % 4);
       const now = performance.now();
-      times.push(now - at);
-      at = now;
+      const elapsed = now - start;
+      const over = now >= end;
+      if (elapsed >= shortestMs || over) times.push(elapsed / together);
+      if (over) return { times, steps: steps - first };
+      if (elapsed < shortestMs) {
+        together *= Math.min(10, Math.ceil((1.2 * shortestMs) / Math.max(elapsed, 0.1)));
+      }
     }
-    return { times };
   },
 
-  /** Ends with one more pass; its loss must be below the first, or nothing was learned. */
   async finish() {
-    const lastLoss = await pass();
-    session.dispose();
-    return { lastLoss };
+    const shown = await task.after();
+    await session.dispose();
+    session = undefined;
+    return shown;
   },
 };
 
@@ -58,6 +101,7 @@ export async function run({ command, ...options }) {
   try {
     return await commands[command](options);
   } catch (error) {
+    if (error instanceof Unsupported) return { unsupported: error.message };
     return { error: String(error?.stack ?? error) };
   }
 }

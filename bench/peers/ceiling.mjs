@@ -1,4 +1,5 @@
 /** The most this engine can do: 12 independent multiply-adds on four lanes, in registers, nothing else. Not a peer. */
+import { Unsupported } from '../models/model.mjs';
 
 const iterations = 20000;
 const accumulators = 12;
@@ -44,11 +45,11 @@ function makeModule(fused) {
 }
 
 /** Steps of the loop alone; a step's work is flopsPerStep. */
-export async function setup({ fused }) {
+export async function ceiling({ fused }) {
   const bytes = makeModule(fused);
-  if (!WebAssembly.validate(bytes)) return { supported: false, step: async () => 0, dispose() {} };
+  if (!WebAssembly.validate(bytes)) throw new Unsupported('has no relaxed SIMD');
   const { instance } = await WebAssembly.instantiate(bytes);
-  return { supported: true, step: async () => instance.exports.run(iterations), dispose() {} };
+  return { synchronous: true, step: () => instance.exports.run(iterations), dispose() {} };
 }
 
 export const flopsPerStep = iterations * accumulators * 4 * 2;

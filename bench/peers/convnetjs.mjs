@@ -1,20 +1,25 @@
 /** ConvNetJS: plain JavaScript, one example at a time, an update after each batch. */
 import convnetjs from 'convnetjs';
-import { batchSize, classCount, inputSize, learningRate } from '../networks.mjs';
+import { batchSize, classCount, imageSize, inputSize, learningRate } from '../networks.mjs';
 
-export const packageName = 'convnetjs';
-
-export async function setup({ layers, units }, batches) {
-  const net = new convnetjs.Net();
-  net.makeLayers([
+const networks = {
+  mlp: ({ layers, units }) => [
     { type: 'input', out_sx: 1, out_sy: 1, out_depth: inputSize },
-    ...Array.from({ length: layers }, () => ({
-      type: 'fc',
-      num_neurons: units,
-      activation: 'sigmoid',
-    })),
-    { type: 'softmax', num_classes: classCount },
-  ]);
+    ...Array(layers).fill({ type: 'fc', num_neurons: units, activation: 'sigmoid' }),
+  ],
+  cnn: ({ filters }) => [
+    { type: 'input', out_sx: imageSize, out_sy: imageSize, out_depth: 1 },
+    ...filters.flatMap((count) => [
+      { type: 'conv', sx: 3, filters: count, stride: 1, pad: 1, activation: 'relu' },
+      { type: 'pool', sx: 2, stride: 2 },
+    ]),
+  ],
+};
+
+export async function train(network, batches) {
+  const net = new convnetjs.Net();
+  const layers = networks[network.kind](network);
+  net.makeLayers([...layers, { type: 'softmax', num_classes: classCount }]);
   const trainer = new convnetjs.Trainer(net, {
     method: 'sgd',
     learning_rate: learningRate,
@@ -22,9 +27,10 @@ export async function setup({ layers, units }, batches) {
     l2_decay: 0,
     batch_size: batchSize,
   });
+  const [{ out_sx: width, out_sy: height, out_depth: depth }] = layers;
   const volumes = batches.map(({ x }) =>
     Array.from({ length: batchSize }, (_, row) => {
-      const volume = new convnetjs.Vol(1, 1, inputSize, 0);
+      const volume = new convnetjs.Vol(width, height, depth, 0);
       volume.w.set(x.subarray(row * inputSize, (row + 1) * inputSize));
       return volume;
     }),

@@ -1,24 +1,122 @@
-/** Ourselves: the layers API of the npm package, which compiles the whole training step to one module. */
+/** Ourselves: the npm package. Training through its layers, inference through traced functions, each one module. */
 import * as tl from 'tensorlathe';
-import { batchSize, classCount, inputSize, learningRate } from '../networks.mjs';
+import { evaluate, fill, Unsupported } from '../models/model.mjs';
+import { batchSize, classCount, imageSize, inputSize, learningRate } from '../networks.mjs';
 
-export const packageName = 'tensorlathe';
+const networks = {
+  mlp({ layers, units }) {
+    const model = tl.sequential();
+    for (let i = 0; i < layers; i++) {
+      const inputShape = i === 0 ? [inputSize] : undefined;
+      model.add(tl.layers.dense({ units, activation: 'sigmoid', inputShape }));
+    }
+    return model;
+  },
+  cnn({ filters }) {
+    if (!tl.layers.conv2d) throw new Unsupported('has no conv2d layer');
+    const model = tl.sequential();
+    filters.forEach((count, i) => {
+      const inputShape = i === 0 ? [imageSize, imageSize, 1] : undefined;
+      const shape = { filters: count, kernelSize: 3, padding: 'same', inputShape };
+      model.add(tl.layers.conv2d({ ...shape, activation: 'relu' }));
+      model.add(tl.layers.maxPooling2d({ poolSize: 2 }));
+    });
+    model.add(tl.layers.flatten());
+    return model;
+  },
+};
+const exampleShapes = { mlp: [inputSize], cnn: [imageSize, imageSize, 1] };
 
-export async function setup({ layers, units }, batches) {
-  const model = tl.sequential();
-  for (let i = 0; i < layers; i++) {
-    const inputShape = i === 0 ? [inputSize] : undefined;
-    model.add(tl.layers.dense({ units, activation: 'sigmoid', inputShape }));
-  }
+export async function train(network, batches) {
+  const model = networks[network.kind](network);
   model.add(tl.layers.dense({ units: classCount }));
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.sgd(learningRate) });
   const tensors = batches.map(({ x, y }) => ({
-    x: tl.tensor(x, [batchSize, inputSize]),
+    x: tl.tensor(x, [batchSize, ...exampleShapes[network.kind]]),
     y: tl.tensor(y, [batchSize, classCount]),
   }));
   return {
     step: (index) => model.trainOnBatch(tensors[index].x, tensors[index].y),
     stats: () => model.stats(),
     dispose: () => model.dispose(),
+  };
+}
+
+const clip = {
+  relu: (x) => x.relu(),
+  relu6: (x) => x.clipByValue(0, 6),
+  sigmoid: (x) => x.sigmoid(),
+};
+const activate = (x, activation) => (activation ? clip[activation](x) : x);
+
+/** Operations have the names and arguments of TensorFlow.js. */
+const rules = {
+  matMul: ({ transposeA, transposeB }, [a, b]) => a.matMul(b, transposeA, transposeB),
+  dense: ({ activation }, [x, weights, bias]) => activate(x.matMul(weights).add(bias), activation),
+  conv2d: ({ stride, padding, activation }, [x, filter, bias]) =>
+    activate(call(x, 'conv2d', filter, stride, padding).add(bias), activation),
+  depthwiseConv2d: ({ stride, padding, activation }, [x, filter, bias]) =>
+    activate(call(x, 'depthwiseConv2d', filter, stride, padding).add(bias), activation),
+  maxPool2d: ({ size, stride, padding }, [x]) => call(x, 'maxPool', size, stride, padding),
+  globalAveragePool2d: (_, [x]) => x.mean([1, 2]),
+  add: ({ activation }, [a, b]) => activate(a.add(b), activation),
+  mul: (_, [a, b]) => a.mul(b),
+  relu: (_, [x]) => x.relu(),
+  sigmoid: (_, [x]) => x.sigmoid(),
+  gelu(_, [x]) {
+    const inner = x
+      .mul(x)
+      .mul(x)
+      .mul(0.044715)
+      .add(x)
+      .mul(Math.sqrt(2 / Math.PI));
+    return inner.tanh().add(1).mul(x).mul(0.5);
+  },
+  softmax: (_, [x]) => x.softmax(),
+  layerNorm({ epsilon }, [x, scale, shift]) {
+    const centred = x.sub(x.mean(-1, true));
+    const variance = centred.mul(centred).mean(-1, true);
+    return centred.mul(variance.add(epsilon).rsqrt()).mul(scale).add(shift);
+  },
+  sum: ({ axes }, [x]) => x.sum(axes),
+  transpose: (_, [x]) => x.transpose(),
+  cumsum: (_, [x]) => call(x, 'cumsum', x.rank - 1),
+  topK: ({ k }, [x]) => call(x, 'topk', k).values,
+  resizeBilinear: ({ shape }, [x]) => call(x, 'resizeBilinear', shape.slice(1, 3), false, true),
+  concatChannels: (_, operands) => operands[0].concat(operands.slice(1), 3),
+};
+
+/** An operation that may not exist yet. */
+function call(x, name, ...options) {
+  if (!x[name]) throw new Unsupported(`has no ${name}`);
+  return x[name](...options);
+}
+
+export async function infer(model, { resident }) {
+  const inputs = model.values.filter(({ op }) => op === 'input');
+  const nameOf = ({ id }) => `x${id}`;
+  const specs = Object.fromEntries(inputs.map((value) => [nameOf(value), value.shape]));
+  const compiled = tl.compile(specs, (given, g) => ({
+    y: evaluate(model, {
+      ...rules,
+      input: (value) => given[nameOf(value)],
+      constant: (value) => g.constant(fill(value), value.shape),
+    }),
+  }));
+  const data = inputs.map(fill);
+  const places = inputs.map((value) => compiled.input(nameOf(value)));
+  const write = () => places.forEach((place, i) => place.set(data[i]));
+  const read = () => {
+    write();
+    compiled.call();
+    return compiled.output('y').slice();
+  };
+  write();
+  return {
+    step: resident ? () => compiled.call() : read,
+    synchronous: true,
+    output: read,
+    stats: () => compiled.stats(),
+    dispose: () => compiled.dispose(),
   };
 }

@@ -1,23 +1,28 @@
 /** How long our compiler takes from layers to module, in a fresh engine (cold) and again in the same one (warm). */
+import { networks } from '../networks.mjs';
 import { formatTable, median } from '../report.mjs';
 
 const coldRuns = 3;
 
-export async function compileSuite({ networks, openEngines }) {
+export const compile = { run };
+
+async function run({ rowText, engines }) {
   const result = { engines: [], problems: [] };
-  for (const engine of await openEngines()) {
+  for await (const engine of engines([1])) {
     console.log(`\n${engine.title}`);
     const rows = [];
-    for (const network of networks) {
+    for (const network of networks.filter(({ name }) => name.includes(rowText))) {
       const cold = [];
       const warm = [];
-      for (let run = 0; run < coldRuns; run++) {
+      for (let round = 0; round < coldRuns; round++) {
         const process = await engine.open();
         for (const list of [cold, warm, warm]) {
           const reply = await process.call({
             command: 'prepare',
             peer: 'tensorlathe',
-            network,
+            task: 'train',
+            subject: network,
+            options: { threads: 1 },
             warmUpMs: 0,
           });
           if (reply.error) result.problems.push(`${engine.title}, ${network.name}: ${reply.error}`);

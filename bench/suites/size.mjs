@@ -7,7 +7,9 @@ import { formatTable } from '../report.mjs';
 
 const dist = fileURLToPath(new URL('../../js/dist/', import.meta.url));
 
-export async function sizeSuite() {
+export const size = { run };
+
+async function run() {
   const bundle = await build({
     entryPoints: [`${dist}index.js`],
     bundle: true,

@@ -1,0 +1,21 @@
+/** Who is measured: titles, packages, and the modules that drive them, loaded by the process or page of each. */
+import { readFileSync } from 'node:fs';
+
+export const peers = {
+  tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe' },
+  litert: { title: 'LiteRT.js', package: '@litertjs/core' },
+  tfjs: { title: 'TensorFlow.js', package: '@tensorflow/tfjs' },
+  onnxruntime: { title: 'ONNX Runtime Web', package: 'onnxruntime-web' },
+  jax: { title: 'jax-js', package: '@jax-js/jax' },
+  convnetjs: { title: 'ConvNetJS', package: 'convnetjs' },
+  openblas: { title: 'OpenBLAS, native', native: true },
+};
+
+/** Those who compete: not we, and nobody native. */
+export const isRival = (name) => name !== 'tensorlathe' && !peers[name].native;
+
+export function versionOf(name) {
+  if (!peers[name].package) return '';
+  const manifest = new URL(`../node_modules/${peers[name].package}/package.json`, import.meta.url);
+  return JSON.parse(readFileSync(manifest, 'utf8')).version;
+}

@@ -1,0 +1,28 @@
+/** A: products of two matrices that are both given at run time. */
+import { describe } from '../models/model.mjs';
+import { inferenceRow } from './rows.mjs';
+
+function product(name, [rows, depth, columns], { batch, transposeA, transposeB } = {}) {
+  const m = describe(name);
+  const lead = batch ? [batch] : [];
+  const a = m.input([...lead, ...(transposeA ? [depth, rows] : [rows, depth])]);
+  const b = m.input([...lead, ...(transposeB ? [columns, depth] : [depth, columns])]);
+  return inferenceRow(m.output(m.matMul(a, b, { transposeA, transposeB })));
+}
+const square = (name, size, options) => product(name, [size, size, size], options);
+
+export const products = {
+  title: 'Products of two matrices given at run time',
+  task: 'infer',
+  options: { resident: true },
+  peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax', 'openblas'],
+  rows: [
+    ...[64, 128, 256, 512, 1024].map((size) => square(`${size}³`, size)),
+    square('127³', 127),
+    product('257×129×511', [257, 129, 511]),
+    product('1×1024×1024', [1, 1024, 1024]),
+    square('AᵀB 256³', 256, { transposeA: true }),
+    square('ABᵀ 256³', 256, { transposeB: true }),
+    square('16 × 128³', 128, { batch: 16 }),
+  ],
+};
