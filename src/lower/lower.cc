@@ -129,18 +129,24 @@ class EntryLowering {
     }
   }
 
-  Kernel& add_kernel(Value origin) {
-    Kernel& kernel = entry_.kernels.emplace_back();
-    kernel.name = concat(graph_.name, ".k", entry_.kernels.size() - 1);
-    kernel.origin = origin.id;
-    return kernel;
+  void add_kernel(Kernel kernel) {
+    kernel.name = concat(graph_.name, ".k", entry_.kernels.size());
+    entry_.kernels.push_back(std::move(kernel));
   }
 
   void group_kernel(const Group& group) {
     const bool used = std::ranges::any_of(
         group.members, [&](Value v) { return fusion_.stored[static_cast<size_t>(v.id)]; });
     if (!used) return;
-    Nest nest(context_, add_kernel(group.anchor()));
+    Kernel kernel;
+    kernel.origin = group.anchor().id;
+    Nest nest(context_, kernel);
+    lower_group(nest, group);
+    for (Kernel& first : std::exchange(context_.before, {})) add_kernel(std::move(first));
+    add_kernel(std::move(kernel));
+  }
+
+  void lower_group(Nest& nest, const Group& group) {
     switch (graph_[group.anchor()].kind) {
       case Kind::Map:
       case Kind::Cast:
@@ -160,7 +166,8 @@ class EntryLowering {
   }
 
   void copy_kernel(const Copy& copy) {
-    Kernel& kernel = add_kernel(copy.value);
+    Kernel kernel;
+    kernel.origin = copy.value.id;
     Nest nest(context_, kernel);
     const Node& node = graph_[copy.value];
     const loop::VarId var = kernel.add_var("i", graph::element_count(node.shape));
@@ -171,6 +178,7 @@ class EntryLowering {
                   : nest.exprs().constant(graph::splat_value(node));
     kernel.body.push_back(loop::for_loop(
         var, loop::LoopKind::Serial, {loop::store({loop::Space::Global, copy.to}, at, element)}));
+    add_kernel(std::move(kernel));
   }
 
   const Graph& graph_;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -24,6 +25,8 @@ struct EntryContext {
   Style style;
   const Schedules& schedules;
   std::vector<ScheduledContraction>* scheduled;
+  std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share
+  std::vector<loop::Kernel> before = {};       // must run right before the one that is being made
 
   int32_t add_buffer(std::string name, loop::DType dtype, int64_t size, loop::BufferRole role);
 };

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "lower/lay_out_operands.h"
 #include "lower/pad_operands.h"
 
 namespace lathe::lower {
@@ -18,7 +17,6 @@ struct Pass {
 
 inline constexpr std::array kPasses = {
     Pass{"pad_operands", pad_operands},
-    Pass{"lay_out_operands", lay_out_operands},
 };
 
 inline graph::Graph prepare(graph::Graph graph) {

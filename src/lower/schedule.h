@@ -68,6 +68,9 @@ struct ContractionShape {
   std::vector<Dimension> kept, reduced;  // outermost first
   bool in_place = false;                 // an element must be stored once: its old value is read
   int row = -1, column = -1;             // places in `kept`, or -1: what the register tile covers
+  int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
+  bool wide_lies = true;  // with columns next to each other
+  bool narrow_moves = false;  // the other operand moves with the columns, too
 
   int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
   int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }
@@ -81,6 +84,8 @@ std::string contraction_key(const ContractionShape& shape);
 
 Schedule default_schedule(const ContractionShape& shape);
 
+// No tile, no block, no copy.
+Schedule single_steps();
 // `wanted` as it can be used for the shape; `otherwise` says what it leaves open.
 Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionShape& shape);
 

@@ -1,5 +1,6 @@
 #include "lower/segments.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lathe::lower {
@@ -15,6 +16,34 @@ std::vector<Segment> split(int64_t extent, int64_t width) {
   const int64_t whole = extent / width;
   if (whole > 0) segments.push_back({0, whole, width});
   if (extent % width != 0) segments.push_back({whole * width, 1, extent % width});
+  return segments;
+}
+
+std::vector<Segment> split_evenly(int64_t extent, int64_t width) {
+  if (extent == 0) return {};
+  const int64_t steps = (extent + width - 1) / width;
+  const int64_t narrow = extent / steps, wide_steps = extent % steps;
+  std::vector<Segment> segments;
+  if (wide_steps > 0) segments.push_back({0, wide_steps, narrow + 1});
+  segments.push_back({wide_steps * (narrow + 1), steps - wide_steps, narrow});
+  return segments;
+}
+
+std::vector<Segment> split_vectors(int64_t extent, int64_t width) {
+  std::vector<Segment> segments =
+      split_evenly((extent + kLanes - 1) / kLanes, std::max<int64_t>(width / kLanes, 1));
+  for (Segment& segment : segments) {
+    segment.begin *= kLanes;
+    segment.width *= kLanes;
+  }
+  const int64_t shift = (kLanes - extent % kLanes) % kLanes;
+  if (shift == 0) return segments;
+  Segment last = segments.back();
+  if (--segments.back().count == 0) segments.pop_back();
+  last.begin += (last.count - 1) * last.width;
+  last.count = 1;
+  last.shift = shift;
+  segments.push_back(last);
   return segments;
 }
 

@@ -14,10 +14,19 @@ struct Segment {
   int64_t begin;
   int64_t count;
   int64_t width;
+  // The last vector of the (only) step lies this far back, over what precedes it.
+  int64_t shift = 0;
 };
 
 // Whole steps of `width`; what remains is one narrower step.
 std::vector<Segment> split(int64_t extent, int64_t width);
+
+// The fewest steps of at most `width`, as equal as can be.
+std::vector<Segment> split_evenly(int64_t extent, int64_t width);
+
+// The fewest steps of whole vectors, at most `width` (a multiple of the lanes) in each. Where the
+// extent, at least one vector, is no multiple of the lanes, the last step has a shift.
+std::vector<Segment> split_vectors(int64_t extent, int64_t width);
 
 // Steps of `width` (a multiple of the lanes), then of the lanes. What is left over is either a last
 // step of the lanes that overlaps the one before (`overlap`, where storing a value twice does no

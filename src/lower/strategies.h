@@ -13,8 +13,12 @@ void lower_map(Nest& nest, const Group& group);
 // kept axis.
 void lower_reduce(Nest& nest, const Group& group);
 
-// Register tiles of the output with the reduced dimensions innermost; scatters where iterations
-// share a place.
+// By one of the strategies for contractions, which its schedule names.
 void lower_contract(Nest& nest, const Group& group);
+
+class Contraction;
+void tile_contract(Contraction& contraction, const ContractionShape& shape,
+                   const Schedule& schedule);
+void scatter_contract(Contraction& contraction);
 
 }  // namespace lathe::lower

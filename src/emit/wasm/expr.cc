@@ -1,8 +1,10 @@
 // Expressions of the loop IR as instructions on one number or on four lanes. A Bool is 0 or 1 as a
 // number and a mask of ones as a lane.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "base/check.h"
 #include "emit/wasm/kernel.h"
@@ -208,7 +210,22 @@ void KernelEmitter::vector_load(const Expr& expr) {
                     register_locals(expr.buffer)[static_cast<size_t>(at.constant / kLanes)]);
     return;
   }
-  if (step != 1 || !expr.guards.empty()) return vector_load_by_lane(expr);
+  const bool by_lane = std::ranges::any_of(expr.guards, [this](const loop::Guard& guard) {
+    return guard.index.coefficient(fixed_.lane) != 0;
+  });
+  const bool global = expr.buffer.space == loop::Space::Global;
+  if (step != 1 || by_lane || !global) return vector_load_by_lane(expr);
+  const std::optional<bool> known = push_guards(expr.guards);
+  if (known == false) return vector_constant(loop::Number::from(expr.dtype, 0));
+  if (known) return vector_load_unguarded(expr);
+  code().if_(ValType::v128);
+  vector_load_unguarded(expr);
+  code().else_();
+  vector_constant(loop::Number::from(expr.dtype, 0));
+  code().end();
+}
+
+void KernelEmitter::vector_load_unguarded(const Expr& expr) {
   wasm::MemArg at = push_address(expr.buffer, expr.address);
   if (expr.dtype != DType::Bool) {
     at.align = 4;
@@ -246,6 +263,8 @@ void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
 }
 
 void KernelEmitter::vector_load_by_lane(const Expr& expr) {
+  const bool global = expr.buffer.space == loop::Space::Global;
+  if (global && expr.guards.empty() && expr.dtype != DType::Bool) return gather(expr);
   const bool is_float = expr.dtype == DType::F32;
   const loop::VarId lane = fixed_.lane;
   for (uint8_t i = 0; i < kLanes; ++i) {
@@ -261,6 +280,27 @@ void KernelEmitter::vector_load_by_lane(const Expr& expr) {
   fixed_.values.erase(lane);
   fixed_.lane = lane;
   if (expr.dtype == DType::Bool) code().op(Opcode::i32x4_neg);
+}
+
+// Lanes from four places, straight into the vector.
+void KernelEmitter::gather(const Expr& expr) {
+  const loop::VarId lane = std::exchange(fixed_.lane, -1);
+  const uint32_t gathered = acquire(ValType::v128);
+  for (uint8_t i = 0; i < kLanes; ++i) {
+    fixed_.values[lane] = i;
+    wasm::MemArg at = push_address(expr.buffer, expr.address);
+    at.align = 2;
+    if (i == 0) {
+      code().op_memory(Opcode::v128_load32_zero, at);
+    } else {
+      code().op_index(Opcode::local_get, gathered);
+      code().op_memory_lane(Opcode::v128_load32_lane, at, i);
+    }
+    if (i + 1 < kLanes) code().op_index(Opcode::local_set, gathered);
+  }
+  fixed_.values.erase(lane);
+  fixed_.lane = lane;
+  release(ValType::v128, gathered);
 }
 
 void KernelEmitter::splat(ExprId id) {

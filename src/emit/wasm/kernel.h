@@ -87,7 +87,9 @@ class KernelEmitter {
   void scalar_load_unguarded(const loop::Expr& expr);
   void vector_load(const loop::Expr& expr);
   void vector_across(loop::BufferRef buffer, int64_t first);
+  void vector_load_unguarded(const loop::Expr& expr);
   void vector_load_by_lane(const loop::Expr& expr);
+  void gather(const loop::Expr& expr);
   void splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
   void scalar_cast(const loop::Expr& expr);

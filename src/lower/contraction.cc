@@ -1,0 +1,189 @@
+#include "lower/contraction.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace lathe::lower {
+
+using loop::Affine;
+using loop::ExprId;
+using loop::ExprKind;
+using loop::Op;
+using loop::Stmt;
+using loop::VarId;
+
+namespace {
+
+Index mapped(const graph::AffineMap& map, const Index& index) {
+  Index result;
+  for (const graph::Affine& axis : map.axes) {
+    Affine at(axis.offset);
+    for (size_t d = 0; d < axis.coefficients.size(); ++d) at += index[d] * axis.coefficients[d];
+    result.push_back(std::move(at));
+  }
+  return result;
+}
+
+// Axes of a tensor that the map can leave.
+std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64_t>& extents,
+                            const graph::Shape& shape) {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!graph::always_inside({{map.axes[axis]}}, extents, {shape[axis]})) axes.push_back(axis);
+  }
+  return axes;
+}
+
+// Whether walking `inner` to its end and taking one step of `outer` is one more step of `inner`.
+bool even(const Affine& address, VarId outer, VarId inner, int64_t extent) {
+  return address.coefficient(outer) == address.coefficient(inner) * extent;
+}
+
+bool depends(const Affine& affine, VarId a, VarId b) {
+  return affine.coefficient(a) != 0 || affine.coefficient(b) != 0;
+}
+
+bool even(const loop::Kernel& kernel, VarId outer, VarId inner, int64_t extent) {
+  return std::ranges::all_of(kernel.exprs, [&](const loop::Expr& expr) {
+    if (expr.kind == ExprKind::Index) return !depends(expr.address, outer, inner);
+    if (expr.kind != ExprKind::Load) return true;
+    return even(expr.address, outer, inner, extent) &&
+           std::ranges::none_of(expr.guards, [&](const loop::Guard& guard) {
+             return depends(guard.index, outer, inner);
+           });
+  });
+}
+
+}  // namespace
+
+Contraction::Contraction(Nest& nest, const Group& group)
+    : nest_(nest),
+      group_(group),
+      node_(nest.node(group.anchor())),
+      contraction_(node_.contraction),
+      extents_(contraction_.extents),
+      position_(extents_.size(), -1),
+      index_(extents_.size()) {
+  for (int operand = 0; operand < 2; ++operand) {
+    const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+    guarded_[operand] = leaving(map_of(operand), extents_, nest.node(value).shape);
+  }
+  for (size_t d = 0; d < extents_.size(); ++d) set_extent(static_cast<int>(d), extents_[d]);
+  const bool keeps = !scatters(node_);
+  if (keeps) {
+    for (const graph::Affine& axis : contraction_.out.axes) {
+      kept_.push_back(axis.single_dimension());
+    }
+  }
+  for (int d = 0; d < static_cast<int>(extents_.size()); ++d) {
+    if (std::ranges::find(kept_, d) == kept_.end()) reduced_.push_back(d);
+  }
+  for (auto* dimensions : {&kept_, &reduced_}) {
+    std::erase_if(*dimensions, [&](int d) { return extent(d) == 1; });
+  }
+  if (!keeps || nest.context().style != Style::Lanes) return;
+  const loop::Kernel loads = probe();
+  const std::vector<VarId> was = position_;
+  merge(kept_, loads, was);
+  merge(reduced_, loads, was);
+}
+
+void Contraction::set_extent(int d, int64_t extent) {
+  const auto at = static_cast<size_t>(d);
+  extents_[at] = extent;
+  const bool loops = extent != 1;
+  position_[at] = loops ? kernel().add_var("d", extent) : -1;
+  index_[at] = loops ? Affine::variable(position_[at]) : Affine(0);
+}
+
+// Everything that the contraction and its members load, over the loops there are now.
+loop::Kernel Contraction::probe() {
+  loop::Kernel all = kernel();
+  Nest nest(nest_.context(), all);
+  for (int operand = 0; operand < 2; ++operand) element(nest, operand, index_);
+  nest.bind(group_.anchor(), nest.exprs().constant(loop::Number::from(dtype(), 0)));
+  nest.store_members(group_, place(index_), Affine(0), 1);
+  return all;
+}
+
+void Contraction::merge(std::vector<int>& dimensions, const loop::Kernel& loads,
+                        const std::vector<VarId>& was) {
+  for (size_t i = dimensions.size(); i-- > 1;) {
+    const int outer = dimensions[i - 1], inner = dimensions[i];
+    const auto at = [&](int d) { return was[static_cast<size_t>(d)]; };
+    if (!even(loads, at(outer), at(inner), extent(inner))) continue;
+    set_extent(inner, extent(outer) * extent(inner));
+    set_extent(outer, 1);
+    dimensions.erase(dimensions.begin() + static_cast<std::ptrdiff_t>(i) - 1);
+  }
+}
+
+std::vector<Stmt> Contraction::serial(int d, std::vector<Stmt> body) const {
+  std::vector<Stmt> looped;
+  looped.push_back(
+      loop::for_loop(position_[static_cast<size_t>(d)], loop::LoopKind::Serial, std::move(body)));
+  return looped;
+}
+
+ExprId Contraction::element(Nest& nest, int operand, const Index& index) const {
+  const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+  const Index at = mapped(map_of(operand), index);
+  std::vector<loop::Guard> guards;
+  for (size_t axis : guarded_[operand]) guards.push_back({at[axis], nest.node(value).shape[axis]});
+  return nest.zero_outside(nest.value_at(value, at, guards), guards);
+}
+
+ExprId Contraction::operand_at(int operand, const Index& index) {
+  return element(nest_, operand, index);
+}
+
+Stride Contraction::stride(int operand, int d) {
+  return stride_of(kernel(), operand_at(operand, index_), position_[static_cast<size_t>(d)]);
+}
+
+std::string Contraction::access(int operand, int d) const {
+  std::string text;
+  if (d < 0) return text;
+  for (const Affine& axis : mapped(map_of(operand), index_)) {
+    text += concat(axis.coefficient(position_[static_cast<size_t>(d)]), '+', axis.offset, ',');
+  }
+  return text;
+}
+
+int64_t Contraction::step(int operand, int d) {
+  const loop::Expr& expr = exprs()[operand_at(operand, index_)];
+  if (expr.kind != ExprKind::Load) return 0;
+  return expr.address.coefficient(position_[static_cast<size_t>(d)]);
+}
+
+int64_t Contraction::out_step(int d) const {
+  return loop::row_major(place(index_), node_.shape).coefficient(position_[static_cast<size_t>(d)]);
+}
+
+Index Contraction::place(const Index& index) const { return mapped(contraction_.out, index); }
+
+ExprId Contraction::mul_add(ExprId x, ExprId y, ExprId z) {
+  if (dtype() == loop::DType::F32) return exprs().apply(Op::MulAdd, {x, y, z});
+  return exprs().apply(Op::Add, {exprs().apply(Op::Mul, {x, y}), z});
+}
+
+ExprId Contraction::zero() { return exprs().constant(scalar::fold_identity(Op::Add, dtype())); }
+
+std::vector<Stmt> Contraction::finish(const Index& index, ExprId sum, const Affine& lane,
+                                      int64_t width) {
+  nest_.bind(group_.anchor(), sum);
+  return nest_.store_members(group_, place(index), lane, width);
+}
+
+bool Contraction::stores_once() const {
+  const EntryContext& context = nest_.context();
+  return std::ranges::any_of(group_.members, [&](graph::Value member) {
+    if (!context.fusion.stored[static_cast<size_t>(member.id)]) return false;
+    const int32_t buffer = context.buffer_of[static_cast<size_t>(member.id)];
+    return context.module.buffers[static_cast<size_t>(buffer)].role == loop::BufferRole::State;
+  });
+}
+
+}  // namespace lathe::lower

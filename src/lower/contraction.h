@@ -1,0 +1,74 @@
+// One contraction inside a kernel, as every strategy sees it: few loops, its operands as
+// expressions of them, its members as stores. It knows no tile.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lower/nest.h"
+#include "lower/strides.h"
+
+namespace lathe::lower {
+
+class Contraction {
+ public:
+  // Dimensions of extent 1 have no loop; neighbours over which all memory moves evenly share one.
+  Contraction(Nest& nest, const Group& group);
+
+  EntryContext& context() { return nest_.context(); }
+  loop::Kernel& kernel() { return nest_.kernel(); }
+  const graph::Node& node() const { return node_; }
+  const Group& group() const { return group_; }
+  loop::DType dtype() const { return node_.dtype; }
+  loop::ExprBuilder& exprs() { return nest_.exprs(); }
+
+  // Dimensions with a loop, outermost first. Where the output scatters all are reduced.
+  const std::vector<int>& kept() const { return kept_; }
+  const std::vector<int>& reduced() const { return reduced_; }
+  int64_t extent(int d) const { return extents_[static_cast<size_t>(d)]; }
+  // The place of each dimension under loops around everything.
+  const Index& index() const { return index_; }
+  std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;
+
+  loop::ExprId operand_at(int operand, const Index& index);
+  // The same in another kernel with these loops.
+  loop::ExprId element(Nest& nest, int operand, const Index& index) const;
+  // How the operand moves with a dimension.
+  Stride stride(int operand, int d);
+  // Elements between neighbours along `d`; 0 where the operand is no plain memory.
+  int64_t step(int operand, int d);
+  // A text that says how the operand's axes move with `d`; "" for -1.
+  std::string access(int operand, int d) const;
+  int64_t out_step(int d) const;
+
+  Index place(const Index& index) const;  // in the output
+  loop::ExprId mul_add(loop::ExprId x, loop::ExprId y, loop::ExprId z);
+  loop::ExprId zero();
+  // Stores the group's members at `index`, where the anchor's element is `sum`.
+  std::vector<loop::Stmt> finish(const Index& index, loop::ExprId sum, const loop::Affine& lane,
+                                 int64_t width);
+  // Storing an element twice would apply an in-place update twice.
+  bool stores_once() const;
+
+ private:
+  const graph::AffineMap& map_of(int operand) const {
+    return operand == 0 ? contraction_.lhs : contraction_.rhs;
+  }
+  loop::Kernel probe();
+  // `loads` walk `was`: the loop of each dimension before any was merged.
+  void merge(std::vector<int>& dimensions, const loop::Kernel& loads,
+             const std::vector<loop::VarId>& was);
+  void set_extent(int d, int64_t extent);
+
+  Nest& nest_;
+  const Group& group_;
+  const graph::Node& node_;
+  const graph::Contraction& contraction_;
+  std::vector<int64_t> extents_;
+  std::vector<loop::VarId> position_;  // loop variable of each dimension, -1 where the extent is 1
+  Index index_;
+  std::vector<int> kept_, reduced_;
+  std::vector<size_t> guarded_[2];  // axes of each operand that the index can leave
+};
+
+}  // namespace lathe::lower

@@ -1,0 +1,137 @@
+#include "lower/panels.h"
+
+#include <utility>
+
+#include "base/text.h"
+
+namespace lathe::lower {
+
+using loop::Affine;
+using loop::ExprId;
+using loop::kLanes;
+using loop::Stmt;
+
+namespace {
+
+std::string text(const Tiling& tiling) {
+  std::string out;
+  const auto add = [&](const Segment& s) {
+    out += concat(' ', s.begin, ':', s.count, 'x', s.width, '-', s.shift);
+  };
+  for (const Block& block : tiling) {
+    add(block.block);
+    for (const Segment& tile : block.tiles) add(tile);
+  }
+  return out;
+}
+
+int64_t padded_length(const Tiling& tiling) {
+  int64_t length = 0;
+  for (const auto& [block, tiles] : tiling) {
+    for (const Segment& tile : tiles) length += block.count * tile.count * tile.width;
+  }
+  return length;
+}
+
+}  // namespace
+
+Panels::Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling)
+    : contraction_(contraction), operand_(operand), dimension_(dimension) {
+  length_ = padded_length(tiling);
+  for (int d : contraction.reduced()) depth_ *= contraction.extent(d);
+  int64_t size = length_ * depth_;
+  EntryContext& context = contraction.context();
+  const graph::Value value = contraction.node().operands[static_cast<size_t>(operand)];
+  std::string key = concat(value.id, text(tiling), " of ", contraction.access(operand, dimension));
+  for (int d : contraction.kept()) {
+    if (d == dimension || contraction.stride(operand, d) == Stride::None) continue;
+    outer_.push_back(d);
+    size *= contraction.extent(d);
+  }
+  for (const auto* dimensions : {&std::as_const(outer_), &contraction.reduced()}) {
+    key += " |";
+    for (int d : *dimensions) {
+      key += concat(' ', contraction.extent(d), ' ', contraction.access(operand, d));
+    }
+  }
+  const auto [place, fresh] = context.panels.try_emplace(std::move(key), -1);
+  if (fresh) {
+    place->second =
+        context.add_buffer(concat(context.graph.name, ".panels", context.panels.size() - 1),
+                           contraction.dtype(), size, loop::BufferRole::Temporary);
+  }
+  buffer_ = {loop::Space::Global, place->second};
+  if (fresh) fill(tiling);
+}
+
+Affine Panels::address(const Index& index, const Affine& start, int64_t width) const {
+  Affine address = start * depth_;
+  int64_t step = width;
+  for (size_t i = contraction_.reduced().size(); i-- > 0;) {
+    const int d = contraction_.reduced()[i];
+    address += index[static_cast<size_t>(d)] * step;
+    step *= contraction_.extent(d);
+  }
+  step = length_ * depth_;
+  for (size_t i = outer_.size(); i-- > 0;) {
+    address += index[static_cast<size_t>(outer_[i])] * step;
+    step *= contraction_.extent(outer_[i]);
+  }
+  return address;
+}
+
+ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& lane) {
+  return contraction_.exprs().load(buffer_, contraction_.dtype(),
+                                   address(index, start, width) + lane);
+}
+
+void Panels::fill(const Tiling& tiling) {
+  loop::Kernel kernel;
+  kernel.origin = contraction_.kernel().origin;
+  kernel.vars = contraction_.kernel().vars;
+  Nest nest(contraction_.context(), kernel);
+  for (const auto& [block, tiles] : tiling) {
+    const StepLoop blocks = step_loop(kernel, "block", block);
+    std::vector<Stmt> body;
+    for (const Segment& tile : tiles) append(body, fill_tile(tile, blocks.position, nest));
+    append(kernel.body, blocks.around(std::move(body)));
+  }
+  for (size_t i = outer_.size(); i-- > 0;) {
+    kernel.body = contraction_.serial(outer_[i], std::move(kernel.body));
+  }
+  contraction_.context().before.push_back(std::move(kernel));
+}
+
+std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Nest& nest) {
+  loop::Kernel& kernel = nest.kernel();
+  const StepLoop tiles = step_loop(kernel, "tile", tile);
+  const Affine start = block + tiles.position;
+  std::vector<Stmt> body;
+  const auto copy = [&](int64_t width, int64_t lane, int64_t shift) {
+    const LaneLoops lanes = lane_loops(kernel, width);
+    Index index = contraction_.index();
+    if (dimension_ >= 0) {
+      index[static_cast<size_t>(dimension_)] = start + lanes.element + (lane - shift);
+    }
+    append(body, lanes.around(
+                     {loop::store(buffer_, address(index, start, tile.width) + lanes.element + lane,
+                                  contraction_.element(nest, operand_, index))}));
+  };
+  const int64_t vectors = tile.width / kLanes, last = tile.width - kLanes;
+  if (vectors == 0) {
+    copy(tile.width, 0, 0);
+  } else if (tile.shift == 0) {
+    copy(vectors * kLanes, 0, 0);
+    // Over the elements before, which it writes again.
+    if (tile.width % kLanes != 0) copy(kLanes, last, 0);
+  } else {
+    if (vectors > 1) copy(last, 0, 0);
+    copy(kLanes, last, tile.shift);
+  }
+  for (size_t i = contraction_.reduced().size(); i-- > 0;) {
+    body = contraction_.serial(contraction_.reduced()[i], std::move(body));
+  }
+  return tiles.around(std::move(body), !contraction_.reduced().empty());
+}
+
+}  // namespace lathe::lower

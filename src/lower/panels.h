@@ -1,0 +1,42 @@
+// Copies of a contraction's operand in the order in which register tiles read it: for each step of
+// the tiled dimension one panel, the reduced dimensions outside, the step's elements inside.
+#pragma once
+
+#include <vector>
+
+#include "lower/contraction.h"
+#include "lower/segments.h"
+
+namespace lathe::lower {
+
+// Steps of a tiled dimension within blocks of it; the tiles begin at their block.
+struct Block {
+  Segment block;
+  std::vector<Segment> tiles;
+};
+using Tiling = std::vector<Block>;
+
+class Panels {
+ public:
+  // Adds a kernel that fills them before the contraction's own; contractions that read the operand
+  // alike share it. `dimension` is the tiled one, -1 where there is none; its steps are `tiling`.
+  Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling);
+
+  // Element `lane` of a tile of `width` elements that starts at `start`, under the loops of
+  // `index`.
+  loop::ExprId at(const Index& index, const loop::Affine& start, int64_t width,
+                  const loop::Affine& lane);
+
+ private:
+  loop::Affine address(const Index& index, const loop::Affine& start, int64_t width) const;
+  void fill(const Tiling& tiling);
+  std::vector<loop::Stmt> fill_tile(const Segment& tile, const loop::Affine& block, Nest& nest);
+
+  Contraction& contraction_;
+  int operand_, dimension_;
+  std::vector<int> outer_;  // kept dimensions that the operand moves with, but for the tiled one
+  int64_t length_ = 1, depth_ = 1;  // of the padded dimension; of a panel
+  loop::BufferRef buffer_;
+};
+
+}  // namespace lathe::lower

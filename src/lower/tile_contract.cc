@@ -1,0 +1,404 @@
+// Register tiles: rows x columns of the output are held while the reduced dimensions run, lanes
+// along the columns; each step loads the columns' operand once and multiplies it by one element for
+// each row.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "lower/contraction.h"
+#include "lower/panels.h"
+#include "lower/strategies.h"
+
+namespace lathe::lower {
+
+using loop::Affine;
+using loop::BufferRef;
+using loop::ExprId;
+using loop::Guard;
+using loop::Kernel;
+using loop::kLanes;
+using loop::LoopKind;
+using loop::Stmt;
+
+namespace {
+
+// Fewer multiply-adds do not pay for a call.
+constexpr int64_t kWorthCalling = 256;
+constexpr int64_t kMostTileRows = 16;
+
+// Vectors of a tile: where they lie in registers and, from the tile's start, in memory.
+struct Run {
+  LaneLoops loops;
+  Affine in_register, in_memory;
+};
+
+// Statements, the multiply-adds they hold, and whether those are in functions of their own.
+struct Code {
+  std::vector<Stmt> body;
+  int64_t work = 0;
+  bool outlined = true;
+
+  void add(Code other) {
+    append(body, std::move(other.body));
+    work += other.work;
+    outlined = outlined && other.outlined;
+  }
+  void loop(const StepLoop& step, int64_t count) {
+    if (step.var < 0) return;
+    const bool outline = !outlined && work >= kWorthCalling;
+    body = step.around(std::move(body), outline);
+    outlined = outlined || outline;
+    work *= count;
+  }
+};
+
+class TileLowering {
+ public:
+  TileLowering(Contraction& contraction, const ContractionShape& shape, const Schedule& schedule)
+      : contraction_(contraction),
+        kernel_(contraction.kernel()),
+        schedule_(schedule),
+        row_(shape.row < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.row)]),
+        column_(shape.column < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.column)]),
+        wide_(shape.wide),
+        narrow_moves_(shape.narrow_moves),
+        stores_once_(contraction.stores_once()) {}
+
+  void run() {
+    columns_ = {{0, 1, 1}};
+    rows_ = {{0, 1, 1}};
+    if (column_ >= 0) columns_ = blocks(column_, schedule_.block_columns);
+    if (row_ >= 0) rows_ = blocks(row_, schedule_.block_rows);
+    depths_ = {{0, 1, depth_dimension() < 0 ? 1 : contraction_.extent(depth_dimension())}};
+    if (contraction_.reduced().size() == 1) split_depth();
+    if (schedule_.pack_columns == 2) {
+      wide_panels_.emplace(contraction_, wide_, column_,
+                           tiling(columns_, [&](int64_t width) { return column_tiles(width); }));
+    }
+    if (schedule_.pack_rows == 2) {
+      narrow_panels_.emplace(contraction_, 1 - wide_, row_, tiling(rows_, [&](int64_t width) {
+                               return split_evenly(width, schedule_.rows);
+                             }));
+    }
+    Code code;
+    for (const Segment& column : columns_) {
+      for (const Segment& row : rows_) code.add(block(row, column));
+    }
+    for (size_t i = contraction_.kept().size(); i-- > 0;) {
+      const int d = contraction_.kept()[i];
+      if (d != row_ && d != column_) code.body = contraction_.serial(d, std::move(code.body));
+    }
+    kernel_.body = std::move(code.body);
+  }
+
+ private:
+  // One register tile.
+  struct Tile {
+    Segment row, column;
+    Affine row_start, column_start;
+    int64_t elements() const { return row.width * column.width; }
+  };
+  // A stretch of the reduced dimension: `number` of all stretches it is one of.
+  struct Stretch {
+    Segment segment;
+    Affine start, number;
+    int64_t of = 1;
+    bool first = true, last = true;  // surely
+  };
+
+  int depth_dimension() const {
+    return contraction_.reduced().empty() ? -1 : contraction_.reduced().back();
+  }
+
+  std::vector<Segment> blocks(int d, int64_t width) const {
+    const int64_t extent = contraction_.extent(d);
+    return split(extent, std::clamp<int64_t>(width, 1, std::max<int64_t>(extent, 1)));
+  }
+
+  void split_depth() {
+    const int64_t depth = contraction_.extent(depth_dimension());
+    if (schedule_.block_depth >= depth || contraction_.dtype() != loop::DType::F32) return;
+    depths_ = split(depth, schedule_.block_depth);
+    int64_t size = 1;
+    for (int d : contraction_.kept()) {
+      const int64_t extent = contraction_.extent(d);
+      size *= d == column_ ? (extent + kLanes - 1) / kLanes * kLanes : extent;
+    }
+    EntryContext& context = contraction_.context();
+    const std::string name = concat(context.graph.name, ".sums", contraction_.group().anchor().id);
+    partial_ = {loop::Space::Global,
+                context.add_buffer(name, contraction_.dtype(), size, loop::BufferRole::Temporary)};
+  }
+
+  bool is_blocked() const { return partial_.id >= 0; }
+
+  std::vector<Segment> column_tiles(int64_t width) const {
+    return split_vectors(width, schedule_.columns);
+  }
+
+  // Narrow tiles are tall: the number of accumulators hides the latency of each.
+  std::vector<Segment> row_tiles(int64_t rows, const Segment& column) const {
+    int64_t height = schedule_.rows;
+    if (!narrow_panels_ && !is_blocked() && column.width < schedule_.columns) {
+      height = std::min(kMostTileRows, height * schedule_.columns / column.width);
+    }
+    return split_evenly(rows, height);
+  }
+
+  template <class Tiles>
+  static Tiling tiling(const std::vector<Segment>& blocks, const Tiles& tiles) {
+    Tiling tiling;
+    for (const Segment& block : blocks) tiling.push_back({block, tiles(block.width)});
+    return tiling;
+  }
+
+  Code block(const Segment& row, const Segment& column) {
+    const StepLoop columns = step_loop(kernel_, "column", column);
+    const StepLoop rows = step_loop(kernel_, "row", row);
+    Code code;
+    Stretch stretch;
+    for (const Segment& depth : depths_) stretch.of += depth.count;
+    stretch.of -= 1;
+    int64_t done = 0;
+    for (const Segment& depth : depths_) {
+      const StepLoop steps = step_loop(kernel_, "depth", depth);
+      stretch.segment = depth;
+      stretch.start = steps.position;
+      stretch.number = Affine(done);
+      if (steps.var >= 0) stretch.number += Affine::variable(steps.var);
+      stretch.first = done == 0 && depth.count == 1;
+      done += depth.count;
+      stretch.last = done == stretch.of && depth.count == 1;
+      Code part = tiles(row.width, column.width, rows.position, columns.position, stretch);
+      part.loop(steps, depth.count);
+      code.add(std::move(part));
+    }
+    code.loop(rows, row.count);
+    code.loop(columns, column.count);
+    return code;
+  }
+
+  Code tiles(int64_t rows, int64_t columns, const Affine& row_block, const Affine& column_block,
+             const Stretch& depth) {
+    Code all;
+    const auto column_segments =
+        column_ < 0 ? std::vector<Segment>{{0, 1, 1}} : column_tiles(columns);
+    for (const Segment& column : column_segments) {
+      const StepLoop along = step_loop(kernel_, "j", column);
+      Code strip;
+      for (const Segment& row : row_tiles(rows, column)) {
+        const StepLoop down = step_loop(kernel_, "i", row);
+        Code one;
+        one.body =
+            tile({row, column, row_block + down.position, column_block + along.position}, depth);
+        one.work = row.width * column.width * depth.segment.width;
+        one.outlined = false;
+        one.loop(down, row.count);
+        strip.add(std::move(one));
+      }
+      strip.loop(along, column.count);
+      all.add(std::move(strip));
+    }
+    return all;
+  }
+
+  std::vector<Stmt> tile(const Tile& tile, const Stretch& depth) {
+    const BufferRef sums = kernel_.add_register("sums", contraction_.dtype(), tile.elements());
+    std::vector<Stmt> body = start(sums, tile, depth);
+    append(body, multiply(sums, tile, depth));
+    if (!is_blocked() || depth.last) {
+      append(body, finish(sums, tile));
+    } else {
+      std::vector<Stmt> ends = finish(sums, tile);
+      const Guard last{depth.number + Affine(1 - depth.of), 1};
+      const Guard not_last{depth.number, depth.of - 1};
+      body.push_back(loop::if_inside({not_last}, keep(sums, tile)));
+      body.push_back(loop::if_inside({last}, std::move(ends)));
+    }
+    return body;
+  }
+
+  // Each tile keeps its sums side by side, apart from those of tiles that overlap it.
+  Affine partial_address(const Tile& tile) const {
+    const int64_t columns =
+        column_ < 0 ? 1 : (contraction_.extent(column_) + kLanes - 1) / kLanes * kLanes;
+    Affine address = tile.row_start * columns + tile.column_start * tile.row.width;
+    int64_t step = columns * (row_ < 0 ? 1 : contraction_.extent(row_));
+    for (size_t i = contraction_.kept().size(); i-- > 0;) {
+      const int d = contraction_.kept()[i];
+      if (d == row_ || d == column_) continue;
+      address += contraction_.index()[static_cast<size_t>(d)] * step;
+      step *= contraction_.extent(d);
+    }
+    return address;
+  }
+
+  std::vector<Stmt> start(BufferRef sums, const Tile& tile, const Stretch& depth) {
+    const LaneLoops lanes = lane_loops(kernel_, tile.elements());
+    ExprId value = contraction_.zero();
+    if (is_blocked() && !depth.first) {
+      value = contraction_.exprs().load(partial_, contraction_.dtype(),
+                                        partial_address(tile) + lanes.element,
+                                        {{depth.number + Affine(-1), depth.of - 1}});
+    }
+    return lanes.around({loop::store(sums, lanes.element, value)});
+  }
+
+  std::vector<Stmt> keep(BufferRef sums, const Tile& tile) {
+    const LaneLoops lanes = lane_loops(kernel_, tile.elements());
+    return lanes.around(
+        {loop::store(partial_, partial_address(tile) + lanes.element,
+                     contraction_.exprs().load(sums, contraction_.dtype(), lanes.element))});
+  }
+
+  Run whole(const Segment& column) {
+    const LaneLoops loops = lane_loops(kernel_, column.width);
+    return {loops, loops.element, loops.element};
+  }
+
+  std::vector<Run> runs(const Segment& column) {
+    if (column.shift == 0) return {whole(column)};
+    std::vector<Run> runs;
+    const int64_t last = column.width - kLanes;
+    if (last > 0) {
+      const LaneLoops loops = lane_loops(kernel_, last);
+      runs.push_back({loops, loops.element, loops.element});
+    }
+    const LaneLoops loops = lane_loops(kernel_, kLanes);
+    runs.push_back({loops, loops.element + last, loops.element + (last - column.shift)});
+    return runs;
+  }
+
+  static Index with(Index index, int d, const Affine& at) {
+    if (d >= 0) index[static_cast<size_t>(d)] = at;
+    return index;
+  }
+
+  std::vector<Stmt> multiply(BufferRef sums, const Tile& tile, const Stretch& depth) {
+    const int innermost = depth_dimension();
+    const BufferRef columns =
+        kernel_.add_register("columns", contraction_.dtype(), tile.column.width);
+    const BufferRef element =
+        kernel_.add_register("element", contraction_.dtype(), column_ >= 0 ? kLanes : 1);
+    std::vector<Stmt> body;
+    if (innermost < 0) return step(sums, columns, element, tile, contraction_.index());
+    for (const Segment& segment : split(depth.segment.width, schedule_.unroll)) {
+      const StepLoop steps = step_loop(kernel_, "k", segment);
+      const loop::VarId u = segment.width == 1 ? -1 : kernel_.add_var("u", segment.width);
+      Affine at = depth.start + steps.position;
+      if (u >= 0) at += Affine::variable(u);
+      std::vector<Stmt> part =
+          step(sums, columns, element, tile, with(contraction_.index(), innermost, at));
+      if (u >= 0) {
+        Stmt unrolled = loop::for_loop(u, LoopKind::Unroll, std::move(part));
+        part.clear();
+        part.push_back(std::move(unrolled));
+      }
+      append(body, steps.around(std::move(part)));
+    }
+    if (body.empty()) return body;
+    for (size_t i = contraction_.reduced().size() - 1; i-- > 0;) {
+      body = contraction_.serial(contraction_.reduced()[i], std::move(body));
+    }
+    return body;
+  }
+
+  // Loads the columns' operand once, then for each row one element times all columns.
+  std::vector<Stmt> step(BufferRef sums, BufferRef columns, BufferRef element, const Tile& tile,
+                         const Index& index) {
+    std::vector<Stmt> body;
+    loop::ExprBuilder& exprs = contraction_.exprs();
+    for (const Run& run : wide_panels_ ? std::vector<Run>{whole(tile.column)} : runs(tile.column)) {
+      const ExprId loaded =
+          wide_panels_
+              ? wide_panels_->at(index, tile.column_start, tile.column.width, run.in_register)
+              : contraction_.operand_at(wide_, with(with(index, row_, tile.row_start), column_,
+                                                    tile.column_start + run.in_memory));
+      append(body, run.loops.around({loop::store(columns, run.in_register, loaded)}));
+    }
+    const loop::VarId r = kernel_.add_var("r", tile.row.width);
+    const Affine row = Affine::variable(r);
+    const Index in_row = with(index, row_, tile.row_start + row);
+    std::vector<Stmt> steps;
+    const auto multiply = [&](const Run& run, ExprId factor) {
+      const Affine at = row * tile.column.width + run.in_register;
+      const ExprId column = exprs.load(columns, contraction_.dtype(), run.in_register);
+      const ExprId sum = exprs.load(sums, contraction_.dtype(), at);
+      append(steps,
+             run.loops.around({loop::store(sums, at, contraction_.mul_add(factor, column, sum))}));
+    };
+    if (narrow_moves_) {
+      for (const Run& run : runs(tile.column)) {
+        multiply(run, contraction_.operand_at(
+                          1 - wide_, with(in_row, column_, tile.column_start + run.in_memory)));
+      }
+    } else {
+      const ExprId one = narrow_panels_
+                             ? narrow_panels_->at(index, tile.row_start, tile.row.width, row)
+                             : contraction_.operand_at(1 - wide_, with(in_row, column_, Affine(0)));
+      const LaneLoops spread = lane_loops(kernel_, column_ >= 0 ? kLanes : 1);
+      append(steps, spread.around({loop::store(element, spread.element, one)}));
+      const Run run = whole(tile.column);
+      const Affine lane = run.loops.vector >= 0 ? Affine::variable(run.loops.vector) : Affine(0);
+      multiply(run, exprs.load(element, contraction_.dtype(), lane));
+    }
+    body.push_back(loop::for_loop(r, LoopKind::Unroll, std::move(steps)));
+    return body;
+  }
+
+  std::vector<Stmt> finish(BufferRef sums, const Tile& tile) {
+    const loop::VarId r = kernel_.add_var("r", tile.row.width);
+    std::vector<Stmt> stores;
+    for (const Run& run : runs(tile.column)) {
+      append(stores, store_run(sums, tile, run, Affine::variable(r)));
+    }
+    std::vector<Stmt> body;
+    body.push_back(loop::for_loop(r, LoopKind::Unroll, std::move(stores)));
+    return body;
+  }
+
+  std::vector<Stmt> store_run(BufferRef sums, const Tile& tile, Run run, const Affine& row) {
+    const bool overlaps = run.in_register != run.in_memory;
+    if (overlaps && stores_once_) {
+      // Only what the vector before does not hold.
+      const Segment& column = tile.column;
+      run.loops = lane_loops(kernel_, 1);
+      if (const int64_t fresh = kLanes - column.shift; fresh > 1) {
+        run.loops.unroll = kernel_.add_var("u", fresh);
+        run.loops.element = Affine::variable(run.loops.unroll);
+      }
+      run.in_register = run.loops.element + (column.width - fresh_of(column));
+      run.in_memory = run.in_register + (-column.shift);
+    }
+    const bool vector = run.loops.vector >= 0;
+    const Index index = with(with(contraction_.index(), row_, tile.row_start + row), column_,
+                             tile.column_start + run.in_memory);
+    const ExprId sum = contraction_.exprs().load(sums, contraction_.dtype(),
+                                                 row * tile.column.width + run.in_register);
+    return run.loops.around(contraction_.finish(
+        index, sum, vector ? Affine::variable(run.loops.vector) : Affine(0), vector ? kLanes : 1));
+  }
+
+  static int64_t fresh_of(const Segment& column) { return kLanes - column.shift; }
+
+  Contraction& contraction_;
+  Kernel& kernel_;
+  const Schedule& schedule_;
+  int row_, column_;
+  int wide_;           // the operand that moves with the columns and not with the rows
+  bool narrow_moves_;  // the other moves with the columns, too
+  bool stores_once_;
+  std::vector<Segment> rows_, columns_, depths_;  // blocks
+  std::optional<Panels> wide_panels_, narrow_panels_;
+  BufferRef partial_;  // sums of the stretches so far, where the depth is blocked
+};
+
+}  // namespace
+
+void tile_contract(Contraction& contraction, const ContractionShape& shape,
+                   const Schedule& schedule) {
+  TileLowering(contraction, shape, schedule).run();
+}
+
+}  // namespace lathe::lower

@@ -1,0 +1,195 @@
+// Contractions of many shapes under random schedules: what they compute must be what the graph's
+// evaluator computes.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/text.h"
+#include "graph/builder.h"
+#include "loop/interpret.h"
+#include "loop/print.h"
+#include "loop/verify.h"
+#include "lower/lower.h"
+#include "random_graph.h"
+
+namespace lathe::lower {
+namespace {
+
+using graph::AffineMap;
+using graph::Builder;
+using graph::Contraction;
+using graph::DType;
+using graph::Graph;
+using graph::Shape;
+using graph::Tensor;
+using Arrays = std::map<std::string, graph::Array>;
+
+class RandomContraction : public graph::RandomGraph {
+ public:
+  using RandomGraph::RandomGraph;
+
+  // Small sizes, and those around the edges of tiles.
+  int64_t size() { return below(4) == 0 ? 1 + below(3) : 1 + below(40); }
+
+  Graph product() {
+    Builder b("t");
+    const int64_t rows = size(), columns = size(), depth = size();
+    const bool transpose_x = below(2) == 1, transpose_y = below(2) == 1;
+    Shape x = transpose_x ? Shape{depth, rows} : Shape{rows, depth};
+    Shape y = transpose_y ? Shape{columns, depth} : Shape{depth, columns};
+    Shape out = {rows, columns};
+    if (below(3) == 0) {
+      const int64_t batch = 1 + below(3);
+      for (Shape* shape : {&x, &y, &out}) shape->insert(shape->begin(), batch);
+    }
+    const Tensor product = b.matmul(b.input("x", DType::F32, x), b.input("y", DType::F32, y),
+                                    transpose_x, transpose_y);
+    finish(b, product, out);
+    return *std::move(b).finish();
+  }
+
+  // out[n, y, x, o] = sum of image[n, stride y + dy, stride x + dx, i] * taps[dy, dx, i, o].
+  Graph convolution() {
+    Builder b("t");
+    const int64_t n = 1 + below(2), height = 1 + below(5), width = 1 + below(14);
+    const int64_t in = 1 + below(6), out = 1 + below(14), dy = 1 + below(3), dx = 1 + below(3);
+    const int64_t stride = 1 + below(2);
+    Contraction c;
+    c.extents = {n, height, width, out, dy, dx, in};
+    c.out = AffineMap::project(7, {0, 1, 2, 3});
+    c.lhs.axes = {{{1, 0, 0, 0, 0, 0, 0}},
+                  {{0, stride, 0, 0, 1, 0, 0}},
+                  {{0, 0, stride, 0, 0, 1, 0}},
+                  {{0, 0, 0, 0, 0, 0, 1}}};
+    c.rhs = AffineMap::project(7, {4, 5, 6, 3});
+    const Shape image = {n, stride * (height - 1) + dy, stride * (width - 1) + dx, in};
+    const Tensor x = b.input("x", DType::F32, image);
+    const Tensor taps = b.input("taps", DType::F32, {dy, dx, in, out});
+    finish(b, b.contract(x, taps, c, {n, height, width, out}), {n, height, width, out});
+    return *std::move(b).finish();
+  }
+
+  // out[y, x, c] = sum of image[y + dy, x + dx, c] * taps[dy, dx, c], or with taps[c, dy, dx].
+  Graph depthwise() {
+    Builder b("t");
+    const int64_t height = 1 + below(5), width = 1 + below(9), channels = 1 + below(14);
+    const int64_t dy = 1 + below(3), dx = 1 + below(3);
+    const bool channels_first = below(2) == 1;
+    Contraction c;
+    c.extents = {height, width, channels, dy, dx};
+    c.out = AffineMap::project(5, {0, 1, 2});
+    c.lhs.axes = {{{1, 0, 0, 1, 0}}, {{0, 1, 0, 0, 1}}, {{0, 0, 1, 0, 0}}};
+    c.rhs = channels_first ? AffineMap::project(5, {2, 3, 4}) : AffineMap::project(5, {3, 4, 2});
+    const Tensor x = b.input("x", DType::F32, {height + dy - 1, width + dx - 1, channels});
+    const Tensor taps = b.input("taps", DType::F32,
+                                channels_first ? Shape{channels, dy, dx} : Shape{dy, dx, channels});
+    finish(b, b.contract(x, taps, c, {height, width, channels}), {height, width, channels});
+    return *std::move(b).finish();
+  }
+
+  Schedule schedule() {
+    Schedule schedule;
+    schedule.rows = below(9);
+    schedule.columns = 4 * below(5);
+    schedule.unroll = below(6);
+    schedule.block_rows = below(3) * (1 + below(20));
+    schedule.block_columns = below(3) * (1 + below(20));
+    schedule.block_depth = below(3) * (1 + below(20));
+    schedule.pack_rows = below(3);
+    schedule.pack_columns = below(3);
+    schedule.lanes = below(3);
+    return schedule;
+  }
+
+ private:
+  // Alone, with maps behind it, or as an update in place.
+  void finish(Builder& b, Tensor sum, const Shape& shape) {
+    switch (below(4)) {
+      case 0:
+        b.output("out", sum);
+        break;
+      case 1: {
+        const Tensor bias = b.broadcast_to(b.input("b", DType::F32, {shape.back()}), shape);
+        const Tensor other = b.input("other", DType::F32, shape);
+        b.output("out", graph::maximum(sum + bias, other));
+        break;
+      }
+      case 2: {
+        Shape one = shape;
+        one.back() = 1;
+        const Tensor scale = b.broadcast_to(b.input("scale", DType::F32, one), shape);
+        b.output("sum", sum);
+        b.output("out", sum * scale);
+        break;
+      }
+      case 3: {
+        const Tensor w = b.state("w", DType::F32, shape), m = b.state("m", DType::F32, shape);
+        const Tensor next = m * 0.5f + sum;
+        b.update(m, next);
+        b.update(w, w - next * 0.1f);
+        break;
+      }
+    }
+  }
+};
+
+// Runs the graph under the schedule; "" or what differs from the evaluator.
+std::string problem(const Graph& graph, const Schedule& schedule, RandomContraction& random) {
+  const Arrays inputs = random.values(graph, graph::Kind::Input);
+  const Arrays states = random.values(graph, graph::Kind::State);
+  Arrays states_after = states;
+  const auto want = graph::evaluate(graph, inputs, states_after);
+  if (!want) return want.error().message;
+
+  std::vector<ScheduledContraction> found;
+  lower({{graph}}, Style::Lanes, {}, &found);
+  Schedules schedules;
+  for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
+  const loop::Module module = lower({{graph}}, Style::Lanes, schedules);
+  if (const Status sound = loop::verify(module); !sound) return sound.error().message;
+  loop::Memory memory(module);
+  const auto write = [&](const loop::Port& port, const Arrays& from) {
+    const auto& data = from.at(port.name).data;
+    std::memcpy(memory.bytes(port.buffer).data(), data.data(), data.size());
+  };
+  const auto read = [&](const std::vector<loop::Port>& ports) {
+    Arrays arrays;
+    for (const loop::Port& port : ports) {
+      const auto bytes = memory.bytes(port.buffer);
+      arrays[port.name] = {DType::F32, port.shape, {bytes.begin(), bytes.end()}};
+    }
+    return arrays;
+  };
+  for (const loop::Port& port : module.entries[0].inputs) write(port, inputs);
+  for (const loop::Port& port : module.states) write(port, states);
+  if (const Status ran = loop::run(module, "t", memory); !ran) return ran.error().message;
+  const std::string outputs = difference(*want, read(module.entries[0].outputs), 1e-4);
+  return outputs.empty() ? difference(states_after, read(module.states), 1e-4) : outputs;
+}
+
+void expect_right(uint32_t seed, Graph (RandomContraction::*make)()) {
+  RandomContraction random(seed);
+  const Graph graph = (random.*make)();
+  for (int i = 0; i < 3; ++i) {
+    const Schedule schedule = random.schedule();
+    const std::string wrong = problem(graph, schedule, random);
+    ASSERT_EQ(wrong, "") << "seed " << seed << " schedule " << text(schedule) << "\n"
+                         << loop::print(lower({{graph}}));
+  }
+}
+
+TEST(Contract, ProductsUnderAnySchedule) {
+  for (uint32_t seed = 0; seed < 150; ++seed) expect_right(seed, &RandomContraction::product);
+}
+
+TEST(Contract, ConvolutionsUnderAnySchedule) {
+  for (uint32_t seed = 0; seed < 100; ++seed) expect_right(seed, &RandomContraction::convolution);
+}
+
+TEST(Contract, DepthwiseConvolutionsUnderAnySchedule) {
+  for (uint32_t seed = 0; seed < 100; ++seed) expect_right(seed, &RandomContraction::depthwise);
+}
+
+}  // namespace
+}  // namespace lathe::lower
