@@ -14,12 +14,22 @@ export type * from './generated.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
 export {
   type ActivationArgs,
+  type BatchNormalizationArgs,
+  type Conv2DArgs,
+  type ConvArgs,
   type DenseArgs,
+  type DepthwiseConv2DArgs,
   initializers,
+  type LayerArgs,
   type LayerConfig,
   layers,
   type OptimizerLike,
+  type Pooling2DArgs,
+  type ReshapeArgs,
+  type Size2D,
   train,
+  type Window2DArgs,
+  type ZeroPadding2DArgs,
 } from './layers.js';
 export { ready } from './load.js';
 export type { YieldEvery } from './pause.js';

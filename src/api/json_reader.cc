@@ -194,6 +194,26 @@ void ObjectReader::pairs(std::string_view key, std::vector<std::pair<int64_t, in
   }
 }
 
+void ObjectReader::operator()(std::string_view key, double& value) { number(key, value); }
+
+void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
+  const Json* json = find(key);
+  if (json == nullptr || json->is_null()) return;
+  nn::Sizes sizes;
+  const auto read = [&](const Json& each) {
+    const auto size = whole(each, -1, INT32_MAX);
+    if (size) sizes.values.push_back(static_cast<int64_t>(*size));
+    return size.has_value();
+  };
+  bool sound = json->is_array() || read(*json);
+  for (size_t i = 0; json->is_array() && i < json->size(); ++i) {
+    const Json& each = (*json)[i];
+    sound = sound && (each.is_array() ? std::ranges::all_of(each, read) : read(each));
+  }
+  if (!sound || sizes.empty()) return mistake(key, "an integer or an array of integers", *json);
+  value = std::move(sizes);
+}
+
 void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;

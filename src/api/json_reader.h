@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "graph/graph.h"
+#include "nn/spatial.h"
 #include "nn/tables.h"
 
 namespace lathe::api {
@@ -40,6 +41,9 @@ class ObjectReader {
   void integers(std::string_view key, std::vector<int64_t>& value);
   // An array of pairs of such integers.
   void pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value);
+  void operator()(std::string_view key, double& value);
+  // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other; integers of at least -1.
+  void operator()(std::string_view key, nn::Sizes& value);
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent.
   void operator()(std::string_view key, nn::Choice& value);
 

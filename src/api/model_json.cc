@@ -5,8 +5,7 @@
 #include "api/json_reader.h"
 #include "api/schedule_json.h"
 #include "base/text.h"
-#include "nn/activation.h"
-#include "nn/dense.h"
+#include "nn/layers.h"
 
 namespace lathe::api {
 namespace {
@@ -138,9 +137,14 @@ std::string summary(const nn::Sequential& model) {
     append(layers, layers.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
            ",\"class\":", json_string(layer.layer->class_name()), ",\"outputShape\":", shape,
            ",\"params\":", count, "}");
-    for (const nn::Variable& weight : layer.weights) {
-      append(weights, weights.empty() ? "" : ",", "{\"name\":", json_string(weight.name),
-             ",\"shape\":", bracketed(weight.shape), "}");
+  }
+  for (const bool trainable : {true, false}) {
+    for (const nn::PlacedLayer& layer : model.layers()) {
+      for (const nn::Variable& weight : layer.weights) {
+        if (weight.trainable != trainable) continue;
+        append(weights, weights.empty() ? "" : ",", "{\"name\":", json_string(weight.name),
+               ",\"shape\":", bracketed(weight.shape), "}");
+      }
     }
   }
   return concat("{\"name\":", json_string(model.name()),

@@ -13,7 +13,7 @@ class Activation final : public Layer {
 
   std::string_view class_name() const override { return "Activation"; }
   Result<LayerPlan> plan(const Shape& input) const override { return LayerPlan{input, {}}; }
-  Tensor build(Tensor x, std::span<const Tensor>) const override { return x; }
+  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override { return x; }
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ class Dense final : public Layer {
     return plan;
   }
 
-  Tensor build(Tensor x, std::span<const Tensor> weights) const override {
+  Tensor build(Tensor x, std::span<const Tensor> weights, const Mode&) const override {
     if (!x.valid()) return x;
     Shape out = x.shape();
     const int64_t width = out.back();

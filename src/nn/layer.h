@@ -1,5 +1,6 @@
 // A layer as data: its name, its weights for a given input shape, and the function that builds its
-// graph. A new layer class is one header and source like dense.h and one row LAYER in tables.def.
+// graph. A new layer class is a header and
+// source like dense.h, named in layers.h, and one row LAYER in tables.def.
 #pragma once
 
 #include <memory>
@@ -21,11 +22,18 @@ struct Weight {
   std::string name;  // within the layer: "kernel"
   Shape shape;
   Choice initializer;
+  bool trainable = true;
 };
 
 struct LayerPlan {
   Shape output;  // of one example
   std::vector<Weight> weights;
+};
+
+// The entry point that a graph is built for.
+struct Mode {
+  bool trains = false;
+  Tensor present = {};  // f32 [batch]: 1 for a row that holds data, else 0. Only where it trains.
 };
 
 class Layer {
@@ -37,8 +45,8 @@ class Layer {
   // the layer wants.
   virtual Result<LayerPlan> plan(const Shape& input) const = 0;
   // The graph up to the activation: x [batch, input…] -> [batch, output…]; weights in the order of
-  // the plan.
-  virtual Tensor build(Tensor x, std::span<const Tensor> weights) const = 0;
+  // the plan. Where it trains, weights that are not trainable may be updated.
+  virtual Tensor build(Tensor x, std::span<const Tensor> weights, const Mode& mode) const = 0;
 
   const std::string& name() const { return name_; }          // empty: the model chooses
   const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before

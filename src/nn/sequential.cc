@@ -85,7 +85,7 @@ Result<PlacedLayer> Sequential::place(const LayerPtr& layer, const std::string& 
     auto initializer = find_initializer(weight.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
     placed.weights.push_back(
-        {concat(name, '/', weight.name), std::move(weight.shape), *initializer, true});
+        {concat(name, '/', weight.name), std::move(weight.shape), *initializer, weight.trainable});
   }
   return placed;
 }

@@ -114,20 +114,25 @@ std::vector<Variable> weights_of(const Sequential& model) {
   return weights;
 }
 
+std::vector<Variable> trainable(std::vector<Variable> weights) {
+  std::erase_if(weights, [](const Variable& weight) { return !weight.trainable; });
+  return weights;
+}
+
 Tensor input_of(Builder& builder, const Sequential& model, int64_t batch) {
   Shape shape = model.input_shape();
   shape.insert(shape.begin(), batch);
   return builder.input("x", DType::F32, shape);
 }
 
-Outputs forward(Builder& builder, const Sequential& model, Tensor x) {
+Outputs forward(Builder& builder, const Sequential& model, Tensor x, const Mode& mode = {}) {
   Outputs outputs{x, x};
   for (const PlacedLayer& layer : model.layers()) {
     std::vector<Tensor> weights;
     for (const Variable& weight : layer.weights) {
       weights.push_back(builder.state(weight.name, DType::F32, weight.shape));
     }
-    outputs.before_activation = layer.layer->build(outputs.output, weights);
+    outputs.before_activation = layer.layer->build(outputs.output, weights, mode);
     outputs.output = apply_activation(layer.activation, outputs.before_activation);
   }
   return outputs;
@@ -156,7 +161,8 @@ Result<Graph> build_step(const Sequential& model, const Plan& plan, Labels label
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
-  const Outputs outputs = forward(builder, model, x);
+  const Mode mode = trains ? Mode{true, present} : Mode{};
+  const Outputs outputs = forward(builder, model, x, mode);
   const Tensor scored = plan.fused ? outputs.before_activation : outputs.output;
   const Tensor mean_weights = present / maximum(builder.cast(rows, DType::F32), builder.scalar(1));
   const Tensor loss = sum(row_losses(plan.loss->kind, scored, y) * mean_weights, {0});
@@ -164,7 +170,7 @@ Result<Graph> build_step(const Sequential& model, const Plan& plan, Labels label
   builder.output("correct", sum(row_hits(builder, outputs.output, y) * present, {0}));
 
   if (trains) {
-    const std::vector<Variable> weights = weights_of(model);
+    const std::vector<Variable> weights = trainable(weights_of(model));
     std::vector<Tensor> states;
     for (const Variable& weight : weights) {
       states.push_back(builder.state(weight.name, DType::F32, weight.shape));
@@ -205,8 +211,7 @@ Result<std::vector<Variable>> variables(const Sequential& model, const TrainingO
   ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<Variable> all = weights_of(model);
   if (plan.optimizer) {
-    const std::vector<Variable> weights = all;
-    for (Variable& variable : optimizer_variables(*plan.optimizer, weights)) {
+    for (Variable& variable : optimizer_variables(*plan.optimizer, trainable(all))) {
       all.push_back(std::move(variable));
     }
   }

@@ -1,0 +1,40 @@
+// The layer BatchNormalization along the last axis: statistics of the batch while it trains,
+// moving ones otherwise. Ioffe & Szegedy, "Batch normalization", 2015.
+#pragma once
+
+#include "nn/layer.h"
+
+namespace lathe::nn {
+
+struct BatchNormalizationOptions {
+  double momentum = 0.99;
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Choice beta_initializer = "zeros";
+  Choice gamma_initializer = "ones";
+  Choice moving_mean_initializer = "zeros";
+  Choice moving_variance_initializer = "ones";
+  Shape input_shape = {};
+  std::string name = {};
+
+  // field("jsonKey", member) for every member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("momentum", momentum);
+    field("epsilon", epsilon);
+    field("center", center);
+    field("scale", scale);
+    field("betaInitializer", beta_initializer);
+    field("gammaInitializer", gamma_initializer);
+    field("movingMeanInitializer", moving_mean_initializer);
+    field("movingVarianceInitializer", moving_variance_initializer);
+    field("inputShape", input_shape);
+    field("name", name);
+  }
+};
+
+// [batch, …, c] -> the same shape; weights gamma, beta, moving_mean, moving_variance, all [c].
+LayerPtr batch_normalization(BatchNormalizationOptions options);
+
+}  // namespace lathe::nn

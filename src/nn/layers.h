@@ -1,0 +1,9 @@
+// Every layer class: the functions and options that the rows LAYER of tables.def name.
+#pragma once
+
+#include "nn/activation.h"
+#include "nn/batch_normalization.h"
+#include "nn/convolution.h"
+#include "nn/dense.h"
+#include "nn/pooling.h"
+#include "nn/shaping.h"

@@ -1,0 +1,150 @@
+// Convolutional networks beside TensorFlow.js on its cpu backend: the same weights give the same losses and the same weights.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { largestDifference, refuses } from '../lib.mjs';
+
+await tf.setBackend('cpu');
+
+/** Numbers in ±1 that look random and are always the same. */
+const noise = (count, seed) => {
+  let state = seed >>> 0;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 31 - 1;
+  });
+};
+
+const small = (api) => [
+  api.conv2d({ filters: 8, kernelSize: 3, activation: 'relu', inputShape: [28, 28, 1] }),
+  api.maxPooling2d({ poolSize: 2 }),
+  api.conv2d({ filters: 16, kernelSize: 3, activation: 'relu' }),
+  api.maxPooling2d({ poolSize: 2, strides: 2 }),
+  api.flatten(),
+  api.dense({ units: 10 }),
+];
+
+const everyLayer = (api) => [
+  api.zeroPadding2d({
+    padding: [
+      [1, 0],
+      [2, 1],
+    ],
+    inputShape: [11, 10, 3],
+  }),
+  api.conv2d({ filters: 8, kernelSize: [3, 2], strides: [2, 1], padding: 'same', useBias: false }),
+  api.batchNormalization({ momentum: 0.8 }),
+  api.activation({ activation: 'relu' }),
+  api.depthwiseConv2d({ kernelSize: 3, depthMultiplier: 2, padding: 'same', strides: 2 }),
+  api.batchNormalization(),
+  api.averagePooling2d({ poolSize: 2, strides: 1, padding: 'same' }),
+  api.maxPooling2d({ poolSize: [2, 3], strides: [1, 2], padding: 'same' }),
+  api.conv2d({ filters: 12, kernelSize: 1, activation: 'tanh' }),
+  api.reshape({ targetShape: [-1, 3, 6] }),
+  api.conv2d({ filters: 6, kernelSize: 2, dilationRate: 2, padding: 'same' }),
+  api.globalAveragePooling2d(),
+  api.dense({ units: 4 }),
+];
+
+/** Losses of `steps` batches in both libraries, from the weights of the other. */
+async function compare(layersOf, { shape, classes, batch, steps, rate, tolerance }) {
+  const theirs = tf.sequential({ layers: layersOf(tf.layers) });
+  theirs.compile({ loss: tf.losses.softmaxCrossEntropy, optimizer: tf.train.sgd(rate) });
+  const ours = tl.sequential({ layers: layersOf(tl.layers), seed: 1 });
+  ours.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.sgd(rate) });
+
+  const start = theirs.getWeights().map((weight, at) => {
+    const values = noise(weight.size, 100 + at);
+    const scale = weight.shape.length > 1 ? 0.3 : 0.1;
+    return tf.tensor(
+      values.map((value) => 1 * (weight.shape.length === 1 ? 0.5 : 0) + scale * value),
+      weight.shape,
+    );
+  });
+  theirs.setWeights(start);
+  ours.setWeights(start.map((weight) => tl.tensor(weight.dataSync(), weight.shape)));
+
+  const size = shape.reduce((product, each) => product * each, batch);
+  for (let step = 0; step < steps; ++step) {
+    const x = noise(size, 7 + step);
+    const y = new Float32Array(batch * classes);
+    for (let row = 0; row < batch; ++row) y[row * classes + ((row * 7 + step) % classes)] = 1;
+    const want = await theirs.trainOnBatch(
+      tf.tensor(x, [batch, ...shape]),
+      tf.tensor(y, [batch, classes]),
+    );
+    const got = await ours.trainOnBatch(
+      tl.tensor(x, [batch, ...shape]),
+      tl.tensor(y, [batch, classes]),
+    );
+    assert.ok(Math.abs(got - want) < tolerance, `step ${step}: TensorFlow.js ${want}, ours ${got}`);
+  }
+  const weights = ours.getWeights();
+  theirs.getWeights().forEach((weight, at) => {
+    assert.deepEqual(weights[at].shape, weight.shape);
+    const difference = largestDifference(weights[at].dataSync(), weight.dataSync());
+    assert.ok(difference < tolerance, `weight ${at}: ${difference}`);
+  });
+  const x = noise(size, 3);
+  const want = theirs.predict(tf.tensor(x, [batch, ...shape])).dataSync();
+  const got = ours.predict(tl.tensor(x, [batch, ...shape]));
+  assert.deepEqual(got.shape, [batch, classes]);
+  assert.ok(largestDifference(got.dataSync(), want) < 10 * tolerance);
+  ours.dispose();
+}
+
+test('a small convolutional network trains as in TensorFlow.js', async () => {
+  await compare(small, {
+    ...{ shape: [28, 28, 1], classes: 10, batch: 16, steps: 20, rate: 0.05, tolerance: 1e-4 },
+  });
+});
+
+test('every layer trains and predicts as in TensorFlow.js', async () => {
+  await compare(everyLayer, {
+    ...{ shape: [11, 10, 3], classes: 4, batch: 6, steps: 10, rate: 0.02, tolerance: 1e-4 },
+  });
+});
+
+test('absent rows do not count for the statistics of a batch', async () => {
+  const make = () => {
+    const model = tl.sequential({ seed: 2 });
+    model.add(tl.layers.batchNormalization({ momentum: 0.5, inputShape: [2, 2, 3] }));
+    model.add(tl.layers.globalMaxPooling2d());
+    model.add(tl.layers.dense({ units: 2 }));
+    model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+    return model;
+  };
+  const rows = (count) => [
+    tl.tensor(noise(count * 12, 5), [count, 2, 2, 3]),
+    tl.tensor(noise(count * 2, 6), [count, 2]),
+  ];
+  const alone = make();
+  await alone.trainOnBatch(...rows(3));
+  const among = make();
+  await among.fit(...rows(3), { batchSize: 8, epochs: 1, shuffle: false });
+  among.getWeights().forEach((weight, at) => {
+    const want = alone.getWeights()[at].dataSync();
+    assert.ok(largestDifference(weight.dataSync(), want) < 1e-6, `weight ${at}`);
+  });
+  alone.dispose();
+  among.dispose();
+});
+
+test('wrong layers say what is wrong', () => {
+  const add =
+    (...layers) =>
+    () =>
+      tl.sequential({ layers });
+  const { conv2d, maxPooling2d, reshape, zeroPadding2d, batchNormalization } = tl.layers;
+  const inputShape = [8, 8, 3];
+  refuses(add(conv2d({ filters: 4, kernelSize: 3, inputShape: [8, 8] })), /\[height, width, channels\], got \[8,8\]/);
+  refuses(add(conv2d({ filters: 4, inputShape })), /kernelSize must be a positive integer or two/);
+  refuses(add(conv2d({ kernelSize: 3, inputShape })), /filters must be a positive integer, got 0/);
+  refuses(add(conv2d({ filters: 4, kernelSize: 9, inputShape })), /a window of 9 does not fit spatial axis 0 of size 8/);
+  refuses(add(conv2d({ filters: 4, kernelSize: 3, padding: 'full', inputShape })), /"valid" or "same", got "full"/);
+  refuses(add(maxPooling2d({ poolSize: 'a', inputShape })), /poolSize: must be an integer or an array/);
+  refuses(add(reshape({ targetShape: [5, -1], inputShape })), /\[5,-1\] does not hold the 192 elements/);
+  refuses(add(zeroPadding2d({ padding: [1, 2, 3], inputShape })), /padding must be/);
+  refuses(add(batchNormalization({ epsilon: 2, inputShape })), /epsilon must be/);
+});
