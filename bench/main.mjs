@@ -12,10 +12,11 @@ import { mlps } from './suites/mlp.mjs';
 import { ops } from './suites/ops.mjs';
 import { products } from './suites/products.mjs';
 import { size } from './suites/size.mjs';
+import { start } from './suites/start.mjs';
 import { train } from './suites/train.mjs';
 
 /** A suite either declares rows, or measures in its own way with run(settings). */
-const suites = { products, train, mlps, images, ops, compile, size };
+const suites = { products, train, mlps, images, ops, start, compile, size };
 const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
 const efforts = {
   smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },
@@ -92,6 +93,7 @@ const settings = {
   ...efforts[effort],
   rowText: values.row ?? '',
   onlyPeers: values.peer && wordsOf('peer', values.peer, Object.keys(peers)),
+  engineNames,
   engines: openEngines,
 };
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;

@@ -14,40 +14,39 @@ const types = {
 };
 
 /**
- * isolated: with COOP and COEP; compressed: gzip, kept from one request to the next; pages: generated ones by path.
- * Returns the address, takeSentBytes() and close().
+ * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next; pages: content by path
+ * beside that of the repository. Returns the address, takeSent(): [path, bytes] since the last time, and close().
  */
 export async function serve({ isolated = false, compressed = false, pages = {} }) {
-  const zipped = new Map();
-  let sent = 0;
+  const kept = new Map();
+  let sent = [];
 
   async function load(path) {
     const content = path in pages ? pages[path] : await readFile(join(root, path));
-    if (!compressed) return content;
-    if (!zipped.has(path)) zipped.set(path, gzipSync(content, { level: 9 }));
-    return zipped.get(path);
+    return compressed && extname(path) in types ? gzipSync(content, { level: 9 }) : content;
   }
 
   const server = createServer(async (request, response) => {
     const path = normalize(new URL(request.url, 'http://localhost').pathname);
-    const content = await load(path).catch(() => undefined);
+    const content = kept.get(path) ?? (await load(path).catch(() => undefined));
     if (content === undefined) return response.writeHead(404).end();
+    if (compressed) kept.set(path, content);
     if (isolated) {
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     }
-    if (compressed) response.setHeader('Content-Encoding', 'gzip');
+    if (compressed && extname(path) in types) response.setHeader('Content-Encoding', 'gzip');
     response.setHeader('Content-Type', types[extname(path)] ?? 'application/octet-stream');
-    sent += content.length;
+    sent.push([path, content.length]);
     response.end(content);
   });
   await new Promise((done) => server.listen(0, '127.0.0.1', done));
   return {
     address: `http://127.0.0.1:${server.address().port}`,
-    takeSentBytes() {
-      const bytes = sent;
-      sent = 0;
-      return bytes;
+    takeSent() {
+      const list = sent;
+      sent = [];
+      return list;
     },
     close: () => server.close(),
   };

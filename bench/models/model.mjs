@@ -112,8 +112,12 @@ export function describe(name) {
 
 export const sizeOf = (shape) => shape.reduce((product, extent) => product * extent, 1);
 
-/** The numbers of an input or a constant: uniform in (-scale, scale), the same for every peer and every run. */
-export function fill({ id, shape, scale }) {
+/**
+ * The numbers of an input or a constant: those it was given, or else uniform ones in (-scale, scale), the same for every
+ * peer and every run.
+ */
+export function fill({ id, shape, scale, data: given }) {
+  if (given) return given;
   let state = (id + 1) * 0x9e3779b1;
   const data = new Float32Array(sizeOf(shape));
   for (let i = 0; i < data.length; i++) {
@@ -124,6 +128,9 @@ export function fill({ id, shape, scale }) {
   }
   return data;
 }
+
+/** Inputs and constants one after the other, as a file of weights has them. */
+export const given = ({ values }) => values.filter(({ op }) => op === 'input' || op === 'constant');
 
 /**
  * Computes every value in order with rules[op](value, operands), which returns what the peer calls a value; release is

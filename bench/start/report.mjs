@@ -1,0 +1,32 @@
+/** What every start page does around its peer: says when the first result was there, and what it was. */
+import { digest } from '../digest.mjs';
+import { given, sizeOf } from '../models/model.mjs';
+
+const started = performance.now();
+
+/** Fetches the description and its weights, for peers that have no file format. */
+export async function loadModel() {
+  const [model, numbers] = await Promise.all([
+    fetch('/model.json').then((response) => response.json()),
+    loadNumbers('/weights.bin'),
+  ]);
+  let offset = 0;
+  for (const value of given(model)) {
+    const size = sizeOf(value.shape);
+    value.data = numbers.subarray(offset, (offset += size));
+  }
+  return model;
+}
+
+export const loadNumbers = async (path) =>
+  new Float32Array(await (await fetch(path)).arrayBuffer());
+
+/** compute() gives the first result. */
+export async function report(compute) {
+  try {
+    const result = await compute();
+    window.firstResult = { ms: performance.now(), scriptMs: started, digest: digest(result) };
+  } catch (error) {
+    window.firstResult = { error: String(error?.stack ?? error) };
+  }
+}

@@ -1,0 +1,159 @@
+/** D: a page that was never seen before, from navigation to the first result, and what it downloads. Chromium only. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { toChannelsFirst } from '../builders/channels.mjs';
+import { buildOnnx } from '../builders/onnx.mjs';
+import { buildTflite } from '../builders/tflite.mjs';
+import { disagreements } from '../digest.mjs';
+import { launch } from '../engines/browser.mjs';
+import { root, serve } from '../engines/server.mjs';
+import { mobileNetV1 } from '../models/images.mjs';
+import { mlp } from '../models/mlp.mjs';
+import { fill, given } from '../models/model.mjs';
+import { networks } from '../networks.mjs';
+import { peers, versionOf } from '../peers.mjs';
+import { formatTable, median } from '../report.mjs';
+
+const names = ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'];
+const longestMs = 60_000;
+const bundles = 'build/bench/start';
+
+export const start = { run };
+
+async function run({ rounds, rowText, onlyPeers, engineNames }) {
+  const measured = names.filter((name) => !onlyPeers || onlyPeers.includes(name));
+  const result = { versions: versionsOf(measured), rounds, rows: [], problems: [] };
+  if (!engineNames.includes('chromium')) return { ...result, markdown: 'Chromium only.' };
+  await bundle(measured);
+  const browser = await launch('chromium');
+  const models = [
+    mlp(
+      networks.find(({ name }) => name === '784-2x128-10'),
+      1,
+    ),
+    mobileNetV1(),
+  ];
+  for (const model of models.filter(({ name }) => name.includes(rowText))) {
+    const row = await measureModel(browser, model, measured, rounds);
+    result.rows.push(row);
+    for (const [name, { error }] of Object.entries(row.peers))
+      if (error) result.problems.push(`${model.name}, ${peers[name].title}: ${error}`);
+    console.log(`${row.name}: ${cells(row, measured).slice(1).join('  ')}`);
+  }
+  result.engine = await browser.version();
+  await browser.close();
+  return { ...result, markdown: markdown(result, measured) };
+}
+
+const versionsOf = (list) => Object.fromEntries(list.map((name) => [name, versionOf(name)]));
+
+const bundle = (measured) =>
+  build({
+    entryPoints: measured.map((name) => join(root, `bench/start/${name}.mjs`)),
+    outdir: join(root, bundles),
+    alias: { tensorlathe: join(root, 'js/dist/index.js') },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    external: ['node:*'],
+    logLevel: 'error',
+  });
+
+const pageOf = (name) =>
+  `<!doctype html><title>start</title><body><script type="module" src="/${bundles}/${name}.js"></script>`;
+
+const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
+
+/** Everything that a page may ask for and that the repository does not have. */
+function filesOf(model, measured) {
+  const [input] = model.values.filter(({ op }) => op === 'input');
+  const numbers = fill(input);
+  const weights = given(model).map((value) => bytesOf(fill(value)));
+  return {
+    ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name)])),
+    [`/${bundles}/lathe-core.wasm`]: readFileSync(join(root, 'js/dist/lathe-core.wasm')),
+    '/model.json': JSON.stringify(model),
+    '/weights.bin': Buffer.concat(weights),
+    '/model.onnx': bytesOf(buildOnnx(model).bytes),
+    '/model.tflite': bytesOf(buildTflite(model)),
+    '/input.bin': bytesOf(numbers),
+    '/input_channels_first.bin': bytesOf(toChannelsFirst(numbers, input.shape)),
+  };
+}
+const isModel = (path) => /^\/(model|weights|input)/.test(path);
+
+/** The first visit of all is not counted: the server prepares its files then. */
+async function measureModel(browser, model, measured, rounds) {
+  const server = await serve({ compressed: true, pages: filesOf(model, measured) });
+  const results = Object.fromEntries(measured.map((name) => [name, { times: [] }]));
+  for (let round = -1; round < rounds; round++) {
+    for (const name of measured.filter((each) => !results[each].error)) {
+      const visited = await visit(browser, `${server.address}/${name}.html`);
+      const sent = server.takeSent().filter(([path]) => !isModel(path));
+      if (round >= 0) results[name].times.push(visited.ms);
+      const bytes = sent.reduce((sum, [, count]) => sum + count, 0);
+      Object.assign(results[name], { bytes, digest: visited.digest, error: visited.error });
+    }
+  }
+  server.close();
+  const digests = measured
+    .filter((name) => results[name].digest)
+    .map((name) => [name, results[name].digest]);
+  for (const [name, problem] of Object.entries(disagreements(Object.fromEntries(digests))))
+    results[name].error = problem;
+  const condensed = Object.entries(results).map(([name, { error, times, bytes }]) => [
+    name,
+    error
+      ? { error }
+      : { ms: median(times), spread: [Math.min(...times), Math.max(...times)], bytes },
+  ]);
+  return { name: model.name, peers: Object.fromEntries(condensed) };
+}
+
+/** One page in a context of its own, whose caches are empty. */
+async function visit(browser, address) {
+  const context = await browser.createBrowserContext();
+  try {
+    const tab = await context.newPage();
+    await tab.goto(address);
+    await tab.waitForFunction(() => window.firstResult, { timeout: longestMs });
+    return await tab.evaluate(() => window.firstResult);
+  } catch (error) {
+    return { error: String(error) };
+  } finally {
+    await context.close();
+  }
+}
+
+function cells({ name, peers: results }, measured) {
+  const ours = results.tensorlathe ?? {};
+  const rivals = measured.filter((each) => each !== 'tensorlathe' && results[each].ms);
+  const fastest = Math.min(...rivals.map((each) => results[each].ms));
+  const factor = ours.ms && rivals.length > 0 ? `${(fastest / ours.ms).toFixed(2)}×` : '–';
+  return [
+    name,
+    ...measured.map((each) => {
+      const { ms, bytes } = results[each];
+      return ms ? `${ms.toFixed(0)} ms, ${(bytes / 1000).toFixed(0)} KB` : 'failed';
+    }),
+    factor,
+  ];
+}
+
+function markdown({ engine, rounds, rows, versions, problems }, measured) {
+  const heads = measured.map((name) => `${peers[name].title} ${versions[name]}`);
+  return [
+    `From navigation to the first result in ${engine}, on one thread, with empty caches, from a server on the same machine;`,
+    `medians of ${rounds} visits. Beside it what the page downloads of code (gzip), without the model, which comes as weights,`,
+    'as an ONNX file or as a TensorFlow Lite file. Every page is one minified bundle of what it needs.',
+    '',
+    formatTable(
+      ['', ...heads, 'fastest peer ÷ ours'],
+      rows.map((row) => cells(row, measured)),
+    ),
+    ...(problems.length > 0
+      ? ['', '## Failed', '', ...problems.map((each) => `* ${each.split('\n')[0]}`)]
+      : []),
+  ].join('\n');
+}
