@@ -15,45 +15,51 @@ const rowGap = 8;
 const left = 190;
 const plotWidth = 520;
 const top = 64;
-const font = 'font-family="sans-serif" font-size="11"';
+const legendLeft = 12;
+const legendStep = 125;
+/** Longer bars are cut; their number says how long they were. */
+const longest = 5;
 
 const escape = (text) =>
   text.replace(/[&<>]/g, (each) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;' })[each]);
-const text = (x, y, content, more = '') =>
-  `<text x="${x}" y="${y}" ${font} fill="#444" ${more}>${escape(content)}</text>`;
+const text = (x, y, content, { anchor = 'start', size = 11, weight = 'normal' } = {}) =>
+  `<text x="${x.toFixed(1)}" y="${y}" text-anchor="${anchor}" font-family="sans-serif" font-size="${size}" font-weight="${weight}" fill="#444">${escape(content)}</text>`;
 const box = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width.toFixed(1)}" height="${height}" fill="${fill}"/>`;
 
 export function drawChart(title, { title: engine, rows }, names) {
   const most = Math.max(1, ...rows.flatMap(({ speeds }) => names.map((name) => speeds[name] ?? 0)));
-  const scale = plotWidth / most;
+  const scale = plotWidth / Math.min(most, longest);
   const rowHeight = names.length * barHeight + rowGap;
   const height = top + rows.length * rowHeight + 10;
   const bars = rows.flatMap(({ name, speeds }, i) => {
     const y = top + i * rowHeight;
     const middle = y + (names.length * barHeight) / 2 + 4;
     return [
-      text(left - 8, middle, name, 'text-anchor="end"'),
+      text(left - 8, middle, name, { anchor: 'end' }),
       ...names.flatMap((peer, j) => {
         const speed = speeds[peer];
         if (!speed) return [];
         const at = y + j * barHeight;
+        const width = Math.min(speed, longest) * scale;
         return [
-          box(left, at, speed * scale, barHeight - 1, colours[peer]),
-          text(left + speed * scale + 4, at + barHeight - 1, speed.toFixed(2), 'font-size="8"'),
+          box(left, at, width, barHeight - 1, colours[peer]),
+          text(left + width + 4, at + barHeight - 1, speed.toFixed(2), { size: 8 }),
         ];
       }),
     ];
   });
   const legend = names.flatMap((name, i) => [
-    box(left + i * 110, 34, 9, 9, colours[name]),
-    text(left + i * 110 + 13, 42, peers[name].title),
+    box(legendLeft + i * legendStep, 34, 9, 9, colours[name]),
+    text(legendLeft + i * legendStep + 13, 42, peers[name].title),
   ]);
   const reference = left + scale;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${left + plotWidth + 60}" height="${height}">`,
     '<rect width="100%" height="100%" fill="white"/>',
-    text(12, 20, `${title}: speed over the fastest other peer, ${engine}`, 'font-weight="bold"'),
+    text(12, 20, `${title}: speed over the fastest other peer, ${engine}`, {
+      weight: 'bold',
+    }),
     ...legend,
     `<line x1="${reference}" x2="${reference}" y1="${top - 6}" y2="${height - 8}" stroke="#999" stroke-dasharray="3 3"/>`,
     ...bars,

@@ -2,7 +2,7 @@
 import { drawChart } from './chart.mjs';
 import { ceilingSpeed, makePool, measureRow } from './measure.mjs';
 import { isRival, peers, versionOf } from './peers.mjs';
-import { formatTable } from './report.mjs';
+import { formatTable, median } from './report.mjs';
 
 export async function runSuite(suite, { rowText, onlyPeers, rounds, roundMs, warmUpMs, engines }) {
   const measured = suite.peers.filter((name) => !onlyPeers || onlyPeers.includes(name));
@@ -104,19 +104,18 @@ function markdown(suite, { measured, versions, rounds, roundMs, configurations, 
     'our GFLOP/s',
     'of ceiling',
   ];
-  const data = {
-    true: 'Operands and results stay in the memory of each peer.',
-    false: 'Numbers go in from JavaScript and come back.',
-  };
   return [
-    `${suite.title}. ${data[suite.options.resident] ?? ''}`.trim(),
+    suite.about,
     '',
     'Milliseconds, wall · CPU; in brackets how many times ours. Medians over',
     `${rounds} interleaved rounds of ${roundMs} ms; CPU time covers all threads and, in browsers, the whole browser. The ceiling is a`,
     'loop of nothing but 12 independent fused multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer',
     'cannot do the row. All peers of a row gave the same numbers within 0.001.',
     ...configurations.flatMap(({ title, rows }) => {
-      const ceiling = rows.length > 0 && rows[0].peers;
+      const ceiling = (name) => {
+        const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);
+        return speeds.length > 0 ? median(speeds) : undefined;
+      };
       return [
         '',
         `## ${title}`,
@@ -126,7 +125,7 @@ function markdown(suite, { measured, versions, rounds, roundMs, configurations, 
           rows.map((row) => cells(row, measured)),
         ),
         '',
-        `Ceiling: ${digits(ceilingSpeed(ceiling.fused))} GFLOP/s fused, ${digits(ceilingSpeed(ceiling.plain))} with separate multiplication and addition.`,
+        `Ceiling: ${digits(ceiling('fused'))} GFLOP/s fused, ${digits(ceiling('plain'))} with separate multiplication and addition.`,
       ];
     }),
     ...(problems.length > 0 ? ['', '## Missing or failed', '', ...problems.map(listed)] : []),

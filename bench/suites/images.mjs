@@ -3,7 +3,8 @@ import { mobileNetV1, mobileNetV2, resNet18, squeezeNet } from '../models/images
 import { inferenceRow } from './rows.mjs';
 
 export const images = {
-  title: 'Classifying one image of 224×224',
+  title: 'Image models',
+  about: 'Classifying one image of 224×224: numbers go in from JavaScript and come back.',
   task: 'infer',
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],

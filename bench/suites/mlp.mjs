@@ -4,7 +4,9 @@ import { batchSize, networks } from '../networks.mjs';
 import { inferenceRow } from './rows.mjs';
 
 export const mlps = {
-  title: 'Inference of dense networks',
+  title: 'Dense networks',
+  about:
+    'Inference of dense networks with sigmoid hidden layers (784-…) or relu (10×): numbers go in from JavaScript and come back.',
   task: 'infer',
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],

@@ -10,6 +10,7 @@ function single(name, shape, apply) {
 
 export const ops = {
   title: 'Single operations',
+  about: 'Single operations; operands and results stay in the memory of each peer.',
   task: 'infer',
   options: { resident: true },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],

@@ -12,7 +12,9 @@ function product(name, [rows, depth, columns], { batch, transposeA, transposeB }
 const square = (name, size, options) => product(name, [size, size, size], options);
 
 export const products = {
-  title: 'Products of two matrices given at run time',
+  title: 'Products',
+  about:
+    'Products of two matrices given at run time; operands and results stay in the memory of each peer.',
   task: 'infer',
   options: { resident: true },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax', 'openblas'],

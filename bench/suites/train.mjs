@@ -2,8 +2,9 @@
 import { flopsPerStep, networks, smallCnn } from '../networks.mjs';
 
 export const train = {
-  title:
-    'One training step of a batch of 64: sigmoid (dense) or relu (convolutions), softmax cross-entropy, SGD 0.02',
+  title: 'Training steps',
+  about:
+    'One step of a batch of 64: sigmoid (dense) or relu (convolutions), softmax cross-entropy, SGD 0.02; each reads its loss.',
   task: 'train',
   options: {},
   peers: ['tensorlathe', 'tfjs', 'jax', 'convnetjs'],
