@@ -20,7 +20,7 @@ const suites = { products, train, mlps, images, ops, start, compile, size };
 const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
 const efforts = {
   smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },
-  quick: { rounds: 5, roundMs: 50, warmUpMs: 150 },
+  quick: { rounds: 5, roundMs: 40, warmUpMs: 100 },
   full: { rounds: 15, roundMs: 300, warmUpMs: 1000 },
 };
 

@@ -1,4 +1,4 @@
-/** D: time to classify one image, from numbers in JavaScript to numbers in JavaScript. */
+/** D: time to classify one image, from numbers in JavaScript to numbers in JavaScript. jax-js needs seconds for each. */
 import { mobileNetV1, mobileNetV2, resNet18, squeezeNet } from '../models/images.mjs';
 import { inferenceRow } from './rows.mjs';
 
@@ -7,6 +7,6 @@ export const images = {
   about: 'Classifying one image of 224×224: numbers go in from JavaScript and come back.',
   task: 'infer',
   options: { resident: false },
-  peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],
+  peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime'],
   rows: [mobileNetV1, mobileNetV2, resNet18, squeezeNet].map((build) => inferenceRow(build())),
 };
