@@ -1,6 +1,7 @@
 #include "lower/fuse_groups.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "base/check.h"
@@ -20,6 +21,16 @@ constexpr int kCheap = 4;
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
 constexpr int kBulky = 12;
+// Fewer rows than these are not a loop worth dividing among threads, unless there is little in all.
+constexpr int64_t kFewestRows = 8;
+constexpr int64_t kLittle = 1 << 16;
+
+// How a value's expression reads the latest group that it reads.
+enum class Reach : uint8_t {
+  Scattered,  // at other indices too
+  PerRow,     // at the value's own row, which is all the index it has
+  Same,       // at the value's own index
+};
 
 bool is_pointwise(Kind kind) {
   return kind == Kind::Map || kind == Kind::Cast || kind == Kind::Reindex ||
@@ -50,13 +61,18 @@ class Fuser {
   explicit Fuser(const Graph& graph)
       : graph_(graph),
         consumers_(graph.nodes.size()),
-        needs_buffer_(graph.nodes.size()),
+        required_(graph.nodes.size()),
+        updates_(graph.nodes.size()),
         cost_(graph.nodes.size()),
         last_group_(graph.nodes.size(), -1),
-        elementwise_(graph.nodes.size()) {
+        reach_(graph.nodes.size()) {
     fusion_.group_of.assign(graph.nodes.size(), -1);
     fusion_.stored.assign(graph.nodes.size(), false);
     fusion_.in_place.assign(graph.updates.size(), false);
+    fusion_.dear.assign(graph.nodes.size(), false);
+    fusion_.pass.assign(graph.nodes.size(), 0);
+    fusion_.last_pass.assign(graph.nodes.size(), 0);
+    fusion_.scratch.assign(graph.nodes.size(), false);
   }
 
   Fusion run() {
@@ -95,15 +111,18 @@ class Fuser {
   }
 
   void find_needs() {
-    for (const auto& output : graph_.outputs) needs_buffer_[output.value.id] = true;
-    for (const auto& update : graph_.updates) needs_buffer_[update.value.id] = true;
+    for (const auto& output : graph_.outputs) required_[output.value.id] = true;
+    for (const auto& update : graph_.updates) {
+      required_[update.value.id] = true;
+      updates_[update.value.id] = true;
+    }
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& n = graph_.nodes[id];
       if (n.kind == Kind::Contract) {
-        for (Value operand : n.operands) needs_buffer_[memory_behind(operand).id] = true;
+        for (Value operand : n.operands) required_[memory_behind(operand).id] = true;
       }
       if (n.kind == Kind::Reshape && !only_squeezes(graph_, n)) {
-        needs_buffer_[reshaped_memory(graph_, n).id] = true;
+        required_[reshaped_memory(graph_, n).id] = true;
       }
     }
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
@@ -111,10 +130,13 @@ class Fuser {
       if (!is_pointwise(n.kind)) continue;
       int cost = own_cost(n);
       visit_operands(n, [&](Value operand) { cost += cost_[operand.id]; });
-      if (cost > kCheap && is_multiplied(Value{static_cast<int32_t>(id)})) needs_buffer_[id] = true;
-      cost_[id] = needs_buffer_[id] ? 0 : cost;
+      const Value value{static_cast<int32_t>(id)};
+      fusion_.dear[id] = cost > kCheap && is_multiplied(value);
+      cost_[id] = needs_buffer(value) ? 0 : cost;
     }
   }
+
+  bool needs_buffer(Value value) const { return required_[value.id] || fusion_.dear[value.id]; }
 
   // Would be computed more often than it has elements.
   bool is_multiplied(Value value) const {
@@ -125,39 +147,123 @@ class Fuser {
   }
 
   void open_group(Value value) {
-    fusion_.groups.push_back({{value}});
-    join(value, static_cast<int>(fusion_.groups.size()) - 1);
+    const Node& n = node(value);
+    const bool reduces = n.kind == Kind::Reduce;
+    fusion_.groups.push_back({{},
+                              reduces ? node(n.operands[0]).shape : n.shape,
+                              reduces ? n.axes : std::vector<int>(),
+                              false});
+    join(value, static_cast<int>(fusion_.groups.size()) - 1, reduces ? Reach::PerRow : Reach::Same);
   }
 
-  void join(Value value, int group) {
+  void join(Value value, int group, Reach reach) {
+    fusion_.groups[group].members.push_back(value);
     fusion_.group_of[value.id] = group;
     last_group_[value.id] = group;
-    elementwise_[value.id] = true;
+    reach_[value.id] = reach;
   }
 
   void place(Value value) {
     const Node& n = node(value);
     if (is_leaf(n)) return;
-    if (!is_pointwise(n.kind)) return open_group(value);
     int last = -1;
     for (Value operand : n.operands) last = std::max(last, last_group_[operand.id]);
-    bool elementwise = n.kind == Kind::Map || n.kind == Kind::Cast;
-    for (Value operand : n.operands) {
-      if (last_group_[operand.id] == last && !elementwise_[operand.id]) elementwise = false;
+    const Reach reach = last < 0 ? Reach::Same : reach_of(n, last);
+    if (n.kind == Kind::Reduce) {
+      if (last < 0 || !can_reduce(fusion_.groups[last], n, reach)) return open_group(value);
+      Group& group = fusion_.groups[last];
+      group.axes = n.axes;
+      group.is_rows = true;
+      return join(value, last, Reach::PerRow);
     }
-    if (last >= 0 && elementwise && can_follow(fusion_.groups[last], n)) {
-      fusion_.groups[last].members.push_back(value);
-      return join(value, last);
+    if (!is_pointwise(n.kind)) return open_group(value);
+    const bool maps = n.kind == Kind::Map || n.kind == Kind::Cast;
+    if (last >= 0 && maps && can_follow(fusion_.groups[last], value, reach)) {
+      Group& group = fusion_.groups[last];
+      group.is_rows = group.is_rows || (!group.axes.empty() && reach == Reach::Same);
+      return join(value, last, reach);
     }
-    if (needs_buffer_[value.id]) return open_group(value);
+    if (needs_buffer(value)) return open_group(value);
     last_group_[value.id] = last;
-    elementwise_[value.id] = elementwise;
+    reach_[value.id] = reach;
   }
 
-  bool can_follow(const Group& group, const Node& n) const {
+  Reach reach_of(const Node& n, int last) const {
+    std::optional<Reach> reach;
+    for (Value operand : n.operands) {
+      if (last_group_[operand.id] != last) continue;
+      if (reach && reach != reach_[operand.id]) return Reach::Scattered;
+      reach = reach_[operand.id];
+    }
+    const bool per_row = reach == Reach::PerRow;
+    switch (n.kind) {
+      case Kind::Map:
+      case Kind::Cast:
+      case Kind::Reduce:
+        return *reach;
+      case Kind::Reindex:
+        return per_row && spreads_rows(fusion_.groups[last], n) ? Reach::Same : Reach::Scattered;
+      case Kind::Reshape:
+        return per_row && only_squeezes(graph_, n) ? Reach::PerRow : Reach::Scattered;
+      default:
+        return Reach::Scattered;
+    }
+  }
+
+  // Whether the reindex gives each element of a row the number of its row.
+  bool spreads_rows(const Group& group, const Node& reindex) const {
+    if (reindex.shape != group.shape || !always_inside(graph_, reindex)) return false;
+    const Shape& from = node(reindex.operands[0]).shape;
+    graph::Affine row{std::vector<int64_t>(group.shape.size()), 0};
+    for (size_t axis = 0; axis < from.size(); ++axis) {
+      const graph::Affine& index = reindex.map.axes[axis];
+      row.offset = row.offset * from[axis] + index.offset;
+      for (size_t d = 0; d < row.coefficients.size(); ++d) {
+        row.coefficients[d] = row.coefficients[d] * from[axis] + index.coefficients[d];
+      }
+    }
+    int64_t stride = 1;
+    for (size_t d = group.shape.size(); d-- > 0;) {
+      const bool reduced = std::ranges::find(group.axes, static_cast<int>(d)) != group.axes.end();
+      const int64_t wanted = reduced ? 0 : stride;
+      if (group.shape[d] != 1 && row.coefficients[d] != wanted) return false;
+      if (!reduced) stride *= group.shape[d];
+    }
+    return row.offset == 0;
+  }
+
+  // Whether rows along these axes lie one after the other and are worth a loop.
+  static bool makes_rows(const Shape& shape, const std::vector<int>& axes) {
+    const size_t kept = shape.size() - axes.size();
+    if (axes.empty() || static_cast<size_t>(axes.front()) != kept) return false;
+    int64_t rows = 1, length = 1;
+    for (size_t axis = 0; axis < shape.size(); ++axis) (axis < kept ? rows : length) *= shape[axis];
+    return length > 1 && (rows >= kFewestRows || rows * length <= kLittle);
+  }
+
+  bool can_reduce(const Group& group, const Node& reduce, Reach reach) const {
+    const Kind kind = node(group.anchor()).kind;
+    if (kind == Kind::Contract || reach != Reach::Same) return false;
+    if (node(reduce.operands[0]).shape != group.shape) return false;
+    if (group.axes.empty() &&
+        std::ranges::any_of(group.members, [&](Value m) { return bool{updates_[m.id]}; })) {
+      return false;
+    }
+    return makes_rows(group.shape, reduce.axes) &&
+           (group.axes.empty() || group.axes == reduce.axes);
+  }
+
+  bool can_follow(const Group& group, Value value, Reach reach) const {
+    const Node& n = node(value);
     const Node& anchor = node(group.anchor());
-    if (anchor.shape != n.shape) return false;
-    return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
+    if (reach == Reach::Scattered) return false;
+    if (group.axes.empty()) {
+      if (anchor.shape != n.shape) return false;
+      return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
+    }
+    const bool rows = makes_rows(group.shape, group.axes);
+    if (reach == Reach::Same) return rows && group.shape == n.shape && !updates_[value.id];
+    return rows || anchor.shape == n.shape;
   }
 
   // A member that only other groups use is computed there instead, if what it reads here is stored
@@ -166,7 +272,8 @@ class Fuser {
     for (Group& group : fusion_.groups) {
       for (size_t i = group.members.size(); i-- > 1;) {
         const Value member = group.members[i];
-        if (needs_buffer_[member.id] || used_inside(member) || !reads_stored(member)) continue;
+        if (node(member).kind == Kind::Reduce || needs_buffer(member)) continue;
+        if (used_inside(member, fusion_.group_of[member.id]) || !reads_stored(member)) continue;
         fusion_.group_of[member.id] = -1;
         group.members.erase(group.members.begin() + static_cast<std::ptrdiff_t>(i));
       }
@@ -176,16 +283,18 @@ class Fuser {
   bool reads_stored(Value member) const {
     const int group = fusion_.group_of[member.id];
     return std::ranges::all_of(node(member).operands, [&](Value operand) {
-      if (fusion_.group_of[operand.id] != group || needs_buffer_[operand.id]) return true;
+      if (fusion_.group_of[operand.id] != group || needs_buffer(operand)) return true;
       return std::ranges::any_of(consumers_[operand.id], [&](Value user) {
         return user != member && fusion_.group_of[user.id] != group;
       });
     });
   }
 
-  bool used_inside(Value member) const {
-    return std::ranges::any_of(consumers_[member.id], [&](Value user) {
-      return fusion_.group_of[user.id] == fusion_.group_of[member.id];
+  // Through values that are computed where they are used.
+  bool used_inside(Value value, int group) const {
+    return std::ranges::any_of(consumers_[value.id], [&](Value user) {
+      const int owner = fusion_.group_of[user.id];
+      return owner == group || (owner < 0 && used_inside(user, group));
     });
   }
 
@@ -209,18 +318,61 @@ class Fuser {
   void visit_group_reads(int group, const Visit& visit) const {
     for (Value member : fusion_.groups[group].members) {
       const Kind kind = node(member).kind;
-      visit_reads(member, kind == Kind::Map || kind == Kind::Cast, group, visit);
+      const bool maps = kind == Kind::Map || kind == Kind::Cast;
+      visit_reads(member, maps && !fusion_.groups[group].is_rows, group, visit);
     }
   }
 
   void mark_stored() {
     for (size_t g = 0; g < fusion_.groups.size(); ++g) {
       for (Value member : fusion_.groups[g].members) {
-        if (needs_buffer_[member.id]) fusion_.stored[member.id] = true;
+        if (required_[member.id]) fusion_.stored[member.id] = true;
       }
       visit_group_reads(static_cast<int>(g), [&](Value read, bool) {
         if (!is_leaf(node(read))) fusion_.stored[read.id] = true;
       });
+    }
+    for (size_t g = 0; g < fusion_.groups.size(); ++g) {
+      const Group& group = fusion_.groups[g];
+      const bool reduces = !group.axes.empty() || node(group.anchor()).kind == Kind::Reduce;
+      if (reduces) find_passes(static_cast<int>(g));
+    }
+  }
+
+  // Dear values that a later pass reads are stored.
+  void find_passes(int g) {
+    const Group& group = fusion_.groups[g];
+    const auto& [first, last] = std::minmax_element(group.members.begin(), group.members.end());
+    const auto concerns = [&](Value value) {
+      const int owner = fusion_.group_of[value.id];
+      return owner == g || (owner < 0 && last_group_[value.id] == g);
+    };
+    for (Value value = *first; value <= *last; ++value.id) {
+      if (!concerns(value)) continue;
+      const Node& n = node(value);
+      int& pass = fusion_.pass[value.id];
+      visit_operands(n, [&](Value operand) {
+        if (concerns(operand)) pass = std::max(pass, fusion_.pass[operand.id]);
+      });
+      if (n.kind == Kind::Reduce) ++pass;
+    }
+    for (Value value = *last; value >= *first; --value.id) {
+      if (!concerns(value)) continue;
+      int& last_pass = fusion_.last_pass[value.id];
+      for (Value user : consumers_[value.id]) {
+        if (!concerns(user)) continue;
+        const int pass = fusion_.pass[user.id];
+        const bool reduces = node(user).kind == Kind::Reduce;
+        last_pass = std::max(last_pass, reduces                   ? pass - 1
+                                        : fusion_.stored[user.id] ? pass
+                                                                  : fusion_.last_pass[user.id]);
+      }
+      const bool in_later_pass = last_pass > fusion_.pass[value.id];
+      if (fusion_.group_of[value.id] == g && fusion_.dear[value.id] && in_later_pass &&
+          !is_per_row(graph_, group, value)) {
+        if (!fusion_.stored[value.id]) fusion_.scratch[value.id] = true;
+        fusion_.stored[value.id] = true;
+      }
     }
   }
 
@@ -308,13 +460,18 @@ class Fuser {
   const Graph& graph_;
   Fusion fusion_;
   std::vector<std::vector<Value>> consumers_;
-  std::vector<bool> needs_buffer_;
-  std::vector<int> cost_;          // of recomputing the node where it is used
-  std::vector<int> last_group_;    // the latest group that the node's expression reads
-  std::vector<bool> elementwise_;  // reads that group at the node's own index only
+  std::vector<bool> required_;   // in memory, by whatever reads it from there
+  std::vector<bool> updates_;    // is what a state becomes
+  std::vector<int> cost_;        // of recomputing the node where it is used
+  std::vector<int> last_group_;  // the latest group that the node's expression reads
+  std::vector<Reach> reach_;     // how it does so
 };
 
 }  // namespace
+
+bool is_per_row(const Graph& graph, const Group& group, Value member) {
+  return graph[member].kind == Kind::Reduce || graph[member].shape != group.shape;
+}
 
 Fusion fuse_groups(const Graph& graph) { return Fuser(graph).run(); }
 

@@ -1,6 +1,7 @@
 // Divides a graph into groups, one kernel each: an anchor (contraction, reduction or map) with the
 // maps that follow it element by element. Maps that feed a group without needing a buffer of their
-// own are computed inside it.
+// own are computed inside it. Reductions over the same trailing axes, and what lies between and
+// behind them, are one group that passes several times over each row.
 #pragma once
 
 #include <vector>
@@ -10,8 +11,14 @@
 namespace lathe::lower {
 
 struct Group {
-  // In topological order; the anchor is the first. All have the anchor's shape.
+  // In topological order; the anchor is the first. All have the anchor's shape, except in a group
+  // that reduces: there they have either one element for each row or the shape of what is reduced.
   std::vector<graph::Value> members;
+  graph::Shape shape;     // of the anchor, or of what it reduces
+  std::vector<int> axes;  // reduced
+  // Whether it is more than one reduction and what follows it row by row: such a group has passes.
+  bool is_rows = false;
+
   graph::Value anchor() const { return members.front(); }
 };
 
@@ -20,7 +27,16 @@ struct Fusion {
   std::vector<int> group_of;   // by node: its group, or -1 (leaf, or computed where it is used)
   std::vector<bool> stored;    // by node: has a buffer of its own
   std::vector<bool> in_place;  // by update: the group writes straight into the state's buffer
+  std::vector<bool> dear;  // by node: not to be computed twice, so held in a register if not stored
+  // By node of a group with passes: what has the shape of a row is computed in this pass; what has
+  // one element for each row is known before it.
+  std::vector<int> pass;
+  std::vector<int> last_pass;  // by node: the latest pass that reads it
+  std::vector<bool> scratch;   // by node: stored for a later pass only
 };
+
+// Whether the member of a group that reduces has one element for each row.
+bool is_per_row(const graph::Graph& graph, const Group& group, graph::Value member);
 
 Fusion fuse_groups(const graph::Graph& graph);
 

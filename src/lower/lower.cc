@@ -122,10 +122,34 @@ class EntryLowering {
   }
 
   void give_temporaries_buffers() {
-    for (size_t id = 0; id < graph_.nodes.size(); ++id) {
-      if (!fusion_.stored[id] || context_.buffer_of[id] >= 0) continue;
-      context_.buffer_of[id] =
-          add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
+    const auto give = [&](bool scratch) {
+      for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+        if (!fusion_.stored[id] || fusion_.scratch[id] != scratch) continue;
+        if (context_.buffer_of[id] >= 0) continue;
+        context_.buffer_of[id] =
+            add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
+      }
+    };
+    give(false);
+    for (const Group& group : fusion_.groups) place_scratch(group);
+    give(true);
+  }
+
+  // What only later passes over the row read lies where the last of them stores something.
+  void place_scratch(const Group& group) {
+    std::set<Value> taken;
+    for (Value member : group.members) {
+      const auto id = static_cast<size_t>(member.id);
+      if (!fusion_.scratch[id]) continue;
+      const auto host = std::ranges::find_if(group.members, [&](Value other) {
+        const auto to = static_cast<size_t>(other.id);
+        return fusion_.stored[to] && !fusion_.scratch[to] && !taken.contains(other) &&
+               !is_per_row(graph_, group, other) && graph_[other].dtype == graph_[member].dtype &&
+               fusion_.pass[to] >= fusion_.last_pass[id];
+      });
+      if (host == group.members.end()) continue;
+      taken.insert(*host);
+      buffer_of(member) = buffer_of(*host);
     }
   }
 
@@ -147,6 +171,7 @@ class EntryLowering {
   }
 
   void lower_group(Nest& nest, const Group& group) {
+    if (!group.axes.empty()) return lower_reduce(nest, group);
     switch (graph_[group.anchor()].kind) {
       case Kind::Map:
       case Kind::Cast:

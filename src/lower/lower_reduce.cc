@@ -23,33 +23,30 @@ constexpr int64_t kAccumulators = 4;
 
 class ReduceLowering {
  public:
-  ReduceLowering(Nest& nest, const Group& group)
-      : nest_(nest), group_(group), reduce_(nest.node(group.anchor())), kernel_(nest.kernel()) {
-    const graph::Shape& from = nest.node(reduce_.operands[0]).shape;
-    for (size_t axis = 0; axis < from.size(); ++axis) {
-      const VarId var = kernel_.add_var("i", from[axis]);
-      const bool reduced =
-          std::ranges::find(reduce_.axes, static_cast<int>(axis)) != reduce_.axes.end();
-      (reduced ? reduced_ : kept_).push_back(var);
-      operand_.push_back(Affine::variable(var));
-    }
-  }
+  ReduceLowering(Nest& nest, const Group& group, const RowSpace& space)
+      : nest_(nest),
+        group_(group),
+        reduce_(nest.node(group.anchor())),
+        kernel_(nest.kernel()),
+        kept_(space.kept),
+        reduced_(space.reduced),
+        operand_(space.index) {}
 
-  void run() {
+  // Whether only lanes along the last kept axis are contiguous; then the kernel is made.
+  bool run() {
     const ExprId element = nest_.value_at(reduce_.operands[0], operand_);
     const auto lanes_along = [&](const std::vector<VarId>& vars) {
-      return !vars.empty() && kernel_.vars[static_cast<size_t>(vars.back())].extent >= kLanes &&
+      return !vars.empty() && extent(vars.back()) >= kLanes &&
              stride_of(kernel_, element, vars.back()) == Stride::Contiguous;
     };
     const bool in_lanes =
         nest_.context().style == Style::Lanes && reduce_.dtype != loop::DType::Bool;
-    if (in_lanes && lanes_along(reduced_)) {
-      fold_lanes();
-    } else if (in_lanes && lanes_along(kept_)) {
-      keep_lanes();
-    } else {
-      kernel_.body = around(kept_, scalar_fold(index_of(kept_), {}, {}));
-    }
+    const bool alike = std::ranges::all_of(group_.members, [&](graph::Value member) {
+      return nest_.node(member).shape == reduce_.shape;
+    });
+    if (!in_lanes || !alike || lanes_along(reduced_) || !lanes_along(kept_)) return false;
+    keep_lanes();
+    return true;
   }
 
  private:
@@ -81,50 +78,6 @@ class ReduceLowering {
     const ExprId element = nest_.value_at(reduce_.operands[0], index);
     const ExprId before = nest_.exprs().load(accumulator, reduce_.dtype, at);
     return loop::store(accumulator, at, nest_.exprs().apply(reduce_.op, {before, element}));
-  }
-
-  // total = identity; total = op(total, …) over all reduced loops; stores. `start` runs before the
-  // fold and `total` is used instead of a new register where it is given.
-  std::vector<Stmt> scalar_fold(const Index& out, std::vector<Stmt> start, BufferRef total) {
-    std::vector<Stmt> body = std::move(start);
-    if (total.id < 0) {
-      total = kernel_.add_register("total", reduce_.dtype, 1);
-      body.push_back(loop::store(total, 0, identity()));
-      std::vector<Stmt> step;
-      step.push_back(fold(total, 0, -1, 0));
-      append(body, around(reduced_, std::move(step)));
-    }
-    nest_.bind(group_.anchor(), nest_.exprs().load(total, reduce_.dtype, 0));
-    append(body, nest_.store_members(group_, out, 0, 1));
-    return body;
-  }
-
-  // Lanes along the last reduced axis, folded into one number at the end.
-  void fold_lanes() {
-    const VarId inner = reduced_.back();
-    const int64_t count = std::clamp<int64_t>(extent(inner) / kLanes, 1, kAccumulators);
-    const BufferRef lanes = kernel_.add_register("lanes", reduce_.dtype, count * kLanes);
-    const BufferRef total = kernel_.add_register("total", reduce_.dtype, 1);
-    const std::vector<VarId> outer(reduced_.begin(), reduced_.end() - 1);
-
-    std::vector<Stmt> body;
-    const LaneLoops clear = lane_loops(kernel_, count * kLanes);
-    append(body, clear.around({loop::store(lanes, clear.element, identity())}));
-    body.push_back(loop::store(total, 0, identity()));
-    for (const Segment& segment : split_lanes(extent(inner), count * kLanes, false)) {
-      const StepLoop step = step_loop(kernel_, "r", segment);
-      const LaneLoops loops = lane_loops(kernel_, segment.width);
-      const bool vector = is_vector(segment);
-      append(body, around(outer, step.around(loops.around({fold(
-                                     vector ? lanes : total, vector ? loops.element : Affine(0),
-                                     inner, step.position + loops.element)}))));
-    }
-    const VarId lane = kernel_.add_var("u", count * kLanes);
-    const ExprId sum = nest_.exprs().apply(
-        reduce_.op, {nest_.exprs().load(total, reduce_.dtype, 0),
-                     nest_.exprs().load(lanes, reduce_.dtype, Affine::variable(lane))});
-    body.push_back(loop::for_loop(lane, LoopKind::Unroll, {loop::store(total, 0, sum)}));
-    kernel_.body = around(kept_, scalar_fold(index_of(kept_), std::move(body), total));
   }
 
   // Lanes along the last kept axis, each with its own fold.
@@ -162,6 +115,16 @@ class ReduceLowering {
 
 }  // namespace
 
-void lower_reduce(Nest& nest, const Group& group) { ReduceLowering(nest, group).run(); }
+void lower_reduce(Nest& nest, const Group& group) {
+  RowSpace space;
+  for (size_t axis = 0; axis < group.shape.size(); ++axis) {
+    const VarId var = nest.kernel().add_var("i", group.shape[axis]);
+    const bool reduced = std::ranges::find(group.axes, static_cast<int>(axis)) != group.axes.end();
+    (reduced ? space.reduced : space.kept).push_back(var);
+    space.index.push_back(Affine::variable(var));
+  }
+  if (!group.is_rows && ReduceLowering(nest, group, space).run()) return;
+  lower_rows(nest, group, std::move(space));
+}
 
 }  // namespace lathe::lower

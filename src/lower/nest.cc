@@ -1,6 +1,7 @@
 #include "lower/nest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -127,38 +128,47 @@ ExprId Nest::reshaped(const Node& n, const Index& index, const std::vector<Guard
   return load(memory, loop::row_major(index, n.shape), guards);
 }
 
+ExprId Nest::computed(Value value, const Index& index) {
+  auto bound = bound_.extract(value);
+  const int32_t buffer = std::exchange(context_.buffer_of[value.id], -1);
+  const ExprId expr = value_at(value, index);
+  context_.buffer_of[value.id] = buffer;
+  if (bound) bound_[value] = bound.mapped();
+  return expr;
+}
+
+BufferRef Nest::buffer_of(Value value) const {
+  return {Space::Global, context_.buffer_of[value.id]};
+}
+
 std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, const Affine& lane,
                                       int64_t width) {
-  std::vector<Value> stored;
+  const Fusion& fusion = context_.fusion;
+  const auto stores = std::ranges::count_if(
+      group.members, [&](Value member) { return bool{fusion.stored[member.id]}; });
+  std::vector<Stmt> body, last;
+  std::vector<Value> held;
   for (Value member : group.members) {
-    if (context_.fusion.stored[member.id]) stored.push_back(member);
-  }
-  const auto destination = [&](Value member) {
-    return BufferRef{Space::Global, context_.buffer_of[member.id]};
-  };
-  std::vector<Stmt> body;
-  std::vector<std::pair<Value, ExprId>> held;
-  for (Value member : stored) {
-    // While it is computed the member must not be read from its own buffer.
+    const bool stored = fusion.stored[member.id];
+    if (!stored && (!fusion.dear[member.id] || stores == 1)) continue;
     const auto bound = bound_.find(member);
-    const int32_t buffer = std::exchange(context_.buffer_of[member.id], -1);
-    const ExprId expr = bound != bound_.end() ? bound->second : value_at(member, index);
-    context_.buffer_of[member.id] = buffer;
-    if (stored.size() == 1) {
-      body.push_back(
-          loop::store(destination(member), loop::row_major(index, node(member).shape), expr));
-      return body;
+    ExprId expr = bound != bound_.end() ? bound->second : computed(member, index);
+    if (stores > 1) {
+      const BufferRef temporary = kernel_.add_register("t", node(member).dtype, width);
+      body.push_back(loop::store(temporary, lane, expr));
+      expr = exprs_.load(temporary, node(member).dtype, lane);
+      bind(member, expr);
+      held.push_back(member);
     }
-    const BufferRef temporary = kernel_.add_register("t", node(member).dtype, width);
-    body.push_back(loop::store(temporary, lane, expr));
-    held.emplace_back(member, exprs_.load(temporary, node(member).dtype, lane));
-    bind(member, held.back().second);
+    if (stored) {
+      last.push_back(
+          loop::store(buffer_of(member), loop::row_major(index, node(member).shape), expr));
+    }
   }
-  for (const auto& [member, expr] : held) {
-    body.push_back(
-        loop::store(destination(member), loop::row_major(index, node(member).shape), expr));
-    if (member != group.anchor()) bound_.erase(member);
+  for (Value member : held) {
+    if (member != group.anchor()) unbind(member);
   }
+  std::ranges::move(last, std::back_inserter(body));
   return body;
 }
 

@@ -39,10 +39,15 @@ class Nest {
   // The value's element at index. A guard that fails makes every load under it zero.
   loop::ExprId value_at(graph::Value value, const Index& index,
                         const std::vector<loop::Guard>& guards = {});
+  // The same, computed anew although it is bound or has a buffer.
+  loop::ExprId computed(graph::Value value, const Index& index);
   // `element`, computed under these guards, as zero where one fails. A load is that already.
   loop::ExprId zero_outside(loop::ExprId element, std::span<const loop::Guard> guards);
   // From now on `value` is this expression (until bound again); it is asked for at one index only.
   void bind(graph::Value value, loop::ExprId expr);
+  void unbind(graph::Value value) { bound_.erase(value); }
+  // Where the value is stored.
+  loop::BufferRef buffer_of(graph::Value value) const;
 
   // Stores the members of a group at index. The anchor must be bound, unless it is itself a map.
   // `lane` addresses the registers that hold values between the stores; `width` is their size.

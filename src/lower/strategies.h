@@ -9,8 +9,17 @@ namespace lathe::lower {
 // One loop for each axis around the stores; scheduled later by collapse_loops and vectorise_loops.
 void lower_map(Nest& nest, const Group& group);
 
-// A running fold in registers: lanes along the reduced axis where that is contiguous, else along a
-// kept axis.
+// The loops of a group that reduces.
+struct RowSpace {
+  std::vector<loop::VarId> kept, reduced;
+  Index index;  // of an element of what is reduced, by axis
+};
+
+// Running folds in registers along each row, lanes along the last reduced axis where that is
+// contiguous.
+void lower_rows(Nest& nest, const Group& group, RowSpace space);
+
+// One reduction: lanes along a kept axis where only that is contiguous, else as rows.
 void lower_reduce(Nest& nest, const Group& group);
 
 // By one of the strategies for contractions, which its schedule names.

@@ -25,7 +25,7 @@ Tensor elu(Tensor x, float alpha) {
 
 Tensor softmax(Tensor x, int axis) {
   const Tensor power = exp(shifted_by_maximum(x, axis));
-  return power / sum(power, {axis}, true);
+  return power * (1.0f / sum(power, {axis}, true));
 }
 
 Tensor log_softmax(Tensor x, int axis) {

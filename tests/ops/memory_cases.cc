@@ -1,8 +1,8 @@
 // Graphs bound by memory: transposes with sizes around the edges of their squares, rows that are
 // reduced and used again, updates of several states at once.
-#include <array>
-
 #include "cases.h"
+#include "ops/activations.h"
+#include "ops/reductions.h"
 
 namespace lathe::ops_tests {
 
@@ -47,7 +47,74 @@ void adam_step(Builder& b) {
   b.output("size", graph::sum(square, {0, 1}));
 }
 
+// Rows longer and shorter than the vectors of a pass.
+template <int kLength>
+void rows(Builder& b) {
+  const Tensor x = floats(b, "x", {9, kLength});
+  b.output("softmax", ops::softmax(x));
+  b.output("log", ops::log_softmax(x * 2.0f));
+  const Tensor centred = x - graph::mean(x, {1}, true);
+  const Tensor spread = graph::sqrt(graph::mean(centred * centred, {1}, true) + 0.1f);
+  b.output("normal", centred / spread * floats(b, "scale", {kLength}));
+  b.output("spread", spread);
+  b.output("least", graph::sum(graph::tanh(centred * spread), {1}));
+}
+
+// Rows of several axes, of which one broadcasts over them; all of a tensor as one row.
+void rows_of_planes(Builder& b) {
+  const Tensor x = floats(b, "x", {3, 5, 4, 3});
+  const Tensor scaled = x * floats(b, "scale", {3}) + floats(b, "plane", {4, 1});
+  const Tensor far = scaled - graph::mean(scaled, {2, 3}, true);
+  b.output("planes", far * graph::sum(far * far, {2, 3}, true));
+  b.output("all", x / (1.0f + graph::sum(x * x, {0, 1, 2, 3}, true)));
+  b.output("volumes", graph::sum(graph::exp(x), {1, 2, 3}) + floats(b, "bias", {3}));
+}
+
+// Values that only later passes read, or other kernels, in one chain.
+void long_chain_of_rows(Builder& b) {
+  const Tensor x = floats(b, "x", {10, 21});
+  const Tensor first = graph::exp(x * 0.5f);
+  const Tensor share = first / graph::sum(first, {1}, true);
+  const Tensor second = graph::tanh(share * 3.0f);
+  const Tensor shift = graph::mean(second * x, {1}, true);
+  const Tensor third = graph::sigmoid(second - shift);
+  b.output("first", first * 2.0f);
+  b.output("shift", b.reshape(shift, {10}) * 0.5f);
+  b.output("last", third * first - graph::sum(third, {1}, true));
+  b.output("columns", graph::sum(third * second, {0}));
+  b.output("turned", b.permute(third, {1, 0}));
+}
+
+void rows_of_ints(Builder& b) {
+  const Tensor n = b.input("n", DType::I32, {7, 14});
+  const Tensor most = b.reduce(graph::Op::Max, n, {1}, true);
+  const Tensor left = n - most;
+  b.output("left", left);
+  b.output("sum", graph::sum(left * left, {1}));
+  b.output("all", b.reduce(graph::Op::And, left < b.full({7, 14}, scalar::Number::of(0)), {1}));
+  b.output("first", ops::argmax(floats(b, "x", {7, 14})));
+}
+
+// Row statistics of states that change: none may be overwritten before the last pass reads it.
+void states_of_rows(Builder& b) {
+  const Tensor s = b.state("s", DType::F32, {8, 12}), r = b.state("r", DType::F32, {8});
+  const Tensor centred = s - graph::mean(s, {1}, true);
+  const Tensor size = graph::sum(centred * centred, {1});
+  const Tensor next = r * 0.5f + size;
+  b.update(s, centred * b.reshape(r, {8, 1}));
+  b.update(r, next);
+  b.output("y", centred * b.reshape(next, {8, 1}) + b.reshape(r, {8, 1}));
+}
+
 constexpr Case kCases[] = {
+    {"rows_of_40", rows<40>},
+    {"rows_of_19", rows<19>},
+    {"rows_of_3", rows<3>},
+    {"rows_of_1", rows<1>, false},
+    {"rows_of_planes", rows_of_planes},
+    {"long_chain_of_rows", long_chain_of_rows},
+    {"rows_of_ints", rows_of_ints, false},
+    {"states_of_rows", states_of_rows, false},
     {"transposes", transposes},
     {"transposes_in_maps", transposes_in_maps},
     {"adam_step", adam_step, false},

@@ -28,7 +28,7 @@ class Growth {
   }
 
   void step() {
-    switch (random_.below(16)) {
+    switch (random_.below(18)) {
       case 0:
       case 1:
       case 2:
@@ -58,6 +58,9 @@ class Growth {
         return with_number();
       case 15:
         return add(b_.iota({2, 3}, random_.below(2)));
+      case 16:
+      case 17:
+        return rows();
     }
   }
 
@@ -126,6 +129,21 @@ class Growth {
     const Op op = random_.below(2) == 0 ? Op::Add : Op::Max;
     const Tensor x = floats();
     add(b_.reduce(op, x, {random_.below(x.rank())}));
+  }
+
+  // Rows with something of all of them taken off or multiplied in, as normalisations do; what is of
+  // all of them is kept too.
+  void rows() {
+    const Tensor x = floats();
+    const int first = random_.below(x.rank());
+    std::vector<int> axes;
+    for (int axis = first; axis < x.rank(); ++axis) axes.push_back(axis);
+    const Op op = random_.below(2) == 0 ? Op::Add : Op::Max;
+    Tensor row = b_.reduce(op, random_.below(2) == 0 ? x : x * x, axes, true);
+    if (random_.below(2) == 0) row = tanh(row * 0.5f);
+    const Tensor result = random_.below(2) == 0 ? x - row : x * row;
+    add(random_.below(2) == 0 ? sigmoid(result) : result * 0.25f);
+    if (random_.below(2) == 0) add(row);
   }
 
   void permute() {

@@ -54,7 +54,7 @@ TEST(FuseGroups, DenseWithBiasAndReluIsOneKernel) {
   EXPECT_TRUE(fusion.stored[7]);
 }
 
-TEST(FuseGroups, SoftmaxIsThreeKernels) {
+TEST(FuseGroups, SoftmaxPassesThreeTimesOverEachRow) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
       "  %0 = input \"x\" : f32[4,3]\n"
@@ -68,9 +68,35 @@ TEST(FuseGroups, SoftmaxIsThreeKernels) {
       "  output \"y\" %7\n"
       "}\n");
   const Fusion fusion = fuse_groups(graph);
-  EXPECT_LE(fusion.groups.size(), 4u);
-  EXPECT_TRUE(fusion.stored[4]);   // dear and used twice
+  EXPECT_EQ(members(fusion), (Groups{{1, 3, 4, 5, 7}}));
+  EXPECT_TRUE(fusion.groups[0].is_rows);
+  EXPECT_TRUE(fusion.stored[4]);   // dear and read by a later pass
   EXPECT_FALSE(fusion.stored[3]);  // cheap
+  EXPECT_FALSE(fusion.stored[5]);
+  EXPECT_EQ(fusion.pass[4], 1);
+  EXPECT_EQ(fusion.last_pass[4], 2);
+  EXPECT_EQ(fusion.pass[7], 2);
+}
+
+// %3 takes the wrong row, %5 is of other axes, %7 updates a state: none joins the rows of %1.
+TEST(FuseGroups, OnlyTheSameRowsAreOneKernel) {
+  const Graph graph = parsed(
+      "graph \"t\" {\n"
+      "  %0 = input \"x\" : f32[4,4]\n"
+      "  %1 = reduce max %0 axes [1] : f32[4]\n"
+      "  %2 = reindex %1 map [d1] : f32[4,4]\n"
+      "  %3 = map sub %0 %2 : f32[4,4]\n"
+      "  %4 = reindex %1 map [d0] : f32[4,4]\n"
+      "  %5 = reduce add %4 axes [0] : f32[4]\n"
+      "  %6 = state \"s\" : f32[4,4]\n"
+      "  %7 = map mul %6 %4 : f32[4,4]\n"
+      "  output \"y\" %3\n"
+      "  output \"z\" %5\n"
+      "  update %6 %7\n"
+      "}\n");
+  const Fusion fusion = fuse_groups(graph);
+  EXPECT_EQ(members(fusion), (Groups{{1}, {3}, {5}, {7}}));
+  EXPECT_TRUE(fusion.in_place[0]);
 }
 
 TEST(FuseGroups, CheapValuesAreComputedAgain) {
@@ -170,7 +196,9 @@ TEST(FuseGroups, GroupsAreInOrder) {
         const auto id = static_cast<size_t>(member.id);
         EXPECT_EQ(++seen[id], 1);
         EXPECT_EQ(fusion.group_of[id], static_cast<int>(g));
-        EXPECT_EQ(graph.nodes[id].shape, graph[fusion.groups[g].anchor()].shape);
+        if (!is_per_row(graph, fusion.groups[g], member)) {
+          EXPECT_EQ(graph.nodes[id].shape, fusion.groups[g].shape);
+        }
         for (graph::Value operand : graph.nodes[id].operands) {
           EXPECT_LE(fusion.group_of[static_cast<size_t>(operand.id)], static_cast<int>(g));
         }
