@@ -2,13 +2,68 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "loop/rebuild.h"
 
 namespace lathe::loop {
 
 namespace {
+
+// coefficient * t, low <= t <= high.
+struct Span {
+  int64_t coefficient;  // above 0
+  int64_t low, high;
+  bool other_than_zero = false;
+};
+
+// Whether the spans can add up to a number. Gives up, and says yes, after some thousand steps.
+class Sum {
+ public:
+  explicit Sum(std::vector<Span> spans) : spans_(std::move(spans)) {
+    std::ranges::stable_sort(spans_, std::greater(), &Span::coefficient);
+    rests_.resize(spans_.size() + 1);
+    for (size_t i = spans_.size(); i-- > 0;) {
+      const auto& [coefficient, low, high, nonzero] = spans_[i];
+      rests_[i] = {rests_[i + 1].low + coefficient * low, rests_[i + 1].high + coefficient * high,
+                   std::gcd(rests_[i + 1].divisor, coefficient)};
+    }
+  }
+
+  bool reaches(int64_t target) { return reaches(target, 0); }
+
+ private:
+  struct Rest {
+    int64_t low = 0, high = 0, divisor = 0;
+  };
+
+  static int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+  // With the spans from `at` on, largest coefficient first: what follows reaches not far, so only
+  // few values of t are left to try.
+  bool reaches(int64_t target, size_t at) {
+    const Rest& all = rests_[at];
+    if (target < all.low || target > all.high) return false;
+    if (all.divisor == 0 ? target != 0 : target % all.divisor != 0) return false;
+    if (at == spans_.size()) return true;
+    const auto& [coefficient, low, high, nonzero] = spans_[at];
+    const Rest& rest = rests_[at + 1];
+    const int64_t first = std::max(low, -floor_of(rest.high - target, coefficient));
+    const int64_t last = std::min(high, floor_of(target - rest.low, coefficient));
+    for (int64_t t = first; t <= last; ++t) {
+      if (--steps_ < 0) return true;
+      if ((t != 0 || !nonzero) && reaches(target - coefficient * t, at + 1)) return true;
+    }
+    return false;
+  }
+
+  std::vector<Span> spans_;
+  std::vector<Rest> rests_;  // what the spans from each on can add up to
+  int steps_ = 4000;
+};
 
 class Iterations {
  public:
@@ -22,12 +77,15 @@ class Iterations {
   bool meet(const Affine& a, const Affine& b) const {
     const int64_t step = a.coefficient(lane_);
     if (step != b.coefficient(lane_)) return true;
-    // a - b without the lane: offset plus multiples of stride, between low and high.
-    int64_t stride = 0, low = a.offset - b.offset, high = low;
+    if (reach_ < 2) return false;
+    std::vector<Span> spans;
     const auto spread = [&](int64_t coefficient, VarId var) {
-      const int64_t last = coefficient * (kernel_.vars[var].extent - 1);
-      stride = std::gcd(stride, coefficient);
-      (last < 0 ? low : high) += last;
+      const int64_t last = kernel_.vars[var].extent - 1;
+      if (coefficient == 0 || last == 0) return;
+      const int64_t size = std::abs(coefficient);
+      const auto same = std::ranges::find(spans, size, &Span::coefficient);
+      Span& span = same != spans.end() ? *same : spans.emplace_back(Span{size, 0, 0});
+      (coefficient < 0 ? span.low : span.high) += coefficient < 0 ? -last : last;
     };
     for (const VarId var : inner_) {
       spread(a.coefficient(var), var);
@@ -37,17 +95,8 @@ class Iterations {
     for (const Term& term : outer.terms) {
       if (term.var != lane_ && !is_inner(term.var)) spread(term.coefficient, term.var);
     }
-    const int64_t offset = a.offset - b.offset;
-    const int64_t reach = step == 0 ? std::min<int64_t>(reach_, 2) : reach_;
-    for (int64_t distance = 1; distance < reach; ++distance) {
-      const int64_t far = std::abs(step) * distance;
-      if (far > high && -far < low) break;
-      for (const int64_t gap : {step * distance, -step * distance}) {
-        if (low > gap || gap > high) continue;
-        if (stride == 0 ? gap == offset : (gap - offset) % stride == 0) return true;
-      }
-    }
-    return false;
+    if (step != 0) spans.push_back({std::abs(step), 1 - reach_, reach_ - 1, true});
+    return Sum(std::move(spans)).reaches(-outer.offset);
   }
 
  private:
