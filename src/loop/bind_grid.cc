@@ -37,7 +37,7 @@ std::vector<Stmt> in_groups(Kernel& kernel, VarId var, std::vector<Stmt> body) {
 }  // namespace
 
 void bind_grid(Kernel& kernel) {
-  std::vector<VarId> nest = parallel_nest(kernel);
+  std::vector<VarId> nest = parallel_nest(kernel, kernel.body);
   if (nest.empty()) return;
   std::vector<Stmt> body = in_groups(kernel, nest.back(), body_inside(kernel, nest));
   nest.pop_back();

@@ -48,6 +48,29 @@ class Interpreter {
     }
   }
 
+  Status run_kernel() {
+    const auto is_parallel = [](const Stmt& stmt) { return stmt.loop == LoopKind::Parallel; };
+    if (std::ranges::none_of(kernel_.body, is_parallel)) return run(kernel_.body);
+    bool open = false;  // a run of statements that is one task
+    for (const Stmt& stmt : kernel_.body) {
+      const bool ends = is_parallel(stmt) || stmt.kind == StmtKind::Barrier;
+      if (ends || !open) begin_task();
+      open = !ends;
+      if (stmt.kind == StmtKind::Barrier) {
+        global_accesses_.clear();
+      } else {
+        TRY(run({&stmt, 1}));
+      }
+    }
+    return {};
+  }
+
+ private:
+  void begin_task() {
+    ++thread_;
+    registers_ = spoiled(kernel_.registers);
+  }
+
   Status run(std::span<const Stmt> stmts) {
     for (const Stmt& stmt : stmts) {
       switch (stmt.kind) {
@@ -61,21 +84,17 @@ class Interpreter {
           if (hold(stmt.guards)) TRY(run(stmt.body));
           break;
         case StmtKind::Barrier:
-          CHECK(!"run_phases sees barriers first");
+          CHECK(!"run_kernel and run_phases see barriers first");
       }
     }
     return {};
   }
 
- private:
   Status for_loop(const Stmt& stmt) {
     if (stmt.loop == LoopKind::Group) return run_group(stmt);
     for (int64_t i = 0; i < kernel_.vars[stmt.var].extent; ++i) {
       vars_[stmt.var] = i;
-      if (stmt.loop == LoopKind::Grid) {
-        ++thread_;
-        registers_ = spoiled(kernel_.registers);
-      }
+      if (stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Parallel) begin_task();
       TRY(run(stmt.body));
     }
     return {};
@@ -257,7 +276,7 @@ class Interpreter {
   std::vector<Thread> threads_;  // of the group that runs
   std::vector<Memory::Storage> shared_;
   std::vector<Memory::Storage> registers_;  // of the thread that runs
-  int64_t thread_ = 0;                      // its number; 0 outside Grid loops
+  int64_t thread_ = 0;                      // its number; 0 where there is only one
   Accesses global_accesses_, shared_accesses_;
   std::unordered_map<const Stmt*, std::vector<ExprId>> orders_;
 };
@@ -267,7 +286,7 @@ Status run(const Module& module, std::string_view entry_name, Memory& memory) {
     if (entry.name != entry_name) continue;
     Interpreter::spoil_temporaries(module, memory);
     for (const Kernel& kernel : entry.kernels) {
-      TRY(Interpreter(module, kernel, memory).run(kernel.body));
+      TRY(Interpreter(module, kernel, memory).run_kernel());
     }
     return {};
   }

@@ -86,7 +86,7 @@ enum class StmtKind : uint8_t {
   Store,    // buffer[address] = value; all loads of the value happen first
   If,       // body where every guard holds
   Barrier,  // every thread of the group arrives before one goes on; what they wrote to Workgroup
-            // buffers is seen by all
+            // buffers is seen by all. Between the tasks of a kernel: all before it are done
 };
 
 enum class LoopKind : uint8_t {
@@ -98,6 +98,10 @@ enum class LoopKind : uint8_t {
            // outermost, each the only statement around it
   Group,   // threads: as Grid, right inside it; between two barriers no thread touches what another
            // stores in Workgroup buffers, in Global ones never
+  Parallel,  // outermost, or the only statement of a Parallel loop. Each iteration is a task, and
+             // so is each run of other statements of the kernel from one Parallel loop or Barrier
+             // to the next. Between two Barriers tasks run in any order or at once: none touches
+             // what another stores, each has registers of its own
 };
 
 struct Stmt {
@@ -107,6 +111,7 @@ struct Stmt {
   LoopKind loop = LoopKind::Serial;
   bool outlined = false;  // the body is a function of its own, so an engine's optimising tier takes
                           // it over early
+  int64_t grain = 1;      // iterations of a Parallel loop, the innermost, that one thread takes
   // For, If
   std::vector<Stmt> body;
   // If

@@ -53,14 +53,15 @@ bool is_serial(const Stmt& stmt) {
 
 }  // namespace
 
-std::vector<VarId> parallel_nest(const Kernel& kernel) {
+bool iterations_independent(const Kernel& kernel, const Stmt& loop) {
+  return !iterations_meet(kernel, loop) && !Registers(kernel).read_before_set(loop.body);
+}
+
+std::vector<VarId> parallel_nest(const Kernel& kernel, std::span<const Stmt> stmts) {
   std::vector<VarId> nest;
-  const std::vector<Stmt>* body = &kernel.body;
-  while (body->size() == 1 && is_serial(body->front())) {
-    const Stmt& loop = body->front();
-    if (iterations_meet(kernel, loop) || Registers(kernel).read_before_set(loop.body)) break;
-    nest.push_back(loop.var);
-    body = &loop.body;
+  while (stmts.size() == 1 && is_serial(stmts[0]) && iterations_independent(kernel, stmts[0])) {
+    nest.push_back(stmts[0].var);
+    stmts = stmts[0].body;
   }
   return nest;
 }

@@ -76,7 +76,12 @@ class KernelParser {
     if (reader_.sees(kUnrollWord)) stmt.loop = LoopKind::Unroll;
     if (reader_.sees(kGridWord)) stmt.loop = LoopKind::Grid;
     if (reader_.sees(kGroupWord)) stmt.loop = LoopKind::Group;
+    if (reader_.sees(kParallelWord)) stmt.loop = LoopKind::Parallel;
     if (stmt.loop != LoopKind::Serial) TRY(reader_.advance());
+    ASSIGN_OR_RETURN(const bool has_grain, reader_.accept(kGrainWord));
+    if (has_grain) {
+      ASSIGN_OR_RETURN(stmt.grain, reader_.count());
+    }
     ASSIGN_OR_RETURN(stmt.outlined, reader_.accept(kOutlinedWord));
     TRY(reader_.expect("{"));
     stmt.var = static_cast<VarId>(kernel_.vars.size());

@@ -101,6 +101,7 @@ class KernelPrinter {
     if (const std::string_view word = schedule_word(stmt.loop); !word.empty()) {
       append(out_, ' ', word);
     }
+    if (stmt.grain != 1) append(out_, ' ', kGrainWord, ' ', stmt.grain);
     if (stmt.outlined) append(out_, ' ', kOutlinedWord);
     out_ += " {\n";
     const int outside =
@@ -150,6 +151,8 @@ class KernelPrinter {
         return kGridWord;
       case LoopKind::Group:
         return kGroupWord;
+      case LoopKind::Parallel:
+        return kParallelWord;
     }
     return "";
   }

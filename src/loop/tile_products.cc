@@ -33,7 +33,7 @@ struct Axis {
 
 class Tiler {
  public:
-  explicit Tiler(Kernel& kernel) : kernel_(kernel), nest_(parallel_nest(kernel)) {}
+  explicit Tiler(Kernel& kernel) : kernel_(kernel), nest_(parallel_nest(kernel, kernel.body)) {}
 
   void run() {
     if (!matches()) return;

@@ -18,7 +18,7 @@ constexpr int64_t kBlock = 16;
 
 class Tiler {
  public:
-  explicit Tiler(Kernel& kernel) : kernel_(kernel), nest_(parallel_nest(kernel)) {}
+  explicit Tiler(Kernel& kernel) : kernel_(kernel), nest_(parallel_nest(kernel, kernel.body)) {}
 
   void run() {
     if (nest_.size() < 2) return;

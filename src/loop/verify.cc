@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "loop/bounds.h"
 #include "loop/lanes.h"
+#include "loop/parallel.h"
 #include "loop/rebuild.h"
 
 namespace lathe::loop {
@@ -61,7 +62,8 @@ class KernelVerifier {
         return fail(concat("expression ", id, " stands twice in the table"));
       }
     }
-    return body(kernel_.body, /*threads=*/true);
+    const bool has_tasks = std::ranges::any_of(kernel_.body, is_parallel);
+    return has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true);
   }
 
  private:
@@ -112,6 +114,37 @@ class KernelVerifier {
     return &buffers[ref.id];
   }
 
+  static bool is_parallel(const Stmt& stmt) { return stmt.loop == LoopKind::Parallel; }
+
+  // Each task has registers of its own, as an outlined body has.
+  Status tasks(const std::vector<Stmt>& stmts) {
+    bool open = false;  // a run of statements that is one task
+    for (const Stmt& stmt : stmts) {
+      const bool ends = is_parallel(stmt) || stmt.kind == StmtKind::Barrier;
+      if (ends || !open) function_ = ++functions_;
+      open = !ends;
+      if (stmt.kind == StmtKind::Barrier) continue;
+      TRY(is_parallel(stmt) ? parallel_loop(stmt) : body({stmt}, false));
+    }
+    return {};
+  }
+
+  Status parallel_loop(const Stmt& stmt) {
+    TRY(check_loop(stmt));
+    const auto refuse = [&](std::string_view problem) {
+      return fail(concat("parallel loop ", kernel_.vars[stmt.var].name, ' ', problem));
+    };
+    const bool nested = stmt.body.size() == 1 && is_parallel(stmt.body[0]);
+    if (stmt.grain < 1 || stmt.grain > kLargest) return refuse(concat("has grain ", stmt.grain));
+    if (nested && stmt.grain != 1) return refuse("has a grain and is not the innermost");
+    if (nested && stmt.outlined) return refuse("is outlined and not the innermost");
+    enter(stmt);
+    TRY(nested ? parallel_loop(stmt.body[0]) : body(stmt.body, false));
+    leave(stmt);
+    if (iterations_independent(kernel_, stmt)) return {};
+    return refuse("has iterations that need each other");
+  }
+
   // `threads`: nothing but Grid and Group loops around, each the only statement.
   Status body(const std::vector<Stmt>& stmts, bool threads) {
     for (const Stmt& stmt : stmts) {
@@ -148,7 +181,8 @@ class KernelVerifier {
                        kernel_.vars[stmt.var].name, " is not among the outermost loops"));
   }
 
-  Status for_loop(const Stmt& stmt, bool threads) {
+  // What holds of a loop wherever it stands.
+  Status check_loop(const Stmt& stmt) const {
     if (stmt.var < 0 || stmt.var >= static_cast<int64_t>(kernel_.vars.size())) {
       return fail(concat("loop variable ", stmt.var, " does not exist"));
     }
@@ -161,9 +195,30 @@ class KernelVerifier {
     if (var.extent < 0 || var.extent > kLargest) {
       return fail(concat("loop ", var.name, " has extent ", var.extent));
     }
-    if (stmt.outlined && stmt.loop != LoopKind::Serial) {
+    if (stmt.outlined && stmt.loop != LoopKind::Serial && !is_parallel(stmt)) {
       return fail(concat("loop ", var.name, " is outlined but not serial"));
     }
+    return {};
+  }
+
+  void enter(const Stmt& stmt) {
+    scope_.push_back(stmt.var);
+    ranges_[stmt.var] = Range{0, kernel_.vars[stmt.var].extent - 1};
+    kinds_[stmt.var] = stmt.loop;
+  }
+
+  void leave(const Stmt& stmt) {
+    ranges_[stmt.var] = std::nullopt;
+    scope_.pop_back();
+  }
+
+  Status for_loop(const Stmt& stmt, bool threads) {
+    TRY(check_loop(stmt));
+    const Var& var = kernel_.vars[stmt.var];
+    if (is_parallel(stmt)) {
+      return fail(concat("parallel loop ", var.name, " is not among the outermost loops"));
+    }
+    if (stmt.grain != 1) return fail(concat("loop ", var.name, " has a grain"));
     if (lane_ >= 0 && stmt.loop != LoopKind::Unroll) {
       return fail(concat("a vector loop holds loop ", var.name, ", which is not unrolled"));
     }
@@ -172,9 +227,7 @@ class KernelVerifier {
     }
     const bool is_thread = stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Group;
     if (is_thread) TRY(threads_nest(stmt, threads));
-    scope_.push_back(stmt.var);
-    ranges_[stmt.var] = Range{0, var.extent - 1};
-    kinds_[stmt.var] = stmt.loop;
+    enter(stmt);
     if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
     const int outer = function_;
     if (stmt.outlined) function_ = ++functions_;
@@ -190,8 +243,7 @@ class KernelVerifier {
                            "writes"));
       }
     }
-    ranges_[stmt.var] = std::nullopt;
-    scope_.pop_back();
+    leave(stmt);
     return {};
   }
 
@@ -244,11 +296,12 @@ class KernelVerifier {
     int& function = function_of_[ref.id];
     const std::string& name = kernel_.registers[ref.id].name;
     if (function < 0 && function_ > 0 && !stored) {
-      return fail(concat("an outlined loop reads register ", name, " before it writes it"));
+      return fail(
+          concat("an outlined loop or a task reads register ", name, " before it writes it"));
     }
     if (function < 0) function = function_;
     if (function == function_) return {};
-    return fail(concat("register ", name, " crosses the body of an outlined loop"));
+    return fail(concat("register ", name, " crosses the body of an outlined loop or a task"));
   }
 
   Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards,

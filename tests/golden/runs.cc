@@ -12,6 +12,7 @@
 #include "loop/parse.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_work.h"
 #include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
@@ -92,6 +93,9 @@ struct LoopPass {
   void (*run)(loop::Kernel&);
 };
 
+// Kernels worth 100 ns.
+void split_work(loop::Kernel& kernel) { loop::split_work(kernel, 100); }
+
 constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
     {"spell_transcendentals", loop::spell_transcendentals},
@@ -99,6 +103,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"vectorise_loops", loop::vectorise_loops},
     {"tile_products", loop::tile_products},
     {"bind_grid", loop::bind_grid},
+    {"split_work", split_work},
 };
 
 std::string run_loop(std::string_view argument, std::string_view input) {
@@ -144,14 +149,16 @@ std::string run_wgsl(std::string_view, std::string_view input) {
   return shaders ? emit::wgsl::text(*shaders) : concat(shaders.error().message, '\n');
 }
 
-// Loops -> WebAssembly text, for --pass=scalar, simd or relaxed.
+// Loops -> WebAssembly text, for --pass=scalar, simd, relaxed or threads.
 std::string run_emit(std::string_view argument, std::string_view input) {
   const auto loops = loop::parse(input);
   if (!loops) return concat(loops.error().message, '\n');
   if (const Status sound = loop::verify(*loops); !sound) return concat(sound.error().message, '\n');
   const auto plan = lower::plan_memory(*loops);
   if (!plan) return concat(plan.error().message, '\n');
-  const emit::Target target{.simd = argument != "scalar", .relaxed_simd = argument == "relaxed"};
+  const emit::Target target{.simd = argument != "scalar",
+                            .relaxed_simd = argument == "relaxed",
+                            .threads = argument == "threads"};
   const auto module = emit::emit_module(*loops, {plan->offsets, plan->total_bytes}, {}, {}, target);
   return module ? wasm::print(*module) : concat(module.error().message, '\n');
 }

@@ -1,6 +1,8 @@
 // Grids, groups, barriers and workgroup memory: text, verifier, interpreter.
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "base/text.h"
 #include "loop/interpret.h"
 #include "loop/lanes.h"
@@ -129,6 +131,116 @@ TEST(Threads, IterationsMeet) {
   EXPECT_TRUE(meet("for i in 4 { for j in 4 { y[2*i + j] = x[0] } }"));
   EXPECT_TRUE(meet("for i in 6 { y[i] = y[i + 6] y[i + 5] = 0.0 }"));
   EXPECT_TRUE(meet("for i in 1000000000 { y[0] = x[0] }"));
+}
+
+constexpr int64_t kExtents[] = {2, 4, 3, 2};
+
+bool meet_by_trying(const Affine& a, const Affine& b) {
+  const auto at = [](const Affine& form, int64_t o, int64_t i, int64_t j, int64_t k) {
+    return form.coefficient(0) * o + form.coefficient(1) * i + form.coefficient(2) * j +
+           form.coefficient(3) * k + form.offset;
+  };
+  for (int n = 0; n < 2 * (4 * 3 * 2) * (4 * 3 * 2); ++n) {
+    const int o = n % 2, i = n / 2 % 4, j = n / 8 % 3, k = n / 24 % 2;
+    const int i2 = n / 48 % 4, j2 = n / 192 % 3, k2 = n / 576;
+    const int64_t stored = at(a, o, i, j, k);
+    if (i != i2 && stored == at(a, o, i2, j2, k2)) return true;
+    if (i != i2 && stored == at(b, o, i2, j2, k2)) return true;
+  }
+  return false;
+}
+
+// Both addresses move alike with the loop; if they do not, they count as meeting.
+TEST(Threads, IterationsMeetWhereTryingFindsIt) {
+  std::mt19937 random(3);
+  const auto number = [&](int low, int high) {
+    return low + static_cast<int>(random() % static_cast<uint32_t>(high - low + 1));
+  };
+  int met = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const int64_t step = number(-12, 12);
+    Affine forms[2];
+    for (Affine& form : forms) {
+      for (VarId var = 0; var < 4; ++var) {
+        form += Affine::variable(var, var == 1 ? step : number(-3, 6));
+      }
+      form.offset = number(0, 9);
+    }
+    Kernel kernel;
+    for (const int64_t extent : kExtents) kernel.add_var("i", extent);
+    const BufferRef y{Space::Global, 0};
+    const ExprId value = ExprBuilder(kernel).load(y, DType::F32, forms[1]);
+    Stmt body = store(y, forms[0], value);
+    for (VarId var = 3; var >= 1; --var) body = for_loop(var, LoopKind::Serial, {body});
+    const bool expected = meet_by_trying(forms[0], forms[1]);
+    EXPECT_EQ(iterations_meet(kernel, body), expected) << "round " << round;
+    met += expected;
+  }
+  EXPECT_GT(met, 300);
+  EXPECT_LT(met, 2900);
+}
+
+constexpr std::string_view kTasks =
+    "    register r : f32[1]\n"
+    "    for a in 2 parallel {\n"
+    "      for i in 5 parallel by 2 {\n"
+    "        y[5*a + i] = x[5*a + i]\n"
+    "      }\n"
+    "    }\n"
+    "    r[0] = 7.0\n"
+    "    y[10] = r[0]\n"
+    "    barrier\n"
+    "    for j in 1 parallel outlined {\n"
+    "      y[11] = add(y[0], y[10])\n"
+    "    }\n";
+
+TEST(Tasks, PrintAfterParseIsTheIdentity) {
+  const std::string text = print(module_of(kTasks));
+  EXPECT_NE(text.find(kTasks), std::string::npos) << text;
+  EXPECT_EQ(print(*parse(text)), text);
+}
+
+TEST(Tasks, RunAndAreAccepted) {
+  EXPECT_EQ(verdict(kTasks), "");
+  EXPECT_EQ(run_on_numbers(module_of(kTasks)), "[0,1,2,3,4,5,6,7,8,9,7,7]");
+}
+
+TEST(Tasks, VerifierRefusesLoopsOutOfPlace) {
+  EXPECT_EQ(verdict("for i in 2 { for j in 2 parallel { y[j] = 0.0 } }"),
+            "parallel loop j is not among the outermost loops");
+  EXPECT_EQ(verdict("for i in 2 parallel { y[2*i] = 0.0\n for j in 1 parallel { y[i] = 0.0 } }"),
+            "parallel loop j is not among the outermost loops");
+  EXPECT_EQ(verdict("for i in 2 parallel by 2 { for j in 2 parallel { y[2*i + j] = 0.0 } }"),
+            "parallel loop i has a grain and is not the innermost");
+  EXPECT_EQ(verdict("for i in 2 parallel outlined { for j in 2 parallel { y[2*i + j] = 0.0 } }"),
+            "parallel loop i is outlined and not the innermost");
+  EXPECT_EQ(verdict("for i in 2 parallel by 0 { y[i] = 0.0 }"), "parallel loop i has grain 0");
+  EXPECT_EQ(verdict("for i in 2 by 2 { y[i] = 0.0 }"), "loop i has a grain");
+  EXPECT_EQ(verdict("barrier"), "a barrier outside a group");
+  EXPECT_EQ(verdict("for i in 2 parallel { barrier }"), "a barrier outside a group");
+}
+
+TEST(Tasks, VerifierRefusesIterationsThatMeet) {
+  constexpr std::string_view kMeet = "parallel loop i has iterations that need each other";
+  EXPECT_EQ(verdict("for i in 11 parallel { y[i + 1] = y[i] }"), kMeet);
+  EXPECT_EQ(verdict("for i in 2 parallel { y[0] = 1.0 }"), kMeet);
+  EXPECT_EQ(verdict("register r : f32[1] for i in 2 parallel { "
+                    "if 0 <= i < 1 { r[0] = 1.0 } y[i] = r[0] }"),
+            kMeet);
+}
+
+TEST(Tasks, VerifierRefusesSharedRegisters) {
+  EXPECT_EQ(
+      verdict("register r : f32[1] r[0] = 1.0 for i in 2 parallel { y[i] = 1.0 } y[5] = r[0]"),
+      "register r crosses the body of an outlined loop or a task");
+}
+
+TEST(Tasks, InterpreterCatchesRaces) {
+  EXPECT_EQ(run_on_numbers(module_of("for i in 2 parallel { y[i] = 1.0 } y[1] = 2.0")),
+            "kernel k: threads race for y[1]");
+  EXPECT_EQ(run_on_numbers(module_of("for i in 2 parallel { y[i] = 1.0 }\n"
+                                     "for j in 2 parallel { y[j + 4] = y[-j + 1] }")),
+            "kernel k: threads race for y[1]");
 }
 
 }  // namespace

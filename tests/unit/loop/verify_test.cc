@@ -106,16 +106,16 @@ TEST(Verify, RefusesRegistersThatDependOnSerialLoops) {
 TEST(Verify, RefusesRegistersThatCrossOutlinedLoops) {
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] y[i] = r[0] }"), "");
   EXPECT_EQ(verdict("register r : f32[1] r[0] = 1.0 for i in 3 outlined { y[i] = r[0] }"),
-            "register r crosses the body of an outlined loop");
+            "register r crosses the body of an outlined loop or a task");
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] } y[0] = r[0]"),
-            "register r crosses the body of an outlined loop");
+            "register r crosses the body of an outlined loop or a task");
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = x[i] }"
                     " for j in 3 outlined { r[0] = x[j] }"),
-            "register r crosses the body of an outlined loop");
+            "register r crosses the body of an outlined loop or a task");
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { y[i] = r[0] r[0] = x[i] }"),
-            "an outlined loop reads register r before it writes it");
+            "an outlined loop or a task reads register r before it writes it");
   EXPECT_EQ(verdict("register r : f32[1] for i in 3 outlined { r[0] = add(r[0], x[i]) }"),
-            "an outlined loop reads register r before it writes it");
+            "an outlined loop or a task reads register r before it writes it");
 }
 
 TEST(Verify, RefusesLanesOfRegistersThatAreApart) {

@@ -1,0 +1,188 @@
+#include "loop/split_work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "loop/bounds.h"
+#include "loop/parallel.h"
+#include "loop/rebuild.h"
+#include "loop/work.h"
+
+namespace lathe::loop {
+
+namespace {
+
+// Of one loop nest: enough for eight threads to end at about the same time.
+constexpr int64_t kTasks = 64;
+// Parts of what is worth splitting that a task takes, and that a thread must save.
+constexpr double kTask = 0.2;
+constexpr double kThread = 4;
+constexpr int kMostThreads = 64;
+
+// A register that the statements use.
+std::set<int32_t> registers_of(const Kernel& kernel, std::span<const Stmt> stmts) {
+  std::set<int32_t> found;
+  const std::vector<Stmt> copy(stmts.begin(), stmts.end());
+  const std::vector<bool> used = reachable(kernel, copy);
+  const auto note = [&](BufferRef ref) {
+    if (ref.space == Space::Register) found.insert(ref.id);
+  };
+  for (size_t id = 0; id < used.size(); ++id) {
+    if (used[id] && kernel.exprs[id].kind == ExprKind::Load) note(kernel.exprs[id].buffer);
+  }
+  for_each_store(copy, [&](const Stmt& stmt) { note(stmt.buffer); });
+  return found;
+}
+
+// The elements that statements load and store.
+class Footprint {
+ public:
+  Footprint(const Kernel& kernel, const std::vector<Stmt>& stmts) {
+    VarRanges ranges;
+    for (const Var& var : kernel.vars)
+      ranges.push_back(Range{0, std::max<int64_t>(var.extent, 1) - 1});
+    const auto note = [&](BufferRef ref, const Affine& address, const std::vector<Guard>& guards,
+                          bool stored) {
+      if (ref.space != Space::Global) return;
+      accesses_.push_back({ref.id, range_of(address, guards, ranges), stored});
+    };
+    for_each_store(stmts, [&](const Stmt& stmt) { note(stmt.buffer, stmt.address, {}, true); });
+    const std::vector<bool> used = reachable(kernel, stmts);
+    for (size_t id = 0; id < used.size(); ++id) {
+      const Expr& expr = kernel.exprs[id];
+      if (used[id] && expr.kind == ExprKind::Load) {
+        note(expr.buffer, expr.address, expr.guards, false);
+      }
+    }
+  }
+
+  // Whether one may store what the other touches.
+  bool meets(const Footprint& other) const {
+    return std::ranges::any_of(accesses_, [&](const Access& a) {
+      return std::ranges::any_of(other.accesses_, [&](const Access& b) {
+        return a.buffer == b.buffer && (a.stored || b.stored) && overlap(a.range, b.range);
+      });
+    });
+  }
+
+ private:
+  struct Access {
+    int32_t buffer;
+    std::optional<Range> range;  // nothing: anywhere
+    bool stored;
+  };
+
+  static bool overlap(const std::optional<Range>& a, const std::optional<Range>& b) {
+    return !a || !b || (a->low <= b->high && b->low <= a->high);
+  }
+
+  std::vector<Access> accesses_;
+};
+
+// Statements of the kernel that registers tie together.
+using Unit = std::vector<Stmt>;
+
+std::vector<Unit> units_of(const Kernel& kernel, std::vector<Stmt> body) {
+  std::vector<size_t> last_use(kernel.registers.size());
+  std::vector<std::set<int32_t>> registers;
+  for (size_t i = 0; i < body.size(); ++i) {
+    registers.push_back(registers_of(kernel, {&body[i], 1}));
+    for (const int32_t id : registers.back()) last_use[static_cast<size_t>(id)] = i;
+  }
+  std::vector<Unit> units;
+  size_t end = 0;  // of the unit that is open
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (i >= end) units.emplace_back();
+    end = std::max(end, i + 1);
+    for (const int32_t id : registers[i]) {
+      end = std::max(end, last_use[static_cast<size_t>(id)] + 1);
+    }
+    units.back().push_back(std::move(body[i]));
+  }
+  return units;
+}
+
+class Splitter {
+ public:
+  Splitter(Kernel& kernel, double worth_splitting)
+      : kernel_(kernel), task_(kTask * worth_splitting) {}
+
+  void run() {
+    std::vector<Unit> units = units_of(kernel_, kernel_.body);
+    bool parallel = false;
+    for (Unit& unit : units) parallel |= mark(unit);
+    if (!parallel) return;
+    kernel_.body.clear();
+    std::vector<Footprint> phase;
+    for (Unit& unit : units) {
+      Footprint footprint(kernel_, unit);
+      if (std::ranges::any_of(phase, [&](const Footprint& f) { return f.meets(footprint); })) {
+        kernel_.body.push_back(barrier());
+        phase.clear();
+      }
+      phase.push_back(std::move(footprint));
+      std::ranges::move(unit, std::back_inserter(kernel_.body));
+    }
+  }
+
+ private:
+  // As many loops as give every thread something to do, outermost first.
+  bool mark(Unit& unit) {
+    if (work_of(kernel_, unit) < 2 * task_) return false;
+    const size_t depth = parallel_nest(kernel_, unit).size();
+    Stmt* loop = nullptr;
+    int64_t tasks = 1;
+    for (size_t i = 0; i < depth && tasks < kTasks; ++i) {
+      if (loop != nullptr) loop->outlined = false;
+      loop = loop == nullptr ? &unit[0] : &loop->body[0];
+      loop->loop = LoopKind::Parallel;
+      tasks *= extent(*loop);
+    }
+    if (loop == nullptr) return false;
+    const double each = work_of(kernel_, loop->body);
+    const auto large_enough = static_cast<int64_t>(std::ceil(task_ / std::max(each, 0.1)));
+    const int64_t most = std::max(large_enough, (tasks + kTasks - 1) / kTasks);
+    const int64_t chunks = (extent(*loop) + most - 1) / most;
+    loop->grain = (extent(*loop) + chunks - 1) / chunks;
+    return true;
+  }
+
+  int64_t extent(const Stmt& loop) const {
+    return std::max<int64_t>(kernel_.vars[loop.var].extent, 1);
+  }
+
+  Kernel& kernel_;
+  const double task_;
+};
+
+double shared_work(const Kernel& kernel) {
+  double work = 0;
+  for (const Stmt& stmt : kernel.body) {
+    if (stmt.loop == LoopKind::Parallel) work += work_of(kernel, {&stmt, 1});
+  }
+  return work;
+}
+
+}  // namespace
+
+void split_work(Kernel& kernel, double worth_splitting) {
+  if (work_of(kernel, kernel.body) >= worth_splitting) Splitter(kernel, worth_splitting).run();
+}
+
+int split_work(Entry& entry, double worth_splitting) {
+  std::vector<Kernel> kernels = entry.kernels;
+  double work = 0;
+  for (Kernel& kernel : kernels) {
+    split_work(kernel, worth_splitting);
+    work += shared_work(kernel);
+  }
+  const double threads = work / std::max(kThread * worth_splitting, 1e-9);
+  if (threads < 2) return 1;
+  entry.kernels = std::move(kernels);
+  return static_cast<int>(std::min<double>(threads, kMostThreads));
+}
+
+}  // namespace lathe::loop

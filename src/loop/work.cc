@@ -1,0 +1,81 @@
+#include "loop/work.h"
+
+#include <vector>
+
+#include "loop/rebuild.h"
+
+namespace lathe::loop {
+
+namespace {
+
+// Nanoseconds of an instruction, on one element or on all lanes at once.
+constexpr double kOperation = 0.2;
+constexpr double kAccess = 0.5;
+constexpr double kIteration = 0.3;
+
+double work_of_store(const Kernel& kernel, const Stmt& stmt) {
+  double work = stmt.buffer.space == Space::Register ? 0 : kAccess;
+  std::vector<bool> used(static_cast<size_t>(stmt.value) + 1);
+  used.back() = true;
+  for (size_t id = used.size(); id-- > 0;) {
+    if (!used[id]) continue;
+    const Expr& expr = kernel.exprs[id];
+    for (int i = 0; i < expr.operand_count(); ++i) {
+      used[static_cast<size_t>(expr.operands[i])] = true;
+    }
+    switch (expr.kind) {
+      case ExprKind::Constant:
+        break;
+      case ExprKind::Load:
+        if (expr.buffer.space != Space::Register) work += kAccess;
+        break;
+      case ExprKind::Index:
+      case ExprKind::Apply:
+      case ExprKind::Cast:
+        work += kOperation;
+        break;
+    }
+  }
+  return work;
+}
+
+double work_of_loop(const Kernel& kernel, const Stmt& stmt) {
+  const double body = work_of(kernel, stmt.body);
+  const auto extent = static_cast<double>(kernel.vars[stmt.var].extent);
+  switch (stmt.loop) {
+    case LoopKind::Vector:
+      return body;
+    case LoopKind::Unroll:
+      return extent * body;
+    case LoopKind::Serial:
+    case LoopKind::Grid:
+    case LoopKind::Group:
+    case LoopKind::Parallel:
+      return extent * (body + kIteration);
+  }
+  return body;
+}
+
+}  // namespace
+
+double work_of(const Kernel& kernel, std::span<const Stmt> stmts) {
+  double work = 0;
+  for (const Stmt& stmt : stmts) {
+    switch (stmt.kind) {
+      case StmtKind::For:
+        work += work_of_loop(kernel, stmt);
+        break;
+      case StmtKind::If:
+        work += work_of(kernel, stmt.body);
+        break;
+      case StmtKind::Store:
+        work += work_of_store(kernel, stmt);
+        break;
+      case StmtKind::Barrier:
+        break;
+    }
+  }
+  return work;
+}
+
+}  // namespace lathe::loop

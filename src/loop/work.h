@@ -1,0 +1,14 @@
+// How much there is to do: a guess that decides whether threads are worth their cost, made from
+// what a kernel says and not from any machine.
+#pragma once
+
+#include <span>
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+// About how many nanoseconds one thread needs on a current CPU with lanes.
+double work_of(const Kernel& kernel, std::span<const Stmt> stmts);
+
+}  // namespace lathe::loop
