@@ -113,6 +113,7 @@ Result<Executable> export_executable(const Executable& executable, const std::by
   compile::Options options;
   options.features = executable.features;
   options.schedules = executable.schedules;
+  options.features.threads = false;
   const auto is_read = [&exported](const std::string& name) {
     return std::ranges::any_of(exported.program.entries, [&name](const graph::Graph& entry) {
       return std::ranges::any_of(entry.nodes, [&name](const graph::Node& node) {

@@ -67,7 +67,7 @@ Status check_states(const graph::Program& program) {
 
 // Everything that the module exports has a name of its own.
 Status check_names(const graph::Program& program) {
-  std::set<std::string> taken = {"memory"};
+  std::set<std::string> taken = {"memory", "threads.abort", "threads.reset"};
   for (const graph::Graph& entry : program.entries) {
     if (!taken.insert(entry.name).second) {
       return fail(concat("entry '", entry.name, "': the name is taken"));
@@ -148,12 +148,13 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
 
 std::string metadata(const Executable& executable) {
   std::string out =
-      concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes, ",\"entries\":[");
+      concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
+             ",\"threads\":", executable.threads ? "true" : "false", ",\"entries\":[");
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const Entry& entry = executable.entries[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");
     append_json(out, entry.name);
-    out += ',';
+    append(out, ",\"threads\":", entry.threads, ',');
     append_buffers(out, "inputs", entry.inputs);
     out += ',';
     append_buffers(out, "outputs", entry.outputs);

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "compile/features.h"
 #include "graph/graph.h"
+#include "loop/split_work.h"
 #include "lower/schedule.h"
 
 namespace lathe::compile {
@@ -34,6 +35,8 @@ struct Options {
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
   lower::Schedules schedules;
+  // With the feature threads: nanoseconds that a kernel must take one thread to be split.
+  double worth_splitting = loop::kWorthSplitting;
 };
 
 // Where a tensor lies in the module's memory; row-major, little-endian, Bool one byte an element.
@@ -44,9 +47,11 @@ struct Buffer {
   uint32_t offset;  // bytes
 };
 
-// One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs.
+// One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
+// executable for threads it is (threads: i32) -> (): that many threads call it once each.
 struct Entry {
   std::string name;
+  int threads = 1;  // more than these have too little to do
   std::vector<Buffer> inputs, outputs;
 };
 
@@ -63,13 +68,14 @@ struct Executable {
   std::vector<Entry> entries;
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;
+  bool threads = false;  // whether the module imports a shared memory, "env" "memory"
   std::vector<PassTime> times;
   std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
 };
 
 Result<Executable> compile(const graph::Program& program, const Options& options);
 
-// {"version":1,"memoryBytes":…,"entries":[{"name","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
+// {"version":1,"memoryBytes":…,"threads":…,"entries":[{"name","threads","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 std::string metadata(const Executable& executable);
 
 // Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times

@@ -56,6 +56,17 @@ Buffer placed(const State& state, const loop::Port& port) {
           static_cast<uint32_t>(state.plan.offsets[id])};
 }
 
+Status split_work(State& state) {
+  const Options& options = state.options;
+  for (loop::Entry& loops : state.loops.entries) {
+    Entry& entry = state.executable.entries.emplace_back();
+    entry.name = loops.name;
+    if (options.features.threads) entry.threads = loop::split_work(loops, options.worth_splitting);
+    state.executable.threads |= entry.threads > 1;
+  }
+  return {};
+}
+
 Status plan_memory(State& state) {
   ASSIGN_OR_RETURN(state.plan, lower::plan_memory(state.loops));
   Executable& executable = state.executable;
@@ -63,9 +74,9 @@ Status plan_memory(State& state) {
   for (const loop::Port& port : state.loops.states) {
     executable.states.push_back(placed(state, port));
   }
-  for (const loop::Entry& from : state.loops.entries) {
-    Entry& entry = executable.entries.emplace_back();
-    entry.name = from.name;
+  for (size_t i = 0; i < executable.entries.size(); ++i) {
+    const loop::Entry& from = state.loops.entries[i];
+    Entry& entry = executable.entries[i];
     for (const loop::Port& port : from.inputs) entry.inputs.push_back(placed(state, port));
     for (const loop::Port& port : from.outputs) entry.outputs.push_back(placed(state, port));
   }
@@ -98,7 +109,8 @@ Status emit_wasm(State& state) {
   ASSIGN_OR_RETURN(state.module,
                    emit::emit_module(state.loops, {state.plan.offsets, state.plan.total_bytes},
                                      contents, metadata(state.executable),
-                                     {features.simd, features.simd && features.relaxed_simd}));
+                                     {features.simd, features.simd && features.relaxed_simd,
+                                      state.executable.threads}));
   state.form = Form::Wasm;
   return {};
 }
@@ -127,6 +139,7 @@ std::vector<Pass> list_passes(Target target) {
       passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
       passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
       passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+      passes.push_back({"split_work", split_work});
       passes.push_back({"plan_memory", plan_memory});
       passes.push_back({"emit_wasm", emit_wasm});
       passes.push_back({"encode", encode});

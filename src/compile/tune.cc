@@ -93,6 +93,7 @@ Result<Executable> compile_kernel(const lower::ScheduledContraction& contraction
   ASSIGN_OR_RETURN(const graph::Program program, kernel_program(contraction.shape));
   Options options;
   options.features = features;
+  options.features.threads = false;
   options.schedules[contraction.key] = schedule;
   ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
   if (kernel.contractions.size() != 1 || kernel.contractions[0].key != contraction.key) {

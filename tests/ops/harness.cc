@@ -9,6 +9,7 @@
 #include "loop/collapse_loops.h"
 #include "loop/interpret.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_work.h"
 #include "loop/tile_products.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
@@ -75,6 +76,7 @@ Result<loop::Module> lower_for(const graph::Graph& graph, compile::Target target
     if (lanes) {
       loop::spell_transcendentals(kernel);
       loop::vectorise_loops(kernel);
+      loop::split_work(kernel, kSplitAlways);
     } else {
       loop::tile_products(kernel);
       loop::bind_grid(kernel);
@@ -156,6 +158,7 @@ Status Manifest::add(const Expectation& test, const graph::Program& program) {
   for (const Variant& variant : kVariants) {
     compile::Options options;
     options.features = variant.features;
+    options.worth_splitting = kSplitAlways;
     options.verify = true;
     ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
     add(test, variant.name, executable);

@@ -31,7 +31,10 @@ inline constexpr Variant kVariants[] = {
     {"scalar", {.simd = false, .relaxed_simd = false}},
     {"simd", {.simd = true, .relaxed_simd = false}},
     {"relaxed", {.simd = true, .relaxed_simd = true}},
+    {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
 };
+// Splits even what is far too small for it.
+inline constexpr double kSplitAlways = 1;
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
 

@@ -9,6 +9,7 @@
 #include "loop/interpret.h"
 #include "loop/rebuild.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_work.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "lower/plan_memory.h"
@@ -117,17 +118,19 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
   compile::Executable executable;
   executable.memory_bytes = plan.total_bytes;
+  executable.threads = variant.features.threads;
   for (const loop::Port& port : module.states) {
     const auto id = static_cast<size_t>(port.buffer);
     executable.states.push_back(
         {port.name, module.buffers[id].dtype, port.shape, static_cast<uint32_t>(plan.offsets[id])});
   }
   for (const loop::Entry& entry : module.entries)
-    executable.entries.push_back({entry.name, {}, {}});
+    executable.entries.push_back({entry.name, 1, {}, {}});
   ASSIGN_OR_RETURN(const wasm::Module bytes,
                    emit::emit_module(module, {plan.offsets, plan.total_bytes}, {}, {},
                                      {.simd = variant.features.simd,
-                                      .relaxed_simd = variant.features.relaxed_simd}));
+                                      .relaxed_simd = variant.features.relaxed_simd,
+                                      .threads = variant.features.threads}));
   executable.module = wasm::encode(bytes);
   return executable;
 }
@@ -145,6 +148,11 @@ Result<std::string> emit_wgsl(loop::Module module) {
 Status run_random_module(uint32_t seed, Manifest& manifest) {
   const loop::Module module = prepared_module(seed);
   TRY(loop::verify(module));
+  loop::Module split = module;
+  for (loop::Entry& entry : split.entries) {
+    for (loop::Kernel& kernel : entry.kernels) loop::split_work(kernel, kSplitAlways);
+  }
+  TRY(loop::verify(split));
   Expectation test;
   test.name = concat("module_", seed);
   test.exact = true;
@@ -155,11 +163,14 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
   }
   for (const loop::Entry& entry : module.entries) {
     ASSIGN_OR_RETURN(Outcome outcome, run_entry(module, entry.name, test.states));
+    ASSIGN_OR_RETURN(const Outcome shared, run_entry(split, entry.name, test.states));
+    TRY(compare(outcome, shared));
     test.expected.push_back(std::move(outcome));
   }
   for (const Variant& variant : kVariants) {
     if (variant.features.relaxed_simd) continue;  // rounds fused products once
-    ASSIGN_OR_RETURN(const compile::Executable executable, emit(module, variant));
+    const bool threads = variant.features.threads;
+    ASSIGN_OR_RETURN(const compile::Executable executable, emit(threads ? split : module, variant));
     manifest.add(test, variant.name, executable);
   }
   manifest.add_shaders(test, emit_wgsl(module));

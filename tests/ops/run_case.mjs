@@ -4,29 +4,52 @@ const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => par
 
 const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
+const onePage = 65536;
+
+/** The module with a memory of its own, shared if the module wants it so. */
+export function instantiate(module, memoryBytes) {
+  if (WebAssembly.Module.imports(module).length === 0) return new WebAssembly.Instance(module);
+  const pages = Math.ceil(memoryBytes / onePage);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  return new WebAssembly.Instance(module, { env: { memory } });
+}
+
 /** A text that says what is wrong, or undefined. */
 export function runCase(test, bytes) {
+  const module = new WebAssembly.Module(bytes);
   for (const [index, entry] of test.metadata.entries.entries()) {
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes));
-    const memory = new Uint8Array(exports.memory.buffer);
-    for (const input of entry.inputs) memory.set(fromHex(test.inputs[input.name]), input.offset);
-    for (const state of test.metadata.states) {
-      memory.set(fromHex(test.states[state.name]), state.offset);
-    }
-    exports[entry.name]();
-    const expected = test.expected[index];
-    const problem =
-      compareAll(memory, entry.name, entry.outputs, expected.outputs, test.exact) ??
-      compareAll(memory, entry.name, test.metadata.states, expected.states, test.exact);
+    const { exports } = instantiate(module, test.metadata.memoryBytes);
+    prepare(exports.memory, test, entry);
+    exports[entry.name](1);
+    const problem = verdict(exports.memory, test, index);
     if (problem) return problem;
   }
   return undefined;
 }
 
-function compareAll(memory, entry, buffers, expected, exact) {
-  for (const { name, dtype, offset } of buffers) {
+/** Writes inputs and states. */
+export function prepare({ buffer }, test, entry) {
+  const memory = new Uint8Array(buffer);
+  for (const input of entry.inputs) memory.set(fromHex(test.inputs[input.name]), input.offset);
+  for (const state of test.metadata.states) {
+    memory.set(fromHex(test.states[state.name]), state.offset);
+  }
+}
+
+/** What is wrong with outputs and states after an entry, or undefined. */
+export function verdict({ buffer }, test, index) {
+  const entry = test.metadata.entries[index];
+  const { outputs, states } = test.expected[index];
+  return (
+    compareAll(buffer, entry.name, entry.outputs, outputs, test.exact) ??
+    compareAll(buffer, entry.name, test.metadata.states, states, test.exact)
+  );
+}
+
+function compareAll(buffer, entry, places, expected, exact) {
+  for (const { name, dtype, offset } of places) {
     const want = new views[dtype](fromHex(expected[name]).buffer);
-    const got = new views[dtype](memory.buffer, offset, want.length);
+    const got = new views[dtype](buffer, offset, want.length);
     for (let i = 0; i < want.length; i++) {
       const tolerance = exact ? 0 : 1e-5 + 2e-5 * Math.abs(want[i]);
       const near = Math.abs(want[i] - got[i]) <= tolerance;

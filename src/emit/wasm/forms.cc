@@ -26,12 +26,16 @@ class Collector {
   std::set<Form> forms;
 
  private:
+  static bool is_open(LoopKind kind) {
+    return kind == LoopKind::Serial || kind == LoopKind::Parallel;
+  }
+
   void visit(const Stmt& stmt) {
     switch (stmt.kind) {
       case StmtKind::For:
-        if (stmt.loop == LoopKind::Serial) nest_.push_back(stmt.var);
+        if (is_open(stmt.loop)) nest_.push_back(stmt.var);
         visit(stmt.body);
-        if (stmt.loop == LoopKind::Serial) nest_.pop_back();
+        if (is_open(stmt.loop)) nest_.pop_back();
         return;
       case StmtKind::If:
         guards(stmt.guards);

@@ -37,7 +37,7 @@ struct Place {
   int64_t lane_coefficient = 0;
 };
 // `scale` multiplies form and constant (element size), not lane_coefficient. `nest`: open Serial
-// loops, outermost first.
+// and Parallel loops, outermost first.
 Place place_of(const loop::Affine& affine, int64_t scale, std::span<const loop::VarId> nest,
                const Fixed& fixed);
 

@@ -86,13 +86,14 @@ void KernelEmitter::emit_stmt(const Stmt& stmt) {
     case StmtKind::Store:
       return emit_store(stmt);
     case StmtKind::Barrier:
-      CHECK(!"a barrier in a program for one thread");
+      return;  // one thread waits for nobody
   }
 }
 
 void KernelEmitter::emit_loop(const Stmt& stmt) {
   switch (stmt.loop) {
     case LoopKind::Serial:
+    case LoopKind::Parallel:
       return emit_serial(stmt);
     case LoopKind::Unroll:
       return emit_unrolled(stmt);
@@ -116,13 +117,23 @@ void KernelEmitter::emit_unrolled(const Stmt& stmt) {
   fixed_.values.erase(stmt.var);
 }
 
-// Forms that end with this loop's variable start at their outer part and advance by its
-// coefficient.
 void KernelEmitter::emit_serial(const Stmt& stmt) {
   const auto extent = kernel_.vars[static_cast<size_t>(stmt.var)].extent;
   if (extent == 0) return;
   const bool outlined = stmt.outlined && fixed_.values.empty();
-  if (scope_.open_loops++ == 0 && !outlined) hoist_constants(stmt);
+  if (scope_.open_loops == 0 && !outlined) hoist_constants(stmt);
+  const std::set<Form> moving = open_loop(stmt);
+  const uint32_t counter = acquire(ValType::i32);
+  code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
+  emit_iterations(stmt, outlined, moving, counter);
+  release(ValType::i32, counter);
+  close_loop(moving);
+}
+
+// Forms that end with this loop's variable start at their outer part, or where the variable is
+// `start`, a local, and advance by its coefficient.
+std::set<Form> KernelEmitter::open_loop(const Stmt& stmt, std::optional<uint32_t> start) {
+  ++scope_.open_loops;
   scope_.nest.push_back(stmt.var);
   const size_t depth = scope_.nest.size() - 1;
   std::set<Form> moving;
@@ -134,12 +145,30 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
     Form outer = form;
     outer.terms.pop_back();
     push_form(outer);
+    if (start) {
+      const auto coefficient = static_cast<int32_t>(form.terms.back().coefficient);
+      code().op_index(Opcode::local_get, *start).i32_const(coefficient).op(Opcode::i32_mul);
+      code().op(Opcode::i32_add);
+    }
     const uint32_t local = acquire(ValType::i32);
     code().op_index(Opcode::local_set, local);
     scope_.forms[form] = local;
   }
-  const uint32_t counter = acquire(ValType::i32);
-  code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
+  return moving;
+}
+
+void KernelEmitter::close_loop(const std::set<Form>& moving) {
+  for (const Form& form : moving) {
+    release(ValType::i32, scope_.forms[form]);
+    scope_.forms.erase(form);
+  }
+  scope_.nest.pop_back();
+  if (--scope_.open_loops == 0) release_constants();
+}
+
+// As often as the local `counter` says, at least once.
+void KernelEmitter::emit_iterations(const Stmt& stmt, bool outlined, const std::set<Form>& moving,
+                                    uint32_t counter) {
   code().loop();
   if (outlined) {
     emit_outlined_call(stmt);
@@ -154,13 +183,6 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   }
   code().op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
   code().op_index(Opcode::local_tee, counter).br_if(0).end();
-  release(ValType::i32, counter);
-  for (const Form& form : moving) {
-    release(ValType::i32, scope_.forms[form]);
-    scope_.forms.erase(form);
-  }
-  scope_.nest.pop_back();
-  if (--scope_.open_loops == 0) release_constants();
 }
 
 // The function takes the outer part of every form of the body. Each copy of an unrolled loop would

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -20,7 +21,16 @@ namespace lathe::emit {
 struct Target {
   bool simd = true;
   bool relaxed_simd = false;
+  bool threads = false;
 };
+
+// Functions (task: i32) -> () to call one after the other, for every number below `count`.
+struct Tasks {
+  std::vector<uint32_t> functions;
+  uint32_t count = 1;
+};
+// What threads may do in any order or at once.
+using Phase = std::vector<Tasks>;
 
 class KernelEmitter {
  public:
@@ -30,12 +40,14 @@ class KernelEmitter {
 
   // Index of a function () -> () that runs the kernel.
   uint32_t emit();
+  // The kernel for several threads: each phase waits for the one before it.
+  std::vector<Phase> emit_phases();
 
  private:
   // One function under construction.
   struct Scope {
     wasm::FunctionBuilder* function = nullptr;
-    std::vector<loop::VarId> nest;                       // open Serial loops
+    std::vector<loop::VarId> nest;                       // open Serial and Parallel loops
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
     std::map<uint32_t, uint32_t> constants;              // local of four lanes with these bits
@@ -53,6 +65,10 @@ class KernelEmitter {
   void emit_stmt(const loop::Stmt& stmt);
   void emit_loop(const loop::Stmt& stmt);
   void emit_serial(const loop::Stmt& stmt);
+  std::set<Form> open_loop(const loop::Stmt& stmt, std::optional<uint32_t> start = {});
+  void close_loop(const std::set<Form>& moving);
+  void emit_iterations(const loop::Stmt& stmt, bool outlined, const std::set<Form>& moving,
+                       uint32_t counter);
   void hoist_constants(const loop::Stmt& stmt);
   void release_constants();
   void emit_outlined_call(const loop::Stmt& stmt);
@@ -64,6 +80,12 @@ class KernelEmitter {
   void store_register(const loop::Stmt& stmt);
   void begin_statement(loop::ExprId root);
   void end_statement();
+
+  // Tasks
+  void begin_task();
+  Tasks emit_task(std::span<const loop::Stmt> stmts);
+  Tasks emit_parallel(const loop::Stmt& outermost);
+  uint32_t emit_count(const loop::Stmt& loop, uint32_t start);
 
   // Addresses
   Place place(const loop::Affine& affine, int64_t scale) const;
@@ -112,6 +134,7 @@ class KernelEmitter {
   Fixed fixed_;
   std::vector<bool> vector_registers_;
   int outlined_count_ = 0;
+  int task_count_ = 0;
 
   // Of the statement that is being emitted
   std::vector<loop::ExprId> reached_;

@@ -1,8 +1,11 @@
 #include "emit/wasm/module.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "base/text.h"
+#include "emit/wasm/threads.h"
 #include "loop/index_width.h"
 
 namespace lathe::emit {
@@ -30,6 +33,38 @@ void export_offsets(wasm::ModuleBuilder& builder, const loop::Module& module,
   }
 }
 
+Status check_index_widths(const loop::Entry& entry) {
+  for (const loop::Kernel& kernel : entry.kernels) {
+    if (const Status fits = loop::check_index_width(kernel); !fits) {
+      return fail(concat("entry '", entry.name, "': ", fits.error().message));
+    }
+  }
+  return {};
+}
+
+template <class Emitter>
+void emit_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
+                  const Emitter& emitter) {
+  for (const loop::Entry& entry : entries) {
+    wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
+    builder.export_function(entry.name, function.index());
+    for (const loop::Kernel& kernel : entry.kernels) function.call(emitter(kernel).emit());
+  }
+}
+
+template <class Emitter>
+void emit_for_threads(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
+                      const Emitter& emitter) {
+  ThreadsEmitter threads(builder);
+  for (const loop::Entry& entry : entries) {
+    std::vector<Phase> phases;
+    for (const loop::Kernel& kernel : entry.kernels) {
+      std::ranges::move(emitter(kernel).emit_phases(), std::back_inserter(phases));
+    }
+    threads.emit_entry(entry.name, merged(std::move(phases)));
+  }
+}
+
 }  // namespace
 
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
@@ -40,19 +75,20 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   wasm::Limits limits;
   limits.min = pages;
   limits.max = pages;
-  const uint32_t memory = builder.add_memory(limits);
+  limits.shared = target.threads;
+  const uint32_t memory =
+      target.threads ? builder.import_memory("env", "memory", limits) : builder.add_memory(limits);
   builder.export_memory("memory", memory);
   export_offsets(builder, module, layout);
 
-  for (const loop::Entry& entry : module.entries) {
-    wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
-    builder.export_function(entry.name, function.index());
-    for (const loop::Kernel& kernel : entry.kernels) {
-      if (const Status fits = loop::check_index_width(kernel); !fits) {
-        return fail(concat("entry '", entry.name, "': ", fits.error().message));
-      }
-      function.call(KernelEmitter(builder, module, kernel, layout.offsets, target).emit());
-    }
+  for (const loop::Entry& entry : module.entries) TRY(check_index_widths(entry));
+  const auto emitter = [&](const loop::Kernel& kernel) {
+    return KernelEmitter(builder, module, kernel, layout.offsets, target);
+  };
+  if (target.threads) {
+    emit_for_threads(builder, module.entries, emitter);
+  } else {
+    emit_entries(builder, module.entries, emitter);
   }
   const auto add_data = [&](int32_t buffer, std::span<const std::byte> data) {
     const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });

@@ -23,7 +23,8 @@ struct Layout {
   uint64_t total_bytes = 0;
 };
 
-// Exports `memory`, a function () -> () per entry, and an i32 global with the offset of every input
+// Exports `memory`, a function () -> () per entry (for threads: emit/wasm/threads.h, and the memory
+// is shared and imported as "env" "memory"), and an i32 global with the offset of every input
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
                                  std::span<const Content> contents, std::string_view metadata,

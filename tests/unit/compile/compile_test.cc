@@ -58,7 +58,8 @@ TEST(Compile, MetadataIsJson) {
   const auto executable = compile(program_of({doubled}), {});
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ(metadata(*executable),
-            "{\"version\":1,\"memoryBytes\":256,\"entries\":[{\"name\":\"run\",\"inputs\":[{"
+            "{\"version\":1,\"memoryBytes\":256,\"threads\":false,\"entries\":[{\"name\":\"run\","
+            "\"threads\":1,\"inputs\":[{"
             "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":64}],"
             "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}]}],"
             "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":128}]}");
@@ -165,13 +166,37 @@ TEST(Compile, ModulesUseOnlyWhatWasGranted) {
   }
 }
 
+TEST(Compile, OnlyLargeEntriesUseThreads) {
+  const auto product = [](int64_t size) {
+    Builder b(concat("go", size));
+    const Tensor x = b.input("x", DType::F32, {size, size}),
+                 w = b.input("w", DType::F32, {size, size});
+    b.output("y", b.matmul(x, w));
+    return *std::move(b).finish();
+  };
+  Options options;
+  options.verify = true;
+  options.features.threads = true;
+  graph::Program both, small;
+  both.entries = {product(256), product(16)};
+  small.entries = {product(16)};
+  const auto mixed = compile(both, options), alone = compile(small, options);
+  ASSERT_TRUE(mixed && alone);
+  EXPECT_TRUE(mixed->threads);
+  EXPECT_GT(mixed->entries[0].threads, 1);
+  EXPECT_EQ(mixed->entries[1].threads, 1);
+  EXPECT_TRUE(wasm::features_of(*wasm::decode(mixed->module)).has(wasm::Feature::threads));
+  EXPECT_FALSE(alone->threads);
+  EXPECT_FALSE(wasm::features_of(*wasm::decode(alone->module)).has(wasm::Feature::threads));
+}
+
 TEST(Compile, FeaturesHaveNames) {
   const auto both = parse_features("relaxedSimd,simd"), none = parse_features("");
   ASSERT_TRUE(both && none);
   EXPECT_TRUE(both->simd && both->relaxed_simd);
   EXPECT_FALSE(none->simd || none->relaxed_simd);
   EXPECT_EQ(parse_features("simd,warp").error().message,
-            "unknown feature \"warp\"; known: simd, relaxedSimd");
+            "unknown feature \"warp\"; known: simd, relaxedSimd, threads");
 }
 
 double milliseconds() {

@@ -1,0 +1,56 @@
+// Runs compiled cases on several threads and wants the bytes that one thread leaves. Runs in Node and browsers.
+import { instantiate, prepare, verdict } from './run_case.mjs';
+
+/** Threads that call entries of modules. `start` makes a worker: { postMessage, receive(handler), terminate }. */
+export class Team {
+  #workers;
+
+  constructor(start, threads) {
+    this.#workers = Array.from({ length: threads }, start);
+  }
+
+  /** A text that says what is wrong with a case, or undefined. */
+  async runCase(test, bytes) {
+    const module = new WebAssembly.Module(bytes);
+    const { memoryBytes, entries } = test.metadata;
+    for (const [index, entry] of entries.entries()) {
+      const alone = instantiate(module, memoryBytes).exports;
+      prepare(alone.memory, test, entry);
+      alone[entry.name](1);
+      const { memory } = instantiate(module, memoryBytes).exports;
+      prepare(memory, test, entry);
+      const problems = await this.#call(module, memory, entry.name);
+      const problem =
+        problems.find(Boolean) ??
+        verdict(memory, test, index) ??
+        difference(entry.name, memory, alone.memory);
+      if (problem) return problem;
+    }
+    return undefined;
+  }
+
+  stop() {
+    for (const worker of this.#workers) worker.terminate();
+  }
+
+  #call(module, memory, entry) {
+    const message = { module, memory, entry, threads: this.#workers.length };
+    return Promise.all(
+      this.#workers.map(
+        (worker) =>
+          new Promise((done) => {
+            worker.receive(({ problem }) => done(problem));
+            worker.postMessage(message);
+          }),
+      ),
+    );
+  }
+}
+
+// Behind the cells that threads meet at.
+function difference(entry, several, alone) {
+  const got = new Uint32Array(several.buffer, 64);
+  const want = new Uint32Array(alone.buffer, 64);
+  const at = got.findIndex((word, i) => word !== want[i]);
+  return at < 0 ? undefined : `${entry}: several threads left other bytes at ${4 * at + 64}`;
+}

@@ -1,0 +1,16 @@
+// One of several threads that run an entry together: instantiates what it is sent and calls the entry. Runs in Node and browsers.
+const { parentPort } = (await globalThis.process?.getBuiltinModule?.('node:worker_threads')) ?? {};
+const port = parentPort ?? globalThis;
+
+function run({ module, memory, entry, threads }) {
+  try {
+    new WebAssembly.Instance(module, { env: { memory } }).exports[entry](threads);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+const receive = (message) => port.postMessage({ problem: run(message) });
+if (parentPort) parentPort.on('message', receive);
+else globalThis.onmessage = ({ data }) => receive(data);
