@@ -34,7 +34,7 @@ function describeCore(bytes) {
   return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
 }
 
-function render({ operations, activations, losses, optimizers, initializers }) {
+function render({ operations, activations, losses, optimizers, initializers, scheduleFields }) {
   const typeOf = ({ default: value }) => (typeof value === 'boolean' ? 'boolean' : 'number');
   const union = (rows) => rows.map(({ name }) => `'${name}'`).join(' | ');
   const list = (rows) => `[${rows.map(({ name }) => `'${name}'`).join(', ')}] as const`;
@@ -92,6 +92,8 @@ function render({ operations, activations, losses, optimizers, initializers }) {
         `  ${name}: [${parameters.map((each) => `'${each.name}'`).join(', ')}],`,
     ),
     '} as const;',
+    '/** The fields of a schedule. */',
+    `export const scheduleFields = [${scheduleFields.map((name) => `'${name}'`).join(', ')}] as const;`,
     '',
     ...renderOperations(operations),
   ];

@@ -1,5 +1,7 @@
 /** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
 
+import type { Schedule, Schedules } from './schedules.js';
+
 /** A byte offset in the core's memory; 0 is failure. */
 export type Pointer = number;
 /** A model or an executable inside the core; 0 is failure. */
@@ -41,6 +43,8 @@ export interface CoreExports {
   lathe_executable_size(executable: Handle): number;
   lathe_executable_metadata(executable: Handle): Pointer;
   lathe_executable_dumps(executable: Handle): Pointer;
+  lathe_executable_contractions(executable: Handle): Pointer;
+  lathe_executable_kernel(executable: Handle, json: Pointer, length: number): Handle;
   lathe_executable_initial(executable: Handle): Pointer;
   lathe_executable_export(executable: Handle, states: Pointer): Handle;
   lathe_live_objects(): number;
@@ -75,6 +79,16 @@ export interface ModuleMetadata {
   states: BufferPlace[];
 }
 
+/** What lathe_executable_contractions says of one contraction. */
+export interface ContractionPlace {
+  key: string;
+  count: number;
+  multiplyAdds: number;
+  schedule: Schedule;
+  standard: Schedule;
+  candidates: Schedule[];
+}
+
 /** One intermediate form of a compilation: the text before or after a pass. */
 export interface Dump {
   when: string;
@@ -90,6 +104,7 @@ export interface ValueType {
 /** The options of lathe_graph_compile. */
 export interface GraphRequest {
   features: { simd: boolean; relaxedSimd: boolean };
+  schedules?: Schedules;
   verify?: boolean;
   dumps?: string[];
 }

@@ -1,9 +1,10 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
 import type { CompileRequest, Dump, ModelSummary } from './abi.js';
-import { env } from './env.js';
 import { Instance } from './instance.js';
 import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
+import { schedules } from './schedules.js';
+import { features, target } from './target.js';
 
 /** The layers of a model, its name, and the seed of its first weights. */
 export interface ModelConfig {
@@ -53,6 +54,7 @@ export class Compiled {
     labels: 'dense',
   };
   #stats: CompileStats | undefined;
+  #revision = 0;
   #training: Training = {};
 
   constructor(config: ModelConfig) {
@@ -121,6 +123,18 @@ export class Compiled {
     }
   }
 
+  /** The model as it is compiled now once more, for the caller to free. */
+  again(): CoreExecutable {
+    this.instance();
+    return this.#liveModel().compile(this.#request!);
+  }
+
+  /** Compiles again if other schedules are remembered now. */
+  reschedule(): void {
+    if (this.#revision === schedules.revision) return;
+    this.#build(this.#wish(this.#training, {}), false);
+  }
+
   free(): void {
     this.#executable?.free();
     this.#model.free();
@@ -151,7 +165,7 @@ export class Compiled {
         evaluate: wanted.evaluate ?? evaluate,
         predict: wanted.predict ?? predict,
       },
-      features: features(),
+      ...target(),
     };
   }
 
@@ -180,16 +194,11 @@ export class Compiled {
     this.#executable = executable;
     this.#request = request;
     this.#last = request;
+    this.#revision = schedules.revision;
   }
 
   #liveModel(): CoreModel {
     if (!this.#model.alive) this.#model = new CoreModel(this.#config);
     return this.#model;
   }
-}
-
-/** The engine features that modules are compiled for now. */
-export function features(): CompileRequest['features'] {
-  const { SIMD, RELAXED_SIMD } = env().features;
-  return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
 }

@@ -1,9 +1,11 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
 import type { BufferPlace, Dump } from './abi.js';
-import { features, type CompileStats } from './compiled.js';
+import type { CompileStats } from './compiled.js';
 import { LatheError } from './errors.js';
 import { type Entry, Instance } from './instance.js';
-import { CoreGraph } from './program.js';
+import { type CoreExecutable, CoreGraph } from './program.js';
+import { schedules } from './schedules.js';
+import { target } from './target.js';
 import {
   type DataArray,
   type DType,
@@ -13,6 +15,7 @@ import {
   type TensorLike,
 } from './tensor.js';
 import { type Operand, type SymbolicTensor, Trace, type Variable } from './trace.js';
+import { type Tunable, tunable } from './tune.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };
@@ -28,10 +31,16 @@ export interface FunctionOptions {
 const entryName = 'run';
 
 /** A compiled function. Its memory holds inputs, outputs and variables at fixed places. */
-export class CompiledFunction<Inputs extends string = string, Outputs extends string = string> {
-  readonly #instance: Instance;
-  readonly #stats: CompileStats;
-  readonly #dumps: Dump[];
+export class CompiledFunction<
+  Inputs extends string = string,
+  Outputs extends string = string,
+> implements Tunable {
+  readonly #graph = new CoreGraph();
+  readonly #options: FunctionOptions;
+  #instance!: Instance;
+  #stats!: CompileStats;
+  #dumps: Dump[] = [];
+  #revision = 0;
   #entry: Entry | undefined;
 
   /** As `compile`. */
@@ -41,31 +50,16 @@ export class CompiledFunction<Inputs extends string = string, Outputs extends st
     options: FunctionOptions = {},
   ) {
     const start = performance.now();
-    const graph = new CoreGraph();
+    this.#options = options;
     try {
-      const variables = record(graph, specs, build);
-      const executable = graph.compile({ features: features(), ...options });
-      try {
-        const bytes = executable.bytes();
-        const metadata = executable.metadata();
-        const compiled = performance.now();
-        this.#instance = new Instance(bytes, metadata);
-        this.#dumps = executable.dumps();
-        this.#stats = {
-          compileMs: compiled - start,
-          instantiateMs: performance.now() - compiled,
-          moduleBytes: bytes.length,
-          memoryBytes: metadata.memoryBytes,
-        };
-      } finally {
-        executable.free();
-      }
-      this.#entry = this.#instance.entry(entryName);
+      const variables = record(this.#graph, specs, build);
+      this.#build(start);
       for (const place of this.#instance.metadata.states) {
         this.#instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
       }
-    } finally {
-      graph.free();
+    } catch (error) {
+      this.#graph.free();
+      throw error;
     }
   }
 
@@ -134,7 +128,47 @@ export class CompiledFunction<Inputs extends string = string, Outputs extends st
 
   /** Lets the memory go; using the function afterwards is an error. */
   dispose(): void {
+    if (this.#entry === undefined) return;
     this.#entry = undefined;
+    this.#graph.free();
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    this.#live();
+    return { executable: () => this.#compile(), reschedule: () => this.#reschedule() };
+  }
+
+  #compile(): CoreExecutable {
+    return this.#graph.compile({ ...target(), ...this.#options });
+  }
+
+  #build(start: number): void {
+    const executable = this.#compile();
+    try {
+      const bytes = executable.bytes();
+      const metadata = executable.metadata();
+      const compiled = performance.now();
+      this.#instance = new Instance(bytes, metadata);
+      this.#entry = this.#instance.entry(entryName);
+      this.#dumps = executable.dumps();
+      this.#revision = schedules.revision;
+      this.#stats = {
+        compileMs: compiled - start,
+        instantiateMs: performance.now() - compiled,
+        moduleBytes: bytes.length,
+        memoryBytes: metadata.memoryBytes,
+      };
+    } finally {
+      executable.free();
+    }
+  }
+
+  #reschedule(): void {
+    if (this.#entry === undefined || this.#revision === schedules.revision) return;
+    const before = this.#instance;
+    this.#build(performance.now());
+    this.#instance.carryFrom(before, false);
   }
 
   #live(): Entry {

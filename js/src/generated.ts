@@ -85,6 +85,8 @@ export const optimizerParameters = {
   momentum: ['learningRate', 'momentum', 'useNesterov'],
   adam: ['learningRate', 'beta1', 'beta2', 'epsilon'],
 } as const;
+/** The fields of a schedule. */
+export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes'] as const;
 
 /** Every operation as a function of its tensors; parameters left out have their default. */
 export interface OperationFunctions {

@@ -35,6 +35,7 @@ export { ready } from './load.js';
 export type { YieldEvery } from './pause.js';
 export { describe, memory, moduleText } from './program.js';
 export { type CompileArgs, sequential, Sequential, type SequentialArgs } from './sequential.js';
+export type { Schedule } from './schedules.js';
 export {
   type DataArray,
   type DType,
@@ -44,6 +45,14 @@ export {
   type TensorLike,
 } from './tensor.js';
 export { type Operand, SymbolicTensor, Trace, Variable } from './trace.js';
+export {
+  tune,
+  type Tunable,
+  type TuneArgs,
+  type TuneProgress,
+  type TunedKernel,
+  type TuneResult,
+} from './tune.js';
 
 // Whoever imports the package finds it usable; why it is not, if so, is what ready() rejects with.
 await ready().catch(() => undefined);

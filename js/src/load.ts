@@ -1,8 +1,13 @@
 /** Finds and compiles lathe-core.wasm: from the file beside this module in Node, by fetch elsewhere. */
 import { currentCore, useCoreModule } from './core.js';
 import { LatheError } from './errors.js';
+import { schedules } from './schedules.js';
+import { nodeModule } from './storage.js';
+import { probeTarget } from './target.js';
 
 const coreUrl = new URL('./lathe-core.wasm', import.meta.url);
+/** How long the first use waits for a slow cache of schedules once the core is there. */
+const mostWaitMs = 20;
 let loading: Promise<void> | undefined;
 
 /**
@@ -19,14 +24,14 @@ export function ready(): Promise<void> {
 }
 
 async function load(): Promise<void> {
+  const remembered = Promise.all([probeTarget(), schedules.load()]);
   useCoreModule(await (coreUrl.protocol === 'file:' ? readCore() : fetchCore()));
   currentCore();
+  await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);
 }
 
 async function readCore(): Promise<WebAssembly.Module> {
-  // A name that bundlers do not follow: only Node gets here.
-  const name = 'node:fs/promises';
-  const { readFile } = await import(/* @vite-ignore */ /* webpackIgnore: true */ name);
+  const { readFile } = await nodeModule('node:fs/promises');
   return WebAssembly.compile(await readFile(coreUrl));
 }
 

@@ -1,6 +1,7 @@
 /** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
 import type {
   CompileRequest,
+  ContractionPlace,
   Dump,
   GraphRequest,
   Handle,
@@ -12,6 +13,7 @@ import type {
 } from './abi.js';
 import { type Core, currentCore } from './core.js';
 import { encodeJson } from './json.js';
+import type { Schedule } from './schedules.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
@@ -56,7 +58,10 @@ class Owned {
     release(this.#held);
   }
 
-  protected pointer(what: string, name: 'metadata' | 'dumps' | 'initial' | 'bytes'): Pointer {
+  protected pointer(
+    what: string,
+    name: 'metadata' | 'dumps' | 'contractions' | 'initial' | 'bytes',
+  ): Pointer {
     return this.core.call(what, (exports) => exports[`lathe_executable_${name}`](this.handle));
   }
 }
@@ -167,6 +172,20 @@ export class CoreExecutable extends Owned {
 
   dumps(): Dump[] {
     return JSON.parse(this.core.text(this.pointer('dumps', 'dumps'))) as Dump[];
+  }
+
+  /** Its contractions, each key once, and schedules worth trying for them. */
+  contractions(): ContractionPlace[] {
+    const text = this.core.text(this.pointer('contractions', 'contractions'));
+    return JSON.parse(text) as ContractionPlace[];
+  }
+
+  /** One of its contractions alone, with the entry `run`. */
+  kernel(key: string, schedule: Schedule): CoreExecutable {
+    const handle = this.core.withText('kernel', encodeJson({ key, schedule }), (at, length) =>
+      this.core.exports.lathe_executable_kernel(this.handle, at, length),
+    );
+    return new CoreExecutable(this.core, handle);
   }
 
   /** The module's bytes, a copy. */

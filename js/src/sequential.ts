@@ -20,6 +20,7 @@ import { randomSeed } from './random.js';
 import { featureRows, type LabelKind, labelRows, slice } from './rows.js';
 import { printSummary } from './summary.js';
 import { Tensor, tensor, type TensorLike } from './tensor.js';
+import { type Tunable, tunable } from './tune.js';
 
 /** Arguments of `sequential`. */
 export interface SequentialArgs {
@@ -44,7 +45,7 @@ export interface CompileArgs {
  * [rows, …outputShape] (probabilities, one-hot rows, targets) or [rows] class numbers. Every method
  * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
  */
-export class Sequential implements Trainee {
+export class Sequential implements Trainee, Tunable {
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
   /** Epochs `fit` has trained since the model was made. */
@@ -274,6 +275,17 @@ export class Sequential implements Trainee {
     this.#compiled?.free();
     this.#compiled = undefined;
     this.#disposed = true;
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    const compiled = this.#built('tune', true);
+    return { executable: () => compiled.again(), reschedule: () => this.#reschedule(compiled) };
+  }
+
+  #reschedule(compiled: Compiled): void {
+    if (this.#disposed || this.#training) return;
+    compiled.reschedule();
   }
 
   #setLayers(layers: LayerConfig[]): void {

@@ -4,6 +4,7 @@
 #include "api/json_reader.h"
 #include "api/model_json.h"
 #include "base/text.h"
+#include "compile/tune.h"
 #include "ops/operations.h"
 #include "scalar/op.h"
 
@@ -98,6 +99,8 @@ std::string describe() {
   append_list(out, "initializers", nn::initializers(), spelled_row);
   append_list(out, "layers", nn::layer_classes(), json_string);
   append_list(out, "passes", compile::pass_names(), json_string);
+  append_list(out, "scheduleFields", lower::kScheduleFields,
+              [](const lower::ScheduleField& field) { return json_string(field.name); });
   return out + '}';
 }
 

@@ -125,7 +125,8 @@ LATHE_EXPORT(lathe_live_objects) int32_t lathe_live_objects(void);
 LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t length);
 
 /* The tables of the core:
- * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers","passes"};
+ * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers",
+ *  "passes","scheduleFields"};
  * a choice is
  * {"name","parameters":[{"name","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);

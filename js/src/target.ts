@@ -1,0 +1,41 @@
+/** What modules are compiled for: the features of the engine, and what was measured on it before. */
+import type { CompileRequest } from './abi.js';
+import { env } from './env.js';
+import { schedules } from './schedules.js';
+import { nodeModule, nodeProcess } from './storage.js';
+
+/** The engine features that modules are compiled for now. */
+export function features(): CompileRequest['features'] {
+  const { SIMD, RELAXED_SIMD } = env().features;
+  return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
+}
+
+/** What compile requests say of the target. */
+export function target(): Required<Pick<CompileRequest, 'features' | 'schedules'>> {
+  return { features: features(), schedules: schedules.of(targetName()) };
+}
+
+/** Engine, processor as far as it is known, and features: measurements hold for equal names. */
+export function targetName(): string {
+  const on = Object.entries(features()).filter(([, value]) => value);
+  return [engineName(), ...on.map(([name]) => name)].join(' ');
+}
+
+/** Learns what can only be asked asynchronously; targetName() is vaguer before. */
+export async function probeTarget(): Promise<void> {
+  if (nodeProcess === undefined) return;
+  const { cpus } = await nodeModule('node:os');
+  processor = cpus()[0]?.model.trim() ?? '';
+}
+
+let processor = '';
+
+function engineName(): string {
+  if (nodeProcess !== undefined) {
+    const { arch, versions } = nodeProcess;
+    return `V8 ${versions.v8} ${arch} ${processor}`;
+  }
+  const agent = navigator.userAgent;
+  const found = /(Firefox|Chrome)\/(\d+)/.exec(agent) ?? /(Version)\/([\d.]+).*Safari/.exec(agent);
+  return found === null ? agent : `${found[1] === 'Version' ? 'Safari' : found[1]} ${found[2]}`;
+}

@@ -1,0 +1,59 @@
+/** One contraction with one schedule as a module of its own, and how long it takes. */
+import type { CoreExecutable } from './program.js';
+import type { Schedule } from './schedules.js';
+
+export class Trial {
+  /** Of the fastest call so far; infinite before the first measurement. */
+  milliseconds = Infinity;
+  readonly #run: () => void;
+  readonly #result: Float32Array;
+
+  constructor(
+    executable: CoreExecutable,
+    key: string,
+    readonly schedule: Schedule,
+  ) {
+    const kernel = executable.kernel(key, schedule);
+    try {
+      const { entries, states } = kernel.metadata();
+      const module = new WebAssembly.Module(kernel.bytes());
+      const { exports } = new WebAssembly.Instance(module);
+      const { buffer } = exports.memory as WebAssembly.Memory;
+      this.#run = exports.run as () => void;
+      const { inputs, outputs } = entries[0]!;
+      for (const { offset, shape } of inputs) fill(new Float32Array(buffer, offset, shape[0]!));
+      const { offset, shape } = (outputs[0] ?? states[0])!;
+      const length = shape.reduce((product, size) => product * size, 1);
+      this.#result = new Float32Array(buffer, offset, length);
+    } finally {
+      kernel.free();
+    }
+  }
+
+  /** Calls it for about so long, in batches that a coarse clock can tell apart. */
+  measure(forMs: number, counts: boolean): void {
+    const end = performance.now() + forMs;
+    let calls = 1;
+    for (let now = performance.now(); now < end;) {
+      for (let i = 0; i < calls; ++i) this.#run();
+      const then = performance.now();
+      const took = then - now;
+      now = then;
+      if (took < 0.3) calls *= 2;
+      else if (counts) this.milliseconds = Math.min(this.milliseconds, took / calls);
+    }
+  }
+
+  /** Whether one call gives what it gives another trial: sums of small integers are exact. */
+  agrees(other: Trial): boolean {
+    for (const each of [this, other]) {
+      each.#result.fill(0);
+      each.#run();
+    }
+    return this.#result.every((value, at) => value === other.#result[at]);
+  }
+}
+
+function fill(values: Float32Array): void {
+  for (let i = 0; i < values.length; ++i) values[i] = ((i * 7) % 5) - 2;
+}

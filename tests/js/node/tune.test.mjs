@@ -1,0 +1,177 @@
+// Tuning: the schedules it finds compute the same, are remembered, and stop where they are told to.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { afterEach } from 'node:test';
+import * as tl from 'tensorlathe';
+import { ScheduleCache, schedules } from '../../../js/dist/schedules.js';
+import { openStorage } from '../../../js/dist/storage.js';
+import { targetName } from '../../../js/dist/target.js';
+import { Trial } from '../../../js/dist/trial.js';
+import { tunable } from '../../../js/dist/tune.js';
+import { blobs, rejects } from '../lib.mjs';
+
+afterEach(() => schedules.clear());
+
+function network() {
+  const model = tl.sequential({ seed: 5 });
+  model.add(tl.layers.dense({ units: 40, activation: 'tanh', inputShape: [2] }));
+  model.add(tl.layers.dense({ units: 33, activation: 'relu' }));
+  model.add(tl.layers.dense({ units: 3, activation: 'softmax' }));
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam' });
+  return model;
+}
+
+const near = (x, y) => x.every((value, at) => Math.abs(value - y[at]) <= 1e-5);
+
+test('a tuned model computes what it computed before', async () => {
+  const [x, y] = blobs(60);
+  const model = network();
+  await model.fit(x, y, { epochs: 2, batchSize: 20 });
+  const before = model.predict(x).dataSync();
+  const seen = [];
+  const result = await tl.tune(model, { budgetMs: 8000, onProgress: (each) => seen.push(each) });
+  assert.deepEqual(
+    seen.map(({ kernel }) => kernel),
+    result.kernels,
+  );
+  seen.forEach(({ done, total }, at) => assert.ok(done === at + 1 && done <= total && total > 3));
+  assert.ok(result.kernels.length > 0);
+  for (const { key, schedule, standard, speedup, gflops, tried } of result.kernels) {
+    assert.ok(schedules.has(targetName(), key));
+    assert.ok(schedule.rows > 0 && standard.rows > 0 && tried > 1 && speedup >= 1 && gflops > 0);
+  }
+  assert.ok(near(model.predict(x).dataSync(), before));
+  await model.fit(x, y, { epochs: 1, batchSize: 20 });
+  model.dispose();
+});
+
+test('a tuned function keeps its variables', async () => {
+  const f = tl.compile({ x: [33, 21] }, ({ x }, g) => {
+    const w = g.variable('w', [21, 19]);
+    g.assign(w, w.add(0.5));
+    return { y: x.matMul(w) };
+  });
+  const x = Float32Array.from({ length: 33 * 21 }, (_, at) => (at % 7) - 3);
+  f.run({ x });
+  const { kernels } = await tl.tune(f, { budgetMs: 4000 });
+  assert.equal(kernels.length, 1);
+  assert.ok(
+    f
+      .variable('w')
+      .dataSync()
+      .every((value) => value === 0.5),
+  );
+  const sums = f.run({ x }).y.dataSync();
+  assert.equal(sums[0], 0.5 * x.slice(0, 21).reduce((sum, value) => sum + value, 0));
+  f.dispose();
+  await rejects(tl.tune(f), 'this function has been disposed');
+});
+
+test('every candidate of every contraction agrees with the standard schedule', () => {
+  const model = network();
+  const executable = model[tunable].executable();
+  let compared = 0;
+  for (const { key, standard, candidates } of executable.contractions()) {
+    const first = new Trial(executable, key, standard);
+    for (const each of candidates) {
+      assert.ok(new Trial(executable, key, each).agrees(first), `${key}: ${JSON.stringify(each)}`);
+      ++compared;
+    }
+  }
+  assert.ok(compared > 20);
+  executable.free();
+  model.dispose();
+});
+
+test('a later model uses what was remembered', () => {
+  const plain = network();
+  const before = plain.toWat();
+  const { key } = firstContraction(plain);
+  schedules.set(targetName(), key, { rows: 1, columns: 4 });
+  const later = network();
+  assert.notEqual(later.toWat(), before);
+  schedules.clear();
+  const last = network();
+  assert.equal(last.toWat(), before);
+  for (const model of [plain, later, last]) model.dispose();
+});
+
+function firstContraction(model) {
+  const executable = model[tunable].executable();
+  const [first] = executable.contractions().filter(({ candidates }) => candidates.length > 0);
+  executable.free();
+  return first;
+}
+
+test('tuning ends with its budget, with its signal, and leaves nothing behind', async () => {
+  const model = network();
+  model.stats();
+  const { liveObjects } = tl.memory();
+  const short = await tl.tune(model, { budgetMs: 0.001 });
+  assert.equal(short.complete, false);
+  assert.deepEqual(short.kernels, []);
+  const stop = new AbortController();
+  const stopped = tl.tune(model, {
+    budgetMs: 1e6,
+    signal: stop.signal,
+    onProgress: () => stop.abort(),
+  });
+  await assert.rejects(stopped, { name: 'AbortError' });
+  assert.equal(tl.memory().liveObjects, liveObjects);
+  await rejects(tl.tune(model, { budgetMs: 0 }), 'tune: budgetMs must be above 0, got 0');
+  await rejects(tl.tune({}), 'tune: wants a model or a compiled function');
+  model.dispose();
+  await rejects(tl.tune(model), 'tune: this model has been disposed');
+});
+
+test('the cache outlives the process and merges with what others wrote', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
+  const set = process.env.TENSORLATHE_CACHE;
+  process.env.TENSORLATHE_CACHE = folder;
+  const warn = t.mock.method(console, 'warn', () => {});
+  try {
+    const open = () => new ScheduleCache(openStorage('schedules'));
+    const [first, second] = [open(), open()];
+    first.set('engine', 'a', { rows: 2 });
+    await first.save();
+    second.set('engine', 'b', { columns: 12 });
+    await second.save();
+    const both = open();
+    await both.load();
+    assert.deepEqual(both.of('engine'), { a: { rows: 2 }, b: { columns: 12 } });
+    assert.deepEqual(both.of('another'), {});
+    assert.deepEqual(readdirSync(folder), ['schedules.json']);
+
+    const file = join(folder, 'schedules.json');
+    const whole = readFileSync(file, 'utf8');
+    const damaged = [whole.slice(0, -9), '[]', whole.replace('rows', 'rose'), '', '{"version":2}'];
+    for (const text of damaged) {
+      writeFileSync(file, text);
+      const cache = open();
+      await cache.load();
+      assert.deepEqual(cache.of('engine'), {}, text);
+    }
+    assert.equal(warn.mock.callCount(), damaged.length);
+    await first.save();
+    const mended = open();
+    await mended.load();
+    assert.deepEqual(mended.of('engine'), { a: { rows: 2 } });
+
+    process.env.TENSORLATHE_CACHE = 'off';
+    assert.equal(openStorage('schedules'), undefined);
+  } finally {
+    process.env.TENSORLATHE_CACHE = set ?? 'off';
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the cache forgets the oldest schedules first', () => {
+  const cache = new ScheduleCache(undefined);
+  for (let i = 0; i < 600; ++i) cache.set('engine', `key ${i}`, { rows: 1 });
+  assert.equal(Object.keys(cache.of('engine')).length, 512);
+  assert.ok(cache.has('engine', 'key 599') && !cache.has('engine', 'key 0'));
+  for (let i = 0; i < 8; ++i) cache.set(`engine ${i}`, 'key', { rows: 1 });
+  assert.deepEqual(cache.of('engine'), {});
+});
