@@ -3,6 +3,7 @@ import { peers } from './peers.mjs';
 
 const colours = {
   tensorlathe: '#c0392b',
+  wide: '#e58e85',
   litert: '#2980b9',
   tfjs: '#e69f00',
   onnxruntime: '#7f8c8d',
@@ -13,10 +14,10 @@ const colours = {
 const barHeight = 9;
 const rowGap = 8;
 const left = 190;
-const plotWidth = 520;
+const plotWidth = 640;
 const top = 64;
 const legendLeft = 12;
-const legendStep = 125;
+const legendStep = 128;
 /** Longer bars are cut; their number says how long they were. */
 const longest = 5;
 

@@ -73,11 +73,20 @@ const threadCounts = wordsOf('thread count', values.threads, ['1', '2']).map(Num
 const wanted = positionals.length > 0 ? positionals : Object.keys(suites);
 for (const name of wanted) if (!(name in suites)) fail(`no suite ${name}`);
 
+let problems = 0;
+function problem(text) {
+  problems++;
+  console.error(`PROBLEM: ${text}`);
+}
+
 /** Every engine with every thread count, open one at a time. */
 async function* openEngines(counts = threadCounts) {
   for (const name of engineNames) {
     for (const threads of counts) {
-      const engine = await engines[name]({ threads });
+      const engine = await engines[name]({ threads }).catch((error) => {
+        problem(`${name} does not open: ${error}`);
+      });
+      if (!engine) continue;
       try {
         yield { ...engine, name, threads };
       } finally {
@@ -98,12 +107,14 @@ const settings = {
 };
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
 const date = new Date().toISOString().slice(0, 10);
-let problems = 0;
 for (const name of wanted) {
   const suite = suites[name];
-  const result = await (suite.run ? suite.run(settings) : runSuite(suite, settings));
-  writeReport(name, { machine, date, ...result }, { partial });
-  for (const problem of result.problems) console.error(`PROBLEM: ${problem}`);
-  problems += result.problems.length;
+  try {
+    const result = await (suite.run ? suite.run(settings) : runSuite(suite, settings));
+    writeReport(name, { machine, date, ...result }, { partial });
+    result.problems.forEach(problem);
+  } catch (error) {
+    problem(`${name}: ${error.stack}`);
+  }
 }
 process.exit(problems > 0 ? 1 : 0);

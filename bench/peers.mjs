@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 
 export const peers = {
-  tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe' },
+  tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe', own: true },
+  wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', own: true },
   litert: { title: 'LiteRT.js', package: '@litertjs/core' },
   tfjs: { title: 'TensorFlow.js', package: '@tensorflow/tfjs' },
   onnxruntime: { title: 'ONNX Runtime Web', package: 'onnxruntime-web' },
@@ -12,7 +13,7 @@ export const peers = {
 };
 
 /** Those who compete: not we, and nobody native. */
-export const isRival = (name) => name !== 'tensorlathe' && !peers[name].native;
+export const isRival = (name) => !peers[name].own && !peers[name].native;
 
 export function versionOf(name) {
   if (!peers[name].package) return '';

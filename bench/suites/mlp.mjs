@@ -3,6 +3,11 @@ import { mlp, tenSmallLayers } from '../models/mlp.mjs';
 import { batchSize, networks } from '../networks.mjs';
 import { inferenceRow } from './rows.mjs';
 
+const small = inferenceRow(tenSmallLayers());
+const rowsOf = (batch) => networks.map((network) => inferenceRow(mlp(network, batch)));
+const singles = rowsOf(1);
+const batches = rowsOf(batchSize);
+
 export const mlps = {
   title: 'Dense networks',
   about:
@@ -10,10 +15,11 @@ export const mlps = {
   task: 'infer',
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],
-  rows: [
-    inferenceRow(tenSmallLayers()),
-    ...[1, batchSize].flatMap((batch) =>
-      networks.map((network) => inferenceRow(mlp(network, batch))),
-    ),
+  rows: [small, ...singles, ...batches],
+  goals: [
+    { engine: 'chromium', threads: 1, rows: singles.map(({ name }) => name), fastest: 3 },
+    { engine: 'chromium', threads: 1, rows: batches.map(({ name }) => name), fastest: 1.3 },
+    { engine: 'node', threads: 1, rows: [small.name], ms: 0.006 },
+    { threads: 2, oneThread: 0.95 },
   ],
 };

@@ -31,4 +31,8 @@ export const ops = {
       m.resizeBilinear(x, [112, 112]),
     ),
   ],
+  goals: [
+    { engine: 'chromium', threads: 1, fastest: 1.2 },
+    { threads: 2, oneThread: 0.95 },
+  ],
 };

@@ -11,13 +11,18 @@ function product(name, [rows, depth, columns], { batch, transposeA, transposeB }
 }
 const square = (name, size, options) => product(name, [size, size, size], options);
 
+const squares = ['128³', '256³', '512³', '1024³'];
+const large = squares.slice(1);
+const awkward = ['127³', '257×129×511'];
+const others = ['64³', ...awkward, '1×1024×1024', 'AᵀB 256³', 'ABᵀ 256³', '16 × 128³'];
+
 export const products = {
   title: 'Products',
   about:
     'Products of two matrices given at run time; operands and results stay in the memory of each peer.',
   task: 'infer',
   options: { resident: true },
-  peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax', 'openblas'],
+  peers: ['tensorlathe', 'wide', 'litert', 'tfjs', 'onnxruntime', 'jax', 'openblas'],
   rows: [
     ...[64, 128, 256, 512, 1024].map((size) => square(`${size}³`, size)),
     square('127³', 127),
@@ -26,5 +31,13 @@ export const products = {
     square('AᵀB 256³', 256, { transposeA: true }),
     square('ABᵀ 256³', 256, { transposeB: true }),
     square('16 × 128³', 128, { batch: 16 }),
+  ],
+  goals: [
+    { engine: 'chromium', threads: 1, rows: squares, fastest: 1.35, ceiling: 0.8 },
+    { engine: 'chromium', threads: 1, rows: others, fastest: 1.7 },
+    { engine: 'chromium', threads: 1, rows: awkward, squareRate: 0.7 },
+    { engine: 'node', threads: 1, rows: large, narrow: 1.7 },
+    { threads: 2, rows: large, oneThread: 1.7 },
+    { threads: 2, oneThread: 0.95 },
   ],
 };

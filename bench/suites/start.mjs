@@ -6,6 +6,7 @@ import { toChannelsFirst } from '../builders/channels.mjs';
 import { buildOnnx } from '../builders/onnx.mjs';
 import { buildTflite } from '../builders/tflite.mjs';
 import { disagreements } from '../digest.mjs';
+import { goalSection } from '../goals.mjs';
 import { launch } from '../engines/browser.mjs';
 import { root, serve } from '../engines/server.mjs';
 import { mobileNetV1 } from '../models/images.mjs';
@@ -18,6 +19,8 @@ import { formatTable, median } from '../report.mjs';
 const names = ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'];
 const longestMs = 60_000;
 const bundles = 'build/bench/start';
+
+const goals = [{ engine: 'chromium', threads: 1, fastest: 1, kilobytes: 350 }];
 
 export const start = { run };
 
@@ -41,7 +44,7 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
       if (error) result.problems.push(`${model.name}, ${peers[name].title}: ${error}`);
     console.log(`${row.name}: ${cells(row, measured).slice(1).join('  ')}`);
   }
-  result.engine = await browser.version();
+  result.engine = (await browser.version()).replace('Chrome/', 'Chromium ');
   await browser.close();
   return { ...result, markdown: markdown(result, measured) };
 }
@@ -142,6 +145,7 @@ function cells({ name, peers: results }, measured) {
 }
 
 function markdown({ engine, rounds, rows, versions, problems }, measured) {
+  const configuration = { title: engine, engine: 'chromium', threads: 1, rows };
   const heads = measured.map((name) => `${peers[name].title} ${versions[name]}`);
   return [
     `From navigation to the first result in ${engine}, on one thread, with empty caches, from a server on the same machine;`,
@@ -152,6 +156,7 @@ function markdown({ engine, rounds, rows, versions, problems }, measured) {
       ['', ...heads, 'fastest peer ÷ ours'],
       rows.map((row) => cells(row, measured)),
     ),
+    ...goalSection(goals, [configuration]),
     ...(problems.length > 0
       ? ['', '## Failed', '', ...problems.map((each) => `* ${each.split('\n')[0]}`)]
       : []),

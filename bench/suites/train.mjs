@@ -1,6 +1,8 @@
 /** B: one training step of a batch of 64, each step reading its loss. */
 import { flopsPerStep, networks, smallCnn } from '../networks.mjs';
 
+const dense = networks.map(({ name }) => name);
+
 export const train = {
   title: 'Training steps',
   about:
@@ -13,4 +15,9 @@ export const train = {
     subject,
     flops: flopsPerStep(subject),
   })),
+  goals: [
+    { engine: 'chromium', threads: 1, rows: dense, jax: 2, tfjs: 8, convnetjs: 20 },
+    { engine: 'chromium', threads: 1, rows: [smallCnn.name], jax: 5 },
+    { threads: 2, oneThread: 0.95 },
+  ],
 };

@@ -1,0 +1,87 @@
+/** Holds what was measured against what a suite wants of us. */
+import { ceilingOf, digits, fastestOf, oursOf, ratio, speedOf } from './figures.mjs';
+import { peers } from './peers.mjs';
+import { formatTable } from './report.mjs';
+
+/** What can be wanted: its name, its value, and whether less is better. find(threads, row name) gives other rows. */
+const kinds = {
+  fastest: { name: 'fastest peer ÷ ours', value: (row) => ratio(fastestOf(row), oursOf(row)) },
+  ceiling: { name: 'share of the ceiling', value: (row) => ratio(speedOf(row), ceilingOf(row)) },
+  squareRate: {
+    name: 'GFLOP/s over those of 256³',
+    value: (row, { threads, find }) => ratio(speedOf(row), speedOf(find(threads, '256³'))),
+  },
+  oneThread: {
+    name: 'one thread ÷ ours',
+    value: (row, { find }) => ratio(oursOf(find(1, row.name)), oursOf(row)),
+  },
+  narrow: { name: '128 bits ÷ 256 bits', value: (row) => ratio(oursOf(row), row.peers.wide?.ms) },
+  ms: { name: 'ms', value: oursOf, less: true },
+  kilobytes: {
+    name: 'KB of code',
+    value: (row) => ratio(row.peers.tensorlathe?.bytes, 1000),
+    less: true,
+  },
+  ...Object.fromEntries(
+    Object.entries(peers).map(([peer, { title }]) => [
+      peer,
+      { name: `${title} ÷ ours`, value: (row) => ratio(row.peers[peer]?.ms, oursOf(row)) },
+    ]),
+  ),
+};
+const noRow = { flops: 0, peers: {} };
+
+/** goals: [{engine, threads, rows: names, or absent for all, kind: wanted…}]. Returns a line for each that was measured. */
+function evaluateGoals(goals, configurations) {
+  return goals.flatMap(({ engine, threads, rows, ...wanted }) =>
+    configurations
+      .filter((each) => (engine ?? each.engine) === each.engine && each.threads === threads)
+      .flatMap((configuration) => {
+        const siblings = configurations.filter((each) => each.engine === configuration.engine);
+        const find = (count, name) =>
+          siblings.find((each) => each.threads === count)?.rows.find((row) => row.name === name) ??
+          noRow;
+        return configuration.rows
+          .filter(({ name }) => rows?.includes(name) ?? true)
+          .flatMap((row) =>
+            Object.entries(wanted).map(([kind, limit]) => {
+              const value = kinds[kind].value(row, { threads, find });
+              const met = kinds[kind].less ? value <= limit : value >= limit;
+              return {
+                title: configuration.title,
+                row: row.name,
+                ...kinds[kind],
+                value,
+                limit,
+                met,
+              };
+            }),
+          );
+      }),
+  );
+}
+
+/** The section of a report about the goals of a suite. */
+export function goalSection(goals, configurations) {
+  const lines = evaluateGoals(goals ?? [], configurations);
+  if (lines.length === 0) return [];
+  const missed = lines.filter(({ met }) => !met);
+  return [
+    '',
+    `## Goals: ${lines.length - missed.length} of ${lines.length} met`,
+    ...(missed.length > 0
+      ? [
+          '',
+          formatTable(
+            ['missed', '', 'measured', 'wanted'],
+            missed.map(({ title, row, name, value, limit }) => [
+              `${title}: ${row}`,
+              name,
+              digits(value),
+              digits(limit),
+            ]),
+          ),
+        ]
+      : []),
+  ];
+}

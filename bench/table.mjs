@@ -1,0 +1,88 @@
+/** What came of a suite as Markdown: a table for each configuration, goals, problems; and the speeds for its chart. */
+import { ceilingOf, digits, fastestOf, oursOf, ratio, speedOf, times } from './figures.mjs';
+import { goalSection } from './goals.mjs';
+import { ceilingSpeed } from './measure.mjs';
+import { peers } from './peers.mjs';
+import { formatTable, median } from './report.mjs';
+
+const why = ({ error, unsupported }) => (error ? 'failed' : unsupported ? '–' : undefined);
+
+/** Wall and CPU milliseconds, and for others how many times ours. */
+function cell(result, ours) {
+  const absent = why(result);
+  if (absent) return absent;
+  const cpu = result.cpuMs === undefined ? '' : ` · ${digits(result.cpuMs)}`;
+  const factor = result === ours || !ours.ms ? '' : ` (${times(result.ms / ours.ms)})`;
+  return `${digits(result.ms)}${cpu}${factor}`;
+}
+
+function cells(row, measured) {
+  const ours = row.peers.tensorlathe ?? {};
+  const speed = speedOf(row);
+  return [
+    row.name,
+    ...measured.map((name) => cell(row.peers[name], ours)),
+    times(ratio(fastestOf(row), ours.ms)),
+    digits(speed),
+    speed ? `${(100 * ratio(speed, ceilingOf(row))).toFixed(0)} %` : '–',
+  ];
+}
+
+/** One row as a line of text. */
+export function summary(row, measured) {
+  const [name, ...rest] = cells(row, measured);
+  const parts = measured.map((peer, i) => `${peer} ${rest[i]}`);
+  const [fastest, speed, share] = rest.slice(measured.length);
+  return `${name.padEnd(28)} ${parts.join('  ')}  fastest/ours ${fastest}  ${speed} GFLOP/s, ${share}`;
+}
+
+export function markdown(suite, { measured, versions, rounds, roundMs, configurations, problems }) {
+  const heads = [
+    '',
+    ...measured.map((name) => `${peers[name].title} ${versions[name]}`.trim()),
+    'fastest peer ÷ ours',
+    'our GFLOP/s',
+    'of ceiling',
+  ];
+  return [
+    suite.about,
+    '',
+    'Milliseconds, wall · CPU; in brackets how many times ours. Medians over',
+    `${rounds} interleaved rounds of ${roundMs} ms; CPU time covers all threads and, in browsers, the whole browser. The ceiling is a`,
+    'loop of nothing but 12 independent fused multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer',
+    'cannot do the row. All peers of a row gave the same numbers within 0.001.',
+    ...configurations.flatMap(({ title, rows }) => {
+      const ceiling = (name) => {
+        const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);
+        return speeds.length > 0 ? median(speeds) : undefined;
+      };
+      return [
+        '',
+        `## ${title}`,
+        '',
+        formatTable(
+          heads,
+          rows.map((row) => cells(row, measured)),
+        ),
+        '',
+        `Ceiling: ${digits(ceiling('fused'))} GFLOP/s fused, ${digits(ceiling('plain'))} with separate multiplication and addition.`,
+      ];
+    }),
+    ...goalSection(suite.goals, configurations),
+    ...(problems.length > 0 ? ['', '## Missing or failed', '', ...problems.map(listed)] : []),
+  ].join('\n');
+}
+const listed = (problem) => `* ${problem.split('\n')[0]}`;
+
+/** Speeds of the first configuration in Chromium, or else the first: 1 is the fastest peer of the row. */
+export function chartOf(configurations) {
+  const shown = configurations.find(({ engine }) => engine === 'chromium') ?? configurations[0];
+  return {
+    title: shown?.title ?? '',
+    rows: (shown?.rows ?? []).map((row) => {
+      const best = fastestOf(row) ?? oursOf(row);
+      const speeds = Object.entries(row.peers).map(([name, { ms }]) => [name, ratio(best, ms)]);
+      return { name: row.name, speeds: Object.fromEntries(speeds) };
+    }),
+  };
+}
