@@ -9,6 +9,7 @@ const operationTypes = {
   integer: 'number',
   integers: 'number | readonly number[]',
   pairs: 'readonly (readonly [number, number])[]',
+  padding: `'valid' | 'same'`,
   dtype: 'DType',
 };
 

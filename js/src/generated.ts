@@ -3,7 +3,7 @@ import type { DType } from './tensor.js';
 import type { Operand, SymbolicTensor } from './trace.js';
 
 /** Names of the activations. */
-export type ActivationName = 'linear' | 'sigmoid' | 'tanh' | 'relu' | 'leakyRelu' | 'elu' | 'softmax';
+export type ActivationName = 'linear' | 'sigmoid' | 'tanh' | 'relu' | 'relu6' | 'leakyRelu' | 'elu' | 'softmax';
 /** Names of the losses. */
 export type LossName = 'meanSquaredError' | 'sigmoidCrossEntropy' | 'softmaxCrossEntropy';
 /** Names of the optimisers. */
@@ -17,6 +17,7 @@ export type ActivationConfig =
   | { name: 'sigmoid' }
   | { name: 'tanh' }
   | { name: 'relu' }
+  | { name: 'relu6' }
   | { name: 'leakyRelu'; alpha?: number }
   | { name: 'elu'; alpha?: number }
   | { name: 'softmax' };
@@ -172,6 +173,8 @@ export interface OperationFunctions {
   clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): SymbolicTensor;
   /** relu(x) */
   relu(x: Operand): SymbolicTensor;
+  /** relu6(x) */
+  relu6(x: Operand): SymbolicTensor;
   /** leakyRelu(x, alpha = 0.2) */
   leakyRelu(x: Operand, alpha?: number): SymbolicTensor;
   /** elu(x, alpha = 1) */
@@ -226,6 +229,22 @@ export interface OperationFunctions {
   concat(tensors: readonly Operand[], axis?: number): SymbolicTensor;
   /** stack(tensors, axis = 0) */
   stack(tensors: readonly Operand[], axis?: number): SymbolicTensor;
+  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv1d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv3d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  depthwiseConv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  conv2dTranspose(x: Operand, filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** maxPool(x, filterSize, strides, pad = "valid") */
+  maxPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** avgPool(x, filterSize, strides, pad = "valid") */
+  avgPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): SymbolicTensor;
 }
@@ -311,6 +330,8 @@ export interface OperationMethods {
   clipByValue(clipValueMin: number, clipValueMax: number): SymbolicTensor;
   /** relu(x) */
   relu(): SymbolicTensor;
+  /** relu6(x) */
+  relu6(): SymbolicTensor;
   /** leakyRelu(x, alpha = 0.2) */
   leakyRelu(alpha?: number): SymbolicTensor;
   /** elu(x, alpha = 1) */
@@ -365,6 +386,22 @@ export interface OperationMethods {
   concat(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
   /** stack(tensors, axis = 0) */
   stack(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
+  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv1d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv3d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  depthwiseConv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  conv2dTranspose(filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** maxPool(x, filterSize, strides, pad = "valid") */
+  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** avgPool(x, filterSize, strides, pad = "valid") */
+  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** oneHot(indices, depth) */
   oneHot(depth: number): SymbolicTensor;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
@@ -413,6 +450,7 @@ export const operations = {
   squaredDifference: { tensors: 2, attributes: [] },
   clipByValue: { tensors: 1, attributes: ['clipValueMin', 'clipValueMax'] },
   relu: { tensors: 1, attributes: [] },
+  relu6: { tensors: 1, attributes: [] },
   leakyRelu: { tensors: 1, attributes: ['alpha'] },
   elu: { tensors: 1, attributes: ['alpha'] },
   softplus: { tensors: 1, attributes: [] },
@@ -440,5 +478,13 @@ export const operations = {
   pad: { tensors: 1, attributes: ['paddings', 'constantValue'] },
   concat: { tensors: 'many', attributes: ['axis'] },
   stack: { tensors: 'many', attributes: ['axis'] },
+  conv1d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv2d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv3d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  depthwiseConv2d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv2dTranspose: { tensors: 2, attributes: ['outputShape', 'strides', 'pad'] },
+  maxPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
+  avgPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
+  batchNorm: { tensors: 5, attributes: ['varianceEpsilon'] },
   oneHot: { tensors: 1, attributes: ['depth'] },
 } as const;

@@ -55,6 +55,8 @@ std::string_view spelled_type(ops::ParameterType type) {
       return "integers";
     case ops::ParameterType::Pairs:
       return "pairs";
+    case ops::ParameterType::Padding:
+      return "padding";
     case ops::ParameterType::DType:
       return "dtype";
   }

@@ -36,6 +36,18 @@ void read_dtype(ObjectReader& reader, std::string_view key, graph::DType& dtype,
   }
 }
 
+void read_padding(ObjectReader& reader, std::string_view key, ops::Padding& padding,
+                  std::string& mistake) {
+  std::string text;
+  reader(key, text);
+  if (const auto found = ops::find_padding(text)) {
+    padding = *found;
+  } else {
+    mistake =
+        concat(reader.path_of(key), ": must be \"valid\" or \"same\", got ", json_string(text));
+  }
+}
+
 Result<Declaration> read_declaration(std::string_view text, std::string what, bool named) {
   ASSIGN_OR_RETURN(const Json json, parse_json(text));
   ObjectReader reader(json, std::move(what));
@@ -95,6 +107,9 @@ void read_argument(ObjectReader& reader, const ops::Parameter& parameter, Argume
       break;
     case ParameterType::Pairs:
       reader.pairs(parameter.name, argument.pairs);
+      break;
+    case ParameterType::Padding:
+      read_padding(reader, parameter.name, argument.padding, mistake);
       break;
     case ParameterType::DType:
       read_dtype(reader, parameter.name, argument.dtype, mistake);

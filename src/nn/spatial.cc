@@ -19,8 +19,7 @@ Result<Shape> pair(std::string_view name, const Sizes& sizes) {
 }
 
 Result<ops::Padding> padding(const std::string& name) {
-  if (name == "valid") return ops::Padding::Valid;
-  if (name == "same") return ops::Padding::Same;
+  if (const auto found = ops::find_padding(name)) return *found;
   return fail(concat("padding must be \"valid\" or \"same\", got \"", name.substr(0, 60), '"'));
 }
 

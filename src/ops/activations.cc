@@ -15,6 +15,11 @@ Tensor tanh(Tensor x) { return graph::tanh(x); }
 
 Tensor relu(Tensor x) { return maximum(zero(x), x); }
 
+Tensor relu6(Tensor x) {
+  if (!x.valid()) return x;
+  return minimum(relu(x), x.builder->full(x.shape(), scalar::Number::of(6.0f)));
+}
+
 Tensor leaky_relu(Tensor x, float alpha) { return select(x > zero(x), x, alpha * x); }
 
 // The exponential is of min(x, 0): the branch not taken must not overflow, or its gradient is 0 *

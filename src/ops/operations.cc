@@ -9,6 +9,7 @@
 #include "ops/arithmetic.h"
 #include "ops/losses.h"
 #include "ops/movement.h"
+#include "ops/pictures.h"
 #include "ops/reductions.h"
 
 namespace lathe::ops {
@@ -49,6 +50,7 @@ TAKEN(Tensors, Tensors, return Tensors(supply.operands.begin(), supply.operands.
 TAKEN(bool, Flag, return supply.argument().number != 0)
 TAKEN(float, Number, return static_cast<float>(supply.argument().number))
 TAKEN(int, Integer, return static_cast<int>(supply.argument().number))
+TAKEN(Padding, Padding, return supply.argument().padding)
 TAKEN(graph::DType, DType, return supply.argument().dtype)
 TAKEN(graph::Shape, Integers, return supply.argument().integers)
 TAKEN(Pairs, Pairs, return supply.argument().pairs)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "graph/builder.h"
+#include "ops/window.h"
 
 namespace lathe::ops {
 
@@ -23,6 +24,7 @@ enum class ParameterType : uint8_t {
   Integer,
   Integers,
   Pairs,
+  Padding,
   DType
 };
 
@@ -39,6 +41,7 @@ struct Argument {
   std::vector<int64_t> integers = {};
   std::vector<std::pair<int64_t, int64_t>> pairs = {};
   graph::DType dtype = graph::DType::F32;
+  ops::Padding padding = ops::Padding::Valid;
 };
 
 using Function = void (*)();  // a function of some type

@@ -34,10 +34,10 @@ struct Windows {
   Tensor view(Tensor x) const { return x.builder->reindex(x, map, shape); }
 };
 
-Result<Windows> windows_of(std::string_view what, Tensor x, const Shape& size,
-                           WindowOptions options) {
-  if (options.strides.empty()) options.strides = size;
+Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOptions options) {
   const Shape& in = x.shape();
+  if (size.size() == 1) size.resize(in.size() - 2, size[0]);
+  if (options.strides.empty()) options.strides = size;
   ASSIGN_OR_RETURN(const std::vector<WindowAxis> axes,
                    window_axes(what, {in.begin() + 1, in.end() - 1}, size, options));
   Windows windows{{}, {in[0]}, {}, false};

@@ -9,8 +9,8 @@ namespace lathe::ops {
 using graph::Shape;
 using graph::Tensor;
 
-// The greatest element of each window -> [n, out…, c]. Places outside never win; the gradient goes
-// to the first greatest element of a window.
+// The greatest element of each window -> [n, out…, c]. A single size counts for all axes. Places
+// outside never win; the gradient goes to the first greatest element of a window.
 Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options = {});
 // The mean of each window over the places inside x, as TensorFlow counts them.
 Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options = {});

@@ -26,6 +26,12 @@ void pad_same(WindowAxis& axis) {
 
 }  // namespace
 
+std::optional<Padding> find_padding(std::string_view text) {
+  if (text == "valid") return Padding::Valid;
+  if (text == "same") return Padding::Same;
+  return std::nullopt;
+}
+
 bool WindowAxis::leaves() const {
   return before > 0 || (out - 1) * stride + (size - 1) * dilation - before >= in;
 }
@@ -42,7 +48,8 @@ Result<std::vector<WindowAxis>> window_axes(std::string_view what, const std::ve
                                             const WindowOptions& options) {
   const size_t count = in.size();
   const auto or_ones = [&](const std::vector<int64_t>& list) {
-    return list.empty() ? std::vector<int64_t>(count, 1) : list;
+    if (list.size() > 1) return list;
+    return std::vector<int64_t>(count, list.empty() ? 1 : list[0]);
   };
   const std::vector<int64_t> strides = or_ones(options.strides);
   const std::vector<int64_t> dilations = or_ones(options.dilations);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,7 +19,10 @@ enum class Padding : uint8_t {
   Explicit,  // `before` and `after` zeros
 };
 
-// One number for each spatial axis, or none.
+// "valid" or "same".
+std::optional<Padding> find_padding(std::string_view text);
+
+// One number for each spatial axis, one for all of them, or none.
 struct WindowOptions {
   std::vector<int64_t> strides = {};    // none: 1, for pools the size of the window
   std::vector<int64_t> dilations = {};  // none: 1

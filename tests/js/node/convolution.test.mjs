@@ -106,6 +106,44 @@ test('every layer trains and predicts as in TensorFlow.js', async () => {
   });
 });
 
+test('traced operations give what TensorFlow.js gives', () => {
+  const cases = {
+    conv1d: [[2, 9, 3], [4, 3, 5], (x, w) => x.conv1d(w, 2, 'same')],
+    conv2d: [[2, 7, 6, 3], [3, 2, 3, 5], (x, w) => x.conv2d(w, [2, 1], 'same')],
+    depthwiseConv2d: [[1, 7, 6, 4], [3, 3, 4, 2], (x, w) => x.depthwiseConv2d(w, 2, 'same')],
+    conv2dTranspose: [
+      ...[
+        [1, 3, 4, 2],
+        [3, 3, 5, 2],
+      ],
+      (x, w) => x.conv2dTranspose(w, [1, 6, 7, 5], 2, 'same'),
+    ],
+    maxPool: [[2, 7, 6, 3], [1], (x) => x.maxPool(3, 2, 'same')],
+    avgPool: [[2, 7, 6, 3], [1], (x) => x.avgPool([2, 3], [2, 1], 'same')],
+    relu6: [[50], [1], (x) => x.mul(20).relu6()],
+  };
+  for (const [name, [shape, filterShape, apply]] of Object.entries(cases)) {
+    const x = noise(
+      shape.reduce((a, b) => a * b),
+      1,
+    );
+    const w = noise(
+      filterShape.reduce((a, b) => a * b),
+      2,
+    );
+    const { y } = tl
+      .compile({}, (_, g) => ({ y: apply(g.constant(x, shape), g.constant(w, filterShape)) }))
+      .run({});
+    const want = apply(tf.tensor(x, shape), tf.tensor(w, filterShape));
+    assert.deepEqual(y.shape, want.shape, name);
+    assert.ok(largestDifference(y.dataSync(), want.dataSync()) < 1e-4, name);
+  }
+  refuses(
+    () => tl.compile({ x: [1, 4, 4, 3] }, ({ x }) => ({ y: x.maxPool(2, 2, 'full') })),
+    /maxPool.pad: must be "valid" or "same", got "full"/,
+  );
+});
+
 test('absent rows do not count for the statistics of a batch', async () => {
   const make = () => {
     const model = tl.sequential({ seed: 2 });
