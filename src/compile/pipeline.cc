@@ -9,6 +9,7 @@
 #include "loop/collapse_loops.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_guards.h"
 #include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
@@ -137,6 +138,7 @@ std::vector<Pass> list_passes(Target target) {
       passes.push_back(lowering(lower::Style::Lanes));
       passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
       passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+      passes.push_back(on_kernels("split_guards", loop::split_guards));
       passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
       passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
       passes.push_back({"split_work", split_work});

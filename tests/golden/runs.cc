@@ -12,6 +12,7 @@
 #include "loop/parse.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_guards.h"
 #include "loop/split_work.h"
 #include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
@@ -99,6 +100,7 @@ void split_work(loop::Kernel& kernel) { loop::split_work(kernel, 100); }
 constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
     {"spell_transcendentals", loop::spell_transcendentals},
+    {"split_guards", loop::split_guards},
     {"tile_transposes", loop::tile_transposes},
     {"vectorise_loops", loop::vectorise_loops},
     {"tile_products", loop::tile_products},

@@ -36,6 +36,23 @@ void transposes_in_maps(Builder& b) {
   b.output("chosen", graph::select(b.permute(c, {1, 0}), b.permute(i, {1, 0}), b.iota({8, 9}, 1)));
 }
 
+// Borders of zeros around images, whose rows are whole vectors or not; one with a map behind.
+void padded_images(Builder& b) {
+  const auto padded = [&](Tensor x, int64_t before, int64_t after) {
+    graph::AffineMap map = graph::AffineMap::project(4, {0, 1, 2, 3});
+    Shape shape = x.shape();
+    for (size_t axis : {1, 2}) {
+      map.axes[axis].offset = -before;
+      shape[axis] += before + after;
+    }
+    return b.reindex(x, map, shape);
+  };
+  b.output("even", padded(floats(b, "x", {2, 5, 6, 4}), 1, 1));
+  b.output("odd", padded(floats(b, "y", {1, 4, 3, 3}), 0, 2) + 1.0f);
+  b.output("cut", padded(floats(b, "z", {2, 5, 6, 5}), -1, 2));
+  b.output("nothing", padded(floats(b, "w", {1, 2, 2, 8}), 3, -3));
+}
+
 void adam_step(Builder& b) {
   const Shape shape = {5, 9};
   const Tensor g = floats(b, "g", shape), w = b.state("w", DType::F32, shape);
@@ -117,6 +134,7 @@ constexpr Case kCases[] = {
     {"states_of_rows", states_of_rows, false},
     {"transposes", transposes},
     {"transposes_in_maps", transposes_in_maps},
+    {"padded_images", padded_images},
     {"adam_step", adam_step, false},
 };
 

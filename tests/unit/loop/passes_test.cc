@@ -11,6 +11,7 @@
 #include "loop/parse.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
+#include "loop/split_guards.h"
 #include "loop/substitute.h"
 #include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
@@ -52,6 +53,29 @@ void expect_kept(const Pass& pass) {
 
 TEST(Passes, CollapseLoopsKeepsValues) { expect_kept(collapse_loops); }
 TEST(Passes, VectoriseLoopsKeepsValues) { expect_kept(vectorise_loops); }
+
+// Guards on one side, both sides, all or nothing of a loop; two of them on one loop.
+TEST(Passes, SplitGuardsKeepsValues) {
+  int split = 0;
+  for (const auto offset : {"- 9", "- 3", "- 1", "+ 1", "+ 4"}) {
+    for (const int extent : {1, 3, 8, 20}) {
+      const auto before = parse(concat(
+          "buffer a : f32[800] input\nbuffer b : f32[240] state\nentry e {\n  kernel "
+          "p {\n    for h in 3 { "
+          "for i in 8 { for j in 10 { b[80*h + 10*i + j] = add(a[",
+          "20*i + j + 200 if 0 <= i ", offset, " < ", extent, ", 0 <= j - 2 < 7], a[j if 0 <= h ",
+          offset, " < ", extent, ", 0 <= j - 4 < 20]) } } }\n  }\n}\n"));
+      ASSERT_TRUE(before) << before.error().message;
+      Module after = *before;
+      apply(split_guards, after);
+      split += print(after) != print(*before);
+      const auto verified = verify(after);
+      ASSERT_TRUE(verified) << verified.error().message << print(after);
+      EXPECT_EQ(outcome(after, 7), outcome(*before, 7)) << print(after);
+    }
+  }
+  EXPECT_EQ(split, 5 * 4);
+}
 
 TEST(Passes, BindGridKeepsValues) { expect_kept(bind_grid); }
 

@@ -1,0 +1,16 @@
+// Loops around guarded loads run without the guards.
+// Before: collapsed loops that only store to Global buffers. After: where a guard tests one loop
+// variable alone, that loop is divided at the guard's bounds; inside, the load is plain, outside it
+// is zero. The outermost loop stays whole, for threads: its body is divided by If instead. It runs
+// before vectorise_loops, which wants plain loads.
+#pragma once
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+//   for i in 6 { y[i] = x[i - 1 if 0 <= i - 1 < 4] }   inside another loop becomes
+//   for i in 1 { y[i] = 0 }  for i in 4 { y[i + 1] = x[i] }  for i in 1 { y[i + 5] = 0 }
+void split_guards(Kernel& kernel);
+
+}  // namespace lathe::loop
