@@ -44,8 +44,9 @@ Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
 
 Pass lowering(lower::Style style) {
   return {"lower", [style](State& state) -> Status {
-            state.loops = lower::lower(state.program, style, state.options.schedules,
-                                       &state.executable.contractions);
+            state.loops =
+                lower::lower(state.program, style, state.options.schedules,
+                             &state.executable.contractions, state.options.features.relaxed_simd);
             state.form = Form::Loop;
             return {};
           }};

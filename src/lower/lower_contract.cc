@@ -36,6 +36,7 @@ int find_row(Contraction& contraction, int column) {
 ContractionShape shape_of(Contraction& contraction) {
   ContractionShape shape;
   shape.dtype = contraction.dtype();
+  shape.fused = contraction.context().fused;
   shape.in_place = contraction.stores_once();
   int column = -1, row = -1;
   if (contraction.context().style == Style::Lanes) {

@@ -1,6 +1,7 @@
 #include "lower/schedule.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.h"
 
@@ -13,8 +14,16 @@ void append_dimensions(std::string& out,
   for (const auto& d : dimensions) append(out, ' ', d.extent, ':', d.out, ',', d.lhs, ',', d.rhs);
 }
 
-// Eight vector accumulators with their operands fit the sixteen registers of x86.
-constexpr int32_t kRows = 4, kColumns = 8;
+// x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
+// fit them; where a product needs a register until it is added, ten.
+constexpr int32_t kRows = 6, kRowsUnfused = 5, kHeldRegisters = 14;
+constexpr int32_t kColumnRows = 8, kRowVectors = 8;  // tiles of one vector, and of one row
+
+constexpr int64_t kSecondLevel = 1 << 18;  // elements that fill the second-level cache
+constexpr int64_t kFarApart = 256;         // elements between neighbours that share few cache sets
+constexpr int64_t kOftenUsed = 128;        // uses of an element that pay for a copy
+constexpr int64_t kLarge = 512;
+constexpr int32_t kStreams = 4;  // that a prefetcher follows
 constexpr int32_t kWhole = 1 << 30;
 constexpr int32_t kMostRows = 16, kMostColumns = 64, kMostUnroll = 16;
 
@@ -45,6 +54,22 @@ Schedule legal(Schedule schedule, const ContractionShape& shape) {
   return schedule;
 }
 
+struct Tile {
+  int32_t rows, columns;
+};
+
+Tile register_tile(const ContractionShape& shape) {
+  const auto lanes = static_cast<int32_t>(loop::kLanes);
+  const int32_t most = shape.fused ? kRows : kRowsUnfused;
+  const auto rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most));
+  if (shape.column < 0) return {rows, 1};
+  const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
+  if (rows == 1) return {1, kRowVectors * lanes};
+  if (vectors == 1) return {kColumnRows, lanes};
+  if (vectors == 3) return {std::min(rows, 3), 3 * lanes};
+  return {rows, std::clamp(kHeldRegisters / (rows + 1), 2, 4) * lanes};
+}
+
 }  // namespace
 
 std::string text(const Schedule& schedule) {
@@ -60,6 +85,18 @@ int64_t ContractionShape::depth() const {
   int64_t depth = 1;
   for (const Dimension& d : reduced) depth *= d.extent;
   return depth;
+}
+
+int64_t ContractionShape::step(const Dimension& dimension, int operand) const {
+  return std::abs(operand == 0 ? dimension.lhs : dimension.rhs);
+}
+
+int64_t ContractionShape::uses(int operand) const {
+  int64_t uses = 1;
+  for (const Dimension& d : kept) {
+    if (step(d, operand) == 0) uses *= d.extent;
+  }
+  return uses;
 }
 
 int64_t ContractionShape::multiply_adds() const {
@@ -91,10 +128,28 @@ Schedule single_steps() {
 
 Schedule default_schedule(const ContractionShape& shape) {
   Schedule schedule = single_steps();
-  schedule.rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, kRows));
-  // Narrow outputs trade rows for columns.
-  const int32_t lanes = static_cast<int32_t>(loop::kLanes);
-  schedule.columns = std::max(kColumns, kRows * kColumns / schedule.rows / lanes * lanes);
+  const Tile tile = register_tile(shape);
+  schedule.rows = tile.rows;
+  schedule.columns = tile.columns;
+  if (shape.column < 0) return legal(schedule, shape);
+  const int64_t rows = shape.rows(), columns = shape.columns(), depth = shape.depth();
+  const bool plain = shape.reduced.size() == 1;
+  if (rows == 1 && plain && columns * depth >= kSecondLevel) {
+    // A few rows of the matrix at a time, each read to its end.
+    schedule.unroll = schedule.block_depth = kStreams;
+    return legal(schedule, shape);
+  }
+  const auto lies_apart = [&](int operand) {
+    return plain && shape.step(shape.reduced[0], operand) >= kFarApart;
+  };
+  const bool large = rows >= kLarge && columns >= kLarge;
+  if (lies_apart(shape.wide) && shape.uses(shape.wide) >= kOftenUsed) schedule.pack_columns = 2;
+  if (large || (lies_apart(1 - shape.wide) && shape.uses(1 - shape.wide) >= kOftenUsed)) {
+    schedule.pack_rows = plain ? 2 : 1;
+  }
+  if (large && rows * depth >= 2 * kSecondLevel) {
+    schedule.block_rows = static_cast<int32_t>(std::max<int64_t>(kSecondLevel / 2 / depth, 1));
+  }
   return legal(schedule, shape);
 }
 

@@ -71,11 +71,15 @@ struct ContractionShape {
   int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
   bool wide_lies = true;  // with columns next to each other
   bool narrow_moves = false;  // the other operand moves with the columns, too
+  bool fused = true;          // one instruction multiplies and adds
 
   int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
   int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }
   int64_t depth() const;  // elements summed for each of the output
   int64_t multiply_adds() const;
+  // Elements of the operand between neighbours, either way.
+  int64_t step(const Dimension& dimension, int operand) const;
+  int64_t uses(int operand) const;  // of each of its elements
 };
 
 // A short text, equal for contractions that the same schedule suits:

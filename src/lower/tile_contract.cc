@@ -25,7 +25,7 @@ namespace {
 
 // Fewer multiply-adds do not pay for a call.
 constexpr int64_t kWorthCalling = 256;
-constexpr int64_t kMostTileRows = 16;
+constexpr int64_t kTallRows = 8;
 
 // Vectors of a tile: where they lie in registers and, from the tile's start, in memory.
 struct Run {
@@ -141,7 +141,7 @@ class TileLowering {
   std::vector<Segment> row_tiles(int64_t rows, const Segment& column) const {
     int64_t height = schedule_.rows;
     if (!narrow_panels_ && !is_blocked() && column.width < schedule_.columns) {
-      height = std::min(kMostTileRows, height * schedule_.columns / column.width);
+      height = std::max(height, std::min(kTallRows, height * schedule_.columns / column.width));
     }
     return split_evenly(rows, height);
   }
@@ -304,18 +304,29 @@ class TileLowering {
     return body;
   }
 
-  // Loads the columns' operand once, then for each row one element times all columns.
+  std::vector<Run> wide_runs(const Tile& tile) {
+    return wide_panels_ ? std::vector<Run>{whole(tile.column)} : runs(tile.column);
+  }
+
+  ExprId wide_at(const Index& index, const Tile& tile, const Run& run) {
+    if (wide_panels_) {
+      return wide_panels_->at(index, tile.column_start, tile.column.width, run.in_register);
+    }
+    return contraction_.operand_at(
+        wide_, with(with(index, row_, tile.row_start), column_, tile.column_start + run.in_memory));
+  }
+
+  // Loads the columns' operand once (straight into the product where there is one row), then for
+  // each row one element times all columns.
   std::vector<Stmt> step(BufferRef sums, BufferRef columns, BufferRef element, const Tile& tile,
                          const Index& index) {
-    std::vector<Stmt> body;
     loop::ExprBuilder& exprs = contraction_.exprs();
-    for (const Run& run : wide_panels_ ? std::vector<Run>{whole(tile.column)} : runs(tile.column)) {
-      const ExprId loaded =
-          wide_panels_
-              ? wide_panels_->at(index, tile.column_start, tile.column.width, run.in_register)
-              : contraction_.operand_at(wide_, with(with(index, row_, tile.row_start), column_,
-                                                    tile.column_start + run.in_memory));
-      append(body, run.loops.around({loop::store(columns, run.in_register, loaded)}));
+    const loop::DType dtype = contraction_.dtype();
+    const bool held = tile.row.width > 1;
+    std::vector<Stmt> body;
+    for (const Run& run : held ? wide_runs(tile) : std::vector<Run>()) {
+      append(body,
+             run.loops.around({loop::store(columns, run.in_register, wide_at(index, tile, run))}));
     }
     const loop::VarId r = kernel_.add_var("r", tile.row.width);
     const Affine row = Affine::variable(r);
@@ -323,10 +334,10 @@ class TileLowering {
     std::vector<Stmt> steps;
     const auto multiply = [&](const Run& run, ExprId factor) {
       const Affine at = row * tile.column.width + run.in_register;
-      const ExprId column = exprs.load(columns, contraction_.dtype(), run.in_register);
-      const ExprId sum = exprs.load(sums, contraction_.dtype(), at);
-      append(steps,
-             run.loops.around({loop::store(sums, at, contraction_.mul_add(factor, column, sum))}));
+      const ExprId column =
+          held ? exprs.load(columns, dtype, run.in_register) : wide_at(index, tile, run);
+      const ExprId sum = contraction_.mul_add(factor, column, exprs.load(sums, dtype, at));
+      append(steps, run.loops.around({loop::store(sums, at, sum)}));
     };
     if (narrow_moves_) {
       for (const Run& run : runs(tile.column)) {
@@ -339,9 +350,10 @@ class TileLowering {
                              : contraction_.operand_at(1 - wide_, with(in_row, column_, Affine(0)));
       const LaneLoops spread = lane_loops(kernel_, column_ >= 0 ? kLanes : 1);
       append(steps, spread.around({loop::store(element, spread.element, one)}));
-      const Run run = whole(tile.column);
-      const Affine lane = run.loops.vector >= 0 ? Affine::variable(run.loops.vector) : Affine(0);
-      multiply(run, exprs.load(element, contraction_.dtype(), lane));
+      for (const Run& run : held ? std::vector<Run>{whole(tile.column)} : wide_runs(tile)) {
+        const Affine lane = run.loops.vector >= 0 ? Affine::variable(run.loops.vector) : Affine(0);
+        multiply(run, exprs.load(element, dtype, lane));
+      }
     }
     body.push_back(loop::for_loop(r, LoopKind::Unroll, std::move(steps)));
     return body;
