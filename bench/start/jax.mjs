@@ -1,5 +1,6 @@
 /** jax-js, from the weights to the first result. */
+import { loading } from './model.mjs';
 import { infer } from '../peers/jax.mjs';
-import { loadModel, report } from './report.mjs';
+import { report } from './report.mjs';
 
-report(async () => (await infer(await loadModel(), { resident: false })).output());
+report(async () => (await infer(await loading, { resident: false })).output());

@@ -1,8 +1,9 @@
 /** TensorFlow.js, only what these models need of it so that a bundler drops the rest, from the weights to the first result. */
+import { loading } from './model.mjs';
 import { setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import { fused, mean, setBackend, sigmoid, softmax, tensor } from '@tensorflow/tfjs-core';
 import { evaluate, fill } from '../models/model.mjs';
-import { loadModel, report } from './report.mjs';
+import { report } from './report.mjs';
 
 const fusedOptions = ({ stride, padding, activation }, [x, filter, bias]) => ({
   x,
@@ -27,6 +28,6 @@ const rules = {
 
 report(async () => {
   setWasmPaths('/node_modules/@tensorflow/tfjs-backend-wasm/dist/');
-  const [, model] = await Promise.all([setBackend('wasm'), loadModel()]);
-  return evaluate(model, rules).data();
+  await setBackend('wasm');
+  return evaluate(await loading, rules).data();
 });
