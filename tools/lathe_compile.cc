@@ -71,7 +71,8 @@ Status compile(const Arguments& arguments) {
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
   print(concat(out.empty() ? "not written (no -o)" : out, ": ", executable.module.size(),
-               " bytes, entries", entries, ", memory ", executable.memory_bytes, " bytes\n"));
+               " bytes, entries", entries, ", memory ", executable.memory_bytes, " bytes, ",
+               executable.temporary_bytes, " of them temporary\n"));
   return {};
 }
 

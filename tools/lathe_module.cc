@@ -113,7 +113,8 @@ void print_metadata(const wasm::CustomSection& section) {
   const auto json =
       api::parse_json({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
   if (!json || !json->is_object()) return print("tensorlathe: metadata that is not readable\n");
-  print(concat("tensorlathe: memory ", spelled(json->value("memoryBytes", Json())), " bytes\n"));
+  print(concat("tensorlathe: memory ", spelled(json->value("memoryBytes", Json())), " bytes, ",
+               spelled(json->value("temporaryBytes", Json())), " of them temporary\n"));
   for (const Json& entry : json->value("entries", Json::array())) {
     if (!entry.is_object()) continue;
     print(concat("  entry ", spelled(entry.value("name", Json())), "\n"));

@@ -75,6 +75,7 @@ export interface BufferPlace {
 export interface ModuleMetadata {
   version: number;
   memoryBytes: number;
+  temporaryBytes: number;
   entries: { name: string; inputs: BufferPlace[]; outputs: BufferPlace[] }[];
   states: BufferPlace[];
 }

@@ -37,6 +37,8 @@ export interface CompileStats {
   moduleBytes: number;
   /** Bytes of its memory: weights, optimiser states, activations, batches. */
   memoryBytes: number;
+  /** Of them, what the steps of a call share at its peak: activations and gradients. */
+  temporaryBytes: number;
 }
 
 /**
@@ -185,6 +187,7 @@ export class Compiled {
         instantiateMs: performance.now() - compiled,
         moduleBytes: bytes.length,
         memoryBytes: metadata.memoryBytes,
+        temporaryBytes: metadata.temporaryBytes,
       };
     } catch (error) {
       executable.free();

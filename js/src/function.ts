@@ -158,6 +158,7 @@ export class CompiledFunction<
         instantiateMs: performance.now() - compiled,
         moduleBytes: bytes.length,
         memoryBytes: metadata.memoryBytes,
+        temporaryBytes: metadata.temporaryBytes,
       };
     } finally {
       executable.free();

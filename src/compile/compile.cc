@@ -149,6 +149,7 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
 std::string metadata(const Executable& executable) {
   std::string out =
       concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
+             ",\"temporaryBytes\":", executable.temporary_bytes,
              ",\"threads\":", executable.threads ? "true" : "false", ",\"entries\":[");
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const Entry& entry = executable.entries[i];

@@ -68,14 +68,15 @@ struct Executable {
   std::vector<Entry> entries;
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;
-  bool threads = false;  // whether the module imports a shared memory, "env" "memory"
+  uint64_t temporary_bytes = 0;  // of them; what the kernels of an entry share, at its peak
+  bool threads = false;          // whether the module imports a shared memory, "env" "memory"
   std::vector<PassTime> times;
   std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
 };
 
 Result<Executable> compile(const graph::Program& program, const Options& options);
 
-// {"version":1,"memoryBytes":…,"threads":…,"entries":[{"name","threads","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
+// {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 std::string metadata(const Executable& executable);
 
 // Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times

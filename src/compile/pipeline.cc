@@ -73,6 +73,7 @@ Status plan_memory(State& state) {
   ASSIGN_OR_RETURN(state.plan, lower::plan_memory(state.loops));
   Executable& executable = state.executable;
   executable.memory_bytes = state.plan.total_bytes;
+  executable.temporary_bytes = state.plan.total_bytes - state.plan.persistent_bytes;
   for (const loop::Port& port : state.loops.states) {
     executable.states.push_back(placed(state, port));
   }

@@ -73,6 +73,7 @@ class Fuser {
     fusion_.pass.assign(graph.nodes.size(), 0);
     fusion_.last_pass.assign(graph.nodes.size(), 0);
     fusion_.scratch.assign(graph.nodes.size(), false);
+    fusion_.overwrites.assign(graph.nodes.size(), Value{});
   }
 
   Fusion run() {
@@ -82,6 +83,7 @@ class Fuser {
     evict();
     mark_stored();
     update_in_place();
+    overwrite_dying();
     return std::move(fusion_);
   }
 
@@ -407,6 +409,36 @@ class Fuser {
       fusion_.in_place[u] = true;
     }
     order(before);
+  }
+
+  // Only maps visit each element once.
+  void overwrite_dying() {
+    const int count = static_cast<int>(fusion_.groups.size());
+    std::vector<int> last_reader(graph_.nodes.size(), -1);
+    for (int g = 0; g < count; ++g) {
+      visit_group_reads(g, [&](Value read, bool) { last_reader[read.id] = g; });
+    }
+    std::vector<bool> lives_on = updates_;
+    for (const auto& output : graph_.outputs) lives_on[output.value.id] = true;
+    for (int g = 0; g < count; ++g) {
+      const Group& group = fusion_.groups[g];
+      if (!group.axes.empty() || !is_pointwise(node(group.anchor()).kind)) continue;
+      std::set<Value> dying;
+      std::set<Value> read_elsewhere;
+      visit_group_reads(g, [&](Value read, bool elementwise) {
+        const bool dies = last_reader[read.id] == g && !is_leaf(node(read)) && !lives_on[read.id];
+        if (dies) (elementwise ? dying : read_elsewhere).insert(read);
+      });
+      for (Value read : read_elsewhere) dying.erase(read);
+      for (Value member : group.members) {
+        if (!fusion_.stored[member.id] || lives_on[member.id]) continue;
+        const auto found = std::ranges::find_if(
+            dying, [&](Value read) { return node(read).dtype == node(member).dtype; });
+        if (found == dying.end()) continue;
+        fusion_.overwrites[member.id] = *found;
+        dying.erase(found);
+      }
+    }
   }
 
   static bool must_precede(const std::vector<std::set<int>>& before, int first, int then) {

@@ -33,6 +33,9 @@ struct Fusion {
   std::vector<int> pass;
   std::vector<int> last_pass;  // by node: the latest pass that reads it
   std::vector<bool> scratch;   // by node: stored for a later pass only
+  // By node: the value whose buffer it overwrites, element by element, where nothing reads that
+  // any more; or invalid.
+  std::vector<graph::Value> overwrites;
 };
 
 // Whether the member of a group that reduces has one element for each row.

@@ -127,6 +127,10 @@ class EntryLowering {
       for (size_t id = 0; id < graph_.nodes.size(); ++id) {
         if (!fusion_.stored[id] || fusion_.scratch[id] != scratch) continue;
         if (context_.buffer_of[id] >= 0) continue;
+        if (fusion_.overwrites[id].valid()) {
+          context_.buffer_of[id] = buffer_of(fusion_.overwrites[id]);
+          continue;
+        }
         context_.buffer_of[id] =
             add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
       }

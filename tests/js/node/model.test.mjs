@@ -104,8 +104,9 @@ test('the module prints as text, and its compilation as intermediate forms', () 
   const [dump] = model.dumps([`after:${pass}`]);
   assert.equal(dump.when, `after:${pass}`);
   assert.ok(dump.text.length > 100);
-  const { compileMs, instantiateMs, moduleBytes, memoryBytes } = model.stats();
+  const { compileMs, instantiateMs, moduleBytes, memoryBytes, temporaryBytes } = model.stats();
   assert.ok(compileMs > 0 && instantiateMs > 0 && moduleBytes > 1000 && memoryBytes > 400);
+  assert.ok(temporaryBytes > 0 && temporaryBytes < memoryBytes);
 });
 
 test('200 models leave nothing behind', () => {

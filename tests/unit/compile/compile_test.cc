@@ -58,7 +58,8 @@ TEST(Compile, MetadataIsJson) {
   const auto executable = compile(program_of({doubled}), {});
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ(metadata(*executable),
-            "{\"version\":1,\"memoryBytes\":256,\"threads\":false,\"entries\":[{\"name\":\"run\","
+            "{\"version\":1,\"memoryBytes\":256,\"temporaryBytes\":0,\"threads\":false,\"entries\":"
+            "[{\"name\":\"run\","
             "\"threads\":1,\"inputs\":[{"
             "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":64}],"
             "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}]}],"

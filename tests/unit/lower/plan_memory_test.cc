@@ -5,6 +5,10 @@
 #include "base/text.h"
 #include "loop/parse.h"
 #include "lower/lower.h"
+#include "nn/activation.h"
+#include "nn/dense.h"
+#include "nn/training.h"
+#include "opt/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower {
@@ -105,6 +109,31 @@ TEST(PlanMemory, TemporariesShareMemory) {
   EXPECT_EQ(plan->total_bytes, plan->persistent_bytes + 2 * 1024);
   EXPECT_EQ(plan->offsets[2], plan->offsets[4]);
   EXPECT_EQ(plan->offsets[3], plan->offsets[5]);
+}
+
+uint64_t temporaries_of(int layers, const char* activation) {
+  nn::Sequential model;
+  for (int i = 0; i < layers; ++i) {
+    model.add(nn::dense({.units = 48, .activation = activation, .input_shape = {48}}));
+  }
+  auto program = nn::build_program(model, {.batch = {.predict = 32}});
+  EXPECT_TRUE(program) << program.error().message;
+  std::erase_if(program->entries, [](const auto& entry) { return entry.name != "predict"; });
+  for (auto& entry : program->entries) {
+    for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
+  }
+  const auto plan = plan_memory(lower(*program, Style::Threads));
+  EXPECT_TRUE(plan);
+  return plan->total_bytes - plan->persistent_bytes;
+}
+
+// One layer's input and its output are alive at once; maps of their own overwrite what they read.
+TEST(PlanMemory, PredictionTakesTwoActivationsAtAnyDepth) {
+  constexpr uint64_t kActivation = 32 * 48 * sizeof(float);
+  for (const char* activation : {"relu", "tanh", "sigmoid"}) {
+    EXPECT_EQ(temporaries_of(4, activation), 2 * kActivation) << activation;
+    EXPECT_EQ(temporaries_of(40, activation), 2 * kActivation) << activation;
+  }
 }
 
 TEST(PlanMemory, RefusesMoreThanFourGigabytes) {
