@@ -18,6 +18,7 @@ namespace {
 
 // Recomputing up to this many simple operations costs less than a trip through memory.
 constexpr int kCheap = 4;
+constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
 constexpr int kBulky = 12;
@@ -131,6 +132,7 @@ class Fuser {
       const Node& n = graph_.nodes[id];
       if (!is_pointwise(n.kind)) continue;
       int cost = own_cost(n);
+      if (n.kind == Kind::Reindex && !always_inside(graph_, n)) cost += kGuards;
       visit_operands(n, [&](Value operand) { cost += cost_[operand.id]; });
       const Value value{static_cast<int32_t>(id)};
       fusion_.dear[id] = cost > kCheap && is_multiplied(value);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "loop/bounds.h"
 
 namespace lathe::lower {
 
@@ -89,9 +90,18 @@ ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> gua
   if (always_inside(context_.graph, n)) return value_at(operand, inner, guards);
 
   std::vector<Guard> own;
-  for (size_t axis = 0; axis < inner.size(); ++axis) own.push_back({inner[axis], from[axis]});
+  for (size_t axis = 0; axis < inner.size(); ++axis) {
+    if (can_leave(inner[axis], from[axis])) own.push_back({inner[axis], from[axis]});
+  }
   guards.insert(guards.end(), own.begin(), own.end());
   return zero_outside(value_at(operand, inner, guards), own);
+}
+
+bool Nest::can_leave(const Affine& index, int64_t extent) const {
+  loop::VarRanges ranges;
+  for (const loop::Var& var : kernel_.vars) ranges.push_back(loop::Range{0, var.extent - 1});
+  const auto range = loop::range_of(index, {}, std::move(ranges));
+  return !range || range->low < 0 || range->high >= extent;
 }
 
 ExprId Nest::zero_outside(ExprId element, std::span<const Guard> guards) {

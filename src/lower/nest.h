@@ -65,6 +65,8 @@ class Nest {
   loop::ExprId load(graph::Value value, const loop::Affine& address,
                     const std::vector<loop::Guard>& guards);
   loop::ExprId reindexed(const graph::Node& n, const Index& index, std::vector<loop::Guard> guards);
+  // For some values of the variables in it.
+  bool can_leave(const loop::Affine& index, int64_t extent) const;
   loop::ExprId reshaped(const graph::Node& n, const Index& index,
                         const std::vector<loop::Guard>& guards);
 

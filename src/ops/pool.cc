@@ -1,5 +1,6 @@
 #include "ops/pool.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/text.h"
@@ -29,8 +30,9 @@ struct Windows {
   AffineMap map;
   Shape shape;
   std::vector<int> axes;
-  bool leave = false;  // x, somewhere
+  std::vector<WindowAxis> spatial;
 
+  bool leave() const { return std::ranges::any_of(spatial, &WindowAxis::leaves); }
   Tensor view(Tensor x) const { return x.builder->reindex(x, map, shape); }
 };
 
@@ -40,7 +42,7 @@ Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOp
   if (options.strides.empty()) options.strides = size;
   ASSIGN_OR_RETURN(const std::vector<WindowAxis> axes,
                    window_axes(what, {in.begin() + 1, in.end() - 1}, size, options));
-  Windows windows{{}, {in[0]}, {}, false};
+  Windows windows{{}, {in[0]}, {}, axes};
   const int count = static_cast<int>(axes.size()), rank = 2 * count + 2;
   for (const WindowAxis& axis : axes) windows.shape.push_back(axis.out);
   for (const WindowAxis& axis : axes) windows.shape.push_back(axis.size);
@@ -50,10 +52,28 @@ Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOp
     const WindowAxis& axis = axes[static_cast<size_t>(i)];
     windows.map.axes.push_back(axis.place(rank, 1 + i, 1 + count + i));
     windows.axes.push_back(1 + count + i);
-    windows.leave = windows.leave || axis.leaves();
   }
   windows.map.axes.push_back(AffineMap::project(rank, {rank - 1}).axes[0]);
   return windows;
+}
+
+// A copy of x with the lowest number around it, so that no window leaves it; `windows` are of that.
+Tensor surrounded(Tensor x, Windows& windows) {
+  if (!windows.leave()) return x;
+  Builder& builder = *x.builder;
+  Shape shape = x.shape();
+  AffineMap map = AffineMap::project(x.rank(), {0});
+  for (size_t i = 0; i < windows.spatial.size(); ++i) {
+    const WindowAxis& axis = windows.spatial[i];
+    shape[i + 1] = (axis.out - 1) * axis.stride + (axis.size - 1) * axis.dilation + 1;
+    map.axes.push_back(AffineMap::project(x.rank(), {static_cast<int>(i) + 1}).axes[0]);
+    map.axes.back().offset = -axis.before;
+    windows.map.axes[i + 1].offset = 0;
+  }
+  map.axes.push_back(AffineMap::project(x.rank(), {x.rank() - 1}).axes[0]);
+  const Tensor all = builder.full(x.shape(), scalar::Number::of(true));
+  const Tensor lowest = builder.full(shape, scalar::fold_identity(Op::Max, x.dtype()));
+  return select(builder.reindex(all, map, shape), builder.reindex(x, map, shape), lowest);
 }
 
 std::vector<int> spatial_axes(Tensor x) {
@@ -67,15 +87,9 @@ std::vector<int> spatial_axes(Tensor x) {
 Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options) {
   if (!is_picture("max_pool", x)) return {x.builder, {}};
   Builder& builder = *x.builder;
-  const auto windows = windows_of("max_pool", x, size, options);
+  auto windows = windows_of("max_pool", x, size, options);
   if (!windows) return builder.error(windows.error().message);
-  Tensor elements = windows->view(x);
-  if (windows->leave) {
-    const Tensor inside = windows->view(builder.full(x.shape(), scalar::Number::of(true)));
-    const Tensor lowest = builder.full(elements.shape(), scalar::fold_identity(Op::Max, x.dtype()));
-    elements = select(inside, elements, lowest);
-  }
-  return max(elements, windows->axes);
+  return max(windows->view(surrounded(x, *windows)), windows->axes);
 }
 
 Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {
@@ -83,7 +97,7 @@ Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {
   Builder& builder = *x.builder;
   const auto windows = windows_of("average_pool", x, size, options);
   if (!windows) return builder.error(windows.error().message);
-  if (!windows->leave) return mean(windows->view(x), windows->axes);
+  if (!windows->leave()) return mean(windows->view(x), windows->axes);
   // One number for each window: the same for every example and channel.
   Windows counted = *windows;
   Shape ones = x.shape();

@@ -74,7 +74,7 @@ TEST(Sequential, MistakesNameTheLayer) {
   EXPECT_EQ(
       mistake({.units = 3, .activation = "rellu", .input_shape = {2}}),
       "layer \"dense_1\" (Dense): unknown activation \"rellu\"; did you mean \"relu\"? known: "
-      "linear, sigmoid, tanh, relu, leakyRelu, elu, softmax");
+      "linear, sigmoid, tanh, relu, relu6, leakyRelu, elu, softmax");
   EXPECT_EQ(mistake({.units = 3, .activation = {"elu", {{"alfa", 1}}}, .input_shape = {2}}),
             "layer \"dense_1\" (Dense): unknown parameter of activation elu \"alfa\"; did you mean "
             "\"alpha\"? known: alpha");

@@ -122,7 +122,7 @@ TEST(Training, EveryCombinationLearnsAndVerifies) {
       }
     }
   }
-  EXPECT_EQ(combinations, 3 * 7 * 8);
+  EXPECT_EQ(combinations, 3 * 8 * 8);
 }
 
 // With SGD at rate 1 a weight moves by its gradient.

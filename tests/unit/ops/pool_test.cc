@@ -70,8 +70,11 @@ TEST(PoolErrors, NameShapesAndTheFix) {
               return max_pool(b.input("x", DType::F32, {4, 4}), {2, 2});
             }),
             "max_pool: x [4,4] must have 3 (1D), 4 (2D) or 5 (3D) axes: [n, spatial…, channels]");
-  EXPECT_EQ(message_of([](Builder& b) { return average_pool(x(b), {2}); }),
-            "average_pool: window [2] must be 2 integers of at least 1, one for each spatial axis");
+  EXPECT_EQ(
+      message_of([](Builder& b) {
+        return average_pool(x(b), {2, 2, 2});
+      }),
+      "average_pool: window [2,2,2] must be 2 integers of at least 1, one for each spatial axis");
 }
 
 }  // namespace
