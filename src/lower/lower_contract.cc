@@ -33,6 +33,30 @@ int find_row(Contraction& contraction, int column) {
   return best;
 }
 
+// Dot products need lanes in the innermost reduced dimension; a tile of them uses each operand
+// again.
+void find_dots(Contraction& contraction, ContractionShape& shape) {
+  const auto& reduced = contraction.reduced();
+  if (reduced.empty() || contraction.dtype() == loop::DType::Bool) return;
+  shape.dots = contraction.extent(reduced.back()) >= kLanes;
+  const auto longest = [&](int still) {
+    int best = -1;
+    for (int i = 0; i < static_cast<int>(shape.kept.size()); ++i) {
+      const int d = contraction.kept()[static_cast<size_t>(i)];
+      const bool moves = contraction.stride(1 - still, d) != Stride::None;
+      if (contraction.stride(still, d) != Stride::None || !moves) continue;
+      const auto longer = [&](int than) {
+        return shape.kept[static_cast<size_t>(i)].extent >=
+               shape.kept[static_cast<size_t>(than)].extent;
+      };
+      if (best < 0 || longer(best)) best = i;
+    }
+    return best;
+  };
+  shape.dot_row = longest(1);
+  shape.dot_column = longest(0);
+}
+
 ContractionShape shape_of(Contraction& contraction) {
   ContractionShape shape;
   shape.dtype = contraction.dtype();
@@ -62,6 +86,7 @@ ContractionShape shape_of(Contraction& contraction) {
     shape.kept.push_back(dimension(d));
   }
   for (int d : contraction.reduced()) shape.reduced.push_back(dimension(d));
+  if (contraction.context().style == Style::Lanes) find_dots(contraction, shape);
   return shape;
 }
 
@@ -88,7 +113,8 @@ void lower_contract(Nest& nest, const Group& group) {
   } else {
     const ContractionShape shape = shape_of(contraction);
     const bool lanes = nest.context().style == Style::Lanes;
-    tile_contract(contraction, shape, lanes ? choose_schedule(contraction, shape) : single_steps());
+    const Schedule schedule = lanes ? choose_schedule(contraction, shape) : single_steps();
+    (schedule.lanes == 2 ? dot_contract : tile_contract)(contraction, shape, schedule);
   }
   loop::drop_unreachable_exprs(nest.kernel());
   for (loop::Kernel& kernel : nest.context().before) loop::drop_unreachable_exprs(kernel);

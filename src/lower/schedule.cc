@@ -17,13 +17,16 @@ void append_dimensions(std::string& out,
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
 // fit them; where a product needs a register until it is added, ten.
 constexpr int32_t kRows = 6, kRowsUnfused = 5, kHeldRegisters = 14;
+constexpr int32_t kSums = 8;  // vectors of running sums hide the latency of one
 constexpr int32_t kColumnRows = 8, kRowVectors = 8;  // tiles of one vector, and of one row
 
 constexpr int64_t kSecondLevel = 1 << 18;  // elements that fill the second-level cache
 constexpr int64_t kFarApart = 256;         // elements between neighbours that share few cache sets
 constexpr int64_t kOftenUsed = 128;        // uses of an element that pay for a copy
 constexpr int64_t kLarge = 512;
-constexpr int32_t kStreams = 4;  // that a prefetcher follows
+constexpr int32_t kStreams = 4;            // that a prefetcher follows
+constexpr int64_t kFewestSummed = 16;      // that pay for adding four lanes at the end
+constexpr int64_t kWorthTransposing = 32;  // uses of an element
 constexpr int32_t kWhole = 1 << 30;
 constexpr int32_t kMostRows = 16, kMostColumns = 64, kMostUnroll = 16;
 
@@ -33,11 +36,26 @@ int32_t block(int32_t wanted, int32_t tile, int64_t extent) {
   return (wanted + tile - 1) / tile * tile;
 }
 
+void at_most(int32_t& value, int64_t most) {
+  value = static_cast<int32_t>(std::clamp<int64_t>(most, 1, value));
+}
+
+Schedule legal_dots(Schedule schedule, const ContractionShape& shape) {
+  Schedule dots = single_steps();
+  dots.lanes = 2;
+  dots.rows = schedule.rows;
+  dots.columns = schedule.columns;
+  dots.unroll = schedule.unroll;
+  at_most(dots.rows, std::min<int64_t>(shape.dot_rows(), kMostRows));
+  at_most(dots.columns, std::min<int64_t>(shape.dot_columns(), kMostRows));
+  at_most(dots.unroll, kMostUnroll);
+  return dots;
+}
+
 Schedule legal(Schedule schedule, const ContractionShape& shape) {
+  if (schedule.lanes >= 2 && shape.dots) return legal_dots(schedule, shape);
+  schedule.lanes = 1;
   const auto lanes = static_cast<int32_t>(loop::kLanes);
-  const auto at_most = [](int32_t& value, int64_t most) {
-    value = static_cast<int32_t>(std::clamp<int64_t>(most, 1, value));
-  };
   at_most(schedule.rows, std::min<int64_t>(shape.rows(), kMostRows));
   if (shape.column < 0) schedule.columns = 1;
   at_most(schedule.columns,
@@ -68,6 +86,19 @@ Tile register_tile(const ContractionShape& shape) {
   if (vectors == 1) return {kColumnRows, lanes};
   if (vectors == 3) return {std::min(rows, 3), 3 * lanes};
   return {rows, std::clamp(kHeldRegisters / (rows + 1), 2, 4) * lanes};
+}
+
+// Worth it where lanes along the columns are impossible, or want a copy of what is hardly used.
+bool prefers_dots(const ContractionShape& shape) {
+  if (!shape.dots || shape.reduced.back().extent < kFewestSummed) return false;
+  return shape.column < 0 || (!shape.wide_lies && shape.uses(shape.wide) < kWorthTransposing);
+}
+
+Tile dot_tile(const ContractionShape& shape) {
+  const auto rows = static_cast<int32_t>(std::min<int64_t>(shape.dot_rows(), kRows));
+  const auto columns = static_cast<int32_t>(std::min<int64_t>(shape.dot_columns(), kRows));
+  if (rows <= 2) return {rows, std::min(columns, rows == 1 ? kRows : 4)};
+  return {columns == 1 ? rows : columns == 2 ? std::min(rows, 4) : 3, std::min(columns, 3)};
 }
 
 }  // namespace
@@ -128,10 +159,13 @@ Schedule single_steps() {
 
 Schedule default_schedule(const ContractionShape& shape) {
   Schedule schedule = single_steps();
-  const Tile tile = register_tile(shape);
+  const bool dots = prefers_dots(shape);
+  schedule.lanes = dots ? 2 : 1;
+  const Tile tile = dots ? dot_tile(shape) : register_tile(shape);
   schedule.rows = tile.rows;
   schedule.columns = tile.columns;
-  if (shape.column < 0) return legal(schedule, shape);
+  if (dots) schedule.unroll = std::max(kSums / (tile.rows * tile.columns), 1);
+  if (dots || shape.column < 0) return legal(schedule, shape);
   const int64_t rows = shape.rows(), columns = shape.columns(), depth = shape.depth();
   const bool plain = shape.reduced.size() == 1;
   if (rows == 1 && plain && columns * depth >= kSecondLevel) {

@@ -27,7 +27,8 @@ struct Schedule {
   // panels first, in the order in which tiles read it.
   int32_t pack_rows = 0;
   int32_t pack_columns = 0;
-  // 1 puts lanes along the columns, 2 along the innermost reduced dimension (dot products).
+  // 1 puts lanes along the columns; 2 along the innermost reduced dimension, and then columns are
+  // single elements, there are no blocks, and operands are copied where they must be.
   int32_t lanes = 0;
 
   bool operator==(const Schedule&) const = default;
@@ -72,9 +73,16 @@ struct ContractionShape {
   bool wide_lies = true;  // with columns next to each other
   bool narrow_moves = false;  // the other operand moves with the columns, too
   bool fused = true;          // one instruction multiplies and adds
+  // What a tile of dot products covers, where such are possible.
+  bool dots = false;
+  int dot_row = -1, dot_column = -1;
 
   int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
   int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }
+  int64_t dot_rows() const { return dot_row < 0 ? 1 : kept[static_cast<size_t>(dot_row)].extent; }
+  int64_t dot_columns() const {
+    return dot_column < 0 ? 1 : kept[static_cast<size_t>(dot_column)].extent;
+  }
   int64_t depth() const;  // elements summed for each of the output
   int64_t multiply_adds() const;
   // Elements of the operand between neighbours, either way.

@@ -11,6 +11,13 @@ using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 
+namespace {
+
+// Fewer multiply-adds do not pay for a call.
+constexpr int64_t kWorthCalling = 256;
+
+}  // namespace
+
 std::vector<Segment> split(int64_t extent, int64_t width) {
   std::vector<Segment> segments;
   const int64_t whole = extent / width;
@@ -111,6 +118,20 @@ StepLoop step_loop(Kernel& kernel, const char* name, const Segment& segment) {
     step.position += Affine::variable(step.var, segment.width);
   }
   return step;
+}
+
+void Code::add(Code other) {
+  append(body, std::move(other.body));
+  work += other.work;
+  outlined = outlined && other.outlined;
+}
+
+void Code::loop(const StepLoop& step, int64_t count) {
+  if (step.var < 0) return;
+  const bool outline = !outlined && work >= kWorthCalling;
+  body = step.around(std::move(body), outline);
+  outlined = outlined || outline;
+  work *= count;
 }
 
 }  // namespace lathe::lower

@@ -58,4 +58,15 @@ struct StepLoop {
 };
 StepLoop step_loop(loop::Kernel& kernel, const char* name, const Segment& segment);
 
+// Statements, the multiply-adds they hold, and whether those are in functions of their own.
+struct Code {
+  std::vector<loop::Stmt> body;
+  int64_t work = 0;
+  bool outlined = true;
+
+  void add(Code other);
+  // The loop around it, if there is one; outlines the body where that is not done and pays.
+  void loop(const StepLoop& step, int64_t count);
+};
+
 }  // namespace lathe::lower

@@ -28,6 +28,8 @@ void lower_contract(Nest& nest, const Group& group);
 class Contraction;
 void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
+void dot_contract(Contraction& contraction, const ContractionShape& shape,
+                  const Schedule& schedule);
 void scatter_contract(Contraction& contraction);
 
 }  // namespace lathe::lower

@@ -23,34 +23,12 @@ using loop::Stmt;
 
 namespace {
 
-// Fewer multiply-adds do not pay for a call.
-constexpr int64_t kWorthCalling = 256;
 constexpr int64_t kTallRows = 8;
 
 // Vectors of a tile: where they lie in registers and, from the tile's start, in memory.
 struct Run {
   LaneLoops loops;
   Affine in_register, in_memory;
-};
-
-// Statements, the multiply-adds they hold, and whether those are in functions of their own.
-struct Code {
-  std::vector<Stmt> body;
-  int64_t work = 0;
-  bool outlined = true;
-
-  void add(Code other) {
-    append(body, std::move(other.body));
-    work += other.work;
-    outlined = outlined && other.outlined;
-  }
-  void loop(const StepLoop& step, int64_t count) {
-    if (step.var < 0) return;
-    const bool outline = !outlined && work >= kWorthCalling;
-    body = step.around(std::move(body), outline);
-    outlined = outlined || outline;
-    work *= count;
-  }
 };
 
 class TileLowering {
