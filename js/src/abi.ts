@@ -76,7 +76,10 @@ export interface ModuleMetadata {
   version: number;
   memoryBytes: number;
   temporaryBytes: number;
-  entries: { name: string; inputs: BufferPlace[]; outputs: BufferPlace[] }[];
+  /** Whether the memory is shared and imported, and entries take the number of their threads. */
+  threads: boolean;
+  /** `threads`: more than these have too little to do. */
+  entries: { name: string; threads: number; inputs: BufferPlace[]; outputs: BufferPlace[] }[];
   states: BufferPlace[];
 }
 
@@ -104,7 +107,9 @@ export interface ValueType {
 
 /** The options of lathe_graph_compile. */
 export interface GraphRequest {
-  features: { simd: boolean; relaxedSimd: boolean };
+  features: { simd: boolean; relaxedSimd: boolean; threads: boolean };
+  /** With threads: nanoseconds that a kernel must take one of them to be split. */
+  worthSplitting: number;
   schedules?: Schedules;
   verify?: boolean;
   dumps?: string[];

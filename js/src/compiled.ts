@@ -4,7 +4,7 @@ import { Instance } from './instance.js';
 import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
 import { schedules } from './schedules.js';
-import { features, target } from './target.js';
+import { engine, target } from './target.js';
 
 /** The layers of a model, its name, and the seed of its first weights. */
 export interface ModelConfig {
@@ -140,20 +140,23 @@ export class Compiled {
   free(): void {
     this.#executable?.free();
     this.#model.free();
+    this.#instance?.dispose();
     this.#instance = undefined;
   }
 
   #fits({ train, evaluate, predict, labels }: Wanted): boolean {
     const made = this.#request;
     if (made === undefined) return false;
-    const { simd, relaxedSimd } = features();
+    const { features, worthSplitting } = engine();
     return (
       (train ?? made.batch.train) === made.batch.train &&
       (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
       (predict ?? made.batch.predict) === made.batch.predict &&
       (labels ?? made.labels) === made.labels &&
-      simd === made.features.simd &&
-      relaxedSimd === made.features.relaxedSimd
+      features.simd === made.features.simd &&
+      features.relaxedSimd === made.features.relaxedSimd &&
+      features.threads === made.features.threads &&
+      worthSplitting === made.worthSplitting
     );
   }
 
@@ -181,6 +184,7 @@ export class Compiled {
       const instance = new Instance(bytes, metadata);
       instance.setStates(executable.initial(instance.statesLength));
       if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyTrainable);
+      this.#instance?.dispose();
       this.#instance = instance;
       this.#stats = {
         compileMs: compiled - start,

@@ -60,8 +60,35 @@ const names = Object.keys(probes) as FeatureName[];
 const byName = <Value>(valueOf: (name: FeatureName) => Value) =>
   Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<FeatureName, Value>;
 
+/** Settings that are numbers. */
+export type SettingName = 'THREADS_COUNT' | 'THREADS_MIN_WORK';
+
+interface Setting {
+  least: number;
+  /** What it is when nothing is set. */
+  usual: () => number;
+  wants: string;
+}
+
+const settings: Record<SettingName, Setting> = {
+  // More threads seldom help and all of them wait for the slowest.
+  THREADS_COUNT: { least: 1, usual: () => Math.min(cores(), 8), wants: 'an integer ≥ 1' },
+  THREADS_MIN_WORK: { least: 0, usual: () => 20000, wants: 'an integer ≥ 0, in nanoseconds' },
+};
+
+function cores(): number {
+  const { navigator } = globalThis as { navigator?: { hardwareConcurrency?: number } };
+  if (navigator?.hardwareConcurrency !== undefined) return navigator.hardwareConcurrency;
+  type Os = { availableParallelism: () => number };
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => Os } };
+  return process?.getBuiltinModule?.('node:os').availableParallelism() ?? 1;
+}
+
 /** The features of this engine as the compiler sees them. */
 export class Environment {
+  #settings: Partial<Record<SettingName, number>> = {};
+  #noThreads: string | undefined;
+
   #found: Record<FeatureName, Found> | undefined;
   #forced: Partial<Record<FeatureName, boolean>> = {};
 
@@ -75,17 +102,48 @@ export class Environment {
     return byName((name) => this.#report(name));
   }
 
-  /** One feature. */
-  get(name: FeatureName): boolean {
+  /**
+   * How many threads large models run on: THREADS_COUNT, or one where there can be no more, and
+   * then why.
+   */
+  get threads(): { count: number; why?: string } {
+    const { value, why } = this.#report('THREADS');
+    const reason = value ? this.#noThreads : why;
+    return reason === undefined ? { count: this.get('THREADS_COUNT') } : { count: 1, why: reason };
+  }
+
+  /** Says why threads are of no use here; nothing but `set('THREADS_COUNT', …)` takes it back. */
+  giveUpThreads(reason: string): void {
+    this.#noThreads = `the threads could not be used: ${reason}`;
+  }
+
+  /** One feature or setting. */
+  get(name: FeatureName): boolean;
+  get(name: SettingName): number;
+  get(name: FeatureName | SettingName): boolean | number {
+    if (isSetting(name)) return this.#settings[name] ?? settings[name].usual();
     this.#check(name);
     return this.#report(name).value;
   }
 
   /**
    * Forces a feature for the models compiled after it. Turning one on that the engine lacks makes
-   * the generated modules invalid there.
+   * the generated modules invalid there. Or changes a setting: THREADS_COUNT, how many threads run
+   * large models, and THREADS_MIN_WORK, the nanoseconds of one thread from which a part of a model
+   * compiled later is split among them.
    */
-  set(name: FeatureName, value: boolean): void {
+  set(name: FeatureName, value: boolean): void;
+  set(name: SettingName, value: number): void;
+  set(name: FeatureName | SettingName, value: boolean | number): void {
+    if (isSetting(name)) {
+      const { least, wants } = settings[name];
+      if (!Number.isInteger(value) || (value as number) < least) {
+        throw new LatheError(`${name} must be ${wants}, got ${String(value)}`);
+      }
+      this.#settings[name] = value as number;
+      if (name === 'THREADS_COUNT') this.#noThreads = undefined;
+      return;
+    }
     this.#check(name);
     if (typeof value !== 'boolean') throw new LatheError(`${name} must be true or false`);
     this.#forced[name] = value;
@@ -94,6 +152,8 @@ export class Environment {
   /** Forgets everything `set` said. */
   reset(): void {
     this.#forced = {};
+    this.#settings = {};
+    this.#noThreads = undefined;
   }
 
   #report(name: FeatureName): FeatureReport {
@@ -110,6 +170,10 @@ export class Environment {
       throw new LatheError(`unknown feature "${name}"; known: ${names.join(', ')}`);
     }
   }
+}
+
+function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
 }
 
 const environment = new Environment();

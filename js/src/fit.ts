@@ -142,7 +142,7 @@ async function runEpoch(
     for (const each of callbacks) await each.onBatchBegin?.(batch);
     const instance = model.current();
     const count = Math.min(instance.batch('train'), x.count - from);
-    const score = instance.score('train', x, y, from, count, order);
+    const score = await instance.scoreAsync('train', x, y, from, count, order);
     tally.add(score);
     from += count;
     if (callbacks.some((each) => each.onBatchEnd !== undefined)) {
@@ -172,7 +172,9 @@ async function evaluateLoop(
 ): Promise<{ loss: number; acc: number }> {
   const tally = new Tally();
   while (tally.rows < x.count) {
-    tally.add(evaluateStep(current(), { x, y }, tally.rows));
+    const instance = current();
+    const count = Math.min(instance.batch('evaluate'), x.count - tally.rows);
+    tally.add(await instance.scoreAsync('evaluate', x, y, tally.rows, count));
     await pacer.at('batch');
   }
   return { loss: tally.loss, acc: tally.acc };
@@ -181,11 +183,9 @@ async function evaluateLoop(
 /** The mean loss and the share of hits over all rows, in one go. */
 export function evaluateAll(instance: Instance, data: Labelled): { loss: number; acc: number } {
   const tally = new Tally();
-  while (tally.rows < data.x.count) tally.add(evaluateStep(instance, data, tally.rows));
+  while (tally.rows < data.x.count) {
+    const count = Math.min(instance.batch('evaluate'), data.x.count - tally.rows);
+    tally.add(instance.score('evaluate', data.x, data.y, tally.rows, count));
+  }
   return { loss: tally.loss, acc: tally.acc };
-}
-
-function evaluateStep(instance: Instance, { x, y }: Labelled, from: number): Score {
-  const count = Math.min(instance.batch('evaluate'), x.count - from);
-  return instance.score('evaluate', x, y, from, count);
 }

@@ -68,6 +68,21 @@ export class CompiledFunction<
    * input that is missing, unknown or of the wrong size.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
+    this.#loadAll(inputs);
+    this.call();
+    return this.#results();
+  }
+
+  /** As `run`, without keeping a page waiting while threads are at work. */
+  async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
+    this.#live();
+    await this.#instance.idle();
+    this.#loadAll(inputs);
+    await this.#live().runAsync();
+    return this.#results();
+  }
+
+  #loadAll(inputs: Record<Inputs, TensorLike>): void {
     const { place } = this.#live();
     for (const name of Object.keys(inputs)) {
       if (!place.inputs.some((each) => each.name === name)) {
@@ -75,7 +90,10 @@ export class CompiledFunction<
       }
     }
     for (const each of place.inputs) this.#load(each, inputs[each.name as Inputs]);
-    this.call();
+  }
+
+  #results(): Record<Outputs, Tensor> {
+    const { place } = this.#live();
     const results = place.outputs.map((each) => {
       const data = this.output(each.name as Outputs).slice();
       return [each.name, new Tensor(data, each.shape, hostDTypes[each.dtype])];
@@ -131,6 +149,7 @@ export class CompiledFunction<
     if (this.#entry === undefined) return;
     this.#entry = undefined;
     this.#graph.free();
+    this.#instance.dispose();
   }
 
   /** @internal */
@@ -170,10 +189,12 @@ export class CompiledFunction<
     const before = this.#instance;
     this.#build(performance.now());
     this.#instance.carryFrom(before, false);
+    before.dispose();
   }
 
   #live(): Entry {
     if (this.#entry === undefined) throw new LatheError('this function has been disposed');
+    this.#instance.settle();
     return this.#entry;
   }
 

@@ -7,7 +7,7 @@ import { ready } from './load.js';
 export type { Dump } from './abi.js';
 export type { CompileStats } from './compiled.js';
 export { LatheError } from './errors.js';
-export { env, Environment, type FeatureName, type FeatureReport } from './env.js';
+export { env, Environment, type FeatureName, type FeatureReport, type SettingName } from './env.js';
 export type { FitArgs } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
@@ -33,7 +33,7 @@ export {
 } from './layers.js';
 export { ready } from './load.js';
 export type { YieldEvery } from './pause.js';
-export { describe, memory, moduleText } from './program.js';
+export { describe, memory, type MemoryCounts, moduleText } from './program.js';
 export { type CompileArgs, sequential, Sequential, type SequentialArgs } from './sequential.js';
 export type { Schedule } from './schedules.js';
 export {

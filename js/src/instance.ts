@@ -1,21 +1,27 @@
 /** A generated module at work: its memory, its states, one call per entry. */
 import { type BufferPlace, byteLength, elementCount, type ModuleMetadata } from './abi.js';
 import { LatheError } from './errors.js';
+import { type Job, mayBlock, type SharedModule } from './pool.js';
+import { Prediction } from './prediction.js';
 import type { Rows } from './rows.js';
 import type { DataArray } from './tensor.js';
+import { addModule, beginJob, jobOf, poolIsIdle, removeModule } from './threads.js';
 
 /** One entry point with typed windows on its buffers. */
 export class Entry {
   readonly inputs: ReadonlyMap<string, DataArray>;
   readonly outputs: ReadonlyMap<string, DataArray>;
-  readonly #call: () => void;
+  readonly #call: (threads: number) => void;
+  readonly #shared: SharedModule | undefined;
 
   constructor(
-    memory: WebAssembly.Memory,
-    call: () => void,
+    { exports }: WebAssembly.Instance,
     readonly place: ModuleMetadata['entries'][number],
+    shared: SharedModule | undefined,
   ) {
-    this.#call = call;
+    this.#call = exports[place.name] as (threads: number) => void;
+    this.#shared = shared;
+    const memory = exports.memory as WebAssembly.Memory;
     const windows = (places: BufferPlace[]) =>
       new Map(places.map((each) => [each.name, windowOn(memory, each)]));
     this.inputs = windows(place.inputs);
@@ -52,8 +58,29 @@ export class Entry {
     this.inputs.get('rows')![0] = count;
   }
 
+  /** Runs to its end: on threads where this one may sleep meanwhile, else alone. */
   run(): void {
-    this.#call();
+    const job = mayBlock ? this.begin() : undefined;
+    if (job === undefined) this.runAlone();
+    else job.wait();
+  }
+
+  /** Runs on threads while this one goes on, or alone where there are none. */
+  async runAsync(): Promise<void> {
+    const job = this.begin();
+    if (job === undefined) this.runAlone();
+    else await job.ended();
+  }
+
+  runAlone(): void {
+    this.#call(1);
+  }
+
+  /** Starts a run on threads; nothing where this thread should do it alone. */
+  begin(): Job | undefined {
+    const { name, threads } = this.place;
+    if (this.#shared === undefined || threads < 2) return undefined;
+    return beginJob(this.#shared, this.#shared.entries.indexOf(name), threads);
   }
 
   output(name: string): DataArray {
@@ -74,27 +101,62 @@ export interface Score {
   rows: number;
 }
 
+const forgotten = new FinalizationRegistry<SharedModule>(removeModule);
+
 /** An instantiated module. Its memory holds weights and optimiser states between calls. */
 export class Instance {
   readonly #memory: WebAssembly.Memory;
   readonly #entries = new Map<string, Entry>();
+  readonly #shared: SharedModule | undefined;
+  #prediction: Prediction | undefined;
 
   /** Errors: no memory for it, or an engine that refuses the module. */
   constructor(
     readonly bytes: Uint8Array<ArrayBuffer>,
     readonly metadata: ModuleMetadata,
   ) {
-    const { exports } = instantiate(bytes, metadata.memoryBytes);
-    this.#memory = exports.memory as WebAssembly.Memory;
-    for (const place of metadata.entries) {
-      const call = exports[place.name] as () => void;
-      this.#entries.set(place.name, new Entry(this.#memory, call, place));
+    const { module, instance } = instantiate(bytes, metadata);
+    this.#memory = instance.exports.memory as WebAssembly.Memory;
+    if (metadata.threads) {
+      const entries = metadata.entries.map(({ name }) => name);
+      this.#shared = { module, memory: this.#memory, exports: instance.exports, entries };
+      addModule(this.#shared);
+      forgotten.register(this, this.#shared, this);
     }
+    for (const place of metadata.entries) {
+      this.#entries.set(place.name, new Entry(instance, place, this.#shared));
+    }
+  }
+
+  /** Ends what threads do with the module. */
+  dispose(): void {
+    this.settle();
+    if (this.#shared === undefined) return;
+    forgotten.unregister(this);
+    removeModule(this.#shared);
+  }
+
+  /** Waits for what threads do with the memory; a page's own thread spins. */
+  settle(): void {
+    try {
+      this.#prediction?.now();
+    } catch {
+      // Whoever waits for the prediction hears of it.
+    }
+    this.#prediction = undefined;
+    if (this.#shared !== undefined) jobOf(this.#shared)?.settle();
+  }
+
+  /** Resolves when no thread works for anyone. */
+  async idle(): Promise<void> {
+    await this.#prediction?.later.catch(() => {});
+    await poolIsIdle();
+    this.settle();
   }
 
   /** The batch size an entry is made for. */
   batch(name: string): number {
-    return this.entry(name).batch;
+    return this.#found(name).batch;
   }
 
   /** Runs train or evaluate on `count` rows from `from` on. Returns the mean loss and the hits. */
@@ -111,32 +173,45 @@ export class Instance {
     entry.load('y', y, from, count, order);
     entry.setRows(count);
     entry.run();
-    return { loss: entry.output('loss')[0]!, correct: entry.output('correct')[0]!, rows: count };
+    return scoreOf(entry, count);
   }
 
-  /** Predicts every row of x into one array. */
-  predict(x: Rows): Float32Array {
+  /** As `score`, without keeping a page waiting for its threads. */
+  async scoreAsync(
+    name: 'train' | 'evaluate',
+    x: Rows,
+    y: Rows,
+    from: number,
+    count: number,
+    order?: Uint32Array,
+  ): Promise<Score> {
+    if (mayBlock) return this.score(name, x, y, from, count, order);
+    await this.idle();
+    const entry = this.entry(name);
+    entry.load('x', x, from, count, order);
+    entry.load('y', y, from, count, order);
+    entry.setRows(count);
+    await entry.runAsync();
+    return scoreOf(entry, count);
+  }
+
+  /** Predicts every row of x. */
+  predict(x: Rows): Prediction {
     const entry = this.entry(x.count === 1 ? 'predict_1' : 'predict');
-    const result = new Float32Array(x.count * entry.outputWidth);
-    for (let from = 0; from < x.count; from += entry.batch) {
-      const count = Math.min(entry.batch, x.count - from);
-      entry.load('x', x, from, count);
-      entry.run();
-      result.set(
-        entry.output('y').subarray(0, count * entry.outputWidth),
-        from * entry.outputWidth,
-      );
-    }
-    return result;
+    const prediction = new Prediction(entry, x);
+    if (!prediction.isOver) this.#prediction = prediction;
+    return prediction;
   }
 
   /** The elements of a state in the module's memory, not a copy. */
   elements(place: BufferPlace): DataArray {
+    this.settle();
     return windowOn(this.#memory, place);
   }
 
   /** The bytes of a state in the module's memory, not a copy. */
   state(place: BufferPlace): Uint8Array {
+    this.settle();
     return new Uint8Array(this.#memory.buffer, place.offset, byteLength(place));
   }
 
@@ -174,17 +249,35 @@ export class Instance {
     }
   }
 
-  /** Error: there is no entry of this name. */
+  /** An entry, and no thread at work on the memory. Error: there is none of this name. */
   entry(name: string): Entry {
+    this.settle();
+    return this.#found(name);
+  }
+
+  #found(name: string): Entry {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new LatheError(`the module has no entry ${name}`);
     return entry;
   }
 }
 
-function instantiate(bytes: Uint8Array<ArrayBuffer>, memoryBytes: number): WebAssembly.Instance {
+function scoreOf(entry: Entry, rows: number): Score {
+  return { loss: entry.output('loss')[0]!, correct: entry.output('correct')[0]!, rows };
+}
+
+const pageBytes = 65536;
+
+function instantiate(
+  bytes: Uint8Array<ArrayBuffer>,
+  { memoryBytes, threads }: ModuleMetadata,
+): WebAssembly.WebAssemblyInstantiatedSource {
   try {
-    return new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
+    const module = new WebAssembly.Module(bytes);
+    if (!threads) return { module, instance: new WebAssembly.Instance(module, {}) };
+    const pages = Math.ceil(memoryBytes / pageBytes);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+    return { module, instance: new WebAssembly.Instance(module, { env: { memory } }) };
   } catch (error) {
     if (error instanceof WebAssembly.CompileError) {
       throw new LatheError(`this engine refuses the generated module: ${error.message}`, {

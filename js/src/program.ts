@@ -14,6 +14,7 @@ import type {
 import { type Core, currentCore } from './core.js';
 import { encodeJson } from './json.js';
 import type { Schedule } from './schedules.js';
+import { threadCounts } from './threads.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
@@ -218,12 +219,26 @@ export function moduleText(bytes: Uint8Array): string {
   return core.text(at);
 }
 
-/** Models, graphs and executables in the core that are not freed, and the bytes of its memory. */
-export function memory(): { liveObjects: number; coreBytes: number } {
+/** What `memory` counts. */
+export interface MemoryCounts {
+  /** Models, graphs and executables in the core that are not freed. */
+  liveObjects: number;
+  /** Bytes of the core's memory. */
+  coreBytes: number;
+  /** Threads that have been started and not stopped. */
+  threads: number;
+  /** Generated modules that run on several threads and are not disposed, and bytes of their memory. */
+  sharedModules: number;
+  sharedBytes: number;
+}
+
+/** What is alive. */
+export function memory(): MemoryCounts {
   const core = currentCore();
   return {
     liveObjects: core.run('memory', (exports) => exports.lathe_live_objects()),
     coreBytes: core.exports.memory.buffer.byteLength,
+    ...threadCounts(),
   };
 }
 

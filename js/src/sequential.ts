@@ -166,7 +166,8 @@ export class Sequential implements Trainee, Tunable {
     this.#check('trainOnBatch', true);
     const data = this.#labelled(x, y, 'trainOnBatch', true);
     const { count } = data.x;
-    const score = this.#trainModule(count, data.y.kind).score('train', data.x, data.y, 0, count);
+    const instance = this.#trainModule(count, data.y.kind);
+    const score = await instance.scoreAsync('train', data.x, data.y, 0, count);
     return this.#accuracy ? [score.loss, score.correct / count] : score.loss;
   }
 

@@ -4,15 +4,25 @@ import { env } from './env.js';
 import { schedules } from './schedules.js';
 import { nodeModule, nodeProcess } from './storage.js';
 
-/** The engine features that modules are compiled for now. */
-export function features(): CompileRequest['features'] {
+/** The engine features that kernels are compiled for now. */
+export function features(): Omit<CompileRequest['features'], 'threads'> {
   const { SIMD, RELAXED_SIMD } = env().features;
   return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
 }
 
+/** What decides whether a module fits. */
+export function engine(): Pick<CompileRequest, 'features' | 'worthSplitting'> {
+  return {
+    features: { ...features(), threads: env().threads.count > 1 },
+    worthSplitting: env().get('THREADS_MIN_WORK'),
+  };
+}
+
 /** What compile requests say of the target. */
-export function target(): Required<Pick<CompileRequest, 'features' | 'schedules'>> {
-  return { features: features(), schedules: schedules.of(targetName()) };
+export function target(): Required<
+  Pick<CompileRequest, 'features' | 'worthSplitting' | 'schedules'>
+> {
+  return { ...engine(), schedules: schedules.of(targetName()) };
 }
 
 /** Engine, processor as far as it is known, and features: measurements hold for equal names. */

@@ -16,18 +16,25 @@ export type NestedArray = number | boolean | NestedArray[];
 export type TensorLike =
   Tensor | NestedArray | Float32Array | Float64Array | Int32Array | Uint8Array | Uint8ClampedArray;
 
+/** Data that is on its way. */
+export interface PendingData {
+  /** Waits for it. */
+  now(): DataArray;
+  readonly later: Promise<DataArray>;
+}
+
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. */
 export class Tensor {
-  #data: DataArray | undefined;
+  #data: DataArray | PendingData | undefined;
 
   /** Takes the array over without copying it. Error: its length does not fit the shape. */
   constructor(
-    data: DataArray,
+    data: DataArray | PendingData,
     readonly shape: readonly number[],
     readonly dtype: DType,
   ) {
     const wanted = elementCount(shape);
-    if (data.length !== wanted) {
+    if (ArrayBuffer.isView(data) && data.length !== wanted) {
       throw new LatheError(
         `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${wanted}`,
       );
@@ -50,15 +57,28 @@ export class Tensor {
     return this.#data === undefined;
   }
 
-  /** The elements, not a copy. Error: after dispose. */
+  /**
+   * The elements, not a copy. Threads may still compute them: Node and workers then sleep until they
+   * are there; a page's own thread may not sleep and spins, so pages better await `data`. Errors:
+   * after dispose; a thread failed.
+   */
   dataSync(): DataArray {
-    if (this.#data === undefined) throw new LatheError('this tensor has been disposed');
-    return this.#data;
+    const data = this.#present();
+    return ArrayBuffer.isView(data) ? data : (this.#data = data.now());
   }
 
-  /** The elements, as `dataSync`, in the form that TensorFlow.js programs await. */
+  /** The elements, as `dataSync`, without keeping anyone waiting. */
   async data(): Promise<DataArray> {
-    return this.dataSync();
+    const data = this.#present();
+    if (ArrayBuffer.isView(data)) return data;
+    const values = await data.later;
+    if (this.#data === data) this.#data = values;
+    return values;
+  }
+
+  #present(): DataArray | PendingData {
+    if (this.#data === undefined) throw new LatheError('this tensor has been disposed');
+    return this.#data;
   }
 
   /** The elements as nested arrays of the tensor's shape; a number for a scalar. */
@@ -74,6 +94,7 @@ export class Tensor {
 
   /** `arraySync` in the form that TensorFlow.js programs await. */
   async array(): Promise<NestedArray> {
+    await this.data();
     return this.arraySync();
   }
 

@@ -1,0 +1,303 @@
+/** Worker threads that run entries of generated modules together. Knows nothing of what the entries compute. */
+import { LatheError } from './errors.js';
+import {
+  cellOf,
+  type FromWorker,
+  makeControl,
+  own,
+  pooled,
+  readReason,
+  type ToWorker,
+} from './protocol.js';
+
+/** A module in shared memory, as the thread that made it sees it. */
+export interface SharedModule {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  readonly exports: WebAssembly.Exports;
+  readonly entries: readonly string[];
+}
+
+/** A worker of a browser or of Node. */
+interface Thread {
+  post(message: ToWorker): void;
+  /** Whether it keeps the process of Node alive. */
+  hold(isHeld: boolean): void;
+  stop(): void;
+}
+
+type Listener = (message: FromWorker) => void;
+
+interface NodeWorker {
+  postMessage(message: ToWorker): void;
+  on(event: 'message', handler: Listener): void;
+  on(event: 'error', handler: (error: unknown) => void): void;
+  on(event: 'exit', handler: () => void): void;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<number>;
+}
+
+interface NodeThreads {
+  Worker: new (script: URL) => NodeWorker;
+}
+
+/** Milliseconds that a page may lose to a run that is about to end. */
+const spinMs = 0.05;
+
+/** Whether this thread may sleep until others wake it: everywhere but on a page's own thread. */
+export const mayBlock = /* @__PURE__ */ (() => {
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+/** One run of an entry by several threads. */
+export class Job {
+  #isOver = false;
+  #problem: string | undefined;
+
+  constructor(
+    private readonly pool: Pool,
+    readonly module: SharedModule,
+    readonly threads: number,
+  ) {}
+
+  /** Blocks until the run is over; where that is not allowed, spins. Error: a thread failed. */
+  wait(): void {
+    this.settle();
+    this.#check();
+  }
+
+  /** `wait` that leaves the error to others. */
+  settle(): void {
+    const { control } = this.pool;
+    for (;;) {
+      const running = Atomics.load(control, pooled.running);
+      if (this.#isOver || running === 0) break;
+      if (mayBlock) Atomics.wait(control, pooled.running, running);
+    }
+    this.finish();
+  }
+
+  /** Resolves when the run is over. Error: a thread failed. */
+  async ended(): Promise<void> {
+    await this.over();
+    this.#check();
+  }
+
+  /** `ended` that leaves the error to others. */
+  async over(): Promise<void> {
+    const { control } = this.pool;
+    const until = performance.now() + spinMs;
+    while (!this.#isOver && Atomics.load(control, pooled.running) !== 0) {
+      if (performance.now() > until) await this.pool.nextEnd();
+    }
+    this.finish();
+  }
+
+  /** Notes how the run ended and makes the module ready for the next. */
+  finish(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#problem = this.pool.release(this);
+    if (this.#problem !== undefined) (this.module.exports['threads.reset'] as () => void)();
+  }
+
+  #check(): void {
+    if (this.#problem !== undefined) throw new LatheError(`a thread failed: ${this.#problem}`);
+  }
+}
+
+/** A fixed number of threads. */
+export class Pool {
+  readonly control: Int32Array<SharedArrayBuffer>;
+  readonly #threads: Thread[] = [];
+  readonly #ids = new Map<SharedModule, { id: number; posted: number }>();
+  #lastId = 0;
+  #posted = 0;
+  #job: Job | undefined;
+  #end: { promise: Promise<void>; resolve: () => void } | undefined;
+  #problem: string | undefined;
+
+  /** `onBroken` hears why the threads are of no use any more. */
+  constructor(
+    count: number,
+    private readonly onBroken: (reason: string) => void,
+  ) {
+    this.control = makeControl(count);
+    for (let index = 0; index < count; ++index) this.#threads.push(this.#start(index));
+    this.#post((index) => ({ kind: 'start', control: this.control, index }));
+  }
+
+  get size(): number {
+    return this.#threads.length;
+  }
+
+  /** Modules that the threads keep. */
+  get modules(): number {
+    return this.#ids.size;
+  }
+
+  /** The run under way. */
+  get job(): Job | undefined {
+    return this.#job;
+  }
+
+  /**
+   * Starts a run on up to `most` threads. Nothing where one is under way, or before all threads
+   * have the module, which the first call sends them.
+   */
+  begin(module: SharedModule, entry: number, most: number): Job | undefined {
+    const threads = Math.min(most, this.size);
+    if (this.#job !== undefined || threads < 2 || !this.#has(module)) return undefined;
+    const { control } = this;
+    control[pooled.module] = this.#ids.get(module)!.id;
+    control[pooled.entry] = entry;
+    control[pooled.threads] = threads;
+    Atomics.store(control, pooled.failed, 0);
+    Atomics.store(control, pooled.awaited, 0);
+    Atomics.store(control, pooled.running, threads);
+    this.#job = new Job(this, module, threads);
+    for (let index = 0; index < threads; ++index) {
+      Atomics.add(control, cellOf(index, own.ticket), 1);
+      this.#ring(index);
+    }
+    return this.#job;
+  }
+
+  /** Ends a job that is over. Returns why it failed, if it did. */
+  release(job: Job): string | undefined {
+    if (this.#job !== job) return undefined;
+    this.#job = undefined;
+    const failed = Atomics.load(this.control, pooled.failed) === 1;
+    const problem = failed ? (this.#problem ?? readReason(this.control)) : undefined;
+    this.#end?.resolve();
+    if (this.#problem !== undefined) this.stop();
+    return problem;
+  }
+
+  /** Resolves when the run under way is over. */
+  nextEnd(): Promise<void> {
+    if (this.#end !== undefined) return this.#end.promise;
+    let resolve = () => {};
+    const promise = new Promise<void>((done) => {
+      resolve = () => {
+        this.#end = undefined;
+        this.#hold(false);
+        done();
+      };
+    });
+    this.#end = { promise, resolve };
+    this.#hold(true);
+    Atomics.store(this.control, pooled.awaited, 1);
+    if (Atomics.load(this.control, pooled.running) === 0) resolve();
+    return promise;
+  }
+
+  /** Makes the threads forget a module. No run of it is under way. */
+  drop(module: SharedModule): void {
+    const known = this.#ids.get(module);
+    if (known === undefined) return;
+    this.#ids.delete(module);
+    this.#post(() => ({ kind: 'drop', id: known.id }));
+  }
+
+  /** Ends the threads. No run is under way. */
+  stop(): void {
+    for (const thread of this.#threads.splice(0)) thread.stop();
+    this.#ids.clear();
+  }
+
+  #has(module: SharedModule): boolean {
+    let known = this.#ids.get(module);
+    if (known === undefined) {
+      const id = ++this.#lastId;
+      const { entries, memory } = module;
+      this.#post(() => ({ kind: 'load', id, module: module.module, memory, entries }));
+      known = { id, posted: this.#posted };
+      this.#ids.set(module, known);
+    }
+    const { posted } = known;
+    return this.#threads.every(
+      (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= posted,
+    );
+  }
+
+  #post(message: (index: number) => ToWorker): void {
+    ++this.#posted;
+    this.#threads.forEach((thread, index) => {
+      thread.post(message(index));
+      Atomics.store(this.control, cellOf(index, own.posted), this.#posted);
+      this.#ring(index);
+    });
+  }
+
+  #ring(index: number): void {
+    Atomics.add(this.control, cellOf(index, own.bell), 1);
+    Atomics.notify(this.control, cellOf(index, own.bell));
+  }
+
+  #hold(isHeld: boolean): void {
+    for (const thread of this.#threads) thread.hold(isHeld);
+  }
+
+  #receive(message: FromWorker, index: number): void {
+    if (message.kind === 'broken') this.#lose(index, message.reason);
+    else if (Atomics.load(this.control, pooled.running) === 0) this.#end?.resolve();
+  }
+
+  /** A thread is gone: the others must not wait for it. */
+  #lose(index: number, reason: string): void {
+    if (this.#threads.length === 0 || this.#problem !== undefined) return;
+    this.#problem = reason;
+    this.onBroken(reason);
+    if (this.#job === undefined) {
+      this.stop();
+      return;
+    }
+    const ticket = Atomics.load(this.control, cellOf(index, own.ticket));
+    const isOut = Atomics.load(this.control, cellOf(index, own.finished)) === ticket;
+    if (index >= this.#job.threads || isOut) return;
+    Atomics.store(this.control, pooled.failed, 1);
+    (this.#job.module.exports['threads.abort'] as () => void)();
+    if (Atomics.sub(this.control, pooled.running, 1) === 1) this.#end?.resolve();
+  }
+
+  #start(index: number): Thread {
+    const receive: Listener = (message) => this.#receive(message, index);
+    const lose = (reason: string) => this.#lose(index, reason);
+    const node = (
+      globalThis as { process?: { getBuiltinModule?: (name: string) => NodeThreads } }
+    ).process?.getBuiltinModule?.('node:worker_threads');
+    if (node !== undefined) return startInNode(node, receive, lose);
+    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data);
+    worker.onerror = ({ message }) => lose(message || 'its script cannot be loaded');
+    return {
+      post: (message) => worker.postMessage(message),
+      hold: () => {},
+      stop: () => worker.terminate(),
+    };
+  }
+}
+
+function startInNode(
+  { Worker }: NodeThreads,
+  receive: Listener,
+  lose: (reason: string) => void,
+): Thread {
+  const worker = new Worker(new URL('./worker.js', import.meta.url));
+  worker.on('message', receive);
+  worker.on('error', (error) => lose(String(error)));
+  worker.on('exit', () => lose('it ended'));
+  worker.unref();
+  return {
+    post: (message) => worker.postMessage(message),
+    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    stop: () => void worker.terminate(),
+  };
+}

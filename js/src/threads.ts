@@ -1,0 +1,57 @@
+/** The one pool of this page or process: started by the first run that is worth it, stopped with the last module. */
+import { env } from './env.js';
+import { type Job, Pool, type SharedModule } from './pool.js';
+
+const modules = new Set<SharedModule>();
+let pool: Pool | undefined;
+
+/** Registers a module; `remove` takes it out again. */
+export function addModule(module: SharedModule): void {
+  modules.add(module);
+}
+
+/** Ends a run of the module that is under way, and forgets it. */
+export function removeModule(module: SharedModule): void {
+  if (!modules.delete(module)) return;
+  jobOf(module)?.settle();
+  pool?.drop(module);
+  if (modules.size === 0) stopPool();
+}
+
+/** The run of this module that is under way. */
+export function jobOf(module: SharedModule): Job | undefined {
+  return pool?.job?.module === module ? pool.job : undefined;
+}
+
+/** Starts a run. Nothing where one thread should do it: always before the threads are up. */
+export function beginJob(module: SharedModule, entry: number, most: number): Job | undefined {
+  const { count } = env().threads;
+  if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
+  if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
+  pool ??= new Pool(count, (reason) => {
+    pool = undefined;
+    env().giveUpThreads(reason);
+  });
+  return pool.begin(module, entry, most);
+}
+
+/** Resolves when no run is under way. */
+export async function poolIsIdle(): Promise<void> {
+  while (pool?.job !== undefined) await pool.job.over();
+}
+
+/** Threads, modules they share, and the bytes of those. */
+export function threadCounts(): { threads: number; sharedModules: number; sharedBytes: number } {
+  const bytes = [...modules].map(({ memory }) => memory.buffer.byteLength);
+  return {
+    threads: pool?.size ?? 0,
+    sharedModules: modules.size,
+    sharedBytes: bytes.reduce((total, each) => total + each, 0),
+  };
+}
+
+function stopPool(): void {
+  pool?.job?.settle();
+  pool?.stop();
+  pool = undefined;
+}

@@ -1,0 +1,123 @@
+// Several threads: the bits that one thread computes, results that are on their way, and nothing left behind.
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import * as tl from 'tensorlathe';
+import { blobs, refuses } from '../lib.mjs';
+
+/** Splits even the smallest model. */
+function force(count) {
+  tl.env().set('THREADS_COUNT', count);
+  tl.env().set('THREADS_MIN_WORK', 1);
+}
+
+beforeEach(() => force(4));
+afterEach(() => {
+  tl.env().reset();
+  const { threads, sharedModules, sharedBytes } = tl.memory();
+  assert.deepEqual(
+    { threads, sharedModules, sharedBytes },
+    { threads: 0, sharedModules: 0, sharedBytes: 0 },
+  );
+});
+
+const classes = 3;
+
+function model() {
+  const made = tl.sequential({ seed: 3 });
+  made.add(tl.layers.dense({ units: 40, activation: 'tanh', inputShape: [2] }));
+  made.add(tl.layers.dense({ units: classes, activation: 'softmax' }));
+  made.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.adam(0.01) });
+  return made;
+}
+
+/** Runs until threads have taken over, which they do when they are up. */
+async function warmUp(action) {
+  for (let i = 0; i < 200 && tl.memory().threads === 0; ++i) await action();
+  await pause(150);
+  await action();
+}
+
+async function trained(count) {
+  force(count);
+  const made = model();
+  const [x, y] = blobs(150);
+  await warmUp(() => made.predict(x).data());
+  await made.fit(x, y, { epochs: 3, batchSize: 32, shuffle: true });
+  const weights = made.getWeights().map((weight) => [...weight.dataSync()]);
+  const results = [...(await made.predict(x).data())];
+  const used = tl.memory().threads;
+  made.dispose();
+  return { weights, results, used };
+}
+
+test('weights and results do not depend on the number of threads', async () => {
+  const alone = await trained(1);
+  assert.equal(alone.used, 0);
+  for (const count of [2, 4]) {
+    const several = await trained(count);
+    assert.equal(several.used, count);
+    assert.deepEqual(several.weights, alone.weights);
+    assert.deepEqual(several.results, alone.results);
+  }
+});
+
+test('a prediction is of the weights and rows at its call', async () => {
+  const made = model();
+  const [x] = blobs(300);
+  const rows = x.dataSync().slice();
+  await warmUp(() => made.predict(x).data());
+  const want = [...made.predict(x).dataSync()];
+  const zeros = made.getWeights().map((weight) => new Float32Array(weight.size));
+  const pending = [made.predict(x), made.predict(x)];
+  rows.forEach((_, at) => (x.dataSync()[at] = 0));
+  made.setWeights(zeros);
+  assert.deepEqual([...(await pending[0].data())], want);
+  assert.deepEqual([...pending[1].dataSync()], want);
+  x.dataSync().set(rows);
+  assert.notDeepEqual([...made.predict(x).dataSync()], want);
+  const last = made.predict(x);
+  made.dispose();
+  assert.deepEqual([...(await last.data())], Array(300 * classes).fill(Math.fround(1 / 3)));
+});
+
+test('functions run together and one after the other', async () => {
+  const make = () =>
+    tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu(), z: x.mul(2) }));
+  const [f, g] = [make(), make()];
+  const x = Float32Array.from({ length: 64 * 64 }, (_, i) => Math.sin(i));
+  await warmUp(() => f.runAsync({ x }));
+  await warmUp(() => g.runAsync({ x }));
+  const want = [...f.run({ x }).y.dataSync()];
+  const many = await Promise.all(
+    [1, 2, 3, 4].flatMap(() => [f.runAsync({ x }), g.runAsync({ x })]),
+  );
+  for (const { y, z } of many) {
+    assert.deepEqual([...y.dataSync()], want);
+    assert.equal(z.dataSync()[5], Math.fround(2 * x[5]));
+  }
+  f.dispose();
+  refuses(() => f.run({ x }), 'this function has been disposed');
+  assert.deepEqual([...g.run({ x }).y.dataSync()], want);
+  g.dispose();
+});
+
+test('the environment says how many threads there are, and why one', () => {
+  assert.deepEqual(tl.env().threads, { count: 4 });
+  tl.env().set('THREADS', false);
+  assert.equal(tl.env().threads.count, 1);
+  assert.match(tl.env().threads.why, /^turned off by env\(\)\.set/);
+  refuses(() => tl.env().set('THREADS_COUNT', 0), 'THREADS_COUNT must be an integer ≥ 1, got 0');
+  tl.env().reset();
+  assert.ok(tl.env().get('THREADS_COUNT') >= 1);
+});
+
+test('small models have no threads', async () => {
+  tl.env().reset();
+  tl.env().set('THREADS_COUNT', 4);
+  const made = model();
+  const [x] = blobs(3);
+  for (let i = 0; i < 20; ++i) await made.predict(x).data();
+  assert.equal(tl.memory().sharedModules, 0);
+  made.dispose();
+});
