@@ -20,11 +20,12 @@ constexpr int32_t kRows = 6, kRowsUnfused = 5, kHeldRegisters = 14;
 constexpr int32_t kSums = 8;  // vectors of running sums hide the latency of one
 constexpr int32_t kColumnRows = 8, kRowVectors = 8;  // tiles of one vector, and of one row
 
-constexpr int64_t kSecondLevel = 1 << 18;  // elements that fill the second-level cache
-constexpr int64_t kFarApart = 256;         // elements between neighbours that share few cache sets
-constexpr int64_t kOftenUsed = 128;        // uses of an element that pay for a copy
+constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-level cache
+constexpr int64_t kFarApart = 256;          // elements between neighbours that share few cache sets
+constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
 constexpr int64_t kLarge = 512;
 constexpr int32_t kStreams = 4;            // that a prefetcher follows
+constexpr int64_t kFewSteps = 4;           // of a loop that is not worth having
 constexpr int64_t kFewestSummed = 16;      // that pay for adding four lanes at the end
 constexpr int64_t kWorthTransposing = 32;  // uses of an element
 constexpr int32_t kWhole = 1 << 30;
@@ -82,6 +83,10 @@ Tile register_tile(const ContractionShape& shape) {
   const auto rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most));
   if (shape.column < 0) return {rows, 1};
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
+  if (shape.narrow_moves && rows > 1 && vectors > 1) {
+    // Where rows lie apart a tile takes whole cache lines of each.
+    return shape.columns() >= kFarApart ? Tile{2, 4 * lanes} : Tile{4, 2 * lanes};
+  }
   if (rows == 1) return {1, kRowVectors * lanes};
   if (vectors == 1) return {kColumnRows, lanes};
   if (vectors == 3) return {std::min(rows, 3), 3 * lanes};
@@ -166,6 +171,11 @@ Schedule default_schedule(const ContractionShape& shape) {
   schedule.columns = tile.columns;
   if (dots) schedule.unroll = std::max(kSums / (tile.rows * tile.columns), 1);
   if (dots || shape.column < 0) return legal(schedule, shape);
+  if (shape.narrow_moves && !shape.reduced.empty()) {
+    const int64_t innermost = shape.reduced.back().extent;
+    if (innermost <= kFewSteps) schedule.unroll = std::max(static_cast<int32_t>(innermost), 1);
+    return legal(schedule, shape);
+  }
   const int64_t rows = shape.rows(), columns = shape.columns(), depth = shape.depth();
   const bool plain = shape.reduced.size() == 1;
   if (rows == 1 && plain && columns * depth >= kSecondLevel) {
@@ -173,14 +183,14 @@ Schedule default_schedule(const ContractionShape& shape) {
     schedule.unroll = schedule.block_depth = kStreams;
     return legal(schedule, shape);
   }
-  const auto lies_apart = [&](int operand) {
-    return plain && shape.step(shape.reduced[0], operand) >= kFarApart;
+  const auto worth_copying = [&](int operand) {
+    if (!plain) return false;
+    const int64_t step = shape.step(shape.reduced[0], operand);
+    return step >= kFarApart && step * shape.uses(operand) >= kWorthCopying;
   };
-  const bool large = rows >= kLarge && columns >= kLarge;
-  if (lies_apart(shape.wide) && shape.uses(shape.wide) >= kOftenUsed) schedule.pack_columns = 2;
-  if (large || (lies_apart(1 - shape.wide) && shape.uses(1 - shape.wide) >= kOftenUsed)) {
-    schedule.pack_rows = plain ? 2 : 1;
-  }
+  const bool large = plain && rows >= kLarge && columns >= kLarge;
+  if (worth_copying(shape.wide)) schedule.pack_columns = 2;
+  if (large || worth_copying(1 - shape.wide)) schedule.pack_rows = 2;
   if (large && rows * depth >= 2 * kSecondLevel) {
     schedule.block_rows = static_cast<int32_t>(std::max<int64_t>(kSecondLevel / 2 / depth, 1));
   }

@@ -14,7 +14,7 @@ using loop::Stmt;
 namespace {
 
 // Fewer multiply-adds do not pay for a call.
-constexpr int64_t kWorthCalling = 256;
+constexpr int64_t kWorthCalling = 1024;
 
 }  // namespace
 

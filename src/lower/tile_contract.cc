@@ -170,15 +170,26 @@ class TileLowering {
         Code one;
         one.body =
             tile({row, column, row_block + down.position, column_block + along.position}, depth);
-        one.work = row.width * column.width * depth.segment.width;
+        one.work = row.width * column.width * depth.segment.width * outer_depth();
         one.outlined = false;
+        // Rows inside columns read the columns' operand from the nearest cache. Where both operands
+        // move with the columns neither does, and walking along them walks memory in order.
+        if (narrow_moves_) one.loop(along, column.count);
         one.loop(down, row.count);
         strip.add(std::move(one));
       }
-      strip.loop(along, column.count);
+      if (!narrow_moves_) strip.loop(along, column.count);
       all.add(std::move(strip));
     }
     return all;
+  }
+
+  int64_t outer_depth() const {
+    int64_t steps = 1;
+    for (int d : contraction_.reduced()) {
+      if (d != depth_dimension()) steps *= contraction_.extent(d);
+    }
+    return steps;
   }
 
   std::vector<Stmt> tile(const Tile& tile, const Stretch& depth) {
