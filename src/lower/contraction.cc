@@ -139,8 +139,13 @@ ExprId Contraction::operand_at(int operand, const Index& index) {
   return element(nest_, operand, index);
 }
 
+ExprId Contraction::plain(int operand) {
+  if (plain_[operand] < 0) plain_[operand] = operand_at(operand, index_);
+  return plain_[operand];
+}
+
 Stride Contraction::stride(int operand, int d) {
-  return stride_of(kernel(), operand_at(operand, index_), position_[static_cast<size_t>(d)]);
+  return stride_of(kernel(), plain(operand), position_[static_cast<size_t>(d)]);
 }
 
 std::string Contraction::access(int operand, int d) const {
@@ -153,7 +158,7 @@ std::string Contraction::access(int operand, int d) const {
 }
 
 int64_t Contraction::step(int operand, int d) {
-  const loop::Expr& expr = exprs()[operand_at(operand, index_)];
+  const loop::Expr& expr = exprs()[plain(operand)];
   if (expr.kind != ExprKind::Load) return 0;
   return expr.address.coefficient(position_[static_cast<size_t>(d)]);
 }

@@ -54,6 +54,7 @@ class Contraction {
   const graph::AffineMap& map_of(int operand) const {
     return operand == 0 ? contraction_.lhs : contraction_.rhs;
   }
+  loop::ExprId plain(int operand);  // at index()
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
   void merge(std::vector<int>& dimensions, const loop::Kernel& loads,
@@ -68,6 +69,7 @@ class Contraction {
   std::vector<loop::VarId> position_;  // loop variable of each dimension, -1 where the extent is 1
   Index index_;
   std::vector<int> kept_, reduced_;
+  loop::ExprId plain_[2] = {-1, -1};
   std::vector<size_t> guarded_[2];  // axes of each operand that the index can leave
 };
 

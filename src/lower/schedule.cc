@@ -17,7 +17,9 @@ void append_dimensions(std::string& out,
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
 // fit them; where a product needs a register until it is added, ten.
 constexpr int32_t kRows = 6, kRowsUnfused = 5, kHeldRegisters = 14;
-constexpr int32_t kSums = 8;  // vectors of running sums hide the latency of one
+constexpr int32_t kSums = 8;              // vectors of running sums hide the latency of one
+constexpr int32_t kFewestRows = 4;        // that keep the multipliers busy
+constexpr int64_t kLittleWork = 1 << 23;  // multiply-adds
 constexpr int32_t kColumnRows = 8, kRowVectors = 8;  // tiles of one vector, and of one row
 
 constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-level cache
@@ -77,9 +79,19 @@ struct Tile {
   int32_t rows, columns;
 };
 
+// The tallest tile; of a small product one that divides the rows, which halves its code.
+int32_t most_rows(const ContractionShape& shape) {
+  const int32_t most = shape.fused ? kRows : kRowsUnfused;
+  if (shape.multiply_adds() >= kLittleWork) return most;
+  for (int32_t rows = most; rows >= kFewestRows; --rows) {
+    if (shape.rows() % rows == 0) return rows;
+  }
+  return most;
+}
+
 Tile register_tile(const ContractionShape& shape) {
   const auto lanes = static_cast<int32_t>(loop::kLanes);
-  const int32_t most = shape.fused ? kRows : kRowsUnfused;
+  const int32_t most = most_rows(shape);
   const auto rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most));
   if (shape.column < 0) return {rows, 1};
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
