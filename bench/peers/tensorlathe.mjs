@@ -63,15 +63,7 @@ const rules = {
   mul: (_, [a, b]) => a.mul(b),
   relu: (_, [x]) => x.relu(),
   sigmoid: (_, [x]) => x.sigmoid(),
-  gelu(_, [x]) {
-    const inner = x
-      .mul(x)
-      .mul(x)
-      .mul(0.044715)
-      .add(x)
-      .mul(Math.sqrt(2 / Math.PI));
-    return inner.tanh().add(1).mul(x).mul(0.5);
-  },
+  gelu: (_, [x]) => x.gelu(true),
   softmax: (_, [x]) => x.softmax(),
   layerNorm({ epsilon }, [x, scale, shift]) {
     const centred = x.sub(x.mean(-1, true));

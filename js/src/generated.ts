@@ -179,6 +179,10 @@ export interface OperationFunctions {
   leakyRelu(x: Operand, alpha?: number): SymbolicTensor;
   /** elu(x, alpha = 1) */
   elu(x: Operand, alpha?: number): SymbolicTensor;
+  /** erf(x) */
+  erf(x: Operand): SymbolicTensor;
+  /** gelu(x, approximate = false) */
+  gelu(x: Operand, approximate?: boolean): SymbolicTensor;
   /** softplus(x) */
   softplus(x: Operand): SymbolicTensor;
   /** softmax(x, dim = -1) */
@@ -336,6 +340,10 @@ export interface OperationMethods {
   leakyRelu(alpha?: number): SymbolicTensor;
   /** elu(x, alpha = 1) */
   elu(alpha?: number): SymbolicTensor;
+  /** erf(x) */
+  erf(): SymbolicTensor;
+  /** gelu(x, approximate = false) */
+  gelu(approximate?: boolean): SymbolicTensor;
   /** softplus(x) */
   softplus(): SymbolicTensor;
   /** softmax(x, dim = -1) */
@@ -453,6 +461,8 @@ export const operations = {
   relu6: { tensors: 1, attributes: [] },
   leakyRelu: { tensors: 1, attributes: ['alpha'] },
   elu: { tensors: 1, attributes: ['alpha'] },
+  erf: { tensors: 1, attributes: [] },
+  gelu: { tensors: 1, attributes: ['approximate'] },
   softplus: { tensors: 1, attributes: [] },
   softmax: { tensors: 1, attributes: ['dim'] },
   logSoftmax: { tensors: 1, attributes: ['axis'] },

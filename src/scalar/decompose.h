@@ -37,18 +37,20 @@ V clamp(const V& x, float lowest, float highest) {
 }
 
 // x = n ln 2 + rest with |rest| <= ln 2 / 2 and an integer n, kept in the low bits of `shifted`.
+// Negated: -x = n ln 2 - rest.
 template <class V>
 struct Reduced {
   V shifted, rest;
 };
 
-template <class V>
+template <bool negated = false, class V>
 Reduced<V> reduce_by_ln2(const V& x) {
+  constexpr float kSign = negated ? -1.0f : 1.0f;
   const V magic = x.like(12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer
-  const V shifted = mul_add(x, x.like(1.44269504f), magic);
+  const V shifted = mul_add(x, x.like(kSign * 1.44269504f), magic);
   const V n = shifted - magic;
-  const V rest = mul_add(n, x.like(-0.693359375f), x);
-  return {shifted, mul_add(n, x.like(2.12194440e-4f), rest)};
+  const V rest = mul_add(n, x.like(kSign * -0.693359375f), x);
+  return {shifted, mul_add(n, x.like(kSign * 2.12194440e-4f), rest)};
 }
 
 // 2^(n + bias - 127) for the n of a reduction.
@@ -58,12 +60,16 @@ V power_of_two(const V& shifted, int bias) {
                    shifted.like_i32(bias << 23));
 }
 
-template <class V>
+// e^x, or e^-x.
+template <bool negated = false, class V>
 V decompose_exp(const V& x) {
+  constexpr float kSign = negated ? -1.0f : 1.0f;
   // 2 e^rest; the factor 2 lets 2^(n-1) span all finite results.
-  static constexpr float kTwiceExp[] = {2.0f,          1.999999411f,   0.9999829229f,
-                                        0.3333528016f, 0.08379678124f, 0.01658045664f};
-  const Reduced<V> reduced = reduce_by_ln2(clamp(x, -87.3f, 89.0f));
+  static constexpr float kTwiceExp[] = {2.0f,           kSign * 1.999999411f,
+                                        0.9999829229f,  kSign * 0.3333528016f,
+                                        0.08379678124f, kSign * 0.01658045664f};
+  const V bounded = negated ? clamp(x, -89.0f, 87.3f) : clamp(x, -87.3f, 89.0f);
+  const Reduced<V> reduced = reduce_by_ln2<negated>(bounded);
   return polynomial(reduced.rest, kTwiceExp) * power_of_two(reduced.shifted, 126);
 }
 
@@ -107,7 +113,7 @@ V decompose_tanh(const V& x) {
 template <class V>
 V decompose_sigmoid(const V& x) {
   const V one = x.like(1.0f);
-  return one / (one + decompose_exp(x.like(0.0f) - x));
+  return one / (one + decompose_exp<true>(x));
 }
 
 template <class V>

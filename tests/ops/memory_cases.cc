@@ -123,7 +123,14 @@ void states_of_rows(Builder& b) {
   b.output("y", centred * b.reshape(next, {8, 1}) + b.reshape(r, {8, 1}));
 }
 
+void gelu(Builder& b) {
+  const Tensor x = floats(b, "x", {5, 13}) * floats(b, "w", {13});
+  b.output("exact", ops::gelu(x));
+  b.output("approximate", ops::gelu(x, true));
+}
+
 constexpr Case kCases[] = {
+    {"gelu", gelu},
     {"rows_of_40", rows<40>},
     {"rows_of_19", rows<19>},
     {"rows_of_3", rows<3>},

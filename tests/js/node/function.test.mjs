@@ -175,6 +175,9 @@ test('smooth operations', () => {
   near((g) => g.logSumExp([1, 2]), [Math.log(sum)]);
   near((g) => g.rsqrt([4]), [0.5]);
   near((g) => g.softplus([0, 100]), [Math.log(2), 100]);
+  near((g) => g.erf([-9, 0.5]), [-1, 0.5204999]);
+  near((g) => g.gelu([-1, 1]), [-0.15865525, 0.8413447]);
+  near((g) => g.gelu([-1, 1], true), [-0.158808, 0.841192]);
   near((g) => g.leakyRelu([-1, 1]), [-0.2, 1]);
 });
 
