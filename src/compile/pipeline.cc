@@ -7,6 +7,7 @@
 #include "graph/verify.h"
 #include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
+#include "loop/fold_copies.h"
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/split_guards.h"
@@ -38,6 +39,13 @@ Pass on_kernels(std::string_view name, void (*run)(loop::Kernel&)) {
             for (loop::Entry& entry : state.loops.entries) {
               for (loop::Kernel& kernel : entry.kernels) run(kernel);
             }
+            return {};
+          }};
+}
+
+Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
+  return {name, [run](State& state) -> Status {
+            run(state.loops);
             return {};
           }};
 }
@@ -138,6 +146,7 @@ std::vector<Pass> list_passes(Target target) {
       for (const lower::Pass& pass : lower::kPasses)
         passes.push_back(on_graphs(pass.name, pass.run));
       passes.push_back(lowering(lower::Style::Lanes));
+      passes.push_back(on_modules("fold_copies", loop::fold_copies));
       passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
       passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
       passes.push_back(on_kernels("split_guards", loop::split_guards));

@@ -196,9 +196,10 @@ Schedule default_schedule(const ContractionShape& shape) {
     return legal(schedule, shape);
   }
   const auto worth_copying = [&](int operand) {
-    if (!plain) return false;
-    const int64_t step = shape.step(shape.reduced[0], operand);
-    return step >= kFarApart && step * shape.uses(operand) >= kWorthCopying;
+    if (shape.reduced.empty() || (!plain && operand != shape.wide)) return false;
+    const int64_t step = shape.step(shape.reduced.back(), operand);
+    const int64_t least = plain ? 1 : 2;  // a window's taps are deep: even fewer fit a cache
+    return step * least >= kFarApart && step * least * shape.uses(operand) >= kWorthCopying;
   };
   const bool large = plain && rows >= kLarge && columns >= kLarge;
   if (worth_copying(shape.wide)) schedule.pack_columns = 2;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "loop/bind_grid.h"
 #include "loop/collapse_loops.h"
+#include "loop/fold_copies.h"
 #include "loop/interpret.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/split_work.h"
@@ -71,6 +72,7 @@ Result<loop::Module> lower_for(const graph::Graph& graph, compile::Target target
   if (lanes) entry = lower::prepare(std::move(entry));
   loop::Module module = lower::lower(program, lanes ? lower::Style::Lanes : lower::Style::Threads);
   TRY(loop::verify(module));
+  if (lanes) loop::fold_copies(module);
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     if (lanes) {

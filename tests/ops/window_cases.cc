@@ -63,6 +63,15 @@ void conv_with_epilogue(Builder& b) {
   b.output("y", ops::relu(normal) + floats(b, "residual", {2, 6, 6, 16}));
 }
 
+// Wide enough for panels of the filter, which are made while compiling.
+void conv_of_constant(Builder& b) {
+  std::vector<float> taps(9 * 4 * 128);
+  for (size_t i = 0; i < taps.size(); ++i) taps[i] = static_cast<float>(i * 7 % 31) / 16 - 1;
+  const auto bytes = std::as_bytes(std::span(taps));
+  const Tensor filter = b.constant(DType::F32, {3, 3, 4, 128}, {bytes.begin(), bytes.end()});
+  b.output("y", ops::conv(floats(b, "x", {1, 12, 12, 4}), filter, {kSame}));
+}
+
 void depthwise(Builder& b, Shape x, Shape filter, const WindowOptions& options) {
   b.output("y", ops::depthwise_conv(floats(b, "x", std::move(x)), floats(b, "w", std::move(filter)),
                                     options));
@@ -140,6 +149,7 @@ const Case kCases[] = {
     {"conv_grouped", conv_grouped},
     {"conv_3d", conv_3d},
     {"conv_with_epilogue", conv_with_epilogue},
+    {"conv_of_constant", conv_of_constant},
     {"depthwise_same", depthwise_same},
     {"depthwise_strided", depthwise_strided},
     {"depthwise_narrow", depthwise_narrow},

@@ -1,0 +1,14 @@
+// Runs kernels that only copy constants while compiling.
+// Before: lowered loops, not yet scheduled for lanes. After: no kernel copies from one constant
+// alone to a Temporary that nothing else writes; that buffer is a constant itself, and constants
+// that nothing reads are empty. It runs right after lowering, which packs the constant operands of
+// contractions with such kernels.
+#pragma once
+
+#include "loop/loop.h"
+
+namespace lathe::loop {
+
+void fold_copies(Module& module);
+
+}  // namespace lathe::loop

@@ -1,0 +1,80 @@
+// Copies of constants run while compiling: guards, steps and nests as the interpreter runs them;
+// what is no such copy stays.
+#include "loop/fold_copies.h"
+
+#include <gtest/gtest.h>
+
+#include "loop/interpret.h"
+#include "loop/parse.h"
+#include "loop/verify.h"
+
+namespace lathe::loop {
+namespace {
+
+Module parsed(std::string_view text) {
+  auto module = parse(text);
+  EXPECT_TRUE(module) << module.error().message;
+  return module ? *std::move(module) : Module{};
+}
+
+std::vector<float> result(const Module& module, int32_t buffer) {
+  Memory memory(module);
+  EXPECT_TRUE(run(module, "e", memory));
+  const auto view = memory.view<float>(buffer);
+  return {view.begin(), view.end()};
+}
+
+TEST(FoldCopies, RunsThemOnce) {
+  Module module = parsed(R"(
+    buffer c : f32[6] constant {1.0, 2.0, 3.0, 4.0, 5.0, 6.0}
+    buffer t : f32[8] temporary
+    buffer y : f32[8] output
+    entry e {
+      output "y" [8] y
+      kernel copy {
+        for i in 2 {
+          for j in 2 { t[4*i + j] = c[3*j + i] }
+          for u in 2 unroll { t[4*i + u + 2] = c[3*i + 2*u - 1 if 0 <= i + u - 1 < 1] }
+        }
+      }
+      kernel use { for i in 8 { y[i] = add(t[i], 1.0) } }
+    })");
+  const std::vector<float> want = result(module, 2);
+  fold_copies(module);
+  const Status sound = verify(module);
+  ASSERT_TRUE(sound) << sound.error().message;
+  ASSERT_EQ(module.entries[0].kernels.size(), 1u);
+  EXPECT_EQ(module.entries[0].kernels[0].name, "use");
+  EXPECT_EQ(module.buffers[0].size, 0) << "nothing reads it any more";
+  EXPECT_EQ(module.buffers[1].role, BufferRole::Constant);
+  EXPECT_EQ(result(module, 2), want);
+}
+
+TEST(FoldCopies, LeavesWhatIsNoCopyOfConstants) {
+  const std::string_view bodies[] = {
+      "kernel k { for i in 4 { t[i] = neg(c[i]) } }",
+      "kernel k { for i in 4 { t[i] = x[i] } }",
+      "kernel k { for i in 4 { y[i] = c[i] } }",
+      "kernel k { for i in 4 { t[i] = c[i] } } kernel l { t[0] = x[1] }",
+      "kernel k { for i in 4 { if 0 <= i - 1 < 2 { t[i] = c[i] } } }",
+  };
+  for (const std::string_view body : bodies) {
+    Module module = parsed(std::string(R"(
+      buffer c : f32[4] constant {1.0, 2.0, 3.0, 4.0}
+      buffer x : f32[4] input
+      buffer t : f32[4] temporary
+      buffer y : f32[4] output
+      entry e {
+        input "x" [4] x
+        output "y" [4] y
+        )") + std::string(body) +
+                           "}");
+    const size_t kernels = module.entries[0].kernels.size();
+    fold_copies(module);
+    EXPECT_EQ(module.entries[0].kernels.size(), kernels) << body;
+    EXPECT_EQ(module.buffers[2].role, BufferRole::Temporary) << body;
+  }
+}
+
+}  // namespace
+}  // namespace lathe::loop
