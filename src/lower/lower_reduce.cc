@@ -19,7 +19,7 @@ using loop::VarId;
 namespace {
 
 // Independent running folds hide the latency of one.
-constexpr int64_t kAccumulators = 4;
+constexpr int64_t kAccumulators = 8;
 
 class ReduceLowering {
  public:

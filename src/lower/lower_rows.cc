@@ -24,7 +24,8 @@ using loop::VarId;
 
 namespace {
 
-constexpr int kPolynomial = 12;  // operations that one of scalar/decompose.h stands for
+constexpr int64_t kUnrolled = 8;  // elements of a row that is no loop
+constexpr int kPolynomial = 12;   // operations that one of scalar/decompose.h stands for
 
 class RowLowering {
  public:
@@ -91,10 +92,11 @@ class RowLowering {
     return exprs;
   }
 
-  std::vector<Stmt> around(const std::vector<VarId>& vars, std::vector<Stmt> body) const {
+  std::vector<Stmt> around(const std::vector<VarId>& vars, std::vector<Stmt> body,
+                           LoopKind kind = LoopKind::Serial) const {
     for (size_t i = vars.size(); i-- > 0;) {
       std::vector<Stmt> outer;
-      outer.push_back(loop::for_loop(vars[i], LoopKind::Serial, std::move(body)));
+      outer.push_back(loop::for_loop(vars[i], kind, std::move(body)));
       body = std::move(outer);
     }
     return body;
@@ -177,9 +179,17 @@ class RowLowering {
     if (fits_lanes(pass)) {
       append(body, pass_in_lanes(pass));
     } else {
-      append(body, around(reduced_, statements(pass, index_, 0, 1, per_row_)));
+      append(body, around(reduced_, statements(pass, index_, 0, 1, per_row_), scalar_loops()));
     }
     return body;
+  }
+
+  // A loop costs more than a few elements.
+  LoopKind scalar_loops() const {
+    int64_t length = 1;
+    for (VarId var : reduced_) length *= extent(var);
+    const bool is_short = length > 0 && length <= kUnrolled;
+    return is_short && nest_.context().style == Style::Lanes ? LoopKind::Unroll : LoopKind::Serial;
   }
 
   ExprId identity(Value fold) {
