@@ -76,7 +76,7 @@ export interface ModuleMetadata {
   version: number;
   memoryBytes: number;
   temporaryBytes: number;
-  /** Whether the memory is shared and imported, and entries take the number of their threads. */
+  /** Whether the memory is shared and imported, and several threads may call an entry together. */
   threads: boolean;
   /** `threads`: more than these have too little to do. */
   entries: { name: string; threads: number; inputs: BufferPlace[]; outputs: BufferPlace[] }[];

@@ -11,7 +11,7 @@ import { addModule, beginJob, jobOf, poolIsIdle, removeModule } from './threads.
 export class Entry {
   readonly inputs: ReadonlyMap<string, DataArray>;
   readonly outputs: ReadonlyMap<string, DataArray>;
-  readonly #call: (threads: number) => void;
+  readonly #call: (mayWait: number) => void;
   readonly #shared: SharedModule | undefined;
 
   constructor(
@@ -19,7 +19,7 @@ export class Entry {
     readonly place: ModuleMetadata['entries'][number],
     shared: SharedModule | undefined,
   ) {
-    this.#call = exports[place.name] as (threads: number) => void;
+    this.#call = exports[place.name] as (mayWait: number) => void;
     this.#shared = shared;
     const memory = exports.memory as WebAssembly.Memory;
     const windows = (places: BufferPlace[]) =>
@@ -58,7 +58,7 @@ export class Entry {
     this.inputs.get('rows')![0] = count;
   }
 
-  /** Runs to its end: on threads where this one may sleep meanwhile, else alone. */
+  /** Runs to its end: with other threads where this one may sleep for them, else alone. */
   run(): void {
     const job = mayBlock ? this.begin() : undefined;
     if (job === undefined) this.runAlone();
@@ -73,14 +73,21 @@ export class Entry {
   }
 
   runAlone(): void {
-    this.#call(1);
+    if (this.#shared !== undefined) {
+      (this.#shared.exports['threads.begin'] as (entry: number) => void)(this.#index);
+    }
+    this.#call(0);
   }
 
   /** Starts a run on threads; nothing where this thread should do it alone. */
   begin(): Job | undefined {
-    const { name, threads } = this.place;
+    const { threads } = this.place;
     if (this.#shared === undefined || threads < 2) return undefined;
-    return beginJob(this.#shared, this.#shared.entries.indexOf(name), threads);
+    return beginJob(this.#shared, this.#index, threads);
+  }
+
+  get #index(): number {
+    return this.#shared!.entries.indexOf(this.place.name);
   }
 
   output(name: string): DataArray {

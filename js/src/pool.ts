@@ -4,10 +4,13 @@ import {
   cellOf,
   type FromWorker,
   makeControl,
+  noteDone,
   own,
+  packJob,
   pooled,
   readReason,
   type ToWorker,
+  writeReason,
 } from './protocol.js';
 
 /** A module in shared memory, as the thread that made it sees it. */
@@ -63,10 +66,12 @@ export class Job {
   constructor(
     private readonly pool: Pool,
     readonly module: SharedModule,
-    readonly threads: number,
+    readonly entry: string,
+    /** Counts the runs of the pool. */
+    readonly number: number,
   ) {}
 
-  /** Blocks until the run is over; where that is not allowed, spins. Error: a thread failed. */
+  /** Helps until the run is over; may sleep where that is allowed. Error: a thread failed. */
   wait(): void {
     this.settle();
     this.#check();
@@ -74,13 +79,14 @@ export class Job {
 
   /** `wait` that leaves the error to others. */
   settle(): void {
-    const { control } = this.pool;
-    for (;;) {
-      const running = Atomics.load(control, pooled.running);
-      if (this.#isOver || running === 0) break;
-      if (mayBlock) Atomics.wait(control, pooled.running, running);
+    if (this.#isOver) return;
+    try {
+      (this.module.exports[this.entry] as (mayWait: number) => void)(mayBlock ? 1 : 0);
+      noteDone(this.pool.control, this.number);
+    } catch (error) {
+      this.pool.fail(this, String(error));
     }
-    this.finish();
+    this.#finish();
   }
 
   /** Resolves when the run is over. Error: a thread failed. */
@@ -91,20 +97,17 @@ export class Job {
 
   /** `ended` that leaves the error to others. */
   async over(): Promise<void> {
-    const { control } = this.pool;
     const until = performance.now() + spinMs;
-    while (!this.#isOver && Atomics.load(control, pooled.running) !== 0) {
-      if (performance.now() > until) await this.pool.nextEnd();
+    while (!this.#isOver && !this.pool.hasEnded(this)) {
+      if (performance.now() > until) await this.pool.nextEnd(this);
     }
-    this.finish();
+    this.#finish();
   }
 
-  /** Notes how the run ended and makes the module ready for the next. */
-  finish(): void {
+  #finish(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#problem = this.pool.release(this);
-    if (this.#problem !== undefined) (this.module.exports['threads.reset'] as () => void)();
   }
 
   #check(): void {
@@ -122,6 +125,7 @@ export class Pool {
   #job: Job | undefined;
   #end: { promise: Promise<void>; resolve: () => void } | undefined;
   #problem: string | undefined;
+  readonly #lost = new Set<number>();
 
   /** `onBroken` hears why the threads are of no use any more. */
   constructor(
@@ -152,36 +156,50 @@ export class Pool {
    * have the module, which the first call sends them.
    */
   begin(module: SharedModule, entry: number, most: number): Job | undefined {
-    const threads = Math.min(most, this.size);
-    if (this.#job !== undefined || threads < 2 || !this.#has(module)) return undefined;
+    const helpers = Math.min(most, this.size);
+    if (this.#job !== undefined || helpers < 2 || !this.#has(module)) return undefined;
     const { control } = this;
-    control[pooled.module] = this.#ids.get(module)!.id;
-    control[pooled.entry] = entry;
-    control[pooled.threads] = threads;
+    (module.exports['threads.begin'] as (entry: number) => void)(entry);
+    const number = control[pooled.number]! + 1;
     Atomics.store(control, pooled.failed, 0);
     Atomics.store(control, pooled.awaited, 0);
-    Atomics.store(control, pooled.running, threads);
-    this.#job = new Job(this, module, threads);
-    for (let index = 0; index < threads; ++index) {
+    Atomics.store(control, pooled.job, packJob(this.#ids.get(module)!.id, entry));
+    Atomics.store(control, pooled.number, number);
+    this.#job = new Job(this, module, module.entries[entry]!, number);
+    for (let index = 0; index < helpers; ++index) {
       Atomics.add(control, cellOf(index, own.ticket), 1);
       this.#ring(index);
     }
     return this.#job;
   }
 
+  /** Whether a thread has seen the end of the run. */
+  hasEnded({ number }: Job): boolean {
+    return Atomics.load(this.control, pooled.done) >= number;
+  }
+
+  /** Ends a run early, for a reason. */
+  fail({ module }: Job, reason: string): void {
+    writeReason(this.control, reason);
+    Atomics.store(this.control, pooled.failed, 1);
+    (module.exports['threads.abort'] as () => void)();
+  }
+
   /** Ends a job that is over. Returns why it failed, if it did. */
   release(job: Job): string | undefined {
     if (this.#job !== job) return undefined;
-    this.#job = undefined;
     const failed = Atomics.load(this.control, pooled.failed) === 1;
-    const problem = failed ? (this.#problem ?? readReason(this.control)) : undefined;
+    // Tasks under way still write to the memory.
+    while (failed && !this.#threads.every((_, index) => this.#isOut(index)));
+    this.#job = undefined;
     this.#end?.resolve();
+    const reason = failed ? readReason(this.control) : undefined;
     if (this.#problem !== undefined) this.stop();
-    return problem;
+    return reason;
   }
 
   /** Resolves when the run under way is over. */
-  nextEnd(): Promise<void> {
+  nextEnd(job: Job): Promise<void> {
     if (this.#end !== undefined) return this.#end.promise;
     let resolve = () => {};
     const promise = new Promise<void>((done) => {
@@ -194,7 +212,7 @@ export class Pool {
     this.#end = { promise, resolve };
     this.#hold(true);
     Atomics.store(this.control, pooled.awaited, 1);
-    if (Atomics.load(this.control, pooled.running) === 0) resolve();
+    if (this.hasEnded(job)) resolve();
     return promise;
   }
 
@@ -247,24 +265,29 @@ export class Pool {
 
   #receive(message: FromWorker, index: number): void {
     if (message.kind === 'broken') this.#lose(index, message.reason);
-    else if (Atomics.load(this.control, pooled.running) === 0) this.#end?.resolve();
+    else if (this.#job === undefined || this.hasEnded(this.#job)) this.#end?.resolve();
+  }
+
+  /** Whether the thread has left every run. */
+  #isOut(index: number): boolean {
+    const { control } = this;
+    const ticket = Atomics.load(control, cellOf(index, own.ticket));
+    return this.#lost.has(index) || Atomics.load(control, cellOf(index, own.finished)) === ticket;
   }
 
   /** A thread is gone: the others must not wait for it. */
   #lose(index: number, reason: string): void {
-    if (this.#threads.length === 0 || this.#problem !== undefined) return;
-    this.#problem = reason;
-    this.onBroken(reason);
-    if (this.#job === undefined) {
-      this.stop();
-      return;
+    if (this.#threads.length === 0) return;
+    const job = this.#job;
+    if (job !== undefined && !this.#isOut(index)) {
+      this.fail(job, reason);
+      noteDone(this.control, job.number);
     }
-    const ticket = Atomics.load(this.control, cellOf(index, own.ticket));
-    const isOut = Atomics.load(this.control, cellOf(index, own.finished)) === ticket;
-    if (index >= this.#job.threads || isOut) return;
-    Atomics.store(this.control, pooled.failed, 1);
-    (this.#job.module.exports['threads.abort'] as () => void)();
-    if (Atomics.sub(this.control, pooled.running, 1) === 1) this.#end?.resolve();
+    this.#lost.add(index);
+    if (this.#problem === undefined) this.onBroken(reason);
+    this.#problem = reason;
+    if (job === undefined) this.stop();
+    else this.#end?.resolve();
   }
 
   #start(index: number): Thread {

@@ -1,14 +1,16 @@
 /** How the pool and its workers speak: messages for what is rare, cells of shared memory for every run. */
 
-/** Cells of the whole pool, in 32-bit words. A job is: these threads run this entry of this module. */
-export const pooled = {
-  module: 0,
-  entry: 1,
-  threads: 2,
-  running: 3,
-  failed: 4,
-  awaited: 5,
-} as const;
+/**
+ * Cells of the whole pool, in 32-bit words. `job` says which entry of which module runs, `number`
+ * counts runs, `done` is the number of the last one that is over, `awaited` whether anybody wants a
+ * message about it.
+ */
+export const pooled = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
+
+/** A module and one of its entries in one word, so that nobody reads half of it. */
+export const packJob = (module: number, entry: number) => module * 256 + entry;
+/** The reverse of `packJob`. */
+export const unpackJob = (job: number) => [Math.floor(job / 256), job % 256] as const;
 
 /**
  * Cells of one worker. `bell` changes with everything that concerns it, `posted` and `handled` count
@@ -21,6 +23,16 @@ const stride = 16; // a cache line
 /** The place of a worker's cell. */
 export function cellOf(worker: number, cell: number): number {
   return stride * (worker + 1) + cell;
+}
+
+/** Says that a run is over, unless a later one is known to be. Returns whether that is news. */
+export function noteDone(control: Int32Array, number: number): boolean {
+  for (let known = Atomics.load(control, pooled.done); known < number;) {
+    const found = Atomics.compareExchange(control, pooled.done, known, number);
+    if (found === known) return true;
+    known = found;
+  }
+  return false;
 }
 
 const longestText = 200;

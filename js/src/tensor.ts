@@ -58,8 +58,8 @@ export class Tensor {
   }
 
   /**
-   * The elements, not a copy. Threads may still compute them: Node and workers then sleep until they
-   * are there; a page's own thread may not sleep and spins, so pages better await `data`. Errors:
+   * The elements, not a copy. Threads may still compute them: this one then helps. Node and workers
+   * sleep for the rest; a page's own thread may not and spins, so pages better await `data`. Errors:
    * after dispose; a thread failed.
    */
   dataSync(): DataArray {

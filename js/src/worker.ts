@@ -1,5 +1,14 @@
 /** One thread of the pool: keeps modules, sleeps on its bell, runs entries. Runs in browsers and in Node. */
-import { cellOf, type FromWorker, own, pooled, type ToWorker, writeReason } from './protocol.js';
+import {
+  cellOf,
+  type FromWorker,
+  noteDone,
+  own,
+  pooled,
+  type ToWorker,
+  unpackJob,
+  writeReason,
+} from './protocol.js';
 
 interface Port {
   postMessage(message: FromWorker): void;
@@ -76,20 +85,25 @@ function serve(): void {
   }
 }
 
+/** Helps with the run under way, which may be a later one than it was called for, or over. */
 function work(): void {
-  const { exports, entries } = modules.get(control[pooled.module]!)!;
-  try {
-    const entry = exports[entries[control[pooled.entry]!]!] as (threads: number) => void;
-    entry(control[pooled.threads]!);
-  } catch (error) {
-    writeReason(control, String(error));
-    Atomics.store(control, pooled.failed, 1);
-    (exports['threads.abort'] as () => void)();
+  const number = Atomics.load(control, pooled.number);
+  const [module, entry] = unpackJob(Atomics.load(control, pooled.job));
+  const loaded = modules.get(module);
+  if (loaded !== undefined) {
+    const { exports, entries } = loaded;
+    try {
+      (exports[entries[entry]!] as (mayWait: number) => void)(1);
+    } catch (error) {
+      writeReason(control, String(error));
+      Atomics.store(control, pooled.failed, 1);
+      (exports['threads.abort'] as () => void)();
+    }
   }
   Atomics.store(control, at(own.finished), ticket);
-  if (Atomics.sub(control, pooled.running, 1) !== 1) return;
-  Atomics.notify(control, pooled.running);
-  if (Atomics.exchange(control, pooled.awaited, 0) === 1) port.postMessage({ kind: 'done' });
+  if (noteDone(control, number) && Atomics.exchange(control, pooled.awaited, 0) === 1) {
+    port.postMessage({ kind: 'done' });
+  }
 }
 
 if (threads === undefined) {

@@ -67,7 +67,7 @@ Status check_states(const graph::Program& program) {
 
 // Everything that the module exports has a name of its own.
 Status check_names(const graph::Program& program) {
-  std::set<std::string> taken = {"memory", "threads.abort", "threads.reset"};
+  std::set<std::string> taken = {"memory", "threads.abort", "threads.begin"};
   for (const graph::Graph& entry : program.entries) {
     if (!taken.insert(entry.name).second) {
       return fail(concat("entry '", entry.name, "': the name is taken"));

@@ -48,7 +48,7 @@ struct Buffer {
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
-// executable for threads it is (threads: i32) -> (): that many threads call it once each.
+// executable for threads it is (may_wait: i32) -> (), as emit/wasm/threads.h says.
 struct Entry {
   std::string name;
   int threads = 1;  // more than these have too little to do

@@ -8,9 +8,9 @@ namespace lathe::loop {
 
 namespace {
 
-// Nanoseconds of an instruction, on one element or on all lanes at once.
-constexpr double kOperation = 0.2;
-constexpr double kAccess = 0.5;
+// Nanoseconds of an instruction, on one element or on all lanes at once: several run at a time.
+constexpr double kOperation = 0.08;
+constexpr double kAccess = 0.1;
 constexpr double kIteration = 0.3;
 
 double work_of_store(const Kernel& kernel, const Stmt& stmt) {

@@ -34,7 +34,7 @@ inline constexpr Variant kVariants[] = {
     {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
 };
 // Splits even what is far too small for it.
-inline constexpr double kSplitAlways = 1;
+inline constexpr double kSplitAlways = 0.1;
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
 

@@ -20,7 +20,8 @@ export function runCase(test, bytes) {
   for (const [index, entry] of test.metadata.entries.entries()) {
     const { exports } = instantiate(module, test.metadata.memoryBytes);
     prepare(exports.memory, test, entry);
-    exports[entry.name](1);
+    exports['threads.begin']?.(index);
+    exports[entry.name](0);
     const problem = verdict(exports.memory, test, index);
     if (problem) return problem;
   }

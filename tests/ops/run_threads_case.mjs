@@ -16,9 +16,12 @@ export class Team {
     for (const [index, entry] of entries.entries()) {
       const alone = instantiate(module, memoryBytes).exports;
       prepare(alone.memory, test, entry);
-      alone[entry.name](1);
-      const { memory } = instantiate(module, memoryBytes).exports;
+      alone['threads.begin'](index);
+      alone[entry.name](0);
+      const together = instantiate(module, memoryBytes).exports;
+      const { memory } = together;
       prepare(memory, test, entry);
+      together['threads.begin'](index);
       const problems = await this.#call(module, memory, entry.name);
       const problem =
         problems.find(Boolean) ??
@@ -34,7 +37,7 @@ export class Team {
   }
 
   #call(module, memory, entry) {
-    const message = { module, memory, entry, threads: this.#workers.length };
+    const message = { module, memory, entry };
     return Promise.all(
       this.#workers.map(
         (worker) =>
@@ -47,7 +50,7 @@ export class Team {
   }
 }
 
-// Behind the cells that threads meet at.
+// Behind the cells that say what is done.
 function difference(entry, several, alone) {
   const got = new Uint32Array(several.buffer, 64);
   const want = new Uint32Array(alone.buffer, 64);

@@ -2,9 +2,9 @@
 const { parentPort } = (await globalThis.process?.getBuiltinModule?.('node:worker_threads')) ?? {};
 const port = parentPort ?? globalThis;
 
-function run({ module, memory, entry, threads }) {
+function run({ module, memory, entry }) {
   try {
-    new WebAssembly.Instance(module, { env: { memory } }).exports[entry](threads);
+    new WebAssembly.Instance(module, { env: { memory } }).exports[entry](1);
     return undefined;
   } catch (error) {
     return String(error);

@@ -63,6 +63,7 @@ void emit_for_threads(wasm::ModuleBuilder& builder, std::span<const loop::Entry>
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
   }
+  threads.finish();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Threads that run an entry together: they share the memory, take tasks by counting and wait for
-// each other at barriers. It knows nothing of what the tasks do.
+// Threads that run an entry together: they share the memory and take its tasks one by one. Nobody
+// waits for a thread that has not come yet; whoever comes late joins where the others are. It knows
+// nothing of what the tasks do.
 #pragma once
 
 #include <cstdint>
@@ -11,31 +12,35 @@
 
 namespace lathe::emit {
 
-// Uses the first 64 bytes of the memory, which start as zeros and are zeros between runs but for
-// the number of the last barrier.
+// Uses the first 64 bytes of the memory.
 class ThreadsEmitter {
  public:
-  // Exports "threads.abort" () -> (), which ends every run early: threads that wait or come to a
-  // barrier return; and "threads.reset" () -> (), to call when the last of them has returned.
   explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder);
 
-  // Exports a function (threads: i32) -> () that this many threads call once each. Only one that is
-  // called with more than one thread waits.
+  // Exports a function (may_wait: i32) -> () that any number of threads call. It returns when the
+  // run is over: all tasks are done. A thread with may_wait = 0 spins where others sleep.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
+  // Exports "threads.begin" (entry: i32) -> (), which starts a run of the entry of this number when
+  // the one before is over, and "threads.abort" () -> (), which sends all threads home after the
+  // task they are at.
+  void finish();
+
  private:
-  void emit_arrive();
-  void emit_barrier();
-  void emit_abort();
-  void emit_reset();
+  void emit_take();
+  void emit_advance();
+  void emit_wait();
 
   wasm::ModuleBuilder& module_builder_;
-  uint32_t arrive_ = 0;   // (threads) -> (whether it was the last)
-  uint32_t barrier_ = 0;  // (threads) -> (whether the run was aborted)
+  uint32_t take_ = 0;     // (work) -> (whether it was still so, and the task is taken)
+  uint32_t advance_ = 0;  // (phase that is done) -> ()
+  uint32_t wait_ = 0;     // (phase, may_wait) -> ()
+  uint32_t phases_ = 0;
+  std::vector<uint32_t> first_phases_;  // of each entry
 };
 
 // Phases of one task each become one where they follow each other: a single thread runs them, in
-// order.
+// order. Phases without tasks are left out.
 std::vector<Phase> merged(std::vector<Phase> phases);
 
 }  // namespace lathe::emit
