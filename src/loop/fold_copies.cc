@@ -55,8 +55,17 @@ class Copy {
     return sum;
   }
 
-  void copy(int64_t to, int64_t from) {
-    std::memcpy(to_.data() + to * size_, from_.data() + from * size_, static_cast<size_t>(size_));
+  void copy(int64_t to, int64_t from, int64_t count = 1) {
+    std::byte* target = to_.data() + to * size_;
+    const std::byte* source = from_.data() + from * size_;
+    // Of a known size it is one instruction.
+    if (count * size_ == 16) {
+      std::memcpy(target, source, 16);
+    } else if (count * size_ == 4) {
+      std::memcpy(target, source, 4);
+    } else {
+      std::memcpy(target, source, static_cast<size_t>(count * size_));
+    }
   }
 
   void store(const Stmt& stmt) {
@@ -77,6 +86,7 @@ class Copy {
       const int64_t to = at(stmt.address), from = at(load.address);
       const int64_t to_step = stmt.address.coefficient(loop.var);
       const int64_t from_step = load.address.coefficient(loop.var);
+      if (to_step == 1 && from_step == 1) return copy(to, from, extent(loop));
       for (int64_t i = 0; i < extent(loop); ++i) copy(to + i * to_step, from + i * from_step);
       return;
     }
