@@ -14,9 +14,10 @@ import { products } from './suites/products.mjs';
 import { size } from './suites/size.mjs';
 import { start } from './suites/start.mjs';
 import { train } from './suites/train.mjs';
+import { tune } from './suites/tune.mjs';
 
 /** A suite either declares rows, or measures in its own way with run(settings). */
-const suites = { products, train, mlps, images, ops, start, compile, size };
+const suites = { products, train, mlps, images, ops, start, compile, size, tune };
 const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
 const efforts = {
   smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },
@@ -105,6 +106,8 @@ const settings = {
   engineNames,
   engines: openEngines,
 };
+// Everyone runs with defaults: nothing that an earlier run has tuned.
+process.env.TENSORLATHE_CACHE = 'off';
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
 const date = new Date().toISOString().slice(0, 10);
 for (const name of wanted) {

@@ -89,6 +89,12 @@ const commands = {
     }
   },
 
+  /** GFLOP/s of register tiles on a square product. */
+  async sweep(options) {
+    const { sweep } = await import('./sweep.mjs');
+    return sweep(options);
+  },
+
   async finish() {
     const shown = await task.after();
     await session.dispose();

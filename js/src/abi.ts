@@ -90,7 +90,7 @@ export interface ContractionPlace {
   multiplyAdds: number;
   schedule: Schedule;
   standard: Schedule;
-  candidates: Schedule[];
+  candidates: readonly Schedule[];
 }
 
 /** One intermediate form of a compilation: the text before or after a pass. */
@@ -107,7 +107,7 @@ export interface ValueType {
 
 /** The options of lathe_graph_compile. */
 export interface GraphRequest {
-  features: { simd: boolean; relaxedSimd: boolean; threads: boolean };
+  features: { simd: boolean; relaxedSimd: boolean; wideLanes: boolean; threads: boolean };
   /** With threads: nanoseconds that a kernel must take one of them to be split. */
   worthSplitting: number;
   schedules?: Schedules;

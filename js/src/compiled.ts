@@ -1,10 +1,12 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
 import type { CompileRequest, Dump, ModelSummary } from './abi.js';
+import { noticeNew } from './auto_tune.js';
 import { Instance } from './instance.js';
 import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
 import { schedules } from './schedules.js';
 import { engine, target } from './target.js';
+import { type Tunable, tunable } from './tune.js';
 
 /** The layers of a model, its name, and the seed of its first weights. */
 export interface ModelConfig {
@@ -45,7 +47,7 @@ export interface CompileStats {
  * Compiles when batch sizes, label kind, training or engine features differ from those of the
  * module at hand, and carries every state over. A failure leaves the module at hand in place.
  */
-export class Compiled {
+export class Compiled implements Tunable {
   #config: ModelConfig;
   #model: CoreModel;
   #executable: CoreExecutable | undefined;
@@ -125,16 +127,18 @@ export class Compiled {
     }
   }
 
-  /** The model as it is compiled now once more, for the caller to free. */
-  again(): CoreExecutable {
-    this.instance();
-    return this.#liveModel().compile(this.#request!);
-  }
-
-  /** Compiles again if other schedules are remembered now. */
-  reschedule(): void {
-    if (this.#revision === schedules.revision) return;
-    this.#build(this.#wish(this.#training, {}), false);
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    return {
+      executable: () => {
+        this.instance();
+        return this.#liveModel().compile(this.#request!);
+      },
+      reschedule: () => {
+        if (this.#revision === schedules.revision) return;
+        this.#build(this.#wish(this.#training, {}), false);
+      },
+    };
   }
 
   free(): void {
@@ -155,6 +159,7 @@ export class Compiled {
       (labels ?? made.labels) === made.labels &&
       features.simd === made.features.simd &&
       features.relaxedSimd === made.features.relaxedSimd &&
+      features.wideLanes === made.features.wideLanes &&
       features.threads === made.features.threads &&
       worthSplitting === made.worthSplitting
     );
@@ -202,6 +207,7 @@ export class Compiled {
     this.#request = request;
     this.#last = request;
     this.#revision = schedules.revision;
+    noticeNew(this);
   }
 
   #liveModel(): CoreModel {

@@ -1,8 +1,11 @@
 /** What the engine can do, probed once, and switches to do without. */
 import { LatheError } from './errors.js';
+import { revectorize } from './revectorize.js';
+import { nodeProcess } from './storage.js';
 
 /** Names of the features; spelled as TensorFlow.js spells flags. */
-export type FeatureName = 'SIMD' | 'RELAXED_SIMD' | 'THREADS' | 'CROSS_ORIGIN_ISOLATED';
+export type FeatureName =
+  'SIMD' | 'RELAXED_SIMD' | 'THREADS' | 'CROSS_ORIGIN_ISOLATED' | 'NODE_REVECTORIZE' | 'AUTO_TUNE';
 
 /** A feature as models are compiled for: its value, who decided it, and the reason. */
 export interface FeatureReport {
@@ -48,11 +51,27 @@ function isBrowser(): boolean {
   return typeof document !== 'undefined' || 'crossOriginIsolated' in globalThis;
 }
 
+/** Background work would make tests depend on their timing. */
+function autoTune(): Found {
+  const variables = nodeProcess?.env ?? {};
+  const runners = ['NODE_TEST_CONTEXT', 'VITEST', 'JEST_WORKER_ID'];
+  const runner = runners.find((name) => variables[name] !== undefined);
+  const off = (why: string) => ({ value: false, why });
+  if (runner !== undefined) return off(`${runner} says that a test runs`);
+  if (variables.NODE_ENV === 'test') return off('NODE_ENV is test');
+  if (variables.TENSORLATHE_CACHE === 'off') return off('TENSORLATHE_CACHE is off');
+  const driven = (globalThis as { navigator?: { webdriver?: boolean } }).navigator?.webdriver;
+  if (driven === true) return off('the browser is driven by a program');
+  return { value: true, why: 'no test runs' };
+}
+
 const probes: Record<FeatureName, () => Found> = {
   SIMD: () => accepts(simdProbe, 'SIMD instructions'),
   RELAXED_SIMD: () => accepts(relaxedSimdProbe, 'relaxed SIMD instructions'),
   THREADS: threads,
   CROSS_ORIGIN_ISOLATED: isolated,
+  NODE_REVECTORIZE: () => ({ value: false, why: 'an experiment of V8 that is off by default' }),
+  AUTO_TUNE: autoTune,
 };
 
 const names = Object.keys(probes) as FeatureName[];
@@ -131,6 +150,14 @@ export class Environment {
    * the generated modules invalid there. Or changes a setting: THREADS_COUNT, how many threads run
    * large models, and THREADS_MIN_WORK, the nanoseconds of one thread from which a part of a model
    * compiled later is split among them.
+   *
+   * `AUTO_TUNE` measures schedules in idle moments after a model was made, for the models compiled
+   * later; off where a test runs.
+   *
+   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64) lets V8 join neighbouring vectors of four
+   * lanes to vectors of eight, in every WebAssembly module of the process that it optimises from
+   * then on. An experiment of the engine: turning it on first compares a module with and without,
+   * and throws LatheError where they differ.
    */
   set(name: FeatureName, value: boolean): void;
   set(name: SettingName, value: number): void;
@@ -146,11 +173,14 @@ export class Environment {
     }
     this.#check(name);
     if (typeof value !== 'boolean') throw new LatheError(`${name} must be true or false`);
+    if (name === 'NODE_REVECTORIZE' && value !== this.get(name))
+      revectorize(value, this.get('RELAXED_SIMD'));
     this.#forced[name] = value;
   }
 
   /** Forgets everything `set` said. */
   reset(): void {
+    if (this.get('NODE_REVECTORIZE')) revectorize(false, false);
     this.#forced = {};
     this.#settings = {};
     this.#noThreads = undefined;

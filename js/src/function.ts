@@ -1,6 +1,7 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
 import type { BufferPlace, Dump } from './abi.js';
 import type { CompileStats } from './compiled.js';
+import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { type Entry, Instance } from './instance.js';
 import { type CoreExecutable, CoreGraph } from './program.js';
@@ -172,6 +173,7 @@ export class CompiledFunction<
       this.#entry = this.#instance.entry(entryName);
       this.#dumps = executable.dumps();
       this.#revision = schedules.revision;
+      noticeNew(this);
       this.#stats = {
         compileMs: compiled - start,
         instantiateMs: performance.now() - compiled,

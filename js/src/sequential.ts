@@ -280,13 +280,9 @@ export class Sequential implements Trainee, Tunable {
 
   /** @internal */
   get [tunable](): Tunable[typeof tunable] {
-    const compiled = this.#built('tune', true);
-    return { executable: () => compiled.again(), reschedule: () => this.#reschedule(compiled) };
-  }
-
-  #reschedule(compiled: Compiled): void {
-    if (this.#disposed || this.#training) return;
-    compiled.reschedule();
+    const { executable, reschedule } = this.#built('tune', true)[tunable];
+    const isIdle = () => !this.#disposed && !this.#training;
+    return { executable, reschedule: () => (isIdle() ? reschedule() : undefined) };
   }
 
   #setLayers(layers: LayerConfig[]): void {

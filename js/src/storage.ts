@@ -13,6 +13,8 @@ interface Process {
   pid: number;
   versions: Record<string, string | undefined>;
   arch: string;
+  /** Since Node 22.3. */
+  getBuiltinModule?(name: string): any;
 }
 
 /** The process of Node and what imitates it, or undefined in a page. */

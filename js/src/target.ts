@@ -6,8 +6,12 @@ import { nodeModule, nodeProcess } from './storage.js';
 
 /** The engine features that kernels are compiled for now. */
 export function features(): Omit<CompileRequest['features'], 'threads'> {
-  const { SIMD, RELAXED_SIMD } = env().features;
-  return { simd: SIMD, relaxedSimd: SIMD && RELAXED_SIMD };
+  const { SIMD, RELAXED_SIMD, NODE_REVECTORIZE } = env().features;
+  return {
+    simd: SIMD,
+    relaxedSimd: SIMD && RELAXED_SIMD,
+    wideLanes: SIMD && NODE_REVECTORIZE,
+  };
 }
 
 /** What decides whether a module fits. */

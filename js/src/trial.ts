@@ -2,10 +2,16 @@
 import type { CoreExecutable } from './program.js';
 import type { Schedule } from './schedules.js';
 
+/** Of a batch of calls. */
+const shortestMs = 0.2;
+
 export class Trial {
   /** Of the fastest call so far; infinite before the first measurement. */
   milliseconds = Infinity;
+  /** Of one call; large contractions are measured on some of their rows. */
+  readonly multiplyAdds: number;
   readonly #run: () => void;
+  #together = 1;
   readonly #result: Float32Array;
 
   constructor(
@@ -16,6 +22,7 @@ export class Trial {
     const kernel = executable.kernel(key, schedule);
     try {
       const { entries, states } = kernel.metadata();
+      this.multiplyAdds = kernel.contractions()[0]!.multiplyAdds;
       const module = new WebAssembly.Module(kernel.bytes());
       const { exports } = new WebAssembly.Instance(module);
       const { buffer } = exports.memory as WebAssembly.Memory;
@@ -33,14 +40,13 @@ export class Trial {
   /** Calls it for about so long, in batches that a coarse clock can tell apart. */
   measure(forMs: number, counts: boolean): void {
     const end = performance.now() + forMs;
-    let calls = 1;
     for (let now = performance.now(); now < end;) {
-      for (let i = 0; i < calls; ++i) this.#run();
-      const then = performance.now();
-      const took = then - now;
-      now = then;
-      if (took < 0.3) calls *= 2;
-      else if (counts) this.milliseconds = Math.min(this.milliseconds, took / calls);
+      const start = now;
+      for (let i = 0; i < this.#together; ++i) this.#run();
+      now = performance.now();
+      const took = now - start;
+      if (counts) this.milliseconds = Math.min(this.milliseconds, took / this.#together);
+      if (took < shortestMs) this.#together *= 2;
     }
   }
 

@@ -24,6 +24,8 @@ export interface Tunable {
 export interface TuneArgs {
   /** Milliseconds it may take; more of them try more schedules. Default: 1000. */
   budgetMs?: number;
+  /** Schedules to try for every contraction. Default: what the compiler proposes for each. */
+  candidates?: readonly Schedule[];
   /** Called after every contraction. */
   onProgress?: (progress: TuneProgress) => void;
   /** Stops it; what is finished by then stays remembered. */
@@ -47,8 +49,8 @@ export interface TunedKernel {
   speedup: number;
   /** GFLOP/s of the fastest. */
   gflops: number;
-  /** Schedules measured. */
-  tried: number;
+  /** GFLOP/s of every schedule tried; those far behind were measured only briefly. */
+  tried: { schedule: Schedule; gflops: number }[];
 }
 
 export interface TuneResult {
@@ -77,9 +79,10 @@ export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneRes
   if (!(budgetMs > 0)) throw new LatheError(`tune: budgetMs must be above 0, got ${budgetMs}`);
   const start = performance.now();
   const executable = door.executable();
-  const result: TuneResult = { kernels: [], milliseconds: 0, complete: true };
+  let result: TuneResult;
   try {
-    await tuneAll(executable, start, { ...args, budgetMs }, result);
+    const left = budgetMs - (performance.now() - start);
+    result = await measureInto(executable, { ...args, budgetMs: left });
   } finally {
     executable.free();
     await schedules.save();
@@ -91,19 +94,32 @@ export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneRes
 
 const work = ({ multiplyAdds, count }: ContractionPlace) => multiplyAdds * count;
 
-async function tuneAll(
+interface MeasureArgs extends TuneArgs {
+  budgetMs: number;
+  /** Multiply-adds below which nothing is measured. */
+  leastWork?: number;
+  /** Leaves out what is remembered already. */
+  onlyNew?: boolean;
+}
+
+/** Measures the contractions of an executable and puts the winners into the cache in memory. */
+export async function measureInto(
   executable: CoreExecutable,
-  start: number,
-  { budgetMs, onProgress, signal }: TuneArgs & { budgetMs: number },
-  result: TuneResult,
-): Promise<void> {
-  const all = executable.contractions();
+  { budgetMs, candidates, onProgress, signal, leastWork = 0, onlyNew = false }: MeasureArgs,
+): Promise<TuneResult> {
+  const start = performance.now();
+  const result: TuneResult = { kernels: [], milliseconds: 0, complete: true };
+  const all = executable
+    .contractions()
+    .map((each) => ({ ...each, candidates: candidates ?? each.candidates }));
   const total = all.reduce((sum, each) => sum + work(each), 0);
+  const least = Math.max(leastWork, leastShare * total);
+  const target = targetName();
   const worth = all
-    .filter((each) => each.candidates.length > 0 && work(each) >= leastShare * total)
+    .filter((each) => each.candidates.length > 0 && work(each) >= least)
+    .filter((each) => !onlyNew || !schedules.has(target, each.key))
     .sort((a, b) => work(b) - work(a));
   let left = worth.reduce((sum, each) => sum + work(each), 0);
-  const target = targetName();
   for (const [at, place] of worth.entries()) {
     const now = performance.now();
     const deadline = now + ((start + budgetMs - now) * work(place)) / left;
@@ -116,7 +132,11 @@ async function tuneAll(
     schedules.set(target, place.key, kernel.schedule);
     onProgress?.({ done: at + 1, total: worth.length, kernel });
   }
+  result.milliseconds = performance.now() - start;
+  return result;
 }
+
+type Measured = Pick<Trial, 'schedule' | 'milliseconds'>;
 
 const fastestOf = (field: Trial[]) =>
   field.reduce((best, each) => (each.milliseconds < best.milliseconds ? each : best));
@@ -124,7 +144,7 @@ const fastestOf = (field: Trial[]) =>
 /** The candidates of one contraction against each other: a few at a time challenge the best so far. */
 class Contest {
   complete = false;
-  #tried = 0;
+  #tried: Measured[] = [];
 
   constructor(
     private readonly executable: CoreExecutable,
@@ -135,30 +155,32 @@ class Contest {
 
   /** What it found; nothing if there was no time to measure anything. */
   async run(): Promise<TunedKernel | undefined> {
-    const { key, standard, multiplyAdds } = this.place;
+    const { key, standard } = this.place;
     const first = this.#trial(standard);
     let best = first;
     const queue = [...this.place.candidates];
     while (queue.length > 0 && !this.#late()) {
-      const field = [best];
+      const fresh = [];
       for (const each of queue.splice(0, challengers)) {
-        if (this.#late()) break;
-        field.push(this.#trial(each));
+        if (!this.#late()) fresh.push(this.#trial(each));
       }
-      if (best !== first) field.push(first);
-      const winner = await this.#compete(field);
+      const winner = await this.#compete([...new Set([first, best]), ...fresh]);
+      for (const { schedule, milliseconds } of fresh) {
+        if (milliseconds < Infinity) this.#tried.push({ schedule, milliseconds });
+      }
       const wins = winner.milliseconds * margin < best.milliseconds && winner.agrees(first);
       if (wins) best = winner;
     }
     this.complete = queue.length === 0 && !this.#late();
     if (first.milliseconds === Infinity) return undefined;
+    const gflops = ({ milliseconds }: Measured) => (2 * first.multiplyAdds) / milliseconds / 1e6;
     return {
       key,
       schedule: best.schedule,
       standard,
       speedup: best === first ? 1 : first.milliseconds / best.milliseconds,
-      gflops: (2 * multiplyAdds) / best.milliseconds / 1e6,
-      tried: this.#tried,
+      gflops: gflops(best),
+      tried: this.#tried.map((each) => ({ schedule: each.schedule, gflops: gflops(each) })),
     };
   }
 
@@ -172,6 +194,7 @@ class Contest {
         if (this.#late()) return fastestOf(field);
       }
       await this.#pause();
+      if (round < 2) continue;
       const fastest = Math.min(...running.map((each) => each.milliseconds));
       running = running.filter((each) => !(each.milliseconds > fastest * 1.2));
     }
@@ -179,7 +202,6 @@ class Contest {
   }
 
   #trial(schedule: Schedule): Trial {
-    ++this.#tried;
     return new Trial(this.executable, this.place.key, schedule);
   }
 

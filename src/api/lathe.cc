@@ -191,7 +191,7 @@ const char* lathe_executable_contractions(int32_t executable) {
   Executable* found = find_executable(executable);
   if (found == nullptr) return nullptr;
   if (found->contractions.empty()) {
-    found->contractions = lathe::api::contractions(found->compiled, found->features);
+    found->contractions = lathe::api::contractions(found->compiled);
   }
   return found->contractions.c_str();
 }

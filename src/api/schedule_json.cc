@@ -49,7 +49,7 @@ Result<KernelRequest> parse_kernel_request(std::string_view text) {
   return request;
 }
 
-std::string contractions(const compile::Executable& executable, const compile::Features& features) {
+std::string contractions(const compile::Executable& executable) {
   std::map<std::string_view, int> count;
   for (const auto& each : executable.contractions) ++count[each.key];
   std::string out;
@@ -57,7 +57,7 @@ std::string contractions(const compile::Executable& executable, const compile::F
     const int times = std::exchange(count[each.key], 0);
     if (times == 0) continue;
     std::string candidates;
-    for (const lower::Schedule& candidate : compile::candidates(each.shape, features)) {
+    for (const lower::Schedule& candidate : compile::candidates(each.shape)) {
       append(candidates, candidates.empty() ? "" : ",", json_of(candidate));
     }
     append(out, out.empty() ? "" : ",", "{\"key\":", json_string(each.key), ",\"count\":", times,

@@ -19,6 +19,6 @@ struct KernelRequest {
 Result<KernelRequest> parse_kernel_request(std::string_view json);
 
 // Every different contraction of an executable with its schedule and the candidates.
-std::string contractions(const compile::Executable& executable, const compile::Features& features);
+std::string contractions(const compile::Executable& executable);
 
 }  // namespace lathe::api

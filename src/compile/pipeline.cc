@@ -52,9 +52,10 @@ Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
 
 Pass lowering(lower::Style style) {
   return {"lower", [style](State& state) -> Status {
-            state.loops =
-                lower::lower(state.program, style, state.options.schedules,
-                             &state.executable.contractions, state.options.features.relaxed_simd);
+            const Features& features = state.options.features;
+            state.loops = lower::lower(state.program, style, state.options.schedules,
+                                       &state.executable.contractions,
+                                       {features.relaxed_simd, features.wide_lanes});
             state.form = Form::Loop;
             return {};
           }};

@@ -1,6 +1,7 @@
 #include "compile/tune.h"
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "graph/builder.h"
@@ -21,7 +22,24 @@ struct Tile {
 
 // What won somewhere in sweeps over all tiles of 1-8 rows and 1-8 vectors (`bench tune`).
 constexpr Tile kTiles[] = {{4, 8}, {3, 12}, {6, 8}, {2, 16}, {5, 8}, {4, 12}, {8, 8}, {1, 32}};
+// The same where two vectors run as one.
+constexpr Tile kWideTiles[] = {{6, 16}, {4, 16}, {5, 16}, {3, 24}, {2, 32}, {8, 8}, {4, 24}};
+// Tiles whose every element is a dot product in one vector.
+constexpr Tile kDotTiles[] = {{3, 3}, {4, 2}, {2, 4}, {1, 8}, {4, 4}, {1, 4}};
 constexpr int32_t kUnrolls[] = {1, 2, 4};
+
+// A multiple of the rows of most tiles.
+constexpr int64_t kMeasuredRows = 120, kLongest = 1 << 25;
+// Blocks pay where operands outgrow the caches.
+constexpr int64_t kLarge = 1 << 24;
+struct Blocks {
+  int32_t rows, columns, depth;
+};
+constexpr Blocks kBlocks[] = {{0, 0, 256}, {96, 0, 256}, {96, 192, 256}, {0, 192, 0}, {96, 0, 0}};
+
+std::span<const Tile> tiles(const lower::VectorUnit& unit) {
+  return unit.doubled ? std::span<const Tile>(kWideTiles) : kTiles;
+}
 
 // An operand as a flat array that is just long enough, read with the strides of the shape.
 struct FlatOperand {
@@ -40,6 +58,19 @@ struct FlatOperand {
     }
   }
 };
+
+// The shape with fewer rows where it would take long: all tiles see the same panels then, too.
+ContractionShape measured(ContractionShape shape) {
+  if (shape.row < 0 || shape.multiply_adds() <= kLongest) return shape;
+  int64_t& rows = shape.kept[static_cast<size_t>(shape.row)].extent;
+  rows = std::min(rows, kMeasuredRows);
+  int64_t step = 1;
+  for (size_t i = shape.kept.size(); i-- > 0;) {
+    shape.kept[i].out = step;
+    step *= shape.kept[i].extent;
+  }
+  return shape;
+}
 
 Result<graph::Program> kernel_program(const ContractionShape& shape) {
   graph::Contraction contraction;
@@ -72,16 +103,35 @@ Result<graph::Program> kernel_program(const ContractionShape& shape) {
 
 }  // namespace
 
-std::vector<Schedule> candidates(const ContractionShape& shape, const Features&) {
+std::vector<Schedule> candidates(const ContractionShape& shape) {
   const Schedule standard = lower::default_schedule(shape);
   std::vector<Schedule> found = {standard};
-  const auto add = [&](const Schedule& wanted) {
+  const auto add = [&](Schedule wanted) {
     const Schedule fitting = lower::narrowed(wanted, standard, shape);
     if (std::ranges::find(found, fitting) == found.end()) found.push_back(fitting);
   };
   for (const int32_t unroll : kUnrolls) {
-    for (const Tile& tile : kTiles) {
-      add({.rows = tile.rows, .columns = tile.columns, .unroll = unroll});
+    for (const Tile& tile : tiles(shape.unit)) {
+      add({.rows = tile.rows, .columns = tile.columns, .unroll = unroll, .lanes = 1});
+    }
+    if (shape.dots) {
+      for (const Tile& tile : kDotTiles) {
+        add({.rows = tile.rows, .columns = tile.columns, .unroll = unroll, .lanes = 2});
+      }
+    }
+    for (const int32_t pack_rows : {1, 2}) {
+      for (const int32_t pack_columns : {1, 2}) {
+        add({.unroll = unroll, .pack_rows = pack_rows, .pack_columns = pack_columns});
+      }
+    }
+  }
+  if (shape.multiply_adds() >= kLarge) {
+    for (const Blocks& blocks : kBlocks) {
+      add({.block_rows = blocks.rows,
+           .block_columns = blocks.columns,
+           .block_depth = blocks.depth,
+           .pack_rows = 2,
+           .pack_columns = 2});
     }
   }
   found.erase(found.begin());
@@ -90,13 +140,17 @@ std::vector<Schedule> candidates(const ContractionShape& shape, const Features&)
 
 Result<Executable> compile_kernel(const lower::ScheduledContraction& contraction,
                                   const Schedule& schedule, const Features& features) {
-  ASSIGN_OR_RETURN(const graph::Program program, kernel_program(contraction.shape));
+  const ContractionShape shape = measured(contraction.shape);
+  const std::string key = shape.multiply_adds() == contraction.shape.multiply_adds()
+                              ? contraction.key
+                              : lower::contraction_key(shape);
+  ASSIGN_OR_RETURN(const graph::Program program, kernel_program(shape));
   Options options;
   options.features = features;
   options.features.threads = false;
-  options.schedules[contraction.key] = schedule;
+  options.schedules[key] = schedule;
   ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
-  if (kernel.contractions.size() != 1 || kernel.contractions[0].key != contraction.key) {
+  if (kernel.contractions.size() != 1 || kernel.contractions[0].key != key) {
     return fail(concat("the contraction '", contraction.key, "' cannot be measured alone"));
   }
   return kernel;

@@ -16,10 +16,9 @@ enum class Style : uint8_t {
 };
 
 // The program must be verified. States of the same name become one buffer. With Style::Lanes every
-// contraction gets its schedule and is added to `scheduled`; `fused`: one instruction of the target
-// multiplies and adds.
+// contraction gets its schedule and is added to `scheduled`.
 loop::Module lower(const graph::Program& program, Style style = Style::Lanes,
                    const Schedules& schedules = {},
-                   std::vector<ScheduledContraction>* scheduled = nullptr, bool fused = true);
+                   std::vector<ScheduledContraction>* scheduled = nullptr, VectorUnit unit = {});
 
 }  // namespace lathe::lower

@@ -60,7 +60,7 @@ void find_dots(Contraction& contraction, ContractionShape& shape) {
 ContractionShape shape_of(Contraction& contraction) {
   ContractionShape shape;
   shape.dtype = contraction.dtype();
-  shape.fused = contraction.context().fused;
+  shape.unit = contraction.context().unit;
   shape.in_place = contraction.stores_once();
   int column = -1, row = -1;
   if (contraction.context().style == Style::Lanes) {

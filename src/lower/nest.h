@@ -25,7 +25,7 @@ struct EntryContext {
   Style style;
   const Schedules& schedules;
   std::vector<ScheduledContraction>* scheduled;
-  bool fused;
+  VectorUnit unit;
   std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share
   std::vector<loop::Kernel> before = {};       // must run right before the one that is being made
 

@@ -81,7 +81,7 @@ struct Tile {
 
 // The tallest tile; of a small product one that divides the rows, which halves its code.
 int32_t most_rows(const ContractionShape& shape) {
-  const int32_t most = shape.fused ? kRows : kRowsUnfused;
+  const int32_t most = shape.unit.fused ? kRows : kRowsUnfused;
   if (shape.multiply_adds() >= kLittleWork) return most;
   for (int32_t rows = most; rows >= kFewestRows; --rows) {
     if (shape.rows() % rows == 0) return rows;
@@ -90,7 +90,7 @@ int32_t most_rows(const ContractionShape& shape) {
 }
 
 Tile register_tile(const ContractionShape& shape) {
-  const auto lanes = static_cast<int32_t>(loop::kLanes);
+  const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * loop::kLanes : loop::kLanes);
   const int32_t most = most_rows(shape);
   const auto rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most));
   if (shape.column < 0) return {rows, 1};

@@ -57,6 +57,12 @@ std::string text(const Schedule& schedule);
 // Schedules by contraction_key; a contraction without one gets default_schedule.
 using Schedules = std::map<std::string, Schedule, std::less<>>;
 
+// What vector instructions of the target do.
+struct VectorUnit {
+  bool fused = true;     // one multiplies and adds
+  bool doubled = false;  // two on neighbouring vectors run as one
+};
+
 // What decides the speed of a contraction: its loops, and how memory moves under them.
 struct ContractionShape {
   struct Dimension {
@@ -72,7 +78,7 @@ struct ContractionShape {
   int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
   bool wide_lies = true;  // with columns next to each other
   bool narrow_moves = false;  // the other operand moves with the columns, too
-  bool fused = true;          // one instruction multiplies and adds
+  VectorUnit unit;
   // What a tile of dot products covers, where such are possible.
   bool dots = false;
   int dot_row = -1, dot_column = -1;

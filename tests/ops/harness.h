@@ -31,6 +31,7 @@ inline constexpr Variant kVariants[] = {
     {"scalar", {.simd = false, .relaxed_simd = false}},
     {"simd", {.simd = true, .relaxed_simd = false}},
     {"relaxed", {.simd = true, .relaxed_simd = true}},
+    {"wide", {.simd = true, .relaxed_simd = false, .wide_lanes = true}},
     {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
 };
 // Splits even what is far too small for it.

@@ -56,6 +56,16 @@ export async function checkPlainPage(page, url, isIsolated) {
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
 
+/** What one page has tuned, IndexedDB brings to the next. */
+export async function checkTuning(page, url) {
+  await openPlain(page, url);
+  const first = await page.evaluate('window.tune()');
+  assert.deepEqual(first, { known: 0, tuned: 1 });
+  await openPlain(page, url);
+  const second = await page.evaluate('window.tune()');
+  assert.deepEqual(second, { known: 1, tuned: 1 });
+}
+
 const opsFolder = 'build/native/ops-cases';
 
 // Runs in the page.

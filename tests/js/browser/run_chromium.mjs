@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { checkMnist, checkOps, checkPlainPage, Report } from './checks.mjs';
+import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { serve } from './server.mjs';
 
@@ -35,6 +35,7 @@ async function run(report) {
     await report.check('package from a script tag, not isolated', () =>
       checkPlainPage(page, plain.url, false),
     );
+    await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await checkOps(report, page, isolated.url);
     await checkMnist(report, page, isolated.url);
     await report.check('playground: builds', buildPlayground);

@@ -1,7 +1,7 @@
 // Runs the package in headless Firefox. The last line is N passed, M failed, K skipped.
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
-import { checkMnist, checkOps, checkPlainPage, Report } from './checks.mjs';
+import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
 import { serve } from './server.mjs';
 
 const executablePath = '/usr/bin/firefox-esr';
@@ -23,6 +23,7 @@ async function run(report) {
     await report.check('package from a script tag, not isolated', () =>
       checkPlainPage(page, plain.url, false),
     );
+    await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await checkOps(report, page, plain.url);
     await checkMnist(report, page, plain.url);
   } finally {

@@ -151,7 +151,8 @@ TEST(Compile, ModulesUseOnlyWhatWasGranted) {
     b.output("y", b.matmul(x, w));
     return *std::move(b).finish();
   };
-  for (const char* features : {"", "simd", "relaxedSimd", "simd,relaxedSimd"}) {
+  for (const char* features :
+       {"", "simd", "relaxedSimd", "simd,relaxedSimd", "wideLanes", "simd,wideLanes"}) {
     Options options;
     options.features = *parse_features(features);
     options.verify = true;
@@ -197,7 +198,7 @@ TEST(Compile, FeaturesHaveNames) {
   EXPECT_TRUE(both->simd && both->relaxed_simd);
   EXPECT_FALSE(none->simd || none->relaxed_simd);
   EXPECT_EQ(parse_features("simd,warp").error().message,
-            "unknown feature \"warp\"; known: simd, relaxedSimd, threads");
+            "unknown feature \"warp\"; known: simd, relaxedSimd, threads, wideLanes");
 }
 
 double milliseconds() {

@@ -67,11 +67,37 @@ TEST(Tune, AKernelIsTheContractionItMeasures) {
   EXPECT_EQ(measured, 7u);
 }
 
+TEST(Tune, LargeContractionsAreMeasuredOnSomeRows) {
+  const Executable executable = compiled([](Builder& b) {
+    const Tensor x = b.input("x", DType::F32, {2, 512, 256}),
+                 y = b.input("y", DType::F32, {256, 384});
+    b.output("z", b.matmul(x, y));
+  });
+  const auto kernel = compile_kernel(executable.contractions.at(0), {.rows = 6}, {});
+  ASSERT_TRUE(kernel) << kernel.error().message;
+  const lower::ScheduledContraction& alone = kernel->contractions.at(0);
+  EXPECT_LT(alone.shape.multiply_adds(), executable.contractions[0].shape.multiply_adds());
+  EXPECT_EQ(alone.schedule.rows, 6);
+}
+
+TEST(Tune, WideLanesMakeWideTilesStandard) {
+  const Executable executable = compiled(products);
+  for (const lower::ScheduledContraction& contraction : executable.contractions) {
+    Features wide;
+    wide.wide_lanes = true;
+    const auto kernel = compile_kernel(contraction, {}, wide);
+    ASSERT_TRUE(kernel);
+    if (contraction.schedule.lanes == 2) continue;  // dot products
+    EXPECT_GE(kernel->contractions.at(0).schedule.columns,
+              std::min<int64_t>(16, contraction.shape.columns()));
+  }
+}
+
 TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
   const Executable executable = compiled(products);
   for (const lower::ScheduledContraction& contraction : executable.contractions) {
     const lower::Schedule standard = lower::default_schedule(contraction.shape);
-    std::vector<lower::Schedule> all = candidates(contraction.shape, {});
+    std::vector<lower::Schedule> all = candidates(contraction.shape);
     all.push_back(standard);
     for (size_t i = 0; i < all.size(); ++i) {
       EXPECT_EQ(lower::narrowed(all[i], standard, contraction.shape), all[i]);
