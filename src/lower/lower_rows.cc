@@ -278,6 +278,19 @@ class RowLowering {
     return body;
   }
 
+  // f32x4.max takes eight instructions on x86, each of which waits for the one before; this takes
+  // two that wait for `before`. A NaN stays, and so does the first of two zeros.
+  ExprId folded_lanes(const graph::Node& fold, ExprId before, ExprId element) {
+    using loop::Op;
+    loop::ExprBuilder& exprs = nest_.exprs();
+    const bool picks = fold.op == Op::Max || fold.op == Op::Min;
+    if (!picks || fold.dtype != loop::DType::F32) return exprs.apply(fold.op, {before, element});
+    const ExprId further = fold.op == Op::Max ? exprs.apply(Op::Lt, {before, element})
+                                              : exprs.apply(Op::Lt, {element, before});
+    return exprs.apply(Op::Select, {exprs.apply(Op::Ne, {element, element}), element,
+                                    exprs.apply(Op::Select, {further, element, before})});
+  }
+
   // The pass at one index. Stores come last: a row may be stored over what it is computed from.
   std::vector<Stmt> statements(const Pass& pass, const Index& index, const Affine& lane,
                                int64_t width, const std::map<Value, BufferRef>& accumulators) {
@@ -302,8 +315,10 @@ class RowLowering {
       const BufferRef to = accumulators.at(fold);
       const Affine at = width > 1 ? accumulator_ : Affine(0);
       const ExprId before = exprs.load(to, node.dtype, at);
-      body.push_back(loop::store(
-          to, at, exprs.apply(node.op, {before, nest_.value_at(node.operands[0], index)})));
+      const ExprId element = nest_.value_at(node.operands[0], index);
+      body.push_back(loop::store(to, at,
+                                 width > 1 ? folded_lanes(node, before, element)
+                                           : exprs.apply(node.op, {before, element})));
     }
     for (Value element : pass.elements) nest_.unbind(element);
     append(body, std::move(stores));

@@ -123,6 +123,13 @@ void states_of_rows(Builder& b) {
   b.output("y", centred * b.reshape(next, {8, 1}) + b.reshape(r, {8, 1}));
 }
 
+// Logarithms of negative numbers in some of the rows, at any place.
+void rows_with_nans(Builder& b) {
+  const Tensor x = graph::log(floats(b, "x", {8, 21}) + floats(b, "row", {8, 1}) * 2.0f);
+  b.output("most", b.reduce(graph::Op::Max, x, {1}));
+  b.output("least", b.reduce(graph::Op::Min, x, {1}));
+}
+
 void gelu(Builder& b) {
   const Tensor x = floats(b, "x", {5, 13}) * floats(b, "w", {13});
   b.output("exact", ops::gelu(x));
@@ -130,6 +137,7 @@ void gelu(Builder& b) {
 }
 
 constexpr Case kCases[] = {
+    {"rows_with_nans", rows_with_nans, false},
     {"gelu", gelu},
     {"rows_of_40", rows<40>},
     {"rows_of_19", rows<19>},
