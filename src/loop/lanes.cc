@@ -24,7 +24,7 @@ struct Span {
 class Sum {
  public:
   explicit Sum(std::vector<Span> spans) : spans_(std::move(spans)) {
-    std::ranges::stable_sort(spans_, std::greater(), &Span::coefficient);
+    std::ranges::sort(spans_, std::greater(), &Span::coefficient);
     rests_.resize(spans_.size() + 1);
     for (size_t i = spans_.size(); i-- > 0;) {
       const auto& [coefficient, low, high, nonzero] = spans_[i];

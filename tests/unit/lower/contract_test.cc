@@ -191,5 +191,67 @@ TEST(Contract, DepthwiseConvolutionsUnderAnySchedule) {
   for (uint32_t seed = 0; seed < 100; ++seed) expect_right(seed, &RandomContraction::depthwise);
 }
 
+Schedule scheduled_for(Builder&& builder) {
+  std::vector<ScheduledContraction> found;
+  lower({{*std::move(builder).finish()}}, Style::Lanes, {}, &found);
+  EXPECT_EQ(found.size(), 1u);
+  return found[0].schedule;
+}
+
+Schedule of_product(const Shape& x, const Shape& y, bool transpose_x, bool transpose_y) {
+  Builder b("t");
+  b.output("z", b.matmul(b.input("x", DType::F32, x), b.input("y", DType::F32, y), transpose_x,
+                         transpose_y));
+  return scheduled_for(std::move(b));
+}
+
+TEST(Contract, EveryProductGetsTheStrategyThatSuitsIt) {
+  const Schedule large = of_product({512, 512}, {512, 512}, false, false);
+  EXPECT_EQ(large.lanes, 1);
+  EXPECT_EQ(large.pack_rows, 2);
+  EXPECT_EQ(large.pack_columns, 2);
+  const Schedule small = of_product({64, 64}, {64, 64}, false, false);
+  EXPECT_EQ(small.pack_rows, 1);
+  EXPECT_EQ(small.pack_columns, 1);
+  EXPECT_EQ(64 % small.rows, 0);
+  const Schedule transposed = of_product({64, 64}, {64, 64}, false, true);
+  EXPECT_EQ(transposed.lanes, 1);
+  EXPECT_EQ(transposed.pack_columns, 2);
+  // What is read once is not copied.
+  EXPECT_EQ(of_product({1, 64}, {64, 64}, false, true).lanes, 2);
+  EXPECT_EQ(of_product({64, 64}, {64, 1}, false, false).lanes, 2);
+  EXPECT_EQ(of_product({1, 1024}, {1024, 1024}, false, false).block_depth, 4);
+  EXPECT_EQ(of_product({1, 64}, {64, 64}, false, false).rows, 1);
+}
+
+TEST(Contract, AnOperandIsCopiedOnceForAllWhoReadItAlike) {
+  Builder b("t");
+  const Tensor w = b.input("w", DType::F32, {64, 48});
+  for (const char* name : {"a", "b"}) {
+    b.output(concat(name, ".out"), b.matmul(b.input(name, DType::F32, {64, 48}), w, false, true));
+  }
+  const loop::Module module = lower({{*std::move(b).finish()}});
+  EXPECT_EQ(module.entries[0].kernels.size(), 3u);
+}
+
+TEST(Contract, DimensionsThatMemoryWalksEvenlyShareALoop) {
+  // A 1x1 convolution is a product of all places with the taps.
+  Builder b("t");
+  Contraction c;
+  c.extents = {2, 5, 7, 16, 1, 1, 8};
+  c.out = AffineMap::project(7, {0, 1, 2, 3});
+  c.lhs.axes = {{{1, 0, 0, 0, 0, 0, 0}},
+                {{0, 1, 0, 0, 1, 0, 0}},
+                {{0, 0, 1, 0, 0, 1, 0}},
+                {{0, 0, 0, 0, 0, 0, 1}}};
+  c.rhs = AffineMap::project(7, {4, 5, 6, 3});
+  b.output("y", b.contract(b.input("x", DType::F32, {2, 5, 7, 8}),
+                           b.input("taps", DType::F32, {1, 1, 8, 16}), c, {2, 5, 7, 16}));
+  std::vector<ScheduledContraction> found;
+  lower({{*std::move(b).finish()}}, Style::Lanes, {}, &found);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].key, "f32 70:16,8,0 16:1,0,1 | 8:0,1,16");
+}
+
 }  // namespace
 }  // namespace lathe::lower
