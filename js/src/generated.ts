@@ -247,6 +247,10 @@ export interface OperationFunctions {
   maxPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
   /** avgPool(x, filterSize, strides, pad = "valid") */
   avgPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeBilinear(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeNearestNeighbor(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
   batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** oneHot(indices, depth) */
@@ -408,6 +412,10 @@ export interface OperationMethods {
   maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
   /** avgPool(x, filterSize, strides, pad = "valid") */
   avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
   batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** oneHot(indices, depth) */
@@ -495,6 +503,8 @@ export const operations = {
   conv2dTranspose: { tensors: 2, attributes: ['outputShape', 'strides', 'pad'] },
   maxPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
   avgPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
+  resizeBilinear: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
+  resizeNearestNeighbor: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
   batchNorm: { tensors: 5, attributes: ['varianceEpsilon'] },
   oneHot: { tensors: 1, attributes: ['depth'] },
 } as const;

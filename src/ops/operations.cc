@@ -11,6 +11,7 @@
 #include "ops/movement.h"
 #include "ops/pictures.h"
 #include "ops/reductions.h"
+#include "ops/resize.h"
 
 namespace lathe::ops {
 

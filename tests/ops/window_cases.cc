@@ -5,6 +5,7 @@
 #include "ops/conv.h"
 #include "ops/norm.h"
 #include "ops/pool.h"
+#include "ops/resize.h"
 
 namespace lathe::ops_tests {
 
@@ -124,6 +125,14 @@ void global_pools(Builder& b) {
   b.output("max", ops::global_max_pool(x));
 }
 
+void resizes(Builder& b) {
+  const Tensor x = floats(b, "x", {1, 5, 6, 4});
+  b.output("twice", ops::resize_bilinear(x, {10, 12}, false, true));
+  b.output("corners", ops::resize_bilinear(x, {15, 7}, true, false));
+  b.output("smaller", ops::resize_bilinear(x, {4, 3}, false, false));
+  b.output("nearest", ops::resize_nearest(x, {7, 18}, false, true));
+}
+
 void batch_norm_of_batch(Builder& b) {
   const Tensor x = floats(b, "x", {3, 4, 5, 7});
   b.output("y", ops::batch_norm(x, ops::moments(x, {0, 1, 2}), floats(b, "scale", {7}),
@@ -170,6 +179,7 @@ const Case kCases[] = {
     {"average_pool_same", average_pool_same},
     {"average_pool_same_by_1", average_pool_same_by_1},
     {"global_pools", global_pools},
+    {"resizes", resizes},
     {"batch_norm_of_batch", batch_norm_of_batch},
     {"layer_norm", layer_norm},
 };

@@ -106,6 +106,20 @@ test('every layer trains and predicts as in TensorFlow.js', async () => {
   });
 });
 
+/** Twice, thrice, awkward and smaller sizes one after the other. */
+const resized = (x, name) =>
+  [
+    ...[
+      [[10, 12], false, true],
+      [[30, 24], false, false],
+    ],
+    ...[
+      [[11, 29], true, false],
+      [[7, 8], false, true],
+      [[7, 4], true, false],
+    ],
+  ].reduce((value, options) => value[name](...options), x);
+
 test('traced operations give what TensorFlow.js gives', () => {
   const cases = {
     conv1d: [[2, 9, 3], [4, 3, 5], (x, w) => x.conv1d(w, 2, 'same')],
@@ -120,6 +134,8 @@ test('traced operations give what TensorFlow.js gives', () => {
     ],
     maxPool: [[2, 7, 6, 3], [1], (x) => x.maxPool(3, 2, 'same')],
     avgPool: [[2, 7, 6, 3], [1], (x) => x.avgPool([2, 3], [2, 1], 'same')],
+    resizeBilinear: [[2, 5, 6, 3], [1], (x) => resized(x, 'resizeBilinear')],
+    resizeNearestNeighbor: [[2, 5, 6, 3], [1], (x) => resized(x, 'resizeNearestNeighbor')],
     relu6: [[50], [1], (x) => x.mul(20).relu6()],
   };
   for (const [name, [shape, filterShape, apply]] of Object.entries(cases)) {

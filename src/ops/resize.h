@@ -1,0 +1,17 @@
+// Other sizes of pictures [n, height, width, c], with the rules of TensorFlow: each axis is a
+// product with a constant matrix of which only the band that is not zero is kept.
+#pragma once
+
+#include "graph/builder.h"
+
+namespace lathe::ops {
+
+using graph::Shape;
+using graph::Tensor;
+
+// `size` is [height, width]. align_corners: the centres of the corners stay where they are;
+// half_pixel: pixels are squares, not points. Both is an error.
+Tensor resize_bilinear(Tensor x, const Shape& size, bool align_corners, bool half_pixel);
+Tensor resize_nearest(Tensor x, const Shape& size, bool align_corners, bool half_pixel);
+
+}  // namespace lathe::ops
