@@ -31,11 +31,11 @@ function accepts(probe: readonly number[], what: string): Found {
 }
 
 function threads(): Found {
+  const isolation = isolated();
+  if (isBrowser() && !isolation.value) return isolation;
   if (typeof SharedArrayBuffer === 'undefined') {
     return { value: false, why: 'there is no SharedArrayBuffer here' };
   }
-  const isolation = isolated();
-  if (isBrowser() && !isolation.value) return isolation;
   return { value: true, why: 'memory can be shared' };
 }
 

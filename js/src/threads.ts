@@ -1,9 +1,17 @@
 /** The one pool of this page or process: started by the first run that is worth it, stopped with the last module. */
 import { env } from './env.js';
 import { type Job, Pool, type SharedModule } from './pool.js';
+import { nodeProcess } from './storage.js';
 
 const modules = new Set<SharedModule>();
 let pool: Pool | undefined;
+let dropped = 0;
+
+/**
+ * Sleeping threads collect no garbage, and Chromium has address space for about a hundred memories,
+ * Node for thousands: after so many dropped modules the threads are replaced.
+ */
+const mostDropped = nodeProcess === undefined ? 32 : 1024;
 
 /** Registers a module; `remove` takes it out again. */
 export function addModule(module: SharedModule): void {
@@ -15,7 +23,8 @@ export function removeModule(module: SharedModule): void {
   if (!modules.delete(module)) return;
   jobOf(module)?.settle();
   pool?.drop(module);
-  if (modules.size === 0) stopPool();
+  ++dropped;
+  if (modules.size === 0 || (dropped >= mostDropped && pool?.job === undefined)) stopPool();
 }
 
 /** The run of this module that is under way. */
@@ -54,4 +63,5 @@ function stopPool(): void {
   pool?.job?.settle();
   pool?.stop();
   pool = undefined;
+  dropped = 0;
 }

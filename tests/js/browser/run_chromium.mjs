@@ -5,6 +5,7 @@ import { chromium } from 'playwright-core';
 import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { serve } from './server.mjs';
+import { checkOneThread, checkThreads } from './threads.mjs';
 
 const executablePath = '/usr/bin/chromium';
 const args = [
@@ -37,6 +38,8 @@ async function run(report) {
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await checkOps(report, page, isolated.url);
+    await checkThreads(report, page, isolated.url);
+    await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, isolated.url);
     await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url);

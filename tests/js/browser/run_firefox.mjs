@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
 import { serve } from './server.mjs';
+import { checkOneThread, checkThreads } from './threads.mjs';
 
 const executablePath = '/usr/bin/firefox-esr';
 
@@ -24,7 +25,9 @@ async function run(report) {
       checkPlainPage(page, plain.url, false),
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
-    await checkOps(report, page, plain.url);
+    await checkOps(report, page, isolated.url);
+    await checkThreads(report, page, isolated.url);
+    await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, plain.url);
   } finally {
     await browser.close();
