@@ -1,5 +1,6 @@
 /** A generated module at work: its memory, its states, one call per entry. */
 import { type BufferPlace, byteLength, elementCount, type ModuleMetadata } from './abi.js';
+import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { Prediction } from './prediction.js';
@@ -280,11 +281,18 @@ function instantiate(
   { memoryBytes, threads }: ModuleMetadata,
 ): WebAssembly.WebAssemblyInstantiatedSource {
   try {
-    const module = new WebAssembly.Module(bytes);
-    if (!threads) return { module, instance: new WebAssembly.Instance(module, {}) };
+    const { code, segments } = takeData(bytes);
+    const module = new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-    return { module, instance: new WebAssembly.Instance(module, { env: { memory } }) };
+    const imports: WebAssembly.Imports = threads
+      ? {
+          env: { memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) },
+        }
+      : {};
+    const instance = new WebAssembly.Instance(module, imports);
+    const memory = new Uint8Array((instance.exports.memory as WebAssembly.Memory).buffer);
+    for (const { offset, data } of segments) memory.set(data, offset);
+    return { module, instance };
   } catch (error) {
     if (error instanceof WebAssembly.CompileError) {
       throw new LatheError(`this engine refuses the generated module: ${error.message}`, {

@@ -53,6 +53,7 @@ export async function checkPlainPage(page, url, isIsolated) {
   );
   assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
   assert.equal(result.features.SIMD, true);
+  assert.deepEqual(await page.evaluate('window.largeConstants()'), [1, 728]);
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
 
