@@ -27,7 +27,8 @@ const networks = {
 };
 const exampleShapes = { mlp: [inputSize], cnn: [imageSize, imageSize, 1] };
 
-export async function train(network, batches) {
+export async function train(network, batches, { threads }) {
+  tl.env().set('THREADS_COUNT', threads);
   const model = networks[network.kind](network);
   model.add(tl.layers.dense({ units: classCount }));
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.sgd(learningRate) });
@@ -54,10 +55,10 @@ const rules = {
   matMul: ({ transposeA, transposeB }, [a, b]) => a.matMul(b, transposeA, transposeB),
   dense: ({ activation }, [x, weights, bias]) => activate(x.matMul(weights).add(bias), activation),
   conv2d: ({ stride, padding, activation }, [x, filter, bias]) =>
-    activate(call(x, 'conv2d', filter, stride, padding).add(bias), activation),
+    activate(apply(x, 'conv2d', filter, stride, padding).add(bias), activation),
   depthwiseConv2d: ({ stride, padding, activation }, [x, filter, bias]) =>
-    activate(call(x, 'depthwiseConv2d', filter, stride, padding).add(bias), activation),
-  maxPool2d: ({ size, stride, padding }, [x]) => call(x, 'maxPool', size, stride, padding),
+    activate(apply(x, 'depthwiseConv2d', filter, stride, padding).add(bias), activation),
+  maxPool2d: ({ size, stride, padding }, [x]) => apply(x, 'maxPool', size, stride, padding),
   globalAveragePool2d: (_, [x]) => x.mean([1, 2]),
   add: ({ activation }, [a, b]) => activate(a.add(b), activation),
   mul: (_, [a, b]) => a.mul(b),
@@ -72,19 +73,20 @@ const rules = {
   },
   sum: ({ axes }, [x]) => x.sum(axes),
   transpose: (_, [x]) => x.transpose(),
-  cumsum: (_, [x]) => call(x, 'cumsum', x.rank - 1),
-  topK: ({ k }, [x]) => call(x, 'topk', k).values,
-  resizeBilinear: ({ shape }, [x]) => call(x, 'resizeBilinear', shape.slice(1, 3), false, true),
+  cumsum: (_, [x]) => apply(x, 'cumsum', x.rank - 1),
+  topK: ({ k }, [x]) => apply(x, 'topk', k).values,
+  resizeBilinear: ({ shape }, [x]) => apply(x, 'resizeBilinear', shape.slice(1, 3), false, true),
   concatChannels: (_, operands) => operands[0].concat(operands.slice(1), 3),
 };
 
 /** An operation that may not exist yet. */
-function call(x, name, ...options) {
+function apply(x, name, ...options) {
   if (!x[name]) throw new Unsupported(`has no ${name}`);
   return x[name](...options);
 }
 
-export async function infer(model, { resident }) {
+export async function infer(model, { resident, threads }) {
+  tl.env().set('THREADS_COUNT', threads);
   const inputs = model.values.filter(({ op }) => op === 'input');
   const nameOf = ({ id }) => `x${id}`;
   const specs = Object.fromEntries(inputs.map((value) => [nameOf(value), value.shape]));
@@ -98,15 +100,24 @@ export async function infer(model, { resident }) {
   const data = inputs.map(fill);
   const places = inputs.map((value) => compiled.input(nameOf(value)));
   const write = () => places.forEach((place, i) => place.set(data[i]));
-  const read = () => {
+  const readNow = () => {
     write();
     compiled.call();
     return compiled.output('y').slice();
   };
+  const readLater = async () => {
+    write();
+    await compiled.callAsync();
+    return compiled.output('y').slice();
+  };
+  // A page's own thread may not sleep: what it does not await runs on it alone.
+  const synchronous = threads === 1 || typeof document === 'undefined';
+  const read = synchronous ? readNow : readLater;
+  const call = synchronous ? () => compiled.call() : () => compiled.callAsync();
   write();
   return {
-    step: resident ? () => compiled.call() : read,
-    synchronous: true,
+    step: resident ? call : read,
+    synchronous,
     output: read,
     stats: () => compiled.stats(),
     dispose: () => compiled.dispose(),

@@ -112,6 +112,13 @@ export class CompiledFunction<
     this.#live().run();
   }
 
+  /** As `call`, without keeping a page waiting while threads are at work. */
+  async callAsync(): Promise<void> {
+    this.#live();
+    await this.#instance.idle();
+    await this.#live().runAsync();
+  }
+
   /** The elements of an output in the function's memory, which the next call overwrites. */
   output(name: Outputs): DataArray {
     return window('output', name, this.#live().outputs);
