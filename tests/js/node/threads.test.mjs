@@ -1,8 +1,13 @@
 // Several threads: the bits that one thread computes, results that are on their way, and nothing left behind.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
+import { Instance } from '../../../js/dist/instance.js';
 import { blobs, refuses } from '../lib.mjs';
 
 /** Splits even the smallest model. */
@@ -101,6 +106,57 @@ test('functions run together and one after the other', async () => {
   assert.deepEqual([...g.run({ x }).y.dataSync()], want);
   g.dispose();
 });
+
+const assemblerAbsent = spawnSync('wat2wasm', ['--version']).status === 0 ? false : 'no wat2wasm';
+
+function assemble(text) {
+  const folder = mkdtempSync(join(tmpdir(), 'lathe-'));
+  const [from, to] = ['in.wat', 'out.wasm'].map((name) => join(folder, name));
+  writeFileSync(from, text);
+  const { status, stderr } = spawnSync('wat2wasm', ['--enable-all', '-o', to, from]);
+  assert.equal(status, 0, String(stderr));
+  const bytes = new Uint8Array(readFileSync(to));
+  rmSync(folder, { recursive: true });
+  return bytes;
+}
+
+function metadataOf(bytes) {
+  const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(bytes), 'tensorlathe');
+  return JSON.parse(new TextDecoder().decode(section));
+}
+
+test(
+  'a trap in one thread ends the run everywhere and is an error',
+  { skip: assemblerAbsent },
+  async () => {
+    const f = tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu() }));
+    const metadata = metadataOf(f.module());
+    const task = /\(func \$run\.k0\.task0 .*\n *\(local .*\)\n/;
+    const text = tl.moduleText(f.module()).replace(task, (head) => {
+      return `${head} local.get 0 i32.const 3 i32.eq if unreachable end\n`;
+    });
+    const instance = new Instance(assemble(text), metadata);
+    const entry = instance.entry('run');
+    const failure = { name: 'LatheError', message: 'a thread failed: RuntimeError: unreachable' };
+    for (let name = ''; name !== 'LatheError'; await pause(5)) {
+      assert.throws(
+        () => entry.run(),
+        (error) => {
+          name = error.name; // RuntimeError while one thread is alone
+          return /unreachable$/.test(error.message);
+        },
+      );
+    }
+    for (let i = 0; i < 20; ++i) assert.throws(() => entry.run(), failure);
+    for (let i = 0; i < 20; ++i) await assert.rejects(entry.runAsync(), failure);
+    const x = Float32Array.from({ length: 64 * 64 }, (_, i) => i % 3);
+    const want = x.subarray(0, 64).reduce((sum, value, k) => sum + value * x[64 * k], 0);
+    await warmUp(() => f.runAsync({ x }));
+    assert.equal(f.run({ x }).y.dataSync()[0], want);
+    instance.dispose();
+    f.dispose();
+  },
+);
 
 test('the environment says how many threads there are, and why one', () => {
   assert.deepEqual(tl.env().threads, { count: 4 });
