@@ -94,8 +94,9 @@ def checks():
         yield f"check-{name}", one_verdict, ["python3", f"tools/check_{name}.py"]
 
 
-def node_tests():
-    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/js/node").glob("*.test.mjs"))
+def node_tests(*names):
+    found = [name for each in names or "*" for name in (ROOT / "tests/js/node").glob(f"{each}.test.mjs")]
+    return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
 SUITES = [
@@ -109,7 +110,7 @@ SUITES = [
     ("ops-4-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "4"]),
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
-    ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", "tests/js/node/training.test.mjs"]),
+    ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
 ]
