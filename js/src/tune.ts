@@ -173,6 +173,8 @@ class Contest {
     }
     this.complete = queue.length === 0 && !this.#late();
     if (first.milliseconds === Infinity) return undefined;
+    // The standard schedule has been measured again since.
+    if (best.milliseconds * margin >= first.milliseconds) best = first;
     const gflops = ({ milliseconds }: Measured) => (2 * first.multiplyAdds) / milliseconds / 1e6;
     return {
       key,
