@@ -253,6 +253,12 @@ export interface OperationFunctions {
   resizeNearestNeighbor(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
   batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
+  /** gather(x, indices, axis = 0) */
+  gather(x: Operand, indices: Operand, axis?: number): SymbolicTensor;
+  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  cumprod(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): SymbolicTensor;
 }
@@ -418,6 +424,12 @@ export interface OperationMethods {
   resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
   batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
+  /** gather(x, indices, axis = 0) */
+  gather(indices: Operand, axis?: number): SymbolicTensor;
+  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
   /** oneHot(indices, depth) */
   oneHot(depth: number): SymbolicTensor;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
@@ -506,5 +518,8 @@ export const operations = {
   resizeBilinear: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
   resizeNearestNeighbor: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
   batchNorm: { tensors: 5, attributes: ['varianceEpsilon'] },
+  gather: { tensors: 2, attributes: ['axis'] },
+  cumsum: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
+  cumprod: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
   oneHot: { tensors: 1, attributes: ['depth'] },
 } as const;

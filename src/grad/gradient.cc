@@ -70,6 +70,17 @@ class Reverse {
         return accumulate(node.operands[0], builder_.reshape(g, tensor(node.operands[0]).shape()));
       case Kind::Reindex:
         return reindex(node, g);
+      case Kind::Join:
+        return join(node, g);
+      case Kind::Gather:
+        return accumulate(node.operands[0],
+                          builder_.scatter(g, tensor(node.operands[1]), node.axes[0],
+                                           tensor(node.operands[0]).shape()));
+      case Kind::Scatter:
+        return accumulate(node.operands[0],
+                          builder_.gather(g, tensor(node.operands[1]), node.axes[0]));
+      case Kind::Scan:
+        return scan(node, out, g);
       case Kind::Cast:
       case Kind::Input:
       case Kind::State:
@@ -125,6 +136,25 @@ class Reverse {
     const Tensor lhs = tensor(node.operands[0]), rhs = tensor(node.operands[1]);
     accumulate(lhs.value, builder_.contract(g, rhs, {c.extents, c.lhs, c.out, c.rhs}, lhs.shape()));
     accumulate(rhs.value, builder_.contract(lhs, g, {c.extents, c.rhs, c.lhs, c.out}, rhs.shape()));
+  }
+
+  void join(const Node& node, Tensor g) {
+    for (size_t k = 0; k < node.operands.size(); ++k) {
+      const Shape shape = tensor(node.operands[k]).shape();
+      accumulate(node.operands[k], builder_.reindex(g, node.maps[k], shape));
+    }
+  }
+
+  // Element k is in every result from its own on (after it, where exclusive).
+  void scan(const Node& node, Tensor out, Tensor g) {
+    const Tensor x = tensor(node.operands[0]);
+    const auto from_here = [&](Tensor each) {
+      return builder_.scan(Op::Add, each, node.axes[0], node.exclusive, !node.reverse);
+    };
+    if (node.op == Op::Add) return accumulate(x.value, from_here(g));
+    if (node.op == Op::Mul) return accumulate(x.value, from_here(g * out) / x);
+    builder_.error(
+        concat("gradients: a scan by ", scalar::info(node.op).text, " has none; detach it"));
   }
 
   // A view that repeats elements sums them: over whole dimensions where the map is a projection,

@@ -166,6 +166,37 @@ Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
   return add(std::move(node));
 }
 
+Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> maps, Shape shape) {
+  if (!ok() || !all_valid(tensors)) return {this, {}};
+  Node node{.kind = Kind::Join, .shape = std::move(shape)};
+  for (const Tensor& each : tensors) node.operands.push_back(each.value);
+  node.maps = std::move(maps);
+  return add(std::move(node));
+}
+
+Tensor Builder::gather(Tensor x, Tensor index, int axis) {
+  if (!ok() || !x.valid() || !index.valid()) return {this, {}};
+  Node node{.kind = Kind::Gather, .operands = {x.value, index.value}};
+  node.axes = {axis < 0 ? axis + x.rank() : axis};
+  return add(std::move(node));
+}
+
+Tensor Builder::scatter(Tensor x, Tensor index, int axis, Shape shape) {
+  if (!ok() || !x.valid() || !index.valid()) return {this, {}};
+  Node node{.kind = Kind::Scatter, .shape = std::move(shape), .operands = {x.value, index.value}};
+  node.axes = {axis < 0 ? axis + x.rank() : axis};
+  return add(std::move(node));
+}
+
+Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
+  if (!ok() || !x.valid()) return {this, {}};
+  Node node{.kind = Kind::Scan, .operands = {x.value}, .op = op};
+  node.axes = {axis < 0 ? axis + x.rank() : axis};
+  node.exclusive = exclusive;
+  node.reverse = reverse;
+  return add(std::move(node));
+}
+
 void Builder::output(std::string_view name, Tensor value) {
   if (!ok() || !value.valid()) return;
   bool taken = false;

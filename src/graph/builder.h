@@ -50,6 +50,14 @@ class Builder {
   Tensor contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape);
   Tensor reshape(Tensor x, Shape shape);  // one dimension may be -1
   Tensor reindex(Tensor x, AffineMap map, Shape shape);
+  // The k-th tensor goes to the places maps[k] of the result, which is zero elsewhere.
+  Tensor join(std::span<const Tensor> tensors, std::vector<AffineMap> maps, Shape shape);
+  // x and the I32 index have one shape but along the axis; so has the result, which has that of the
+  // index.
+  Tensor gather(Tensor x, Tensor index, int axis);
+  // x and the I32 index have one shape; that of the result differs along the axis only.
+  Tensor scatter(Tensor x, Tensor index, int axis, Shape shape);
+  Tensor scan(Op op, Tensor x, int axis, bool exclusive = false, bool reverse = false);
   Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
   Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.

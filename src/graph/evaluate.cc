@@ -145,6 +145,60 @@ void reindex(const Node& node, const Array& x, Array& out) {
   }
 }
 
+void join(const Node& node, Operands pieces, Array& out) {
+  for (size_t k = 0; k < pieces.size(); ++k) {
+    int64_t i = 0;
+    for (Odometer at(pieces[k]->shape); at.inside(); at.next(), ++i) {
+      store(out.data, position(node.maps[k], out.shape, at.index()), (*pieces[k])[i]);
+    }
+  }
+}
+
+// Row-major position of the index with `along` as its element `axis`, moved inside.
+int64_t indexed_position(const Shape& shape, std::vector<int64_t> index, int axis, int64_t along) {
+  index[axis] = std::clamp<int64_t>(along, 0, shape[axis] - 1);
+  int64_t at = 0;
+  for (size_t k = 0; k < shape.size(); ++k) at = at * shape[k] + index[k];
+  return at;
+}
+
+void gather(const Node& node, const Array& x, const Array& index, Array& out) {
+  int64_t i = 0;
+  for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
+    store(out.data, i, x[indexed_position(x.shape, at.index(), node.axes[0], index[i].i)]);
+  }
+}
+
+void scatter(const Node& node, const Array& x, const Array& index, Array& out) {
+  int64_t i = 0;
+  for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
+    const int64_t to = indexed_position(out.shape, at.index(), node.axes[0], index[i].i);
+    const scalar::Number pair[] = {out[to], x[i]};
+    store(out.data, to, scalar::evaluate(Op::Add, pair));
+  }
+}
+
+void scan(const Node& node, const Array& x, Array& out) {
+  const size_t axis = node.axes[0];
+  std::vector<int64_t> outer = x.shape;
+  const int64_t length = std::exchange(outer[axis], 1);
+  for (Odometer at(outer); at.inside(); at.next()) {
+    const bool sum = node.op == Op::Add && x.dtype == DType::F32;
+    scalar::Number total = scalar::fold_identity(node.op, x.dtype);
+    double precise = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t along = node.reverse ? length - 1 - i : i;
+      const int64_t place = indexed_position(x.shape, at.index(), node.axes[0], along);
+      if (node.exclusive) store(out.data, place, total);
+      const scalar::Number pair[] = {total, x[place]};
+      precise += pair[1].as_double();
+      total =
+          sum ? scalar::Number::of(static_cast<float>(precise)) : scalar::evaluate(node.op, pair);
+      if (!node.exclusive) store(out.data, place, total);
+    }
+  }
+}
+
 Status check_array(const Node& node, const Array& array) {
   if (array.dtype == node.dtype && array.shape == node.shape &&
       array.data.size() == Array::zeros(node.dtype, node.shape).data.size()) {
@@ -216,6 +270,18 @@ Array evaluate_node(const Node& node, Operands operands) {
       break;
     case Kind::Reindex:
       reindex(node, *operands[0], out);
+      break;
+    case Kind::Join:
+      join(node, operands, out);
+      break;
+    case Kind::Gather:
+      gather(node, *operands[0], *operands[1], out);
+      break;
+    case Kind::Scatter:
+      scatter(node, *operands[0], *operands[1], out);
+      break;
+    case Kind::Scan:
+      scan(node, *operands[0], out);
       break;
   }
   return out;

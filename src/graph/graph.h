@@ -81,7 +81,9 @@ struct Node {
   std::string name = {};
   std::vector<std::byte> data = {};  // little-endian elements
   AffineMap map = {};
+  std::vector<AffineMap> maps = {};  // one per operand
   Contraction contraction = {};
+  bool exclusive = false, reverse = false;
 
   bool operator==(const Node&) const = default;
 };

@@ -140,6 +140,113 @@ Result<Type> infer_reindex(const Graph& graph, const Node& node) {
   return Type{operand.dtype, node.shape};
 }
 
+// Positions that an axis of the map takes over the piece: low, low + step, …, high.
+struct Places {
+  int64_t low, high, step;
+};
+
+// Each dimension moves one axis and each axis is moved by one dimension at most, so that no two
+// elements of a piece share a place.
+Result<std::vector<Places>> places_of(const AffineMap& map, const Shape& piece) {
+  std::vector<Places> result;
+  std::vector<bool> used(piece.size());
+  for (const Affine& axis : map.axes) {
+    Places& places = result.emplace_back(axis.offset, axis.offset, int64_t{0});
+    for (size_t d = 0; d < piece.size(); ++d) {
+      const int64_t step = axis.coefficients[d];
+      if (step == 0 || piece[d] <= 1) continue;
+      if (step < 0 || used[d] || places.step != 0)
+        return fail("join: a map is not one step an axis");
+      used[d] = true;
+      places.step = step;
+      places.high += step * (piece[d] - 1);
+    }
+  }
+  for (size_t d = 0; d < piece.size(); ++d) {
+    if (piece[d] > 1 && !used[d]) return fail("join: a map puts elements in one place");
+  }
+  return result;
+}
+
+bool are_apart(const std::vector<Places>& a, const std::vector<Places>& b) {
+  for (size_t axis = 0; axis < a.size(); ++axis) {
+    const Places &x = a[axis], &y = b[axis];
+    if (x.high < y.low || y.high < x.low) return true;
+    if (x.step == y.step && x.step > 0 && (x.low - y.low) % x.step != 0) return true;
+  }
+  return false;
+}
+
+Result<Type> infer_join(const Graph& graph, const Node& node) {
+  if (node.operands.empty() || node.maps.size() != node.operands.size()) {
+    return fail(
+        concat("join: has ", node.operands.size(), " operands and ", node.maps.size(), " maps"));
+  }
+  const DType dtype = graph[node.operands[0]].dtype;
+  std::vector<std::vector<Places>> pieces;
+  for (size_t k = 0; k < node.operands.size(); ++k) {
+    const Node& piece = graph[node.operands[k]];
+    if (piece.dtype != dtype) {
+      return fail(concat("join: operands are ", scalar::text(dtype), " and ",
+                         scalar::text(piece.dtype), "; cast them"));
+    }
+    TRY(check_map("join", node.maps[k], node.shape.size(), piece.shape.size()));
+    if (element_count(piece.shape) == 0) continue;
+    if (!always_inside(node.maps[k], piece.shape, node.shape)) {
+      return fail(concat("join: operand ", bracketed(piece.shape), " is not inside ",
+                         bracketed(node.shape)));
+    }
+    ASSIGN_OR_RETURN(auto places, places_of(node.maps[k], piece.shape));
+    for (const auto& other : pieces) {
+      if (!are_apart(places, other)) return fail("join: two operands share a place");
+    }
+    pieces.push_back(std::move(places));
+  }
+  return Type{dtype, node.shape};
+}
+
+// Whether the shapes are equal but along the axis, which both have.
+bool equal_but(const Shape& a, const Shape& b, const std::vector<int>& axes) {
+  if (axes.size() != 1 || axes[0] < 0 || axes[0] >= static_cast<int>(a.size())) return false;
+  Shape like = a;
+  if (b.size() == a.size()) like[axes[0]] = b[axes[0]];
+  return like == b;
+}
+
+Result<Type> infer_indexed(const Graph& graph, const Node& node) {
+  const Node &x = graph[node.operands[0]], &index = graph[node.operands[1]];
+  const std::string_view what = text(node.kind);
+  if (index.dtype != DType::I32) {
+    return fail(concat(what, ": the index must be i32, not ", scalar::text(index.dtype)));
+  }
+  const bool gathers = node.kind == Kind::Gather;
+  const Shape& shape = gathers ? index.shape : node.shape;
+  const bool fits = equal_but(x.shape, shape, node.axes) && (gathers || index.shape == x.shape);
+  const Shape& indexed = gathers ? x.shape : node.shape;
+  if (!fits || (indexed[node.axes[0]] == 0 && element_count(index.shape) > 0)) {
+    return fail(concat(what, ": ", bracketed(x.shape), " by index ", bracketed(index.shape),
+                       " along axis ", bracketed(node.axes), " does not give ", bracketed(shape)));
+  }
+  if (!gathers && x.dtype == DType::Bool) return fail("scatter: does not add bool; cast it");
+  return Type{x.dtype, shape};
+}
+
+Result<Type> infer_scan(const Graph& graph, const Node& node) {
+  const Node& x = graph[node.operands[0]];
+  const std::string what = concat("scan ", scalar::info(node.op).text);
+  const DType dtypes[] = {x.dtype, x.dtype, x.dtype};
+  if (!scalar::info(node.op).folds) return fail(concat(what, ": is not a reduction"));
+  if (scalar::result_dtype(node.op, dtypes) != x.dtype) {
+    return fail(concat(what, ": does not take ", scalar::text(x.dtype)));
+  }
+  if (node.axes.size() != 1 || node.axes[0] < 0 ||
+      node.axes[0] >= static_cast<int>(x.shape.size())) {
+    return fail(
+        concat(what, ": axis ", bracketed(node.axes), " is not in shape ", bracketed(x.shape)));
+  }
+  return Type{x.dtype, x.shape};
+}
+
 }  // namespace
 
 std::string spell(DType dtype, const Shape& shape) {
@@ -169,6 +276,13 @@ Result<Type> infer(const Graph& graph, const Node& node) {
       return infer_reshape(graph, node);
     case Kind::Reindex:
       return infer_reindex(graph, node);
+    case Kind::Join:
+      return infer_join(graph, node);
+    case Kind::Gather:
+    case Kind::Scatter:
+      return infer_indexed(graph, node);
+    case Kind::Scan:
+      return infer_scan(graph, node);
   }
   return Type{};
 }

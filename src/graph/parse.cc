@@ -274,6 +274,33 @@ class Parser {
     return fit(node.map, node.shape.size());
   }
 
+  Status join(Cursor& cursor, Node& node) {
+    do {
+      TRY(operands(cursor, node, 1));
+      TRY(cursor.expect_word("at"));
+      ASSIGN_OR_RETURN(AffineMap map, parse_map(cursor));
+      TRY(fit(map, graph_[node.operands.back()].shape.size()));
+      node.maps.push_back(std::move(map));
+    } while (cursor.take(","));
+    return type(cursor, node);
+  }
+
+  Status axis(Cursor& cursor, Node& node) {
+    TRY(cursor.expect_word("axis"));
+    ASSIGN_OR_RETURN(const int64_t axis, cursor.integer());
+    node.axes.push_back(static_cast<int>(axis));
+    return {};
+  }
+
+  Status scan(Cursor& cursor, Node& node) {
+    TRY(op(cursor, node));
+    TRY(operands(cursor, node, 1));
+    TRY(axis(cursor, node));
+    node.exclusive = cursor.take_word("exclusive");
+    node.reverse = cursor.take_word("reverse");
+    return type(cursor, node);
+  }
+
   Status attributes(Cursor& cursor, Node& node) {
     switch (node.kind) {
       case Kind::Input:
@@ -283,12 +310,9 @@ class Parser {
       }
       case Kind::Constant:
         return constant(cursor, node);
-      case Kind::Iota: {
-        TRY(cursor.expect_word("axis"));
-        ASSIGN_OR_RETURN(const int64_t axis, cursor.integer());
-        node.axes.push_back(static_cast<int>(axis));
+      case Kind::Iota:
+        TRY(axis(cursor, node));
         return type(cursor, node);
-      }
       case Kind::Map:
         TRY(op(cursor, node));
         TRY(operands(cursor, node, scalar::info(node.op).arity));
@@ -303,6 +327,15 @@ class Parser {
         return type(cursor, node);
       case Kind::Reindex:
         return reindex(cursor, node);
+      case Kind::Join:
+        return join(cursor, node);
+      case Kind::Gather:
+      case Kind::Scatter:
+        TRY(operands(cursor, node, 2));
+        TRY(axis(cursor, node));
+        return type(cursor, node);
+      case Kind::Scan:
+        return scan(cursor, node);
     }
     return {};
   }

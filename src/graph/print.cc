@@ -132,6 +132,23 @@ void append_node(std::string& out, const Node& node) {
       append_operands(out, node);
       append(out, " map ", spell(node.map));
       break;
+    case Kind::Join:
+      for (size_t k = 0; k < node.operands.size(); ++k) {
+        append(out, k > 0 ? ", %" : " %", node.operands[k].id, " at ", spell(node.maps[k]));
+      }
+      break;
+    case Kind::Gather:
+    case Kind::Scatter:
+      append_operands(out, node);
+      append(out, " axis ", node.axes[0]);
+      break;
+    case Kind::Scan:
+      append(out, ' ', scalar::info(node.op).text);
+      append_operands(out, node);
+      append(out, " axis ", node.axes[0]);
+      if (node.exclusive) out += " exclusive";
+      if (node.reverse) out += " reverse";
+      break;
   }
   append(out, " : ", spell(node.dtype, node.shape), '\n');
 }

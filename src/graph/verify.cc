@@ -58,12 +58,25 @@ bool unused_attributes_are_empty(const Node& node) {
     case Kind::Reindex:
       rest.map = {};
       break;
+    case Kind::Join:
+      rest.maps.clear();
+      break;
+    case Kind::Gather:
+    case Kind::Scatter:
+      rest.axes.clear();
+      break;
+    case Kind::Scan:
+      rest.op = Op::Add;
+      rest.axes.clear();
+      rest.exclusive = rest.reverse = false;
+      break;
     case Kind::Cast:
     case Kind::Reshape:
       break;
   }
   return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.empty() &&
-         rest.map == AffineMap{} && rest.contraction == Contraction{};
+         rest.map == AffineMap{} && rest.maps.empty() && rest.contraction == Contraction{} &&
+         !rest.exclusive && !rest.reverse;
 }
 
 Status check_node(const Graph& graph, int32_t id) {

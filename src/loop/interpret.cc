@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "loop/races.h"
+#include "loop/rebuild.h"
 
 namespace lathe::loop {
 
@@ -169,7 +170,8 @@ class Interpreter {
     for (const ExprId id : order_of(stmt)) {
       ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
     }
-    ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, stmt.address, /*stored=*/true));
+    const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
+    ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
     std::memcpy(place, &value.i, scalar::size_of(value.dtype));
     return {};
@@ -180,8 +182,8 @@ class Interpreter {
     auto [place, fresh] = orders_.try_emplace(&stmt);
     if (fresh) {
       std::vector<bool> used(kernel_.exprs.size(), false);
-      used[stmt.value] = true;
-      for (ExprId id = stmt.value; id >= 0; --id) {
+      for_each_root(stmt, [&](ExprId id) { used[id] = true; });
+      for (ExprId id = std::max(stmt.value, stmt.index); id >= 0; --id) {
         if (!used[id]) continue;
         const Expr& expr = kernel_.exprs[id];
         for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
@@ -213,15 +215,21 @@ class Interpreter {
   Result<Number> load(const Expr& expr) {
     Number value = Number::from(expr.dtype, 0);
     if (!hold(expr.guards)) return value;
-    ASSIGN_OR_RETURN(const std::byte* const place,
-                     locate(expr.buffer, expr.address, /*stored=*/false));
+    ASSIGN_OR_RETURN(
+        const std::byte* const place,
+        locate(expr.buffer, evaluate(expr.address) + looked_up(expr.lookup, expr.operands[0]),
+               /*stored=*/false));
     std::memcpy(&value.i, place, scalar::size_of(expr.dtype));
     return value;
   }
 
-  Result<std::byte*> locate(BufferRef ref, const Affine& address, bool stored) {
+  int64_t looked_up(const Lookup& lookup, ExprId index) const {
+    if (!lookup) return 0;
+    return lookup.scale * std::clamp<int64_t>(values_[index].i, 0, lookup.extent - 1);
+  }
+
+  Result<std::byte*> locate(BufferRef ref, int64_t at, bool stored) {
     const Buffer& buffer = buffers_in(ref.space, module_, kernel_)[ref.id];
-    const int64_t at = evaluate(address);
     if (at < 0 || at >= buffer.size) {
       return fail(concat("kernel ", kernel_.name, ": ", stored ? "store to " : "load from ",
                          buffer.name, '[', at, "] outside ", scalar::text(buffer.dtype), '[',

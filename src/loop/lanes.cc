@@ -73,6 +73,19 @@ class Iterations {
     note_inner(loop.body);
   }
 
+  // Where the places that lookups move are the same in all iterations, only the affine parts tell.
+  template <class A, class B>
+  bool meet(const A& a, ExprId a_index, const B& b, ExprId b_index) const {
+    if (!a.lookup && !b.lookup) return meet(a.address, b.address);
+    if (a.lookup != b.lookup || a_index != b_index || moves(a_index)) return true;
+    return meet(a.address, b.address);
+  }
+
+  bool moves(ExprId index) const {
+    return mentions(kernel_, index, lane_) ||
+           std::ranges::any_of(inner_, [&](VarId var) { return mentions(kernel_, index, var); });
+  }
+
   // Whether a at one iteration may be b at another, inner loops anywhere.
   bool meet(const Affine& a, const Affine& b) const {
     const int64_t step = a.coefficient(lane_);
@@ -126,12 +139,13 @@ bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& c
   for_each_store(loop.body, [&](const Stmt& stored) {
     if (!counts(stored.buffer)) return;
     for_each_store(loop.body, [&](const Stmt& other) {
-      found |= other.buffer == stored.buffer && iterations.meet(stored.address, other.address);
+      found |= other.buffer == stored.buffer &&
+               iterations.meet(stored, stored.index, other, other.index);
     });
     for (size_t id = 0; id < used.size() && !found; ++id) {
       const Expr& expr = kernel.exprs[id];
       found = used[id] && expr.kind == ExprKind::Load && expr.buffer == stored.buffer &&
-              iterations.meet(stored.address, expr.address);
+              iterations.meet(stored, stored.index, expr, expr.operands[0]);
     }
   });
   return found;

@@ -44,8 +44,9 @@ int Expr::operand_count() const {
   switch (kind) {
     case ExprKind::Constant:
     case ExprKind::Index:
-    case ExprKind::Load:
       return 0;
+    case ExprKind::Load:
+      return lookup ? 1 : 0;
     case ExprKind::Apply:
       return scalar::info(op).arity;
     case ExprKind::Cast:
@@ -56,8 +57,8 @@ int Expr::operand_count() const {
 
 bool same(const Expr& a, const Expr& b) {
   return a.kind == b.kind && a.dtype == b.dtype && a.constant.same_bits(b.constant) &&
-         a.address == b.address && a.buffer == b.buffer && a.guards == b.guards && a.op == b.op &&
-         a.operands == b.operands;
+         a.address == b.address && a.buffer == b.buffer && a.guards == b.guards &&
+         a.lookup == b.lookup && a.op == b.op && a.operands == b.operands;
 }
 
 VarId Kernel::add_var(std::string var_name, int64_t extent) {
@@ -145,6 +146,19 @@ ExprId ExprBuilder::load(BufferRef buffer, DType dtype, Affine address, std::vec
   return add(std::move(expr));
 }
 
+ExprId ExprBuilder::load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards,
+                         ExprId index, Lookup lookup) {
+  Expr expr;
+  expr.kind = ExprKind::Load;
+  expr.dtype = dtype;
+  expr.buffer = buffer;
+  expr.address = std::move(address);
+  expr.guards = std::move(guards);
+  expr.lookup = lookup;
+  expr.operands[0] = index;
+  return add(std::move(expr));
+}
+
 ExprId ExprBuilder::apply(Op op, std::initializer_list<ExprId> operands) {
   return apply(op, operands.begin(), static_cast<int>(operands.size()));
 }
@@ -189,6 +203,13 @@ Stmt store(BufferRef buffer, Affine address, ExprId value) {
   stmt.buffer = buffer;
   stmt.address = std::move(address);
   stmt.value = value;
+  return stmt;
+}
+
+Stmt store(BufferRef buffer, Affine address, ExprId index, Lookup lookup, ExprId value) {
+  Stmt stmt = store(buffer, std::move(address), value);
+  stmt.index = index;
+  stmt.lookup = lookup;
   return stmt;
 }
 

@@ -59,10 +59,19 @@ struct Guard {
   bool operator==(const Guard&) const = default;
 };
 
+// Moves an address by scale * i, where i is an index from a buffer, moved inside 0..extent - 1.
+struct Lookup {
+  int64_t scale = 0;
+  int64_t extent = 0;  // 0: the address is the affine form alone
+  explicit operator bool() const { return extent > 0; }
+  bool operator==(const Lookup&) const = default;
+};
+
 enum class ExprKind : uint8_t {
   Constant,  // `constant`
   Index,     // I32 value of `address`
-  Load,      // buffer[address]; zero (and no access) where a guard fails
+  Load,      // buffer[address]; zero (and no access) where a guard fails; operand 0 is the index of
+             // its lookup
   Apply,     // scalar `op` over operands
   Cast,      // operand 0 as `dtype`
 };
@@ -74,6 +83,7 @@ struct Expr {
   Affine address;
   BufferRef buffer;
   std::vector<Guard> guards;
+  Lookup lookup;  // Load from a Global buffer only
   Op op = Op::Add;
   std::array<ExprId, scalar::kMaxArity> operands = {-1, -1, -1};
 
@@ -119,6 +129,8 @@ struct Stmt {
   // Store
   BufferRef buffer;
   Affine address;
+  Lookup lookup;
+  ExprId index = -1;  // of the lookup
   ExprId value = -1;
 };
 
@@ -172,6 +184,9 @@ class ExprBuilder {
   ExprId constant(float value) { return constant(Number::of(value)); }
   ExprId index(Affine value);
   ExprId load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards = {});
+  // The same where `index` is an I32 that no affine form gives.
+  ExprId load(BufferRef buffer, DType dtype, Affine address, std::vector<Guard> guards,
+              ExprId index, Lookup lookup);
   ExprId apply(Op op, std::initializer_list<ExprId> operands);
   ExprId apply(Op op, const ExprId* operands, int count);
   ExprId cast(ExprId operand, DType dtype);
@@ -194,6 +209,7 @@ class ExprBuilder {
 
 Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);
 Stmt store(BufferRef buffer, Affine address, ExprId value);
+Stmt store(BufferRef buffer, Affine address, ExprId index, Lookup lookup, ExprId value);
 Stmt if_inside(std::vector<Guard> guards, std::vector<Stmt> body);
 Stmt barrier();
 

@@ -120,7 +120,7 @@ class KernelParser {
     TRY(reader_.expect("="));
     ASSIGN_OR_RETURN(const ExprId value, expression());
     lets_.clear();
-    return loop::store(target.buffer, target.address, value);
+    return loop::store(target.buffer, target.address, target.operands[0], target.lookup, value);
   }
 
   Result<ExprId> expression() {
@@ -238,6 +238,15 @@ class KernelParser {
     expr.dtype = buffers_in(expr.buffer.space, module_, kernel_)[expr.buffer.id].dtype;
     TRY(reader_.expect("["));
     ASSIGN_OR_RETURN(expr.address, affine());
+    ASSIGN_OR_RETURN(const bool looks_up, reader_.accept(kLookupWord));
+    if (looks_up) {
+      ASSIGN_OR_RETURN(expr.lookup.scale, reader_.count());
+      TRY(reader_.expect("*"));
+      ASSIGN_OR_RETURN(expr.operands[0], expression());
+      TRY(reader_.expect("<"));
+      ASSIGN_OR_RETURN(expr.lookup.extent, reader_.count());
+      if (!expr.lookup) return reader_.error_behind("a lookup among 0 places");
+    }
     ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
     if (guarded) {
       ASSIGN_OR_RETURN(expr.guards, guards());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "loop/rebuild.h"
 #include "loop/spelling.h"
 
 namespace lathe::loop {
@@ -114,7 +115,9 @@ class KernelPrinter {
 
   void store(const Stmt& stmt) {
     std::vector<ExprId> order;
-    if (has(kernel_.exprs, stmt.value)) visit(stmt.value, order);
+    for_each_root(stmt, [&](ExprId id) {
+      if (has(kernel_.exprs, id)) visit(id, order);
+    });
     int names = 0;
     for (const ExprId id : order) {
       const Expr& expr = kernel_.exprs[id];
@@ -132,9 +135,10 @@ class KernelPrinter {
       state.name = names++;
     }
     out_ += indent_;
-    access(stmt.buffer, stmt.address, {});
+    const auto last = static_cast<ExprId>(kernel_.exprs.size());
+    access(stmt.buffer, stmt.address, stmt.lookup, stmt.index, last, {});
     out_ += " = ";
-    operand(stmt.value, static_cast<ExprId>(kernel_.exprs.size()));
+    operand(stmt.value, last);
     out_ += '\n';
     for (const ExprId id : order) states_[id] = {};
   }
@@ -191,7 +195,7 @@ class KernelPrinter {
         out_ += ')';
         return;
       case ExprKind::Load:
-        access(expr.buffer, expr.address, expr.guards);
+        access(expr.buffer, expr.address, expr.lookup, expr.operands[0], id, expr.guards);
         return;
       case ExprKind::Apply:
         append(out_, scalar::info(expr.op).text, '(');
@@ -207,11 +211,17 @@ class KernelPrinter {
     out_ += ')';
   }
 
-  void access(BufferRef buffer, const Affine& address, const std::vector<Guard>& conditions) {
+  void access(BufferRef buffer, const Affine& address, const Lookup& lookup, ExprId index,
+              ExprId user, const std::vector<Guard>& conditions) {
     if (buffer.space == Space::Global && is_hidden(buffer)) out_ += "global ";
     append_name_of(out_, buffers_in(buffer.space, module_, kernel_), buffer.id);
     out_ += '[';
     affine(address);
+    if (lookup) {
+      append(out_, ' ', kLookupWord, ' ', lookup.scale, " * ");
+      operand(index, user);
+      append(out_, " < ", lookup.extent);
+    }
     if (!conditions.empty()) {
       out_ += " if ";
       guards(conditions);

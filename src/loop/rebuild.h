@@ -21,6 +21,16 @@ void for_each_store(Stmts& stmts, const Visit& visit) {
   }
 }
 
+// Calls visit(ExprId&) on the expressions that a Store computes.
+template <class Store, class Visit>
+void for_each_root(Store& stmt, const Visit& visit) {
+  visit(stmt.value);
+  if (stmt.lookup) visit(stmt.index);
+}
+
+// Whether the value of the expression depends on the variable.
+bool mentions(const Kernel& kernel, ExprId root, VarId var);
+
 // Per expression of the kernel: whether a Store of `stmts` computes it.
 std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts);
 
@@ -39,7 +49,8 @@ void rebuild_exprs(Kernel& kernel, const Rebuild& rebuild) {
     }
     renamed[id] = rebuild(builder, std::move(old[id]));
   }
-  for_each_store(kernel.body, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
+  for_each_store(kernel.body,
+                 [&](Stmt& stmt) { for_each_root(stmt, [&](ExprId& id) { id = renamed[id]; }); });
 }
 
 // Gives `stmts` expressions of their own where `change(Expr&)` says that it changed one. Changed
@@ -64,7 +75,8 @@ void change_exprs(Kernel& kernel, std::vector<Stmt>& stmts, const Change& change
     };
     renamed[id] = changed ? add() : static_cast<ExprId>(id);
   }
-  for_each_store(stmts, [&](Stmt& stmt) { stmt.value = renamed[stmt.value]; });
+  for_each_store(stmts,
+                 [&](Stmt& stmt) { for_each_root(stmt, [&](ExprId& id) { id = renamed[id]; }); });
 }
 
 void drop_unreachable_exprs(Kernel& kernel);

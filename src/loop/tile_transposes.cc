@@ -61,7 +61,7 @@ class Tiler {
   bool fits() {
     const bool stores_rows = std::ranges::all_of(body_, [&](const Stmt& stmt) {
       return stmt.kind == StmtKind::Store && stmt.buffer.space == Space::Global &&
-             stmt.address.coefficient(column_) == 1;
+             stmt.address.coefficient(column_) == 1 && !stmt.lookup;
     });
     if (!stores_rows) return false;
     const std::vector<bool> used = reachable(kernel_, body_);
@@ -69,7 +69,7 @@ class Tiler {
     for (size_t id = 0; id < used.size(); ++id) {
       const Expr& expr = kernel_.exprs[id];
       if (!used[id] || expr.kind != ExprKind::Load) continue;
-      if (expr.buffer.space != Space::Global || !expr.guards.empty()) return false;
+      if (expr.buffer.space != Space::Global || !expr.guards.empty() || expr.lookup) return false;
       const int64_t step = expr.address.coefficient(column_);
       if (step != 0 && step != 1) across.push_back(expr.address);
     }

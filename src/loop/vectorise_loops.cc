@@ -42,7 +42,11 @@ class LaneCheck {
   bool store_fits(const Stmt& stmt) const {
     if (is_own(stmt.buffer)) return true;
     return stmt.buffer.space == Space::Global && stmt.address.coefficient(loop_.var) == 1 &&
-           matches_stores(stmt.buffer, stmt.address);
+           rests(stmt.lookup, stmt.index) && matches_stores(stmt, stmt.index);
+  }
+
+  bool rests(const Lookup& lookup, ExprId index) const {
+    return !lookup || !mentions(kernel_, index, loop_.var);
   }
 
   bool expr_fits(const Expr& expr) const {
@@ -68,12 +72,15 @@ class LaneCheck {
     for (const Guard& guard : expr.guards) {
       if (guard.index.coefficient(loop_.var) != 0) return false;
     }
-    return matches_stores(expr.buffer, expr.address);
+    return rests(expr.lookup, expr.operands[0]) && matches_stores(expr, expr.operands[0]);
   }
 
-  bool matches_stores(BufferRef buffer, const Affine& address) const {
+  template <class Access>
+  bool matches_stores(const Access& access, ExprId index) const {
     return std::all_of(loop_.body.begin(), loop_.body.end(), [&](const Stmt& stmt) {
-      return stmt.buffer != buffer || stmt.address == address;
+      return stmt.buffer != access.buffer ||
+             (stmt.address == access.address && stmt.lookup == access.lookup &&
+              (!stmt.lookup || stmt.index == index));
     });
   }
 

@@ -86,6 +86,7 @@ class KernelVerifier {
       case ExprKind::Load: {
         ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(expr.buffer));
         fits = expr.dtype == buffer->dtype;
+        TRY(looks_up(expr.buffer, expr.lookup, expr.operands[0]));
         break;
       }
       case ExprKind::Apply: {
@@ -101,6 +102,19 @@ class KernelVerifier {
     }
     if (!fits) {
       return fail(concat("expression ", id, " has the wrong dtype ", scalar::text(expr.dtype)));
+    }
+    return {};
+  }
+
+  Status looks_up(BufferRef ref, const Lookup& lookup, ExprId index) const {
+    if (!lookup) return {};
+    if (ref.space != Space::Global) return fail("a lookup outside global memory");
+    if (index < 0 || index >= static_cast<int64_t>(kernel_.exprs.size())) {
+      return fail(concat("expression ", index, " does not exist"));
+    }
+    if (kernel_.exprs[index].dtype != DType::I32) return fail("the index of a lookup is not i32");
+    if (lookup.scale < 0 || !in_limits(lookup.scale) || !in_limits(lookup.extent)) {
+      return fail("a lookup with a factor or extent out of range");
     }
     return {};
   }
@@ -260,19 +274,21 @@ class KernelVerifier {
         (buffer->role == BufferRole::Input || buffer->role == BufferRole::Constant)) {
       return fail(concat("a store to ", buffer->name, ", which is never written"));
     }
+    TRY(looks_up(stmt.buffer, stmt.lookup, stmt.index));
     if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
       return fail(concat("all lanes store to one element of ", buffer->name));
     }
     TRY(operands_of(stmt));
     TRY(own_register(stmt.buffer, /*stored=*/true));
-    return access(stmt.buffer, stmt.address, conditions_, /*stored=*/true);
+    return access(stmt.buffer, stmt.address, stmt.lookup, conditions_, /*stored=*/true);
   }
 
   // What holds of the value's expressions inside these loops.
   Status operands_of(const Stmt& stmt) {
-    std::vector<bool> used(stmt.value + 1, false);
-    used[stmt.value] = true;
-    for (ExprId id = stmt.value; id >= 0; --id) {
+    const ExprId last = std::max(stmt.value, stmt.index);
+    std::vector<bool> used(last + 1, false);
+    for_each_root(stmt, [&](ExprId id) { used[id] = true; });
+    for (ExprId id = last; id >= 0; --id) {
       if (!used[id]) continue;
       const Expr& expr = kernel_.exprs[id];
       for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
@@ -284,7 +300,7 @@ class KernelVerifier {
           guards.push_back(guard);
         }
         TRY(own_register(expr.buffer, /*stored=*/false));
-        TRY(access(expr.buffer, expr.address, guards, /*stored=*/false));
+        TRY(access(expr.buffer, expr.address, expr.lookup, guards, /*stored=*/false));
       }
     }
     return {};
@@ -304,12 +320,17 @@ class KernelVerifier {
     return fail(concat("register ", name, " crosses the body of an outlined loop or a task"));
   }
 
-  Status access(BufferRef ref, const Affine& address, const std::vector<Guard>& guards,
-                bool stored) {
+  Status access(BufferRef ref, const Affine& address, const Lookup& lookup,
+                const std::vector<Guard>& guards, bool stored) {
     TRY(form(address));
     ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(ref));
-    const auto range = range_of(address, guards, ranges_);
-    if (!range) return fail(concat("an address of ", buffer->name, " overflows"));
+    auto range = range_of(address, guards, ranges_);
+    int64_t reach = 0;
+    const bool overflows =
+        lookup && (__builtin_mul_overflow(lookup.scale, lookup.extent - 1, &reach) || !range ||
+                   __builtin_add_overflow(range->high, reach, &reach));
+    if (!range || overflows) return fail(concat("an address of ", buffer->name, " overflows"));
+    if (lookup && !range->empty()) range->high = reach;
     if (!range->empty() && (range->low < 0 || range->high >= buffer->size)) {
       return fail(concat("an access to ", buffer->name, '[', range->low, "..", range->high,
                          "] outside ", scalar::text(buffer->dtype), '[', buffer->size, ']'));

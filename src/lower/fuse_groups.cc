@@ -35,12 +35,12 @@ enum class Reach : uint8_t {
 
 bool is_pointwise(Kind kind) {
   return kind == Kind::Map || kind == Kind::Cast || kind == Kind::Reindex ||
-         kind == Kind::Reshape || kind == Kind::Iota;
+         kind == Kind::Reshape || kind == Kind::Iota || kind == Kind::Gather;
 }
 
 int own_cost(const Node& node) {
   using scalar::Op;
-  if (node.kind == Kind::Cast) return 1;
+  if (node.kind == Kind::Cast || node.kind == Kind::Gather) return 1;
   if (node.kind != Kind::Map) return 0;
   if (node.op == Op::Div || node.op == Op::Sqrt) return 5;
   const bool is_polynomial =
@@ -124,6 +124,7 @@ class Fuser {
       if (n.kind == Kind::Contract) {
         for (Value operand : n.operands) required_[memory_behind(operand).id] = true;
       }
+      if (n.kind == Kind::Gather) required_[n.operands[0].id] = true;
       if (n.kind == Kind::Reshape && !only_squeezes(graph_, n)) {
         required_[reshaped_memory(graph_, n).id] = true;
       }
@@ -247,7 +248,7 @@ class Fuser {
 
   bool can_reduce(const Group& group, const Node& reduce, Reach reach) const {
     const Kind kind = node(group.anchor()).kind;
-    if (kind == Kind::Contract || reach != Reach::Same) return false;
+    if ((kind != Kind::Reduce && !is_pointwise(kind)) || reach != Reach::Same) return false;
     if (node(reduce.operands[0]).shape != group.shape) return false;
     if (group.axes.empty() &&
         std::ranges::any_of(group.members, [&](Value m) { return bool{updates_[m.id]}; })) {
@@ -263,6 +264,7 @@ class Fuser {
     if (reach == Reach::Scattered) return false;
     if (group.axes.empty()) {
       if (anchor.shape != n.shape) return false;
+      if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter) return false;
       return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
     }
     const bool rows = makes_rows(group.shape, group.axes);

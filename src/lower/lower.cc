@@ -183,11 +183,18 @@ class EntryLowering {
       case Kind::Reindex:
       case Kind::Reshape:
       case Kind::Iota:
+      case Kind::Gather:
         return lower_map(nest, group);
       case Kind::Reduce:
         return lower_reduce(nest, group);
       case Kind::Contract:
         return lower_contract(nest, group);
+      case Kind::Join:
+        return lower_join(nest, group);
+      case Kind::Scatter:
+        return lower_scatter(nest, group);
+      case Kind::Scan:
+        return lower_scan(nest, group);
       case Kind::Input:
       case Kind::State:
       case Kind::Constant:

@@ -19,15 +19,17 @@ using loop::Guard;
 using loop::Space;
 using loop::Stmt;
 
-namespace {
-
 Affine apply(const graph::Affine& map, const Index& index) {
   Affine result(map.offset);
   for (size_t d = 0; d < map.coefficients.size(); ++d) result += index[d] * map.coefficients[d];
   return result;
 }
 
-}  // namespace
+loop::Lookup lookup_along(const graph::Shape& shape, size_t axis) {
+  loop::Lookup lookup{1, shape[axis]};
+  for (size_t k = axis + 1; k < shape.size(); ++k) lookup.scale *= shape[k];
+  return lookup;
+}
 
 int32_t EntryContext::add_buffer(std::string name, loop::DType dtype, int64_t size,
                                  loop::BufferRole role) {
@@ -71,15 +73,32 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
       return reindexed(n, index, guards);
     case Kind::Reshape:
       return reshaped(n, index, guards);
+    case Kind::Gather:
+      return gathered(n, index, guards);
     case Kind::Input:
     case Kind::State:
     case Kind::Constant:
     case Kind::Reduce:
     case Kind::Contract:
+    case Kind::Join:
+    case Kind::Scatter:
+    case Kind::Scan:
       break;
   }
   CHECK(!"a value without a buffer");
   return -1;
+}
+
+ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard>& guards) {
+  const Value x = n.operands[0];
+  if (graph::is_splat(node(x))) return value_at(x, index, guards);
+  const ExprId place = value_at(n.operands[1], index, guards);
+  const auto axis = static_cast<size_t>(n.axes[0]);
+  Index rest = index;
+  rest[axis] = 0;
+  return exprs_.load({Space::Global, context_.buffer_of[x.id]}, n.dtype,
+                     loop::row_major(rest, node(x).shape), guards, place,
+                     lookup_along(node(x).shape, axis));
 }
 
 ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> guards) {

@@ -16,6 +16,11 @@ namespace lathe::lower {
 
 using Index = std::vector<loop::Affine>;  // one per axis
 
+// The place of `index` under one axis of a map.
+loop::Affine apply(const graph::Affine& map, const Index& index);
+// What an index along the axis adds to a row-major address.
+loop::Lookup lookup_along(const graph::Shape& shape, size_t axis);
+
 // What the kernels of one entry share.
 struct EntryContext {
   const graph::Graph& graph;
@@ -67,6 +72,8 @@ class Nest {
   loop::ExprId reindexed(const graph::Node& n, const Index& index, std::vector<loop::Guard> guards);
   // For some values of the variables in it.
   bool can_leave(const loop::Affine& index, int64_t extent) const;
+  loop::ExprId gathered(const graph::Node& n, const Index& index,
+                        const std::vector<loop::Guard>& guards);
   loop::ExprId reshaped(const graph::Node& n, const Index& index,
                         const std::vector<loop::Guard>& guards);
 

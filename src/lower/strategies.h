@@ -32,4 +32,13 @@ void dot_contract(Contraction& contraction, const ContractionShape& shape,
                   const Schedule& schedule);
 void scatter_contract(Contraction& contraction);
 
+// One loop nest for each operand, into the places it goes to.
+void lower_join(Nest& nest, const Group& group);
+
+// Zeros, then additions one after the other.
+void lower_scatter(Nest& nest, const Group& group);
+
+// A running fold along the axis, with lanes along an axis behind it.
+void lower_scan(Nest& nest, const Group& group);
+
 }  // namespace lathe::lower

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "loop/rebuild.h"
+
 namespace lathe::lower {
 
 Stride stride_of(const loop::Kernel& kernel, loop::ExprId root, loop::VarId var) {
@@ -18,6 +20,7 @@ Stride stride_of(const loop::Kernel& kernel, loop::ExprId root, loop::VarId var)
     const int64_t coefficient = expr.address.coefficient(var);
     if (expr.kind == loop::ExprKind::Index && coefficient != 0) moves = true;
     if (expr.kind != loop::ExprKind::Load) continue;
+    if (expr.lookup && loop::mentions(kernel, expr.operands[0], var)) return Stride::Other;
     const bool guarded = std::ranges::any_of(
         expr.guards, [&](const loop::Guard& guard) { return guard.index.coefficient(var) != 0; });
     if (guarded || (coefficient != 0 && coefficient != 1)) return Stride::Other;

@@ -1,4 +1,4 @@
-// Each is a reshape, a reindex with an affine map, or a few of them.
+// Each is a reshape, a join, a reindex with an affine map, or a few of them.
 #include "ops/movement.h"
 
 #include <algorithm>
@@ -177,14 +177,14 @@ Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {
     }
     shape[k] += each.shape()[k];
   }
-  Tensor result;
-  Shape offsets(shape.size(), 0);
+  std::vector<AffineMap> maps;
+  int64_t begin = 0;
   for (const Tensor& each : tensors) {
-    const Tensor part = shifted(each, offsets, shape);
-    result = result.builder == nullptr ? part : result + part;
-    offsets[k] -= each.shape()[k];
+    maps.push_back(identity_map(each.rank()));
+    maps.back().axes[k].offset = begin;
+    begin += each.shape()[k];
   }
-  return result;
+  return first.builder->join(tensors, std::move(maps), std::move(shape));
 }
 
 Tensor stack(const std::vector<Tensor>& tensors, int axis) {

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "ops/activations.h"
 #include "ops/arithmetic.h"
+#include "ops/indexing.h"
 #include "ops/losses.h"
 #include "ops/movement.h"
 #include "ops/pictures.h"

@@ -52,6 +52,10 @@ std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node)
     case Kind::Constant:
     case Kind::Iota:
     case Kind::Contract:
+    case Kind::Join:
+    case Kind::Gather:
+    case Kind::Scatter:
+    case Kind::Scan:
       return std::nullopt;
   }
   return std::nullopt;

@@ -59,6 +59,10 @@ class Simplifier {
       case Kind::State:
       case Kind::Constant:
       case Kind::Iota:
+      case Kind::Join:
+      case Kind::Gather:
+      case Kind::Scatter:
+      case Kind::Scan:
         return std::nullopt;
     }
     return std::nullopt;

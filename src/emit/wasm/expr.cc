@@ -165,19 +165,25 @@ void KernelEmitter::vector_constant(const loop::Number& number) {
 }
 
 void KernelEmitter::scalar_load(const Expr& expr) {
+  const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
+  scalar_load(expr, lookup);
+  release(ValType::i32, lookup);
+}
+
+void KernelEmitter::scalar_load(const Expr& expr, std::optional<uint32_t> lookup) {
   const std::optional<bool> known = push_guards(expr.guards);
   if (known == false) return scalar_constant(loop::Number::from(expr.dtype, 0));
-  if (known) return scalar_load_unguarded(expr);
+  if (known) return scalar_load_unguarded(expr, lookup);
   code().if_(scalar_type(expr.dtype));
-  scalar_load_unguarded(expr);
+  scalar_load_unguarded(expr, lookup);
   code().else_();
   scalar_constant(loop::Number::from(expr.dtype, 0));
   code().end();
 }
 
-void KernelEmitter::scalar_load_unguarded(const Expr& expr) {
+void KernelEmitter::scalar_load_unguarded(const Expr& expr, std::optional<uint32_t> lookup) {
   if (expr.buffer.space == loop::Space::Global) {
-    const wasm::MemArg at = push_address(expr.buffer, expr.address);
+    const wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
     code().op_memory(expr.dtype == DType::F32    ? Opcode::f32_load
                      : expr.dtype == DType::Bool ? Opcode::i32_load8_u
                                                  : Opcode::i32_load,
@@ -214,19 +220,26 @@ void KernelEmitter::vector_load(const Expr& expr) {
     return guard.index.coefficient(fixed_.lane) != 0;
   });
   const bool global = expr.buffer.space == loop::Space::Global;
-  if (step != 1 || by_lane || !global) return vector_load_by_lane(expr);
+  const bool scattered = expr.lookup && varies(expr.operands[0]);
+  if (step != 1 || by_lane || !global || scattered) return vector_load_by_lane(expr);
+  const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
   const std::optional<bool> known = push_guards(expr.guards);
-  if (known == false) return vector_constant(loop::Number::from(expr.dtype, 0));
-  if (known) return vector_load_unguarded(expr);
-  code().if_(ValType::v128);
-  vector_load_unguarded(expr);
-  code().else_();
-  vector_constant(loop::Number::from(expr.dtype, 0));
-  code().end();
+  if (known == false) {
+    vector_constant(loop::Number::from(expr.dtype, 0));
+  } else if (known) {
+    vector_load_unguarded(expr, lookup);
+  } else {
+    code().if_(ValType::v128);
+    vector_load_unguarded(expr, lookup);
+    code().else_();
+    vector_constant(loop::Number::from(expr.dtype, 0));
+    code().end();
+  }
+  release(ValType::i32, lookup);
 }
 
-void KernelEmitter::vector_load_unguarded(const Expr& expr) {
-  wasm::MemArg at = push_address(expr.buffer, expr.address);
+void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32_t> lookup) {
+  wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
   if (expr.dtype != DType::Bool) {
     at.align = 4;
     code().op_memory(Opcode::v128_load, at);
@@ -266,17 +279,21 @@ void KernelEmitter::vector_load_by_lane(const Expr& expr) {
   const bool global = expr.buffer.space == loop::Space::Global;
   if (global && expr.guards.empty() && expr.dtype != DType::Bool) return gather(expr);
   const bool is_float = expr.dtype == DType::F32;
+  const auto indices = lane_indices(expr.lookup, expr.operands[0]);
   const loop::VarId lane = fixed_.lane;
   for (uint8_t i = 0; i < kLanes; ++i) {
     fixed_.lane = -1;
     fixed_.values[lane] = i;
-    scalar_load(expr);
+    const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, i);
+    scalar_load(expr, lookup);
+    release(ValType::i32, lookup);
     if (i == 0) {
       code().op(is_float ? Opcode::f32x4_splat : Opcode::i32x4_splat);
     } else {
       code().op_lane(is_float ? Opcode::f32x4_replace_lane : Opcode::i32x4_replace_lane, i);
     }
   }
+  release(ValType::v128, indices);
   fixed_.values.erase(lane);
   fixed_.lane = lane;
   if (expr.dtype == DType::Bool) code().op(Opcode::i32x4_neg);
@@ -284,11 +301,14 @@ void KernelEmitter::vector_load_by_lane(const Expr& expr) {
 
 // Lanes from four places, straight into the vector.
 void KernelEmitter::gather(const Expr& expr) {
+  const auto indices = lane_indices(expr.lookup, expr.operands[0]);
   const loop::VarId lane = std::exchange(fixed_.lane, -1);
   const uint32_t gathered = acquire(ValType::v128);
   for (uint8_t i = 0; i < kLanes; ++i) {
     fixed_.values[lane] = i;
-    wasm::MemArg at = push_address(expr.buffer, expr.address);
+    const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, i);
+    wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
+    release(ValType::i32, lookup);
     at.align = 2;
     if (i == 0) {
       code().op_memory(Opcode::v128_load32_zero, at);
@@ -301,6 +321,7 @@ void KernelEmitter::gather(const Expr& expr) {
   fixed_.values.erase(lane);
   fixed_.lane = lane;
   release(ValType::v128, gathered);
+  release(ValType::v128, indices);
 }
 
 void KernelEmitter::splat(ExprId id) {
@@ -308,9 +329,10 @@ void KernelEmitter::splat(ExprId id) {
   const bool plain_load = expr.kind == ExprKind::Load && expr.guards.empty() &&
                           expr.buffer.space == loop::Space::Global && expr.dtype != DType::Bool;
   if (plain_load) {
-    const wasm::MemArg at = push_address(expr.buffer, expr.address);
+    const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
+    const wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
     code().op_memory(Opcode::v128_load32_splat, at);
-    return;
+    return release(ValType::i32, lookup);
   }
   emit_scalar(id);
   code().op(expr.dtype == DType::F32 ? Opcode::f32x4_splat : Opcode::i32x4_splat);

@@ -42,7 +42,9 @@ class Collector {
         return visit(stmt.body);
       case StmtKind::Store:
         access(stmt.buffer, stmt.address);
-        return visit_exprs(stmt.value);
+        visit_exprs(stmt.value);
+        if (stmt.lookup) visit_exprs(stmt.index);
+        return;
       case StmtKind::Barrier:
         return;
     }

@@ -13,7 +13,7 @@ using wasm::ValType;
 // local costs one at most.
 void KernelEmitter::hoist_constants(const Stmt& stmt) {
   const auto hoist = [&](const Stmt& store) {
-    begin_statement(store.value);
+    begin_statement(store);
     for (loop::ExprId id : reached_) {
       const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
       if (expr.kind != loop::ExprKind::Constant) continue;

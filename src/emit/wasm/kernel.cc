@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "loop/rebuild.h"
 
 namespace lathe::emit {
 
@@ -216,13 +217,13 @@ void KernelEmitter::emit_if(const Stmt& stmt) {
   if (!known) code().end();
 }
 
-void KernelEmitter::begin_statement(loop::ExprId root) {
+void KernelEmitter::begin_statement(const Stmt& stmt) {
   uses_.resize(kernel_.exprs.size());
   varies_.resize(kernel_.exprs.size());
   const auto use = [this](loop::ExprId id) {
     if (uses_[static_cast<size_t>(id)]++ == 0) reached_.push_back(id);
   };
-  use(root);
+  loop::for_each_root(stmt, use);
   for (size_t next = 0; next < reached_.size(); ++next) {
     const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(reached_[next])];
     for (int i = 0; i < expr.operand_count(); ++i) use(expr.operands[static_cast<size_t>(i)]);
@@ -240,7 +241,7 @@ void KernelEmitter::end_statement() {
 }
 
 void KernelEmitter::emit_store(const Stmt& stmt) {
-  begin_statement(stmt.value);
+  begin_statement(stmt);
   if (stmt.buffer.space == loop::Space::Register) {
     store_register(stmt);
   } else {
@@ -276,17 +277,21 @@ void KernelEmitter::store_register(const Stmt& stmt) {
 void KernelEmitter::store_global(const Stmt& stmt) {
   const DType dtype = dtype_of(stmt.buffer);
   if (!lanes_open()) {
-    const wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+    const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);
+    const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
     emit_scalar(stmt.value);
     code().op_memory(dtype == DType::F32    ? Opcode::f32_store
                      : dtype == DType::Bool ? Opcode::i32_store8
                                             : Opcode::i32_store,
                      at);
-    return;
+    return release(ValType::i32, lookup);
   }
-  if (stmt.address.coefficient(fixed_.lane) != 1) return store_global_lanes(stmt);
-  wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+  const bool varies_by_lane = stmt.lookup && varies(stmt.index);
+  if (stmt.address.coefficient(fixed_.lane) != 1 || varies_by_lane) return store_global_lanes(stmt);
+  const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);
+  wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
   emit_vector(stmt.value);
+  release(ValType::i32, lookup);
   if (dtype == DType::Bool) {
     // The lowest byte of each lane, 0xff or 0, side by side; then 1 or 0.
     const uint32_t mask = acquire(ValType::v128);
@@ -307,10 +312,12 @@ void KernelEmitter::store_global_lanes(const Stmt& stmt) {
   const uint32_t value = acquire(ValType::v128);
   emit_vector(stmt.value);
   code().op_index(Opcode::local_set, value);
+  const auto indices = lane_indices(stmt.lookup, stmt.index);
   const VarId lane = std::exchange(fixed_.lane, -1);
   for (uint8_t i = 0; i < kLanes; ++i) {
     fixed_.values[lane] = i;
-    const wasm::MemArg at = push_address(stmt.buffer, stmt.address);
+    const auto lookup = look_up_lane(stmt.buffer, stmt.lookup, stmt.index, indices, i);
+    const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
     code().op_index(Opcode::local_get, value);
     if (dtype == DType::F32) {
       code().op_lane(Opcode::f32x4_extract_lane, i).op_memory(Opcode::f32_store, at);
@@ -320,7 +327,9 @@ void KernelEmitter::store_global_lanes(const Stmt& stmt) {
       code().op_lane(Opcode::i32x4_extract_lane, i).i32_const(1).op(Opcode::i32_and);
       code().op_memory(Opcode::i32_store8, at);
     }
+    release(ValType::i32, lookup);
   }
+  release(ValType::v128, indices);
   fixed_.values.erase(lane);
   fixed_.lane = lane;
   release(ValType::v128, value);
@@ -353,13 +362,15 @@ void KernelEmitter::push_index(const loop::Affine& index) {
 }
 
 // A pointer that may be negative must be complete before the unsigned offset is added to it.
-wasm::MemArg KernelEmitter::push_address(loop::BufferRef buffer, const loop::Affine& address) {
+wasm::MemArg KernelEmitter::push_address(loop::BufferRef buffer, const loop::Affine& address,
+                                         std::optional<uint32_t> lookup) {
   const Place at = place(address, scalar::size_of(dtype_of(buffer)));
   const int64_t constant =
       at.constant + static_cast<int64_t>(offsets_[static_cast<size_t>(buffer.id)]);
   const bool falls = std::ranges::any_of(
       at.form.terms, [](const loop::Term& term) { return term.coefficient < 0; });
   push_form(at.form);
+  if (lookup) code().op_index(Opcode::local_get, *lookup).op(Opcode::i32_add);
   wasm::MemArg memory;
   if (!falls && at.constant >= 0) {
     memory.offset = static_cast<uint64_t>(constant);

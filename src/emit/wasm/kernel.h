@@ -78,7 +78,7 @@ class KernelEmitter {
   void store_global(const loop::Stmt& stmt);
   void store_global_lanes(const loop::Stmt& stmt);
   void store_register(const loop::Stmt& stmt);
-  void begin_statement(loop::ExprId root);
+  void begin_statement(const loop::Stmt& stmt);
   void end_statement();
 
   // Tasks
@@ -91,7 +91,19 @@ class KernelEmitter {
   Place place(const loop::Affine& affine, int64_t scale) const;
   void push_form(const Form& form);
   void push_index(const loop::Affine& index);  // without the lane's part
-  wasm::MemArg push_address(loop::BufferRef buffer, const loop::Affine& address);
+  // `lookup`: a local with the bytes that a lookup adds.
+  wasm::MemArg push_address(loop::BufferRef buffer, const loop::Affine& address,
+                            std::optional<uint32_t> lookup = std::nullopt);
+  uint32_t keep_lookup(loop::BufferRef buffer, const loop::Lookup& lookup);
+  // Nothing where there is no lookup; to be released after the access.
+  std::optional<uint32_t> look_up(loop::BufferRef buffer, const loop::Lookup& lookup,
+                                  loop::ExprId index);
+  // The indices of all lanes in a local, where they differ; then the bytes of each lane.
+  std::optional<uint32_t> lane_indices(const loop::Lookup& lookup, loop::ExprId index);
+  std::optional<uint32_t> look_up_lane(loop::BufferRef buffer, const loop::Lookup& lookup,
+                                       loop::ExprId index, std::optional<uint32_t> indices,
+                                       uint8_t lane);
+  void release(wasm::ValType type, std::optional<uint32_t> local);
   // False when a guard is known to fail. Leaves a condition on the stack unless all are known to
   // hold.
   std::optional<bool> push_guards(std::span<const loop::Guard> guards);
@@ -106,10 +118,11 @@ class KernelEmitter {
   void scalar_constant(const loop::Number& number);
   void vector_constant(const loop::Number& number);
   void scalar_load(const loop::Expr& expr);
-  void scalar_load_unguarded(const loop::Expr& expr);
+  void scalar_load(const loop::Expr& expr, std::optional<uint32_t> lookup);
+  void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load(const loop::Expr& expr);
   void vector_across(loop::BufferRef buffer, int64_t first);
-  void vector_load_unguarded(const loop::Expr& expr);
+  void vector_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load_by_lane(const loop::Expr& expr);
   void gather(const loop::Expr& expr);
   void splat(loop::ExprId id);

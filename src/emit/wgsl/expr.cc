@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "emit/wgsl/kernel.h"
 #include "emit/wgsl/spelling.h"
+#include "loop/rebuild.h"
 
 namespace lathe::emit::wgsl {
 
@@ -30,11 +31,12 @@ uint64_t magnitude(int64_t number) {
 }  // namespace
 
 // What the expression needs, operands first, with all that is known before any text is written.
-std::vector<ExprId> KernelEmitter::find_uses(ExprId root) {
-  uses_.assign(static_cast<size_t>(root) + 1, {});
-  uses_[static_cast<size_t>(root)].count = 1;
+std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
+  const ExprId last = std::max(stmt.value, stmt.index);
+  uses_.assign(static_cast<size_t>(last) + 1, {});
+  loop::for_each_root(stmt, [this](ExprId id) { ++uses_[static_cast<size_t>(id)].count; });
   std::vector<ExprId> order;
-  for (ExprId id = root; id >= 0; --id) {
+  for (ExprId id = last; id >= 0; --id) {
     if (uses_[static_cast<size_t>(id)].count == 0) continue;
     order.push_back(id);
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
@@ -100,7 +102,8 @@ std::string KernelEmitter::load(const Expr& expr) {
     const bool fails = guard.index.offset < 0 || guard.index.offset >= guard.extent;
     if (guard.index.is_constant() && fails) return zero;
   }
-  std::string value = element(expr.buffer, expr.address, /*stored=*/false);
+  std::string value =
+      element(expr.buffer, expr.address, expr.lookup, expr.operands[0], /*stored=*/false);
   if (expr.buffer.space == Space::Global && expr.dtype == loop::DType::Bool) {
     value = concat('(', value, " != 0u)");
   }
@@ -117,9 +120,15 @@ std::string KernelEmitter::cast(const Expr& expr) {
                 uses_[static_cast<size_t>(operand)].text, ')');
 }
 
-std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address, bool stored) {
+std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address,
+                                   const loop::Lookup& lookup, ExprId index, bool stored) {
   if (ref.space == Space::Global) buffers_[ref.id] |= stored;
-  return concat(buffer(ref), '[', affine(address), ']');
+  std::string place = affine(address);
+  if (lookup) {
+    append(place, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text, ", 0, ",
+           lookup.extent - 1, ')');
+  }
+  return concat(buffer(ref), '[', place, ']');
 }
 
 std::string KernelEmitter::affine(const Affine& form) const {

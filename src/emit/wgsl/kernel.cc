@@ -189,7 +189,7 @@ void KernelEmitter::emit_loop(const Stmt& stmt) {
 // The values that several expressions share are named inside a block of their own.
 void KernelEmitter::emit_store(const Stmt& stmt) {
   lets_.clear();
-  for (const loop::ExprId id : find_uses(stmt.value)) {
+  for (const loop::ExprId id : find_uses(stmt)) {
     Use& use = uses_[static_cast<size_t>(id)];
     use.text = expression(id);
     if (!wants_name(id, stmt.value)) continue;
@@ -201,7 +201,8 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
                       kernel_.exprs[static_cast<size_t>(stmt.value)].dtype == loop::DType::Bool;
   if (as_u32) value = concat("select(0u, 1u, ", value, ')');
   const std::string store =
-      concat(element(stmt.buffer, stmt.address, /*stored=*/true), " = ", value, ';');
+      concat(element(stmt.buffer, stmt.address, stmt.lookup, stmt.index, /*stored=*/true), " = ",
+             value, ';');
   if (lets_.empty()) return line(store);
   line("{");
   indent_ += "  ";

@@ -42,13 +42,14 @@ class KernelEmitter {
   void emit_store(const loop::Stmt& stmt);
 
   // Expressions
-  std::vector<loop::ExprId> find_uses(loop::ExprId root);
+  std::vector<loop::ExprId> find_uses(const loop::Stmt& stmt);
   bool wants_name(loop::ExprId id, loop::ExprId root) const;
   std::string expression(loop::ExprId id);
   std::string constant(loop::ExprId id, const loop::Number& number);
   std::string load(const loop::Expr& expr);
   std::string cast(const loop::Expr& expr);
-  std::string element(loop::BufferRef buffer, const loop::Affine& address, bool stored);
+  std::string element(loop::BufferRef buffer, const loop::Affine& address,
+                      const loop::Lookup& lookup, loop::ExprId index, bool stored);
   std::string affine(const loop::Affine& form) const;
   std::string conditions(std::span<const loop::Guard> guards) const;
   std::string var(loop::VarId id) const;

@@ -181,6 +181,19 @@ test('smooth operations', () => {
   near((g) => g.leakyRelu([-1, 1]), [-0.2, 1]);
 });
 
+test('indices and running folds', () => {
+  const { rows, sums, products } = tl
+    .compile({}, (_, g) => ({
+      rows: g.gather(grid, new Int32Array([1, 0, 9])),
+      sums: g.constant(grid).cumsum(1),
+      products: g.cumprod([2, 3, 4], 0, true, true),
+    }))
+    .run({});
+  assert.deepEqual([...rows.dataSync()], [4, 5, 6, 1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([...sums.dataSync()], [1, 3, 6, 4, 9, 15]);
+  assert.deepEqual([...products.dataSync()], [12, 4, 1]);
+});
+
 test('every operation that describe lists is there', () => {
   const { operations } = tl.describe();
   assert.ok(operations.length > 60);

@@ -1,6 +1,7 @@
 #include "random_graph.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "base/text.h"
 #include "graph/builder.h"
@@ -28,7 +29,7 @@ class Growth {
   }
 
   void step() {
-    switch (random_.below(18)) {
+    switch (random_.below(22)) {
       case 0:
       case 1:
       case 2:
@@ -61,6 +62,14 @@ class Growth {
       case 16:
       case 17:
         return rows();
+      case 18:
+        return join();
+      case 19:
+        return gather();
+      case 20:
+        return scatter();
+      case 21:
+        return scan();
     }
   }
 
@@ -184,6 +193,42 @@ class Growth {
     const Tensor left = b_.reshape(x, {-1, inner});
     const Tensor right = b_.reshape(x, {inner, -1});
     add(tanh(b_.matmul(left, random_.below(2) == 0 ? right : b_.permute(left, {1, 0}))));
+  }
+
+  // Two tensors one after the other along an axis.
+  void join() {
+    const Tensor x = floats(), y = same_shape(x);
+    const int axis = random_.below(x.rank());
+    std::vector<int> all(x.shape().size());
+    std::iota(all.begin(), all.end(), 0);
+    AffineMap first = AffineMap::project(x.rank(), all), second = first;
+    second.axes[axis].offset = x.shape()[axis];
+    Shape shape = x.shape();
+    shape[axis] *= 2;
+    const Tensor parts[] = {x, y};
+    add(b_.join(parts, {first, second}, shape));
+  }
+
+  void gather() {
+    const Tensor x = floats();
+    const int axis = random_.below(x.rank());
+    add(b_.gather(x, b_.cast(x, DType::I32), axis));
+  }
+
+  void scatter() {
+    const Tensor x = floats();
+    const int axis = random_.below(x.rank());
+    Shape shape = x.shape();
+    shape[axis] = 1 + random_.below(4);
+    add(b_.scatter(x, b_.cast(x * 2.0f, DType::I32), axis, shape) * 0.25f);
+  }
+
+  void scan() {
+    const Op ops[] = {Op::Add, Op::Max, Op::Min};
+    const Tensor x = floats();
+    add(b_.scan(ops[random_.below(3)], x, random_.below(x.rank()), random_.below(2) == 0,
+                random_.below(2) == 0) *
+        0.25f);
   }
 
   void choose() {

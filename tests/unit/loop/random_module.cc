@@ -214,6 +214,15 @@ class Generator {
         break;
     }
     Affine at = address();
+    if (chance(6)) {
+      const Lookup lookup{number(0, 3), number(1, 5)};
+      const ExprId place = builder.index(address() + Affine(number(-2, 2)));
+      Affine furthest = at + Affine(lookup.scale * (lookup.extent - 1));
+      const int64_t offset = furthest.offset;
+      const BufferRef buffer = fit(dtype, furthest, /*stored=*/false);
+      at += Affine(furthest.offset - offset);
+      return builder.load(buffer, dtype, at, {}, place, lookup);
+    }
     const BufferRef buffer = fit(dtype, at, /*stored=*/false);
     return builder.load(buffer, dtype, at);
   }

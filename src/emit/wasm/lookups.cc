@@ -1,0 +1,53 @@
+// Addresses that an index from a buffer moves: what the lookup adds, in bytes, as a local.
+#include "emit/wasm/kernel.h"
+
+namespace lathe::emit {
+
+using loop::ExprId;
+using loop::Lookup;
+using wasm::Opcode;
+using wasm::ValType;
+
+// The index on the stack moves inside 0..extent - 1 and becomes bytes.
+uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup) {
+  const uint32_t local = acquire(ValType::i32);
+  const auto extent = static_cast<int32_t>(lookup.extent);
+  code().op_index(Opcode::local_tee, local).op_index(Opcode::local_get, local);
+  code().i32_const(31).op(Opcode::i32_shr_s).i32_const(-1).op(Opcode::i32_xor).op(Opcode::i32_and);
+  code().op_index(Opcode::local_tee, local).i32_const(extent - 1);
+  code().op_index(Opcode::local_get, local).i32_const(extent).op(Opcode::i32_lt_s);
+  code().op(Opcode::select);
+  const int64_t bytes = lookup.scale * scalar::size_of(dtype_of(buffer));
+  code().i32_const(static_cast<int32_t>(bytes)).op(Opcode::i32_mul);
+  code().op_index(Opcode::local_set, local);
+  return local;
+}
+
+std::optional<uint32_t> KernelEmitter::look_up(loop::BufferRef buffer, const Lookup& lookup,
+                                               ExprId index) {
+  if (!lookup) return std::nullopt;
+  emit_scalar(index);
+  return keep_lookup(buffer, lookup);
+}
+
+std::optional<uint32_t> KernelEmitter::lane_indices(const Lookup& lookup, ExprId index) {
+  if (!lookup || !varies(index)) return std::nullopt;
+  const uint32_t local = acquire(ValType::v128);
+  emit_vector(index);
+  code().op_index(Opcode::local_set, local);
+  return local;
+}
+
+std::optional<uint32_t> KernelEmitter::look_up_lane(loop::BufferRef buffer, const Lookup& lookup,
+                                                    ExprId index, std::optional<uint32_t> indices,
+                                                    uint8_t lane) {
+  if (!indices) return look_up(buffer, lookup, index);
+  code().op_index(Opcode::local_get, *indices).op_lane(Opcode::i32x4_extract_lane, lane);
+  return keep_lookup(buffer, lookup);
+}
+
+void KernelEmitter::release(ValType type, std::optional<uint32_t> local) {
+  if (local) release(type, *local);
+}
+
+}  // namespace lathe::emit

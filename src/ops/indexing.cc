@@ -1,0 +1,37 @@
+#include "ops/indexing.h"
+
+#include "base/text.h"
+
+namespace lathe::ops {
+
+using graph::Builder;
+using graph::Shape;
+
+Tensor gather(Tensor x, Tensor indices, int axis) {
+  if (!x.valid() || !indices.valid()) return x;
+  Builder& builder = *x.builder;
+  const int at = axis < 0 ? axis + x.rank() : axis;
+  if (at < 0 || at >= x.rank() || indices.dtype() != graph::DType::I32) {
+    return builder.error(concat("gather: x ", bracketed(x.shape()), " by ",
+                                scalar::text(indices.dtype()), bracketed(indices.shape()),
+                                " along axis ", axis, ": wants i32 indices and an axis of x"));
+  }
+  const auto k = static_cast<size_t>(at);
+  const int64_t count = graph::element_count(indices.shape());
+  Shape row(x.shape().size(), 1), picked = x.shape(), shape = x.shape();
+  row[k] = picked[k] = count;
+  const Tensor spread = builder.broadcast_to(builder.reshape(indices, row), picked, "gather");
+  shape.erase(shape.begin() + at);
+  shape.insert(shape.begin() + at, indices.shape().begin(), indices.shape().end());
+  return builder.reshape(builder.gather(x, spread, at), shape);
+}
+
+Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse) {
+  return x.builder->scan(graph::Op::Add, x, axis, exclusive, reverse);
+}
+
+Tensor cumprod(Tensor x, int axis, bool exclusive, bool reverse) {
+  return x.builder->scan(graph::Op::Mul, x, axis, exclusive, reverse);
+}
+
+}  // namespace lathe::ops
