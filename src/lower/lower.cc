@@ -126,18 +126,22 @@ class EntryLowering {
     const auto give = [&](bool scratch) {
       for (size_t id = 0; id < graph_.nodes.size(); ++id) {
         if (!fusion_.stored[id] || fusion_.scratch[id] != scratch) continue;
-        if (context_.buffer_of[id] >= 0) continue;
-        if (fusion_.overwrites[id].valid()) {
-          context_.buffer_of[id] = buffer_of(fusion_.overwrites[id]);
-          continue;
-        }
-        context_.buffer_of[id] =
-            add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
+        give_buffer(id);
       }
     };
     give(false);
     for (const Group& group : fusion_.groups) place_scratch(group);
     give(true);
+  }
+
+  // What a value overwrites may come behind it.
+  void give_buffer(size_t id) {
+    if (context_.buffer_of[id] >= 0) return;
+    const Value before = fusion_.overwrites[id];
+    if (before.valid()) give_buffer(static_cast<size_t>(before.id));
+    context_.buffer_of[id] =
+        before.valid() ? buffer_of(before)
+                       : add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
   }
 
   // What only later passes over the row read lies where the last of them stores something.

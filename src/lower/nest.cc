@@ -93,10 +93,12 @@ ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard
   const Value x = n.operands[0];
   if (graph::is_splat(node(x))) return value_at(x, index, guards);
   const ExprId place = value_at(n.operands[1], index, guards);
+  const int32_t buffer = context_.buffer_of[x.id];
+  CHECK(buffer >= 0);
   const auto axis = static_cast<size_t>(n.axes[0]);
   Index rest = index;
   rest[axis] = 0;
-  return exprs_.load({Space::Global, context_.buffer_of[x.id]}, n.dtype,
+  return exprs_.load({Space::Global, buffer}, n.dtype,
                      loop::row_major(rest, node(x).shape), guards, place,
                      lookup_along(node(x).shape, axis));
 }
