@@ -8,11 +8,10 @@ export async function sweep({ size, tiles, budgetMs }) {
   const candidates = tiles.map(([rows, columns, unroll]) => ({ rows, columns, unroll }));
   const { kernels } = await tl.tune(product, { budgetMs, candidates });
   product.dispose();
-  const speeds = new Map(
-    kernels[0].tried.map(({ schedule, gflops }) => [JSON.stringify(schedule), gflops]),
-  );
+  const name = ({ rows, columns, unroll }) => `${rows} ${columns} ${unroll}`;
+  const speeds = new Map(kernels[0].tried.map(({ schedule, gflops }) => [name(schedule), gflops]));
   return {
-    speeds: candidates.map((each) => speeds.get(JSON.stringify(each))),
+    speeds: candidates.map((each) => speeds.get(name(each))),
     standard: kernels[0].gflops / kernels[0].speedup,
     standardTile: kernels[0].standard,
   };

@@ -2,7 +2,7 @@
 import type { CoreExecutable } from './program.js';
 import type { Schedule } from './schedules.js';
 
-/** Of a batch of calls. */
+/** Of a batch of calls: coarse clocks tell no shorter ones apart. */
 const shortestMs = 0.2;
 
 export class Trial {
@@ -45,8 +45,8 @@ export class Trial {
       for (let i = 0; i < this.#together; ++i) this.#run();
       now = performance.now();
       const took = now - start;
-      if (counts) this.milliseconds = Math.min(this.milliseconds, took / this.#together);
       if (took < shortestMs) this.#together *= 2;
+      else if (counts) this.milliseconds = Math.min(this.milliseconds, took / this.#together);
     }
   }
 

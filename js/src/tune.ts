@@ -24,7 +24,10 @@ export interface Tunable {
 export interface TuneArgs {
   /** Milliseconds it may take; more of them try more schedules. Default: 1000. */
   budgetMs?: number;
-  /** Schedules to try for every contraction. Default: what the compiler proposes for each. */
+  /**
+   * Schedules to try for every contraction; what they leave out is as in the standard one. Default:
+   * what the compiler proposes for each.
+   */
   candidates?: readonly Schedule[];
   /** Called after every contraction. */
   onProgress?: (progress: TuneProgress) => void;
@@ -109,9 +112,10 @@ export async function measureInto(
 ): Promise<TuneResult> {
   const start = performance.now();
   const result: TuneResult = { kernels: [], milliseconds: 0, complete: true };
-  const all = executable
-    .contractions()
-    .map((each) => ({ ...each, candidates: candidates ?? each.candidates }));
+  const all = executable.contractions().map((each) => ({
+    ...each,
+    candidates: candidates?.map((wanted) => ({ ...each.standard, ...wanted })) ?? each.candidates,
+  }));
   const total = all.reduce((sum, each) => sum + work(each), 0);
   const least = Math.max(leastWork, leastShare * total);
   const target = targetName();

@@ -31,7 +31,7 @@ test('a tuned model computes what it computed before', async () => {
   await model.fit(x, y, { epochs: 2, batchSize: 20 });
   const before = model.predict(x).dataSync();
   const seen = [];
-  const result = await tl.tune(model, { budgetMs: 3000, onProgress: (each) => seen.push(each) });
+  const result = await tl.tune(model, { budgetMs: 6000, onProgress: (each) => seen.push(each) });
   assert.deepEqual(
     seen.map(({ kernel }) => kernel),
     result.kernels,
