@@ -4,7 +4,10 @@ import { makePool, measureRow } from './measure.mjs';
 import { peers, versionOf } from './peers.mjs';
 import { chartOf, markdown, summary } from './table.mjs';
 
-export async function runSuite(suite, { rowText, onlyPeers, rounds, roundMs, warmUpMs, engines }) {
+export async function runSuite(
+  suite,
+  { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines },
+) {
   const measured = suite.peers.filter((name) => !onlyPeers || onlyPeers.includes(name));
   const rows = suite.rows.filter(({ name }) => name.includes(rowText));
   const configurations = [];
@@ -17,7 +20,7 @@ export async function runSuite(suite, { rowText, onlyPeers, rounds, roundMs, war
       const work = {
         task: suite.task,
         subject,
-        options: { ...suite.options, threads: engine.threads },
+        options: { ...suite.options, threads: engine.threads, tuneMs },
         peers: measured,
       };
       const row = {
@@ -37,10 +40,19 @@ export async function runSuite(suite, { rowText, onlyPeers, rounds, roundMs, war
     versions,
     rounds,
     roundMs,
+    tuneMs,
     configurations,
     problems,
     rowCount: rows.length,
-    markdown: markdown(suite, { measured, versions, rounds, roundMs, configurations, problems }),
+    markdown: markdown(suite, {
+      measured,
+      versions,
+      rounds,
+      roundMs,
+      tuneMs,
+      configurations,
+      problems,
+    }),
     svg: drawChart(suite.title, chartOf(configurations), measured),
   };
 }

@@ -30,6 +30,7 @@ const usage = `usage: ./dev bench [${Object.keys(suites).join('|')}]… [options
   --engine=${Object.keys(engines).join(',')}
   --threads=1,2
   --row=TEXT                      rows with TEXT in their name
+  --tune=MS                       tune Tensorlathe for MS milliseconds before each row
   --peer=${Object.keys(peers).join(',')}
 Runs that leave something out write to build/bench, others to docs/benchmarks.`;
 
@@ -53,6 +54,7 @@ function readOptions() {
     engine: text,
     threads: text,
     row: text,
+    tune: text,
     peer: text,
     help: { type: 'boolean' },
   };
@@ -98,11 +100,13 @@ async function* openEngines(counts = threadCounts) {
 }
 
 const partial =
-  effort === 'smoke' || [values.engine, values.threads, values.row, values.peer].some(Boolean);
+  effort === 'smoke' ||
+  [values.engine, values.threads, values.row, values.peer, values.tune].some(Boolean);
 const settings = {
   ...efforts[effort],
   rowText: values.row ?? '',
   onlyPeers: values.peer && wordsOf('peer', values.peer, Object.keys(peers)),
+  tuneMs: Number(values.tune ?? 0),
   engineNames,
   engines: openEngines,
 };

@@ -36,7 +36,10 @@ export function summary(row, measured) {
   return `${name.padEnd(28)} ${parts.join('  ')}  fastest/ours ${fastest}  ${speed} GFLOP/s, ${share}`;
 }
 
-export function markdown(suite, { measured, versions, rounds, roundMs, configurations, problems }) {
+export function markdown(
+  suite,
+  { measured, versions, rounds, roundMs, tuneMs, configurations, problems },
+) {
   const heads = [
     '',
     ...measured.map((name) => `${peers[name].title} ${versions[name]}`.trim()),
@@ -46,6 +49,7 @@ export function markdown(suite, { measured, versions, rounds, roundMs, configura
   ];
   return [
     suite.about,
+    ...(tuneMs > 0 ? [`Tensorlathe was tuned for ${tuneMs} ms before each row.`] : []),
     '',
     'Milliseconds, wall · CPU; in brackets how many times ours. Medians over',
     `${rounds} interleaved rounds of ${roundMs} ms; CPU time covers all threads and, in browsers, the whole browser. The ceiling is a`,

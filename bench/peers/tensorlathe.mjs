@@ -27,11 +27,12 @@ const networks = {
 };
 const exampleShapes = { mlp: [inputSize], cnn: [imageSize, imageSize, 1] };
 
-export async function train(network, batches, { threads }) {
+export async function train(network, batches, { threads, tuneMs }) {
   tl.env().set('THREADS_COUNT', threads);
   const model = networks[network.kind](network);
   model.add(tl.layers.dense({ units: classCount }));
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.sgd(learningRate) });
+  if (tuneMs > 0) await tl.tune(model, { budgetMs: tuneMs });
   const tensors = batches.map(({ x, y }) => ({
     x: tl.tensor(x, [batchSize, ...exampleShapes[network.kind]]),
     y: tl.tensor(y, [batchSize, classCount]),
@@ -85,7 +86,7 @@ function apply(x, name, ...options) {
   return x[name](...options);
 }
 
-export async function infer(model, { resident, threads }) {
+export async function infer(model, { resident, threads, tuneMs }) {
   tl.env().set('THREADS_COUNT', threads);
   const inputs = model.values.filter(({ op }) => op === 'input');
   const nameOf = ({ id }) => `x${id}`;
@@ -97,6 +98,7 @@ export async function infer(model, { resident, threads }) {
       constant: (value) => g.constant(fill(value), value.shape),
     }),
   }));
+  if (tuneMs > 0) await tl.tune(compiled, { budgetMs: tuneMs });
   const data = inputs.map(fill);
   const places = inputs.map((value) => compiled.input(nameOf(value)));
   const write = () => places.forEach((place, i) => place.set(data[i]));
