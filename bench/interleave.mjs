@@ -36,6 +36,7 @@ export async function runSuite(
   }
   const versions = Object.fromEntries(measured.map((name) => [name, versionOf(name)]));
   const problems = configurations.flatMap(problemsOf);
+  const missing = configurations.flatMap(missingOf);
   return {
     versions,
     rounds,
@@ -43,7 +44,8 @@ export async function runSuite(
     tuneMs,
     configurations,
     problems,
-    rowCount: rows.length,
+    missing,
+    ...countCells(configurations, measured),
     markdown: markdown(suite, {
       measured,
       versions,
@@ -51,18 +53,32 @@ export async function runSuite(
       roundMs,
       tuneMs,
       configurations,
-      problems,
+      problems: [...problems, ...missing],
     }),
     svg: drawChart(suite.title, chartOf(configurations), measured),
   };
 }
 
-const problemsOf = ({ title, rows }) =>
-  rows.flatMap((row) =>
-    Object.entries(row.peers)
-      .filter(([name, { error, unsupported }]) => error || (name === 'tensorlathe' && unsupported))
-      .map(
-        ([name, { error, unsupported }]) =>
-          `${title}, ${row.name}, ${peers[name]?.title ?? name}: ${error ?? unsupported}`,
-      ),
+/** How many times of peers there are, and how many that cannot be. */
+function countCells(configurations, measured) {
+  const cells = configurations.flatMap(({ rows }) =>
+    rows.flatMap((row) => measured.map((name) => row.peers[name])),
   );
+  return {
+    measured: cells.filter(({ ms }) => ms !== undefined).length,
+    unsupported: cells.filter(({ unsupported }) => unsupported).length,
+  };
+}
+
+/** A line for every result that has this property. */
+const linesOf = (key, isShown) => (configuration) =>
+  configuration.rows.flatMap((row) =>
+    Object.entries(row.peers)
+      .filter(([name, result]) => result[key] && isShown(name))
+      .map(([name, result]) => {
+        const title = peers[name]?.title ?? name;
+        return `${configuration.title}, ${row.name}, ${title}: ${result[key]}`;
+      }),
+  );
+const problemsOf = linesOf('error', () => true);
+const missingOf = linesOf('unsupported', (name) => name === 'tensorlathe');

