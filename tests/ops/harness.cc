@@ -1,5 +1,6 @@
 #include "harness.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -109,7 +110,7 @@ Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const
   ASSIGN_OR_RETURN(const loop::Module module, lower_for(graph, target));
   loop::Memory memory(module);
   const auto write = [&](int32_t buffer, const Array& array) {
-    std::memcpy(memory.bytes(buffer).data(), array.data.data(), array.data.size());
+    std::ranges::copy(array.data, memory.bytes(buffer).begin());
   };
   const loop::Entry& entry = module.entries[0];
   for (const loop::Port& port : entry.inputs) write(port.buffer, inputs.at(port.name));
