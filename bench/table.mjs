@@ -28,6 +28,11 @@ function cells(row, measured) {
   ];
 }
 
+const agreements = {
+  infer: 'All peers of a row gave the same numbers within 0.001.',
+  train: 'The loss of every peer fell.',
+};
+
 /** One row as a line of text. */
 export function summary(row, measured) {
   const [name, ...rest] = cells(row, measured);
@@ -51,10 +56,10 @@ export function markdown(
     suite.about,
     ...(tuneMs > 0 ? [`Tensorlathe was tuned for ${tuneMs} ms before each row.`] : []),
     '',
-    'Milliseconds, wall · CPU; in brackets how many times ours. Medians over',
-    `${rounds} interleaved rounds of ${roundMs} ms; CPU time covers all threads and, in browsers, the whole browser. The ceiling is a`,
-    'loop of nothing but 12 independent fused multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer',
-    'cannot do the row. All peers of a row gave the same numbers within 0.001.',
+    `Milliseconds, wall · CPU; in brackets how many times ours. Medians over ${rounds} interleaved rounds of ${roundMs} ms; CPU time`,
+    'covers all threads and, in browsers, the whole browser. The ceiling is a loop of nothing but 12 independent fused',
+    'multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer cannot do the row. In Node TensorFlow.js and',
+    `jax-js have one thread, whatever is asked, and ConvNetJS has one everywhere. ${agreements[suite.task]}`,
     ...configurations.flatMap(({ title, rows }) => {
       const ceiling = (name) => {
         const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);

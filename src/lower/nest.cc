@@ -98,9 +98,8 @@ ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard
   const auto axis = static_cast<size_t>(n.axes[0]);
   Index rest = index;
   rest[axis] = 0;
-  return exprs_.load({Space::Global, buffer}, n.dtype,
-                     loop::row_major(rest, node(x).shape), guards, place,
-                     lookup_along(node(x).shape, axis));
+  return exprs_.load({Space::Global, buffer}, n.dtype, loop::row_major(rest, node(x).shape), guards,
+                     place, lookup_along(node(x).shape, axis));
 }
 
 ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> guards) {
