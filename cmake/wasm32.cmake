@@ -12,7 +12,6 @@ set(CMAKE_CXX_COMPILER_AR ${CMAKE_AR})
 set(CMAKE_CXX_COMPILER_RANLIB ${CMAKE_RANLIB})
 
 set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -fno-rtti -flto -fvisibility=hidden -ffunction-sections -fdata-sections")
-set(CMAKE_CXX_FLAGS_RELEASE_INIT "-Oz -DNDEBUG")
 
 # A first 1 MiB of stack below all data: overflowing it traps instead of overwriting globals.
 string(JOIN " " LATHE_WASM_LD_FLAGS
