@@ -63,6 +63,7 @@ test('every activation computes what its name says', () => {
     sigmoid: (x) => 1 / (1 + Math.exp(-x)),
     tanh: Math.tanh,
     relu: (x) => Math.max(x, 0),
+    relu6: (x) => Math.min(Math.max(x, 0), 6),
     leakyRelu: (x) => (x < 0 ? 0.3 * x : x),
     elu: (x) => (x < 0 ? Math.expm1(x) : x),
   };
