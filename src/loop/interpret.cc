@@ -1,6 +1,7 @@
 #include "loop/interpret.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 
@@ -169,6 +170,9 @@ class Interpreter {
   Status store(const Stmt& stmt) {
     for (const ExprId id : order_of(stmt)) {
       ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
+      const Number& value = values_[id];
+      const bool regular = value.dtype != DType::F32 || value.f == 0 || std::isnormal(value.f);
+      if (!regular) memory_.met_irregular_ = true;
     }
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
     ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));

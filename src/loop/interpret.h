@@ -24,6 +24,9 @@ class Memory {
     return {reinterpret_cast<T*>(all.data()), all.size() / sizeof(T)};
   }
 
+  // Whether a run met a NaN, an infinity or a subnormal number; WGSL leaves open what they become.
+  bool met_irregular() const { return met_irregular_; }
+
  private:
   friend class Interpreter;
   struct Storage {
@@ -32,6 +35,7 @@ class Memory {
   };
 
   std::vector<Storage> buffers_;
+  bool met_irregular_ = false;
 };
 
 // Runs one entry of a module that verifies. Temporaries and registers start with values that spoil

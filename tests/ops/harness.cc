@@ -54,9 +54,10 @@ std::string json_arrays(const Arrays& arrays) {
 
 // What both manifests say of a case behind its name and file.
 std::string json_expectation(const Expectation& test) {
-  std::string out =
-      concat(",\"exact\":", test.exact ? "true" : "false", ",\"inputs\":", json_arrays(test.inputs),
-             ",\"states\":", json_arrays(test.states), ",\"expected\":[");
+  std::string out = concat(",\"exact\":", test.exact ? "true" : "false",
+                           ",\"irregular\":", test.irregular ? "true" : "false",
+                           ",\"inputs\":", json_arrays(test.inputs),
+                           ",\"states\":", json_arrays(test.states), ",\"expected\":[");
   for (size_t i = 0; i < test.expected.size(); ++i) {
     append(out, i == 0 ? "" : ",", "{\"outputs\":", json_arrays(test.expected[i].outputs),
            ",\"states\":", json_arrays(test.expected[i].states), '}');
@@ -125,6 +126,7 @@ Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const
   Outcome outcome;
   for (const loop::Port& port : entry.outputs) outcome.outputs[port.name] = read(port);
   for (const loop::Port& port : module.states) outcome.states[port.name] = read(port);
+  outcome.irregular = memory.met_irregular();
   return outcome;
 }
 

@@ -21,6 +21,7 @@ using Arrays = std::map<std::string, Array>;
 struct Outcome {
   Arrays outputs;
   Arrays states;
+  bool irregular = false;  // met numbers that WGSL does not promise; see loop::Memory
 };
 
 struct Variant {
@@ -52,7 +53,8 @@ struct Expectation {
   std::string name;
   Arrays inputs, states;
   std::vector<Outcome> expected;
-  bool exact = false;  // else within the tolerance of compare()
+  bool exact = false;      // else within the tolerance of compare()
+  bool irregular = false;  // some outcome is
 };
 
 class Manifest {

@@ -84,6 +84,7 @@ Status run_case(const Case& test, Manifest& manifest) {
     for (const compile::Target target : {compile::Target::Wasm, compile::Target::Wgsl}) {
       ASSIGN_OR_RETURN(const Outcome got, interpret(entry, inputs, states, target));
       TRY(compare(want, got));
+      expectation.irregular |= got.irregular;
     }
   }
   return manifest.add(expectation, program);

@@ -32,6 +32,7 @@ Status run_random_graph(uint32_t seed, Manifest& manifest) {
   for (const compile::Target target : {compile::Target::Wasm, compile::Target::Wgsl}) {
     ASSIGN_OR_RETURN(const Outcome got, interpret(graph, test.inputs, test.states, target));
     TRY(compare(want, got));
+    test.irregular |= got.irregular;
   }
   test.expected.push_back(std::move(want));
   graph::Program program;
@@ -111,6 +112,7 @@ Result<Outcome> run_entry(const loop::Module& module, std::string_view entry,
     outcome.states[port.name] = {
         states.at(port.name).dtype, port.shape, {bytes.begin(), bytes.end()}};
   }
+  outcome.irregular = memory.met_irregular();
   return outcome;
 }
 
@@ -165,6 +167,7 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
     ASSIGN_OR_RETURN(Outcome outcome, run_entry(module, entry.name, test.states));
     ASSIGN_OR_RETURN(const Outcome shared, run_entry(split, entry.name, test.states));
     TRY(compare(outcome, shared));
+    test.irregular |= outcome.irregular;
     test.expected.push_back(std::move(outcome));
   }
   for (const Variant& variant : kVariants) {
