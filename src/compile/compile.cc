@@ -27,13 +27,21 @@ void dump(const State& state, std::string_view when, std::string_view pass) {
   if (wanted) options.on_dump(concat(when, ':', pass), text(state));
 }
 
-Status check_dumps(const std::vector<std::string>& dumps, Target target) {
+std::vector<std::string_view> names_of(const std::vector<Pass>& passes) {
+  std::vector<std::string_view> names;
+  for (const Pass& pass : passes) {
+    if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
+  }
+  return names;
+}
+
+Status check_dumps(const std::vector<std::string>& dumps, const std::vector<Pass>& passes) {
   for (const std::string& request : dumps) {
     const size_t colon = request.find(':');
     const std::string_view when = std::string_view(request).substr(0, colon);
     const std::string_view pass =
         colon == std::string::npos ? "" : std::string_view(request).substr(colon + 1);
-    const auto names = pass_names(target);
+    const auto names = names_of(passes);
     const bool known = pass == "*" || std::ranges::find(names, pass) != names.end();
     if ((when == "before" || when == "after") && known) continue;
     std::string message =
@@ -106,8 +114,9 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
 
 namespace {
 
-Result<State> run_passes(const graph::Program& program, const Options& options, Target target) {
-  TRY(check_dumps(options.dumps, target));
+Result<State> run_passes(const graph::Program& program, const Options& options,
+                         const std::vector<Pass>& passes) {
+  TRY(check_dumps(options.dumps, passes));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
   TRY(check_names(program));
@@ -118,7 +127,7 @@ Result<State> run_passes(const graph::Program& program, const Options& options, 
               .module = {},
               .shaders = {},
               .executable = {}};
-  for (const Pass& pass : pipeline(target)) {
+  for (const Pass& pass : passes) {
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
     TRY(pass.run(state));
@@ -137,13 +146,13 @@ Result<State> run_passes(const graph::Program& program, const Options& options, 
 }  // namespace
 
 Result<Executable> compile(const graph::Program& program, const Options& options) {
-  ASSIGN_OR_RETURN(State state, run_passes(program, options, Target::Wasm));
+  ASSIGN_OR_RETURN(State state, run_passes(program, options, wasm_passes()));
   return std::move(state.executable);
 }
 
 Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options) {
-  ASSIGN_OR_RETURN(const State state, run_passes(program, options, Target::Wgsl));
-  return emit::wgsl::json(state.shaders, state.loops);
+  ASSIGN_OR_RETURN(State state, run_passes(program, options, wgsl_passes()));
+  return std::move(state.shaders.json);
 }
 
 std::string metadata(const Executable& executable) {
@@ -166,12 +175,6 @@ std::string metadata(const Executable& executable) {
   return out + '}';
 }
 
-std::vector<std::string_view> pass_names(Target target) {
-  std::vector<std::string_view> names;
-  for (const Pass& pass : pipeline(target)) {
-    if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
-  }
-  return names;
-}
+std::vector<std::string_view> pass_names() { return names_of(wasm_passes()); }
 
 }  // namespace lathe::compile

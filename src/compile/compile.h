@@ -85,7 +85,7 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
 
 enum class Target : uint8_t { Wasm, Wgsl };
 
-// The names of the passes in the order they run.
-std::vector<std::string_view> pass_names(Target target = Target::Wasm);
+// The names of the passes of compile() in the order they run.
+std::vector<std::string_view> pass_names();
 
 }  // namespace lathe::compile

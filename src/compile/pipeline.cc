@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "emit/wgsl/module.h"
 #include "graph/print.h"
 #include "graph/verify.h"
 #include "loop/bind_grid.h"
@@ -134,38 +135,42 @@ Status encode(State& state) {
 }
 
 Status emit_wgsl(State& state) {
-  ASSIGN_OR_RETURN(state.shaders, emit::wgsl::emit_program(state.loops));
+  ASSIGN_OR_RETURN(const emit::wgsl::Program program, emit::wgsl::emit_program(state.loops));
+  state.shaders = {emit::wgsl::text(program), emit::wgsl::json(program, state.loops)};
   state.form = Form::Shaders;
   return {};
 }
 
-std::vector<Pass> list_passes(Target target) {
+std::vector<Pass> optimisations() {
   std::vector<Pass> passes;
   for (const opt::Pass& pass : opt::passes()) passes.push_back(on_graphs(pass.name, pass.run));
-  switch (target) {
-    case Target::Wasm:
-      for (const lower::Pass& pass : lower::kPasses)
-        passes.push_back(on_graphs(pass.name, pass.run));
-      passes.push_back(lowering(lower::Style::Lanes));
-      passes.push_back(on_modules("fold_copies", loop::fold_copies));
-      passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-      passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
-      passes.push_back(on_kernels("split_guards", loop::split_guards));
-      passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
-      passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
-      passes.push_back({"split_work", split_work});
-      passes.push_back({"plan_memory", plan_memory});
-      passes.push_back({"emit_wasm", emit_wasm});
-      passes.push_back({"encode", encode});
-      break;
-    case Target::Wgsl:
-      passes.push_back(lowering(lower::Style::Threads));
-      passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-      passes.push_back(on_kernels("tile_products", loop::tile_products));
-      passes.push_back(on_kernels("bind_grid", loop::bind_grid));
-      passes.push_back({"emit_wgsl", emit_wgsl});
-      break;
-  }
+  return passes;
+}
+
+std::vector<Pass> list_wasm_passes() {
+  std::vector<Pass> passes = optimisations();
+  for (const lower::Pass& pass : lower::kPasses) passes.push_back(on_graphs(pass.name, pass.run));
+  passes.push_back(lowering(lower::Style::Lanes));
+  passes.push_back(on_modules("fold_copies", loop::fold_copies));
+  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+  passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+  passes.push_back(on_kernels("split_guards", loop::split_guards));
+  passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
+  passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+  passes.push_back({"split_work", split_work});
+  passes.push_back({"plan_memory", plan_memory});
+  passes.push_back({"emit_wasm", emit_wasm});
+  passes.push_back({"encode", encode});
+  return passes;
+}
+
+std::vector<Pass> list_wgsl_passes() {
+  std::vector<Pass> passes = optimisations();
+  passes.push_back(lowering(lower::Style::Threads));
+  passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+  passes.push_back(on_kernels("tile_products", loop::tile_products));
+  passes.push_back(on_kernels("bind_grid", loop::bind_grid));
+  passes.push_back({"emit_wgsl", emit_wgsl});
   return passes;
 }
 
@@ -181,10 +186,14 @@ Status check_features(const State& state) {
 
 }  // namespace
 
-const std::vector<Pass>& pipeline(Target target) {
-  static const std::vector<Pass> kWasm = list_passes(Target::Wasm);
-  static const std::vector<Pass> kWgsl = list_passes(Target::Wgsl);
-  return target == Target::Wasm ? kWasm : kWgsl;
+const std::vector<Pass>& wasm_passes() {
+  static const std::vector<Pass> kPasses = list_wasm_passes();
+  return kPasses;
+}
+
+const std::vector<Pass>& wgsl_passes() {
+  static const std::vector<Pass> kPasses = list_wgsl_passes();
+  return kPasses;
 }
 
 std::string text(const State& state) {
@@ -201,7 +210,7 @@ std::string text(const State& state) {
       out = wasm::print(state.module);
       break;
     case Form::Shaders:
-      out = emit::wgsl::text(state.shaders);
+      out = state.shaders.text;
       break;
   }
   return out;

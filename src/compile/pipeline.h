@@ -9,7 +9,6 @@
 
 #include "compile/compile.h"
 #include "emit/wasm/module.h"
-#include "emit/wgsl/module.h"
 #include "loop/loop.h"
 #include "lower/plan_memory.h"
 
@@ -18,6 +17,10 @@ namespace lathe::compile {
 // The form the program has reached; text and verification are of that form.
 enum class Form { Graph, Loop, Wasm, Bytes, Shaders };
 
+struct Shaders {
+  std::string text, json;
+};
+
 struct State {
   const Options& options;
   Form form = Form::Graph;
@@ -25,7 +28,7 @@ struct State {
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;
-  emit::wgsl::Program shaders;
+  Shaders shaders;
   Executable executable;
 };
 
@@ -34,7 +37,9 @@ struct Pass {
   std::function<Status(State&)> run;
 };
 
-const std::vector<Pass>& pipeline(Target target);
+// One function a target: what does not call wgsl_passes() links no code of shaders.
+const std::vector<Pass>& wasm_passes();
+const std::vector<Pass>& wgsl_passes();
 
 std::string text(const State& state);
 Status verify(const State& state);
