@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <functional>
 #include <numeric>
 #include <utility>
 #include <vector>
 
+#include "base/sort.h"
 #include "loop/rebuild.h"
 
 namespace lathe::loop {
@@ -20,11 +20,13 @@ struct Span {
   bool other_than_zero = false;
 };
 
+bool steeper(const Span& a, const Span& b) { return a.coefficient > b.coefficient; }
+
 // Whether the spans can add up to a number. Gives up, and says yes, after some thousand steps.
 class Sum {
  public:
   explicit Sum(std::vector<Span> spans) : spans_(std::move(spans)) {
-    std::ranges::sort(spans_, std::greater(), &Span::coefficient);
+    sort_by<steeper>(spans_);
     rests_.resize(spans_.size() + 1);
     for (size_t i = spans_.size(); i-- > 0;) {
       const auto& [coefficient, low, high, nonzero] = spans_[i];

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "loop/rebuild.h"
 #include "loop/spelling.h"
@@ -31,6 +32,15 @@ void append_name_of(std::string& out, const std::vector<Buffer>& buffers, int32_
 void append_type(std::string& out, const Buffer& buffer) {
   append_name(out, buffer.name);
   append(out, " : ", scalar::text(buffer.dtype), '[', buffer.size, ']');
+}
+
+struct PlacedTerm {
+  int depth;  // of the loop of its variable
+  Term term;
+};
+
+bool further_out(const PlacedTerm& a, const PlacedTerm& b) {
+  return std::pair(a.depth, a.term.var) < std::pair(b.depth, b.term.var);
 }
 
 class KernelPrinter {
@@ -250,12 +260,11 @@ class KernelPrinter {
 
   // Terms come in the order of the loops around them, so that numbering of variables never shows.
   void affine(const Affine& form) {
-    std::vector<Term> terms = form.terms;
-    std::sort(terms.begin(), terms.end(), [&](const Term& a, const Term& b) {
-      return std::pair(depth_of(a.var), a.var) < std::pair(depth_of(b.var), b.var);
-    });
+    std::vector<PlacedTerm> terms;
+    for (const Term& term : form.terms) terms.push_back({depth_of(term.var), term});
+    sort_by<further_out>(terms);
     bool first = true;
-    for (const Term& term : terms) {
+    for (const auto& [depth, term] : terms) {
       sign(term.coefficient, first);
       const uint64_t factor = magnitude(term.coefficient);
       if (factor != 1) append(out_, factor, '*');

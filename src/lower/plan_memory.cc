@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "base/text.h"
 
 namespace lathe::lower {
@@ -57,11 +58,13 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
   return lives;
 }
 
+bool larger(const Life& a, const Life& b) {
+  return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
+}
+
 // Largest first, each at the lowest offset that no buffer alive at the same time covers.
 uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
-  std::ranges::sort(lives, [](const Life& a, const Life& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.buffer < b.buffer;
-  });
+  sort_by<larger>(lives);
   uint64_t end = start;
   std::vector<const Life*> placed;  // by offset
   for (Life& life : lives) {
