@@ -23,7 +23,7 @@ if (!existsSync(core)) {
 if (!existsSync(small) || statSync(small).mtimeMs < statSync(core).mtimeMs) {
   const features = FEATURES.map((name) => `--enable-${name}`);
   const strip = ['--strip-debug', '--strip-producers', '--strip-target-features'];
-  run('binaryen', 'wasm-opt', core, '-Oz', ...features, ...strip, '-o', small);
+  run('binaryen', 'wasm-opt', core, '-Os', ...features, ...strip, '-o', small);
 }
 mkdirSync(dist, { recursive: true });
 copyFileSync(small, join(dist, 'lathe-core.wasm'));
