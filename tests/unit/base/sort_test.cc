@@ -22,7 +22,9 @@ TEST(Sort, OrdersAndKeepsTheOrderOfEqualItems) {
     std::vector<Item> items;
     for (int i = 0; i < count; ++i) items.push_back({static_cast<int>(random() % 20), i});
     std::vector<Item> want = items;
-    std::stable_sort(want.begin(), want.end(), smaller_key);
+    std::sort(want.begin(), want.end(), [](const Item& a, const Item& b) {
+      return a.key != b.key ? a.key < b.key : a.place < b.place;
+    });
     sort_by<smaller_key>(items);
     EXPECT_EQ(items, want) << count;
   }
