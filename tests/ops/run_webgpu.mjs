@@ -13,8 +13,14 @@ const swiftShader = {
 /** Refusals that are known: fusion does not yet stop at the buffers that a kernel can bind. */
 const known = /it touches \d+ buffers; WebGPU binds 8$/;
 
-/** Other numbers than expected are no mistake where WGSL leaves open what NaN, infinities and subnormals become. */
-const isOpen = (test, problem) => test.irregular && /: want .*, got /.test(problem);
+/** Cases whose numbers differ because WGSL leaves open what NaN, infinities and subnormals, which they meet, become. */
+const open = new Set([
+  'rows_with_nans',
+  ...['graph_60', 'graph_68'],
+  ...['module_22', 'module_89', 'module_111', 'module_125'],
+]);
+const isOpen = (test, problem) =>
+  test.irregular && open.has(test.name) && /: want .*, got /.test(problem);
 
 async function main() {
   const { create, globals } = await import('webgpu');
