@@ -6,6 +6,8 @@ import { ready } from './load.js';
 
 export type { Dump } from './abi.js';
 export type { CompileStats } from './compiled.js';
+export * as data from './data/index.js';
+export type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 export { LatheError } from './errors.js';
 export { env, Environment, type FeatureName, type FeatureReport, type SettingName } from './env.js';
 export type { FitArgs } from './fit.js';

@@ -1,6 +1,8 @@
 /** The model: layers in a row, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import { type BufferPlace, type Dump, elementCount } from './abi.js';
 import { Compiled, type CompileStats } from './compiled.js';
+import type { Dataset } from './data/dataset.js';
+import type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 import { LatheError } from './errors.js';
 import {
   checkCount,
@@ -151,6 +153,21 @@ export class Sequential implements Trainee, Tunable {
     } finally {
       this.#training = false;
     }
+  }
+
+  /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
+  async fitDataset(dataset: Dataset<unknown>, args: FitDatasetArgs = {}): Promise<History> {
+    const { fitDataset } = await import('./data/fit_dataset.js');
+    return fitDataset(this, dataset, args);
+  }
+
+  /** Mean loss and share of hits over a dataset of batches `{xs, ys}`. */
+  async evaluateDataset(
+    dataset: Dataset<unknown>,
+    args: EvaluateDatasetArgs = {},
+  ): Promise<{ loss: number; acc: number }> {
+    const { evaluateDataset } = await import('./data/fit_dataset.js');
+    return evaluateDataset(this, dataset, args);
   }
 
   /** The module that `fit` uses for its next batch. */

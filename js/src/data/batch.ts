@@ -1,0 +1,109 @@
+/** Joins the elements of a batch column by column: numbers and tensors become one tensor with one more axis. */
+import { LatheError } from '../errors.js';
+import { type DataArray, Tensor, tensor, type TensorLike } from '../tensor.js';
+
+/** What an element becomes in a batch: tensors, with strings left in arrays, nested as the element. */
+export type Batched<T> = T extends Tensor | number | boolean | ArrayBufferView
+  ? Tensor
+  : T extends string
+    ? string[]
+    : T extends NumberArray
+      ? Tensor
+      : T extends object
+        ? { [Key in keyof T]: Batched<T[Key]> }
+        : never;
+type NumberArray = number[] | boolean[] | NumberArray[];
+
+type Columns = Record<string, unknown>;
+
+/**
+ * The elements as one. Errors name the column: another shape or another kind than the first
+ * element has, values that are missing.
+ */
+export function joinElements<T>(elements: readonly T[]): Batched<T> {
+  return join(elements, 'the elements') as Batched<T>;
+}
+
+function join(values: readonly unknown[], what: string): unknown {
+  const first = values[0];
+  const kind = kindOf(first);
+  const other = values.findIndex((value) => kindOf(value) !== kind);
+  if (kind === 'nothing' || kind === 'other' || other >= 0) {
+    const at = Math.max(other, 0);
+    const due = kind === 'nothing' || kind === 'other' || at === 0 ? 'numbers' : kind;
+    throw new LatheError(
+      `batch: ${what} must be ${due}, got ${spelled(values[at])} in row ${at} of a batch`,
+    );
+  }
+  if (kind === 'strings') return values;
+  if (kind === 'columns') return joinColumns(values as Columns[], what);
+  return stack(values as TensorLike[], what);
+}
+
+function joinColumns(rows: Columns[], what: string): Columns | unknown[] {
+  const first = rows[0]!;
+  const keys = Object.keys(first);
+  const differs = rows.findIndex((row) => Object.keys(row).join('\n') !== keys.join('\n'));
+  if (differs >= 0) {
+    const found = Object.keys(rows[differs]!).join(', ');
+    throw new LatheError(
+      `batch: ${what} must all have the columns ${keys.join(', ')}; row ${differs} has ${found}`,
+    );
+  }
+  const joined = keys.map((key) => {
+    const column = what === 'the elements' ? `column ${key}` : `${what}.${key}`;
+    return join(
+      rows.map((row) => row[key]),
+      column,
+    );
+  });
+  if (Array.isArray(first)) return joined;
+  return Object.fromEntries(keys.map((key, at) => [key, joined[at]]));
+}
+
+function kindOf(value: unknown): 'strings' | 'columns' | 'numbers' | 'nothing' | 'other' {
+  if (value === undefined || value === null) return 'nothing';
+  if (typeof value === 'string') return 'strings';
+  if (typeof value === 'number' || typeof value === 'boolean') return 'numbers';
+  if (value instanceof Tensor || ArrayBuffer.isView(value)) return 'numbers';
+  if (Array.isArray(value)) return isNested(value) ? 'numbers' : 'columns';
+  return typeof value === 'object' ? 'columns' : 'other';
+}
+
+/** Whether an array holds nothing but numbers, however deep. */
+function isNested(values: unknown[]): boolean {
+  return values.every((value) =>
+    Array.isArray(value)
+      ? isNested(value)
+      : value === null || typeof value === 'number' || typeof value === 'boolean',
+  );
+}
+
+function spelled(value: unknown): string {
+  return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+function stack(values: TensorLike[], what: string): Tensor {
+  const parts = values.map((value, row) => {
+    try {
+      return value instanceof Tensor ? value : tensor(value);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new LatheError(`batch: ${what}, row ${row} of a batch: ${reason}`, { cause: error });
+    }
+  });
+  const { shape, dtype, size } = parts[0]!;
+  const Type = { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[dtype];
+  const data: DataArray = new Type(size * parts.length);
+  parts.forEach((part, row) => {
+    if (part.shape.join() !== shape.join() || part.dtype !== dtype) {
+      const spell = (each: Tensor) => `${each.dtype} [${each.shape.join(',')}]`;
+      throw new LatheError(
+        `batch: ${what} have different shapes: ${spell(parts[0]!)} in row 0 of a batch, ` +
+          `${spell(part)} in row ${row}`,
+      );
+    }
+    data.set(part.dataSync(), row * size);
+  });
+  return new Tensor(data, [parts.length, ...shape], dtype);
+}

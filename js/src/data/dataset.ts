@@ -1,0 +1,241 @@
+/**
+ * Sequences of examples that are made when they are asked for, as tf.data of TensorFlow.js. Knows
+ * nothing of models.
+ */
+import { LatheError } from '../errors.js';
+import { randomSeed, uniform } from '../random.js';
+import { type Batched, joinElements } from './batch.js';
+import {
+  filtered,
+  grouped,
+  mapped,
+  once,
+  prefetched,
+  repeated,
+  shuffled,
+  sliced,
+  zipped,
+} from './iterate.js';
+
+/**
+ * A lazy sequence of elements that can be walked any number of times. Every method gives another
+ * dataset and reads nothing; elements are read one at a time, when whoever walks the last dataset
+ * wants them. Who stops early should call the iterator's `return`, as `for await` does.
+ */
+export class Dataset<T> implements AsyncIterable<T> {
+  readonly #open: () => AsyncIterable<T>;
+
+  /** @internal */
+  constructor(
+    open: () => AsyncIterable<T>,
+    /** Number of elements; Infinity if it never ends, null if nobody knows. */
+    readonly size: number | null = null,
+  ) {
+    this.#open = open;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<T> {
+    return this.#open()[Symbol.asyncIterator]();
+  }
+
+  /** An iterator from the first element on. */
+  async iterator(): Promise<AsyncIterator<T>> {
+    return this[Symbol.asyncIterator]();
+  }
+
+  /** Each element replaced by what the function makes of it. */
+  map<U>(transform: (value: T) => U): Dataset<Awaited<U>> {
+    checkFunction('map', transform);
+    return new Dataset(() => mapped(this, transform), this.size);
+  }
+
+  /** As `map`, with a function that gives a promise. */
+  mapAsync<U>(transform: (value: T) => Promise<U>): Dataset<Awaited<U>> {
+    checkFunction('mapAsync', transform);
+    return new Dataset(() => mapped(this, transform), this.size);
+  }
+
+  /** The elements for which the function gives true. */
+  filter(predicate: (value: T) => boolean): Dataset<T> {
+    checkFunction('filter', predicate);
+    return new Dataset(() => filtered(this, predicate), this.size === Infinity ? Infinity : null);
+  }
+
+  /**
+   * Elements joined in groups of `batchSize`: numbers, arrays of them and tensors become tensors
+   * with the group as first axis, column by column in objects; strings stay in arrays.
+   * `smallLastBatch`: whether the rest is a smaller group or is left out.
+   */
+  batch(batchSize: number, smallLastBatch = true): Dataset<Batched<T>> {
+    checkInteger('batch: batchSize', batchSize, 1);
+    const round = smallLastBatch ? Math.ceil : Math.floor;
+    const size = this.size === null ? null : round(this.size / batchSize);
+    const open = () => mapped(grouped(this, batchSize, smallLastBatch), joinElements<T>);
+    return new Dataset(open as () => AsyncIterable<Batched<T>>, size);
+  }
+
+  /** Another dataset after this one. */
+  concatenate(dataset: Dataset<T>): Dataset<T> {
+    if (!(dataset instanceof Dataset)) throw new LatheError('concatenate: a dataset is needed');
+    const [first, second] = [this as Dataset<T>, dataset];
+    const size = first.size === null || second.size === null ? null : first.size + second.size;
+    return new Dataset(async function* () {
+      yield* first;
+      yield* second;
+    }, size);
+  }
+
+  /**
+   * A random order: each element swaps places with one of a buffer of `bufferSize`; a buffer as
+   * large as the dataset shuffles it fully. The same seed gives the same order;
+   * `reshuffleEachIteration`: whether every walk has another one.
+   */
+  shuffle(bufferSize: number, seed?: number, reshuffleEachIteration = true): Dataset<T> {
+    checkInteger('shuffle: bufferSize', bufferSize, 0);
+    const start = seed ?? randomSeed();
+    checkInteger('shuffle: seed', start, 0);
+    let round = 0;
+    const next = () => uniform(start, reshuffleEachIteration ? round++ : 0);
+    return new Dataset(() => shuffled(this, bufferSize, next()), this.size);
+  }
+
+  /** Asks for `bufferSize` elements before they are wanted, so that their making overlaps with use. */
+  prefetch(bufferSize: number): Dataset<T> {
+    checkInteger('prefetch: bufferSize', bufferSize, 1);
+    return new Dataset(() => prefetched(this, bufferSize), this.size);
+  }
+
+  /** The elements `count` times over; left out or negative: for ever. */
+  repeat(count = -1): Dataset<T> {
+    checkInteger('repeat: count', count, -Infinity);
+    const rounds = count < 0 ? Infinity : count;
+    const isEmpty = this.size === 0 || rounds === 0;
+    const size = isEmpty ? 0 : rounds === Infinity ? Infinity : this.size && this.size * rounds;
+    return new Dataset(() => repeated(() => this, rounds), size);
+  }
+
+  /** The first `count` elements; left out or negative: all. */
+  take(count = -1): Dataset<T> {
+    checkInteger('take: count', count, -Infinity);
+    if (count < 0) return new Dataset(() => this, this.size);
+    const size = count === 0 ? 0 : this.size === null ? null : Math.min(this.size, count);
+    return new Dataset(() => sliced(this, 0, count), size);
+  }
+
+  /** All but the first `count` elements; left out or negative: none. */
+  skip(count = -1): Dataset<T> {
+    checkInteger('skip: count', count, -Infinity);
+    if (count < 0) return new Dataset(() => sliced(this, 0, 0), 0);
+    const size = this.size === null ? null : Math.max(this.size - count, 0);
+    return new Dataset(() => sliced(this, count, Infinity), size);
+  }
+
+  /** Calls the function on every element, one after the other, and awaits what it gives. */
+  async forEachAsync(action: (value: T) => unknown): Promise<void> {
+    checkFunction('forEachAsync', action);
+    for await (const value of this) await action(value);
+  }
+
+  /** All elements. Error: the dataset never ends. */
+  async toArray(): Promise<T[]> {
+    if (this.size === Infinity) throw new LatheError('toArray: the dataset never ends');
+    const values: T[] = [];
+    for await (const value of this) values.push(value);
+    return values;
+  }
+}
+
+/** Datasets, nested in objects and arrays. */
+export type DatasetContainer =
+  Dataset<any> | DatasetContainer[] | { [key: string]: DatasetContainer };
+
+/** What `zip` makes of them: the same nesting of elements. */
+export type Zipped<C> =
+  C extends Dataset<infer T> ? T : C extends object ? { [Key in keyof C]: Zipped<C[Key]> } : never;
+
+/** A dataset of the values of an array. */
+export function array<T>(items: readonly T[]): Dataset<T> {
+  if (!Array.isArray(items)) throw new LatheError('array: an array is needed');
+  return new Dataset(async function* () {
+    yield* items;
+  }, items.length) as Dataset<T>;
+}
+
+/** What the function of `generator` may give. */
+export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIterable<T>;
+
+/**
+ * A dataset of what a generator yields; every walk calls the function anew. Errors of the generator
+ * reject the walk and say which element failed.
+ */
+export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Dataset<T> {
+  checkFunction('generator', open);
+  return new Dataset(async function* () {
+    let count = 0;
+    try {
+      for await (const value of walked(await open())) {
+        yield value;
+        ++count;
+      }
+    } catch (error) {
+      if (error instanceof LatheError) throw error;
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new LatheError(`generator: it failed at element ${count}: ${reason}`, { cause: error });
+    }
+  });
+}
+
+function walked<T>(source: Source<T>): AsyncIterable<T> | Iterable<T> {
+  const iterable = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
+  if (iterable?.[Symbol.asyncIterator] || iterable?.[Symbol.iterator]) {
+    return source as AsyncIterable<T>;
+  }
+  if (typeof iterable?.next === 'function') return once(source as AsyncIterator<T>);
+  throw new LatheError('generator: the function must give an iterator');
+}
+
+/**
+ * Datasets walked in step, until the first ends: of `{a: A, b: [B, C]}` elements `{a, b: [b, c]}`.
+ * Error: something else in the nesting, or no dataset at all.
+ */
+export function zip<C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>> {
+  const leaves: Dataset<unknown>[] = [];
+  const build = numbered(datasets, leaves, '');
+  if (leaves.length === 0) throw new LatheError('zip: there is no dataset in it');
+  const sizes = leaves.map(({ size }) => size);
+  const known = sizes.every((size) => size !== null);
+  const size = known ? Math.min(...(sizes as number[])) : null;
+  const open = () => mapped(zipped(leaves), build);
+  return new Dataset(open as () => AsyncIterable<any>, size);
+}
+
+/** Collects the datasets of a nesting; gives the function that builds the same nesting of values. */
+function numbered(
+  node: DatasetContainer,
+  leaves: Dataset<unknown>[],
+  path: string,
+): (values: unknown[]) => unknown {
+  if (node instanceof Dataset) {
+    const at = leaves.push(node) - 1;
+    return (values) => values[at];
+  }
+  if (typeof node !== 'object' || node === null || ArrayBuffer.isView(node)) {
+    const where = path === '' ? 'its argument' : path;
+    throw new LatheError(`zip: ${where} must be a dataset, an array or an object of datasets`);
+  }
+  const parts = Object.entries(node).map(
+    ([key, child]) => [key, numbered(child, leaves, path === '' ? key : `${path}.${key}`)] as const,
+  );
+  if (Array.isArray(node)) return (values) => parts.map(([, build]) => build(values));
+  return (values) => Object.fromEntries(parts.map(([key, build]) => [key, build(values)]));
+}
+
+function checkFunction(name: string, value: unknown): void {
+  if (typeof value !== 'function') throw new LatheError(`${name}: a function is needed`);
+}
+
+function checkInteger(name: string, value: number, least: number): void {
+  if (Number.isInteger(value) && value >= least) return;
+  const range = least === -Infinity ? 'an integer' : `an integer ≥ ${least}`;
+  throw new LatheError(`${name} must be ${range}, got ${value}`);
+}

@@ -1,0 +1,248 @@
+/** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
+import { LatheError } from '../errors.js';
+import { checkCount } from '../fit.js';
+import { type Callbacks, History, type Logs } from '../history.js';
+import { Pacer, type YieldEvery } from '../pause.js';
+import { Tensor, type TensorLike } from '../tensor.js';
+import type { Dataset } from './dataset.js';
+
+/** One batch: features and labels. */
+export interface Batch {
+  xs: TensorLike;
+  ys: TensorLike;
+}
+
+/** Options of `model.fitDataset`. */
+export interface FitDatasetArgs {
+  /** Rounds over the data. Default 1. */
+  epochs?: number;
+  /**
+   * Steps per epoch. The next epoch then goes on where this one ended, and the training ends with
+   * a warning where the data do. Default: an epoch is one walk through the dataset.
+   */
+  batchesPerEpoch?: number;
+  /** Data to evaluate after every epoch: a dataset of batches, or [x, y]. */
+  validationData?: Dataset<unknown> | [TensorLike, TensorLike];
+  /** Batches of a validation dataset. Default: all. */
+  validationBatches?: number;
+  /** Rows per step of [x, y]. Default 32. */
+  validationBatchSize?: number;
+  callbacks?: Callbacks | Callbacks[];
+  /** Aborting it does what `model.stopTraining = true` does. */
+  signal?: AbortSignal;
+  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  yieldEvery?: YieldEvery;
+}
+
+/** Options of `model.evaluateDataset`. */
+export interface EvaluateDatasetArgs {
+  /** Default: all. */
+  batches?: number;
+}
+
+/** What the loop needs of a model. */
+export interface BatchTrainee {
+  stopTraining: boolean;
+  readonly wantsAccuracy: boolean;
+  trainOnBatch(x: TensorLike, y: TensorLike): Promise<number | [number, number]>;
+  evaluate(
+    x: TensorLike,
+    y: TensorLike,
+    args?: { batchSize?: number },
+  ): { loss: number; acc: number };
+}
+
+/** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
+export async function fitDataset(
+  model: BatchTrainee,
+  dataset: Dataset<unknown>,
+  args: FitDatasetArgs = {},
+): Promise<History> {
+  checkArgs(dataset, args);
+  const { epochs = 1, batchesPerEpoch = Infinity, signal } = args;
+  const callbacks = [args.callbacks ?? []].flat();
+  const pacer = new Pacer(args.yieldEvery ?? 'auto');
+  const history = new History();
+  model.stopTraining = false;
+  const stopped = () => model.stopTraining || signal?.aborted === true;
+
+  const walk = new Walk(dataset);
+  for (const each of callbacks) await each.onTrainBegin?.();
+  try {
+    for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
+      for (const each of callbacks) await each.onEpochBegin?.(epoch);
+      if (batchesPerEpoch === Infinity) await walk.restart();
+      const tally = new Tally();
+      while (tally.batches < batchesPerEpoch && !stopped()) {
+        const batch = await walk.next('fitDataset');
+        if (batch === undefined) break;
+        await trainBatch(model, batch, tally, callbacks);
+        await pacer.at('batch');
+      }
+      const ranOut = batchesPerEpoch !== Infinity && tally.batches < batchesPerEpoch && !stopped();
+      if (ranOut) {
+        console.warn(
+          `tensorlathe: fitDataset ends in epoch ${epoch}: the data ended after ${tally.batches} of ` +
+            `${batchesPerEpoch} batches; repeat() the dataset for more`,
+        );
+      }
+      if (tally.rows === 0) break;
+      const logs = tally.logs(model);
+      if (args.validationData !== undefined && !stopped()) {
+        const { loss, acc } = await validate(model, args, pacer);
+        logs.val_loss = loss;
+        if (model.wantsAccuracy) logs.val_acc = acc;
+      }
+      history.record(epoch, logs);
+      for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
+      await pacer.at('epoch');
+      if (ranOut) break;
+    }
+  } finally {
+    await walk.close();
+  }
+  for (const each of callbacks) await each.onTrainEnd?.();
+  return history;
+}
+
+/** Mean loss and share of hits over the batches of a dataset. */
+export async function evaluateDataset(
+  model: BatchTrainee,
+  dataset: Dataset<unknown>,
+  { batches = Infinity }: EvaluateDatasetArgs = {},
+): Promise<{ loss: number; acc: number }> {
+  checkDataset('evaluateDataset', dataset);
+  if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
+  return evaluateBatches(model, dataset, batches, new Pacer('auto'));
+}
+
+function checkArgs(dataset: unknown, args: FitDatasetArgs): void {
+  checkDataset('fitDataset', dataset);
+  checkCount('fitDataset: epochs', args.epochs ?? 1);
+  checkCount('fitDataset: batchesPerEpoch', args.batchesPerEpoch ?? 1);
+  checkCount('fitDataset: validationBatches', args.validationBatches ?? 1);
+  const endless = (dataset as Dataset<unknown>).size === Infinity;
+  if (endless && args.batchesPerEpoch === undefined) {
+    throw new LatheError('fitDataset: the dataset never ends, so batchesPerEpoch is needed');
+  }
+}
+
+function checkDataset(where: string, dataset: unknown): void {
+  const iterable = dataset as Partial<AsyncIterable<unknown>> | undefined;
+  if (typeof iterable?.[Symbol.asyncIterator] !== 'function') {
+    throw new LatheError(`${where}: a dataset is needed, as tl.data makes them`);
+  }
+}
+
+/** The place in a dataset that training has come to. */
+class Walk {
+  #iterator: AsyncIterator<unknown> | undefined;
+
+  constructor(private readonly dataset: Dataset<unknown>) {}
+
+  async restart(): Promise<void> {
+    await this.close();
+    this.#iterator = this.dataset[Symbol.asyncIterator]();
+  }
+
+  /** The next batch; undefined at the end. Error: an element that is no batch. */
+  async next(where: string): Promise<Batch | undefined> {
+    if (this.#iterator === undefined) await this.restart();
+    const { done, value } = await this.#iterator!.next();
+    if (done) return undefined;
+    const { xs, ys } = (value ?? {}) as Partial<Batch>;
+    if (xs === undefined || ys === undefined) {
+      throw new LatheError(`${where}: the elements of the dataset must be batches {xs, ys}`);
+    }
+    return { xs, ys };
+  }
+
+  async close(): Promise<void> {
+    await this.#iterator?.return?.();
+    this.#iterator = undefined;
+  }
+}
+
+/** Means over the rows so far. */
+class Tally {
+  #loss = 0;
+  #acc = 0;
+  #start = performance.now();
+  rows = 0;
+  batches = 0;
+
+  add(loss: number, acc: number, rows: number): void {
+    this.#loss += loss * rows;
+    this.#acc += acc * rows;
+    this.rows += rows;
+    ++this.batches;
+  }
+
+  get means(): { loss: number; acc: number } {
+    return { loss: this.#loss / this.rows, acc: this.#acc / this.rows };
+  }
+
+  logs({ wantsAccuracy }: BatchTrainee): Logs {
+    const { loss, acc } = this.means;
+    const seconds = Math.max((performance.now() - this.#start) / 1000, 1e-9);
+    const imagesPerSecond = this.rows / seconds;
+    return wantsAccuracy ? { loss, acc, imagesPerSecond } : { loss, imagesPerSecond };
+  }
+}
+
+async function trainBatch(
+  model: BatchTrainee,
+  { xs, ys }: Batch,
+  tally: Tally,
+  callbacks: Callbacks[],
+): Promise<void> {
+  const batch = tally.batches;
+  for (const each of callbacks) await each.onBatchBegin?.(batch);
+  const [loss, acc] = [await model.trainOnBatch(xs, ys)].flat();
+  const size = rowsOf(xs);
+  tally.add(loss!, acc ?? 0, size);
+  const { imagesPerSecond } = tally.logs(model);
+  const logs: Logs = { batch, size, loss: loss!, imagesPerSecond };
+  if (acc !== undefined) logs.acc = acc;
+  for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
+}
+
+function rowsOf(xs: TensorLike): number {
+  return xs instanceof Tensor ? xs.shape[0]! : (xs as unknown[]).length;
+}
+
+async function validate(
+  model: BatchTrainee,
+  { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetArgs,
+  pacer: Pacer,
+): Promise<{ loss: number; acc: number }> {
+  if (Array.isArray(validationData)) {
+    const [x, y] = validationData;
+    return model.evaluate(x, y, { batchSize: validationBatchSize });
+  }
+  checkDataset('fitDataset: validationData', validationData);
+  return evaluateBatches(model, validationData!, validationBatches ?? Infinity, pacer);
+}
+
+async function evaluateBatches(
+  model: BatchTrainee,
+  dataset: Dataset<unknown>,
+  batches: number,
+  pacer: Pacer,
+): Promise<{ loss: number; acc: number }> {
+  const walk = new Walk(dataset);
+  const tally = new Tally();
+  try {
+    while (tally.batches < batches) {
+      const batch = await walk.next('evaluateDataset');
+      if (batch === undefined) break;
+      const { loss, acc } = model.evaluate(batch.xs, batch.ys);
+      tally.add(loss, acc, rowsOf(batch.xs));
+      await pacer.at('batch');
+    }
+  } finally {
+    await walk.close();
+  }
+  if (tally.rows === 0) throw new LatheError('evaluateDataset: the dataset has no batches');
+  return tally.means;
+}

@@ -1,0 +1,129 @@
+/** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
+
+/** An iterator as something that `for await` walks once and closes. */
+export function once<T>(iterator: AsyncIterator<T> | Iterator<T>): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<T> };
+}
+
+/** Calls the function on every value. */
+export async function* mapped<T, U>(
+  source: AsyncIterable<T>,
+  change: (value: T) => U | Promise<U>,
+): AsyncGenerator<Awaited<U>> {
+  for await (const value of source) yield await change(value);
+}
+
+/** The values for which the test holds. */
+export async function* filtered<T>(
+  source: AsyncIterable<T>,
+  test: (value: T) => boolean,
+): AsyncGenerator<T> {
+  for await (const value of source) if (test(value)) yield value;
+}
+
+/** The values from number `from` up to, and without, number `to`. */
+export async function* sliced<T>(
+  source: AsyncIterable<T>,
+  from: number,
+  to: number,
+): AsyncGenerator<T> {
+  let at = 0;
+  if (to <= from) return;
+  for await (const value of source) {
+    if (at++ >= from) yield value;
+    if (at === to) return;
+  }
+}
+
+/** Arrays of `count` values; the last one may be shorter, or is left out. */
+export async function* grouped<T>(
+  source: AsyncIterable<T>,
+  count: number,
+  keepsLast: boolean,
+): AsyncGenerator<T[]> {
+  let group: T[] = [];
+  for await (const value of source) {
+    group.push(value);
+    if (group.length < count) continue;
+    yield group;
+    group = [];
+  }
+  if (group.length > 0 && keepsLast) yield group;
+}
+
+/** The source again and again, opened anew each time; an empty one ends it. */
+export async function* repeated<T>(
+  open: () => AsyncIterable<T>,
+  rounds: number,
+): AsyncGenerator<T> {
+  for (let round = 0; round < rounds; ++round) {
+    let isEmpty = true;
+    for await (const value of open()) {
+      isEmpty = false;
+      yield value;
+    }
+    if (isEmpty) return;
+  }
+}
+
+/** Every value takes a random place of a buffer and gives out what was there. */
+export async function* shuffled<T>(
+  source: AsyncIterable<T>,
+  count: number,
+  random: () => number,
+): AsyncGenerator<T> {
+  const buffer: T[] = [];
+  const take = () => {
+    const chosen = Math.floor(random() * buffer.length);
+    const value = buffer[chosen]!;
+    buffer[chosen] = buffer[buffer.length - 1]!;
+    buffer.pop();
+    return value;
+  };
+  for await (const value of source) {
+    buffer.push(value);
+    if (buffer.length > count) yield take();
+  }
+  while (buffer.length > 0) yield take();
+}
+
+/** Asks for up to `count` values before they are wanted. */
+export async function* prefetched<T>(source: AsyncIterable<T>, count: number): AsyncGenerator<T> {
+  const iterator = source[Symbol.asyncIterator]();
+  const ahead: Promise<IteratorResult<T>>[] = [];
+  try {
+    for (;;) {
+      while (ahead.length < count) {
+        const next = iterator.next();
+        // Whoever takes it out of the queue hears of the failure.
+        next.catch(() => undefined);
+        ahead.push(next);
+      }
+      const { done, value } = await ahead.shift()!;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** Walks several sources in step until the first ends. */
+export async function* zipped(sources: AsyncIterable<unknown>[]): AsyncGenerator<unknown[]> {
+  const iterators = sources.map((source) => source[Symbol.asyncIterator]());
+  try {
+    for (;;) {
+      const results = await allOf(iterators.map((each) => each.next()));
+      if (results.some(({ done }) => done)) return;
+      yield results.map(({ value }) => value as unknown);
+    }
+  } finally {
+    await allOf(iterators.map((each) => each.return?.()));
+  }
+}
+
+/** As Promise.all, but no promise is still running when it rejects. */
+async function allOf<T>(promises: (Promise<T> | undefined)[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises) as Promise<T[]>;
+}

@@ -1,0 +1,99 @@
+/** Splits comma-separated text (RFC 4180) into records, whatever the chunks it arrives in. */
+import { LatheError } from '../errors.js';
+
+/** The fields of a record and the line it begins in, from 1. */
+export interface TextRecord {
+  fields: string[];
+  line: number;
+}
+
+/**
+ * Records of the text. Lines end with LF, CRLF or CR; fields in double quotes may hold delimiters,
+ * line ends and doubled quotes; empty lines are no records.
+ * Errors: a quoted field that never ends, or goes on after its closing quote.
+ */
+export async function* splitRecords(
+  chunks: AsyncIterable<string>,
+  delimiter: string,
+): AsyncGenerator<TextRecord> {
+  const splitter = new Splitter(delimiter);
+  for await (const chunk of chunks) yield* splitter.push(chunk);
+  yield* splitter.end();
+}
+
+type Place = 'start' | 'plain' | 'quoted' | 'closed';
+
+class Splitter {
+  #place: Place = 'start';
+  #field = '';
+  #fields: string[] = [];
+  #line = 1;
+  #firstLine = 1;
+  #quoteLine = 1;
+  #afterReturn = false;
+  #records: TextRecord[] = [];
+
+  constructor(private readonly delimiter: string) {}
+
+  push(chunk: string): TextRecord[] {
+    let from = 0;
+    for (let at = 0; at < chunk.length; ++at) {
+      const char = chunk[at]!;
+      const isSecond = char === '\n' && this.#afterReturn;
+      this.#afterReturn = char === '\r';
+      const endsLine = char === '\n' || char === '\r';
+      if (endsLine && !isSecond) ++this.#line;
+      if (this.#place === 'quoted') {
+        if (char !== '"') continue;
+        this.#field += chunk.slice(from, at);
+        this.#place = 'closed';
+      } else if (endsLine || char === this.delimiter) {
+        if (this.#place === 'plain') this.#field += chunk.slice(from, at);
+        if (!endsLine) this.#endField();
+        else if (!isSecond) this.#endRecord();
+      } else if (char === '"' && this.#place !== 'plain') {
+        if (this.#place === 'closed') this.#field += '"';
+        else this.#quoteLine = this.#line;
+        this.#place = 'quoted';
+        from = at + 1;
+      } else if (this.#place === 'closed') {
+        throw new LatheError(`csv: line ${this.#line}: ${char} after a closing quote`);
+      } else if (this.#place === 'start') {
+        this.#place = 'plain';
+        from = at;
+      }
+    }
+    if (this.#place === 'plain' || this.#place === 'quoted') this.#field += chunk.slice(from);
+    return this.#take();
+  }
+
+  end(): TextRecord[] {
+    if (this.#place === 'quoted') {
+      throw new LatheError(`csv: the quote that begins in line ${this.#quoteLine} never ends`);
+    }
+    this.#endRecord();
+    return this.#take();
+  }
+
+  #endField(): void {
+    this.#fields.push(this.#field);
+    this.#field = '';
+    this.#place = 'start';
+  }
+
+  #endRecord(): void {
+    const isEmpty = this.#fields.length === 0 && this.#place === 'start';
+    if (!isEmpty) {
+      this.#endField();
+      this.#records.push({ fields: this.#fields, line: this.#firstLine });
+      this.#fields = [];
+    }
+    this.#firstLine = this.#line;
+  }
+
+  #take(): TextRecord[] {
+    const records = this.#records;
+    this.#records = [];
+    return records;
+  }
+}

@@ -1,0 +1,49 @@
+// What bundlers make of the package: what a page does not use is not in what it loads first.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** The names of the modules of the package that a page with this script loads at once. */
+async function loadedBy(script) {
+  const { metafile } = await build({
+    stdin: { contents: script, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+    bundle: true,
+    format: 'esm',
+    splitting: true,
+    outdir: 'unused',
+    write: false,
+    metafile: true,
+    external: ['node:*', 'jsfive'],
+    logLevel: 'error',
+  });
+  const isEntry = ([, { entryPoint }]) => entryPoint === '<stdin>';
+  const waiting = [Object.entries(metafile.outputs).find(isEntry)[0]];
+  const seen = new Set();
+  const modules = [];
+  while (waiting.length > 0) {
+    const name = waiting.pop();
+    if (seen.has(name)) continue;
+    seen.add(name);
+    const { imports, inputs } = metafile.outputs[name];
+    modules.push(...Object.keys(inputs).filter((input) => inputs[input].bytesInOutput > 0));
+    for (const { path, kind } of imports) {
+      if (kind === 'import-statement' && path in metafile.outputs) waiting.push(path);
+    }
+  }
+  return modules.map((path) => path.replace(/^.*\/dist\//, ''));
+}
+
+test('a model alone brings no datasets', async () => {
+  const modules = await loadedBy('import { sequential } from "tensorlathe"; self.m = sequential()');
+  assert.ok(modules.includes('sequential.js'));
+  assert.deepEqual(
+    modules.filter((name) => /^(data|io)\//.test(name)),
+    [],
+  );
+});
+
+test('datasets come where they are used', async () => {
+  const modules = await loadedBy('import * as tl from "tensorlathe"; self.d = tl.data.array([1])');
+  assert.ok(modules.includes('data/dataset.js'));
+});

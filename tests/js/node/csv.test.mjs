@@ -1,0 +1,183 @@
+// Text tables as datasets: the values TensorFlow.js gives, quotes of RFC 4180, any chunks, errors with their line.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { refuses, rejects } from '../lib.mjs';
+import { mutations } from '../mutate.mjs';
+
+const texts = {
+  numbers: 'a,b,c\n1,2,3\n4.5,-6,7e3\n',
+  words: 'name,age\r\nAda,36\r\n"Hopper, Grace",85\r\n',
+  gaps: 'a,b\n1,\n,2\n',
+  flags: 'a,b\ntrue,1\nFALSE,0\n',
+  semicolons: 'a;b\n1;2\n',
+  headless: '1,2\n3,4\n',
+};
+let server, url, folder;
+
+before(async () => {
+  server = createServer((request, response) => {
+    const text = texts[request.url.slice(1)];
+    response.writeHead(text === undefined ? 404 : 200).end(text);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${server.address().port}/`;
+  folder = mkdtempSync(join(tmpdir(), 'tensorlathe-'));
+});
+after(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+const blob = (text) => new Blob([text]);
+const rows = (text, config) => tl.data.csv(blob(text), config).toArray();
+
+const comparisons = {
+  'a header and numbers': ['numbers'],
+  'a label': ['numbers', { columnConfigs: { c: { isLabel: true } } }],
+  'only columns with a config': [
+    'numbers',
+    { columnConfigs: { b: {}, c: { isLabel: true } }, configuredColumnsOnly: true },
+  ],
+  dtypes: ['numbers', { columnConfigs: { a: { dtype: 'int32' }, b: { dtype: 'float32' } } }],
+  'words and quotes': ['words'],
+  'other names': ['numbers', { columnNames: ['x', 'y', 'z'] }],
+  'empty fields': ['gaps', { columnConfigs: { a: { default: 9 }, b: { required: false } } }],
+  booleans: ['flags', { columnConfigs: { a: { dtype: 'bool' }, b: { dtype: 'bool' } } }],
+  'another delimiter': ['semicolons', { delimiter: ';' }],
+  'no header': ['headless', { hasHeader: false, columnNames: ['x', 'y'] }],
+};
+
+for (const [name, [text, config]] of Object.entries(comparisons)) {
+  test(`${name}: what TensorFlow.js reads`, async () => {
+    const ours = tl.data.csv(url + text, config);
+    const theirs = tf.data.csv(url + text, config);
+    assert.deepEqual(await ours.toArray(), await theirs.toArray());
+    assert.deepEqual(await ours.columnNames(), await theirs.columnNames());
+    assert.deepEqual(await rows(texts[text], config), await theirs.toArray(), 'from a Blob');
+  });
+}
+
+test('batches of rows become tensors by column', async () => {
+  const config = { columnConfigs: { c: { isLabel: true } } };
+  const [batch] = await tl.data.csv(blob(texts.numbers), config).batch(2).toArray();
+  assert.deepEqual([...batch.xs.a.dataSync()], [1, 4.5]);
+  assert.deepEqual([...batch.ys.c.dataSync()], [3, 7000]);
+});
+
+test('files are read by path and by address', async () => {
+  const path = join(folder, 'table.csv');
+  writeFileSync(path, texts.numbers);
+  const expected = await rows(texts.numbers);
+  assert.deepEqual(await tl.data.csv(path).toArray(), expected);
+  assert.deepEqual(await tl.data.csv(pathToFileURL(path)).toArray(), expected);
+  assert.deepEqual(await tl.data.csv(pathToFileURL(path).href).toArray(), expected);
+});
+
+test('quotes may hold anything', async () => {
+  const text = 'a,b\n"1,5","two\r\nlines"\n"","say ""x"""\n"é\u{1f600}",plain "quote"\n';
+  assert.deepEqual(await rows(text), [
+    { a: '1,5', b: 'two\r\nlines' },
+    { a: undefined, b: 'say "x"' },
+    { a: 'é\u{1f600}', b: 'plain "quote"' },
+  ]);
+});
+
+test('line ends and empty lines do not matter', async () => {
+  const expected = [
+    { a: 1, b: 2 },
+    { a: 3, b: undefined },
+  ];
+  for (const end of ['\n', '\r\n', '\r']) {
+    for (const last of ['', end, end + end]) {
+      assert.deepEqual(await rows(['a,b', '1,2', '', '3,'].join(end) + last), expected);
+    }
+  }
+  assert.deepEqual(await rows('\ufeffa\n1\n'), [{ a: 1 }]);
+});
+
+/** A Blob that arrives in pieces of so many bytes. */
+const inPieces = (text, length) =>
+  Object.assign(new Blob([text]), {
+    stream: () => {
+      const bytes = new TextEncoder().encode(text);
+      let at = 0;
+      return new ReadableStream({
+        pull(controller) {
+          if (at >= bytes.length) controller.close();
+          else controller.enqueue(bytes.subarray(at, (at += length)));
+        },
+      });
+    },
+  });
+
+test('pieces of any size give the same rows', async () => {
+  const text = 'a,"b ""q""",c\r\n1,"x,\r\ny",é\r\n\r\n"""",,"ü\u{1f600}"\r\n7,8,9';
+  const expected = await rows(text);
+  assert.equal(expected.length, 3);
+  for (let length = 1; length < 12; ++length) {
+    assert.deepEqual(await tl.data.csv(inPieces(text, length)).toArray(), expected);
+  }
+});
+
+test('a table is read no further than wanted', async () => {
+  let pieces = 0;
+  const source = inPieces('a\n' + '1\n'.repeat(5000), 10);
+  const { stream } = source;
+  source.stream = () =>
+    stream().pipeThrough(
+      new TransformStream({
+        transform(piece, controller) {
+          ++pieces;
+          controller.enqueue(piece);
+        },
+      }),
+    );
+  const first = await tl.data.csv(source).take(3).toArray();
+  assert.equal(first.length, 3);
+  assert.ok(pieces < 10, String(pieces));
+});
+
+test('errors name the line and the column', async () => {
+  const required = { columnConfigs: { a: { required: true } } };
+  await rejects(rows('a,b\n1,2\n\n,3\n', required), 'csv: line 4: the required column a is empty');
+  await rejects(rows('a,b\n1,2,3\n'), 'csv: line 2 has 3 fields, but there are 2 columns');
+  await rejects(rows('a,b\n1,"2\n'), 'csv: the quote that begins in line 2 never ends');
+  await rejects(rows('a,b\n"1"x,2\n'), 'csv: line 2: x after a closing quote');
+  await rejects(rows(''), /there is no header/);
+  await rejects(rows('a,a\n'), /column a is there twice/);
+  await rejects(rows('a\n1\n', { columnConfigs: { z: {} } }), /names z, but the columns are a/);
+  await rejects(rows('a\n1\n', { columnNames: ['x', 'y'] }), /2 names, the header has 1/);
+  const numeric = { columnConfigs: { a: { dtype: 'float32' } } };
+  await rejects(rows('a\nsix\n', numeric), 'csv: line 2: the column a is float32, got "six"');
+  await rejects(
+    tl.data.csv(`${url}none`).toArray(),
+    `csv: cannot read ${url}none: HTTP status 404`,
+  );
+  await rejects(tl.data.csv(join(folder, 'none.csv')).toArray(), /cannot read .*ENOENT/);
+  refuses(() => tl.data.csv(blob(''), { delimiter: '::' }), /delimiter must be one character/);
+  refuses(() => tl.data.csv(blob(''), { hasHeader: false }), /columnNames are needed/);
+  refuses(() => tl.data.csv(7), /source must be/);
+});
+
+test('damaged tables give rows or a LatheError', async () => {
+  const text = 'name,"a b",c\r\n"x ""y""",1,2\r\n"l\nm",,3\r\n4,5,6\r\n';
+  const config = { columnConfigs: { c: { isLabel: true, dtype: 'float32' } } };
+  let refused = 0;
+  for (const bytes of mutations(Buffer.from(text), 400)) {
+    try {
+      await tl.data.csv(new Blob([bytes]), config).toArray();
+    } catch (error) {
+      assert.equal(error.name, 'LatheError', error.stack);
+      assert.match(error.message, /^csv: /);
+      ++refused;
+    }
+  }
+  assert.ok(refused > 50 && refused < 400, String(refused));
+});

@@ -1,0 +1,133 @@
+// Training on datasets: the steps of trainOnBatch in the order of the data, epochs, validation, early ends.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
+
+function compiled(seed = 3) {
+  const model = smallModel({ seed });
+  model.compile({
+    loss: 'softmaxCrossEntropy',
+    optimizer: tl.train.adam(0.01),
+    metrics: ['accuracy'],
+  });
+  return model;
+}
+
+const [x, y] = blobs(90);
+const xs = x.arraySync();
+const ys = y.arraySync();
+const examples = tl.data.zip({ xs: tl.data.array(xs), ys: tl.data.array(ys) });
+const weights = (model) => model.getWeights().map((each) => each.dataSync());
+
+test('an epoch is fit without shuffling', async () => {
+  const [ours, plain] = [compiled(), compiled()];
+  const logs = [];
+  const { history, epoch } = await ours.fitDataset(examples.batch(16), {
+    epochs: 3,
+    callbacks: { onBatchEnd: (batch, { size, loss }) => logs.push([batch, size, loss]) },
+  });
+  const expected = await plain.fit(x, y, { epochs: 3, batchSize: 16, shuffle: false });
+  assert.deepEqual(epoch, [0, 1, 2]);
+  assert.ok(largestDifference(history.loss, expected.history.loss) < 1e-5);
+  assert.ok(largestDifference(history.acc, expected.history.acc) < 1e-6);
+  weights(ours).forEach((each, at) => {
+    assert.ok(largestDifference(each, weights(plain)[at]) < 1e-5);
+  });
+  assert.equal(logs.length, 18);
+  assert.deepEqual(
+    logs.slice(0, 6).map(([batch, size]) => [batch, size]),
+    [...[0, 1, 2, 3, 4].map((batch) => [batch, 16]), [5, 10]],
+  );
+});
+
+test('with batchesPerEpoch an epoch goes on where the last one ended', async () => {
+  const seen = [];
+  const watched = examples.batch(10).map((batch) => (seen.push(batch.xs.arraySync()[0]), batch));
+  const model = compiled();
+  const { history } = await model.fitDataset(watched.repeat(), { epochs: 4, batchesPerEpoch: 3 });
+  assert.equal(history.loss.length, 4);
+  assert.deepEqual(
+    seen,
+    [0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2].map((batch) => xs[10 * batch]),
+  );
+});
+
+test('data that end too early end the training with a warning', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const { epoch } = await compiled().fitDataset(examples.batch(10), {
+    epochs: 9,
+    batchesPerEpoch: 4,
+  });
+  assert.deepEqual(epoch, [0, 1, 2]);
+  assert.equal(warn.mock.callCount(), 1);
+  assert.match(warn.mock.calls[0].arguments[0], /epoch 2: the data ended after 1 of 4 batches/);
+});
+
+test('validation and evaluation give what evaluate gives', async () => {
+  const model = compiled();
+  const batches = examples.batch(16);
+  const { history } = await model.fitDataset(batches, { epochs: 2, validationData: batches });
+  const expected = model.evaluate(x, y);
+  assert.ok(Math.abs(history.val_loss.at(-1) - expected.loss) < 1e-5);
+  assert.ok(Math.abs(history.val_acc.at(-1) - expected.acc) < 1e-6);
+  const { loss, acc } = await model.evaluateDataset(batches);
+  assert.ok(Math.abs(loss - expected.loss) < 1e-5 && Math.abs(acc - expected.acc) < 1e-6);
+  const first = await model.evaluateDataset(batches, { batches: 1 });
+  const part = tl.tensor(xs.slice(0, 16));
+  assert.ok(Math.abs(first.loss - model.evaluate(part, tl.tensor(ys.slice(0, 16))).loss) < 1e-5);
+  const arrays = await model.fitDataset(batches, { validationData: [x, y] });
+  assert.ok(arrays.history.val_loss[0] > 0);
+});
+
+test('stopTraining and signals end it and close the data', async () => {
+  for (const stop of ['stopTraining', 'signal']) {
+    let closed = 0;
+    const endless = tl.data.generator(function* () {
+      try {
+        for (;;) yield { xs: [0, 1], ys: 1 };
+      } finally {
+        ++closed;
+      }
+    });
+    const model = compiled();
+    const controller = new AbortController();
+    await model.fitDataset(endless.batch(4), {
+      signal: controller.signal,
+      callbacks: {
+        onBatchEnd: (batch) => {
+          if (batch < 5) return;
+          if (stop === 'signal') controller.abort();
+          else model.stopTraining = true;
+        },
+      },
+    });
+    assert.equal(closed, 1);
+  }
+});
+
+test('a failing callback or element closes the data', async () => {
+  let closed = 0;
+  const source = tl.data.generator(function* () {
+    try {
+      yield { xs: [0, 1], ys: 1 };
+      yield { xs: [0, 1], ys: 7 };
+    } finally {
+      ++closed;
+    }
+  });
+  await rejects(compiled().fitDataset(source.batch(1)), /label 7 in row 0/);
+  const failing = { onBatchEnd: () => assert.fail('enough') };
+  await assert.rejects(compiled().fitDataset(source.batch(1), { callbacks: failing }), /enough/);
+  assert.equal(closed, 2);
+});
+
+test('data and options that do not fit are refused', async () => {
+  const model = compiled();
+  await rejects(model.fitDataset(x), /a dataset is needed/);
+  await rejects(model.fitDataset(tl.data.array([1])), /must be batches \{xs, ys\}/);
+  await rejects(model.fitDataset(examples.batch(2), { epochs: 0 }), /epochs must be a positive/);
+  await rejects(model.fitDataset(examples.repeat().batch(2)), /batchesPerEpoch is needed/);
+  await rejects(model.evaluateDataset(tl.data.array([])), /has no batches/);
+  await rejects(model.fitDataset(examples), /x has shape \[2\]/);
+});
