@@ -164,6 +164,15 @@ void KernelEmitter::vector_constant(const loop::Number& number) {
   }
 }
 
+bool KernelEmitter::is_zero(ExprId id) const {
+  const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+  return expr.kind == ExprKind::Constant && lane_bits(expr.constant) == 0;
+}
+
+// Registers start as a zero that is no constant to engines: SpiderMonkey would keep that constant
+// in a register of its own, through the loops that follow, for the zeros behind them.
+void KernelEmitter::computed_zero() { code().v128_const(four(~0u)).op(Opcode::v128_not); }
+
 void KernelEmitter::scalar_load(const Expr& expr) {
   const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
   scalar_load(expr, lookup);

@@ -261,7 +261,7 @@ void KernelEmitter::store_register(const Stmt& stmt) {
   const uint32_t local = locals[static_cast<size_t>(at.constant / kLanes)];
   if (lanes_open()) {
     CHECK(at.lane_coefficient == 1 && at.constant % kLanes == 0);
-    emit_vector(stmt.value);
+    is_zero(stmt.value) ? computed_zero() : emit_vector(stmt.value);
   } else {
     const auto lane = static_cast<uint8_t>(at.constant % kLanes);
     const DType dtype = dtype_of(stmt.buffer);

@@ -117,6 +117,8 @@ class KernelEmitter {
   void keep(loop::ExprId id, bool vector, wasm::ValType type);
   void scalar_constant(const loop::Number& number);
   void vector_constant(const loop::Number& number);
+  bool is_zero(loop::ExprId id) const;
+  void computed_zero();
   void scalar_load(const loop::Expr& expr);
   void scalar_load(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
