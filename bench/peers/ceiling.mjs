@@ -21,10 +21,9 @@ function makeModule(fused) {
     ...[...splat(0.999), 0x21, factor, ...splat(0.001), 0x21, addend],
     ...[0x03, 0x40],
     ...Array.from({ length: accumulators }, (_, i) => [
-      ...[0x20, i + 1, 0x20, factor],
-      ...(fused ? [] : [0xfd, ...unsigned(0xe6)]),
-      ...[0x20, addend],
-      ...(fused ? [0xfd, ...unsigned(0x105)] : [0xfd, ...unsigned(0xe4)]),
+      ...(fused ? [0x20, factor, 0x20, addend, 0x20, i + 1] : [0x20, i + 1, 0x20, factor]),
+      ...(fused ? [0xfd, ...unsigned(0x105)] : [0xfd, ...unsigned(0xe6), 0x20, addend]),
+      ...(fused ? [] : [0xfd, ...unsigned(0xe4)]),
       ...[0x21, i + 1],
     ]).flat(),
     ...[0x20, 0, 0x41, 1, 0x6b, 0x22, 0, 0x0d, 0, 0x0b],
