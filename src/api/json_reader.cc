@@ -114,6 +114,16 @@ void ObjectReader::operator()(std::string_view key, int64_t& value) {
   }
 }
 
+void ObjectReader::operator()(std::string_view key, int32_t& value) {
+  const Json* json = find(key);
+  if (json == nullptr) return;
+  if (const auto number = whole(*json, INT32_MIN, INT32_MAX)) {
+    value = static_cast<int32_t>(*number);
+  } else {
+    mistake(key, "an integer", *json);
+  }
+}
+
 void ObjectReader::operator()(std::string_view key, uint64_t& value) {
   const Json* json = find(key);
   if (json == nullptr) return;

@@ -30,6 +30,7 @@ class ObjectReader {
   // Each reads the key if it is there and leaves `value` alone if not. The first mistake is kept;
   // later calls do nothing.
   void operator()(std::string_view key, int64_t& value);   // positive, at most 2^31 - 1
+  void operator()(std::string_view key, int32_t& value);   // any
   void operator()(std::string_view key, uint64_t& value);  // at most 2^53
   void operator()(std::string_view key, bool& value);
   void operator()(std::string_view key, std::string& value);

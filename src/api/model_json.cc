@@ -15,7 +15,7 @@ Result<Options> parse_config(const Json* json, const std::string& path) {
   Options options;
   if (json == nullptr) return options;
   ObjectReader reader(*json, path);
-  options.fields(reader);
+  nn::visit_options(options, reader);
   TRY(reader.finish());
   return options;
 }
@@ -65,7 +65,7 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
 
 }  // namespace
 
-Result<nn::Sequential> parse_model(std::string_view text) {
+Result<nn::Model> parse_model(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, parse_json(text));
   ObjectReader reader(json, "");
   std::string name = "sequential";
@@ -90,9 +90,13 @@ Result<CompileRequest> parse_request(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, parse_json(text));
   CompileRequest request;
   ObjectReader reader(json, "");
-  reader("loss", request.training.loss);
+  nn::Choice loss;
+  reader("loss", loss);
+  if (!loss.empty()) request.training.loss = loss;
   reader("optimizer", request.training.optimizer);
-  TRY(read_labels(reader, request.training.labels));
+  nn::Labels labels = nn::Labels::Dense;
+  TRY(read_labels(reader, labels));
+  request.training.labels = labels;
   if (const Json* batch = reader.find("batch")) {
     ObjectReader sizes(*batch, "batch");
     sizes("train", request.training.batch.train);
@@ -128,25 +132,23 @@ Status check_dump(std::string_view when) {
   return {};
 }
 
-std::string summary(const nn::Sequential& model) {
+std::string summary(const nn::Model& model) {
   std::string layers, weights;
   int64_t total = 0;
   for (const nn::PlacedLayer& layer : model.layers()) {
     const int64_t count = layer.parameter_count();
     total += count;
-    std::string shape = bracketed(layer.output);
+    std::string shape = bracketed(layer.outputs[0]);
     shape.insert(1, "null,");
     append(layers, layers.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
            ",\"class\":", json_string(layer.layer->class_name()), ",\"outputShape\":", shape,
            ",\"params\":", count, "}");
   }
   for (const bool trainable : {true, false}) {
-    for (const nn::PlacedLayer& layer : model.layers()) {
-      for (const nn::Variable& weight : layer.weights) {
-        if (weight.trainable != trainable) continue;
-        append(weights, weights.empty() ? "" : ",", "{\"name\":", json_string(weight.name),
-               ",\"shape\":", bracketed(weight.shape), "}");
-      }
+    for (const nn::Variable& weight : model.weights()) {
+      if (weight.trainable != trainable) continue;
+      append(weights, weights.empty() ? "" : ",", "{\"name\":", json_string(weight.name),
+             ",\"shape\":", bracketed(weight.shape), "}");
     }
   }
   return concat("{\"name\":", json_string(model.name()),

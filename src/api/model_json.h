@@ -15,7 +15,7 @@ struct CompileRequest {
   compile::Options options;
 };
 
-Result<nn::Sequential> parse_model(std::string_view json);
+Result<nn::Model> parse_model(std::string_view json);
 Result<CompileRequest> parse_request(std::string_view json);
 // The part of a request that is the same for every program: "features", "schedules",
 // "worthSplitting", "verify", "dumps".
@@ -24,7 +24,7 @@ Result<compile::Options> parse_compile_options(std::string_view json);
 Status check_dump(std::string_view when);
 
 // Layers, weights and shapes of a model.
-std::string summary(const nn::Sequential& model);
+std::string summary(const nn::Model& model);
 
 // compile::metadata with "trainable" in every state.
 std::string metadata(const compile::Executable& executable,

@@ -40,12 +40,12 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
 }  // namespace
 
 Result<Model> create_model(std::string_view json) {
-  ASSIGN_OR_RETURN(nn::Sequential network, parse_model(json));
+  ASSIGN_OR_RETURN(nn::Model network, parse_model(json));
   std::string text = summary(network);
   return Model{std::move(network), std::move(text)};
 }
 
-Result<Executable> compile_model(const nn::Sequential& network, std::string_view json) {
+Result<Executable> compile_model(const nn::Model& network, std::string_view json) {
   ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
   ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
   ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));

@@ -12,7 +12,7 @@
 namespace lathe::api {
 
 struct Model {
-  nn::Sequential network;
+  nn::Model network;
   std::string summary;
 };
 
@@ -62,7 +62,7 @@ class Table {
 };
 
 Result<Model> create_model(std::string_view json);
-Result<Executable> compile_model(const nn::Sequential& network, std::string_view json);
+Result<Executable> compile_model(const nn::Model& network, std::string_view json);
 // A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
 Result<Executable> compile_program(graph::Program program, std::string_view json);
 // The first content of all states, one after the other. An error if they are more than memory can

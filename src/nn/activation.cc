@@ -5,15 +5,13 @@
 namespace lathe::nn {
 namespace {
 
-class Activation final : public Layer {
+class Activation final : public UnaryLayer {
  public:
-  explicit Activation(ActivationOptions options)
-      : Layer(std::move(options.name), std::move(options.input_shape),
-              std::move(options.activation)) {}
+  explicit Activation(ActivationOptions options) : UnaryLayer(options, options.activation) {}
 
   std::string_view class_name() const override { return "Activation"; }
-  Result<LayerPlan> plan(const Shape& input) const override { return LayerPlan{input, {}}; }
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override { return x; }
+  Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input, {}}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return x; }
 };
 
 }  // namespace

@@ -7,15 +7,12 @@ namespace lathe::nn {
 
 struct ActivationOptions {
   Choice activation = {};
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
     field("activation", activation);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 

@@ -25,14 +25,14 @@ ops::Moments moments_of_rows(Tensor x, Tensor present) {
   return {mean, sum(deviation * deviation * weights, axes)};
 }
 
-class BatchNormalization final : public Layer {
+class BatchNormalization final : public UnaryLayer {
  public:
   explicit BatchNormalization(BatchNormalizationOptions options)
-      : Layer(options.name, options.input_shape, "linear"), options_(std::move(options)) {}
+      : UnaryLayer(options), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "BatchNormalization"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     if (!(options_.momentum >= 0 && options_.momentum <= 1)) {
       return fail(concat("momentum must be a number from 0 to 1, got ", options_.momentum));
     }
@@ -40,7 +40,7 @@ class BatchNormalization final : public Layer {
       return fail(concat("epsilon must be a number between 0 and 1, got ", options_.epsilon));
     }
     const Shape shape = {input.back()};
-    LayerPlan plan{input, {}};
+    UnaryPlan plan{input, {}};
     if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma_initializer});
     if (options_.center) plan.weights.push_back({"beta", shape, options_.beta_initializer});
     plan.weights.push_back({"moving_mean", shape, options_.moving_mean_initializer, false});
@@ -48,24 +48,26 @@ class BatchNormalization final : public Layer {
     return plan;
   }
 
-  Tensor build(Tensor x, std::span<const Tensor> weights, const Mode& mode) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const override {
     const size_t count = weights.size();
     const ops::Moments moving = {weights[count - 2], weights[count - 1]};
     const Tensor gamma = options_.scale ? weights[0] : Tensor{};
     const Tensor beta = options_.center ? weights[count - 3] : Tensor{};
     const auto epsilon = static_cast<float>(options_.epsilon);
-    if (!mode.trains) return ops::batch_norm(x, moving, gamma, beta, epsilon);
-    const ops::Moments batch = moments_of_rows(x, mode.present);
-    follow(moving.mean, batch.mean);
-    follow(moving.variance, batch.variance);
+    if (!context.trains() || !context.trainable()) {
+      return ops::batch_norm(x, moving, gamma, beta, epsilon);
+    }
+    const ops::Moments batch = moments_of_rows(x, context.present());
+    follow(context, moving.mean, batch.mean);
+    follow(context, moving.variance, batch.variance);
     return ops::batch_norm(x, batch, gamma, beta, epsilon);
   }
 
  private:
-  void follow(Tensor moving, Tensor value) const {
+  void follow(Context& context, Tensor moving, Tensor value) const {
     const auto decay = static_cast<float>(1 - options_.momentum);
-    moving.builder->update(moving, moving - (moving - value) * decay);
+    const Tensor now = context.current(moving);
+    context.update(moving, now - (now - value) * decay);
   }
 
   BatchNormalizationOptions options_;

@@ -15,10 +15,9 @@ struct BatchNormalizationOptions {
   Choice gamma_initializer = "ones";
   Choice moving_mean_initializer = "zeros";
   Choice moving_variance_initializer = "ones";
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
     field("momentum", momentum);
@@ -29,8 +28,6 @@ struct BatchNormalizationOptions {
     field("gammaInitializer", gamma_initializer);
     field("movingMeanInitializer", moving_mean_initializer);
     field("movingVarianceInitializer", moving_variance_initializer);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 

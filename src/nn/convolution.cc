@@ -7,11 +7,10 @@ namespace lathe::nn {
 namespace {
 
 template <class Options>
-class Convolution : public Layer {
+class Convolution : public UnaryLayer {
  protected:
   explicit Convolution(Options options)
-      : Layer(options.name, options.input_shape, options.activation),
-        options_(std::move(options)) {}
+      : UnaryLayer(options, options.activation), options_(std::move(options)) {}
 
   Result<Window2D> window(const Shape& input) const {
     return window2d(
@@ -19,8 +18,8 @@ class Convolution : public Layer {
         {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding}, input);
   }
 
-  LayerPlan plan_for(const Window2D& window, int64_t channels, Weight kernel) const {
-    LayerPlan plan{{window.out[0], window.out[1], channels}, {}};
+  UnaryPlan plan_for(const Window2D& window, int64_t channels, Weight kernel) const {
+    UnaryPlan plan{{window.out[0], window.out[1], channels}, {}};
     kernel.shape.insert(kernel.shape.begin(), window.size.begin(), window.size.end());
     plan.weights.push_back(std::move(kernel));
     if (options_.use_bias) plan.weights.push_back({"bias", {channels}, options_.bias_initializer});
@@ -46,7 +45,7 @@ class Conv2D final : public Convolution<Conv2DOptions> {
 
   std::string_view class_name() const override { return "Conv2D"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     if (options_.filters < 1) {
       return fail(concat("filters must be a positive integer, got ", options_.filters));
     }
@@ -55,8 +54,7 @@ class Conv2D final : public Convolution<Conv2DOptions> {
                     {"kernel", {input.back(), options_.filters}, options_.kernel_initializer});
   }
 
-  Tensor build(Tensor x, std::span<const Tensor> weights, const Mode&) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
     return add_bias(ops::conv(x, weights[0], {window_options(x)}), weights);
   }
 };
@@ -67,7 +65,7 @@ class DepthwiseConv2D final : public Convolution<DepthwiseConv2DOptions> {
 
   std::string_view class_name() const override { return "DepthwiseConv2D"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     const int64_t multiplier = options_.depth_multiplier;
     if (multiplier < 1) {
       return fail(concat("depthMultiplier must be a positive integer, got ", multiplier));
@@ -78,8 +76,7 @@ class DepthwiseConv2D final : public Convolution<DepthwiseConv2DOptions> {
         {"depthwise_kernel", {input.back(), multiplier}, options_.depthwise_initializer});
   }
 
-  Tensor build(Tensor x, std::span<const Tensor> weights, const Mode&) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
     return add_bias(ops::depthwise_conv(x, weights[0], window_options(x)), weights);
   }
 };

@@ -16,10 +16,9 @@ struct Conv2DOptions {
   bool use_bias = true;
   Choice kernel_initializer = "glorotNormal";
   Choice bias_initializer = "zeros";
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
     field("filters", filters);
@@ -31,8 +30,6 @@ struct Conv2DOptions {
     field("useBias", use_bias);
     field("kernelInitializer", kernel_initializer);
     field("biasInitializer", bias_initializer);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 
@@ -49,8 +46,7 @@ struct DepthwiseConv2DOptions {
   bool use_bias = true;
   Choice depthwise_initializer = "glorotNormal";
   Choice bias_initializer = "zeros";
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -63,8 +59,6 @@ struct DepthwiseConv2DOptions {
     field("useBias", use_bias);
     field("depthwiseInitializer", depthwise_initializer);
     field("biasInitializer", bias_initializer);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 

@@ -5,19 +5,18 @@
 namespace lathe::nn {
 namespace {
 
-class Dense final : public Layer {
+class Dense final : public UnaryLayer {
  public:
   explicit Dense(DenseOptions options)
-      : Layer(options.name, options.input_shape, options.activation),
-        options_(std::move(options)) {}
+      : UnaryLayer(options, options.activation), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "Dense"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     if (options_.units < 1 || options_.units > INT32_MAX) {
       return fail(concat("units must be a positive integer, got ", options_.units));
     }
-    LayerPlan plan{input, {}};
+    UnaryPlan plan{input, {}};
     plan.output.back() = options_.units;
     plan.weights.push_back({"kernel", {input.back(), options_.units}, options_.kernel_initializer});
     if (options_.use_bias) {
@@ -26,8 +25,7 @@ class Dense final : public Layer {
     return plan;
   }
 
-  Tensor build(Tensor x, std::span<const Tensor> weights, const Mode&) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
     Shape out = x.shape();
     const int64_t width = out.back();
     out.back() = options_.units;

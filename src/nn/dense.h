@@ -11,10 +11,9 @@ struct DenseOptions {
   bool use_bias = true;
   Choice kernel_initializer = "glorotUniform";
   Choice bias_initializer = "zeros";
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
     field("units", units);
@@ -22,8 +21,6 @@ struct DenseOptions {
     field("useBias", use_bias);
     field("kernelInitializer", kernel_initializer);
     field("biasInitializer", bias_initializer);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 

@@ -1,8 +1,9 @@
-// A layer as data: its name, its weights for a given input shape, and the function that builds its
+// A layer as data: its name, its weights for given input shapes, and the function that builds its
 // graph. A new layer class is a header and
 // source like dense.h, named in layers.h, and one row LAYER in tables.def.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -18,6 +19,22 @@ namespace lathe::nn {
 using graph::Shape;
 using graph::Tensor;
 
+// The last members of every struct of layer options: the shape of one example, empty for that of
+// the layer before; the name, empty if the model chooses; false freezes the weights.
+#define LAYER_OPTIONS     \
+  Shape input_shape = {}; \
+  std::string name = {};  \
+  bool trainable = true
+
+// field("jsonKey", member) for every option of a layer, those of LAYER_OPTIONS included.
+template <class Options, class Field>
+void visit_options(Options& options, Field&& field) {
+  options.fields(field);
+  field("inputShape", options.input_shape);
+  field("name", options.name);
+  field("trainable", options.trainable);
+}
+
 struct Weight {
   std::string name;  // within the layer: "kernel"
   Shape shape;
@@ -25,46 +42,126 @@ struct Weight {
   bool trainable = true;
 };
 
+// Of one call with given inputs; shapes are those of one example.
 struct LayerPlan {
-  Shape output;  // of one example
+  std::vector<Shape> outputs;
   std::vector<Weight> weights;
 };
 
-// The entry point that a graph is built for.
-struct Mode {
-  bool trains = false;
-  Tensor present = {};  // f32 [batch]: 1 for a row that holds data, else 0. Only where it trains.
+// What all calls of one entry point share while its graph is built.
+struct Trace {
+  bool trains = false;  // gradients and updates follow
+  Tensor present = {};  // f32 [batch]: 1 for a row that holds data, else 0; where it trains
+  std::vector<Tensor> losses = {};  // scalars that the training loss adds to that of the outputs
+  // New contents of states that are no trainable weights, by state.
+  std::map<graph::Value, Tensor> updates = {};
+  // What the last activation was applied to, by its result.
+  std::map<graph::Value, Tensor> before_activation = {};
 };
+
+// One call of a layer while a graph is built: what a layer may know beside its inputs and give
+// beside its outputs.
+class Context {
+ public:
+  Context(Trace& trace, std::string layer, bool trainable)
+      : layer_(std::move(layer)), trainable_(trainable), trace_(trace) {}
+
+  bool trains() const { return trace_.trains; }
+  // False where the layer, or a model that it is part of, is frozen.
+  bool trainable() const { return trainable_; }
+  Tensor present() const { return trace_.present; }
+  // "dense_1"; within a nested model "encoder/dense_1".
+  const std::string& layer() const { return layer_; }
+
+  // A Bool [batch, time] for every input, false where the step is to be left out; a tensor without
+  // builder where there is no mask.
+  std::vector<Tensor> masks = {};
+  // The masks of the outputs, if build_call gives any. Empty: Layer::supports_masking decides.
+  std::vector<Tensor> output_masks = {};
+
+  // Adds a scalar to the training loss.
+  void add_loss(Tensor loss) { trace_.losses.push_back(loss); }
+  // The content of a state after the calls so far.
+  Tensor current(Tensor state) const {
+    const auto at = trace_.updates.find(state.value);
+    return at == trace_.updates.end() ? state : at->second;
+  }
+  void update(Tensor state, Tensor value) { trace_.updates[state.value] = value; }
+
+  // What a model needs to call the layers in it: the context of one, and the result of its last
+  // step.
+  Context within(std::string_view layer, bool trainable) const;
+  Tensor activated(const Chosen<ActivationKind>& activation, Tensor x);
+
+ private:
+  std::string layer_;
+  bool trainable_;
+  Trace& trace_;
+};
+
+class Model;
 
 class Layer {
  public:
   virtual ~Layer() = default;
 
   virtual std::string_view class_name() const = 0;
-  // Weights and output for examples of shape `input` (without the batch); an error says which shape
-  // the layer wants.
-  virtual Result<LayerPlan> plan(const Shape& input) const = 0;
-  // The graph up to the activation: x [batch, input…] -> [batch, output…]; weights in the order of
-  // the plan. Where it trains, weights that are not trainable may be updated.
-  virtual Tensor build(Tensor x, std::span<const Tensor> weights, const Mode& mode) const = 0;
+  // Weights and outputs for inputs whose examples have these shapes (without the batch); an error
+  // says which shapes the layer wants.
+  virtual Result<LayerPlan> plan_call(std::span<const Shape> inputs) const = 0;
+  // The graph up to the activation: inputs [batch, input…] -> one [batch, output…] for every output
+  // of the plan; weights in the order of the plan. Where it trains, weights that are not trainable
+  // may be updated.
+  virtual std::vector<Tensor> build_call(std::span<const Tensor> inputs,
+                                         std::span<const Tensor> weights,
+                                         Context& context) const = 0;
+  // Whether the mask of the first input is that of every output.
+  virtual bool supports_masking() const { return false; }
+  // The model that this layer calls, if it is one.
+  virtual const Model* model() const { return nullptr; }
 
   const std::string& name() const { return name_; }          // empty: the model chooses
   const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before
-  const Choice& activation() const { return activation_; }   // applied to what build gives
+  const Choice& activation() const { return activation_; }   // applied to what build_call gives
+  bool trainable() const { return trainable_; }
 
  protected:
-  Layer(std::string name, Shape input_shape, Choice activation)
-      : name_(std::move(name)),
-        input_shape_(std::move(input_shape)),
-        activation_(std::move(activation)) {}
+  // `options` has the members of LAYER_OPTIONS.
+  template <class Options>
+  explicit Layer(const Options& options, Choice activation = "linear")
+      : name_(options.name),
+        input_shape_(options.input_shape),
+        activation_(std::move(activation)),
+        trainable_(options.trainable) {}
 
  private:
   std::string name_;
   Shape input_shape_;
   Choice activation_;
+  bool trainable_;
 };
 
 using LayerPtr = std::shared_ptr<const Layer>;
+
+struct UnaryPlan {
+  Shape output;
+  std::vector<Weight> weights = {};
+};
+
+// A layer of one input and one output.
+class UnaryLayer : public Layer {
+ public:
+  Result<LayerPlan> plan_call(std::span<const Shape> inputs) const final;
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
+                                 Context& context) const final;
+
+  // As plan_call and build_call. An input that is not valid() gives an invalid tensor.
+  virtual Result<UnaryPlan> plan(const Shape& input) const = 0;
+  virtual Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const = 0;
+
+ protected:
+  using Layer::Layer;
+};
 
 // x of any shape -> the same shape; softmax works along the last axis.
 Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x);

@@ -5,5 +5,6 @@
 #include "nn/batch_normalization.h"
 #include "nn/convolution.h"
 #include "nn/dense.h"
+#include "nn/merge.h"
 #include "nn/pooling.h"
 #include "nn/shaping.h"

@@ -8,25 +8,21 @@ namespace {
 using Pool = Tensor (*)(Tensor x, const Shape& size, const ops::WindowOptions& options);
 using GlobalPool = Tensor (*)(Tensor x);
 
-class Pooling2D final : public Layer {
+class Pooling2D final : public UnaryLayer {
  public:
   Pooling2D(std::string_view class_name, Pool pool, Pooling2DOptions options)
-      : Layer(options.name, options.input_shape, "linear"),
-        class_name_(class_name),
-        pool_(pool),
-        options_(std::move(options)) {
+      : UnaryLayer(options), class_name_(class_name), pool_(pool), options_(std::move(options)) {
     if (options_.strides.empty()) options_.strides = options_.pool_size;
   }
 
   std::string_view class_name() const override { return class_name_; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     ASSIGN_OR_RETURN(const Window2D found, window(input));
-    return LayerPlan{{found.out[0], found.out[1], input.back()}, {}};
+    return UnaryPlan{{found.out[0], found.out[1], input.back()}, {}};
   }
 
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
     const auto found = window({x.shape().begin() + 1, x.shape().end()});
     return found ? pool_(x, found->size, found->options) : x.builder->error(found.error().message);
   }
@@ -41,23 +37,19 @@ class Pooling2D final : public Layer {
   Pooling2DOptions options_;
 };
 
-class GlobalPooling2D final : public Layer {
+class GlobalPooling2D final : public UnaryLayer {
  public:
   GlobalPooling2D(std::string_view class_name, GlobalPool pool, GlobalPooling2DOptions options)
-      : Layer(std::move(options.name), std::move(options.input_shape), "linear"),
-        class_name_(class_name),
-        pool_(pool) {}
+      : UnaryLayer(options), class_name_(class_name), pool_(pool) {}
 
   std::string_view class_name() const override { return class_name_; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_picture(input));
-    return LayerPlan{{input.back()}, {}};
+    return UnaryPlan{{input.back()}, {}};
   }
 
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override {
-    return x.valid() ? pool_(x) : x;
-  }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return pool_(x); }
 
  private:
   std::string_view class_name_;

@@ -10,17 +10,14 @@ struct Pooling2DOptions {
   Sizes pool_size = 2;
   Sizes strides = {};  // empty: the pool size
   std::string padding = "valid";
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
     field("poolSize", pool_size);
     field("strides", strides);
     field("padding", padding);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 using MaxPooling2DOptions = Pooling2DOptions;
@@ -31,14 +28,10 @@ LayerPtr max_pooling2d(Pooling2DOptions options);
 LayerPtr average_pooling2d(Pooling2DOptions options);
 
 struct GlobalPooling2DOptions {
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
   template <class Field>
-  void fields(Field&& field) {
-    field("inputShape", input_shape);
-    field("name", name);
-  }
+  void fields(Field&&) {}
 };
 using GlobalMaxPooling2DOptions = GlobalPooling2DOptions;
 using GlobalAveragePooling2DOptions = GlobalPooling2DOptions;

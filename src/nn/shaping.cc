@@ -14,28 +14,26 @@ Tensor reshaped(Tensor x, Shape example) {
   return x.builder->reshape(x, std::move(example));
 }
 
-class Flatten final : public Layer {
+class Flatten final : public UnaryLayer {
  public:
-  explicit Flatten(FlattenOptions options)
-      : Layer(std::move(options.name), std::move(options.input_shape), "linear") {}
+  explicit Flatten(FlattenOptions options) : UnaryLayer(options) {}
 
   std::string_view class_name() const override { return "Flatten"; }
-  Result<LayerPlan> plan(const Shape& input) const override {
-    return LayerPlan{{graph::element_count(input)}, {}};
+  Result<UnaryPlan> plan(const Shape& input) const override {
+    return UnaryPlan{{graph::element_count(input)}, {}};
   }
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override {
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
     return reshaped(x, {-1});
   }
 };
 
-class Reshape final : public Layer {
+class Reshape final : public UnaryLayer {
  public:
-  explicit Reshape(ReshapeOptions options)
-      : Layer(options.name, options.input_shape, "linear"), options_(std::move(options)) {}
+  explicit Reshape(ReshapeOptions options) : UnaryLayer(options), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "Reshape"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     Shape target = options_.target_shape.values;
     const int64_t count = graph::element_count(input);
     int64_t rest = 1;
@@ -45,13 +43,13 @@ class Reshape final : public Layer {
       if (sound && size > 0) rest = std::min(rest * size, count + 1);
     }
     std::ranges::replace(target, int64_t{-1}, count / rest);
-    if (sound && graph::element_count(target) == count) return LayerPlan{std::move(target), {}};
+    if (sound && graph::element_count(target) == count) return UnaryPlan{std::move(target), {}};
     return fail(concat("targetShape ", bracketed(options_.target_shape.values),
                        " does not hold the ", count, " elements of ", bracketed(input),
                        "; it needs positive integers, one of which may be -1"));
   }
 
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override {
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
     return reshaped(x, options_.target_shape.values);
   }
 
@@ -59,14 +57,14 @@ class Reshape final : public Layer {
   ReshapeOptions options_;
 };
 
-class ZeroPadding2D final : public Layer {
+class ZeroPadding2D final : public UnaryLayer {
  public:
   explicit ZeroPadding2D(ZeroPadding2DOptions options)
-      : Layer(options.name, options.input_shape, "linear"), options_(std::move(options)) {}
+      : UnaryLayer(options), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "ZeroPadding2D"; }
 
-  Result<LayerPlan> plan(const Shape& input) const override {
+  Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_picture(input));
     const auto& values = options_.padding.values;
     const bool sound =
@@ -79,11 +77,10 @@ class ZeroPadding2D final : public Layer {
                  bracketed(values)));
     }
     const auto [top, bottom, left, right] = sides();
-    return LayerPlan{{top + input[0] + bottom, left + input[1] + right, input[2]}, {}};
+    return UnaryPlan{{top + input[0] + bottom, left + input[1] + right, input[2]}, {}};
   }
 
-  Tensor build(Tensor x, std::span<const Tensor>, const Mode&) const override {
-    if (!x.valid()) return x;
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
     const auto [top, bottom, left, right] = sides();
     Shape shape = x.shape();
     shape[1] += top + bottom;

@@ -6,15 +6,11 @@
 namespace lathe::nn {
 
 struct FlattenOptions {
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
-  // field("jsonKey", member) for every member.
+  // field("jsonKey", member) for every own member.
   template <class Field>
-  void fields(Field&& field) {
-    field("inputShape", input_shape);
-    field("name", name);
-  }
+  void fields(Field&&) {}
 };
 
 // [batch, …] -> [batch, product of the rest]
@@ -22,14 +18,11 @@ LayerPtr flatten(FlattenOptions options);
 
 struct ReshapeOptions {
   Sizes target_shape = {};  // of one example; one size may be -1
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
     field("targetShape", target_shape);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 
@@ -38,14 +31,11 @@ LayerPtr reshape(ReshapeOptions options);
 
 struct ZeroPadding2DOptions {
   Sizes padding = 1;  // all sides; height, width; or top, bottom, left, right
-  Shape input_shape = {};
-  std::string name = {};
+  LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
     field("padding", padding);
-    field("inputShape", input_shape);
-    field("name", name);
   }
 };
 

@@ -1,5 +1,6 @@
 #include "nn/training.h"
 
+#include <cmath>
 #include <optional>
 
 #include "base/text.h"
@@ -15,15 +16,20 @@ using graph::Builder;
 using graph::DType;
 using graph::Graph;
 
-// The options with every name resolved and checked against the model.
-struct Plan {
-  std::optional<Chosen<LossKind>> loss;
-  std::optional<Chosen<OptimizerKind>> optimizer;
-  bool fused = false;  // the loss includes the last activation
+// An output that the loss counts.
+struct Target {
+  size_t output;
+  std::string suffix;  // "/NAME" where the model has several outputs
+  Chosen<LossKind> loss;
+  bool fused;  // the loss includes the last activation
+  Labels labels;
+  float weight;
 };
 
-struct Outputs {
-  Tensor before_activation, output;
+// The options with every name resolved and checked against the model.
+struct Plan {
+  std::vector<Target> targets;
+  std::optional<Chosen<OptimizerKind>> optimizer;
 };
 
 ActivationKind taken_activation(LossKind kind) {
@@ -38,7 +44,7 @@ ActivationKind taken_activation(LossKind kind) {
   return ActivationKind::Linear;
 }
 
-// x, y [n, outputs] -> [n].
+// x, y [n, …, outputs] -> [n, …].
 Tensor row_losses(LossKind kind, Tensor x, Tensor y) {
   switch (kind) {
 #define PER_ROW(...) __VA_ARGS__
@@ -51,54 +57,93 @@ Tensor row_losses(LossKind kind, Tensor x, Tensor y) {
   return x;
 }
 
+Shape with_batch(Shape shape, int64_t batch) {
+  shape.insert(shape.begin(), batch);
+  return shape;
+}
+
+std::string suffix_of(const std::vector<Port>& ports, size_t i) {
+  return ports.size() == 1 ? std::string() : concat('/', ports[i].name);
+}
+
 // Whether the loss has the last activation inside. An error if the two do not go together.
-Result<bool> fuses(const Sequential& model, LossKind loss) {
+Result<bool> fuses(const Model& model, size_t output, LossKind loss) {
   const ActivationKind takes = taken_activation(loss);
-  const PlacedLayer& last = model.layers().back();
-  const ActivationKind ends_with = last.activation.kind;
-  if (takes == ActivationKind::Linear) return false;
-  if (ends_with == takes) return true;
-  if (ends_with == ActivationKind::Linear) return false;
+  const Chosen<ActivationKind>* last = model.last_activation(output);
+  if (takes == ActivationKind::Linear || last == nullptr || last->kind == ActivationKind::Linear) {
+    return false;
+  }
+  if (last->kind == takes) return true;
   const auto name = [](ActivationKind kind) {
     return activations()[static_cast<size_t>(kind)].name;
   };
   return fail(concat("loss ", losses()[static_cast<size_t>(loss)].name,
-                     " needs a model that ends with ", name(takes), " or linear, but layer \"",
-                     last.name, "\" ends with ", name(ends_with), ": change its activation to \"",
-                     name(takes), "\""));
+                     " needs a model that ends with ", name(takes), " or linear, but the ",
+                     model.spelled(model.outputs()[output].value), " ends with ", name(last->kind),
+                     ": change its activation to \"", name(takes), "\""));
 }
 
-Status check_batch(const Sequential& model, std::string_view entry, int64_t batch) {
+Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
   if (batch < 1 || batch > INT32_MAX) {
     return fail(concat("batch size of ", entry, " must be a positive integer, got ", batch));
   }
-  const auto with_batch = [batch](Shape shape) {
-    shape.insert(shape.begin(), batch);
-    return shape;
+  const auto check = [&](ModelValue value) {
+    return check_shape(concat(entry, ": ", model.spelled(value)),
+                       with_batch(model.shape(value), batch));
   };
-  TRY(check_shape(concat(entry, ": input"), with_batch(model.input_shape())));
-  for (const PlacedLayer& layer : model.layers()) {
-    TRY(check_shape(concat(entry, ": output of layer \"", layer.name, "\""),
-                    with_batch(layer.output)));
+  for (const Port& input : model.inputs()) TRY(check(input.value));
+  for (const Call& call : model.calls()) {
+    for (const ModelValue output : call.outputs) TRY(check(output));
   }
   return {};
 }
 
-Result<Plan> check(const Sequential& model, const TrainingOptions& options) {
+// One value for all outputs, or one for each.
+Status check_count(const Model& model, std::string_view what, size_t count) {
+  if (count == 1 || count == model.outputs().size()) return {};
+  return fail(concat("the model has ", model.outputs().size(), " outputs, but there are ", count,
+                     " ", what));
+}
+
+Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions& options) {
+  std::vector<Target> targets;
+  if (options.loss.values.empty()) return targets;
+  TRY(check_count(model, "losses", options.loss.values.size()));
+  TRY(check_count(model, "kinds of labels", options.labels.values.size()));
+  TRY(check_count(model, "loss weights", options.loss_weights.values.size()));
+  for (size_t output = 0; output < model.outputs().size(); ++output) {
+    if (options.loss[output].empty()) continue;
+    Target target{output,
+                  suffix_of(model.outputs(), output),
+                  {},
+                  false,
+                  options.labels[output],
+                  static_cast<float>(options.loss_weights[output])};
+    ASSIGN_OR_RETURN(target.loss, find_loss(options.loss[output]));
+    ASSIGN_OR_RETURN(target.fused, fuses(model, output, target.loss.kind));
+    const ModelValue value = model.outputs()[output].value;
+    if (model.shape(value).empty()) {
+      return fail(concat("a loss needs an output of at least one axis per example, but the ",
+                         model.spelled(value), " has none"));
+    }
+    if (!std::isfinite(target.weight)) {
+      return fail(concat("a loss weight must be a finite number, got ", target.weight));
+    }
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+Result<Plan> check(const Model& model, const TrainingOptions& options) {
   TRY(model.status());
-  Plan plan;
   TRY(check_batch(model, "predict", options.batch.predict));
-  if (options.loss.empty()) {
+  Plan plan;
+  ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
+  if (plan.targets.empty()) {
     if (!options.optimizer.empty()) return fail("an optimizer needs a loss");
     return plan;
   }
-  ASSIGN_OR_RETURN(plan.loss, find_loss(options.loss));
   TRY(check_batch(model, "evaluate", options.batch.evaluate));
-  if (model.output_shape().size() != 1) {
-    return fail(concat("a loss needs an output of one axis per example, but layer \"",
-                       model.layers().back().name, "\" gives ", bracketed(model.output_shape())));
-  }
-  ASSIGN_OR_RETURN(plan.fused, fuses(model, plan.loss->kind));
   if (!options.optimizer.empty()) {
     ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
     TRY(check_batch(model, "train", options.batch.train));
@@ -106,89 +151,120 @@ Result<Plan> check(const Sequential& model, const TrainingOptions& options) {
   return plan;
 }
 
-std::vector<Variable> weights_of(const Sequential& model) {
-  std::vector<Variable> weights;
-  for (const PlacedLayer& layer : model.layers()) {
-    weights.insert(weights.end(), layer.weights.begin(), layer.weights.end());
-  }
-  return weights;
-}
-
 std::vector<Variable> trainable(std::vector<Variable> weights) {
   std::erase_if(weights, [](const Variable& weight) { return !weight.trainable; });
   return weights;
 }
 
-Tensor input_of(Builder& builder, const Sequential& model, int64_t batch) {
-  Shape shape = model.input_shape();
-  shape.insert(shape.begin(), batch);
-  return builder.input("x", DType::F32, shape);
-}
-
-Outputs forward(Builder& builder, const Sequential& model, Tensor x, const Mode& mode = {}) {
-  Outputs outputs{x, x};
-  for (const PlacedLayer& layer : model.layers()) {
-    std::vector<Tensor> weights;
-    for (const Variable& weight : layer.weights) {
-      weights.push_back(builder.state(weight.name, DType::F32, weight.shape));
-    }
-    outputs.before_activation = layer.layer->build(outputs.output, weights, mode);
-    outputs.output = apply_activation(layer.activation, outputs.before_activation);
+std::vector<Tensor> states_of(Builder& builder, const std::vector<Variable>& variables) {
+  std::vector<Tensor> states;
+  for (const Variable& variable : variables) {
+    states.push_back(builder.state(variable.name, DType::F32, variable.shape));
   }
-  return outputs;
+  return states;
 }
 
-// Labels as f32 [batch, outputs], whatever their form.
-Tensor labels_of(Builder& builder, Labels labels, int64_t batch, int64_t outputs) {
-  if (labels == Labels::Dense) return builder.input("y", DType::F32, {batch, outputs});
-  return ops::one_hot(builder.input("y", DType::I32, {batch}), outputs);
+std::vector<Tensor> inputs_of(Builder& builder, const Model& model, int64_t batch) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    inputs.push_back(builder.input(concat('x', suffix_of(model.inputs(), i)), DType::F32,
+                                   with_batch(model.shape(model.inputs()[i].value), batch)));
+  }
+  return inputs;
 }
 
-// prediction, y [n, outputs] -> [n], 1 where the row is right.
-Tensor row_hits(Builder& builder, Tensor prediction, Tensor y) {
-  if (!prediction.valid() || prediction.shape()[1] != 1) return ops::row_hits(prediction, y);
+std::vector<Tensor> forward(Builder& builder, const Model& model, std::span<const Tensor> inputs,
+                            Trace& trace) {
+  Context context(trace, "", true);
+  return model.build(inputs, states_of(builder, model.weights()), context);
+}
+
+// Labels as f32 of the shape of the output, whatever their form.
+Tensor labels_of(Builder& builder, const Model& model, const Target& target, int64_t batch) {
+  const Shape output = with_batch(model.shape(model.outputs()[target.output].value), batch);
+  const std::string name = concat('y', target.suffix);
+  if (target.labels == Labels::Dense) return builder.input(name, DType::F32, output);
+  const Shape places(output.begin(), output.end() - 1);
+  const Tensor classes = builder.reshape(builder.input(name, DType::I32, places), {-1});
+  return builder.reshape(ops::one_hot(classes, static_cast<int>(output.back())), output);
+}
+
+// [n, …] -> [n], the mean of each row.
+Tensor row_means(Tensor x) {
+  if (!x.valid() || x.rank() == 1) return x;
+  return mean(x.builder->reshape(x, {x.shape().front(), -1}), {1});
+}
+
+// prediction, y [n, …, outputs] -> [n, …], 1 where it is right.
+Tensor hits(Builder& builder, Tensor prediction, Tensor y) {
+  if (!prediction.valid() || prediction.shape().back() != 1) return ops::row_hits(prediction, y);
   const Tensor half = builder.scalar(0.5f);
   const Tensor said = builder.cast(prediction > half, DType::F32);
   const Tensor right = builder.cast(y > half, DType::F32);
-  return builder.reshape(builder.cast(said == right, DType::F32), {-1});
+  Shape places = prediction.shape();
+  places.pop_back();
+  return builder.reshape(builder.cast(said == right, DType::F32), std::move(places));
 }
 
-Result<Graph> build_step(const Sequential& model, const Plan& plan, Labels labels, int64_t batch,
-                         bool trains) {
+// The outputs of the entry that say how it went; gives the loss.
+Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> labels,
+                  std::span<const Tensor> outputs, const Trace& trace, Tensor rows,
+                  Tensor present) {
+  const Tensor mean_weights = present / maximum(builder.cast(rows, DType::F32), builder.scalar(1));
+  Tensor loss;
+  const auto add = [&loss](Tensor part) { loss = loss.builder == nullptr ? part : loss + part; };
+  for (size_t i = 0; i < plan.targets.size(); ++i) {
+    const Target& target = plan.targets[i];
+    const Tensor y = labels[i], output = outputs[target.output];
+    if (!output.valid()) return output;
+    const Tensor scored = target.fused ? trace.before_activation.at(output.value) : output;
+    const Tensor each = row_means(row_losses(target.loss.kind, scored, y));
+    const Tensor part = sum(each * mean_weights, {0});
+    add(target.weight == 1 ? part : part * target.weight);
+    if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
+    builder.output(concat("correct", target.suffix),
+                   sum(row_means(hits(builder, output, y)) * present, {0}));
+  }
+  for (const Tensor extra : trace.losses) add(extra);
+  builder.output("loss", loss);
+  return loss;
+}
+
+Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
-  const Tensor x = input_of(builder, model, batch);
-  const Tensor y = labels_of(builder, labels, batch, model.output_shape()[0]);
+  const std::vector<Tensor> inputs = inputs_of(builder, model, batch);
+  std::vector<Tensor> labels;
+  for (const Target& target : plan.targets) {
+    labels.push_back(labels_of(builder, model, target, batch));
+  }
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
-  const Mode mode = trains ? Mode{true, present} : Mode{};
-  const Outputs outputs = forward(builder, model, x, mode);
-  const Tensor scored = plan.fused ? outputs.before_activation : outputs.output;
-  const Tensor mean_weights = present / maximum(builder.cast(rows, DType::F32), builder.scalar(1));
-  const Tensor loss = sum(row_losses(plan.loss->kind, scored, y) * mean_weights, {0});
-  builder.output("loss", loss);
-  builder.output("correct", sum(row_hits(builder, outputs.output, y) * present, {0}));
-
+  Trace trace{.trains = trains, .present = trains ? present : Tensor{}};
+  const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
+  const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
+  for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);
   if (trains) {
-    const std::vector<Variable> weights = trainable(weights_of(model));
-    std::vector<Tensor> states;
-    for (const Variable& weight : weights) {
-      states.push_back(builder.state(weight.name, DType::F32, weight.shape));
-    }
-    add_optimizer_step(builder, *plan.optimizer, weights, grad::gradients(builder, loss, states));
+    const std::vector<Variable> weights = trainable(model.weights());
+    add_optimizer_step(builder, *plan.optimizer, weights,
+                       grad::gradients(builder, loss, states_of(builder, weights)));
   }
   return std::move(builder).finish();
 }
 
-Result<Graph> build_predict(const Sequential& model, std::string name, int64_t batch) {
+Result<Graph> build_predict(const Model& model, std::string name, int64_t batch) {
   Builder builder(std::move(name));
-  builder.output("y", forward(builder, model, input_of(builder, model, batch)).output);
+  Trace trace;
+  const auto outputs = forward(builder, model, inputs_of(builder, model, batch), trace);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    builder.output(concat('y', suffix_of(model.outputs(), i)), outputs[i]);
+  }
   return std::move(builder).finish();
 }
 
 }  // namespace
 
-Result<graph::Program> build_program(const Sequential& model, const TrainingOptions& options) {
+Result<graph::Program> build_program(const Model& model, const TrainingOptions& options) {
   ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   graph::Program program;
   const auto add = [&program](Result<Graph> entry) -> Status {
@@ -196,20 +272,16 @@ Result<graph::Program> build_program(const Sequential& model, const TrainingOpti
     program.entries.push_back(std::move(*entry));
     return {};
   };
-  if (plan.optimizer) {
-    TRY(add(build_step(model, plan, options.labels, options.batch.train, true)));
-  }
-  if (plan.loss) {
-    TRY(add(build_step(model, plan, options.labels, options.batch.evaluate, false)));
-  }
+  if (plan.optimizer) TRY(add(build_step(model, plan, options.batch.train, true)));
+  if (!plan.targets.empty()) TRY(add(build_step(model, plan, options.batch.evaluate, false)));
   TRY(add(build_predict(model, "predict", options.batch.predict)));
   TRY(add(build_predict(model, "predict_1", 1)));
   return program;
 }
 
-Result<std::vector<Variable>> variables(const Sequential& model, const TrainingOptions& options) {
+Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options) {
   ASSIGN_OR_RETURN(const Plan plan, check(model, options));
-  std::vector<Variable> all = weights_of(model);
+  std::vector<Variable> all = model.weights();
   if (plan.optimizer) {
     for (Variable& variable : optimizer_variables(*plan.optimizer, trainable(all))) {
       all.push_back(std::move(variable));

@@ -2,37 +2,58 @@
 // they share.
 #pragma once
 
+#include <concepts>
+
 #include "graph/graph.h"
+#include "nn/model.h"
 #include "nn/sequential.h"
 
 namespace lathe::nn {
 
-// How the labels come: Dense, f32 [batch, outputs] (probabilities, one-hot, targets); Sparse, i32
-// [batch] (class numbers).
+// How the labels come: Dense, f32 [batch, output…] (probabilities, one-hot, targets); Sparse, i32
+// without the last axis (class numbers).
 enum class Labels : uint8_t { Dense, Sparse };
 
 struct BatchSizes {
   int64_t train = 64, evaluate = 64, predict = 64;
 };
 
+// One for each output of a model, or a single one for all of them.
+template <class T>
+struct PerOutput {
+  std::vector<T> values;
+
+  PerOutput() = default;
+  template <std::convertible_to<T> Single>
+  PerOutput(Single&& single) : values{T(std::forward<Single>(single))} {}
+  PerOutput(std::vector<T> each) : values(std::move(each)) {}
+  const T& operator[](size_t output) const { return values[values.size() == 1 ? 0 : output]; }
+};
+
 struct TrainingOptions {
-  Choice loss = {};       // empty: the model only predicts
-  Choice optimizer = {};  // empty: the model cannot train
-  Labels labels = Labels::Dense;
+  PerOutput<Choice> loss = {};  // none: the model only predicts; an empty one: not that output
+  Choice optimizer = {};        // empty: the model cannot train
+  PerOutput<Labels> labels = Labels::Dense;
   BatchSizes batch = {};
+  PerOutput<double> loss_weights = 1.0;
 };
 
 // The entries (B is the batch size of the entry, rows <= B the number of rows that hold data; the
 // others are left out of every mean, sum and gradient, but must be finite):
 //   train      x f32 [B, input…], y, rows i32 [] -> loss f32 [], correct f32 []; updates weights
-//   and optimiser. With an optimiser. evaluate   the same without the updates. With a loss. predict
-//   x f32 [B, input…] -> y f32 [B, output…] predict_1  the same with B = 1
-// loss is the mean over rows; correct counts rows whose greatest output is at the greatest label
-// (with a single output: both or neither above one half). Errors: a bad model, unknown names, bad
-// hyperparameters, a loss that does not fit the last activation, an output that is not a vector.
-Result<graph::Program> build_program(const Sequential& model, const TrainingOptions& options);
+//              and optimiser. With an optimiser.
+//   evaluate   the same without the updates. With a loss.
+//   predict    x f32 [B, input…] -> y f32 [B, output…]
+//   predict_1  the same with B = 1
+// A model of several inputs has x/NAME for each; one of several outputs y/NAME, loss/NAME and
+// correct/NAME for each, and loss is the sum of their losses by weight. What layers add to the loss
+// counts in loss only. A loss is the mean over rows and over all axes of an output but the last;
+// correct counts rows whose greatest output is at the greatest label (with a single output: both or
+// neither above one half), shares of a row where it has further axes. Errors: a bad model, unknown
+// names, bad hyperparameters, a loss that does not fit the last activation.
+Result<graph::Program> build_program(const Model& model, const TrainingOptions& options);
 
 // Every state of that program: the weights in the order of the layers, then those of the optimiser.
-Result<std::vector<Variable>> variables(const Sequential& model, const TrainingOptions& options);
+Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options);
 
 }  // namespace lathe::nn

@@ -53,10 +53,8 @@ Status train(int layers, int64_t units, int steps, std::span<const float> weight
   ASSIGN_OR_RETURN(const std::vector<nn::Variable> variables, nn::variables(model, training));
 
   std::map<std::string, graph::Array> states;
-  for (const nn::PlacedLayer& layer : model.layers()) {
-    for (const nn::Variable& weight : layer.weights) {
-      ASSIGN_OR_RETURN(states[weight.name], take(weights, weight.shape));
-    }
+  for (const nn::Variable& weight : model.weights()) {
+    ASSIGN_OR_RETURN(states[weight.name], take(weights, weight.shape));
   }
   const float rate = 0.02f;
   states["optimizer/learning_rate"] = graph::Array::of({}, std::span(&rate, 1));

@@ -26,8 +26,8 @@ TEST(Layers, PlaceShapesAndWeights) {
   std::vector<Shape> shapes;
   std::vector<std::string> names;
   for (const PlacedLayer& layer : model.layers()) {
-    shapes.push_back(layer.output);
-    for (const Variable& weight : layer.weights) {
+    shapes.push_back(layer.outputs[0]);
+    for (const Weight& weight : layer.weights) {
       names.push_back(weight.name + (weight.trainable ? "" : " fixed"));
     }
   }

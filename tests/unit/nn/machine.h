@@ -27,7 +27,7 @@ T must(Result<T> result) {
 
 class Machine {
  public:
-  Machine(const Sequential& model, const TrainingOptions& options)
+  Machine(const Model& model, const TrainingOptions& options)
       : program_(must(build_program(model, options))) {
     const std::vector<Variable> all = must(variables(model, options));
     for (const Variable& variable : all) {
@@ -39,15 +39,14 @@ class Machine {
     float loss, correct;
   };
   Step step(const std::string& entry, const Numbers& x, const Numbers& y, int rows);
+  std::map<std::string, Numbers> run(const std::string& entry,
+                                     const std::map<std::string, Numbers>& inputs);
   Numbers predict(const std::string& entry, const Numbers& x);
   const graph::Program& program() const { return program_; }
 
   std::map<std::string, Numbers> states;
 
  private:
-  std::map<std::string, Numbers> run(const std::string& entry,
-                                     const std::map<std::string, Numbers>& inputs);
-
   graph::Program program_;
 };
 

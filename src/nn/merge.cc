@@ -1,0 +1,127 @@
+#include "nn/merge.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "ops/movement.h"
+
+namespace lathe::nn {
+namespace {
+
+using Combine = Tensor (*)(Tensor x, Tensor y);
+
+std::string spelled(std::span<const Shape> shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) append(text, text.empty() ? "" : ", ", bracketed(shape));
+  return text;
+}
+
+// The shape that both broadcast to, aligned at their last axes.
+Result<Shape> common_shape(Shape x, Shape y) {
+  if (x.size() < y.size()) std::swap(x, y);
+  y.insert(y.begin(), x.size() - y.size(), 1);
+  for (size_t axis = 0; axis < x.size(); ++axis) {
+    if (x[axis] == 1) x[axis] = y[axis];
+    if (y[axis] != 1 && y[axis] != x[axis]) return fail("");
+  }
+  return x;
+}
+
+// [batch, …] with axes of size 1 after the batch, so that it has `rank` axes.
+Tensor with_rank(Tensor x, size_t rank) {
+  Shape shape = x.shape();
+  if (shape.size() == rank) return x;
+  shape.insert(shape.begin() + 1, rank - shape.size(), 1);
+  return x.builder->reshape(x, std::move(shape));
+}
+
+class Merge final : public Layer {
+ public:
+  Merge(std::string_view class_name, Combine combine, const MergeOptions& options)
+      : Layer(options), class_name_(class_name), combine_(combine) {}
+
+  std::string_view class_name() const override { return class_name_; }
+
+  Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
+    if (class_name_ == "Subtract" && inputs.size() != 2) {
+      return fail(concat("takes two inputs, got ", inputs.size()));
+    }
+    if (inputs.size() < 2) return fail("takes at least two inputs, got one");
+    Shape shape = inputs[0];
+    for (const Shape& input : inputs.subspan(1)) {
+      auto common = common_shape(shape, input);
+      if (!common) {
+        return fail(concat("the inputs ", spelled(inputs), " do not broadcast to one shape"));
+      }
+      shape = std::move(*common);
+    }
+    return LayerPlan{{std::move(shape)}, {}};
+  }
+
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor>,
+                                 Context&) const override {
+    if (!std::ranges::all_of(inputs, &Tensor::valid)) return {Tensor{inputs[0].builder, {}}};
+    size_t rank = 0;
+    for (const Tensor& input : inputs) rank = std::max(rank, input.shape().size());
+    Tensor result = with_rank(inputs[0], rank);
+    for (const Tensor& input : inputs.subspan(1)) result = combine_(result, with_rank(input, rank));
+    if (class_name_ == "Average") result = result * (1.0f / static_cast<float>(inputs.size()));
+    return {result};
+  }
+
+ private:
+  std::string_view class_name_;
+  Combine combine_;
+};
+
+class Concatenate final : public Layer {
+ public:
+  explicit Concatenate(const ConcatenateOptions& options) : Layer(options), axis_(options.axis) {}
+
+  std::string_view class_name() const override { return "Concatenate"; }
+
+  Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
+    const int rank = static_cast<int>(inputs[0].size()) + 1;
+    const int axis = axis_ < 0 ? axis_ + rank : axis_;
+    if (axis < 1 || axis >= rank) {
+      return fail(concat("axis ", axis_, " must be one of 1 to ", rank - 1, ", or -1 to ", 1 - rank,
+                         " from the end, for inputs ", spelled(inputs)));
+    }
+    const auto along = static_cast<size_t>(axis - 1);
+    Shape shape = inputs[0];
+    for (const Shape& input : inputs.subspan(1)) {
+      Shape rest = input;
+      if (rest.size() == shape.size()) rest[along] = shape[along];
+      if (rest != shape) {
+        return fail(concat("the inputs ", spelled(inputs), " differ in more than axis ", axis));
+      }
+      shape[along] += input[along];
+    }
+    return LayerPlan{{std::move(shape)}, {}};
+  }
+
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor>,
+                                 Context&) const override {
+    return {ops::concatenate({inputs.begin(), inputs.end()}, axis_)};
+  }
+
+ private:
+  int32_t axis_;
+};
+
+LayerPtr merge(std::string_view class_name, Combine combine, const MergeOptions& options) {
+  return std::make_shared<Merge>(class_name, combine, options);
+}
+
+}  // namespace
+
+LayerPtr add(MergeOptions options) { return merge("Add", graph::operator+, options); }
+LayerPtr subtract(MergeOptions options) { return merge("Subtract", graph::operator-, options); }
+LayerPtr multiply(MergeOptions options) { return merge("Multiply", graph::operator*, options); }
+LayerPtr average(MergeOptions options) { return merge("Average", graph::operator+, options); }
+LayerPtr maximum(MergeOptions options) { return merge("Maximum", graph::maximum, options); }
+LayerPtr minimum(MergeOptions options) { return merge("Minimum", graph::minimum, options); }
+
+LayerPtr concatenate(ConcatenateOptions options) { return std::make_shared<Concatenate>(options); }
+
+}  // namespace lathe::nn

@@ -1,0 +1,44 @@
+// The layers that make one tensor of several: Add, Subtract, Multiply, Average, Maximum, Minimum,
+// Concatenate.
+#pragma once
+
+#include "nn/layer.h"
+
+namespace lathe::nn {
+
+struct MergeOptions {
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&&) {}
+};
+using AddOptions = MergeOptions;
+using SubtractOptions = MergeOptions;
+using MultiplyOptions = MergeOptions;
+using AverageOptions = MergeOptions;
+using MaximumOptions = MergeOptions;
+using MinimumOptions = MergeOptions;
+
+// [batch, …] two or more times, of shapes that broadcast after the batch -> the common shape.
+LayerPtr add(MergeOptions options = {});
+LayerPtr subtract(MergeOptions options = {});  // of two
+LayerPtr multiply(MergeOptions options = {});
+LayerPtr average(MergeOptions options = {});
+LayerPtr maximum(MergeOptions options = {});
+LayerPtr minimum(MergeOptions options = {});
+
+struct ConcatenateOptions {
+  int32_t axis = -1;  // of the tensors, the batch included; -1 is the last one
+  LAYER_OPTIONS;
+
+  // field("jsonKey", member) for every own member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("axis", axis);
+  }
+};
+
+// Tensors that are equal in all axes but one -> one after the other along that axis.
+LayerPtr concatenate(ConcatenateOptions options = {});
+
+}  // namespace lathe::nn

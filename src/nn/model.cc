@@ -1,0 +1,301 @@
+#include "nn/model.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace lathe::nn {
+namespace {
+
+constexpr size_t kMaxNameLength = 100;
+constexpr size_t kMaxRank = 8;
+constexpr int64_t kAddressSpace = int64_t{1} << 32;
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-' || c == '.';
+}
+
+std::string quoted_layer(std::string_view name) { return concat("layer \"", name, "\""); }
+
+// `stem`, or the first of stem_1, stem_2, … that is free.
+template <class IsTaken>
+std::string numbered(std::string_view stem, IsTaken is_taken) {
+  for (int number = 1;; ++number) {
+    std::string name = concat(stem, '_', number);
+    if (!is_taken(name)) return name;
+  }
+}
+
+std::string spelled_shapes(const std::vector<Shape>& shapes) {
+  std::string text;
+  for (const Shape& shape : shapes) append(text, text.empty() ? "" : " and ", bracketed(shape));
+  return text;
+}
+
+bool is_name(const std::string& name) {
+  return !name.empty() && name.size() <= kMaxNameLength &&
+         std::ranges::all_of(name, is_name_character);
+}
+
+std::string bad_name(std::string_view what, std::string_view name) {
+  return concat(what, " name \"", name.substr(0, kMaxNameLength), "\" must be 1 to ",
+                kMaxNameLength, " of the characters a-z A-Z 0-9 _ - .");
+}
+
+}  // namespace
+
+Status check_shape(std::string_view what, const Shape& shape) {
+  if (shape.size() > kMaxRank) {
+    return fail(concat(what, ": at most ", kMaxRank, " axes, got ", shape.size()));
+  }
+  int64_t bytes = sizeof(float);
+  bool fits = true;
+  for (const int64_t size : shape) {
+    if (size < 1)
+      return fail(concat(what, " ", bracketed(shape), ": every axis must be at least 1"));
+    fits = fits && !__builtin_mul_overflow(bytes, size, &bytes) && bytes < kAddressSpace;
+  }
+  if (!fits) {
+    return fail(concat(what, " ", bracketed(shape),
+                       " does not fit the 4294967296 bytes that a module can address"));
+  }
+  return {};
+}
+
+int64_t PlacedLayer::parameter_count() const {
+  int64_t count = 0;
+  for (const Weight& weight : weights) count += graph::element_count(weight.shape);
+  return count;
+}
+
+ModelValue Model::refuse(std::string message) {
+  if (message_.empty()) message_ = std::move(message);
+  return {};
+}
+
+ModelValue Model::add_value(Value value) {
+  values_.push_back(std::move(value));
+  return {static_cast<int32_t>(values_.size() - 1)};
+}
+
+ModelValue Model::input(Shape shape, std::string name) {
+  if (failed()) return {};
+  if (name.empty()) name = numbered("input", [&](const std::string& n) { return is_taken(n); });
+  const Status named = check_name("input", name);
+  if (!named) return refuse(named.error().message);
+  const Status sized = check_shape(concat("input \"", name, "\""), shape);
+  if (!sized) return refuse(sized.error().message);
+  inputs_.push_back({std::move(name), add_value({std::move(shape), -1, inputs_.size()})});
+  return inputs_.back().value;
+}
+
+ModelValue Model::call(const LayerPtr& layer, const std::vector<ModelValue>& inputs) {
+  const std::vector<ModelValue> outputs = call_all(layer, inputs);
+  if (outputs.empty()) return {};
+  if (outputs.size() == 1) return outputs[0];
+  return refuse(concat(quoted_layer(layers_[calls_.back().layer].name), " gives ", outputs.size(),
+                       " outputs where one is wanted"));
+}
+
+std::vector<ModelValue> Model::call_all(const LayerPtr& layer,
+                                        const std::vector<ModelValue>& inputs) {
+  if (failed()) return {};
+  const auto known = std::ranges::find(layers_, layer, &PlacedLayer::layer);
+  const bool is_new = known == layers_.end();
+  const std::string name = is_new ? name_for(*layer) : known->name;
+  if (const Status free = is_new ? check_name("layer", name) : Status{}; !free) {
+    refuse(free.error().message);
+    return {};
+  }
+  Result<size_t> call = add_call(layer, name, inputs);
+  if (call) return calls_[*call].outputs;
+  refuse(concat(quoted_layer(name), " (", layer->class_name(), "): ", call.error().message));
+  return {};
+}
+
+Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
+                               const std::vector<ModelValue>& inputs) {
+  ASSIGN_OR_RETURN(std::vector<Shape> shapes, shapes_of(*layer, inputs));
+  ASSIGN_OR_RETURN(LayerPlan plan, layer->plan_call(shapes));
+  for (const Shape& shape : plan.outputs) TRY(check_shape("output shape", shape));
+  const auto known = std::ranges::find(layers_, name, &PlacedLayer::name);
+  Call call{static_cast<size_t>(known - layers_.begin()), inputs, {}};
+  if (known == layers_.end()) {
+    ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, std::move(plan.weights)));
+    placed.inputs = std::move(shapes);
+    placed.outputs = plan.outputs;
+    layers_.push_back(std::move(placed));
+  } else if (!std::ranges::equal(known->weights, plan.weights, {}, &Weight::shape,
+                                 &Weight::shape)) {
+    return fail(concat("its weights fit inputs of shape ", spelled_shapes(known->inputs),
+                       ", so it cannot be called with ", spelled_shapes(shapes)));
+  }
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    call.outputs.push_back(
+        add_value({std::move(plan.outputs[i]), static_cast<int32_t>(calls_.size()), i}));
+  }
+  calls_.push_back(std::move(call));
+  return calls_.size() - 1;
+}
+
+Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
+                                 std::vector<Weight> weights) {
+  PlacedLayer placed{layer, name, {}, {}, {}, std::move(weights)};
+  ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
+  for (Weight& weight : placed.weights) {
+    TRY(check_shape(weight.name, weight.shape));
+    auto initializer = find_initializer(weight.initializer);
+    if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
+    weight.name = concat(name, '/', weight.name);
+    weight.trainable = weight.trainable && layer->trainable();
+  }
+  return placed;
+}
+
+Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
+                                            const std::vector<ModelValue>& inputs) const {
+  if (inputs.empty()) return fail("is called with no input");
+  std::vector<Shape> shapes;
+  for (const ModelValue input : inputs) {
+    if (input.id < 0 || input.id >= static_cast<int32_t>(values_.size())) {
+      return fail(concat("the model has no value ", input.id));
+    }
+    shapes.push_back(shape(input));
+    TRY(check_shape("input shape", shapes.back()));
+  }
+  const Shape& given = layer.input_shape();
+  if (!given.empty() && given != shapes[0]) {
+    return fail(concat("input shape ", bracketed(given), " is not the shape ", bracketed(shapes[0]),
+                       " of the ", spelled(inputs[0])));
+  }
+  return shapes;
+}
+
+Model& Model::output(ModelValue value, std::string name) {
+  if (failed()) return *this;
+  if (value.id < 0 || value.id >= static_cast<int32_t>(values_.size())) {
+    refuse(concat("the model has no value ", value.id));
+    return *this;
+  }
+  const auto is_output = [&](const std::string& n) {
+    return std::ranges::find(outputs_, n, &Port::name) != outputs_.end();
+  };
+  if (name.empty()) {
+    const Value& from = values_[value.id];
+    name = from.call < 0 ? inputs_[from.place].name : layers_[calls_[from.call].layer].name;
+    if (is_output(name)) name = numbered(name, is_output);
+  }
+  if (!is_name(name)) {
+    refuse(bad_name("output", name));
+  } else if (is_output(name)) {
+    refuse(concat("two outputs are called \"", name, "\""));
+  } else {
+    outputs_.push_back({std::move(name), value});
+  }
+  return *this;
+}
+
+Status Model::status() const {
+  const auto wrong = [this](std::string_view what) {
+    return fail(concat("model \"", name_, "\"", what));
+  };
+  if (failed()) return wrong(concat(": ", message_));
+  if (values_.empty()) return wrong(" has no layers");
+  if (inputs_.empty()) return wrong(" has no inputs");
+  if (outputs_.empty()) return wrong(" has no outputs");
+  return {};
+}
+
+std::string Model::spelled(ModelValue value) const {
+  const Value& from = values_[value.id];
+  if (from.call < 0) return concat("input \"", inputs_[from.place].name, "\"");
+  return concat("output of ", quoted_layer(layers_[calls_[from.call].layer].name));
+}
+
+std::vector<Variable> Model::weights() const {
+  std::vector<Variable> all;
+  for (const PlacedLayer& layer : layers_) {
+    for (const Weight& weight : layer.weights) {
+      const auto initializer = find_initializer(weight.initializer);
+      CHECK(initializer);
+      all.push_back({weight.name, weight.shape, *initializer, weight.trainable});
+    }
+  }
+  return all;
+}
+
+const Chosen<ActivationKind>* Model::last_activation(size_t output) const {
+  const Value& from = values_[outputs_[output].value.id];
+  if (from.call < 0) return nullptr;
+  const PlacedLayer& placed = layers_[calls_[from.call].layer];
+  const Model* inner = placed.layer->model();
+  return inner == nullptr ? &placed.activation : inner->last_activation(from.place);
+}
+
+std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const Tensor> weights,
+                                 Context& context) const {
+  CHECK(inputs.size() == inputs_.size());
+  std::vector<Tensor> values(values_.size()), masks(values_.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values[inputs_[i].value.id] = inputs[i];
+    if (!context.masks.empty()) masks[inputs_[i].value.id] = context.masks[i];
+  }
+  std::vector<size_t> first_weight = {0};
+  for (const PlacedLayer& layer : layers_) {
+    first_weight.push_back(first_weight.back() + layer.weights.size());
+  }
+  CHECK(first_weight.back() == weights.size());
+  for (const Call& call : calls_) {
+    const PlacedLayer& placed = layers_[call.layer];
+    Context inner = context.within(placed.name, placed.layer->trainable());
+    std::vector<Tensor> arguments;
+    for (const ModelValue input : call.inputs) {
+      arguments.push_back(values[input.id]);
+      inner.masks.push_back(masks[input.id]);
+    }
+    const auto results = placed.layer->build_call(
+        arguments, weights.subspan(first_weight[call.layer], placed.weights.size()), inner);
+    CHECK(results.size() == call.outputs.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      values[call.outputs[i].id] = inner.activated(placed.activation, results[i]);
+      if (!inner.output_masks.empty()) {
+        masks[call.outputs[i].id] = inner.output_masks[i];
+      } else if (placed.layer->supports_masking()) {
+        masks[call.outputs[i].id] = inner.masks[0];
+      }
+    }
+  }
+  std::vector<Tensor> results;
+  for (const Port& output : outputs_) {
+    results.push_back(values[output.value.id]);
+    context.output_masks.push_back(masks[output.value.id]);
+  }
+  return results;
+}
+
+Status Model::check_name(std::string_view what, const std::string& name) const {
+  if (!is_name(name)) return fail(bad_name(what, name));
+  for (const std::string_view reserved : {"optimizer", "random"}) {
+    if (name == reserved) return fail(concat(what, " name \"", name, "\" is reserved"));
+  }
+  if (!is_taken(name)) return {};
+  const bool is_input = std::ranges::find(inputs_, name, &Port::name) != inputs_.end();
+  if (!is_input && what == "layer") return fail(concat("two layers are called \"", name, "\""));
+  return fail(concat(what, " name \"", name, "\" is that of ", is_input ? "an input" : "a layer"));
+}
+
+bool Model::is_taken(const std::string& name) const {
+  return std::ranges::find(layers_, name, &PlacedLayer::name) != layers_.end() ||
+         std::ranges::find(inputs_, name, &Port::name) != inputs_.end();
+}
+
+std::string Model::name_for(const Layer& layer) const {
+  if (!layer.name().empty()) return layer.name();
+  std::string stem(layer.class_name());
+  for (char& c : stem) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return numbered(stem, [this](const std::string& name) { return is_taken(name); });
+}
+
+}  // namespace lathe::nn

@@ -1,0 +1,306 @@
+// Models that are no row of layers: shared layers, several inputs and outputs, nested and frozen
+// ones, against formulas and finite differences.
+#include "nn/model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/verify.h"
+#include "machine.h"
+#include "nn/layers.h"
+#include "nn/sequential.h"
+
+namespace lathe::nn {
+namespace {
+
+std::string error_of(const Model& model, const TrainingOptions& options = {}) {
+  const auto program = build_program(model, options);
+  return program ? "" : program.error().message;
+}
+
+DenseOptions named(std::string name, int64_t units, Choice activation = "linear") {
+  return {.units = units, .activation = std::move(activation), .name = std::move(name)};
+}
+
+DenseOptions scale(std::string name, float by) {
+  return {.units = 1,
+          .use_bias = false,
+          .kernel_initializer = {"constant", {{"value", by}}},
+          .name = std::move(name)};
+}
+
+TrainingOptions sgd_at_rate_one(PerOutput<Choice> loss, int64_t batch) {
+  return {.loss = std::move(loss),
+          .optimizer = {"sgd", {{"learningRate", 1}}},
+          .batch = {batch, batch, batch}};
+}
+
+// With SGD at rate 1 a weight moves by its gradient, which evaluate's loss confirms.
+void expect_true_gradients(Machine& machine, const std::map<std::string, Numbers>& inputs) {
+  for (const graph::Graph& entry : machine.program().entries) {
+    const Status valid = graph::verify(entry);
+    EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
+  }
+  const auto start = machine.states;
+  machine.run("train", inputs);
+  const auto moved = machine.states;
+  for (const auto& [name, values] : start) {
+    if (name.starts_with("optimizer/")) continue;
+    for (size_t i = 0; i < values.size(); ++i) {
+      constexpr float kStep = 1.0f / 64;
+      const auto loss_at = [&](float offset) {
+        machine.states = start;
+        machine.states[name][i] += offset;
+        return machine.run("evaluate", inputs).at("loss")[0];
+      };
+      const float slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
+      EXPECT_NEAR(values[i] - moved.at(name)[i], slope, 1e-3) << name << i;
+    }
+  }
+  machine.states = moved;
+}
+
+TEST(Model, SharedLayersHaveOneSetOfWeights) {
+  Model model;
+  const ModelValue x = model.input({1});
+  const LayerPtr shared = dense(scale("w", 3));
+  model.output(model.call(shared, model.call(shared, x)));
+  ASSERT_TRUE(model.status()) << model.status().error().message;
+  EXPECT_EQ(model.layers().size(), 1u);
+  EXPECT_EQ(model.calls().size(), 2u);
+  EXPECT_EQ(model.weights().size(), 1u);
+  Machine machine(model, sgd_at_rate_one("meanSquaredError", 2));
+  EXPECT_EQ(machine.predict("predict", {1, 2}), (Numbers{9, 18}));
+  // The loss (w² x - y)² has the gradient 4 w x (w² x - y).
+  machine.run("train", {{"x", {1, 0.5f}}, {"y", {8, 5}}, {"rows", {2}}});
+  EXPECT_NEAR(machine.states["w/kernel"][0], 3 - (12 * 1 - 6 * 0.5f) / 2, 1e-4);
+}
+
+TEST(Model, ResidualNetworkHasTrueGradients) {
+  Model model("residual", 5);
+  const ModelValue x = model.input({3});
+  const ModelValue h = model.call(dense(named("h", 4, "tanh")), x);
+  const ModelValue r = model.call(dense(named("r", 4, "sigmoid")), h);
+  const ModelValue both = model.call(add(), {h, r});
+  const ModelValue wide = model.call(concatenate(), {both, x});
+  model.output(model.call(dense(named("y", 2, "softmax")), wide));
+  ASSERT_TRUE(model.status()) << model.status().error().message;
+  EXPECT_EQ(model.shape(wide), (Shape{7}));
+  Machine machine(model, sgd_at_rate_one("softmaxCrossEntropy", 2));
+  expect_true_gradients(
+      machine, {{"x", {0.5f, -1, 0.25f, 1, 0.5f, -0.75f}}, {"y", {1, 0, 0, 1}}, {"rows", {2}}});
+}
+
+TEST(Model, SeveralInputsAndOutputs) {
+  Model model("two", 7);
+  const ModelValue a = model.input({2}, "a"), b = model.input({3}, "b");
+  const ModelValue h = model.call(concatenate(), {model.call(dense(named("da", 2, "tanh")), a),
+                                                  model.call(dense(named("db", 2)), b)});
+  model.output(model.call(dense(named("class", 3, "softmax")), h));
+  model.output(model.call(dense(named("size", 1)), h));
+  TrainingOptions options =
+      sgd_at_rate_one(std::vector<Choice>{"softmaxCrossEntropy", "meanSquaredError"}, 2);
+  options.labels = std::vector{Labels::Sparse, Labels::Dense};
+  options.loss_weights = std::vector{1.0, 0.25};
+  Machine machine(model, options);
+  const std::map<std::string, Numbers> inputs = {{"x/a", {1, -1, 0.5f, 2}},
+                                                 {"x/b", {0, 1, -1, 0.5f, 0.5f, 0}},
+                                                 {"y/class", {2, 0}},
+                                                 {"y/size", {1, 3}},
+                                                 {"rows", {2}}};
+  auto scores = machine.run("evaluate", inputs);
+  EXPECT_NEAR(scores["loss"][0], scores["loss/class"][0] + 0.25f * scores["loss/size"][0], 1e-6);
+  const auto predicted = machine.run("predict", inputs);
+  const Numbers& sizes = predicted.at("y/size");
+  EXPECT_NEAR(scores["loss/size"][0], (std::pow(sizes[0] - 1, 2) + std::pow(sizes[1] - 3, 2)) / 2,
+              1e-5);
+  const Numbers& classes = predicted.at("y/class");
+  EXPECT_NEAR(scores["loss/class"][0], -(std::log(classes[2]) + std::log(classes[3])) / 2, 1e-5);
+  EXPECT_TRUE(scores.contains("correct/class"));
+  EXPECT_TRUE(scores.contains("correct/size"));
+  expect_true_gradients(machine, inputs);
+}
+
+TEST(Model, AnOutputMayGoWithoutLoss) {
+  Model model;
+  const ModelValue x = model.input({1});
+  model.output(model.call(dense(scale("a", 2)), x));
+  model.output(model.call(dense(scale("b", 3)), x));
+  Machine machine(model, sgd_at_rate_one(std::vector<Choice>{{}, "meanSquaredError"}, 1));
+  const auto scores = machine.run("train", {{"x", {1}}, {"y/b", {2}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(scores.at("loss")[0], 1);
+  EXPECT_FALSE(scores.contains("loss/a"));
+  EXPECT_FLOAT_EQ(machine.states["a/kernel"][0], 2);
+  EXPECT_FLOAT_EQ(machine.states["b/kernel"][0], 1);
+}
+
+TEST(Model, NestedModelsAreFlat) {
+  Sequential inner("inner");
+  inner.add(dense({.units = 4, .activation = "tanh", .input_shape = {3}, .name = "a"}));
+  inner.add(dense(named("b", 2, "softmax")));
+  Sequential middle("middle");
+  middle.add(as_layer(inner));
+  Model outer("outer", 3);
+  outer.output(outer.call(as_layer(middle), outer.input({3})));
+  ASSERT_TRUE(outer.status()) << outer.status().error().message;
+  ASSERT_EQ(outer.weights().size(), 4u);
+  EXPECT_EQ(outer.weights()[0].name, "middle/inner/a/kernel");
+  EXPECT_EQ(outer.last_activation(0)->kind, ActivationKind::Softmax);
+
+  Sequential flat("flat", 3);
+  flat.add(dense({.units = 4, .activation = "tanh", .input_shape = {3}, .name = "a"}));
+  flat.add(dense(named("b", 2, "softmax")));
+  const TrainingOptions options = sgd_at_rate_one("softmaxCrossEntropy", 1);
+  Machine nested(outer, options), plain(flat, options);
+  for (auto& [name, values] : plain.states) {
+    if (!name.starts_with("optimizer/")) values = nested.states.at("middle/inner/" + name);
+  }
+  const Numbers x = {0.5f, -1, 2}, y = {0, 1};
+  for (int step = 0; step < 3; ++step) {
+    EXPECT_EQ(nested.step("train", x, y, 1).loss, plain.step("train", x, y, 1).loss);
+  }
+  EXPECT_EQ(nested.predict("predict", x), plain.predict("predict", x));
+}
+
+TEST(Model, FrozenLayersStayAsTheyAre) {
+  Sequential base("base");
+  base.add(dense({.units = 2, .input_shape = {2}, .name = "a"}));
+  base.add(batch_normalization({.name = "bn"}));
+  Sequential model;
+  model.add(as_layer(base, false));
+  model.add(dense({.units = 1, .name = "head"}));
+  const TrainingOptions options{
+      .loss = "meanSquaredError", .optimizer = "adam", .batch = {2, 2, 2}};
+  for (const Variable& variable : must(variables(model, options))) {
+    EXPECT_FALSE(variable.name.starts_with("optimizer/m/base/")) << variable.name;
+  }
+  Machine machine(model, options);
+  const auto before = machine.states;
+  const Numbers x = {1, 2, 3, 4}, y = {1, 2};
+  const float trained = machine.step("train", x, y, 2).loss;
+  for (const auto& [name, values] : before) {
+    if (!name.starts_with("base/")) continue;
+    EXPECT_EQ(machine.states[name], values) << name;
+  }
+  EXPECT_NE(machine.states["head/kernel"], before.at("head/kernel"));
+  // Moving statistics, as when it does not train.
+  machine.states = before;
+  EXPECT_FLOAT_EQ(machine.step("evaluate", x, y, 2).loss, trained);
+}
+
+TEST(Model, SharedStatisticsMoveTwice) {
+  Model model;
+  const LayerPtr bn = batch_normalization({.momentum = 0.5, .name = "bn"});
+  const ModelValue a = model.input({1}, "a"), b = model.input({1}, "b");
+  model.output(model.call(add(), {model.call(bn, a), model.call(bn, b)}));
+  Machine machine(model, sgd_at_rate_one("meanSquaredError", 1));
+  machine.run("train", {{"x/a", {4}}, {"x/b", {8}}, {"y", {0}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(machine.states["bn/moving_mean"][0], (0 * 0.5f + 4 * 0.5f) * 0.5f + 8 * 0.5f);
+}
+
+TEST(Model, LossIsTheMeanOverAllPlaces) {
+  Sequential model("steps", 4);
+  model.add(dense({.units = 3, .activation = "softmax", .input_shape = {2, 4}, .name = "a"}));
+  TrainingOptions options = sgd_at_rate_one("softmaxCrossEntropy", 2);
+  options.labels = Labels::Sparse;
+  Machine machine(model, options);
+  Numbers x(16);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
+  const Numbers classes = {0, 2, 1, 1};
+  const Numbers p = machine.predict("predict", x);
+  float loss = 0;
+  for (size_t place = 0; place < 4; ++place) {
+    loss -= std::log(p[place * 3 + static_cast<size_t>(classes[place])]) / 4;
+  }
+  const std::map<std::string, Numbers> inputs = {{"x", x}, {"y", classes}, {"rows", {2}}};
+  EXPECT_NEAR(machine.run("evaluate", inputs).at("loss")[0], loss, 1e-5);
+  expect_true_gradients(machine, inputs);
+}
+
+TEST(Model, MergesBroadcastAfterTheBatch) {
+  Model model;
+  const ModelValue a = model.input({2, 3}, "a"), b = model.input({3}, "b");
+  for (const LayerPtr& layer : {add(), subtract(), multiply(), average(), maximum(), minimum()}) {
+    model.output(model.call(layer, {a, b}));
+  }
+  model.output(model.call(concatenate({.axis = 1}), {a, a}));
+  ASSERT_TRUE(model.status()) << model.status().error().message;
+  Machine machine(model, {.batch = {.predict = 2}});
+  auto y = machine.run(
+      "predict", {{"x/a", {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}}, {"x/b", {1, 2, 4, 0, 0, 10}}});
+  EXPECT_EQ(y["y/add_1"], (Numbers{2, 4, 7, 5, 7, 10, 1, 2, 13, 4, 5, 16}));
+  EXPECT_EQ(y["y/subtract_1"], (Numbers{0, 0, -1, 3, 3, 2, 1, 2, -7, 4, 5, -4}));
+  EXPECT_EQ(y["y/multiply_1"], (Numbers{1, 4, 12, 4, 10, 24, 0, 0, 30, 0, 0, 60}));
+  EXPECT_EQ(y["y/average_1"], (Numbers{1, 2, 3.5f, 2.5f, 3.5f, 5, 0.5f, 1, 6.5f, 2, 2.5f, 8}));
+  EXPECT_EQ(y["y/maximum_1"], (Numbers{1, 2, 4, 4, 5, 6, 1, 2, 10, 4, 5, 10}));
+  EXPECT_EQ(y["y/minimum_1"], (Numbers{1, 2, 3, 1, 2, 4, 0, 0, 3, 0, 0, 6}));
+  EXPECT_EQ(y["y/concatenate_1"].size(), 24u);
+}
+
+TEST(Model, MistakesNameTheLayer) {
+  const auto mistake = [](auto build) {
+    Model model("m");
+    build(model);
+    const std::string message = error_of(model);
+    EXPECT_TRUE(message.starts_with("model \"m\"")) << message;
+    return message.substr(std::min<size_t>(message.size(), 9));
+  };
+  EXPECT_EQ(mistake([](Model&) {}), " has no layers");
+  EXPECT_EQ(mistake([](Model& m) { m.input({2}); }), " has no outputs");
+  EXPECT_EQ(mistake([](Model& m) {
+              m.input({2, 0});
+            }),
+            ": input \"input_1\" [2,0]: every axis must be at least 1");
+  EXPECT_EQ(mistake([](Model& m) { m.call(add(), std::vector<ModelValue>{}); }),
+            ": layer \"add_1\" (Add): is called with no input");
+  EXPECT_EQ(mistake([](Model& m) { m.call(add(), m.input({2})); }),
+            ": layer \"add_1\" (Add): takes at least two inputs, got one");
+  EXPECT_EQ(mistake([](Model& m) {
+              m.call(add(), {m.input({2}), m.input({3})});
+            }),
+            ": layer \"add_1\" (Add): the inputs [2], [3] do not broadcast to one shape");
+  EXPECT_EQ(mistake([](Model& m) {
+              m.call(flatten({}), {m.input({2}), m.input({3})});
+            }),
+            ": layer \"flatten_1\" (Flatten): takes one input, got 2");
+  EXPECT_EQ(mistake([](Model& m) { m.call(flatten({}), ModelValue{7}); }),
+            ": layer \"flatten_1\" (Flatten): the model has no value 7");
+  EXPECT_EQ(mistake([](Model& m) {
+              const LayerPtr shared = dense({.units = 1});
+              m.call(shared, m.input({2}));
+              m.call(shared, m.input({3}));
+            }),
+            ": layer \"dense_1\" (Dense): its weights fit inputs of shape [2], so it cannot be "
+            "called with [3]");
+  EXPECT_EQ(mistake([](Model& m) { m.call(dense({.units = 1, .name = "a"}), m.input({2}, "a")); }),
+            ": layer name \"a\" is that of an input");
+  EXPECT_EQ(mistake([](Model& m) { m.output(m.input({2}), "a/b"); }),
+            ": output name \"a/b\" must be 1 to 100 of the characters a-z A-Z 0-9 _ - .");
+  EXPECT_EQ(mistake([](Model& m) {
+              m.call(concatenate({.axis = 0}), m.input({2, 3}));
+            }),
+            ": layer \"concatenate_1\" (Concatenate): axis 0 must be one of 1 to 2, or -1 to -2 "
+            "from the end, for inputs [2,3]");
+  EXPECT_EQ(mistake([](Model& m) {
+              m.call(concatenate(), {m.input({2, 3}), m.input({1, 3})});
+            }),
+            ": layer \"concatenate_1\" (Concatenate): the inputs [2,3], [1,3] differ in more than "
+            "axis 2");
+}
+
+TEST(Model, OptionsFitTheOutputs) {
+  Model model("m");
+  const ModelValue x = model.input({2});
+  model.output(model.call(dense(named("a", 1)), x)).output(model.call(dense(named("b", 1)), x));
+  EXPECT_EQ(error_of(model, {.loss = std::vector<Choice>(3, "meanSquaredError")}),
+            "the model has 2 outputs, but there are 3 losses");
+  EXPECT_EQ(error_of(model, {.loss = "meanSquaredError",
+                             .loss_weights = std::vector<double>{1, INFINITY}}),
+            "a loss weight must be a finite number, got inf");
+  EXPECT_EQ(error_of(model, {.loss = "meanSquaredError", .loss_weights = std::vector<double>{}}),
+            "the model has 2 outputs, but there are 0 loss weights");
+}
+
+}  // namespace
+}  // namespace lathe::nn
