@@ -71,6 +71,17 @@ export interface BufferPlace {
   trainable?: boolean;
 }
 
+/** An entry of a generated module. */
+export interface EntryPlace {
+  name: string;
+  /** More than these have too little to do. */
+  threads: number;
+  /** Nanoseconds that one thread needs, a guess. */
+  work: number;
+  inputs: BufferPlace[];
+  outputs: BufferPlace[];
+}
+
 /** What lathe_executable_metadata says of a generated module. */
 export interface ModuleMetadata {
   version: number;
@@ -78,8 +89,7 @@ export interface ModuleMetadata {
   temporaryBytes: number;
   /** Whether the memory is shared and imported, and several threads may call an entry together. */
   threads: boolean;
-  /** `threads`: more than these have too little to do. */
-  entries: { name: string; threads: number; inputs: BufferPlace[]; outputs: BufferPlace[] }[];
+  entries: EntryPlace[];
   states: BufferPlace[];
 }
 

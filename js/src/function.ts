@@ -76,8 +76,7 @@ export class CompiledFunction<
 
   /** As `run`, without keeping a page waiting while threads are at work. */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
-    this.#live();
-    await this.#instance.idle();
+    if (this.#instance.isBusy) await this.#instance.idle();
     this.#loadAll(inputs);
     await this.#live().runAsync();
     return this.#results();
@@ -114,9 +113,9 @@ export class CompiledFunction<
 
   /** As `call`, without keeping a page waiting while threads are at work. */
   async callAsync(): Promise<void> {
-    this.#live();
-    await this.#instance.idle();
-    await this.#live().runAsync();
+    if (this.#instance.isBusy) await this.#instance.idle();
+    const pending = this.#live().runAsync();
+    if (pending !== undefined) await pending;
   }
 
   /** The elements of an output in the function's memory, which the next call overwrites. */

@@ -1,26 +1,35 @@
 /** A generated module at work: its memory, its states, one call per entry. */
-import { type BufferPlace, byteLength, elementCount, type ModuleMetadata } from './abi.js';
+import {
+  type BufferPlace,
+  byteLength,
+  elementCount,
+  type EntryPlace,
+  type ModuleMetadata,
+} from './abi.js';
 import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { Prediction } from './prediction.js';
 import type { Rows } from './rows.js';
 import type { DataArray } from './tensor.js';
-import { addModule, beginJob, jobOf, poolIsIdle, removeModule } from './threads.js';
+import { addModule, beginJob, jobOf, poolIsBusy, poolIsIdle, removeModule } from './threads.js';
+
+/** Nanoseconds of work that a page may do itself: half a frame of the screen. */
+const mostBriefWork = 8e6;
 
 /** One entry point with typed windows on its buffers. */
 export class Entry {
   readonly inputs: ReadonlyMap<string, DataArray>;
   readonly outputs: ReadonlyMap<string, DataArray>;
-  readonly #call: (mayWait: number) => void;
+  readonly #call: (how: number) => void;
   readonly #shared: SharedModule | undefined;
 
   constructor(
     { exports }: WebAssembly.Instance,
-    readonly place: ModuleMetadata['entries'][number],
+    readonly place: EntryPlace,
     shared: SharedModule | undefined,
   ) {
-    this.#call = exports[place.name] as (mayWait: number) => void;
+    this.#call = exports[place.name] as (how: number) => void;
     this.#shared = shared;
     const memory = exports.memory as WebAssembly.Memory;
     const windows = (places: BufferPlace[]) =>
@@ -66,11 +75,12 @@ export class Entry {
     else job.wait();
   }
 
-  /** Runs on threads while this one goes on, or alone where there are none. */
-  async runAsync(): Promise<void> {
+  /** Runs on threads while this one goes on; nothing to wait for where there are none. */
+  runAsync(): Promise<void> | undefined {
     const job = this.begin();
-    if (job === undefined) this.runAlone();
-    else await job.ended();
+    if (job !== undefined) return job.ended();
+    this.runAlone();
+    return undefined;
   }
 
   runAlone(): void {
@@ -82,9 +92,9 @@ export class Entry {
 
   /** Starts a run on threads; nothing where this thread should do it alone. */
   begin(): Job | undefined {
-    const { threads } = this.place;
+    const { threads, work } = this.place;
     if (this.#shared === undefined || threads < 2) return undefined;
-    return beginJob(this.#shared, this.#index, threads);
+    return beginJob(this.#shared, this.#index, threads, work < mostBriefWork);
   }
 
   get #index(): number {
@@ -153,6 +163,11 @@ export class Instance {
     }
     this.#prediction = undefined;
     if (this.#shared !== undefined) jobOf(this.#shared)?.settle();
+  }
+
+  /** Whether threads work for anyone. */
+  get isBusy(): boolean {
+    return this.#prediction?.isOver === false || poolIsBusy();
   }
 
   /** Resolves when no thread works for anyone. */

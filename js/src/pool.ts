@@ -3,6 +3,7 @@ import { LatheError } from './errors.js';
 import {
   cellOf,
   type FromWorker,
+  how,
   makeControl,
   noteDone,
   own,
@@ -26,6 +27,8 @@ interface Thread {
   post(message: ToWorker): void;
   /** Whether it keeps the process of Node alive. */
   hold(isHeld: boolean): void;
+  /** False as soon as it is gone, which events tell only later. */
+  isAlive(): boolean;
   stop(): void;
 }
 
@@ -39,6 +42,7 @@ interface NodeWorker {
   ref(): void;
   unref(): void;
   terminate(): Promise<number>;
+  performance: { eventLoopUtilization(): { idle: number } };
 }
 
 interface NodeThreads {
@@ -58,7 +62,7 @@ export const mayBlock = /* @__PURE__ */ (() => {
   }
 })();
 
-/** One run of an entry by several threads. */
+/** One run of an entry by several threads, one of them the caller's or a worker in its place. */
 export class Job {
   #isOver = false;
   #problem: string | undefined;
@@ -69,6 +73,10 @@ export class Job {
     readonly entry: string,
     /** Counts the runs of the pool. */
     readonly number: number,
+    /** Whether a caller who does not want to wait takes part all the same. */
+    private readonly isBrief: boolean,
+    /** The worker that takes the caller's place. */
+    private deputy: number | undefined,
   ) {}
 
   /** Helps until the run is over; may sleep where that is allowed. Error: a thread failed. */
@@ -80,12 +88,7 @@ export class Job {
   /** `wait` that leaves the error to others. */
   settle(): void {
     if (this.#isOver) return;
-    try {
-      (this.module.exports[this.entry] as (mayWait: number) => void)(mayBlock ? 1 : 0);
-      noteDone(this.pool.control, this.number);
-    } catch (error) {
-      this.pool.fail(this, String(error));
-    }
+    while (!this.#help()) this.pool.findLost(this);
     this.#finish();
   }
 
@@ -97,11 +100,27 @@ export class Job {
 
   /** `ended` that leaves the error to others. */
   async over(): Promise<void> {
-    const until = performance.now() + spinMs;
-    while (!this.#isOver && !this.pool.hasEnded(this)) {
-      if (performance.now() > until) await this.pool.nextEnd(this);
+    if (!this.#isOver && !(this.isBrief && this.#help())) {
+      if (this.deputy !== undefined) this.pool.call(this.deputy);
+      this.deputy = undefined;
+      const until = performance.now() + spinMs;
+      while (!this.#isOver && !this.pool.hasEnded(this)) {
+        if (performance.now() > until) await this.pool.nextEnd(this);
+      }
     }
     this.#finish();
+  }
+
+  /** Takes tasks. Returns whether the run is over; if not, others keep it waiting. */
+  #help(): boolean {
+    try {
+      const run = this.module.exports[this.entry] as (how: number) => number;
+      if (run(mayBlock ? how.maySleep : 0) === 0) return false;
+      noteDone(this.pool.control, this.number);
+    } catch (error) {
+      this.pool.fail(this, String(error));
+    }
+    return true;
   }
 
   #finish(): void {
@@ -152,12 +171,12 @@ export class Pool {
   }
 
   /**
-   * Starts a run on up to `most` threads. Nothing where one is under way, or before all threads
-   * have the module, which the first call sends them.
+   * Starts a run on up to `most` threads, the caller's among them. Nothing where one is under way,
+   * or before all threads have the module, which the first call sends them.
    */
-  begin(module: SharedModule, entry: number, most: number): Job | undefined {
-    const helpers = Math.min(most, this.size);
-    if (this.#job !== undefined || helpers < 2 || !this.#has(module)) return undefined;
+  begin(module: SharedModule, entry: number, most: number, isBrief: boolean): Job | undefined {
+    const deputy = Math.min(most, this.size) - 1;
+    if (this.#job !== undefined || deputy < 1 || !this.#has(module)) return undefined;
     const { control } = this;
     (module.exports['threads.begin'] as (entry: number) => void)(entry);
     const number = control[pooled.number]! + 1;
@@ -165,12 +184,15 @@ export class Pool {
     Atomics.store(control, pooled.awaited, 0);
     Atomics.store(control, pooled.job, packJob(this.#ids.get(module)!.id, entry));
     Atomics.store(control, pooled.number, number);
-    this.#job = new Job(this, module, module.entries[entry]!, number);
-    for (let index = 0; index < helpers; ++index) {
-      Atomics.add(control, cellOf(index, own.ticket), 1);
-      this.#ring(index);
-    }
+    this.#job = new Job(this, module, module.entries[entry]!, number, isBrief, deputy);
+    for (let index = 0; index < deputy; ++index) this.call(index);
     return this.#job;
+  }
+
+  /** Has a worker take part in the run under way. */
+  call(index: number): void {
+    Atomics.add(this.control, cellOf(index, own.ticket), 1);
+    this.#ring(index);
   }
 
   /** Whether a thread has seen the end of the run. */
@@ -190,7 +212,7 @@ export class Pool {
     if (this.#job !== job) return undefined;
     const failed = Atomics.load(this.control, pooled.failed) === 1;
     // Tasks under way still write to the memory.
-    while (failed && !this.#threads.every((_, index) => this.#isOut(index)));
+    while (failed && !this.#threads.every((each, index) => this.#isOut(index) || !each.isAlive()));
     this.#job = undefined;
     this.#end?.resolve();
     const reason = failed ? readReason(this.control) : undefined;
@@ -275,6 +297,13 @@ export class Pool {
     return this.#lost.has(index) || Atomics.load(control, cellOf(index, own.finished)) === ticket;
   }
 
+  /** Ends a run that waits for a thread that is gone. */
+  findLost(job: Job): void {
+    if (this.#job !== job) return;
+    const lost = this.#threads.findIndex((each, index) => !this.#isOut(index) && !each.isAlive());
+    if (lost >= 0) this.#lose(lost, 'it ended');
+  }
+
   /** A thread is gone: the others must not wait for it. */
   #lose(index: number, reason: string): void {
     if (this.#threads.length === 0) return;
@@ -303,6 +332,7 @@ export class Pool {
     return {
       post: (message) => worker.postMessage(message),
       hold: () => {},
+      isAlive: () => true,
       stop: () => worker.terminate(),
     };
   }
@@ -321,6 +351,8 @@ function startInNode(
   return {
     post: (message) => worker.postMessage(message),
     hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
+    // Node says -1 of a thread that has been stopped.
+    isAlive: () => worker.performance.eventLoopUtilization().idle >= 0,
     stop: () => void worker.terminate(),
   };
 }

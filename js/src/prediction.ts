@@ -40,6 +40,7 @@ export class Prediction implements PendingData {
   }
 
   async #follow(): Promise<Float32Array> {
+    await undefined; // a caller that wants the result at once helps with it
     while (this.#job !== undefined) {
       const job = this.#job;
       await job.over();

@@ -7,6 +7,9 @@
  */
 export const pooled = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
 
+/** How a thread takes part in a run, the sum of these: an entry's argument. */
+export const how = { maySleep: 1, fromBack: 2 } as const;
+
 /** A module and one of its entries in one word, so that nobody reads half of it. */
 export const packJob = (module: number, entry: number) => module * 256 + entry;
 /** The reverse of `packJob`. */

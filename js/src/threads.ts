@@ -33,7 +33,12 @@ export function jobOf(module: SharedModule): Job | undefined {
 }
 
 /** Starts a run. Nothing where one thread should do it: always before the threads are up. */
-export function beginJob(module: SharedModule, entry: number, most: number): Job | undefined {
+export function beginJob(
+  module: SharedModule,
+  entry: number,
+  most: number,
+  isBrief: boolean,
+): Job | undefined {
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
   if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
@@ -41,8 +46,11 @@ export function beginJob(module: SharedModule, entry: number, most: number): Job
     pool = undefined;
     env().giveUpThreads(reason);
   });
-  return pool.begin(module, entry, most);
+  return pool.begin(module, entry, most, isBrief);
 }
+
+/** Whether a run is under way. */
+export const poolIsBusy = () => pool?.job !== undefined;
 
 /** Resolves when no run is under way. */
 export async function poolIsIdle(): Promise<void> {

@@ -2,6 +2,7 @@
 import {
   cellOf,
   type FromWorker,
+  how,
   noteDone,
   own,
   pooled,
@@ -23,8 +24,13 @@ interface Loaded {
   entries: readonly string[];
 }
 
-/** Looks at the bell before it sleeps: some tens of microseconds, in which the next run often comes. */
-const spins = 4000;
+/**
+ * Milliseconds for which a worker looks at its bell before it sleeps: waking takes some tenths of
+ * one. It looks longer while the bell rings so often that it does not look in vain.
+ */
+const patience = { usual: 0.05, often: 2 };
+/** Looks between two at the clock: about a microsecond. */
+const looks = 500;
 
 const threads = (
   globalThis as {
@@ -38,6 +44,7 @@ let control: Int32Array<SharedArrayBuffer>;
 let index = 0;
 let handled = 0;
 let ticket = 0;
+let patienceMs = patience.usual;
 
 const at = (cell: number) => cellOf(index, cell);
 
@@ -79,10 +86,21 @@ function serve(): void {
       work();
       continue;
     }
-    let left = spins;
-    while (left > 0 && Atomics.load(control, at(own.bell)) === bell) --left;
-    if (left === 0) Atomics.wait(control, at(own.bell), bell);
+    const start = performance.now();
+    if (!rings(bell, start + patienceMs)) Atomics.wait(control, at(own.bell), bell);
+    patienceMs = performance.now() - start < patience.often ? patience.often : patience.usual;
   }
+}
+
+/** Whether the bell changes before the clock says `until`. */
+function rings(bell: number, until: number): boolean {
+  const place = at(own.bell);
+  do {
+    for (let left = looks; left > 0; --left) {
+      if (Atomics.load(control, place) !== bell) return true;
+    }
+  } while (performance.now() < until);
+  return false;
 }
 
 /** Helps with the run under way, which may be a later one than it was called for, or over. */
@@ -93,7 +111,10 @@ function work(): void {
   if (loaded !== undefined) {
     const { exports, entries } = loaded;
     try {
-      (exports[entries[entry]!] as (mayWait: number) => void)(1);
+      const run = exports[entries[entry]!] as (how: number) => number;
+      // The thread that calls the workers takes the first tasks first.
+      const manner = how.maySleep + (index % 2 === 0 ? how.fromBack : 0);
+      while (run(manner) === 0);
     } catch (error) {
       writeReason(control, String(error));
       Atomics.store(control, pooled.failed, 1);

@@ -164,7 +164,8 @@ std::string metadata(const Executable& executable) {
     const Entry& entry = executable.entries[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");
     append_json(out, entry.name);
-    append(out, ",\"threads\":", entry.threads, ',');
+    append(out, ",\"threads\":", entry.threads, ",\"work\":", static_cast<int64_t>(entry.work),
+           ',');
     append_buffers(out, "inputs", entry.inputs);
     out += ',';
     append_buffers(out, "outputs", entry.outputs);

@@ -48,10 +48,11 @@ struct Buffer {
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
-// executable for threads it is (may_wait: i32) -> (), as emit/wasm/threads.h says.
+// executable for threads it is (how: i32) -> (is_over: i32), as emit/wasm/threads.h says.
 struct Entry {
   std::string name;
   int threads = 1;  // more than these have too little to do
+  double work = 0;  // nanoseconds that one thread needs, as loop/work guesses
   std::vector<Buffer> inputs, outputs;
 };
 
@@ -76,7 +77,7 @@ struct Executable {
 
 Result<Executable> compile(const graph::Program& program, const Options& options);
 
-// {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
+// {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 std::string metadata(const Executable& executable);
 
 // Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times

@@ -16,6 +16,7 @@
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
+#include "loop/work.h"
 #include "lower/lower.h"
 #include "lower/passes.h"
 #include "opt/passes.h"
@@ -73,6 +74,7 @@ Status split_work(State& state) {
   for (loop::Entry& loops : state.loops.entries) {
     Entry& entry = state.executable.entries.emplace_back();
     entry.name = loops.name;
+    entry.work = loop::work_of(loops);
     if (options.features.threads) entry.threads = loop::split_work(loops, options.worth_splitting);
     state.executable.threads |= entry.threads > 1;
   }

@@ -78,4 +78,10 @@ double work_of(const Kernel& kernel, std::span<const Stmt> stmts) {
   return work;
 }
 
+double work_of(const Entry& entry) {
+  double work = 0;
+  for (const Kernel& kernel : entry.kernels) work += work_of(kernel, kernel.body);
+  return work;
+}
+
 }  // namespace lathe::loop

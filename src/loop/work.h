@@ -10,5 +10,6 @@ namespace lathe::loop {
 
 // About how many nanoseconds one thread needs on a current CPU with lanes.
 double work_of(const Kernel& kernel, std::span<const Stmt> stmts);
+double work_of(const Entry& entry);
 
 }  // namespace lathe::loop

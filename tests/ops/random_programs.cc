@@ -127,7 +127,7 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
         {port.name, module.buffers[id].dtype, port.shape, static_cast<uint32_t>(plan.offsets[id])});
   }
   for (const loop::Entry& entry : module.entries)
-    executable.entries.push_back({entry.name, 1, {}, {}});
+    executable.entries.push_back({entry.name, 1, 0, {}, {}});
   ASSIGN_OR_RETURN(const wasm::Module bytes,
                    emit::emit_module(module, {plan.offsets, plan.total_bytes}, {}, {},
                                      {.simd = variant.features.simd,

@@ -37,13 +37,12 @@ export class Team {
   }
 
   #call(module, memory, entry) {
-    const message = { module, memory, entry };
     return Promise.all(
       this.#workers.map(
-        (worker) =>
+        (worker, at) =>
           new Promise((done) => {
             worker.receive(({ problem }) => done(problem));
-            worker.postMessage(message);
+            worker.postMessage({ module, memory, entry, fromBack: at % 2 === 0 ? 2 : 0 });
           }),
       ),
     );

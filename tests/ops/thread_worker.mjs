@@ -2,9 +2,10 @@
 const { parentPort } = (await globalThis.process?.getBuiltinModule?.('node:worker_threads')) ?? {};
 const port = parentPort ?? globalThis;
 
-function run({ module, memory, entry }) {
+function run({ module, memory, entry, fromBack }) {
   try {
-    new WebAssembly.Instance(module, { env: { memory } }).exports[entry](1);
+    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    while (exports[entry](1 + fromBack) === 0);
     return undefined;
   } catch (error) {
     return String(error);

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/check.h"
+
 namespace lathe::emit {
 
 using wasm::FunctionBuilder;
@@ -15,15 +17,29 @@ namespace {
 
 // Cells of shared memory, in bytes.
 enum Cell : uint64_t {
-  kWork = 0,         // i64: the phase, in the upper half, and the task that is taken next
+  kWork = 0,         // i64: the phase in the upper half, the tasks taken from either end below it
   kDone = 8,         // tasks of the phase that are done
   kGeneration = 12,  // changes when waiting threads should look again
   kSleepers = 16,    // threads that wait for kGeneration to change
   kAborted = 20,
 };
 
-// Looks at the generation before a thread sleeps: some ten microseconds, about what waking costs.
-constexpr int32_t kSpins = 10000;
+// Looks at the generation before a thread gives up: some ten microseconds. One that may sleep looks
+// longer, about as long as waking costs.
+constexpr int32_t kSpins = 20000;
+constexpr int32_t kSleeperSpins = 200000;
+// Nanoseconds after which a sleeping thread gives up, because others may be gone.
+constexpr int64_t kLongestSleep = 100'000'000;
+constexpr int32_t kTimedOut = 2;  // what memory.atomic.wait32 returns then
+
+// What threads.take returns instead of a task: all are taken, or another thread was faster.
+constexpr int32_t kNone = -2;
+constexpr int32_t kLost = -1;
+constexpr uint32_t kMostTasks = 0xffff;  // of a phase
+
+// Bits of an entry's parameter.
+constexpr int32_t kMaySleep = 1;
+constexpr int32_t kFromBack = 2;
 
 FunctionBuilder& read(FunctionBuilder& code, Cell cell) {
   return code.i32_const(0).op_memory(Opcode::i32_atomic_load, {.offset = cell});
@@ -52,6 +68,7 @@ void wake_all(FunctionBuilder& code) {
 uint32_t count_of(const Phase& phase) {
   uint32_t count = 0;
   for (const Tasks& tasks : phase) count += tasks.count;
+  CHECK(count <= kMostTasks);
   return count;
 }
 
@@ -66,14 +83,27 @@ ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder)
   emit_wait();
 }
 
+// Half of the threads take tasks in order, half from the last one back: so each stays with its part
+// of the data from phase to phase, and little moves between caches.
 void ThreadsEmitter::emit_take() {
-  FunctionBuilder& code =
-      module_builder_.add_function("threads.take", {ValType::i64}, {ValType::i32});
+  FunctionBuilder& code = module_builder_.add_function(
+      "threads.take", {ValType::i64, ValType::i32, ValType::i32}, {ValType::i32});
   take_ = code.index();
-  code.i32_const(0).op_index(Opcode::local_get, 0);
-  code.op_index(Opcode::local_get, 0).i64_const(1).op(Opcode::i64_add);
-  code.op_memory(Opcode::i64_atomic_rmw_cmpxchg, {.offset = kWork});
-  code.op_index(Opcode::local_get, 0).op(Opcode::i64_eq);
+  const uint32_t front = code.add_local(ValType::i32), back = code.add_local(ValType::i32);
+  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(0xffff);
+  code.op(Opcode::i32_and).op_index(Opcode::local_tee, front);
+  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(16);
+  code.op(Opcode::i32_shr_u).op_index(Opcode::local_tee, back).op(Opcode::i32_add);
+  code.op_index(Opcode::local_get, 2).op(Opcode::i32_ge_u);
+  code.if_().i32_const(kNone).op(Opcode::return_).end();
+  code.i32_const(0).op_index(Opcode::local_get, 0).op_index(Opcode::local_get, 0);
+  code.i64_const(1 << 16).i64_const(1).op_index(Opcode::local_get, 1).op(Opcode::select);
+  code.op(Opcode::i64_add).op_memory(Opcode::i64_atomic_rmw_cmpxchg, {.offset = kWork});
+  code.op_index(Opcode::local_get, 0).op(Opcode::i64_ne);
+  code.if_().i32_const(kLost).op(Opcode::return_).end();
+  code.op_index(Opcode::local_get, 2).i32_const(1).op(Opcode::i32_sub);
+  code.op_index(Opcode::local_get, back).op(Opcode::i32_sub);
+  code.op_index(Opcode::local_get, front).op_index(Opcode::local_get, 1).op(Opcode::select);
 }
 
 // Nobody counts a task of the next phase before the phase is there.
@@ -87,32 +117,35 @@ void ThreadsEmitter::emit_advance() {
   wake_all(code);
 }
 
-// Until the phase is another or the run is aborted. Both happen before the generation changes, and
-// are looked for after it is read; so nobody waits for a change that has been.
+// Until the phase is another or the run is aborted: 1. Both happen before the generation changes,
+// and are looked for after it is read; so nobody waits for a change that has been. 0 when the
+// thread's patience is over first.
 void ThreadsEmitter::emit_wait() {
   FunctionBuilder& code =
-      module_builder_.add_function("threads.wait", {ValType::i32, ValType::i32}, {});
+      module_builder_.add_function("threads.wait", {ValType::i32, ValType::i32}, {ValType::i32});
   wait_ = code.index();
   const uint32_t generation = code.add_local(ValType::i32);
   const uint32_t spins = code.add_local(ValType::i32);
   code.loop();
   read(code, kGeneration).op_index(Opcode::local_set, generation);
   phase_of_work(code).op_index(Opcode::local_get, 0).op(Opcode::i32_ne);
-  read(code, kAborted).op(Opcode::i32_or).if_().op(Opcode::return_).end();
-  code.i32_const(kSpins).op_index(Opcode::local_set, spins).loop();
+  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
+  code.i32_const(kSleeperSpins).i32_const(kSpins).op_index(Opcode::local_get, 1);
+  code.op(Opcode::select).op_index(Opcode::local_set, spins).loop();
   read(code, kGeneration).op_index(Opcode::local_get, generation).op(Opcode::i32_ne).br_if(1);
   code.op_index(Opcode::local_get, spins).i32_const(1).op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, spins).br_if(0).end();
-  code.op_index(Opcode::local_get, 1).if_();
+  code.op_index(Opcode::local_get, 1).op(Opcode::i32_eqz).if_().i32_const(0);
+  code.op(Opcode::return_).end();
   add(code, kSleepers, 1).op(Opcode::drop);
-  code.i32_const(0).op_index(Opcode::local_get, generation).i64_const(-1);
-  code.op_memory(Opcode::memory_atomic_wait32, {.offset = kGeneration}).op(Opcode::drop);
-  add(code, kSleepers, -1).op(Opcode::drop).end();
-  code.br(0).end();
+  code.i32_const(0).op_index(Opcode::local_get, generation).i64_const(kLongestSleep);
+  code.op_memory(Opcode::memory_atomic_wait32, {.offset = kGeneration});
+  add(code, kSleepers, -1).op(Opcode::drop);
+  code.i32_const(kTimedOut).op(Opcode::i32_ne).br_if(0).end().i32_const(0);
 }
 
 //   loop
-//     work = what there is to do; return if it is of another entry or aborted
+//     work = what there is to do; return 1 if it is of another entry or aborted
 //     block none
 //       block ran
 //         switch (phase) { case p: if (no task left) br none; take it or start over; run it; br ran
@@ -122,26 +155,33 @@ void ThreadsEmitter::emit_wait() {
 //       br loop
 //     end
 //     wait for the next phase
-//     br loop
+//     br loop, unless patience is over
+//   end
+//   0
 void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> phases) {
-  FunctionBuilder& code = module_builder_.add_function(std::string(name), {ValType::i32}, {});
+  FunctionBuilder& code =
+      module_builder_.add_function(std::string(name), {ValType::i32}, {ValType::i32});
   module_builder_.export_function(name, code.index());
   const uint32_t work = code.add_local(ValType::i64), phase = code.add_local(ValType::i32);
   const uint32_t task = code.add_local(ValType::i32), all = code.add_local(ValType::i32);
+  const uint32_t from_back = code.add_local(ValType::i32);
   const auto first = static_cast<int32_t>(phases_);
   const auto count = static_cast<uint32_t>(phases.size());
   first_phases_.push_back(phases_);
   phases_ += count + 1;  // the last one is none: the run is over
-  if (count == 0) return;
+  if (count == 0) {
+    code.i32_const(1);
+    return;
+  }
 
+  code.op_index(Opcode::local_get, 0).i32_const(kFromBack).op(Opcode::i32_and);
+  code.op_index(Opcode::local_set, from_back);
   code.loop().i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
-  code.op_index(Opcode::local_tee, work).op(Opcode::i32_wrap_i64);
-  code.op_index(Opcode::local_set, task);
-  code.op_index(Opcode::local_get, work).i64_const(32).op(Opcode::i64_shr_u);
+  code.op_index(Opcode::local_tee, work).i64_const(32).op(Opcode::i64_shr_u);
   code.op(Opcode::i32_wrap_i64).i32_const(first).op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
   code.op(Opcode::i32_ge_u);
-  read(code, kAborted).op(Opcode::i32_or).if_().op(Opcode::return_).end();
+  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
 
   code.block().block();
   std::vector<uint32_t> cases;
@@ -152,8 +192,10 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
     const uint32_t ran = count - 1 - p, none = ran + 1, again = ran + 2;
     const auto total = static_cast<int32_t>(count_of(phases[p]));
     code.end();
-    code.op_index(Opcode::local_get, task).i32_const(total).op(Opcode::i32_ge_u).br_if(none);
-    code.op_index(Opcode::local_get, work).call(take_).op(Opcode::i32_eqz).br_if(again);
+    code.op_index(Opcode::local_get, work).op_index(Opcode::local_get, from_back);
+    code.i32_const(total).call(take_).op_index(Opcode::local_tee, task);
+    code.i32_const(kNone).op(Opcode::i32_eq).br_if(none);
+    code.op_index(Opcode::local_get, task).i32_const(0).op(Opcode::i32_lt_s).br_if(again);
     code.i32_const(total).op_index(Opcode::local_set, all);
     uint32_t begin = 0;
     for (const Tasks& tasks : phases[p]) {
@@ -175,7 +217,13 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add).call(advance_).end();
   code.br(1).end();
   code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add);
-  code.op_index(Opcode::local_get, 0).call(wait_).br(0).end();
+  code.op_index(Opcode::local_get, 0)
+      .i32_const(kMaySleep)
+      .op(Opcode::i32_and)
+      .call(wait_)
+      .br_if(0)
+      .end()
+      .i32_const(0);
 }
 
 void ThreadsEmitter::finish() {

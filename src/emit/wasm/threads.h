@@ -17,8 +17,10 @@ class ThreadsEmitter {
  public:
   explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder);
 
-  // Exports a function (may_wait: i32) -> () that any number of threads call. It returns when the
-  // run is over: all tasks are done. A thread with may_wait = 0 spins where others sleep.
+  // Exports a function (how: i32) -> (is_over: i32) that any number of threads call. It returns 1
+  // when the run is over: all tasks are done. It returns 0 when it has waited for the tasks of
+  // others some ten microseconds, or a tenth of a second if it may sleep. how: 1, may sleep; 2,
+  // takes the last tasks first; or both together.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
   // Exports "threads.begin" (entry: i32) -> (), which starts a run of the entry of this number when
@@ -32,9 +34,9 @@ class ThreadsEmitter {
   void emit_wait();
 
   wasm::ModuleBuilder& module_builder_;
-  uint32_t take_ = 0;     // (work) -> (whether it was still so, and the task is taken)
+  uint32_t take_ = 0;     // (work, from_back, all) -> (the task that is taken, or why none is)
   uint32_t advance_ = 0;  // (phase that is done) -> ()
-  uint32_t wait_ = 0;     // (phase, may_wait) -> ()
+  uint32_t wait_ = 0;     // (phase, may_sleep) -> (whether to look again)
   uint32_t phases_ = 0;
   std::vector<uint32_t> first_phases_;  // of each entry
 };

@@ -59,7 +59,7 @@ TEST(Compile, MetadataIsJson) {
   EXPECT_EQ(metadata(*executable),
             "{\"version\":1,\"memoryBytes\":256,\"temporaryBytes\":0,\"threads\":false,\"entries\":"
             "[{\"name\":\"run\","
-            "\"threads\":1,\"inputs\":[{"
+            "\"threads\":1,\"work\":5,\"inputs\":[{"
             "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":64}],"
             "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}]}],"
             "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":128}]}");
