@@ -35,9 +35,15 @@ function describeCore(bytes) {
   return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
 }
 
-function render({ operations, activations, losses, optimizers, initializers, scheduleFields }) {
-  const typeOf = ({ default: value }) => (typeof value === 'boolean' ? 'boolean' : 'number');
-  const union = (rows) => rows.map(({ name }) => `'${name}'`).join(' | ');
+function render(tables) {
+  const { operations, activations, losses, metrics, optimizers, initializers } = tables;
+  const { regularizers, constraints, scheduleFields } = tables;
+  const alternatives = (words) => words.map((word) => `'${word}'`).join(' | ');
+  const typeOf = ({ default: value, words }) =>
+    words ? alternatives(words) : typeof value === 'boolean' ? 'boolean' : 'number';
+  const union = (rows) => alternatives(rows.map(({ name }) => name));
+  const shortened = (rows) =>
+    alternatives(rows.flatMap((row) => (row.short === '' ? [row.name] : [row.name, row.short])));
   const list = (rows) => `[${rows.map(({ name }) => `'${name}'`).join(', ')}] as const`;
   const fields = ({ parameters }) =>
     parameters.map((each) => `${each.name}?: ${typeOf(each)}`).join('; ');
@@ -56,11 +62,17 @@ function render({ operations, activations, losses, optimizers, initializers, sch
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,
     '/** Names of the losses. */',
-    `export type LossName = ${union(losses)};`,
+    `export type LossName = ${shortened(losses)};`,
+    '/** Names of the metrics; every loss is one, too. */',
+    `export type MetricName = LossName | ${shortened(metrics)};`,
     '/** Names of the optimisers. */',
     `export type OptimizerName = ${union(optimizers)};`,
     '/** Names of the initialisers. */',
     `export type InitializerName = ${union(initializers)};`,
+    '/** Names of the regularisers. */',
+    `export type RegularizerName = ${union(regularizers)};`,
+    '/** Names of the constraints. */',
+    `export type ConstraintName = ${union(constraints)};`,
     '',
     '/** An activation with its parameters. */',
     `export type ActivationConfig =\n${activations.map((row) => `  | ${config(row)}`).join('\n')};`,

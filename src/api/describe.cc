@@ -13,6 +13,10 @@ namespace {
 
 std::string spelled_default(const nn::Parameter& parameter) {
   if (parameter.range == nn::Range::Flag) return parameter.standard != 0 ? "true" : "false";
+  if (parameter.range == nn::Range::Seed) return "null";
+  if (parameter.range == nn::Range::Word) {
+    return json_string(nn::words_of(parameter)[static_cast<size_t>(parameter.standard)]);
+  }
   return concat(parameter.standard);
 }
 
@@ -30,11 +34,15 @@ void append_list(std::string& out, std::string_view key, const Range& range, Spe
 }
 
 std::string spelled_row(const nn::Row& row) {
-  std::string out = concat("{\"name\":", json_string(row.name), ",");
+  std::string out =
+      concat("{\"name\":", json_string(row.name), ",\"short\":", json_string(row.short_name), ",");
   std::string parameters = "{";
   append_list(parameters, "parameters", row.parameters(), [](const nn::Parameter& parameter) {
-    return concat("{\"name\":", json_string(parameter.name),
-                  ",\"default\":", spelled_default(parameter), "}");
+    std::string each = concat("{\"name\":", json_string(parameter.name),
+                              ",\"default\":", spelled_default(parameter));
+    const auto words = nn::words_of(parameter);
+    if (!words.empty()) append_list(each, "words", words, json_string);
+    return each + '}';
   });
   return out + parameters.substr(1) + '}';
 }
@@ -99,6 +107,9 @@ std::string describe() {
   append_list(out, "losses", nn::losses(), spelled_row);
   append_list(out, "optimizers", nn::optimizers(), spelled_row);
   append_list(out, "initializers", nn::initializers(), spelled_row);
+  append_list(out, "metrics", nn::metrics(), spelled_row);
+  append_list(out, "regularizers", nn::regularizers(), spelled_row);
+  append_list(out, "constraints", nn::constraints(), spelled_row);
   append_list(out, "layers", nn::layer_classes(), json_string);
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::kScheduleFields,

@@ -236,12 +236,16 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   for (const auto& [name, each] : json->items()) {
     if (name == "name" && each.is_string()) {
       choice.name = each.get_ref<const std::string&>();
+    } else if (name != "name" && each.is_string()) {
+      choice.parameters.emplace_back(name, each.get_ref<const std::string&>());
     } else if (name != "name" && (each.is_number() || each.is_boolean())) {
       choice.parameters.emplace_back(name,
                                      each.is_boolean() ? each.get<bool>() : each.get<double>());
+    } else if (name != "name" && each.is_null()) {
+      continue;
     } else {
       const std::string inner = concat(key, '.', name);
-      return mistake(inner, name == "name" ? "a string" : "a number, true or false", each);
+      return mistake(inner, name == "name" ? "a string" : "a number, a word, true or false", each);
     }
   }
   if (choice.name.empty()) {

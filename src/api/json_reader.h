@@ -45,7 +45,8 @@ class ObjectReader {
   void operator()(std::string_view key, double& value);
   // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other; integers of at least -1.
   void operator()(std::string_view key, nn::Sizes& value);
-  // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent.
+  // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent,
+  // also for a parameter.
   void operator()(std::string_view key, nn::Choice& value);
 
   // The value of a key, or null if it is absent; read as required, absence is a mistake.

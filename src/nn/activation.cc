@@ -1,6 +1,7 @@
 #include "nn/activation.h"
 
 #include "ops/activations.h"
+#include "ops/arithmetic.h"
 
 namespace lathe::nn {
 namespace {
@@ -21,8 +22,8 @@ LayerPtr activation(ActivationOptions options) {
 }
 
 Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x) {
-  float p[4];
-  for (int i = 0; i < 4; ++i) p[i] = static_cast<float>(activation.parameters[i]);
+  float p[kMaxParameters];
+  for (size_t i = 0; i < kMaxParameters; ++i) p[i] = static_cast<float>(activation.parameters[i]);
   switch (activation.kind) {
 #define APPLY(...) __VA_ARGS__
 #define ACTIVATION(name_, text_, apply_, parameters_) \

@@ -18,9 +18,12 @@ struct Variable {
   bool trainable = false;
 };
 
-// The content at the start, row-major: a function of the seed, the name, the shape and the
-// initialiser only. The laws are those of TensorFlow.js (fans of the last two axes; truncated at
-// two deviations without correction), the numbers are our own.
+// An error if the initialiser cannot fill this shape.
+Status check_initializer(const Chosen<InitializerKind>& chosen, const graph::Shape& shape);
+
+// The content at the start, row-major: a function of the shape, the initialiser and its seed, or
+// else the seed here and the name. The laws are those of TensorFlow.js (fans of the last two axes;
+// truncated at two deviations without correction), the numbers are our own.
 std::vector<float> initial_value(const Variable& variable, uint64_t seed);
 
 }  // namespace lathe::nn

@@ -148,6 +148,8 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
     TRY(check_shape(weight.name, weight.shape));
     auto initializer = find_initializer(weight.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
+    const Status fits = check_initializer(*initializer, weight.shape);
+    if (!fits) return fail(concat(weight.name, ": ", fits.error().message));
     weight.name = concat(name, '/', weight.name);
     weight.trainable = weight.trainable && layer->trainable();
   }

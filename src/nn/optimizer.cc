@@ -2,6 +2,8 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "ops/arithmetic.h"
+#include "ops/reductions.h"
 
 namespace lathe::nn {
 namespace {
@@ -10,13 +12,17 @@ using graph::Builder;
 using graph::DType;
 using graph::Tensor;
 
-// What the columns SLOTS and POWERS of a row say.
+// What the columns SLOTS and POWERS of a row say; numbers are indices of parameters.
+struct Slot {
+  std::string_view name;
+  int start = -1, wanted = -1;
+};
 struct Keeps {
-  std::vector<std::string_view> slots;
-  std::vector<size_t> powers;  // indices of parameters
+  std::vector<Slot> slots;
+  std::vector<size_t> powers;
 };
 
-Keeps keeps(OptimizerKind kind) {
+Keeps all_of(OptimizerKind kind) {
   switch (kind) {
 #define SLOTS(...) \
   { __VA_ARGS__ }
@@ -32,6 +38,15 @@ Keeps keeps(OptimizerKind kind) {
   return {};
 }
 
+// Without the slots that these parameters do not need.
+Keeps keeps(const Chosen<OptimizerKind>& optimizer) {
+  Keeps kept = all_of(optimizer.kind);
+  std::erase_if(kept.slots, [&](const Slot& slot) {
+    return slot.wanted >= 0 && optimizer.parameters[static_cast<size_t>(slot.wanted)] == 0;
+  });
+  return kept;
+}
+
 std::string power_name(OptimizerKind kind, size_t parameter) {
   return concat("optimizer/", optimizers()[static_cast<size_t>(kind)].parameters()[parameter].name,
                 "_power");
@@ -45,65 +60,159 @@ Chosen<InitializerKind> starts_at(double value) { return {InitializerKind::Const
 
 // One weight in one step: everything its formula reads, and what it becomes.
 struct Step {
-  Tensor weight, gradient, learning_rate;
+  Tensor weight, gradient, learning_rate, count;  // `count`: steps before this one
+  std::array<float, kMaxParameters> p{};
   std::vector<Tensor> slots, powers;
   std::vector<Tensor> new_slots;
   Tensor new_weight;
 };
 
-void sgd(const Chosen<OptimizerKind>&, Step& s) {
-  s.new_weight = s.weight - s.learning_rate * s.gradient;
-}
+// The mean of old and new, where the old keeps this share.
+Tensor moving(float share, Tensor old, Tensor now) { return share * old + (1 - share) * now; }
 
-void momentum(const Chosen<OptimizerKind>& optimizer, Step& s) {
-  const float momentum = static_cast<float>(optimizer.parameters[1]);
-  const bool use_nesterov = optimizer.parameters[2] != 0;
-  const Tensor accumulation = momentum * s.slots[0] + s.gradient;
-  const Tensor direction = use_nesterov ? s.gradient + momentum * accumulation : accumulation;
+void sgd(Step& s) { s.new_weight = s.weight - s.learning_rate * s.gradient; }
+
+void momentum(Step& s) {
+  const bool use_nesterov = s.p[2] != 0;
+  const Tensor accumulation = s.p[1] * s.slots[0] + s.gradient;
+  const Tensor direction = use_nesterov ? s.gradient + s.p[1] * accumulation : accumulation;
   s.new_slots = {accumulation};
   s.new_weight = s.weight - s.learning_rate * direction;
 }
 
+// Duchi, Hazan, Singer, "Adaptive subgradient methods", 2011.
+void adagrad(Step& s) {
+  const Tensor accumulator = s.slots[0] + s.gradient * s.gradient;
+  s.new_slots = {accumulator};
+  s.new_weight = s.weight - s.learning_rate * (s.gradient / graph::sqrt(accumulator + s.p[2]));
+}
+
+// Zeiler, "ADADELTA: an adaptive learning rate method", 2012; as TensorFlow.js it divides by the
+// mean before this step.
+void adadelta(Step& s) {
+  const float rho = s.p[1], epsilon = s.p[2];
+  const Tensor update =
+      graph::sqrt(s.slots[1] + epsilon) / graph::sqrt(s.slots[0] + epsilon) * s.gradient;
+  s.new_slots = {moving(rho, s.slots[0], s.gradient * s.gradient),
+                 moving(rho, s.slots[1], update * update)};
+  s.new_weight = s.weight - s.learning_rate * update;
+}
+
 // Kingma, Ba, "Adam: a method for stochastic optimization", 2015; epsilon is added outside the
 // root.
-void adam(const Chosen<OptimizerKind>& optimizer, Step& s) {
-  const auto [rate, beta1, beta2, epsilon] = optimizer.parameters;
-  const Tensor m =
-      static_cast<float>(beta1) * s.slots[0] + static_cast<float>(1 - beta1) * s.gradient;
-  const Tensor v = static_cast<float>(beta2) * s.slots[1] +
-                   static_cast<float>(1 - beta2) * (s.gradient * s.gradient);
+void adam(Step& s) {
+  const Tensor m = moving(s.p[1], s.slots[0], s.gradient);
+  const Tensor v = moving(s.p[2], s.slots[1], s.gradient * s.gradient);
   const Tensor mean = m / (1.0f - s.powers[0]);
   const Tensor deviation = graph::sqrt(v / (1.0f - s.powers[1]));
   s.new_slots = {m, v};
-  s.new_weight = s.weight - s.learning_rate * (mean / (deviation + static_cast<float>(epsilon)));
+  s.new_weight = s.weight - s.learning_rate * (mean / (deviation + s.p[3]));
 }
 
-void apply(const Chosen<OptimizerKind>& optimizer, Step& step) {
-  switch (optimizer.kind) {
-    case OptimizerKind::Sgd:
-      return sgd(optimizer, step);
-    case OptimizerKind::Momentum:
-      return momentum(optimizer, step);
-    case OptimizerKind::Adam:
-      return adam(optimizer, step);
+// Section 7.1 of the same paper.
+void adamax(Step& s) {
+  const Tensor m = moving(s.p[1], s.slots[0], s.gradient);
+  const Tensor v = maximum(s.p[2] * s.slots[1], absolute(s.gradient));
+  const Tensor rate = s.learning_rate / ((1.0f - s.powers[0]) * (1.0f + s.p[4] * s.count));
+  s.new_slots = {m, v};
+  s.new_weight = s.weight - rate * (m / (v + s.p[3]));
+}
+
+// Tieleman, Hinton, lecture 6.5 of "Neural networks for machine learning", 2012. Centered, epsilon
+// is added as elsewhere: TensorFlow.js subtracts it and takes roots of negative numbers.
+void rms_prop(Step& s) {
+  const float decay = s.p[1], share = s.p[2], epsilon = s.p[3];
+  const bool centered = s.p[4] != 0;
+  const Tensor square = moving(decay, s.slots[0], s.gradient * s.gradient);
+  s.new_slots = {square};
+  Tensor variance = square;
+  Tensor mean;
+  if (centered) {
+    mean = moving(decay, s.slots.back(), s.gradient);
+    variance = maximum(square - mean * mean, zero(square));
   }
+  Tensor update = s.learning_rate * s.gradient / graph::sqrt(variance + epsilon);
+  if (share != 0) {
+    update = share * s.slots[1] + update;
+    s.new_slots.push_back(update);
+  }
+  if (centered) s.new_slots.push_back(mean);
+  s.new_weight = s.weight - update;
+}
+
+void apply(OptimizerKind kind, Step& step) {
+  switch (kind) {
+    case OptimizerKind::Sgd:
+      return sgd(step);
+    case OptimizerKind::Momentum:
+      return momentum(step);
+    case OptimizerKind::Adagrad:
+      return adagrad(step);
+    case OptimizerKind::Adadelta:
+      return adadelta(step);
+    case OptimizerKind::Adam:
+    case OptimizerKind::AdamW:
+      return adam(step);
+    case OptimizerKind::Adamax:
+      return adamax(step);
+    case OptimizerKind::RmsProp:
+      return rms_prop(step);
+  }
+}
+
+Tensor sum_of_squares(Tensor x) { return ops::reduce_sum(x * x, std::nullopt, false); }
+
+// x cut so that the norm, whose square is given, is at most `most`.
+Tensor cut(Tensor x, Tensor square, float most) {
+  return x * (most / maximum(graph::sqrt(square), x.builder->scalar(most)));
+}
+
+std::vector<Tensor> clipped(const Chosen<OptimizerKind>& optimizer,
+                            std::span<const Tensor> gradients) {
+  const auto limit = [&](OptimizerOption option) {
+    return static_cast<float>(option_of(optimizer, option));
+  };
+  std::vector<Tensor> result(gradients.begin(), gradients.end());
+  if (const float most = limit(OptimizerOption::ClipValue); most > 0) {
+    for (Tensor& each : result) each = ops::clip_by_value(each, -most, most);
+  }
+  if (const float most = limit(OptimizerOption::ClipNorm); most > 0) {
+    for (Tensor& each : result) each = cut(each, sum_of_squares(each), most);
+  }
+  if (const float most = limit(OptimizerOption::GlobalClipNorm); most > 0 && !result.empty()) {
+    Tensor square = sum_of_squares(result[0]);
+    for (size_t i = 1; i < result.size(); ++i) square = square + sum_of_squares(result[i]);
+    for (Tensor& each : result) each = cut(each, square, most);
+  }
+  return result;
 }
 
 }  // namespace
 
+Status check_optimizer(const Chosen<OptimizerKind>& optimizer) {
+  int limits = 0;
+  for (const auto option :
+       {OptimizerOption::ClipValue, OptimizerOption::ClipNorm, OptimizerOption::GlobalClipNorm}) {
+    limits += option_of(optimizer, option) > 0;
+  }
+  if (limits < 2) return {};
+  return fail("an optimizer takes one of clipValue, clipNorm and globalClipNorm");
+}
+
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights) {
-  const Keeps kept = keeps(optimizer.kind);
+  const Keeps kept = keeps(optimizer);
   std::vector<Variable> variables;
   variables.push_back({std::string(kLearningRate), {}, starts_at(optimizer.parameters[0])});
-  variables.push_back({"optimizer/step", {}, starts_at(0)});
+  variables.push_back({std::string(kStepCount), {}, starts_at(0)});
   for (const size_t parameter : kept.powers) {
     variables.push_back(
         {power_name(optimizer.kind, parameter), {}, starts_at(optimizer.parameters[parameter])});
   }
-  for (const std::string_view slot : kept.slots) {
+  for (const Slot& slot : kept.slots) {
+    const double start = slot.start < 0 ? 0 : optimizer.parameters[static_cast<size_t>(slot.start)];
     for (const Variable& weight : weights) {
-      variables.push_back({slot_name(slot, weight.name), weight.shape, starts_at(0)});
+      variables.push_back({slot_name(slot.name, weight.name), weight.shape, starts_at(start)});
     }
   }
   return variables;
@@ -112,34 +221,39 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
 void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer,
                         std::span<const Variable> weights, std::span<const Tensor> gradients) {
   CHECK(weights.size() == gradients.size());
-  const Keeps kept = keeps(optimizer.kind);
+  const Keeps kept = keeps(optimizer);
   const Tensor rate = builder.state(kLearningRate, DType::F32, {});
+  const Tensor count = builder.state(kStepCount, DType::F32, {});
+  const auto decay = static_cast<float>(option_of(optimizer, OptimizerOption::WeightDecay));
   std::vector<Tensor> powers;
   for (const size_t parameter : kept.powers) {
     powers.push_back(builder.state(power_name(optimizer.kind, parameter), DType::F32, {}));
   }
+  Step step;
+  step.learning_rate = rate;
+  step.count = count;
+  step.powers = powers;
+  for (size_t i = 0; i < step.p.size(); ++i)
+    step.p[i] = static_cast<float>(optimizer.parameters[i]);
+  const std::vector<Tensor> cut_gradients = clipped(optimizer, gradients);
   for (size_t i = 0; i < weights.size(); ++i) {
-    const Variable& weight = weights[i];
-    Step step{builder.state(weight.name, DType::F32, weight.shape),
-              gradients[i],
-              rate,
-              {},
-              powers,
-              {},
-              {}};
-    for (const std::string_view slot : kept.slots) {
-      step.slots.push_back(builder.state(slot_name(slot, weight.name), DType::F32, weight.shape));
+    const Variable& variable = weights[i];
+    const Tensor weight = builder.state(variable.name, DType::F32, variable.shape);
+    step.weight = decay > 0 ? weight - weight * (rate * decay) : weight;
+    step.gradient = cut_gradients[i];
+    step.slots.clear();
+    for (const Slot& slot : kept.slots) {
+      step.slots.push_back(
+          builder.state(slot_name(slot.name, variable.name), DType::F32, variable.shape));
     }
-    apply(optimizer, step);
-    builder.update(step.weight, step.new_weight);
+    apply(optimizer.kind, step);
+    builder.update(weight, step.new_weight);
     for (size_t k = 0; k < step.slots.size(); ++k) builder.update(step.slots[k], step.new_slots[k]);
   }
   for (size_t i = 0; i < powers.size(); ++i) {
-    const float base = static_cast<float>(optimizer.parameters[kept.powers[i]]);
-    builder.update(powers[i], base * powers[i]);
+    builder.update(powers[i], step.p[kept.powers[i]] * powers[i]);
   }
-  const Tensor step_count = builder.state("optimizer/step", DType::F32, {});
-  builder.update(step_count, step_count + 1.0f);
+  builder.update(count, count + 1.0f);
 }
 
 }  // namespace lathe::nn

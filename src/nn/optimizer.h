@@ -11,6 +11,10 @@
 namespace lathe::nn {
 
 inline constexpr std::string_view kLearningRate = "optimizer/learning_rate";
+inline constexpr std::string_view kStepCount = "optimizer/step";
+
+// An error if its options exclude each other.
+Status check_optimizer(const Chosen<OptimizerKind>& optimizer);
 
 // optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every power
 // the optimiser keeps, and optimizer/SLOT/WEIGHT for every slot and weight.

@@ -9,24 +9,53 @@
 namespace lathe::nn {
 namespace {
 
+constexpr double kMaxExact = 9007199254740992;  // 2^53
+
 #define PARAMETERS(...) \
   {                     \
     { __VA_ARGS__ }     \
   }
 constexpr Row kActivations[] = {
-#define ACTIVATION(name_, text_, apply_, ...) {text_, __VA_ARGS__},
+#define ACTIVATION(name_, text_, apply_, ...) {text_, {}, __VA_ARGS__},
 #include "nn/tables.def"
 };
 constexpr Row kLosses[] = {
-#define LOSS(name_, text_, ...) {text_, {}},
+#define LOSS(name_, text_, short_, form_, ...) {text_, short_, __VA_ARGS__},
 #include "nn/tables.def"
 };
-constexpr Row kOptimizers[] = {
-#define OPTIMIZER(name_, text_, slots_, powers_, ...) {text_, __VA_ARGS__},
+constexpr Row kMetrics[] = {
+#define METRIC(name_, text_, short_, final_, sums_, ...) {text_, short_, __VA_ARGS__},
 #include "nn/tables.def"
 };
 constexpr Row kInitializers[] = {
-#define INITIALIZER(name_, text_, law_, ...) {text_, __VA_ARGS__},
+#define INITIALIZER(name_, text_, law_, ...) {text_, {}, __VA_ARGS__},
+#include "nn/tables.def"
+};
+constexpr Row kRegularizers[] = {
+#define REGULARIZER(name_, text_, penalty_, ...) {text_, {}, __VA_ARGS__},
+#include "nn/tables.def"
+};
+constexpr Row kConstraints[] = {
+#define CONSTRAINT(name_, text_, project_, ...) {text_, {}, __VA_ARGS__},
+#include "nn/tables.def"
+};
+constexpr Parameter kOptimizerOptions[] = {
+#define OPTIMIZER_OPTION(name_, ...) {__VA_ARGS__},
+#include "nn/tables.def"
+};
+
+// The row with the options that it does not name.
+constexpr Row with_options(Row row) {
+  for (const Parameter& option : kOptimizerOptions) {
+    size_t at = 0;
+    while (!row.slots[at].name.empty() && row.slots[at].name != option.name) ++at;
+    if (row.slots[at].name.empty()) row.slots[at] = option;
+  }
+  return row;
+}
+
+constexpr Row kOptimizers[] = {
+#define OPTIMIZER(name_, text_, slots_, powers_, ...) with_options({text_, {}, __VA_ARGS__}),
 #include "nn/tables.def"
 };
 #undef PARAMETERS
@@ -60,8 +89,16 @@ std::string_view requirement(Range range) {
       return "a finite number above 0";
     case Range::Fraction:
       return "a number from 0 to below 1";
+    case Range::Count:
+      return "a positive integer";
+    case Range::Axis:
+      return "an integer";
+    case Range::Seed:
+      return "an integer from 0 to 2^53";
     case Range::Flag:
       return "true or false";
+    case Range::Word:
+      return "one of ";
   }
   return {};
 }
@@ -78,15 +115,45 @@ bool inside(Range range, double value) {
       return narrow > 0;
     case Range::Fraction:
       return value >= 0 && narrow < 1;
+    case Range::Count:
+      return value >= 1 && value <= INT32_MAX && value == std::floor(value);
+    case Range::Axis:
+      return std::fabs(value) <= INT32_MAX && value == std::floor(value);
+    case Range::Seed:
+      return value >= 0 && value <= kMaxExact && value == std::floor(value);
     case Range::Flag:
       return value == 0 || value == 1;
+    case Range::Word:
+      return false;
   }
   return false;
 }
 
+// The number that stands for a setting; `whose` is how errors call the parameter's row.
+Result<double> number_of(const std::string& whose, const Parameter& parameter,
+                         const Setting& setting) {
+  if (parameter.range == Range::Word && !setting.word.empty()) {
+    const std::vector<std::string_view> words = words_of(parameter);
+    const auto at = std::ranges::find_if(
+        words, [&](std::string_view word) { return same_name(word, setting.word); });
+    if (at != words.end()) return static_cast<double>(at - words.begin());
+    return fail(unknown_name(concat(parameter.name, " of ", whose), setting.word, words));
+  }
+  if (setting.word.empty() && inside(parameter.range, setting.number)) return setting.number;
+  const std::string got =
+      setting.word.empty() ? concat(setting.number) : concat('"', setting.word, '"');
+  return fail(concat(whose, ": ", parameter.name, " must be ", requirement(parameter.range),
+                     parameter.words, ", got ", got));
+}
+
+bool is_called(const Row& row, std::string_view name) {
+  return same_name(row.name, name) || (!row.short_name.empty() && same_name(row.short_name, name));
+}
+
 template <class Kind>
 Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, const Choice& choice) {
-  const auto row = std::ranges::find(rows, std::string_view(choice.name), &Row::name);
+  const auto row =
+      std::ranges::find_if(rows, [&](const Row& each) { return is_called(each, choice.name); });
   if (row == rows.end()) {
     std::vector<std::string_view> known;
     for (const Row& each : rows) known.push_back(each.name);
@@ -95,18 +162,16 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
   Chosen<Kind> chosen{static_cast<Kind>(row - rows.begin()), {}};
   const std::span<const Parameter> parameters = row->parameters();
   for (size_t i = 0; i < parameters.size(); ++i) chosen.parameters[i] = parameters[i].standard;
-  for (const auto& [name, value] : choice.parameters) {
-    const auto at = std::ranges::find(parameters, std::string_view(name), &Parameter::name);
+  for (const auto& [name, setting] : choice.parameters) {
+    const auto at = std::ranges::find_if(
+        parameters, [&](const Parameter& each) { return same_name(each.name, name); });
     if (at == parameters.end()) {
       std::vector<std::string_view> known;
       for (const Parameter& each : parameters) known.push_back(each.name);
       return fail(unknown_name(concat("parameter of ", what, " ", row->name), name, known));
     }
-    if (!inside(at->range, value)) {
-      return fail(concat(what, " ", row->name, ": ", name, " must be ", requirement(at->range),
-                         ", got ", value));
-    }
-    chosen.parameters[at - parameters.begin()] = value;
+    ASSIGN_OR_RETURN(chosen.parameters[at - parameters.begin()],
+                     number_of(concat(what, ' ', row->name), *at, setting));
   }
   return chosen;
 }
@@ -115,9 +180,37 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
 
 std::span<const Row> activations() { return kActivations; }
 std::span<const Row> losses() { return kLosses; }
+std::span<const Row> metrics() { return kMetrics; }
 std::span<const Row> optimizers() { return kOptimizers; }
 std::span<const Row> initializers() { return kInitializers; }
+std::span<const Row> regularizers() { return kRegularizers; }
+std::span<const Row> constraints() { return kConstraints; }
 std::span<const std::string_view> layer_classes() { return kLayers; }
+
+std::vector<std::string_view> words_of(const Parameter& parameter) {
+  std::vector<std::string_view> words;
+  for (std::string_view rest = parameter.words; !rest.empty();) {
+    const size_t end = rest.find('|');
+    words.push_back(rest.substr(0, end));
+    rest = end == rest.npos ? "" : rest.substr(end + 1);
+  }
+  return words;
+}
+
+bool same_name(std::string_view a, std::string_view b) {
+  const auto next = [](std::string_view& text) {
+    while (text.starts_with('_')) text.remove_prefix(1);
+    if (text.empty()) return '\0';
+    const char c = text.front();
+    text.remove_prefix(1);
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  while (true) {
+    const char x = next(a), y = next(b);
+    if (x != y) return false;
+    if (x == '\0') return true;
+  }
+}
 
 Result<Chosen<ActivationKind>> find_activation(const Choice& choice) {
   return find<ActivationKind>("activation", kActivations, choice);
@@ -130,6 +223,23 @@ Result<Chosen<OptimizerKind>> find_optimizer(const Choice& choice) {
 }
 Result<Chosen<InitializerKind>> find_initializer(const Choice& choice) {
   return find<InitializerKind>("initializer", kInitializers, choice);
+}
+
+Result<Chosen<RegularizerKind>> find_regularizer(const Choice& choice) {
+  return find<RegularizerKind>("regularizer", kRegularizers, choice);
+}
+Result<Chosen<ConstraintKind>> find_constraint(const Choice& choice) {
+  return find<ConstraintKind>("constraint", kConstraints, choice);
+}
+Result<Chosen<MetricKind>> find_metric(const Choice& choice) {
+  return find<MetricKind>("metric", kMetrics, choice);
+}
+
+double option_of(const Chosen<OptimizerKind>& optimizer, OptimizerOption option) {
+  const auto parameters = kOptimizers[static_cast<size_t>(optimizer.kind)].parameters();
+  const auto at = std::ranges::find(parameters, kOptimizerOptions[static_cast<size_t>(option)].name,
+                                    &Parameter::name);
+  return optimizer.parameters[static_cast<size_t>(at - parameters.begin())];
 }
 
 std::string unknown_name(std::string_view what, std::string_view name,

@@ -14,31 +14,59 @@
 
 namespace lathe::nn {
 
+// The value of a parameter: a number (true is 1), or a word.
+struct Setting {
+  double number = 0;
+  std::string word = {};
+
+  Setting(double value) : number(value) {}
+  Setting(const char* text) : word(text) {}
+  Setting(std::string text) : word(std::move(text)) {}
+};
+
 // What a user writes: "relu", or {"leakyRelu", {{"alpha", 0.1}}}. Parameters left out have the
 // row's default.
 struct Choice {
   std::string name;
-  std::vector<std::pair<std::string, double>> parameters;
+  std::vector<std::pair<std::string, Setting>> parameters;
 
   Choice() = default;
   Choice(const char* text) : name(text) {}
-  Choice(std::string text, std::vector<std::pair<std::string, double>> values = {})
+  Choice(std::string text, std::vector<std::pair<std::string, Setting>> values = {})
       : name(std::move(text)), parameters(std::move(values)) {}
   bool empty() const { return name.empty(); }
 };
 
-enum class Range : uint8_t { Any, NonNegative, Positive, Fraction, Flag };
+enum class Range : uint8_t {
+  Any,
+  NonNegative,
+  Positive,
+  Fraction,  // from 0 to below 1
+  Count,     // 1, 2, …
+  Axis,      // an integer; negative ones count from the end
+  Seed,      // an integer of at most 53 bits; kNoSeed where there is none
+  Flag,
+  Word,
+};
+
+inline constexpr double kNoSeed = -1;
+// Words of varianceScaling by their index.
+inline constexpr double kFanIn = 0, kFanOut = 1, kFanAvg = 2;
+inline constexpr double kNormal = 0, kUniform = 1;
 
 struct Parameter {
   std::string_view name;
   double standard = 0;  // the default
   Range range = Range::Any;
+  std::string_view words = {};  // of a Word: "a|b"
 };
 
-inline constexpr size_t kMaxParameters = 4;
+std::vector<std::string_view> words_of(const Parameter& parameter);
+
+inline constexpr size_t kMaxParameters = 9;
 
 struct Row {
-  std::string_view name;
+  std::string_view name, short_name;            // the latter may be empty
   std::array<Parameter, kMaxParameters> slots;  // unused ones have no name
 
   std::span<const Parameter> parameters() const {
@@ -56,20 +84,39 @@ enum class LossKind : uint8_t {
 #define LOSS(name_, ...) name_,
 #include "nn/tables.def"
 };
+enum class MetricKind : uint8_t {
+#define METRIC(name_, ...) name_,
+#include "nn/tables.def"
+};
 enum class OptimizerKind : uint8_t {
 #define OPTIMIZER(name_, ...) name_,
+#include "nn/tables.def"
+};
+enum class OptimizerOption : uint8_t {
+#define OPTIMIZER_OPTION(name_, ...) name_,
 #include "nn/tables.def"
 };
 enum class InitializerKind : uint8_t {
 #define INITIALIZER(name_, ...) name_,
 #include "nn/tables.def"
 };
+enum class RegularizerKind : uint8_t {
+#define REGULARIZER(name_, ...) name_,
+#include "nn/tables.def"
+};
+enum class ConstraintKind : uint8_t {
+#define CONSTRAINT(name_, ...) name_,
+#include "nn/tables.def"
+};
 
 // The rows in the order of the enums.
 std::span<const Row> activations();
 std::span<const Row> losses();
-std::span<const Row> optimizers();
+std::span<const Row> metrics();
+std::span<const Row> optimizers();  // with the options that all of them take
 std::span<const Row> initializers();
+std::span<const Row> regularizers();
+std::span<const Row> constraints();
 std::span<const std::string_view> layer_classes();
 
 // A row and the values of its parameters in the row's order.
@@ -79,12 +126,21 @@ struct Chosen {
   std::array<double, kMaxParameters> parameters{};
 };
 
+// Whether two names are the same but for case and underscores: hardSigmoid, hard_sigmoid.
+bool same_name(std::string_view a, std::string_view b);
+
 // The row a choice means. Errors name an unknown row or parameter with the known ones, and a value
 // outside its range.
 Result<Chosen<ActivationKind>> find_activation(const Choice& choice);
 Result<Chosen<LossKind>> find_loss(const Choice& choice);
 Result<Chosen<OptimizerKind>> find_optimizer(const Choice& choice);
 Result<Chosen<InitializerKind>> find_initializer(const Choice& choice);
+Result<Chosen<RegularizerKind>> find_regularizer(const Choice& choice);
+Result<Chosen<ConstraintKind>> find_constraint(const Choice& choice);
+Result<Chosen<MetricKind>> find_metric(const Choice& choice);
+
+// The value of an option that every optimiser takes.
+double option_of(const Chosen<OptimizerKind>& optimizer, OptimizerOption option);
 
 // `unknown activation "rellu"; did you mean "relu"? known: linear, …`
 std::string unknown_name(std::string_view what, std::string_view name,

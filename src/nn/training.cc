@@ -5,9 +5,10 @@
 
 #include "base/text.h"
 #include "grad/gradient.h"
+#include "nn/loss.h"
 #include "nn/optimizer.h"
-#include "ops/activations.h"
 #include "ops/losses.h"
+#include "ops/metrics.h"
 
 namespace lathe::nn {
 namespace {
@@ -20,8 +21,7 @@ using graph::Graph;
 struct Target {
   size_t output;
   std::string suffix;  // "/NAME" where the model has several outputs
-  Chosen<LossKind> loss;
-  bool fused;  // the loss includes the last activation
+  Loss loss;
   Labels labels;
   float weight;
 };
@@ -32,31 +32,6 @@ struct Plan {
   std::optional<Chosen<OptimizerKind>> optimizer;
 };
 
-ActivationKind taken_activation(LossKind kind) {
-  switch (kind) {
-#define TAKES(activation_) ActivationKind::activation_
-#define LOSS(name_, text_, per_row_, takes_) \
-  case LossKind::name_:                      \
-    return takes_;
-#include "nn/tables.def"
-#undef TAKES
-  }
-  return ActivationKind::Linear;
-}
-
-// x, y [n, …, outputs] -> [n, …].
-Tensor row_losses(LossKind kind, Tensor x, Tensor y) {
-  switch (kind) {
-#define PER_ROW(...) __VA_ARGS__
-#define LOSS(name_, text_, per_row_, takes_) \
-  case LossKind::name_:                      \
-    return per_row_;
-#include "nn/tables.def"
-#undef PER_ROW
-  }
-  return x;
-}
-
 Shape with_batch(Shape shape, int64_t batch) {
   shape.insert(shape.begin(), batch);
   return shape;
@@ -64,23 +39,6 @@ Shape with_batch(Shape shape, int64_t batch) {
 
 std::string suffix_of(const std::vector<Port>& ports, size_t i) {
   return ports.size() == 1 ? std::string() : concat('/', ports[i].name);
-}
-
-// Whether the loss has the last activation inside. An error if the two do not go together.
-Result<bool> fuses(const Model& model, size_t output, LossKind loss) {
-  const ActivationKind takes = taken_activation(loss);
-  const Chosen<ActivationKind>* last = model.last_activation(output);
-  if (takes == ActivationKind::Linear || last == nullptr || last->kind == ActivationKind::Linear) {
-    return false;
-  }
-  if (last->kind == takes) return true;
-  const auto name = [](ActivationKind kind) {
-    return activations()[static_cast<size_t>(kind)].name;
-  };
-  return fail(concat("loss ", losses()[static_cast<size_t>(loss)].name,
-                     " needs a model that ends with ", name(takes), " or linear, but the ",
-                     model.spelled(model.outputs()[output].value), " ends with ", name(last->kind),
-                     ": change its activation to \"", name(takes), "\""));
 }
 
 Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
@@ -116,12 +74,13 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
     Target target{output,
                   suffix_of(model.outputs(), output),
                   {},
-                  false,
                   options.labels[output],
                   static_cast<float>(options.loss_weights[output])};
-    ASSIGN_OR_RETURN(target.loss, find_loss(options.loss[output]));
-    ASSIGN_OR_RETURN(target.fused, fuses(model, output, target.loss.kind));
     const ModelValue value = model.outputs()[output].value;
+    const Chosen<ActivationKind>* last = model.last_activation(output);
+    ASSIGN_OR_RETURN(target.loss,
+                     fit_loss(options.loss[output], concat("the ", model.spelled(value)),
+                              last == nullptr ? ActivationKind::Linear : last->kind));
     if (model.shape(value).empty()) {
       return fail(concat("a loss needs an output of at least one axis per example, but the ",
                          model.spelled(value), " has none"));
@@ -146,6 +105,7 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   TRY(check_batch(model, "evaluate", options.batch.evaluate));
   if (!options.optimizer.empty()) {
     ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
+    TRY(check_optimizer(*plan.optimizer));
     TRY(check_batch(model, "train", options.batch.train));
   }
   return plan;
@@ -195,17 +155,6 @@ Tensor row_means(Tensor x) {
   return mean(x.builder->reshape(x, {x.shape().front(), -1}), {1});
 }
 
-// prediction, y [n, …, outputs] -> [n, …], 1 where it is right.
-Tensor hits(Builder& builder, Tensor prediction, Tensor y) {
-  if (!prediction.valid() || prediction.shape().back() != 1) return ops::row_hits(prediction, y);
-  const Tensor half = builder.scalar(0.5f);
-  const Tensor said = builder.cast(prediction > half, DType::F32);
-  const Tensor right = builder.cast(y > half, DType::F32);
-  Shape places = prediction.shape();
-  places.pop_back();
-  return builder.reshape(builder.cast(said == right, DType::F32), std::move(places));
-}
-
 // The outputs of the entry that say how it went; gives the loss.
 Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> labels,
                   std::span<const Tensor> outputs, const Trace& trace, Tensor rows,
@@ -217,13 +166,13 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> la
     const Target& target = plan.targets[i];
     const Tensor y = labels[i], output = outputs[target.output];
     if (!output.valid()) return output;
-    const Tensor scored = target.fused ? trace.before_activation.at(output.value) : output;
-    const Tensor each = row_means(row_losses(target.loss.kind, scored, y));
+    const Tensor scored = target.loss.takes_logits ? trace.before_activation.at(output.value) : output;
+    const Tensor each = row_means(row_losses(target.loss, scored, y));
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
     builder.output(concat("correct", target.suffix),
-                   sum(row_means(hits(builder, output, y)) * present, {0}));
+                   sum(row_means(ops::row_hits(output, y)) * present, {0}));
   }
   for (const Tensor extra : trace.losses) add(extra);
   builder.output("loss", loss);

@@ -1,6 +1,8 @@
 // Activations; each is a few tensor operations.
 #include "ops/activations.h"
 
+#include "ops/arithmetic.h"
+
 namespace lathe::ops {
 
 namespace {
@@ -27,6 +29,16 @@ Tensor leaky_relu(Tensor x, float alpha) { return select(x > zero(x), x, alpha *
 Tensor elu(Tensor x, float alpha) {
   return select(x > zero(x), x, alpha * (exp(minimum(x, zero(x))) - 1.0f));
 }
+
+Tensor hard_sigmoid(Tensor x) { return clip_by_value(0.2f * x + 0.5f, 0, 1); }
+
+Tensor selu(Tensor x) { return kSeluScale * elu(x, kSeluAlpha); }
+
+Tensor softsign(Tensor x) { return x / (1.0f + absolute(x)); }
+
+Tensor swish(Tensor x, float alpha) { return x * graph::sigmoid(alpha * x); }
+
+Tensor mish(Tensor x) { return x * graph::tanh(softplus(x)); }
 
 Tensor erf(Tensor x) {
   if (!x.valid()) return x;

@@ -1,9 +1,9 @@
-// Losses and metrics; each is a few tensor operations.
+// Losses; each is a few tensor operations.
 #include "ops/losses.h"
 
 #include "base/text.h"
 #include "ops/activations.h"
-#include "ops/reductions.h"
+#include "ops/arithmetic.h"
 
 namespace lathe::ops {
 
@@ -23,12 +23,90 @@ bool same_shape(std::string_view what, Tensor x, Tensor y) {
 
 Tensor invalid(Tensor x) { return {x.builder, {}}; }
 
+constexpr float kEpsilon = 1e-7f;
+
+Tensor at_least_epsilon(Tensor x) { return maximum(x, x.builder->scalar(kEpsilon)); }
+
+// Divided by the norm along the last axis.
+Tensor normalised(Tensor x) { return x / graph::sqrt(at_least_epsilon(sum(x * x, {-1}, true))); }
+
 }  // namespace
 
 Tensor mean_squared_error(Tensor x, Tensor y) {
   if (!same_shape("mean_squared_error", x, y)) return invalid(x);
   const Tensor difference = x - y;
   return mean(difference * difference, {-1});
+}
+
+Tensor mean_absolute_error(Tensor x, Tensor y) {
+  if (!same_shape("mean_absolute_error", x, y)) return invalid(x);
+  return mean(absolute(x - y), {-1});
+}
+
+Tensor mean_absolute_percentage_error(Tensor x, Tensor y) {
+  if (!same_shape("mean_absolute_percentage_error", x, y)) return invalid(x);
+  return 100.0f * mean(absolute(x - y) / at_least_epsilon(absolute(y)), {-1});
+}
+
+Tensor mean_squared_logarithmic_error(Tensor x, Tensor y) {
+  if (!same_shape("mean_squared_logarithmic_error", x, y)) return invalid(x);
+  return mean(square(log(1.0f + at_least_epsilon(x)) - log(1.0f + at_least_epsilon(y))), {-1});
+}
+
+Tensor huber(Tensor x, Tensor y, float delta) {
+  if (!same_shape("huber", x, y)) return invalid(x);
+  const Tensor distance = absolute(x - y);
+  const Tensor near = minimum(distance, x.builder->scalar(delta));
+  return mean(near * (distance - 0.5f * near), {-1});
+}
+
+Tensor log_cosh(Tensor x, Tensor y) {
+  if (!same_shape("log_cosh", x, y)) return invalid(x);
+  const Tensor difference = x - y;
+  return mean(difference + softplus(-2.0f * difference) - 0.693147181f, {-1});
+}
+
+Tensor hinge(Tensor x, Tensor y) {
+  if (!same_shape("hinge", x, y)) return invalid(x);
+  return mean(relu(1.0f - x * y), {-1});
+}
+
+Tensor squared_hinge(Tensor x, Tensor y) {
+  if (!same_shape("squared_hinge", x, y)) return invalid(x);
+  return mean(square(relu(1.0f - x * y)), {-1});
+}
+
+Tensor categorical_hinge(Tensor x, Tensor y) {
+  if (!same_shape("categorical_hinge", x, y)) return invalid(x);
+  return relu(1.0f + max((1.0f - y) * x, {-1}) - sum(x * y, {-1}));
+}
+
+Tensor poisson(Tensor x, Tensor y) {
+  if (!same_shape("poisson", x, y)) return invalid(x);
+  return mean(x - y * log(x + kEpsilon), {-1});
+}
+
+Tensor kullback_leibler(Tensor x, Tensor y) {
+  if (!same_shape("kullback_leibler", x, y)) return invalid(x);
+  const auto bounded = [](Tensor each) { return clip_by_value(each, kEpsilon, 1); };
+  return sum(y * log(bounded(y) / bounded(x)), {-1});
+}
+
+Tensor cosine_proximity(Tensor x, Tensor y) {
+  if (!same_shape("cosine_proximity", x, y)) return invalid(x);
+  return -sum(normalised(x) * normalised(y), {-1});
+}
+
+Tensor binary_cross_entropy(Tensor x, Tensor y) {
+  if (!same_shape("binary_cross_entropy", x, y)) return invalid(x);
+  const Tensor p = clip_by_value(x, kEpsilon, 1 - kEpsilon);
+  return -mean(y * log(p) + (1.0f - y) * log(1.0f - p), {-1});
+}
+
+Tensor categorical_cross_entropy(Tensor x, Tensor y) {
+  if (!same_shape("categorical_cross_entropy", x, y)) return invalid(x);
+  const Tensor p = clip_by_value(x / sum(x, {-1}, true), kEpsilon, 1 - kEpsilon);
+  return -sum(y * log(p), {-1});
 }
 
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y) {
@@ -57,25 +135,6 @@ Tensor one_hot(Tensor classes, int count) {
   const int64_t rows = classes.shape()[0];
   const Tensor hit = builder.iota({rows, count}, 1) == builder.reshape(classes, {rows, 1});
   return builder.cast(hit, DType::F32);
-}
-
-Tensor sparse_hits(Tensor x, Tensor classes) {
-  if (!x.valid() || !classes.valid()) return x;
-  return x.builder->cast(argmax(x) == classes, DType::F32);
-}
-
-Tensor binary_hits(Tensor x, Tensor y) {
-  if (!same_shape("binary_hits", x, y)) return invalid(x);
-  Builder& builder = *x.builder;
-  const Tensor half = builder.scalar(0.5f);
-  const Tensor said = builder.cast(x > half, DType::F32),
-               right = builder.cast(y > half, DType::F32);
-  return mean(builder.cast(said == right, DType::F32), {-1});
-}
-
-Tensor row_hits(Tensor x, Tensor y) {
-  if (!x.valid() || !y.valid()) return x;
-  return x.builder->cast(argmax(x) == argmax(y), DType::F32);
 }
 
 }  // namespace lathe::ops

@@ -1,5 +1,5 @@
-// Losses and hits per row of a batch, so that the training step can weight rows. x is what the
-// network gives, y the labels; both are F32 [n, c] and the result is F32 [n].
+// Losses per row of a batch, so that the training step can weight rows. x is what the
+// network gives, y the labels; both are F32 [n, …, c] and the result is F32 [n, …].
 #pragma once
 
 #include "graph/builder.h"
@@ -10,6 +10,25 @@ using graph::Tensor;
 
 // Mean over c of (x - y)^2.
 Tensor mean_squared_error(Tensor x, Tensor y);
+// Mean over c of |x - y|; of it as a percentage of |y|; of (log(1 + x) - log(1 + y))^2.
+Tensor mean_absolute_error(Tensor x, Tensor y);
+Tensor mean_absolute_percentage_error(Tensor x, Tensor y);
+Tensor mean_squared_logarithmic_error(Tensor x, Tensor y);
+// Mean over c of d^2 / 2 for |d| <= delta, else delta (|d| - delta / 2), with d = x - y.
+Tensor huber(Tensor x, Tensor y, float delta);
+Tensor log_cosh(Tensor x, Tensor y);  // mean over c of log(cosh(x - y))
+// Mean over c of max(0, 1 - x y), for labels of -1 and 1; of its square.
+Tensor hinge(Tensor x, Tensor y);
+Tensor squared_hinge(Tensor x, Tensor y);
+// max(0, 1 + greatest x of another class - x of the class).
+Tensor categorical_hinge(Tensor x, Tensor y);
+Tensor poisson(Tensor x, Tensor y);           // mean over c of x - y log(x)
+Tensor kullback_leibler(Tensor x, Tensor y);  // sum over c of y log(y / x)
+Tensor cosine_proximity(Tensor x, Tensor y);  // minus the cosine of the angle of x and y
+// Mean over c of the cross-entropy of y and probabilities x, kept 1e-7 away from 0 and 1.
+Tensor binary_cross_entropy(Tensor x, Tensor y);
+// -sum over c of y log(x), for x that are probabilities up to a factor, as far away.
+Tensor categorical_cross_entropy(Tensor x, Tensor y);
 // Mean over c of the cross-entropy of y and sigmoid(x): max(x, 0) - x y + log(1 + e^-|x|).
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y);
 // -sum over c of y log(softmax(x)); y are probabilities, often one-hot.
@@ -19,11 +38,4 @@ Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes);
 
 // I32 [n] -> F32 [n, classes]; a class outside gives a row of zeros.
 Tensor one_hot(Tensor classes, int count);
-// 1 where the greatest of x stands where the greatest of y does, else 0.
-Tensor row_hits(Tensor x, Tensor y);
-// 1 where the greatest of x [n, c] stands at the I32 class [n], else 0.
-Tensor sparse_hits(Tensor x, Tensor classes);
-// Share of the c numbers of a row that are on the same side of 1/2 in x and y.
-Tensor binary_hits(Tensor x, Tensor y);
-
 }  // namespace lathe::ops

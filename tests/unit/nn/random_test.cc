@@ -90,6 +90,56 @@ TEST(Initializer, NormalLawsHaveTheirDeviations) {
   }
 }
 
+TEST(Initializer, VarianceScalingTakesItsFanAndSpread) {
+  const auto deviation = [](const char* mode, const char* distribution) {
+    const Choice choice = {"varianceScaling",
+                           {{"scale", 3}, {"mode", mode}, {"distribution", distribution}}};
+    return moments(initial_value(variable(choice, {100, 200}), 42)).deviation;
+  };
+  EXPECT_NEAR(deviation("fanIn", "uniform"), std::sqrt(3.0 / 100), 3e-3);
+  EXPECT_NEAR(deviation("fanOut", "uniform"), std::sqrt(3.0 / 200), 2e-3);
+  EXPECT_NEAR(deviation("fanAvg", "normal"), 0.87962566 * std::sqrt(3.0 / 150), 2e-3);
+}
+
+TEST(Initializer, IdentityIsSquare) {
+  EXPECT_EQ(initial_value(variable({"identity", {{"gain", 2}}}, {2, 2}), 1),
+            (std::vector<float>{2, 0, 0, 2}));
+  const auto identity = *find_initializer("identity"), orthogonal = *find_initializer("orthogonal");
+  EXPECT_TRUE(check_initializer(identity, {2, 2}));
+  EXPECT_FALSE(check_initializer(identity, {2, 3}));
+  EXPECT_FALSE(check_initializer(identity, {4}));
+  EXPECT_TRUE(check_initializer(orthogonal, {2, 3, 4}));
+  EXPECT_FALSE(check_initializer(orthogonal, {4}));
+}
+
+TEST(Initializer, OrthogonalVectorsAreOrthogonal) {
+  for (const auto& [rows, columns] : {std::pair{9, 5}, std::pair{5, 9}, std::pair{6, 6}}) {
+    const auto m =
+        initial_value(variable({"orthogonal", {{"gain", 2}}}, {3, rows / 3, columns}), 7);
+    const int used = rows / 3 * 3;
+    const auto at = [&](int row, int column) { return m[row * columns + column]; };
+    const bool by_rows = used < columns;
+    const int count = by_rows ? used : columns, length = by_rows ? columns : used;
+    for (int i = 0; i < count; ++i) {
+      for (int j = 0; j <= i; ++j) {
+        double product = 0;
+        for (int k = 0; k < length; ++k) {
+          product += by_rows ? at(i, k) * at(j, k) : at(k, i) * at(k, j);
+        }
+        EXPECT_NEAR(product, i == j ? 4 : 0, 1e-5) << i << ' ' << j;
+      }
+    }
+  }
+}
+
+TEST(Initializer, AnOwnSeedIsAllThatCounts) {
+  const Choice seeded = {"glorotUniform", {{"seed", 5}}};
+  EXPECT_EQ(initial_value(variable(seeded, {3, 4}), 1),
+            initial_value(variable(seeded, {3, 4}, "v"), 2));
+  EXPECT_NE(initial_value(variable(seeded, {3, 4}), 1),
+            initial_value(variable({"glorotUniform", {{"seed", 6}}}, {3, 4}), 1));
+}
+
 TEST(Initializer, DependsOnSeedAndNameOnly) {
   const auto first = initial_value(variable("glorotUniform", {3, 4}), 7);
   EXPECT_EQ(first, initial_value(variable("glorotUniform", {3, 4}), 7));

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
+#include "base/text.h"
 #include "graph/verify.h"
 #include "machine.h"
 #include "nn/activation.h"
@@ -76,15 +79,120 @@ TEST(Training, AdamFollowsItsFormula) {
   EXPECT_NEAR(machine.states["optimizer/beta1_power"][0], std::pow(0.8, 6), 1e-6);
 }
 
+// What each optimiser makes of a weight of 2 by its published formula; `g` is the gradient there.
+struct Formula {
+  Choice choice;
+  std::function<double(double w, double g, int step, double (&slots)[3])> next;
+  std::string slot = {};  // of slots[0]
+  double start = 0;
+};
+
+std::vector<Formula> formulas() {
+  constexpr double kRate = 0.05, kEpsilon = 1e-7;
+  const auto adam_step = [](double w, double g, int step, double(&s)[3]) {
+    s[0] = 0.9 * s[0] + 0.1 * g;
+    s[1] = 0.999 * s[1] + 0.001 * g * g;
+    const double mean = s[0] / (1 - std::pow(0.9, step));
+    return w - kRate * mean / (std::sqrt(s[1] / (1 - std::pow(0.999, step))) + kEpsilon);
+  };
+  const std::pair<std::string, Setting> rate = {"learningRate", kRate};
+  return {
+      {{"adagrad", {rate}},
+       [](double w, double g, int, double(&s)[3]) {
+         s[0] += g * g;
+         return w - kRate * g / std::sqrt(s[0] + kEpsilon);
+       },
+       "accumulator",
+       0.1},
+      {{"adadelta", {rate, {"rho", 0.9}}},
+       [](double w, double g, int, double(&s)[3]) {
+         const double update = g * std::sqrt(s[1] + kEpsilon) / std::sqrt(s[0] + kEpsilon);
+         s[0] = 0.9 * s[0] + 0.1 * g * g;
+         s[1] = 0.9 * s[1] + 0.1 * update * update;
+         return w - kRate * update;
+       },
+       "accum_grad"},
+      {{"adamw", {rate, {"weightDecay", 0.1}}},
+       [=](double w, double g, int step, double(&s)[3]) {
+         return adam_step(w - kRate * 0.1 * w, g, step, s);
+       },
+       "m"},
+      {{"adam", {rate, {"clipValue", 0.5}}},
+       [=](double w, double g, int step, double(&s)[3]) {
+         return adam_step(w, std::clamp(g, -0.5, 0.5), step, s);
+       },
+       "m"},
+      {{"adamax", {rate, {"decay", 0.3}}},
+       [](double w, double g, int step, double(&s)[3]) {
+         s[0] = 0.9 * s[0] + 0.1 * g;
+         s[1] = std::max(0.999 * s[1], std::fabs(g));
+         const double now = kRate / (1 + 0.3 * (step - 1)) / (1 - std::pow(0.9, step));
+         return w - now * s[0] / (s[1] + kEpsilon);
+       },
+       "m"},
+      {{"rmsprop", {rate}},
+       [](double w, double g, int, double(&s)[3]) {
+         s[0] = 0.9 * s[0] + 0.1 * g * g;
+         return w - kRate * g / std::sqrt(s[0] + kEpsilon);
+       },
+       "rms"},
+      {{"rmsprop", {rate, {"momentum", 0.5}, {"centered", true}}},
+       [](double w, double g, int, double(&s)[3]) {
+         s[0] = 0.9 * s[0] + 0.1 * g * g;
+         s[1] = 0.9 * s[1] + 0.1 * g;
+         s[2] = 0.5 * s[2] + kRate * g / std::sqrt(s[0] - s[1] * s[1] + kEpsilon);
+         return w - s[2];
+       },
+       "rms"},
+      {{"sgd", {rate, {"clipNorm", 0.5}, {"weightDecay", 0.2}}},
+       [](double w, double g, int, double(&)[3]) {
+         return w - kRate * 0.2 * w - kRate * std::clamp(g, -0.5, 0.5);
+       }},
+      {{"sgd", {rate, {"globalClipNorm", 3}}},
+       [](double w, double g, int, double(&)[3]) { return w - kRate * std::clamp(g, -3.0, 3.0); }},
+  };
+}
+
+TEST(Training, OptimizersFollowTheirFormulas) {
+  for (const Formula& formula : formulas()) {
+    SCOPED_TRACE(formula.choice.name);
+    Machine machine = one_weight(formula.choice);
+    double w = 2, slots[3] = {formula.start, 0, 0};
+    for (int step = 1; step <= 8; ++step) {
+      w = formula.next(w, gradient_at(w), step, slots);
+      machine.step("train", {3}, {1}, 1);
+      EXPECT_NEAR(machine.states["w/kernel"][0], w, 2e-5) << step;
+      if (formula.slot.empty()) continue;
+      EXPECT_NEAR(machine.states[concat("optimizer/", formula.slot, "/w/kernel")][0], slots[0],
+                  1e-5 * std::fabs(slots[0]))
+          << step;
+    }
+  }
+}
+
+TEST(Training, ClippingLeavesSmallGradientsAlone) {
+  for (const char* option : {"clipValue", "clipNorm", "globalClipNorm"}) {
+    Machine free = one_weight("sgd"), bound = one_weight({"sgd", {{option, 1000}}});
+    free.step("train", {3}, {1}, 1);
+    bound.step("train", {3}, {1}, 1);
+    EXPECT_EQ(free.states["w/kernel"], bound.states["w/kernel"]) << option;
+  }
+}
+
 constexpr int kRows = 4, kInputs = 3, kOutputs = 2;
 const Numbers kX = {0.5f, -1, 0.25f, 1, 0.5f, -0.75f, -0.5f, 1, 0.5f, -1, -0.25f, 1};
 const Numbers kY = {1, 0, 0, 1, 1, 0, 0, 1};
+const Numbers kSoftY = {0.75f, 0.25f, 0.25f, 0.75f, 0.75f, 0.25f, 0.25f, 0.75f};
 const Numbers kClasses = {0, 1, 0, 1};
 
-// Activations that a loss accepts at the end.
+// Activations that a loss accepts at the end and that keep it smooth.
 std::vector<std::string> ends_of(std::string_view loss) {
   if (loss == "sigmoidCrossEntropy") return {"linear", "sigmoid"};
   if (loss == "softmaxCrossEntropy") return {"linear", "softmax"};
+  if (loss == "poisson" || loss == "kullbackLeiblerDivergence" || loss.ends_with("entropy") ||
+      loss == "meanSquaredLogarithmicError") {
+    return {"sigmoid", "softmax"};
+  }
   return {"linear", "sigmoid", "tanh", "softmax"};
 }
 
@@ -100,38 +208,50 @@ TrainingOptions options_of(std::string_view loss, Choice optimizer, Labels label
   return {std::string(loss), std::move(optimizer), labels, {batch, batch, batch}};
 }
 
-TEST(Training, EveryCombinationLearnsAndVerifies) {
+void expect_learns(const Choice& optimizer, std::string_view loss, std::string_view hidden,
+                   const std::string& last) {
+  Machine machine(tiny(std::string(hidden), last), options_of(loss, optimizer));
+  for (const graph::Graph& entry : machine.program().entries) {
+    const Status valid = graph::verify(entry);
+    EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
+  }
+  const float before = machine.step("train", kX, kSoftY, kRows).loss;
+  for (int step = 0; step < 20; ++step) machine.step("train", kX, kSoftY, kRows);
+  EXPECT_LT(machine.step("evaluate", kX, kSoftY, kRows).loss, before)
+      << optimizer.name << ' ' << loss << ' ' << hidden << ' ' << last;
+}
+
+TEST(Training, EveryLossLearnsThroughEveryActivation) {
   int combinations = 0;
-  for (const Row& optimizer : optimizers()) {
-    for (const Row& loss : losses()) {
-      for (const Row& hidden : activations()) {
-        for (const std::string& last : ends_of(loss.name)) {
-          const TrainingOptions options =
-              options_of(loss.name, {std::string(optimizer.name), {{"learningRate", 0.02}}});
-          Machine machine(tiny(std::string(hidden.name), last), options);
-          for (const graph::Graph& entry : machine.program().entries) {
-            const Status valid = graph::verify(entry);
-            EXPECT_TRUE(valid) << (valid ? "" : valid.error().message);
-          }
-          const float before = machine.step("train", kX, kY, kRows).loss;
-          for (int step = 0; step < 20; ++step) machine.step("train", kX, kY, kRows);
-          const float after = machine.step("evaluate", kX, kY, kRows).loss;
-          EXPECT_LT(after, before) << optimizer.name << loss.name << hidden.name << last;
-          ++combinations;
-        }
+  for (const Row& loss : losses()) {
+    for (const Row& hidden : activations()) {
+      for (const std::string& last : ends_of(loss.name)) {
+        expect_learns({"sgd", {{"learningRate", 0.001}}}, loss.name, hidden.name, last);
+        ++combinations;
       }
     }
   }
-  EXPECT_EQ(combinations, 3 * 8 * 8);
+  EXPECT_EQ(combinations, (9 * 4 + 8 * 2) * 17);
+}
+
+TEST(Training, EveryOptimizerLearns) {
+  for (const Row& optimizer : optimizers()) {
+    for (const char* loss : {"meanSquaredError", "softmaxCrossEntropy"}) {
+      expect_learns({std::string(optimizer.name), {{"learningRate", 0.02}}}, loss, "tanh",
+                    "softmax");
+    }
+  }
 }
 
 // With SGD at rate 1 a weight moves by its gradient.
 TEST(Training, GradientsMatchFiniteDifferences) {
   for (const Row& loss : losses()) {
     for (const std::string& last : ends_of(loss.name)) {
-      for (const char* hidden : {"tanh", "sigmoid", "elu", "softmax"}) {
+      for (const char* hidden : {"tanh", "mish"}) {
         for (const Labels labels : {Labels::Dense, Labels::Sparse}) {
-          const Numbers& y = labels == Labels::Dense ? kY : kClasses;
+          // A percentage of a label of zero is beyond the digits of f32.
+          if (loss.short_name == "mape" && labels == Labels::Sparse) continue;
+          const Numbers& y = labels == Labels::Dense ? kSoftY : kClasses;
           Machine machine(tiny(hidden, last),
                           options_of(loss.name, {"sgd", {{"learningRate", 1}}}, labels));
           const auto start = machine.states;
@@ -139,14 +259,15 @@ TEST(Training, GradientsMatchFiniteDifferences) {
           const auto moved = machine.states;
           for (const char* name : {"a/kernel", "a/bias", "b/kernel", "b/bias"}) {
             for (size_t i = 0; i < start.at(name).size(); ++i) {
-              constexpr float kStep = 1.0f / 64;
+              constexpr float kStep = 1.0f / 128;
               const auto loss_at = [&](float offset) {
                 machine.states = start;
                 machine.states[name][i] += offset;
                 return machine.step("evaluate", kX, y, 3).loss;
               };
               const float slope = (loss_at(kStep) - loss_at(-kStep)) / (2 * kStep);
-              EXPECT_NEAR(start.at(name)[i] - moved.at(name)[i], slope, 1e-3)
+              EXPECT_NEAR(start.at(name)[i] - moved.at(name)[i], slope,
+                          2e-3 * std::max(1.0f, std::fabs(slope)))
                   << loss.name << ' ' << last << ' ' << hidden << ' ' << name << i;
             }
           }

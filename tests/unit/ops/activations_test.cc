@@ -7,6 +7,7 @@
 
 #include "check_gradients.h"
 #include "grad/gradient.h"
+#include "ops/arithmetic.h"
 #include "run.h"
 
 namespace lathe::ops {
@@ -79,6 +80,14 @@ TEST(Activations, GradientsAgreeWithFiniteDifferences) {
   check_gradients("tanh", applied<tanh>);
   check_gradients("leaky_relu", applied<[](Tensor x) { return leaky_relu(x, 0.3f); }>);
   check_gradients("elu", applied<[](Tensor x) { return elu(x, 1.5f); }>);
+  check_gradients("hard_sigmoid", applied<hard_sigmoid>);
+  check_gradients("selu", applied<selu>);
+  check_gradients("softplus", applied<softplus>);
+  check_gradients("softsign", applied<softsign>);
+  check_gradients("swish", applied<[](Tensor x) { return swish(x, 1.5f); }>);
+  check_gradients("mish", applied<mish>);
+  check_gradients("gelu", applied<[](Tensor x) { return gelu(x); }>);
+  check_gradients("gelu_new", applied<[](Tensor x) { return gelu(x, true); }>);
   check_gradients("softmax", applied<[](Tensor x) { return softmax(x); }>);
   check_gradients("softmax over rows", applied<[](Tensor x) { return softmax(x, 0); }>);
   check_gradients("log_softmax", applied<[](Tensor x) { return log_softmax(x); }>);

@@ -1,4 +1,4 @@
-// Values and gradients of losses; metrics.
+// Values and gradients of losses.
 #include "ops/losses.h"
 
 #include <gtest/gtest.h>
@@ -52,22 +52,13 @@ TEST(Losses, GradientsAgreeWithFiniteDifferences) {
                   [](Builder& b) { return sparse_softmax_cross_entropy(x(b), classes(b)); });
 }
 
-TEST(Metrics, ArgmaxIsTheFirstMaximum) {
+TEST(Reductions, ArgmaxIsTheFirstMaximum) {
   const Inputs inputs = {{"x", Array::of({2, 3}, Floats{5, 7, 7, -1, -1, -2})}};
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{1, 0}));
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
 }
 
-TEST(Metrics, HitsPerRow) {
-  EXPECT_EQ(run([](Builder& b) { return row_hits(x(b), y(b)); }, values()), (Floats{0, 0}));
-  EXPECT_EQ(run([](Builder& b) { return row_hits(-x(b), y(b)); }, values()), (Floats{0, 1}));
-  EXPECT_EQ(run([](Builder& b) { return sparse_hits(-x(b), classes(b)); }, values()),
-            (Floats{0, 1}));
-  expect_near(run([](Builder& b) { return binary_hits(x(b), y(b)); }, values()),
-              {1.0f / 3, 1.0f / 3});
-}
-
-TEST(Metrics, OneHotOfAClassOutsideIsARowOfZeros) {
+TEST(OneHot, ClassOutsideIsARowOfZeros) {
   EXPECT_EQ(
       run([](Builder& b) { return one_hot(classes(b), 2); }, {{"c", Array::of({2}, Ints{1, 7})}}),
       (Floats{0, 1, 0, 0}));

@@ -1,0 +1,175 @@
+#include "nn/loss.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "ops/losses.h"
+#include "ops/metrics.h"
+
+namespace lathe::nn {
+namespace {
+
+// What the column FORM of a row says.
+struct Form {
+  ActivationKind activation = ActivationKind::Linear;  // whose input the loss takes
+  bool always = false;                                 // not only where the model ends with it
+};
+
+Form form_of(LossKind kind) {
+  switch (kind) {
+#define OUTPUT(of_) \
+  {}
+#define LOGITS(activation_, of_) \
+  { ActivationKind::activation_, true }
+#define EITHER(activation_, of_, otherwise_) \
+  { ActivationKind::activation_, false }
+#define LOSS(name_, text_, short_, form_, ...) \
+  case LossKind::name_:                        \
+    return form_;
+#include "nn/tables.def"
+#undef OUTPUT
+#undef LOGITS
+#undef EITHER
+  }
+  return {};
+}
+
+std::string_view name_of(ActivationKind kind) {
+  return activations()[static_cast<size_t>(kind)].name;
+}
+
+Final final_of(MetricKind kind) {
+  switch (kind) {
+#define FINAL(name_) Final::name_
+#define METRIC(name_, text_, short_, final_, sums_, ...) \
+  case MetricKind::name_:                                \
+    return final_;
+#include "nn/tables.def"
+#undef FINAL
+  }
+  return Final::Mean;
+}
+
+std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters>& parameters) {
+  std::array<float, kMaxParameters> p;
+  for (size_t i = 0; i < p.size(); ++i) p[i] = static_cast<float>(parameters[i]);
+  return p;
+}
+
+double ratio(double part, double whole) { return whole != 0 ? part / whole : 0; }
+
+// Points for falling thresholds, joined by straight lines; Keras' AUC of the kind "interpolation".
+double area_under_curve(std::span<const double> sums) {
+  const size_t count = sums.size() / 2;
+  const auto positives = sums.first(count), negatives = sums.last(count);
+  double area = 0;
+  for (size_t i = 0; i + 1 < count; ++i) {
+    area += (negatives[i] - negatives[i + 1]) * (positives[i] + positives[i + 1]) / 2;
+  }
+  return ratio(area, positives[0] * negatives[0]);
+}
+
+}  // namespace
+
+Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last) {
+  Loss loss;
+  ASSIGN_OR_RETURN(loss.kind, find_loss(choice));
+  const Form form = form_of(loss.kind.kind);
+  if (form.activation == ActivationKind::Linear) return loss;
+  loss.takes_logits = last == form.activation;
+  if (!form.always || loss.takes_logits || last == ActivationKind::Linear) return loss;
+  const std::string_view wanted = name_of(form.activation);
+  return fail(concat("loss ", losses()[static_cast<size_t>(loss.kind.kind)].name,
+                     " needs a model that ends with ", wanted, " or linear, but ", where,
+                     " ends with ", name_of(last), ": change its activation to \"", wanted, "\""));
+}
+
+Tensor row_losses(const Loss& loss, Tensor x, Tensor y) {
+  if (!x.valid() || !y.valid()) return x;
+  const auto p = floats(loss.kind.parameters);
+  switch (loss.kind.kind) {
+#define OUTPUT(of_) of_
+#define LOGITS(activation_, of_) of_
+#define EITHER(activation_, of_, otherwise_) loss.takes_logits ? of_ : otherwise_
+#define LOSS(name_, text_, short_, form_, ...) \
+  case LossKind::name_:                        \
+    return form_;
+#include "nn/tables.def"
+#undef OUTPUT
+#undef LOGITS
+#undef EITHER
+  }
+  return x;
+}
+
+Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_view where,
+                          ActivationKind last) {
+  Metric metric;
+  metric.name = choice.name;
+  if (auto found = find_loss(choice)) {
+    ASSIGN_OR_RETURN(metric.what, fit_loss(choice, where, last));
+    return metric;
+  }
+  ASSIGN_OR_RETURN(Chosen<MetricKind> chosen, find_metric(choice));
+  if (chosen.kind == MetricKind::Accuracy) {
+    metric.name = "acc";
+    if (loss != nullptr && loss->kind.kind == LossKind::BinaryCrossentropy) {
+      chosen.kind = MetricKind::BinaryAccuracy;
+    }
+  }
+  metric.final = final_of(chosen.kind);
+  metric.what = chosen;
+  return metric;
+}
+
+Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w) {
+  if (const Loss* loss = std::get_if<Loss>(&metric.what)) {
+    return ops::mean_over_rows(row_losses(*loss, loss->takes_logits ? logits : output, y), w);
+  }
+  const auto& chosen = std::get<Chosen<MetricKind>>(metric.what);
+  const Tensor x = output;
+  const auto p = floats(chosen.parameters);
+  switch (chosen.kind) {
+#define SUMS(...) __VA_ARGS__
+#define METRIC(name_, text_, short_, final_, sums_, ...) \
+  case MetricKind::name_:                                \
+    return sums_;
+#include "nn/tables.def"
+#undef SUMS
+  }
+  return x;
+}
+
+std::vector<double> final_value(Final final, std::span<const double> s) {
+  switch (final) {
+    case Final::Mean:
+      return {ratio(s[0], s[1])};
+    case Final::Ratio:
+      return {ratio(s[0], s[0] + s[1])};
+    case Final::Curve:
+      return {area_under_curve(s)};
+    case Final::Determination:
+      return {1 - ratio(s[0], s[2] - ratio(s[1] * s[1], s[3]))};
+    case Final::Matrix:
+      return {s.begin(), s.end()};
+  }
+  return {};
+}
+
+std::string_view text(Final final) {
+  switch (final) {
+    case Final::Mean:
+      return "mean";
+    case Final::Ratio:
+      return "ratio";
+    case Final::Curve:
+      return "curve";
+    case Final::Determination:
+      return "determination";
+    case Final::Matrix:
+      return "matrix";
+  }
+  return {};
+}
+
+}  // namespace lathe::nn

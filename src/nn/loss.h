@@ -1,0 +1,48 @@
+// Losses and metrics by name: their graphs for one output of a model.
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "nn/layer.h"
+
+namespace lathe::nn {
+
+// A loss at the output of a model.
+struct Loss {
+  Chosen<LossKind> kind;
+  bool takes_logits = false;  // the loss is of what the last activation was applied to
+};
+
+// The loss for an output that ends with this activation; `where` is how errors call what gives it.
+// An error if the two do not go together.
+Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last);
+
+// x, the output or what its activation was applied to, and y [n, …, c] -> [n, …].
+Tensor row_losses(const Loss& loss, Tensor x, Tensor y);
+
+// How a metric is made of its sums; see tables.def.
+enum class Final : uint8_t { Mean, Ratio, Curve, Determination, Matrix };
+
+// A metric at an output of a model: a row METRIC, or a loss.
+struct Metric {
+  std::string name;  // as logs call it: "acc", else as it was asked for
+  Final final = Final::Mean;
+  std::variant<Chosen<MetricKind>, Loss> what;
+};
+
+// "accuracy" means binary accuracy if the loss (or null) is binary cross-entropy.
+Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_view where,
+                          ActivationKind last);
+
+// output and y [n, …, c], logits where the last activation was applied, row weights w [n] -> sums
+// [k].
+Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w);
+
+// The metric of the sums of all batches; a Matrix gives the sums.
+std::vector<double> final_value(Final final, std::span<const double> sums);
+std::string_view text(Final final);
+
+}  // namespace lathe::nn
