@@ -166,7 +166,8 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> la
     const Target& target = plan.targets[i];
     const Tensor y = labels[i], output = outputs[target.output];
     if (!output.valid()) return output;
-    const Tensor scored = target.loss.takes_logits ? trace.before_activation.at(output.value) : output;
+    const Tensor scored =
+        target.loss.takes_logits ? trace.before_activation.at(output.value) : output;
     const Tensor each = row_means(row_losses(target.loss, scored, y));
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);

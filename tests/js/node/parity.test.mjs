@@ -1,0 +1,153 @@
+// Every activation, loss and optimiser of the core beside TensorFlow.js: the same numbers from the same weights and batches.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { blobs, oneHot } from '../lib.mjs';
+
+const steps = 100;
+const rows = 30;
+const examples = blobs(rows)[0].dataSync();
+const classes = blobs(rows)[1].dataSync();
+const certain = oneHot(classes, 3);
+
+before(() => tf.setBackend('cpu'));
+
+/** The two libraries' models of two inputs, six hidden units and three outputs, with equal weights. */
+function twins(last) {
+  const ours = tl.sequential({ seed: 11 });
+  ours.add(tl.layers.dense({ units: 6, activation: 'tanh', inputShape: [2] }));
+  ours.add(tl.layers.dense({ units: 3, activation: last }));
+  const theirs = tf.sequential();
+  theirs.add(tf.layers.dense({ units: 6, activation: 'tanh', inputShape: [2] }));
+  theirs.add(tf.layers.dense({ units: 3, activation: last }));
+  theirs.setWeights(ours.getWeights().map((each) => tf.tensor(each.dataSync(), [...each.shape])));
+  return [ours, theirs];
+}
+
+async function expectEqualSteps([ours, theirs], labels) {
+  const [x, y] = [tf.tensor(examples, [rows, 2]), tf.tensor(labels, [rows, 3])];
+  for (let step = 0; step < steps; ++step) {
+    const mine = await ours.trainOnBatch(examples, labels);
+    const wanted = await theirs.trainOnBatch(x, y);
+    const difference = Math.abs(mine - wanted) / Math.abs(wanted);
+    assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${wanted}`);
+  }
+}
+
+const optimizers = {
+  sgd: [0.1],
+  momentum: [0.05, 0.8],
+  nesterov: [0.05, 0.8, true],
+  adagrad: [0.1, 0.2],
+  adadelta: [0.5, 0.9],
+  adam: [0.02],
+  adamax: [0.02, 0.9, 0.999, 1e-7, 0.01],
+  rmsprop: [0.01, 0.8],
+};
+for (const [name, parameters] of Object.entries(optimizers)) {
+  const maker = name === 'nesterov' ? 'momentum' : name;
+  test(`${name} steps as in TensorFlow.js`, async () => {
+    const [ours, theirs] = twins('softmax');
+    const loss = 'categoricalCrossentropy';
+    ours.compile({ loss, optimizer: tl.train[maker](...parameters) });
+    theirs.compile({ loss, optimizer: tf.train[maker](...parameters) });
+    await expectEqualSteps([ours, theirs], certain);
+  });
+}
+
+// Centered, TensorFlow.js subtracts the epsilon that it adds elsewhere: one of 0 is none.
+test('rmsprop with momentum and centred steps as in TensorFlow.js', async () => {
+  const [ours, theirs] = twins('linear');
+  ours.compile({ loss: 'mse', optimizer: tl.train.rmsprop(0.001, 0.9, 0.5, 1e-12, true) });
+  theirs.compile({
+    loss: 'meanSquaredError',
+    optimizer: tf.train.rmsprop(0.001, 0.9, 0.5, 1e-12, true),
+  });
+  await expectEqualSteps([ours, theirs], certain);
+});
+
+const soft = certain.map((value) => 0.1 + 0.7 * value);
+const signs = certain.map((value) => 2 * value - 1);
+/** What each model ends with, and the labels. */
+const losses = {
+  meanSquaredError: ['linear', certain],
+  meanAbsoluteError: ['linear', certain],
+  meanAbsolutePercentageError: ['sigmoid', soft],
+  meanSquaredLogarithmicError: ['sigmoid', soft],
+  squaredHinge: ['tanh', signs],
+  hinge: ['tanh', signs],
+  categoricalHinge: ['linear', certain],
+  logcosh: ['linear', certain],
+  categoricalCrossentropy: ['softmax', soft],
+  binaryCrossentropy: ['sigmoid', certain],
+  kullbackLeiblerDivergence: ['softmax', soft],
+  poisson: ['softplus', soft],
+  cosineProximity: ['linear', certain],
+};
+for (const [loss, [last, labels]] of Object.entries(losses)) {
+  test(`${loss} trains as in TensorFlow.js`, async () => {
+    const [ours, theirs] = twins(last);
+    ours.compile({ loss, optimizer: tl.train.sgd(0.01) });
+    theirs.compile({ loss, optimizer: tf.train.sgd(0.01) });
+    await expectEqualSteps([ours, theirs], labels);
+  });
+}
+
+for (const [loss, last] of [
+  ['categoricalCrossentropy', 'sigmoid'],
+  ['binaryCrossentropy', 'softmax'],
+]) {
+  test(`${loss} after ${last} trains as in TensorFlow.js`, async () => {
+    const [ours, theirs] = twins(last);
+    ours.compile({ loss, optimizer: tl.train.sgd(0.1) });
+    theirs.compile({ loss, optimizer: tf.train.sgd(0.1) });
+    await expectEqualSteps([ours, theirs], certain);
+  });
+}
+
+test('class numbers train as in TensorFlow.js', async () => {
+  const [ours, theirs] = twins('softmax');
+  const loss = 'sparseCategoricalCrossentropy';
+  ours.compile({ loss, optimizer: tl.train.sgd(0.1) });
+  theirs.compile({ loss, optimizer: tf.train.sgd(0.1) });
+  for (let step = 0; step < steps; ++step) {
+    const mine = await ours.trainOnBatch(examples, classes);
+    const [x, y] = [tf.tensor(examples, [rows, 2]), tf.tensor(Float32Array.from(classes))];
+    const wanted = await theirs.trainOnBatch(x, y);
+    assert.ok(Math.abs(mine - wanted) < 1e-3 * wanted, `step ${step}: ${mine}, ${wanted}`);
+  }
+});
+
+for (const [loss, tfLoss] of [
+  ['softmaxCrossEntropy', tf.losses.softmaxCrossEntropy],
+  ['sigmoidCrossEntropy', tf.losses.sigmoidCrossEntropy],
+  ['huber', tf.losses.huberLoss],
+]) {
+  test(`${loss} of what the last layer gives is that of TensorFlow.js`, () => {
+    const [ours, theirs] = twins('linear');
+    ours.compile({ loss });
+    const prediction = theirs.predict(tf.tensor(examples, [rows, 2]));
+    const wanted = tfLoss(tf.tensor(certain, [rows, 3]), prediction).dataSync()[0];
+    const mine = ours.evaluate(examples, certain).loss;
+    assert.ok(Math.abs(mine - wanted) < 1e-5 * wanted, `${mine}, TensorFlow.js ${wanted}`);
+  });
+}
+
+const grid = Float32Array.from({ length: 120 }, (_, at) => (at - 60) / 8);
+for (const { name } of tl.describe().activations) {
+  if (name === 'leakyRelu') continue;
+  test(`${name} has the values of TensorFlow.js`, () => {
+    const ours = tl.sequential();
+    ours.add(tl.layers.activation({ activation: name, inputShape: [4] }));
+    const theirs = tf.layers.activation({ activation: name });
+    const wanted = theirs.apply(tf.tensor(grid, [30, 4])).dataSync();
+    ours
+      .predict(grid)
+      .dataSync()
+      .forEach((value, at) => {
+        const difference = Math.abs(value - wanted[at]) / Math.max(1, Math.abs(wanted[at]));
+        assert.ok(difference < 2e-6, `${name}(${grid[at]}): ${value}, TensorFlow.js ${wanted[at]}`);
+      });
+  });
+}
