@@ -14,6 +14,8 @@ export type { FitArgs } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
+export * as io from './io/index.js';
+export { loadLayersModel } from './io/load_layers_model.js';
 export {
   type ActivationArgs,
   type BatchNormalizationArgs,

@@ -13,15 +13,19 @@ import {
   type Labelled,
   type Trainee,
 } from './fit.js';
-import type { LossName } from './generated.js';
+import type { LossName, OptimizerConfig } from './generated.js';
 import type { History } from './history.js';
 import type { Instance } from './instance.js';
+import type { IOHandler, SaveResult } from './io/artifacts.js';
+import type { SaveArgs } from './io/save.js';
+import type { LoadWeightsArgs, WeightSource } from './io/weight_files.js';
 import type { LayerConfig, OptimizerLike } from './layers.js';
 import { moduleText } from './program.js';
 import { randomSeed } from './random.js';
 import { featureRows, type LabelKind, labelRows, slice } from './rows.js';
+import { type Storable, storable, type StoredModel } from './storable.js';
 import { printSummary } from './summary.js';
-import { Tensor, tensor, type TensorLike } from './tensor.js';
+import { hostDTypes, Tensor, tensor, type TensorLike } from './tensor.js';
 import { type Tunable, tunable } from './tune.js';
 
 /** Arguments of `sequential`. */
@@ -47,7 +51,7 @@ export interface CompileArgs {
  * [rows, …outputShape] (probabilities, one-hot rows, targets) or [rows] class numbers. Every method
  * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
  */
-export class Sequential implements Trainee, Tunable {
+export class Sequential implements Trainee, Tunable, Storable {
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
   /** Epochs `fit` has trained since the model was made. */
@@ -58,7 +62,7 @@ export class Sequential implements Trainee, Tunable {
   #layers: LayerConfig[] = [];
   #compiled: Compiled | undefined;
   #loss: LossName | undefined;
-  #hasOptimizer = false;
+  #optimizer: OptimizerConfig | undefined;
   #accuracy = false;
   #labels: LabelKind | undefined;
   #lastBatch = 0;
@@ -115,7 +119,7 @@ export class Sequential implements Trainee, Tunable {
     const named = typeof optimizer === 'string' ? { name: optimizer } : optimizer;
     compiled.setTraining(named === undefined ? { loss } : { loss, optimizer: named });
     this.#loss = loss;
-    this.#hasOptimizer = named !== undefined;
+    this.#optimizer = named;
     this.#accuracy = [metrics].flat().length > 0;
   }
 
@@ -286,6 +290,34 @@ export class Sequential implements Trainee, Tunable {
     return this.#built('dumps').dumps(when);
   }
 
+  /**
+   * Saves topology and weights in the format of TensorFlow.js Layers: to file://FOLDER in Node,
+   * indexeddb://NAME, localstorage://NAME or downloads://NAME in a page, an http(s) address, or a
+   * handler of `tl.io`. Whenever it ends, the place holds the model of before or all of this one.
+   */
+  async save(target: string | URL | IOHandler, args: SaveArgs = {}): Promise<SaveResult> {
+    this.#built('save');
+    const { saveModel } = await import('./io/save.js');
+    return saveModel(this, target, args);
+  }
+
+  /** Saves the weights as one safetensors file: file://PATH in Node, downloads://NAME in a page. */
+  async saveWeights(target: string | URL): Promise<void> {
+    this.#built('saveWeights');
+    const { saveWeights } = await import('./io/weight_files.js');
+    return saveWeights(this, target);
+  }
+
+  /**
+   * Replaces the weights by those of the same name in a safetensors file, by its address or its
+   * content, or in a saved model. Errors: missing, extra or mis-shaped tensors; then none changes.
+   */
+  async loadWeights(source: WeightSource, args: LoadWeightsArgs = {}): Promise<void> {
+    this.#built('loadWeights');
+    const { loadWeights } = await import('./io/weight_files.js');
+    return loadWeights(this, source, args);
+  }
+
   /** Gives all memory back; any later call is an error. Error: while `fit` runs. */
   dispose(): void {
     if (this.#disposed) return;
@@ -293,6 +325,24 @@ export class Sequential implements Trainee, Tunable {
     this.#compiled?.free();
     this.#compiled = undefined;
     this.#disposed = true;
+  }
+
+  /** @internal */
+  get [storable](): StoredModel {
+    const compiled = this.#built('save');
+    const instance = compiled.instance();
+    const states = instance.metadata.states.map((place) => ({
+      name: place.name,
+      shape: place.shape,
+      dtype: hostDTypes[place.dtype],
+      values: instance.elements(place),
+    }));
+    const metrics = this.#accuracy ? ['accuracy'] : [];
+    const rate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
+    const optimizer = this.#optimizer && { ...this.#optimizer, learningRate: rate };
+    const training = this.#loss && optimizer && { loss: this.#loss, optimizer, metrics };
+    const { name } = this;
+    return { name, layers: this.#layers, summary: compiled.summary, training, states };
   }
 
   /** @internal */
@@ -325,7 +375,7 @@ export class Sequential implements Trainee, Tunable {
   #labelled(x: TensorLike, y: TensorLike, where: string, trains = false): Labelled {
     const { inputShape, outputShape } = this.#built(where).summary;
     if (this.#loss === undefined) throw new LatheError(`${where}: call compile first`);
-    if (trains && !this.#hasOptimizer)
+    if (trains && this.#optimizer === undefined)
       throw new LatheError(`${where}: compile with an optimizer first`);
     const examples = featureRows(x, inputShape, where);
     return { x: examples, y: labelRows(y, outputShape, examples.count, where) };

@@ -5,6 +5,7 @@
 #include "api/model_json.h"
 #include "base/text.h"
 #include "compile/tune.h"
+#include "nn/layers.h"
 #include "ops/operations.h"
 #include "scalar/op.h"
 
@@ -92,6 +93,32 @@ constexpr scalar::Op kOps[] = {
 #include "scalar/ops.def"
 };
 
+// The keys that a layer's options read, as a JSON array.
+class OptionKeys {
+ public:
+  template <class Value>
+  void operator()(std::string_view key, Value&) {
+    append(keys_, keys_.empty() ? "" : ",", json_string(key));
+  }
+  std::string json() const { return concat('[', keys_, ']'); }
+
+ private:
+  std::string keys_;
+};
+
+std::string spelled_layer_options() {
+  std::string out;
+#define LAYER(class_, ...)                                                       \
+  {                                                                              \
+    OptionKeys keys;                                                             \
+    nn::class_##Options options;                                                 \
+    nn::visit_options(options, keys);                                            \
+    append(out, out.empty() ? "" : ",", json_string(#class_), ':', keys.json()); \
+  }
+#include "nn/tables.def"
+  return concat('{', out, '}');
+}
+
 }  // namespace
 
 std::string describe() {
@@ -111,6 +138,7 @@ std::string describe() {
   append_list(out, "regularizers", nn::regularizers(), spelled_row);
   append_list(out, "constraints", nn::constraints(), spelled_row);
   append_list(out, "layers", nn::layer_classes(), json_string);
+  append(out, ",\"layerOptions\":", spelled_layer_options());
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::kScheduleFields,
               [](const lower::ScheduleField& field) { return json_string(field.name); });

@@ -126,9 +126,9 @@ LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t lengt
 
 /* The tables of the core:
  * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers",
- *  "passes","scheduleFields"};
- * a choice is
- * {"name","parameters":[{"name","default"}…]}. */
+ *  "layerOptions","passes","scheduleFields"};
+ * a choice is {"name","parameters":[{"name","default"}…]}; layerOptions are the keys of each
+ * class's config. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);
 
 #ifdef __cplusplus

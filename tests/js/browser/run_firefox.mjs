@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
+import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
 import { checkOneThread, checkThreads } from './threads.mjs';
 
@@ -25,6 +26,7 @@ async function run(report) {
       checkPlainPage(page, plain.url, false),
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
+    await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
     await checkOneThread(report, page, plain.url);

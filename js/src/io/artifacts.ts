@@ -1,0 +1,242 @@
+/** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
+import { elementCount } from '../abi.js';
+import { LatheError } from '../errors.js';
+
+/** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */
+export interface Quantization {
+  dtype: 'uint8' | 'uint16' | 'float16';
+  scale?: number;
+  min?: number;
+  original_dtype?: string;
+}
+
+/** A tensor in the weight data. */
+export interface WeightSpec {
+  name: string;
+  shape: number[];
+  dtype: 'float32' | 'int32' | 'bool';
+  /** 'optimizer' for what is no weight. */
+  group?: string;
+  quantization?: Quantization;
+}
+
+/** How a model learns, in the words of Keras. */
+export interface TrainingConfig {
+  loss?: unknown;
+  metrics?: unknown;
+  optimizer_config?: { class_name?: unknown; config?: Record<string, unknown> };
+}
+
+/** Everything that is saved of a model. */
+export interface ModelArtifacts {
+  modelTopology?: object;
+  format?: string;
+  generatedBy?: string;
+  convertedBy?: string | null;
+  weightSpecs?: WeightSpec[];
+  /** All tensors one after the other, little-endian; or parts of that. */
+  weightData?: ArrayBuffer | ArrayBuffer[];
+  trainingConfig?: TrainingConfig;
+  userDefinedMetadata?: object;
+}
+
+/** What is known of a saved model without loading it. */
+export interface ModelArtifactsInfo {
+  dateSaved: Date;
+  modelTopologyType: 'JSON';
+  modelTopologyBytes: number;
+  weightSpecsBytes: number;
+  weightDataBytes: number;
+}
+
+/** What saving resolves with. */
+export interface SaveResult {
+  modelArtifactsInfo: ModelArtifactsInfo;
+  [key: string]: unknown;
+}
+
+/** Options of loading. */
+export interface LoadOptions {
+  /** Whether weights that are missing or left over are errors. Default: true. */
+  strict?: boolean;
+  /** Called with the share that has arrived, 0 … 1. */
+  onProgress?: (fraction: number) => void;
+  /** Where the weight files are, if not beside model.json. */
+  weightPathPrefix?: string;
+  /** Passed to `fetch`. */
+  requestInit?: RequestInit;
+  /** Used instead of `fetch`. */
+  fetchFunc?: typeof fetch;
+}
+
+/** A place where a model can be. Those of TensorFlow.js are such, too. */
+export interface IOHandler {
+  save?(artifacts: ModelArtifacts): Promise<object>;
+  load?(): Promise<ModelArtifacts>;
+}
+
+/** One group of files in model.json: concatenated, they hold the tensors. */
+export interface WeightGroup {
+  paths: string[];
+  weights: WeightSpec[];
+}
+
+/** model.json. */
+export type ModelJson = Omit<ModelArtifacts, 'weightSpecs' | 'weightData'> & {
+  weightsManifest: WeightGroup[];
+};
+
+const itemBytes = { float32: 4, int32: 4, bool: 1, uint8: 1, uint16: 2, float16: 2 };
+
+/** Bytes that a tensor takes in the weight data. */
+export function storedBytes({ shape, dtype, quantization }: WeightSpec): number {
+  return elementCount(shape) * itemBytes[quantization?.dtype ?? dtype];
+}
+
+/** The text of model.json for weight files at these paths. */
+export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
+  const { weightSpecs = [], weightData: _, ...rest } = artifacts;
+  const json: ModelJson = { ...rest, weightsManifest: [{ paths, weights: weightSpecs }] };
+  return JSON.stringify(json);
+}
+
+/** Reads model.json. Errors: it is none, with the place in it that is wrong. */
+export function parseModelJson(text: string, file: string): ModelJson {
+  const fail = (what: string): never => {
+    throw new LatheError(`${file}: ${what}`);
+  };
+  let json: ModelJson | null = null;
+  try {
+    json = JSON.parse(text) as ModelJson | null;
+  } catch (error) {
+    fail(`no JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(json)) return fail('it must be an object');
+  if (json.format === 'graph-model') fail('it is a graph model; only layers models can be loaded');
+  if (!isObject(json.modelTopology)) fail('it has no modelTopology');
+  const groups = json.weightsManifest ?? [];
+  if (!Array.isArray(groups)) fail('weightsManifest must be an array');
+  groups.forEach((group, at) => {
+    const where = `weightsManifest[${at}]`;
+    if (!isObject(group) || !Array.isArray(group.paths) || !Array.isArray(group.weights)) {
+      fail(`${where} must have paths and weights`);
+    }
+    const wrong = group.paths.find((path) => typeof path !== 'string' || !isInside(path));
+    if (wrong !== undefined) fail(`${where}: ${JSON.stringify(wrong)} is no path beside it`);
+    checkSpecs(group.weights, `${file}: ${where}`);
+  });
+  return { ...json, weightsManifest: groups };
+}
+
+function isInside(path: string): boolean {
+  return path !== '' && !/^([a-z]+:|[/\\])/i.test(path) && !path.split(/[/\\]/).includes('..');
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Errors: specifications without a name, of an unknown type, of a shape that is none. */
+export function checkSpecs(specs: unknown, where: string): asserts specs is WeightSpec[] {
+  if (!Array.isArray(specs)) throw new LatheError(`${where}: weight specifications are missing`);
+  const names = new Set<string>();
+  for (const spec of specs as Partial<WeightSpec>[]) {
+    const { name, shape, dtype, quantization } = spec ?? {};
+    const fail = (what: string): never => {
+      throw new LatheError(`${where}: the tensor ${JSON.stringify(name)} ${what}`);
+    };
+    if (typeof name !== 'string') fail('must have a name that is a string');
+    if (names.has(name!)) fail('is there twice');
+    names.add(name!);
+    const isShape =
+      Array.isArray(shape) && shape.every((size) => Number.isInteger(size) && size >= 0);
+    if (!isShape) fail(`has no shape, but ${JSON.stringify(shape)}`);
+    if (elementCount(shape!) > 2 ** 32) fail(`is too large: [${shape!.join(',')}]`);
+    if (!['float32', 'int32', 'bool'].includes(dtype!)) {
+      fail(`has the dtype ${JSON.stringify(dtype)}; known: float32, int32, bool`);
+    }
+    if (quantization !== undefined) checkQuantization(quantization, fail);
+  }
+}
+
+function checkQuantization(value: Quantization, fail: (what: string) => never): void {
+  const { dtype, scale, min } = isObject(value) ? (value as unknown as Quantization) : {};
+  if (!['uint8', 'uint16', 'float16'].includes(dtype!)) {
+    fail(`is stored as ${JSON.stringify(dtype)}; known: uint8, uint16, float16`);
+  }
+  if (dtype !== 'float16' && !(Number.isFinite(scale) && Number.isFinite(min))) {
+    fail(`is stored as ${dtype} without scale and min`);
+  }
+}
+
+/** One file of a model. */
+export interface WeightFile {
+  path: string;
+  data: Uint8Array;
+}
+
+/**
+ * What model.json and its weight files hold together. Errors: a group has fewer or more bytes than
+ * its tensors take.
+ */
+export function assemble(json: ModelJson, groups: WeightFile[][], file: string): ModelArtifacts {
+  const { weightsManifest, ...rest } = json;
+  const parts: ArrayBuffer[] = [];
+  weightsManifest.forEach(({ weights }, at) => {
+    const files = groups[at]!;
+    const names = files.map(({ path }) => path).join(', ');
+    const data = joinBytes(files.map((each) => each.data));
+    checkLength(weights, data.byteLength, `${file}: ${names || 'no weight file'}`);
+    parts.push(data);
+  });
+  const weightSpecs = weightsManifest.flatMap(({ weights }) => weights);
+  checkSpecs(weightSpecs, file);
+  return { ...rest, weightSpecs, weightData: joinBytes(parts) };
+}
+
+/** Error: the data are shorter or longer than the tensors; says which one is cut off. */
+export function checkLength(specs: readonly WeightSpec[], length: number, where: string): void {
+  let end = 0;
+  for (const spec of specs) {
+    end += storedBytes(spec);
+    if (end > length) {
+      throw new LatheError(
+        `${where}: it ends after ${length} bytes, within the tensor ${spec.name}, ` +
+          `which ends at byte ${end}`,
+      );
+    }
+  }
+  if (end < length) {
+    throw new LatheError(`${where}: it has ${length} bytes, but its tensors take ${end}`);
+  }
+}
+
+/** All parts in one buffer. */
+export function joinBytes(parts: readonly (ArrayBuffer | Uint8Array)[]): ArrayBuffer {
+  const only = parts[0];
+  if (parts.length === 1 && only instanceof ArrayBuffer) return only;
+  const result = new Uint8Array(parts.reduce((total, { byteLength }) => total + byteLength, 0));
+  let at = 0;
+  for (const part of parts) {
+    result.set(part instanceof Uint8Array ? part : new Uint8Array(part), at);
+    at += part.byteLength;
+  }
+  return result.buffer;
+}
+
+/** The weight data as one buffer. */
+export function weightBytes({ weightData }: ModelArtifacts): ArrayBuffer {
+  return joinBytes(weightData === undefined ? [] : [weightData].flat());
+}
+
+/** What is known of artifacts that are saved now. */
+export function infoOf(artifacts: ModelArtifacts): ModelArtifactsInfo {
+  const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value ?? '')).length;
+  return {
+    dateSaved: new Date(),
+    modelTopologyType: 'JSON',
+    modelTopologyBytes: bytes(artifacts.modelTopology),
+    weightSpecsBytes: bytes(artifacts.weightSpecs),
+    weightDataBytes: weightBytes(artifacts).byteLength,
+  };
+}

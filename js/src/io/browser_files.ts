@@ -1,0 +1,65 @@
+/** Models that a person downloads and uploads in a page. */
+import { LatheError } from '../errors.js';
+import {
+  assemble,
+  type IOHandler,
+  modelJson,
+  parseModelJson,
+  weightBytes,
+  type WeightFile,
+} from './artifacts.js';
+import { savedAs } from './handlers.js';
+
+/** Saving downloads NAME.json and NAME.weights.bin. */
+export function downloads(name: string): IOHandler {
+  if (typeof document === 'undefined') throw new LatheError('downloads:// is for pages');
+  return {
+    async save(artifacts) {
+      const weights = `${name}.weights.bin`;
+      const json = modelJson(artifacts, [`./${weights}`]);
+      await download(`${name}.json`, new Blob([json], { type: 'application/json' }));
+      const type = 'application/octet-stream';
+      await download(weights, new Blob([weightBytes(artifacts)], { type }));
+      return savedAs(artifacts);
+    },
+  };
+}
+
+/** Has the page download a file. */
+export async function download(name: string, content: Blob): Promise<void> {
+  const anchor = document.createElement('a');
+  anchor.download = name;
+  anchor.href = URL.createObjectURL(content);
+  anchor.click();
+  // The download begins in a later task and needs the address until then.
+  await new Promise((done) => setTimeout(done, 100));
+  setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
+}
+
+/** A model from files that a person has chosen: model.json, then its weight files in any order. */
+export function browserFiles(files: readonly File[]): IOHandler {
+  const all = Array.from(files);
+  if (all.length === 0) throw new LatheError('browserFiles: there are no files');
+  return {
+    async load() {
+      const jsons = all.filter(({ name }) => name.endsWith('.json'));
+      if (jsons.length !== 1) {
+        throw new LatheError(`browserFiles: one .json file is needed, there are ${jsons.length}`);
+      }
+      const [file] = jsons;
+      const json = parseModelJson(await file!.text(), file!.name);
+      const read = async (path: string): Promise<WeightFile> => {
+        const base = path.replace(/^.*[/\\]/, '');
+        const found = all.find(({ name }) => name === base);
+        if (found === undefined) {
+          throw new LatheError(`browserFiles: ${file!.name} names ${base}, which is not there`);
+        }
+        return { path: base, data: new Uint8Array(await found.arrayBuffer()) };
+      };
+      const groups = await Promise.all(
+        json.weightsManifest.map(({ paths }) => Promise.all(paths.map(read))),
+      );
+      return assemble(json, groups, file!.name);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+/** Where models can be, by the scheme of an address, and models in memory. */
+import { LatheError } from '../errors.js';
+import {
+  infoOf,
+  type IOHandler,
+  type LoadOptions,
+  type ModelArtifacts,
+  type ModelArtifactsInfo,
+  type SaveResult,
+} from './artifacts.js';
+
+/** A place that keeps models by name and can list and remove them. */
+export interface ModelStore {
+  handler(name: string, options: LoadOptions): IOHandler;
+  list(): Promise<Record<string, ModelArtifactsInfo>>;
+  /** Error: there is no model of this name. */
+  remove(name: string): Promise<ModelArtifactsInfo>;
+}
+
+/** The stores of models, by scheme. */
+export const storeSchemes: Record<string, () => Promise<ModelStore>> = {
+  'indexeddb://': async () => (await import('./indexed_db.js')).indexedDb,
+  'localstorage://': async () => (await import('./local_storage.js')).localModels,
+};
+
+type Open = (rest: string, whole: string, options: LoadOptions) => Promise<IOHandler>;
+
+const schemes: Record<string, Open> = {
+  'file://': async (path) => (await import('./file.js')).fileHandler(path),
+  'http://': async (_, url, options) => (await import('./http.js')).http(url, options),
+  'https://': async (_, url, options) => (await import('./http.js')).http(url, options),
+  'downloads://': async (name) => (await import('./browser_files.js')).downloads(name),
+  ...Object.fromEntries(
+    Object.entries(storeSchemes).map(([scheme, open]): [string, Open] => [
+      scheme,
+      async (name, _, options) => (await open()).handler(name, options),
+    ]),
+  ),
+};
+
+/** Splits an address into scheme and rest. Error: no scheme that is known. */
+export function splitAddress(
+  address: string,
+  known: readonly string[],
+  where: string,
+): [scheme: string, rest: string] {
+  const scheme = known.find((each) => address.startsWith(each));
+  if (scheme === undefined || address.length === scheme.length) {
+    throw new LatheError(
+      `${where}: ${JSON.stringify(address)} is no place for models; they begin with ${known.join(', ')}`,
+    );
+  }
+  return [scheme, address.slice(scheme.length)];
+}
+
+/** What an address or a handler means; in a page an address without scheme is relative to it. */
+export async function openHandler(
+  target: string | URL | IOHandler,
+  options: LoadOptions,
+  where: string,
+): Promise<IOHandler> {
+  if (typeof target === 'object' && !(target instanceof URL)) return target;
+  let address = String(target);
+  if (target instanceof URL && target.protocol === 'file:') {
+    const { filePath } = await import('./file.js');
+    address = `file://${await filePath(target)}`;
+  }
+  const isRelative = !/^[a-z]+:\/\//i.test(address) && typeof document !== 'undefined';
+  if (isRelative && address !== '') address = new URL(address, document.baseURI).href;
+  if (/\.(h5|hdf5|keras)$/.test(address)) {
+    throw new LatheError(`${where}: for ${address} use fromKeras of the module tensorlathe/keras`);
+  }
+  const [scheme, rest] = splitAddress(address, Object.keys(schemes), where);
+  return schemes[scheme]!(rest, address, options);
+}
+
+/** A handler that gives what is saved to a function. */
+export function withSaveHandler<Result extends object>(
+  save: (artifacts: ModelArtifacts) => Promise<Result>,
+): IOHandler & { save(artifacts: ModelArtifacts): Promise<Result> } {
+  return { save };
+}
+
+/** A handler that loads a model from memory. */
+export function fromMemory(artifacts: ModelArtifacts): IOHandler {
+  return { load: async () => artifacts };
+}
+
+/** What saving gives. */
+export function savedAs(artifacts: ModelArtifacts): SaveResult {
+  return { modelArtifactsInfo: infoOf(artifacts) };
+}

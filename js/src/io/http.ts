@@ -1,0 +1,65 @@
+/** Models on a web server: loaded by fetch, saved as one upload. */
+import { LatheError } from '../errors.js';
+import {
+  assemble,
+  type IOHandler,
+  type LoadOptions,
+  modelJson,
+  parseModelJson,
+  weightBytes,
+} from './artifacts.js';
+import { savedAs } from './handlers.js';
+
+/**
+ * A model by the address of its model.json. Saving sends a form with the files model.json and
+ * model.weights.bin to it, by POST unless requestInit says otherwise.
+ */
+export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
+  const { requestInit, fetchFunc = globalThis.fetch, weightPathPrefix, onProgress } = options;
+  const url = String(address);
+  const get = async (each: string): Promise<ArrayBuffer> => {
+    let reason: string;
+    try {
+      const response = await fetchFunc(each, requestInit);
+      if (response.ok) return await response.arrayBuffer();
+      reason = `HTTP status ${response.status}`;
+    } catch (error) {
+      reason = error instanceof Error ? error.message : String(error);
+    }
+    throw new LatheError(`cannot read ${each}: ${reason}`);
+  };
+  return {
+    async load() {
+      const json = parseModelJson(new TextDecoder().decode(await get(url)), url);
+      const [, folder, query] = /^([^?#]*\/)[^?#]*(\?[^#]*)?/.exec(url)!;
+      const total = json.weightsManifest.reduce((count, { paths }) => count + paths.length, 0);
+      let arrived = 0;
+      const groups = await Promise.all(
+        json.weightsManifest.map(({ paths }) =>
+          Promise.all(
+            paths.map(async (path) => {
+              const place = `${weightPathPrefix ?? folder}${path}${query ?? ''}`;
+              const data = new Uint8Array(await get(place));
+              onProgress?.(++arrived / total);
+              return { path, data };
+            }),
+          ),
+        ),
+      );
+      return assemble(json, groups, url);
+    },
+    async save(artifacts) {
+      const form = new FormData();
+      const file = (content: BlobPart, type: string) => new Blob([content], { type });
+      const weights = 'model.weights.bin';
+      const text = modelJson(artifacts, [`./${weights}`]);
+      form.append('model.json', file(text, 'application/json'), 'model.json');
+      form.append(weights, file(weightBytes(artifacts), 'application/octet-stream'), weights);
+      const response = await fetchFunc(url, { method: 'POST', ...requestInit, body: form });
+      if (!response.ok) {
+        throw new LatheError(`cannot save to ${url}: HTTP status ${response.status}`);
+      }
+      return { ...savedAs(artifacts), responses: [response] };
+    },
+  };
+}

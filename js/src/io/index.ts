@@ -1,0 +1,19 @@
+/** Saving and loading: `tl.io`, with the names of TensorFlow.js. */
+export type {
+  IOHandler,
+  LoadOptions,
+  ModelArtifacts,
+  ModelArtifactsInfo,
+  Quantization,
+  SaveResult,
+  TrainingConfig,
+  WeightSpec,
+} from './artifacts.js';
+export { browserFiles } from './browser_files.js';
+export { fromMemory, withSaveHandler } from './handlers.js';
+export { http } from './http.js';
+export { copyModel, listModels, moveModel, removeModel } from './manage.js';
+export { decodeSafetensors, encodeSafetensors } from './safetensors.js';
+export { type SaveArgs, toArtifacts } from './save.js';
+export { type LoadWeightsArgs, toSafetensors, type WeightSource } from './weight_files.js';
+export type { NamedArray } from './weights.js';

@@ -1,0 +1,83 @@
+/** Models in IndexedDB, in the database of TensorFlow.js, so that each finds what the other has saved. */
+import { LatheError } from '../errors.js';
+import { type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
+import { type ModelStore, savedAs } from './handlers.js';
+
+const databaseName = 'tensorflowjs';
+const modelStore = 'models_store';
+const infoStore = 'model_info_store';
+
+interface Stored {
+  modelPath: string;
+  modelArtifacts: ModelArtifacts;
+  modelArtifactsInfo: ModelArtifactsInfo;
+}
+
+export const indexedDb: ModelStore = {
+  handler: (name) => ({
+    async save(artifacts) {
+      const result = savedAs(artifacts);
+      const { modelArtifactsInfo } = result;
+      const modelArtifacts = { ...artifacts, weightData: weightBytes(artifacts) };
+      await transact('readwrite', (models, infos) => {
+        infos.put({ modelPath: name, modelArtifactsInfo });
+        return models.put({ modelPath: name, modelArtifacts, modelArtifactsInfo });
+      });
+      return result;
+    },
+    async load() {
+      const found = (await transact('readonly', (models) => models.get(name))) as
+        Stored | undefined;
+      if (found === undefined) throw new LatheError(`there is no model indexeddb://${name}`);
+      return found.modelArtifacts;
+    },
+  }),
+  async list() {
+    const infos = (await transact('readonly', (_, each) => each.getAll())) as Stored[];
+    return Object.fromEntries(infos.map((each) => [each.modelPath, each.modelArtifactsInfo]));
+  },
+  async remove(name) {
+    const found = (await transact('readonly', (_, infos) => infos.get(name))) as Stored | undefined;
+    if (found === undefined) throw new LatheError(`there is no model indexeddb://${name}`);
+    await transact('readwrite', (models, infos) => {
+      infos.delete(name);
+      return models.delete(name);
+    });
+    return found.modelArtifactsInfo;
+  },
+};
+
+/** One transaction over both stores: all of it is done when this resolves, or nothing. */
+async function transact(
+  mode: IDBTransactionMode,
+  ask: (models: IDBObjectStore, infos: IDBObjectStore) => IDBRequest,
+): Promise<unknown> {
+  if (typeof indexedDB === 'undefined') throw new LatheError('there is no IndexedDB here');
+  const opening = indexedDB.open(databaseName, 1);
+  opening.onupgradeneeded = () => {
+    for (const store of [modelStore, infoStore]) {
+      opening.result.createObjectStore(store, { keyPath: 'modelPath' });
+    }
+  };
+  const database = await new Promise<IDBDatabase>((resolve, reject) => {
+    opening.onsuccess = () => resolve(opening.result);
+    opening.onerror = () => reject(refusal(opening.error));
+  });
+  try {
+    const transaction = database.transaction([modelStore, infoStore], mode);
+    const [models, infos] = [modelStore, infoStore].map((name) => transaction.objectStore(name));
+    return await new Promise((resolve, reject) => {
+      const request = ask(models!, infos!);
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => reject(refusal(transaction.error));
+    });
+  } finally {
+    database.close();
+  }
+}
+
+function refusal(error: DOMException | null): LatheError {
+  return new LatheError(`IndexedDB refuses: ${error?.message ?? 'no reason given'}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,95 @@
+/** Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive. */
+import { Dataset, File as HdfFile, Group } from 'jsfive';
+import { elementCount } from '../abi.js';
+import { LatheError } from '../errors.js';
+import { readAddress } from './address.js';
+import { isObject, type IOHandler, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
+import { encodeWeights, type NamedArray } from './weights.js';
+
+const generatedBy = 'keras';
+
+/**
+ * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address
+ * or its content. What the optimiser had gathered is left out.
+ * Errors: it cannot be read or is damaged; with the file and the tensor.
+ */
+export function fromKeras(source: string | URL | Blob | ArrayBuffer | Uint8Array): IOHandler {
+  return {
+    async load() {
+      const isAddress = typeof source === 'string' || source instanceof URL;
+      const where = isAddress
+        ? String(source)
+        : ((source as Partial<File>).name ?? 'the Keras file');
+      const content = isAddress ? await readAddress(source, where) : source;
+      const buffer =
+        content instanceof Blob
+          ? await content.arrayBuffer()
+          : Uint8Array.from(bytesOf(content)).buffer;
+      return read(buffer, where);
+    },
+  };
+}
+
+function bytesOf(content: ArrayBuffer | Uint8Array): Uint8Array {
+  return content instanceof ArrayBuffer ? new Uint8Array(content) : content;
+}
+
+function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
+  try {
+    const file = new HdfFile(buffer, where);
+    const model = jsonOf(file.attrs.model_config, 'model_config');
+    const training = jsonOf(file.attrs.training_config, 'training_config');
+    const isModel = file.keys.includes('model_weights');
+    const weights = readWeights(isModel ? (file.get('model_weights') as Group) : file);
+    return {
+      ...(model && { modelTopology: model }),
+      ...(training && { trainingConfig: training as TrainingConfig }),
+      format: 'layers-model',
+      generatedBy,
+      ...encodeWeights(weights),
+    };
+  } catch (error) {
+    // The reader of HDF5 throws strings, and whatever engines throw for a wrong place.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LatheError(`${where}: no Keras file that can be read: ${reason}`, { cause: error });
+  }
+}
+
+function jsonOf(value: unknown, what: string): Record<string, unknown> | undefined {
+  if (value === undefined || value === null) return undefined;
+  const json: unknown = JSON.parse(String(value).replace(/\0+$/, ''));
+  if (!isObject(json)) throw new Error(`${what} is no object`);
+  return json;
+}
+
+/** A list of names; long ones are cut into NAME0, NAME1, … */
+function namesOf(attrs: Record<string, unknown>, name: string): string[] {
+  const parts = name in attrs ? [attrs[name]] : [];
+  for (let at = 0; `${name}${at}` in attrs; ++at) parts.push(attrs[`${name}${at}`]);
+  if (parts.length === 0) throw new Error(`it has no ${name}`);
+  return parts.flat().map((each) => String(each).replace(/\0+$/, ''));
+}
+
+function readWeights(group: Group): NamedArray[] {
+  return namesOf(group.attrs, 'layer_names').flatMap((layer) => {
+    const part = group.get(layer) as Group;
+    return namesOf(part.attrs, 'weight_names').map((path) => {
+      const name = nameOf(layer, path);
+      const dataset = part.get(path);
+      if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
+      const shape = [...dataset.shape];
+      const data = Float32Array.from(dataset.value);
+      if (data.length !== elementCount(shape)) {
+        throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
+      }
+      return { name, shape, dtype: 'float32', data };
+    });
+  });
+}
+
+/** lstm, "lstm/lstm_cell_1/kernel:0" -> "lstm/kernel": Keras repeats the layer and names its cell. */
+function nameOf(layer: string, path: string): string {
+  const parts = path.replace(/:0$/, '').split('/');
+  if (parts.length > 1 && parts[0] === layer) parts.shift();
+  return [layer, ...parts.filter((part) => !/_cell(_\d+)?$/.test(part))].join('/');
+}

@@ -1,0 +1,85 @@
+/** Loads models in the layers format of TensorFlow.js. */
+import { LatheError } from '../errors.js';
+import { Sequential } from '../sequential.js';
+import { type IOHandler, type LoadOptions, type ModelArtifacts, weightBytes } from './artifacts.js';
+import { openHandler } from './handlers.js';
+import { assignOptimizer } from './optimizer_state.js';
+import { storable } from '../storable.js';
+import { assignWeights } from './assign_weights.js';
+import { fromTopology } from './topology.js';
+import { fromTrainingConfig } from './training_config.js';
+import { decodeWeights, type NamedArray } from './weights.js';
+
+/** As `tl.loadLayersModel`. */
+export async function loadLayersModel(
+  source: string | URL | IOHandler,
+  options: LoadOptions = {},
+): Promise<Sequential> {
+  const where = nameOf(source);
+  const artifacts = await artifactsOf(source, options, 'loadLayersModel');
+  const { modelTopology, trainingConfig } = artifacts;
+  if (modelTopology === undefined) {
+    throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
+  }
+  const description = fromTopology(modelTopology, where);
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
+  const gathered = arrays.filter(({ group }) => group === 'optimizer');
+  let model: Sequential | undefined;
+  try {
+    model = new Sequential(description);
+    if (trainingConfig !== undefined && trainingConfig !== null) {
+      compileAs(model, trainingConfig, where);
+    }
+    const stored = model[storable];
+    const weights = arrays.filter((each) => !gathered.includes(each));
+    assignWeights(stored, weights, options.strict ?? true, where);
+    if (gathered.length > 0 && stored.training !== undefined) {
+      assignOptimizer(stored, gathered, where);
+    }
+    return model;
+  } catch (error) {
+    model?.dispose();
+    if (!(error instanceof LatheError) || error.message.startsWith(where)) throw error;
+    throw new LatheError(`${where}: ${error.message}`, { cause: error });
+  }
+}
+
+/** A model whose training is not understood predicts all the same. */
+function compileAs(
+  model: Sequential,
+  config: ModelArtifacts['trainingConfig'],
+  where: string,
+): void {
+  try {
+    const training = fromTrainingConfig(config!, where);
+    model.compile(training as unknown as Parameters<Sequential['compile']>[0]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);
+  }
+}
+
+/** What a handler or an address gives. */
+export async function artifactsOf(
+  source: string | URL | IOHandler,
+  options: LoadOptions,
+  where: string,
+): Promise<ModelArtifacts> {
+  const handler = await openHandler(source, options, where);
+  if (handler.load === undefined)
+    throw new LatheError(`${where}: nothing can be loaded from there`);
+  const artifacts = await handler.load();
+  options.onProgress?.(1);
+  return artifacts;
+}
+
+/** How errors call a source. */
+export function nameOf(source: unknown): string {
+  return typeof source === 'string' || source instanceof URL ? String(source) : 'the model';
+}
+
+/** The weights among the tensors that are saved of a model. */
+export function weightsOf(artifacts: ModelArtifacts, where: string): NamedArray[] {
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
+  return arrays.filter(({ group }) => group !== 'optimizer');
+}

@@ -1,0 +1,112 @@
+/** Small models in localStorage: one entry each, so that replacing one is all or nothing. */
+import { LatheError } from '../errors.js';
+import {
+  type ModelArtifacts,
+  type ModelArtifactsInfo,
+  weightBytes,
+  type WeightSpec,
+} from './artifacts.js';
+import { type ModelStore, savedAs } from './handlers.js';
+
+const prefix = 'tensorlathe_models/';
+
+interface Stored extends Omit<ModelArtifacts, 'weightData'> {
+  weightSpecs?: WeightSpec[];
+  weightBase64: string;
+  info: ModelArtifactsInfo;
+}
+
+export const localModels: ModelStore = {
+  handler: (name) => ({
+    async save(artifacts) {
+      const result = savedAs(artifacts);
+      const { weightData: _, ...rest } = artifacts;
+      const weightBase64 = toBase64(new Uint8Array(weightBytes(artifacts)));
+      const stored: Stored = { ...rest, weightBase64, info: result.modelArtifactsInfo };
+      try {
+        storage().setItem(prefix + name, JSON.stringify(stored));
+      } catch (error) {
+        if (error instanceof LatheError) throw error;
+        const kilobytes = Math.ceil(weightBase64.length / 1024);
+        throw new LatheError(
+          `localStorage does not take localstorage://${name}, ${kilobytes} KiB: ${String(error)}; ` +
+            'indexeddb:// takes more',
+          { cause: error },
+        );
+      }
+      return result;
+    },
+    async load() {
+      const { weightBase64, info: _, ...rest } = read(name);
+      return { ...rest, weightData: fromBase64(weightBase64) };
+    },
+  }),
+  async list() {
+    const keys = Object.keys(storage()).filter((key) => key.startsWith(prefix));
+    const models: Record<string, ModelArtifactsInfo> = {};
+    for (const name of keys.map((key) => key.slice(prefix.length))) {
+      const info = infoOf(name);
+      if (info !== undefined) models[name] = info;
+    }
+    return models;
+  },
+  async remove(name) {
+    if (storage().getItem(prefix + name) === null) throw missing(name);
+    const info = infoOf(name);
+    storage().removeItem(prefix + name);
+    return info ?? emptyInfo;
+  },
+};
+
+/** Of a model too damaged to say anything. */
+const emptyInfo: ModelArtifactsInfo = {
+  dateSaved: new Date(NaN),
+  modelTopologyType: 'JSON',
+  modelTopologyBytes: 0,
+  weightSpecsBytes: 0,
+  weightDataBytes: 0,
+};
+
+function storage(): Storage {
+  if (typeof localStorage === 'undefined') throw new LatheError('there is no localStorage here');
+  return localStorage;
+}
+
+function read(name: string): Stored {
+  const text = storage().getItem(prefix + name);
+  if (text === null) throw missing(name);
+  try {
+    const stored = JSON.parse(text) as Stored;
+    if (typeof stored.weightBase64 !== 'string') throw new Error('it has no weights');
+    return stored;
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new LatheError(`localstorage://${name} is damaged: ${reason}`, { cause: error });
+  }
+}
+
+function missing(name: string): LatheError {
+  return new LatheError(`there is no model localstorage://${name}`);
+}
+
+/** Undefined where it is damaged. */
+function infoOf(name: string): ModelArtifactsInfo | undefined {
+  try {
+    const { info } = read(name);
+    return { ...info, dateSaved: new Date(info.dateSaved) };
+  } catch {
+    return undefined;
+  }
+}
+
+function toBase64(bytes: Uint8Array): string {
+  let text = '';
+  for (let at = 0; at < bytes.length; at += 8192) {
+    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
+  }
+  return btoa(text);
+}
+
+function fromBase64(text: string): ArrayBuffer {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+}

@@ -1,0 +1,126 @@
+/** The safetensors format: a JSON header, then the bytes of named tensors. */
+import { elementCount } from '../abi.js';
+import { LatheError } from '../errors.js';
+import type { DataArray } from '../tensor.js';
+import { isObject, joinBytes } from './artifacts.js';
+import { fromBrain, fromHalf } from './half.js';
+import type { NamedArray } from './weights.js';
+
+interface Entry {
+  dtype: string;
+  shape: number[];
+  data_offsets: [number, number];
+}
+
+const writtenDTypes = { float32: 'F32', int32: 'I32', bool: 'BOOL' };
+
+/** How the types of the format are read; those of 64 bits must fit 32. */
+const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => DataArray }> = {
+  F32: { bytes: 4, read: (buffer) => new Float32Array(buffer) },
+  I32: { bytes: 4, read: (buffer) => new Int32Array(buffer) },
+  BOOL: { bytes: 1, read: (buffer) => new Uint8Array(buffer) },
+  F64: { bytes: 8, read: (buffer) => Float32Array.from(new Float64Array(buffer)) },
+  F16: { bytes: 2, read: (buffer) => Float32Array.from(new Uint16Array(buffer), fromHalf) },
+  BF16: { bytes: 2, read: (buffer) => Float32Array.from(new Uint16Array(buffer), fromBrain) },
+  I64: { bytes: 8, read: (buffer) => Int32Array.from(new BigInt64Array(buffer), toInt32) },
+  U8: { bytes: 1, read: (buffer) => Int32Array.from(new Uint8Array(buffer)) },
+  I8: { bytes: 1, read: (buffer) => Int32Array.from(new Int8Array(buffer)) },
+  I16: { bytes: 2, read: (buffer) => Int32Array.from(new Int16Array(buffer)) },
+  U16: { bytes: 2, read: (buffer) => Int32Array.from(new Uint16Array(buffer)) },
+};
+
+function toInt32(value: bigint): number {
+  if (BigInt.asIntN(32, value) !== value) throw new RangeError(`${value} does not fit 32 bits`);
+  return Number(value);
+}
+
+/** The tensors as one file. */
+export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<ArrayBuffer> {
+  const header: Record<string, Entry | Record<string, string>> = {
+    __metadata__: { format: 'tensorlathe' },
+  };
+  let end = 0;
+  for (const { name, shape, dtype, data } of tensors) {
+    const data_offsets: [number, number] = [end, (end += data.byteLength)];
+    header[name] = { dtype: writtenDTypes[dtype], shape: [...shape], data_offsets };
+  }
+  const text = JSON.stringify(header);
+  const plain = new TextEncoder().encode(text);
+  const padded = new Uint8Array(Math.ceil(plain.length / 8) * 8).fill(0x20);
+  padded.set(plain);
+  const length = new DataView(new ArrayBuffer(8));
+  length.setBigUint64(0, BigInt(padded.length), true);
+  const parts = tensors.map(
+    ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+  );
+  return new Uint8Array(joinBytes([new Uint8Array(length.buffer), padded, ...parts]));
+}
+
+/** The tensors of a file. Errors: a damaged header, tensors beyond the end, gaps, other types. */
+export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[] {
+  const fail = (what: string): never => {
+    throw new LatheError(`${where}: ${what}`);
+  };
+  if (file.length < 8) fail(`no safetensors file: it has ${file.length} bytes`);
+  const length = new DataView(file.buffer, file.byteOffset).getBigUint64(0, true);
+  if (length > BigInt(file.length - 8)) {
+    fail(`no safetensors file: its header of ${length} bytes is longer than the file`);
+  }
+  const start = 8 + Number(length);
+  let header: unknown;
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    header = JSON.parse(decoder.decode(file.subarray(8, start)));
+  } catch (error) {
+    fail(`its header is no JSON: ${(error as Error).message}`);
+  }
+  if (!isObject(header)) return fail('its header must be an object');
+
+  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
+  const checked = entries.map(([name, entry]) => ({
+    name,
+    ...checkedEntry(entry, (what) => fail(`the tensor ${name} ${what}`)),
+  }));
+  let end = 0;
+  for (const { name, from, to } of [...checked].sort((a, b) => a.from - b.from || a.to - b.to)) {
+    if (from !== end) fail(`the tensor ${name} begins at byte ${from} of the data, not ${end}`);
+    if (to > file.length - start) {
+      fail(`the tensor ${name} ends at byte ${to}, the data end at ${file.length - start}`);
+    }
+    end = to;
+  }
+  if (end !== file.length - start) fail(`${file.length - start - end} bytes belong to no tensor`);
+  return checked.map(({ name, dtype, shape, from, to }) => {
+    try {
+      const bytes = Uint8Array.from(file.subarray(start + from, start + to)).buffer;
+      const data = readers[dtype]!.read(bytes);
+      const kind = dtype === 'BOOL' ? 'bool' : data instanceof Float32Array ? 'float32' : 'int32';
+      return { name, shape, dtype: kind, data };
+    } catch (error) {
+      return fail(`the tensor ${name}: ${(error as Error).message}`);
+    }
+  });
+}
+
+function checkedEntry(
+  entry: unknown,
+  fail: (what: string) => never,
+): { dtype: string; shape: number[]; from: number; to: number } {
+  const { dtype, shape, data_offsets: offsets } = isObject(entry) ? (entry as Partial<Entry>) : {};
+  if (typeof dtype !== 'string' || !Object.hasOwn(readers, dtype)) {
+    const known = Object.keys(readers).join(', ');
+    return fail(`has the type ${JSON.stringify(dtype)}; known: ${known}`);
+  }
+  const areSizes = (values: unknown): values is number[] =>
+    Array.isArray(values) && values.every((size) => Number.isSafeInteger(size) && size >= 0);
+  if (!areSizes(shape)) return fail(`has no shape, but ${JSON.stringify(shape)}`);
+  if (!areSizes(offsets) || offsets.length !== 2) {
+    return fail(`has no data_offsets, but ${JSON.stringify(offsets)}`);
+  }
+  const [from, to] = offsets as [number, number];
+  const bytes = elementCount(shape) * readers[dtype]!.bytes;
+  if (to - from !== bytes) {
+    return fail(`of shape [${shape.join(',')}] takes ${bytes} bytes, but has ${to - from}`);
+  }
+  return { dtype, shape, from, to };
+}

@@ -1,0 +1,63 @@
+/** Saves a model in the layers format of TensorFlow.js. */
+import { LatheError } from '../errors.js';
+import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
+import { openHandler } from './handlers.js';
+import { optimizerArrays } from './optimizer_state.js';
+import { type Storable, storable } from '../storable.js';
+import { copies, weightStates } from './assign_weights.js';
+import { toTopology } from './topology.js';
+import { toTrainingConfig } from './training_config.js';
+import { encodeWeights } from './weights.js';
+
+/** Options of `model.save`. */
+export interface SaveArgs {
+  /** Whether what the optimiser has gathered is saved, so that training can go on. Default: false. */
+  includeOptimizer?: boolean;
+  /** Stores the floats of weights with fewer bits. Default: all 32. */
+  quantize?: Quantization['dtype'];
+  /** Passed to `fetch` where the model goes to a server. */
+  requestInit?: RequestInit;
+}
+
+/** Everything that is saved of a model, as of now. */
+export function toArtifacts(
+  model: Storable,
+  { includeOptimizer = false, quantize }: SaveArgs = {},
+): ModelArtifacts {
+  const kinds = ['uint8', 'uint16', 'float16'];
+  if (quantize !== undefined && !kinds.includes(quantize)) {
+    throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
+  }
+  const stored = model[storable];
+  const { name, layers, summary, training } = stored;
+  const modelTopology = toTopology({ name, layers: [...layers] }, summary);
+  const weights = copies(weightStates(stored));
+  const gathered = includeOptimizer ? optimizerArrays(stored) : [];
+  const artifacts: ModelArtifacts = {
+    modelTopology,
+    format: 'layers-model',
+    generatedBy: 'tensorlathe',
+    convertedBy: null,
+    ...encodeWeights([...weights, ...gathered], quantize),
+  };
+  if (includeOptimizer && training !== undefined) {
+    artifacts.trainingConfig = toTrainingConfig(training);
+  }
+  return artifacts;
+}
+
+/** As `model.save`. */
+export async function saveModel(
+  model: Storable,
+  target: string | URL | IOHandler,
+  args: SaveArgs = {},
+): Promise<SaveResult> {
+  const { requestInit } = args;
+  const handler = await openHandler(
+    target,
+    requestInit === undefined ? {} : { requestInit },
+    'save',
+  );
+  if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
+  return (await handler.save(toArtifacts(model, args))) as SaveResult;
+}

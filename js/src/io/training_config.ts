@@ -1,0 +1,90 @@
+/** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
+import { LatheError } from '../errors.js';
+import { describe } from '../program.js';
+import type { TrainingConfig } from './artifacts.js';
+import { isObject } from './artifacts.js';
+import { findName, toCamelCase, toSnakeCase } from './names.js';
+
+interface Row {
+  name: string;
+  parameters: { name: string; default: unknown }[];
+}
+
+/** What `model.compile` takes. */
+export interface CompileDescription {
+  loss: string;
+  optimizer: { name: string } & Record<string, unknown>;
+  metrics: string[];
+}
+
+/** Losses that Keras has under another name. */
+const kerasLosses: Record<string, string> = {
+  softmaxCrossEntropy: 'categorical_crossentropy',
+  sigmoidCrossEntropy: 'binary_crossentropy',
+};
+/** Optimisers whose class is no rule. */
+const optimizerClasses: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
+/** Options of optimisers that Keras has had under other names. */
+const aliases: Record<string, string> = { lr: 'learningRate', nesterov: 'useNesterov' };
+
+const rowsOf = (table: 'losses' | 'optimizers'): Row[] => {
+  return (describe() as Record<typeof table, Row[]>)[table];
+};
+
+/** The training configuration that Keras and TensorFlow.js read. */
+export function toTrainingConfig(training: CompileDescription): TrainingConfig {
+  const { name, ...given } = training.optimizer;
+  const row = rowsOf('optimizers').find((each) => each.name === name)!;
+  const standard = row.parameters.map((each) => [each.name, each.default]);
+  const config: Record<string, unknown> = Object.fromEntries(standard);
+  for (const [key, value] of Object.entries(given)) if (value !== undefined) config[key] = value;
+  return {
+    loss: kerasLosses[training.loss] ?? toSnakeCase(training.loss),
+    metrics: training.metrics.map(toSnakeCase),
+    optimizer_config: {
+      class_name: optimizerClasses[name] ?? name[0]!.toUpperCase() + name.slice(1),
+      config,
+    },
+  };
+}
+
+/** What `compile` takes for a training configuration. Error: something in it is not known. */
+export function fromTrainingConfig(config: TrainingConfig, file: string): CompileDescription {
+  const fail = (what: string): never => {
+    throw new LatheError(`${file}: trainingConfig: ${what}`);
+  };
+  const { loss, metrics, optimizer_config: optimizer } = config;
+  if (typeof loss !== 'string') return fail(`the loss must be a name, got ${JSON.stringify(loss)}`);
+  const losses = rowsOf('losses').map(({ name }) => name);
+  const ours = Object.keys(kerasLosses).find((name) => kerasLosses[name] === loss);
+  const foundLoss = findName(loss, losses) ?? ours;
+  if (foundLoss === undefined) return fail(`the loss ${loss} is not known`);
+
+  const { class_name: className, config: options } = optimizer ?? {};
+  const known = rowsOf('optimizers');
+  const isMomentum = className === 'SGD' && isObject(options) && Boolean(options.momentum);
+  const wanted = isMomentum ? 'momentum' : String(className);
+  const names = known.map(({ name }) => name);
+  const foundOptimizer = findName(wanted, names);
+  if (foundOptimizer === undefined) return fail(`the optimizer ${wanted} is not known`);
+  const row = known.find(({ name }) => name === foundOptimizer)!;
+  const settings = Object.entries(isObject(options) ? options : {}).map(([key, value]) => {
+    const name = toCamelCase(key);
+    return [aliases[name] ?? name, value] as const;
+  });
+  const takes = row.parameters.map(({ name }) => name);
+  const used = settings.filter(([name, value]) => takes.includes(name) && isSetting(value));
+  return {
+    loss: foundLoss,
+    metrics: Array.isArray(metrics) ? metrics.flat().filter(isName).map(toCamelCase) : [],
+    optimizer: { name: foundOptimizer, ...Object.fromEntries(used) },
+  };
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isSetting(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'boolean';
+}

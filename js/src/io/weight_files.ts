@@ -1,0 +1,63 @@
+/** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
+import { LatheError } from '../errors.js';
+import { readAddress } from './address.js';
+import type { IOHandler } from './artifacts.js';
+import { artifactsOf, nameOf, weightsOf } from './load.js';
+import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
+import { type Storable, storable } from '../storable.js';
+import { assignWeights, copies, weightStates } from './assign_weights.js';
+import type { NamedArray } from './weights.js';
+
+/** A file by its address, its content, or a whole saved model. */
+export type WeightSource = string | URL | Blob | ArrayBuffer | Uint8Array | IOHandler;
+
+/** Options of `model.loadWeights`. */
+export interface LoadWeightsArgs {
+  /** Whether weights that are missing or left over are errors. Default: true. */
+  strict?: boolean;
+}
+
+/** The weights of a model as the bytes of a safetensors file. */
+export function toSafetensors(model: Storable): Uint8Array<ArrayBuffer> {
+  return encodeSafetensors(copies(weightStates(model[storable])));
+}
+
+/** As `model.saveWeights`. */
+export async function saveWeights(model: Storable, target: string | URL): Promise<void> {
+  const bytes = toSafetensors(model);
+  const address = String(target);
+  if (address.startsWith('downloads://')) {
+    const { download } = await import('./browser_files.js');
+    const name = address.slice('downloads://'.length).replace(/(\.safetensors)?$/, '.safetensors');
+    return download(name, new Blob([bytes]));
+  }
+  if (!address.startsWith('file://')) {
+    throw new LatheError(`saveWeights: ${address} must begin with file:// or downloads://`);
+  }
+  const { filePath, replaceFile } = await import('./file.js');
+  await replaceFile(await filePath(target), bytes);
+}
+
+/** As `model.loadWeights`. */
+export async function loadWeights(
+  model: Storable,
+  source: WeightSource,
+  { strict = true }: LoadWeightsArgs = {},
+): Promise<void> {
+  const where = source instanceof Blob ? ((source as File).name ?? 'the weights') : nameOf(source);
+  assignWeights(model[storable], await read(source, where), strict, where);
+}
+
+async function read(source: WeightSource, where: string): Promise<NamedArray[]> {
+  const isAddress = typeof source === 'string' || source instanceof URL;
+  if (isAddress && !/\.safetensors(\?|$)/.test(String(source))) {
+    return weightsOf(await artifactsOf(source, {}, 'loadWeights'), where);
+  }
+  if (isAddress) return decodeSafetensors(await readAddress(source, where), where);
+  if (source instanceof Blob) {
+    return decodeSafetensors(new Uint8Array(await source.arrayBuffer()), where);
+  }
+  if (source instanceof ArrayBuffer) return decodeSafetensors(new Uint8Array(source), where);
+  if (ArrayBuffer.isView(source)) return decodeSafetensors(source, where);
+  return weightsOf(await artifactsOf(source, {}, 'loadWeights'), where);
+}

@@ -1,0 +1,31 @@
+/** What those who save and load a model need of it. Knows no format. */
+import type { ModelSummary } from './abi.js';
+import type { CompileDescription } from './io/training_config.js';
+import type { LayerConfig } from './layers.js';
+import type { DataArray, DType } from './tensor.js';
+
+/** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
+export interface State {
+  name: string;
+  shape: number[];
+  dtype: DType;
+  values: DataArray;
+}
+
+/** What a model shows to those who save it. */
+export interface StoredModel {
+  name: string;
+  layers: readonly LayerConfig[];
+  summary: ModelSummary;
+  /** What `compile` was given, if it was. */
+  training: CompileDescription | undefined;
+  /** All weights and what the optimiser keeps. */
+  states: State[];
+}
+
+export const storable = Symbol('storable');
+
+/** A model that can be saved and given weights. */
+export interface Storable {
+  readonly [storable]: StoredModel;
+}

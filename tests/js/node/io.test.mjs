@@ -1,0 +1,308 @@
+// Saving and loading in the layers format: models go to TensorFlow.js and come from it, and predict and train the same.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
+import { golden, modelsAbsent, modelsFolder } from '../models.mjs';
+import { mutations } from '../mutate.mjs';
+
+const { layers } = tl;
+const pictures = [6, 8, 8, 2];
+const x = tl.tensor(
+  Float32Array.from({ length: 768 }, (_, at) => Math.sin(1.7 * at)),
+  pictures,
+);
+const theirX = tf.tensor(x.dataSync(), pictures);
+
+/** A model of every layer that both libraries have. */
+function zoo() {
+  return tl.sequential({
+    name: 'zoo',
+    seed: 3,
+    layers: [
+      layers.conv2d({ filters: 4, kernelSize: [3, 2], padding: 'same', inputShape: [8, 8, 2] }),
+      layers.batchNormalization({ momentum: 0.9 }),
+      layers.activation({ activation: { name: 'leakyRelu', alpha: 0.2 } }),
+      layers.zeroPadding2d({ padding: 1 }),
+      layers.depthwiseConv2d({
+        kernelSize: 3,
+        depthMultiplier: 2,
+        strides: [2, 2],
+        activation: 'relu6',
+      }),
+      layers.maxPooling2d({ strides: 1 }),
+      layers.averagePooling2d({ poolSize: 2, padding: 'same' }),
+      layers.reshape({ targetShape: [-1, 2], name: 'pairs' }),
+      layers.flatten(),
+      layers.dense({
+        units: 5,
+        activation: { name: 'elu' },
+        kernelInitializer: { name: 'randomNormal', stddev: 0.4 },
+      }),
+      layers.dense({ units: 3, activation: 'softmax', useBias: false, name: 'last' }),
+    ],
+  });
+}
+
+/** A model that both libraries can train. */
+function trainable(optimizer) {
+  const model = tl.sequential({ seed: 5 });
+  model.add(
+    layers.conv2d({ filters: 3, kernelSize: 3, activation: 'tanh', inputShape: [8, 8, 2] }),
+  );
+  model.add(layers.batchNormalization());
+  model.add(layers.flatten());
+  model.add(layers.dense({ units: 4, activation: 'softmax' }));
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer, metrics: ['accuracy'] });
+  return model;
+}
+
+/** What a handler of ours or of TensorFlow.js is given. */
+async function savedBy(model, args) {
+  let artifacts;
+  await model.save({ save: async (given) => ((artifacts = given), {}) }, args);
+  return artifacts;
+}
+
+const theirs = (artifacts) => tf.loadLayersModel(tf.io.fromMemory(artifacts));
+const ours = (artifacts, options) => tl.loadLayersModel(tl.io.fromMemory(artifacts), options);
+const near = (a, b, most) => assert.ok(largestDifference(a, b) < most, largestDifference(a, b));
+
+test('TensorFlow.js predicts the same with a model saved here', async () => {
+  const model = zoo();
+  const theirModel = await theirs(await savedBy(model));
+  near(model.predict(x).dataSync(), theirModel.predict(theirX).dataSync(), 1e-5);
+  assert.deepEqual(
+    theirModel.weights.map(({ shape }) => shape),
+    model.getWeights().map(({ shape }) => [...shape]),
+  );
+});
+
+test('a model saved by TensorFlow.js predicts the same here', async () => {
+  const theirModel = await theirs(await savedBy(zoo()));
+  const model = await ours(await savedBy(theirModel));
+  assert.equal(model.name, 'zoo');
+  near(model.predict(x).dataSync(), theirModel.predict(theirX).dataSync(), 1e-5);
+});
+
+test('saving and loading gives the same numbers and the same file again', async () => {
+  const model = zoo();
+  const first = await savedBy(model);
+  const copy = await ours(first);
+  assert.deepEqual(copy.predict(x).dataSync(), model.predict(x).dataSync());
+  assert.deepEqual(await savedBy(copy), first);
+});
+
+for (const optimizer of ['sgd', 'momentum', 'adam']) {
+  test(`training goes on in either library: ${optimizer}`, async () => {
+    const model = trainable(tl.train[optimizer](0.01));
+    const y = tl.tensor([0, 1, 2, 3, 1, 0]);
+    const theirY = tf.oneHot(tf.tensor1d([0, 1, 2, 3, 1, 0], 'int32'), 4);
+    for (let step = 0; step < 3; ++step) await model.trainOnBatch(x, y);
+    const artifacts = await savedBy(model, { includeOptimizer: true });
+    const theirModel = await theirs(artifacts);
+    const copy = await ours(artifacts);
+    const back = await ours(await savedBy(theirModel, { includeOptimizer: true }));
+    for (let step = 0; step < 4; ++step) {
+      const [loss, acc] = await model.trainOnBatch(x, y);
+      assert.deepEqual(await copy.trainOnBatch(x, y), [loss, acc]);
+      const [theirLoss] = await theirModel.trainOnBatch(theirX, theirY);
+      assert.ok(Math.abs(theirLoss - loss) < 1e-4, `step ${step}: ${theirLoss}, here ${loss}`);
+      const [backLoss] = await back.trainOnBatch(x, y);
+      assert.ok(Math.abs(backLoss - loss) < 1e-4, `step ${step}: ${backLoss}, here ${loss}`);
+    }
+  });
+}
+
+test('without includeOptimizer nothing about training is saved', async () => {
+  const artifacts = await savedBy(trainable('adam'));
+  assert.equal(artifacts.trainingConfig, undefined);
+  assert.ok(artifacts.weightSpecs.every(({ group }) => group === undefined));
+});
+
+test('the learning rate of now is saved', async () => {
+  const model = trainable('adam');
+  model.setLearningRate(0.125);
+  const { trainingConfig } = await savedBy(model, { includeOptimizer: true });
+  assert.equal(trainingConfig.optimizer_config.config.learningRate, 0.125);
+});
+
+for (const [quantize, most, share] of [
+  ['uint8', 2e-2, 1 / 4],
+  ['uint16', 1e-4, 1 / 2],
+  ['float16', 1e-3, 1 / 2],
+]) {
+  test(`weights as ${quantize}: both libraries read the same numbers`, async () => {
+    const model = smallModel();
+    const plain = await savedBy(model);
+    const artifacts = await savedBy(model, { quantize });
+    assert.equal(artifacts.weightData.byteLength, plain.weightData.byteLength * share);
+    const copy = await ours(artifacts);
+    const theirModel = await theirs(artifacts);
+    copy.getWeights().forEach((weight, at) => {
+      near(weight.dataSync(), theirModel.weights[at].read().dataSync(), 1e-7);
+      near(weight.dataSync(), model.getWeights()[at].dataSync(), most);
+    });
+  });
+}
+
+test('quantised weights keep zeros, constants and ranges without zero', async () => {
+  for (const values of [
+    [0, 0, 0, 0],
+    [3, 3, 3, 3],
+    [-1, 0, 0.5, 2],
+    [5, 6, 7, 8],
+    [-8, -7, -6, -5.5],
+  ]) {
+    const model = tl.sequential({ layers: [layers.dense({ units: 2, inputShape: [2] })] });
+    model.setWeights([tl.tensor(values, [2, 2]), tl.tensor([0, 0])]);
+    for (const quantize of ['uint8', 'uint16', 'float16']) {
+      const copy = await ours(await savedBy(model, { quantize }));
+      const got = copy.getWeights()[0].dataSync();
+      near(got, values, 0.01);
+      values.forEach((value, at) => value !== 0 || assert.equal(got[at], 0));
+    }
+  }
+});
+
+const stored = ['abalone', 'rn-mnist-cnn'];
+for (const name of stored) {
+  test(
+    `${name} predicts what is stored, and again after saving`,
+    { skip: modelsAbsent },
+    async () => {
+      const { inputs, outputs } = golden(name);
+      const path = join(modelsFolder, 'tfjs', name);
+      const model = await tl.loadLayersModel(`file://${path}/model.json`);
+      near(model.predict(inputs[0]).dataSync(), outputs[0].dataSync(), 1e-4);
+      const theirModel = await theirs(await savedBy(model));
+      const theirInput = tf.tensor(inputs[0].dataSync(), inputs[0].shape);
+      near(theirModel.predict(theirInput).dataSync(), outputs[0].dataSync(), 1e-4);
+      model.dispose();
+    },
+  );
+}
+
+const small = await savedBy(smallModel());
+
+/** The artifacts of a small model, changed. */
+async function damaged(change) {
+  const artifacts = structuredClone(small);
+  change(artifacts, artifacts.modelTopology.config.layers, artifacts.weightSpecs);
+  return ours(artifacts);
+}
+
+test('errors name the layer or the tensor', async () => {
+  const cases = [
+    [
+      (_, all) => (all[0].class_name = 'Sphere'),
+      /layer "dense_1" \(Sphere\) is of an unknown class/,
+    ],
+    [(_, all) => (all[1].config.colour = 3), /layer "dense_2" \(Dense\) has the option colour = 3/],
+    [
+      (_, all) => (all[0].config.activation = 'soft'),
+      /"dense_1".*: activation "soft" is not known/,
+    ],
+    [(_, all) => delete all[0].config, /has no class_name or no config/],
+    [(_, all) => (all[1].config.name = 'dense_1'), /dense_1/],
+    [
+      (_, __, specs) => (specs[0].shape = [8, 2]),
+      /dense_1\/kernel has shape \[8,2\].*takes \[2,8\]/,
+    ],
+    [(_, __, specs) => (specs[0].name = 'a/b'), /needs dense_1\/kernel, which is not there/],
+    [(_, __, specs) => (specs[1].dtype = 'float8'), /dense_1\/bias" has the dtype "float8"/],
+    [(_, __, specs) => (specs[1].shape = [-1]), /dense_1\/bias" has no shape, but \[-1\]/],
+    [(_, __, specs) => (specs[1].name = specs[0].name), /dense_1\/kernel" is there twice/],
+    [
+      (all) => (all.weightData = all.weightData.slice(0, 100)),
+      /ends after 100 bytes, within .*dense_2\/kernel/,
+    ],
+    [
+      (all) => (all.weightData = new ArrayBuffer(999)),
+      /it has 999 bytes, but its tensors take 204/,
+    ],
+    [(all) => delete all.weightSpecs, /weight specifications are missing/],
+    [(all) => delete all.modelTopology, /holds weights only/],
+    [(all) => (all.modelTopology.class_name = 'Tree'), /models of class "Tree" cannot be loaded/],
+    [(all) => (all.modelTopology.config.layers = 3), /the topology has no layers/],
+  ];
+  const { liveObjects } = tl.memory();
+  for (const [change, message] of cases) await rejects(damaged(change), message);
+  assert.equal(tl.memory().liveObjects, liveObjects, 'failed models are freed');
+});
+
+test('extra weights are an error, and ignored where strict is false', async () => {
+  const artifacts = structuredClone(small);
+  artifacts.weightSpecs[3].name = 'other/bias';
+  await rejects(ours(artifacts), /needs dense_2\/bias/);
+  artifacts.weightSpecs.push({ name: 'dense_2/bias', shape: [0], dtype: 'float32' });
+  await rejects(ours(artifacts), /dense_2\/bias has shape \[0\]/);
+  artifacts.weightSpecs.pop();
+  const model = await ours(artifacts, { strict: false });
+  assert.deepEqual(model.getWeights()[0].dataSync(), smallModel().getWeights()[0].dataSync());
+  const extra = structuredClone(small);
+  extra.weightSpecs.push({ name: 'more', shape: [0], dtype: 'float32' });
+  await rejects(ours(extra), /the model has no weight more/);
+});
+
+test('a training configuration that is not known is a warning', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const model = trainable('adam');
+  const artifacts = await savedBy(model, { includeOptimizer: true });
+  artifacts.trainingConfig = { ...artifacts.trainingConfig, loss: 'my_loss' };
+  const copy = await ours(artifacts);
+  assert.match(warn.mock.calls[0].arguments[0], /without its training: .*my_loss/);
+  assert.deepEqual(copy.predict(x).dataSync(), model.predict(x).dataSync());
+});
+
+test('a save that cannot work changes nothing', async () => {
+  const model = smallModel();
+  await rejects(model.save('nowhere://x'), /save: "nowhere:\/\/x" is no place for models/);
+  await rejects(model.save('file://'), /no place for models/);
+  await rejects(model.save({}), /nothing can be saved there/);
+  await rejects(savedBy(model, { quantize: 'int4' }), /quantize must be uint8, uint16, float16/);
+  await rejects(model.save('downloads://x'), /downloads:\/\/ is for pages/);
+  await rejects(model.save('indexeddb://x'), /there is no IndexedDB here/);
+  await rejects(model.save('localstorage://x'), /there is no localStorage here/);
+  await rejects(
+    tl.loadLayersModel('file:///a/model.h5'),
+    /fromKeras of the module tensorlathe\/keras/,
+  );
+  const [kernel, ...rest] = model.getWeights();
+  kernel.dataSync()[0] = NaN;
+  model.setWeights([kernel, ...rest]);
+  await rejects(savedBy(model, { quantize: 'uint8' }), /dense_1\/kernel holds NaN/);
+  model.dispose();
+  await rejects(model.save('file:///tmp/x'), /has been disposed/);
+});
+
+test('damaged topologies give a model or a LatheError', async () => {
+  const artifacts = await savedBy(zoo());
+  const bytes = Buffer.from(JSON.stringify(artifacts.modelTopology));
+  let [loaded, refused] = [0, 0];
+  for (const mutated of mutations(bytes, 300)) {
+    let modelTopology;
+    try {
+      modelTopology = JSON.parse(Buffer.from(mutated).toString());
+    } catch {
+      continue;
+    }
+    try {
+      (await ours({ ...artifacts, modelTopology })).dispose();
+      ++loaded;
+    } catch (error) {
+      assert.equal(error.name, 'LatheError', error.stack);
+      ++refused;
+    }
+  }
+  assert.ok(loaded > 3 && refused > 30, `${loaded} loaded, ${refused} refused`);
+});
+
+test('loadWeights takes a saved model', async () => {
+  const [from, to] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
+  await to.loadWeights(tl.io.fromMemory(await savedBy(from)));
+  const [points] = blobs(5);
+  assert.deepEqual(to.predict(points).dataSync(), from.predict(points).dataSync());
+});

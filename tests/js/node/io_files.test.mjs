@@ -1,0 +1,260 @@
+// Models in folders and on servers: shards, whole models at every moment of saving, progress, broken files.
+import assert from 'node:assert/strict';
+import fs from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { rejects, smallModel } from '../lib.mjs';
+import { mutations } from '../mutate.mjs';
+
+let base, folder, server, url;
+let uploads = [];
+
+before(async () => {
+  base = await fs.mkdtemp(join(tmpdir(), 'tensorlathe-'));
+  server = createServer(async (request, response) => {
+    if (request.method === 'POST') {
+      const form = await new Response(request, { headers: request.headers }).formData();
+      uploads.push(form);
+      response.writeHead(request.url === '/full' ? 507 : 200).end();
+      return;
+    }
+    const path = new URL(request.url, 'http://localhost').pathname;
+    const content = await fs.readFile(join(base, path)).catch(() => undefined);
+    response.writeHead(content === undefined ? 404 : 200).end(content);
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${server.address().port}`;
+});
+beforeEach(async () => {
+  uploads = [];
+  folder = await fs.mkdtemp(join(base, 'model-'));
+});
+after(async () => {
+  server.closeAllConnections();
+  server.close();
+  await fs.rm(base, { recursive: true });
+});
+
+const weightsOf = (model) => model.getWeights().map((each) => [...each.dataSync()]);
+const inFolder = async () => (await fs.readdir(folder)).sort();
+
+/** A model of several shards. */
+function large() {
+  const model = tl.sequential({ seed: 1 });
+  model.add(tl.layers.dense({ units: 1500, inputShape: [1500] }));
+  return model;
+}
+
+test('a folder holds model.json and shards of 4 MiB at most', async () => {
+  const model = large();
+  const { modelArtifactsInfo } = await model.save(`file://${folder}`);
+  assert.equal(modelArtifactsInfo.weightDataBytes, 4 * (1500 * 1500 + 1500));
+  const names = await inFolder();
+  assert.equal(names.length, 4);
+  const sizes = await Promise.all(
+    names.map(async (name) => (await fs.stat(join(folder, name))).size),
+  );
+  const shards = sizes.filter((_, at) => names[at] !== 'model.json');
+  assert.deepEqual(shards, [2 ** 22, 2 ** 22, 4 * (1500 * 1500 + 1500) - 2 ** 23]);
+  const seen = [];
+  for (const place of [folder, `${folder}/model.json`]) {
+    const copy = await tl.loadLayersModel(`file://${place}`, { onProgress: (f) => seen.push(f) });
+    assert.deepEqual(weightsOf(copy), weightsOf(model));
+  }
+  assert.ok(
+    (await tl.loadLayersModel(pathToFileURL(folder))).countParams() === model.countParams(),
+  );
+  assert.equal(seen.at(-1), 1);
+  assert.ok(seen.every((fraction, at) => at === 0 || fraction === 1 || fraction >= seen[at - 1]));
+});
+
+test('a folder on a server loads here and in TensorFlow.js', async () => {
+  const model = large();
+  await model.save(`file://${folder}`);
+  const address = `${url}/${folder.slice(base.length + 1)}/model.json`;
+  const seen = [];
+  const copy = await tl.loadLayersModel(address, { onProgress: (share) => seen.push(share) });
+  assert.deepEqual(weightsOf(copy), weightsOf(model));
+  assert.deepEqual(
+    seen.slice(0, 3).map((share) => Math.round(3 * share)),
+    [1, 2, 3],
+  );
+  const theirs = await tf.loadLayersModel(address);
+  assert.deepEqual([...theirs.weights[1].read().dataSync()], weightsOf(model)[1]);
+  const prefixed = await tl.loadLayersModel(`${address}?version=2`, {
+    weightPathPrefix: address.replace('model.json', ''),
+  });
+  assert.deepEqual(weightsOf(prefixed), weightsOf(model));
+});
+
+test('a model goes to a server as a form', async () => {
+  const model = smallModel();
+  await model.save(`${url}/models`);
+  const [form] = uploads;
+  const files = ['model.json', 'model.weights.bin'].map((name) => form.get(name));
+  const copy = await tl.loadLayersModel(tl.io.browserFiles(files));
+  assert.deepEqual(weightsOf(copy), weightsOf(model));
+  await rejects(model.save(`${url}/full`), /cannot save to .*\/full: HTTP status 507/);
+});
+
+test('saving again leaves only what the new model needs', async () => {
+  await large().save(`file://${folder}`);
+  await fs.writeFile(join(folder, 'notes.txt'), 'mine');
+  const model = smallModel();
+  await model.save(`file://${folder}`);
+  const names = await inFolder();
+  assert.equal(names.length, 3);
+  assert.ok(names.includes('notes.txt') && names.includes('model.json'));
+  assert.deepEqual(weightsOf(await tl.loadLayersModel(`file://${folder}`)), weightsOf(model));
+  await model.save(`file://${folder}`);
+  assert.deepEqual(await inFolder(), names);
+});
+
+/** Runs an action while the file system fails for good from its `last`-th change on; says how many there were. */
+async function dying(last, action) {
+  let count = 0;
+  const originals = {};
+  for (const name of ['open', 'rename', 'rm', 'mkdir', 'readdir']) {
+    originals[name] = fs[name];
+    fs[name] = (...args) => {
+      if (++count > last) return Promise.reject(new Error('the power is gone'));
+      return originals[name](...args);
+    };
+  }
+  syncBuiltinESMExports();
+  try {
+    await action();
+    return { count, failed: false };
+  } catch (error) {
+    assert.match(error.message, /the power is gone/);
+    return { count, failed: true };
+  } finally {
+    Object.assign(fs, originals);
+    syncBuiltinESMExports();
+  }
+}
+
+test('saving that is cut off anywhere leaves the old model or the new one', async () => {
+  const [before, later] = [smallModel({ seed: 1 }), smallModel({ seed: 2 })];
+  const expected = [weightsOf(before), weightsOf(later)].map((each) => JSON.stringify(each));
+  const outcomes = [];
+  for (let last = 0; ; ++last) {
+    await before.save(`file://${folder}`);
+    const { failed } = await dying(last, () => later.save(`file://${folder}`));
+    const found = JSON.stringify(weightsOf(await tl.loadLayersModel(`file://${folder}`)));
+    assert.ok(expected.includes(found), `after ${last} changes`);
+    outcomes.push(expected.indexOf(found));
+    if (!failed) break;
+    assert.ok(last < 100);
+  }
+  assert.ok(outcomes.length > 6, 'the failures met the saving');
+  assert.equal(outcomes[0], 0);
+  assert.equal(outcomes.at(-1), 1);
+  await later.save(`file://${folder}`);
+  assert.equal((await inFolder()).length, 2, 'what was left behind is cleared away');
+});
+
+test('a first save that is cut off leaves no model', async () => {
+  for (let last = 0; ; ++last) {
+    const fresh = join(folder, `of-${last}`);
+    const { failed } = await dying(last, () => smallModel().save(`file://${fresh}`));
+    if (!failed) break;
+    const loaded = await tl.loadLayersModel(`file://${fresh}`).catch((error) => error);
+    if (loaded instanceof Error) assert.match(loaded.message, /cannot read/);
+    else assert.deepEqual(weightsOf(loaded), weightsOf(smallModel()));
+    assert.ok(last < 100);
+  }
+});
+
+test('errors name the file and the tensor', async () => {
+  await rejects(tl.loadLayersModel(`file://${folder}`), /cannot read .*model\.json: ENOENT/);
+  await smallModel().save(`file://${folder}`);
+  const [shard] = (await inFolder()).filter((name) => name.endsWith('.bin'));
+  const bytes = await fs.readFile(join(folder, shard));
+  const text = await fs.readFile(join(folder, 'model.json'), 'utf8');
+  const load = () => tl.loadLayersModel(`file://${folder}`);
+
+  await fs.writeFile(join(folder, shard), bytes.subarray(0, 70));
+  const cut = new RegExp(
+    `model.json: ${shard}: it ends after 70 bytes, within the tensor dense_1/bias`,
+  );
+  await rejects(load(), cut);
+  await fs.writeFile(join(folder, shard), Buffer.concat([bytes, bytes]));
+  await rejects(load(), /it has 408 bytes, but its tensors take 204/);
+  await fs.rm(join(folder, shard));
+  await rejects(load(), new RegExp(`cannot read .*${shard}: ENOENT`));
+  await fs.writeFile(join(folder, shard), bytes);
+
+  const change = async (edit, message) => {
+    await fs.writeFile(join(folder, 'model.json'), edit(text));
+    await rejects(load(), message);
+  };
+  await change(() => '{"a":', /model\.json: no JSON: /);
+  await change(() => '[]', /it must be an object/);
+  await change(() => '{}', /it has no modelTopology/);
+  await change((t) => t.replace('layers-model', 'graph-model'), /it is a graph model/);
+  await change((t) => t.replace(shard, '../secret'), /"..\/secret" is no path beside it/);
+  await change((t) => t.replace(shard, '/etc/passwd'), /"\/etc\/passwd" is no path beside it/);
+  await change(
+    (t) => t.replace('"weights":', '"w":'),
+    /weightsManifest\[0\] must have paths and weights/,
+  );
+  await rejects(tl.loadLayersModel(`${url}/none/model.json`), /none\/model\.json: HTTP status 404/);
+});
+
+test('uploaded files are found by name', async () => {
+  const model = smallModel();
+  await model.save(`file://${folder}`);
+  const files = await Promise.all(
+    (await inFolder()).map(async (name) => new File([await fs.readFile(join(folder, name))], name)),
+  );
+  const { browserFiles } = tl.io;
+  const copy = await tl.loadLayersModel(browserFiles(files));
+  assert.deepEqual(weightsOf(copy), weightsOf(model));
+  const [json] = files.filter(({ name }) => name.endsWith('.json'));
+  await rejects(
+    tl.loadLayersModel(browserFiles([json])),
+    /model\.json names group1-.*, which is not there/,
+  );
+  await rejects(
+    tl.loadLayersModel(browserFiles([json, json])),
+    /one \.json file is needed, there are 2/,
+  );
+  assert.throws(() => browserFiles([]), /there are no files/);
+});
+
+test('copyModel copies between places that need no page', async () => {
+  await smallModel().save(`file://${folder}`);
+  const target = join(folder, 'copy');
+  await tl.io.copyModel(`file://${folder}`, `file://${target}`);
+  const copy = await tl.loadLayersModel(`file://${target}`);
+  assert.deepEqual(weightsOf(copy), weightsOf(smallModel()));
+  await rejects(tl.io.copyModel('file://a', 'file://a'), /both addresses are/);
+  await rejects(tl.io.removeModel(`file://${folder}`), /is no place for models; they begin with/);
+});
+
+test('damaged folders give a model or a LatheError', async () => {
+  await smallModel().save(`file://${folder}`);
+  const names = await inFolder();
+  for (const name of names) {
+    const bytes = await fs.readFile(join(folder, name));
+    let refused = 0;
+    for (const mutated of mutations(bytes, name === 'model.json' ? 300 : 40)) {
+      await fs.writeFile(join(folder, name), mutated);
+      try {
+        (await tl.loadLayersModel(`file://${folder}`)).dispose();
+      } catch (error) {
+        assert.equal(error.name, 'LatheError', error.stack);
+        ++refused;
+      }
+    }
+    assert.ok(refused > 10, `${name}: ${refused}`);
+    await fs.writeFile(join(folder, name), bytes);
+  }
+});

@@ -1,0 +1,62 @@
+// Keras files (.h5): topology and weights of real models, errors, damaged files.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { fromKeras } from 'tensorlathe/keras';
+import { rejects } from '../lib.mjs';
+import { modelsAbsent, modelsFolder } from '../models.mjs';
+import { mutations } from '../mutate.mjs';
+
+const pathOf = (name) => join(modelsFolder, 'keras/mlperf-tiny', name);
+const names = ['pretrainedResnet.h5', 'vww_96.h5', 'str_ww_ref_model.h5', 'model_ToyCar.hdf5'];
+
+for (const name of names) {
+  test(`${name}: topology and weights are read`, { skip: modelsAbsent }, async () => {
+    const artifacts = await fromKeras(`file://${pathOf(name)}`).load();
+    assert.ok(artifacts.modelTopology.config.layers.length > 5);
+    const { weightSpecs, weightData } = artifacts;
+    const layers = new Set(artifacts.modelTopology.config.layers.map(({ config }) => config.name));
+    assert.ok(weightSpecs.length > 10);
+    for (const spec of weightSpecs) assert.ok(layers.has(spec.name.split('/')[0]), spec.name);
+    const count = weightSpecs.reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0);
+    assert.equal(weightData.byteLength, 4 * count);
+    const values = new Float32Array(weightData);
+    assert.ok(values.every(Number.isFinite));
+    assert.ok(values.some((value) => value !== 0));
+  });
+}
+
+test('a Keras file may come in any form', { skip: modelsAbsent }, async () => {
+  const bytes = readFileSync(pathOf('pretrainedResnet.h5'));
+  const expected = await fromKeras(bytes).load();
+  for (const source of [new Blob([bytes]), Uint8Array.from(bytes).buffer]) {
+    assert.deepEqual(await fromKeras(source).load(), expected);
+  }
+});
+
+test('errors name the file', { skip: modelsAbsent }, async () => {
+  await rejects(fromKeras('file:///none.h5').load(), /cannot read file:\/\/\/none\.h5: ENOENT/);
+  await rejects(
+    fromKeras(new File([new Uint8Array(99)], 'a.h5')).load(),
+    /^a\.h5: no Keras file that can be read: /,
+  );
+});
+
+test('damaged files give a model or a LatheError', { skip: modelsAbsent }, async () => {
+  const bytes = readFileSync(pathOf('pretrainedResnet.h5'));
+  // What says where everything is lies in the first part.
+  const head = bytes.subarray(0, 1 << 14);
+  let refused = 0;
+  for (const mutated of mutations(head, 60)) {
+    const file = Buffer.concat([mutated, bytes.subarray(1 << 14)]);
+    try {
+      await tl.loadLayersModel(fromKeras(file));
+    } catch (error) {
+      assert.equal(error.name, 'LatheError', error.stack);
+      ++refused;
+    }
+  }
+  assert.ok(refused > 5, String(refused));
+});
