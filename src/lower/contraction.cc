@@ -163,6 +163,13 @@ int64_t Contraction::step(int operand, int d) {
   return expr.address.coefficient(position_[static_cast<size_t>(d)]);
 }
 
+bool Contraction::is_constant(int operand) {
+  const loop::Expr& expr = exprs()[plain(operand)];
+  if (expr.kind != ExprKind::Load || expr.buffer.space != loop::Space::Global) return false;
+  const auto& buffers = nest_.context().module.buffers;
+  return buffers[static_cast<size_t>(expr.buffer.id)].role == loop::BufferRole::Constant;
+}
+
 int64_t Contraction::out_step(int d) const {
   return loop::row_major(place(index_), node_.shape).coefficient(position_[static_cast<size_t>(d)]);
 }

@@ -37,6 +37,8 @@ class Contraction {
   Stride stride(int operand, int d);
   // Elements between neighbours along `d`; 0 where the operand is no plain memory.
   int64_t step(int operand, int d);
+  // Whether the operand is memory whose content is known.
+  bool is_constant(int operand);
   // A text that says how the operand's axes move with `d`; "" for -1.
   std::string access(int operand, int d) const;
   int64_t out_step(int d) const;

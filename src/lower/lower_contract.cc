@@ -71,6 +71,7 @@ ContractionShape shape_of(Contraction& contraction) {
       // Without rows either operand may be copied.
       if (row < 0 && contraction.stride(0, column) == Stride::Other) shape.wide = 0;
       shape.wide_lies = contraction.stride(shape.wide, column) != Stride::Other;
+      shape.wide_constant = contraction.is_constant(shape.wide);
       const Stride narrow = contraction.stride(1 - shape.wide, column);
       shape.narrow_moves = narrow != Stride::None;
       if (narrow == Stride::Other) column = -1;

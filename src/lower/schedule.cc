@@ -27,6 +27,7 @@ constexpr int64_t kFarApart = 256;          // elements between neighbours that 
 constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
 constexpr int64_t kLarge = 512;
 constexpr int32_t kStreams = 4;            // that a prefetcher follows
+constexpr int32_t kStreamUnroll = 4;       // steps of a product of one row with panels
 constexpr int64_t kFewSteps = 4;           // of a loop that is not worth having
 constexpr int64_t kFewestSummed = 16;      // that pay for adding four lanes at the end
 constexpr int64_t kWorthTransposing = 32;  // uses of an element
@@ -108,7 +109,8 @@ Tile register_tile(const ContractionShape& shape) {
 // Worth it where lanes along the columns are impossible, or want a copy of what is hardly used.
 bool prefers_dots(const ContractionShape& shape) {
   if (!shape.dots || shape.reduced.back().extent < kFewestSummed) return false;
-  return shape.column < 0 || (!shape.wide_lies && shape.uses(shape.wide) < kWorthTransposing);
+  const bool free_copy = shape.wide_lies || shape.wide_constant;
+  return shape.column < 0 || (!free_copy && shape.uses(shape.wide) < kWorthTransposing);
 }
 
 Tile dot_tile(const ContractionShape& shape) {
@@ -156,6 +158,7 @@ int64_t ContractionShape::multiply_adds() const {
 std::string contraction_key(const ContractionShape& shape) {
   std::string key(scalar::text(shape.dtype));
   if (shape.in_place) key += " in place";
+  if (shape.wide_constant) key += " constant";
   append_dimensions(key, shape.kept);
   key += " |";
   append_dimensions(key, shape.reduced);
@@ -190,13 +193,16 @@ Schedule default_schedule(const ContractionShape& shape) {
   }
   const int64_t rows = shape.rows(), columns = shape.columns(), depth = shape.depth();
   const bool plain = shape.reduced.size() == 1;
-  if (rows == 1 && plain && columns * depth >= kSecondLevel) {
+  if (rows == 1 && shape.wide_constant) {
+    schedule.unroll = kStreamUnroll;
+  } else if (rows == 1 && plain && columns * depth >= kSecondLevel) {
     // A few rows of the matrix at a time, each read to its end.
     schedule.unroll = schedule.block_depth = kStreams;
     return legal(schedule, shape);
   }
   const auto worth_copying = [&](int operand) {
     if (shape.reduced.empty() || (!plain && operand != shape.wide)) return false;
+    if (operand == shape.wide && shape.wide_constant) return true;
     const int64_t step = shape.step(shape.reduced.back(), operand);
     const int64_t least = plain ? 1 : 2;  // a window's taps are deep: even fewer fit a cache
     return step * least >= kFarApart && step * least * shape.uses(operand) >= kWorthCopying;

@@ -77,7 +77,8 @@ struct ContractionShape {
   int row = -1, column = -1;             // places in `kept`, or -1: what the register tile covers
   int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
   bool wide_lies = true;  // with columns next to each other
-  bool narrow_moves = false;  // the other operand moves with the columns, too
+  bool wide_constant = false;  // its numbers are known, so a copy is made while compiling
+  bool narrow_moves = false;   // the other operand moves with the columns, too
   VectorUnit unit;
   // What a tile of dot products covers, where such are possible.
   bool dots = false;
