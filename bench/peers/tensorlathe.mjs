@@ -113,7 +113,7 @@ export async function infer(model, { resident, threads, tuneMs }) {
     return compiled.output('y').slice();
   };
   // A page's own thread may not sleep: what it does not await runs on it alone.
-  const synchronous = threads === 1 || typeof document === 'undefined';
+  const synchronous = compiled.stats().threads === 1 || typeof document === 'undefined';
   const read = synchronous ? readNow : readLater;
   const call = synchronous ? () => compiled.call() : () => compiled.callAsync();
   write();

@@ -1,7 +1,7 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
 import type { CompileRequest, Dump, ModelSummary } from './abi.js';
 import { noticeNew } from './auto_tune.js';
-import { Instance } from './instance.js';
+import { Instance, threadsOf } from './instance.js';
 import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
 import { schedules } from './schedules.js';
@@ -41,6 +41,8 @@ export interface CompileStats {
   memoryBytes: number;
   /** Of them, what the steps of a call share at its peak: activations and gradients. */
   temporaryBytes: number;
+  /** Threads that a call keeps busy at most; where it is 1, calls run on the caller's own. */
+  threads: number;
 }
 
 /**
@@ -197,6 +199,7 @@ export class Compiled implements Tunable {
         moduleBytes: bytes.length,
         memoryBytes: metadata.memoryBytes,
         temporaryBytes: metadata.temporaryBytes,
+        threads: threadsOf(metadata),
       };
     } catch (error) {
       executable.free();

@@ -3,7 +3,7 @@ import type { BufferPlace, Dump } from './abi.js';
 import type { CompileStats } from './compiled.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
-import { type Entry, Instance } from './instance.js';
+import { type Entry, Instance, threadsOf } from './instance.js';
 import { type CoreExecutable, CoreGraph } from './program.js';
 import { schedules } from './schedules.js';
 import { target } from './target.js';
@@ -30,6 +30,9 @@ export interface FunctionOptions {
 }
 
 const entryName = 'run';
+
+/** Promises of one's own cost Firefox as much as a small model. */
+const done = /* @__PURE__ */ Promise.resolve();
 
 /** A compiled function. Its memory holds inputs, outputs and variables at fixed places. */
 export class CompiledFunction<
@@ -112,10 +115,18 @@ export class CompiledFunction<
   }
 
   /** As `call`, without keeping a page waiting while threads are at work. */
-  async callAsync(): Promise<void> {
-    if (this.#instance.isBusy) await this.#instance.idle();
-    const pending = this.#live().runAsync();
-    if (pending !== undefined) await pending;
+  callAsync(): Promise<void> {
+    if (this.#instance.isBusy) return this.#callWhenIdle();
+    try {
+      return this.#live().runAsync() ?? done;
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  async #callWhenIdle(): Promise<void> {
+    await this.#instance.idle();
+    await this.#live().runAsync();
   }
 
   /** The elements of an output in the function's memory, which the next call overwrites. */
@@ -186,6 +197,7 @@ export class CompiledFunction<
         moduleBytes: bytes.length,
         memoryBytes: metadata.memoryBytes,
         temporaryBytes: metadata.temporaryBytes,
+        threads: threadsOf(metadata),
       };
     } finally {
       executable.free();

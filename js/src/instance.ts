@@ -289,6 +289,11 @@ function scoreOf(entry: Entry, rows: number): Score {
   return { loss: entry.output('loss')[0]!, correct: entry.output('correct')[0]!, rows };
 }
 
+/** Threads that some entry of a module keeps busy. */
+export function threadsOf({ entries }: ModuleMetadata): number {
+  return Math.max(...entries.map(({ threads }) => threads));
+}
+
 const pageBytes = 65536;
 
 function instantiate(

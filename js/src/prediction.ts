@@ -6,23 +6,27 @@ import type { PendingData } from './tensor.js';
 
 /** Begins at once, and is over at once where one thread does it. */
 export class Prediction implements PendingData {
-  readonly later: Promise<Float32Array>;
   readonly #entry: Entry;
   readonly #result: Float32Array;
   #rows: Rows;
   #from = 0;
   #job: Job | undefined;
   #error: unknown;
+  #later: Promise<Float32Array> | undefined;
 
   constructor(entry: Entry, rows: Rows) {
     this.#entry = entry;
     this.#rows = rows;
     this.#result = new Float32Array(rows.count * entry.outputWidth);
     this.#begin();
+    if (this.isOver) return;
     // The caller may change its rows as soon as it has the result in its hands.
-    if (!this.isOver) this.#rows = { ...rows, data: rows.data.slice() };
-    this.later = this.#follow();
+    this.#rows = { ...rows, data: rows.data.slice() };
     this.later.catch(() => {});
+  }
+
+  get later(): Promise<Float32Array> {
+    return (this.#later ??= this.#follow());
   }
 
   get isOver(): boolean {
@@ -40,7 +44,7 @@ export class Prediction implements PendingData {
   }
 
   async #follow(): Promise<Float32Array> {
-    await undefined; // a caller that wants the result at once helps with it
+    if (!this.isOver) await undefined; // a caller that wants the result at once helps with it
     while (this.#job !== undefined) {
       const job = this.#job;
       await job.over();
