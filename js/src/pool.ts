@@ -138,7 +138,7 @@ export class Job {
 export class Pool {
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly #threads: Thread[] = [];
-  readonly #ids = new Map<SharedModule, { id: number; posted: number }>();
+  readonly #ids = new Map<SharedModule, { id: number; posted: number; isThere: boolean }>();
   #lastId = 0;
   #posted = 0;
   #job: Job | undefined;
@@ -258,13 +258,16 @@ export class Pool {
       const id = ++this.#lastId;
       const { entries, memory } = module;
       this.#post(() => ({ kind: 'load', id, module: module.module, memory, entries }));
-      known = { id, posted: this.#posted };
+      known = { id, posted: this.#posted, isThere: false };
       this.#ids.set(module, known);
     }
-    const { posted } = known;
-    return this.#threads.every(
+    const { posted, isThere } = known;
+    known.isThere ||= this.#threads.every(
       (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= posted,
     );
+    // Node tells the end only of threads that it was asked about before.
+    if (known.isThere && !isThere) for (const thread of this.#threads) thread.isAlive();
+    return known.isThere;
   }
 
   #post(message: (index: number) => ToWorker): void {

@@ -67,3 +67,16 @@ export function largestDifference(a, b) {
   assert.equal(a.length, b.length);
   return a.reduce((worst, value, at) => Math.max(worst, Math.abs(value - b[at])), 0);
 }
+
+/** A list that the workers of the test are added to when they are started. */
+export function startedWorkers() {
+  const threads = process.getBuiltinModule('node:worker_threads');
+  const started = [];
+  threads.Worker = class extends threads.Worker {
+    constructor(...options) {
+      super(...options);
+      started.push(this);
+    }
+  };
+  return started;
+}

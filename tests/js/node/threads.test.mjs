@@ -8,7 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
 import { Instance } from '../../../js/dist/instance.js';
-import { blobs, refuses } from '../lib.mjs';
+import { blobs, refuses, startedWorkers } from '../lib.mjs';
 
 /** Splits even the smallest model. */
 function force(count) {
@@ -157,6 +157,29 @@ test(
     f.dispose();
   },
 );
+
+test('a thread that is killed in a run ends it with an error', async () => {
+  const size = 400;
+  const f = tl.compile({ x: [size, size] }, ({ x }) => {
+    let y = x;
+    for (let i = 0; i < 6; ++i) y = y.matMul(x).relu();
+    return { y };
+  });
+  f.input('x').fill(1);
+  const workers = startedWorkers();
+  let message = '';
+  for (let i = 0; i < 20 && message === ''; ++i) {
+    force(4);
+    await warmUp(() => f.callAsync());
+    const running = f.callAsync();
+    for (const worker of workers.splice(0)) void worker.terminate();
+    f.call(); // waits for the run before, and is alone
+    await running.catch((error) => ({ message } = error)); // unless it was over before
+  }
+  assert.equal(message, 'a thread failed: it ended');
+  assert.equal(tl.env().threads.why, 'the threads could not be used: it ended');
+  f.dispose();
+});
 
 test('the environment says how many threads there are, and why one', () => {
   assert.deepEqual(tl.env().threads, { count: 4 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs } from '../lib.mjs';
+import { blobs, startedWorkers } from '../lib.mjs';
 
 const models = 10000;
 const atOnce = 20;
@@ -93,4 +93,43 @@ test('10,000 models leave no thread, module or byte', { timeout: 300000 }, async
   const { threads, sharedModules, sharedBytes } = tl.memory();
   assert.deepEqual([threads, sharedModules, sharedBytes], [0, 0, 0]);
   tl.env().reset();
+});
+
+test('threads killed at random leave nothing behind', { timeout: 300000 }, async () => {
+  const workers = startedWorkers();
+  const random = dice(7);
+  const length = 160;
+  const rows = Float32Array.from({ length: length * length }, (_, i) => (i % 5) - 2);
+  let want;
+  let errors = 0;
+  const lost = (error) => {
+    assert.equal(error.message, 'a thread failed: it ended');
+    ++errors;
+  };
+  for (let round = 0; round < 60; ++round) {
+    tl.env().set('THREADS_COUNT', 3);
+    tl.env().set('THREADS_MIN_WORK', 1);
+    const f = tl.compile({ x: [length, length] }, ({ x }) => {
+      let y = x;
+      for (let i = 0; i < 3; ++i) y = y.matMul(x).clipByValue(-9, 9);
+      return { y };
+    });
+    want ??= f.run({ x: rows }).y.dataSync().slice();
+    for (let i = 0; i < 20; ++i) await f.runAsync({ x: rows });
+    await new Promise((done) => setTimeout(done, random(40)));
+    const running = f.runAsync({ x: rows });
+    if (random(2) === 0) await new Promise((done) => setTimeout(done));
+    if (random(4) > 0) void workers.at(-1 - random(3))?.terminate();
+    try {
+      assert.deepEqual(f.run({ x: rows }).y.dataSync(), want);
+    } catch (error) {
+      lost(error);
+    }
+    await running.then(({ y }) => assert.deepEqual(y.dataSync(), want), lost);
+    f.dispose();
+  }
+  tl.env().reset();
+  const { threads, sharedModules, sharedBytes } = tl.memory();
+  assert.deepEqual([threads, sharedModules, sharedBytes], [0, 0, 0]);
+  assert.ok(workers.length > 3 && errors < 60, `${workers.length} workers, ${errors} errors`);
 });
