@@ -5,5 +5,5 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
 file(CREATE_LINK ${LATHE_JSON_DIR}/nlohmann ${PROJECT_BINARY_DIR}/include/nlohmann SYMBOLIC)
 
 add_library(lathe_json INTERFACE)
-target_include_directories(lathe_json SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
+target_include_directories(lathe_json SYSTEM INTERFACE $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>)
 target_compile_definitions(lathe_json INTERFACE JSON_NOEXCEPTION=1 JSON_NO_IO=1 JSON_USE_IMPLICIT_CONVERSIONS=0)

@@ -1,0 +1,157 @@
+#include "formats/safetensors.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace lathe::formats {
+namespace {
+
+using Json = nlohmann::json;
+
+// The specification's own limit.
+constexpr uint64_t kMostHeader = 100'000'000;
+constexpr size_t kLengthBytes = 8;
+
+std::string_view type_name(graph::DType dtype) {
+  switch (dtype) {
+    case graph::DType::Bool:
+      return "BOOL";
+    case graph::DType::I32:
+      return "I32";
+    case graph::DType::F32:
+      return "F32";
+  }
+  return {};
+}
+
+struct Entry {
+  std::string name;
+  graph::DType dtype = graph::DType::F32;
+  graph::Shape shape;
+  uint64_t from = 0, to = 0;
+};
+
+std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
+  std::string message = "safetensors: the tensor ";
+  append_json(message, name);
+  append(message, ' ', what);
+  return fail(std::move(message));
+}
+
+bool is_size(const Json& json) { return json.is_number_unsigned(); }
+
+Result<Entry> read_entry(const std::string& name, const Json& json) {
+  Entry entry;
+  entry.name = name;
+  if (!json.is_object()) return wrong(name, "must be an object");
+  const Json type = json.value("dtype", Json());
+  const Json shape = json.value("shape", Json());
+  const Json offsets = json.value("data_offsets", Json());
+  bool is_known = false;
+  for (const auto dtype : {graph::DType::Bool, graph::DType::I32, graph::DType::F32}) {
+    if (!type.is_string() || type.get_ref<const std::string&>() != type_name(dtype)) continue;
+    entry.dtype = dtype;
+    is_known = true;
+  }
+  if (!is_known)
+    return wrong(name, concat("has the type ", type.dump(), "; known: BOOL, I32, F32"));
+  if (!shape.is_array() || !std::ranges::all_of(shape, is_size)) return wrong(name, "has no shape");
+  if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_size)) {
+    return wrong(name, "has no data_offsets");
+  }
+  entry.from = offsets[0].get<uint64_t>();
+  entry.to = offsets[1].get<uint64_t>();
+  uint64_t bytes = entry.dtype == graph::DType::Bool ? 1 : 4;
+  for (const Json& size : shape) {
+    const uint64_t length = size.get<uint64_t>();
+    if (length > INT32_MAX || (length > 0 && bytes > UINT64_MAX / length)) {
+      return wrong(name, "is too large");
+    }
+    bytes *= length;
+    entry.shape.push_back(static_cast<int64_t>(length));
+  }
+  if (entry.to < entry.from || entry.to - entry.from != bytes) {
+    return wrong(name, concat("of shape ", bracketed(entry.shape), " takes ", bytes,
+                              " bytes, but its data_offsets are ", offsets.dump()));
+  }
+  return entry;
+}
+
+Result<Json> read_header(std::span<const std::byte> file, uint64_t& length) {
+  if (file.size() < kLengthBytes) return fail("safetensors: the file has less than 8 bytes");
+  std::memcpy(&length, file.data(), kLengthBytes);
+  if (length > kMostHeader || length > file.size() - kLengthBytes) {
+    return fail(concat("safetensors: the header of ", length, " bytes is longer than the file"));
+  }
+  const char* text = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
+  Json header = Json::parse(text, text + length, nullptr, false);
+  if (header.is_discarded() || !header.is_object()) {
+    return fail("safetensors: the header is no JSON object");
+  }
+  return header;
+}
+
+}  // namespace
+
+std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {
+  std::string header = "{\"__metadata__\":{\"format\":\"tensorlathe\"}";
+  size_t end = 0;
+  for (const auto& [name, array] : tensors) {
+    header += ',';
+    append_json(header, name);
+    append(header, ":{\"dtype\":\"", type_name(array.dtype),
+           "\",\"shape\":", bracketed(array.shape), ",\"data_offsets\":[", end, ',',
+           end + array.data.size(), "]}");
+    end += array.data.size();
+  }
+  header += '}';
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const uint64_t length = header.size();
+  std::vector<std::byte> file(kLengthBytes + length);
+  std::memcpy(file.data(), &length, kLengthBytes);
+  std::memcpy(file.data() + kLengthBytes, header.data(), length);
+  for (const auto& [name, array] : tensors) {
+    file.insert(file.end(), array.data.begin(), array.data.end());
+  }
+  return file;
+}
+
+Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file) {
+  uint64_t length = 0;
+  ASSIGN_OR_RETURN(const Json header, read_header(file, length));
+  std::vector<Entry> entries;
+  for (const auto& [name, json] : header.items()) {
+    if (name == "__metadata__") continue;
+    ASSIGN_OR_RETURN(Entry entry, read_entry(name, json));
+    entries.push_back(std::move(entry));
+  }
+  std::ranges::sort(entries, {},
+                    [](const Entry& entry) { return std::pair(entry.from, entry.to); });
+
+  const auto data = file.subspan(kLengthBytes + length);
+  std::vector<NamedArray> tensors;
+  uint64_t end = 0;
+  for (Entry& entry : entries) {
+    if (entry.from != end) {
+      return wrong(entry.name, concat("begins at byte ", entry.from, " of the data, not ", end));
+    }
+    end = entry.to;
+    if (end > data.size()) {
+      return wrong(entry.name, concat("ends at byte ", end, ", the data at ", data.size()));
+    }
+    const auto bytes = data.subspan(entry.from, entry.to - entry.from);
+    tensors.push_back({std::move(entry.name),
+                       {entry.dtype, std::move(entry.shape), {bytes.begin(), bytes.end()}}});
+  }
+  if (end != data.size()) {
+    return fail(concat("safetensors: ", data.size() - end, " bytes belong to no tensor"));
+  }
+  return tensors;
+}
+
+}  // namespace lathe::formats

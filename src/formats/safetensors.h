@@ -1,0 +1,25 @@
+// The safetensors format: a JSON header, then the bytes of named tensors. Knows bytes, no files.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "graph/evaluate.h"
+
+namespace lathe::formats {
+
+struct NamedArray {
+  std::string name;
+  graph::Array array;
+};
+
+std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors);
+
+// The tensors in the order of their bytes; types F32, I32 and BOOL. Errors name the tensor: a
+// damaged header, another type, a shape of another size, gaps and overlaps, missing or extra bytes.
+Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file);
+
+}  // namespace lathe::formats

@@ -1,0 +1,33 @@
+// A program outside the repository: defines a network, compiles it, checks the module, writes it.
+#include <cstdio>
+
+#include "compile/compile.h"
+#include "nn/dense.h"
+#include "nn/training.h"
+#include "wasm/decode.h"
+#include "wasm/validate.h"
+
+namespace nn = lathe::nn;
+
+static lathe::Status build(const char* path) {
+  nn::Sequential model("or_gate");
+  model.add(nn::dense({.units = 2, .activation = "sigmoid", .input_shape = {2}}));
+  model.add(nn::dense({.units = 1, .activation = "sigmoid"}));
+  const nn::TrainingOptions training{.loss = "meanSquaredError", .optimizer = "sgd"};
+  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
+  ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, {}));
+  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(executable.module));
+  TRY(lathe::wasm::validate(module));
+  if (executable.entries.size() != 4) return lathe::fail("four entries are due");
+  std::FILE* file = std::fopen(path, "wb");
+  if (file == nullptr) return lathe::fail("cannot write");
+  std::fwrite(executable.module.data(), 1, executable.module.size(), file);
+  std::fclose(file);
+  return {};
+}
+
+int main(int, char** words) {
+  const auto status = build(words[1]);
+  if (!status) std::fprintf(stderr, "%s\n", status.error().message.c_str());
+  return status ? 0 : 1;
+}

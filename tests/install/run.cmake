@@ -1,0 +1,15 @@
+# Installs BUILD into WORK, builds the project SOURCE against that, and runs it. COMPILER is the C++ compiler.
+file(REMOVE_RECURSE ${WORK}/installed ${WORK}/build)
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGV}:\n${output}")
+  endif()
+  message("${output}")
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
+run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/installed
+  -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/outside ${WORK}/build/or_gate.wasm)
+message("1 passed, 0 failed, 0 skipped")
