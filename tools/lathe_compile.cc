@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "api/model_json.h"
+#include "api/network_json.h"
 #include "base/text.h"
 #include "compile/compile.h"
 #include "lathe.h"

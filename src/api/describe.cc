@@ -1,5 +1,6 @@
 // The tables of the core as JSON, so that other languages hold no copy of them.
 #include <span>
+#include <vector>
 
 #include "api/json_reader.h"
 #include "api/model_json.h"
@@ -84,6 +85,60 @@ std::string spelled_operation(const ops::Operation& operation) {
   return out + parameters.substr(1) + '}';
 }
 
+// Spells every option of a layer: {"name","type","default"}, null where it has none.
+class OptionDescriber {
+ public:
+  void operator()(std::string_view key, int64_t& value) {
+    add(key, "integer", value == 0 ? "null" : concat(value));
+  }
+  void operator()(std::string_view key, int32_t& value) { add(key, "integer", concat(value)); }
+  void operator()(std::string_view key, bool& value) { add(key, "flag", value ? "true" : "false"); }
+  void operator()(std::string_view key, double& value) { add(key, "number", concat(value)); }
+  void operator()(std::string_view key, std::string& value) { add(key, "text", text(value)); }
+  void operator()(std::string_view key, graph::Shape& value) {
+    add(key, "shape", value.empty() ? "null" : bracketed(value));
+  }
+  void operator()(std::string_view key, nn::Sizes& value) {
+    const auto& sizes = value.values;
+    add(key, "sizes",
+        sizes.empty()       ? "null"
+        : sizes.size() == 1 ? concat(sizes[0])
+                            : bracketed(sizes));
+  }
+  void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }
+
+  std::string take() { return concat('[', fields_, ']'); }
+
+ private:
+  static std::string text(const std::string& value) {
+    return value.empty() ? "null" : json_string(value);
+  }
+  void add(std::string_view key, std::string_view type, const std::string& standard) {
+    append(fields_, fields_.empty() ? "" : ",", "{\"name\":", json_string(key),
+           ",\"type\":", json_string(type), ",\"default\":", standard, '}');
+  }
+
+  std::string fields_;
+};
+
+template <class Options>
+std::string spelled_layer(std::string_view class_name, std::string_view text,
+                          std::string_view doc) {
+  Options options;
+  OptionDescriber describer;
+  nn::visit_options(options, describer);
+  return concat("{\"class\":", json_string(class_name), ",\"name\":", json_string(text),
+                ",\"doc\":", json_string(doc), ",\"options\":", describer.take(), '}');
+}
+
+std::vector<std::string> spelled_layers() {
+  return {
+#define LAYER(class_, function_, text_, doc_) \
+  spelled_layer<nn::class_##Options>(#class_, text_, doc_),
+#include "nn/tables.def"
+  };
+}
+
 constexpr std::string_view kDTypes[] = {
 #define DTYPE(name_, text_, type_) text_,
 #include "scalar/dtypes.def"
@@ -92,32 +147,6 @@ constexpr scalar::Op kOps[] = {
 #define SCALAR_OP(name_, ...) scalar::Op::name_,
 #include "scalar/ops.def"
 };
-
-// The keys that a layer's options read, as a JSON array.
-class OptionKeys {
- public:
-  template <class Value>
-  void operator()(std::string_view key, Value&) {
-    append(keys_, keys_.empty() ? "" : ",", json_string(key));
-  }
-  std::string json() const { return concat('[', keys_, ']'); }
-
- private:
-  std::string keys_;
-};
-
-std::string spelled_layer_options() {
-  std::string out;
-#define LAYER(class_, ...)                                                       \
-  {                                                                              \
-    OptionKeys keys;                                                             \
-    nn::class_##Options options;                                                 \
-    nn::visit_options(options, keys);                                            \
-    append(out, out.empty() ? "" : ",", json_string(#class_), ':', keys.json()); \
-  }
-#include "nn/tables.def"
-  return concat('{', out, '}');
-}
 
 }  // namespace
 
@@ -137,8 +166,7 @@ std::string describe() {
   append_list(out, "metrics", nn::metrics(), spelled_row);
   append_list(out, "regularizers", nn::regularizers(), spelled_row);
   append_list(out, "constraints", nn::constraints(), spelled_row);
-  append_list(out, "layers", nn::layer_classes(), json_string);
-  append(out, ",\"layerOptions\":", spelled_layer_options());
+  append_list(out, "layers", spelled_layers(), [](const std::string& layer) { return layer; });
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::kScheduleFields,
               [](const lower::ScheduleField& field) { return json_string(field.name); });

@@ -30,21 +30,33 @@ LATHE_EXPORT(lathe_error) const char* lathe_error(void);
  *    "kernelInitializer": "glorotUniform", "biasInitializer": "zeros", "inputShape": [784],
  *    "name": "dense_1"}},
  *   {"class": "Activation", "config": {"activation": {"name": "leakyRelu", "alpha": 0.3}}}]}
- * Unknown keys are errors. Returns a handle > 0. */
+ * Layers in a row. A graph of layers says what each call of a layer reads, as [name, call, output]
+ * of a layer or input (0 where left out):
+ * {"name": "model", "inputs": [{"name": "a", "shape": [8]}], "layers": [
+ *   {"class": "Dense", "config": {"units": 8, "name": "d"}, "inputs": [[["a"]], [["d", 0, 0]]]},
+ *   {"class": "Add", "config": {"name": "sum"}, "inputs": [[["d", 1], ["a"]]]}],
+ *  "outputs": [["sum"]]}
+ * A model within a model has the class "Model" or "Sequential" and such an object as config, where
+ * "trainable": false freezes it. Unknown keys are errors. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_create) int32_t lathe_model_create(const char* json, size_t length);
 LATHE_EXPORT(lathe_model_free) void lathe_model_free(int32_t model);
 
-/* {"name", "inputShape": [784], "outputShape": [10], "totalParams",
- *  "layers": [{"name", "class", "outputShape": [null, 128], "params"}, ...],
- *  "weights": [{"name": "dense_1/kernel", "shape": [784, 128]}, ...]} */
+/* {"name", "inputs": [{"name", "shape": [784]}], "outputs": [{"name", "shape": [10]}],
+ *  "inputShape": [784], "outputShape": [10] (of the first ones), "totalParams", "trainableParams",
+ *  "layers": [{"name", "class", "outputShape": [null, 128], "outputShapes" (of the first call),
+ *              "params", "trainableParams", "inputs": [["input_1"]] (names, for each call),
+ *              "layers" (of a nested model)}, ...],
+ *  "weights": [{"name": "dense_1/kernel", "shape": [784, 128], "trainable"}, ...] (those that are
+ *              trained first)} */
 LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model);
 
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
- *  "labels": "dense" or "sparse", "batch": {"train": 64, "evaluate": 64, "predict": 64},
- *  "features": {"simd": true, "relaxedSimd": false, "threads": false}, "worthSplitting": 20000,
- *  "verify": false, "dumps": ["after:PASS"], "schedules": {"KEY": {"rows": 4, "columns": 8}}};
- * every key may be left out. Without a loss there are only the entries predict and predict_1.
- * Returns a handle > 0. */
+ *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
+ * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
+ * "worthSplitting": 20000, "verify": false, "dumps": ["after:PASS"], "schedules": {"KEY": {"rows":
+ * 4, "columns": 8}}}; every key may be left out. Without a loss there are only the entries predict
+ * and predict_1. For several outputs loss, labels and lossWeights may be arrays, null for an output
+ * without a loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executable);
@@ -126,9 +138,9 @@ LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t lengt
 
 /* The tables of the core:
  * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers",
- *  "layerOptions","passes","scheduleFields"};
- * a choice is {"name","parameters":[{"name","default"}…]}; layerOptions are the keys of each
- * class's config. */
+ *  "passes","scheduleFields"};
+ * a choice is {"name","parameters":[{"name","default"}…]}, a layer
+ * {"class","name","doc","options":[{"name","type","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);
 
 #ifdef __cplusplus

@@ -5,37 +5,26 @@
 #include "api/json_reader.h"
 #include "api/schedule_json.h"
 #include "base/text.h"
-#include "nn/layers.h"
 
 namespace lathe::api {
 namespace {
 
-template <class Options>
-Result<Options> parse_config(const Json* json, const std::string& path) {
-  Options options;
-  if (json == nullptr) return options;
-  ObjectReader reader(*json, path);
-  nn::visit_options(options, reader);
-  TRY(reader.finish());
-  return options;
-}
-
-Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path) {
-  ObjectReader reader(json, path);
-  std::string class_name;
-  reader.require("class");
-  reader("class", class_name);
-  const Json* config = reader.find("config");
-  TRY(reader.finish());
-#define LAYER(class_, function_)                                                           \
-  if (class_name == #class_) {                                                             \
-    ASSIGN_OR_RETURN(auto options,                                                         \
-                     parse_config<nn::class_##Options>(config, reader.path_of("config"))); \
-    return nn::function_(std::move(options));                                              \
+// A value for all outputs, or an array with one for each.
+template <class T, class Read>
+Status read_each(ObjectReader& reader, std::string_view key, nn::PerOutput<T>& values, Read read) {
+  const Json* json = reader.find(key);
+  if (json == nullptr || json->is_null()) return {};
+  const Json alone = Json::array({*json});
+  std::vector<T> each;
+  for (const Json& value : json->is_array() ? *json : alone) {
+    const Json object = Json::object({{std::string(key), value}});
+    ObjectReader single(object, "");
+    T& result = each.emplace_back();
+    TRY(read(single, result));
+    TRY(single.finish());
   }
-#include "nn/tables.def"
-  return fail(
-      concat(path, ".class: ", nn::unknown_name("layer class", class_name, nn::layer_classes())));
+  values = std::move(each);
+  return {};
 }
 
 Status read_labels(ObjectReader& reader, nn::Labels& labels) {
@@ -45,6 +34,21 @@ Status read_labels(ObjectReader& reader, nn::Labels& labels) {
     return fail(concat("labels: must be \"dense\" or \"sparse\", got ", json_string(text)));
   }
   labels = text == "sparse" ? nn::Labels::Sparse : nn::Labels::Dense;
+  return {};
+}
+
+Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
+  TRY(read_each(reader, "loss", training.loss, [](ObjectReader& one, nn::Choice& loss) {
+    one("loss", loss);
+    return Status{};
+  }));
+  TRY(read_each(reader, "labels", training.labels, read_labels));
+  TRY(read_each(reader, "lossWeights", training.loss_weights,
+                [](ObjectReader& one, double& weight) {
+                  one("lossWeights", weight);
+                  return Status{};
+                }));
+  reader("optimizer", training.optimizer);
   return {};
 }
 
@@ -65,38 +69,11 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
 
 }  // namespace
 
-Result<nn::Model> parse_model(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
-  ObjectReader reader(json, "");
-  std::string name = "sequential";
-  uint64_t seed = 42;
-  reader("name", name);
-  reader("seed", seed);
-  const Json* layers = reader.require("layers");
-  TRY(reader.finish());
-  if (!layers->is_array()) return fail("layers: must be an array");
-
-  nn::Sequential model(name, seed);
-  for (size_t i = 0; i < layers->size(); ++i) {
-    ASSIGN_OR_RETURN(const nn::LayerPtr layer,
-                     parse_layer((*layers)[i], concat("layers[", i, "]")));
-    model.add(layer);
-  }
-  TRY(model.status());
-  return model;
-}
-
 Result<CompileRequest> parse_request(std::string_view text) {
   ASSIGN_OR_RETURN(const Json json, parse_json(text));
   CompileRequest request;
   ObjectReader reader(json, "");
-  nn::Choice loss;
-  reader("loss", loss);
-  if (!loss.empty()) request.training.loss = loss;
-  reader("optimizer", request.training.optimizer);
-  nn::Labels labels = nn::Labels::Dense;
-  TRY(read_labels(reader, labels));
-  request.training.labels = labels;
+  TRY(read_training(reader, request.training));
   if (const Json* batch = reader.find("batch")) {
     ObjectReader sizes(*batch, "batch");
     sizes("train", request.training.batch.train);
@@ -130,31 +107,6 @@ Status check_dump(std::string_view when) {
     return fail(nn::unknown_name("pass", pass, passes));
   }
   return {};
-}
-
-std::string summary(const nn::Model& model) {
-  std::string layers, weights;
-  int64_t total = 0;
-  for (const nn::PlacedLayer& layer : model.layers()) {
-    const int64_t count = layer.parameter_count();
-    total += count;
-    std::string shape = bracketed(layer.outputs[0]);
-    shape.insert(1, "null,");
-    append(layers, layers.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
-           ",\"class\":", json_string(layer.layer->class_name()), ",\"outputShape\":", shape,
-           ",\"params\":", count, "}");
-  }
-  for (const bool trainable : {true, false}) {
-    for (const nn::Variable& weight : model.weights()) {
-      if (weight.trainable != trainable) continue;
-      append(weights, weights.empty() ? "" : ",", "{\"name\":", json_string(weight.name),
-             ",\"shape\":", bracketed(weight.shape), "}");
-    }
-  }
-  return concat("{\"name\":", json_string(model.name()),
-                ",\"inputShape\":", bracketed(model.input_shape()),
-                ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
-                ",\"layers\":[", layers, "],\"weights\":[", weights, "]}");
 }
 
 std::string metadata(const compile::Executable& executable,

@@ -1,4 +1,4 @@
-// Models and compile options as JSON, in the form that api/lathe.h describes.
+// How models are trained and compiled as JSON, in the form that api/lathe.h describes.
 #pragma once
 
 #include <string>
@@ -15,16 +15,12 @@ struct CompileRequest {
   compile::Options options;
 };
 
-Result<nn::Model> parse_model(std::string_view json);
 Result<CompileRequest> parse_request(std::string_view json);
 // The part of a request that is the same for every program: "features", "schedules",
 // "worthSplitting", "verify", "dumps".
 Result<compile::Options> parse_compile_options(std::string_view json);
 // An error unless `when` is "before:PASS" or "after:PASS" of a pass that exists, or of "*".
 Status check_dump(std::string_view when);
-
-// Layers, weights and shapes of a model.
-std::string summary(const nn::Model& model);
 
 // compile::metadata with "trainable" in every state.
 std::string metadata(const compile::Executable& executable,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/model_json.h"
+#include "api/network_json.h"
 
 namespace lathe::api {
 

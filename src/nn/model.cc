@@ -185,8 +185,7 @@ Model& Model::output(ModelValue value, std::string name) {
     return std::ranges::find(outputs_, n, &Port::name) != outputs_.end();
   };
   if (name.empty()) {
-    const Value& from = values_[value.id];
-    name = from.call < 0 ? inputs_[from.place].name : layers_[calls_[from.call].layer].name;
+    name = giver(value);
     if (is_output(name)) name = numbered(name, is_output);
   }
   if (!is_name(name)) {
@@ -210,10 +209,14 @@ Status Model::status() const {
   return {};
 }
 
-std::string Model::spelled(ModelValue value) const {
+const std::string& Model::giver(ModelValue value) const {
   const Value& from = values_[value.id];
-  if (from.call < 0) return concat("input \"", inputs_[from.place].name, "\"");
-  return concat("output of ", quoted_layer(layers_[calls_[from.call].layer].name));
+  return from.call < 0 ? inputs_[from.place].name : layers_[calls_[from.call].layer].name;
+}
+
+std::string Model::spelled(ModelValue value) const {
+  if (values_[value.id].call < 0) return concat("input \"", giver(value), "\"");
+  return concat("output of ", quoted_layer(giver(value)));
 }
 
 std::vector<Variable> Model::weights() const {

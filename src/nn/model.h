@@ -70,6 +70,8 @@ class Model {
   const std::vector<Call>& calls() const { return calls_; }  // each after those it reads
   // Of one example.
   const Shape& shape(ModelValue value) const { return values_[value.id].shape; }
+  // The name of the layer or input that gives it.
+  const std::string& giver(ModelValue value) const;
   // "output of layer "dense_1"", "input "input_1"".
   std::string spelled(ModelValue value) const;
   // That of the only input or output; needs status() to be good.

@@ -60,7 +60,7 @@ constexpr Row kOptimizers[] = {
 };
 #undef PARAMETERS
 constexpr std::string_view kLayers[] = {
-#define LAYER(class_, function_) #class_,
+#define LAYER(class_, ...) #class_,
 #include "nn/tables.def"
 };
 

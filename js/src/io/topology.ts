@@ -81,7 +81,12 @@ const scaledInitializers: Record<string, string> = {
   '2,fan_in,normal': 'heNormal',
 };
 
-const tables = (): Tables => describe() as Tables;
+function tables(): Tables {
+  const known = describe() as Tables & { layers: { class: string; options: Row['parameters'] }[] };
+  const names = ({ options }: { options: Row['parameters'] }) => options.map(({ name }) => name);
+  const layerOptions = Object.fromEntries(known.layers.map((layer) => [layer.class, names(layer)]));
+  return { ...known, layerOptions };
+}
 
 /**
  * The model that a topology describes. Errors: an unknown class, with the name of the layer; an

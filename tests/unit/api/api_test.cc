@@ -56,7 +56,7 @@ TEST(Api, BadModelsNameThePlace) {
   EXPECT_EQ(create_error("{}"), "layers: is missing");
   EXPECT_EQ(create_error(R"({"layers":[]})"), "model \"sequential\" has no layers");
   EXPECT_EQ(create_error(R"({"layers":[],"sed":1})"),
-            "unknown key \"sed\"; did you mean \"seed\"? known: name, seed, layers");
+            "unknown key \"sed\"; did you mean \"seed\"? known: name, seed, layers, inputs");
   EXPECT_EQ(create_error(R"({"layers":[],"seed":-1})"),
             "seed: must be an integer from 0 to 2^53, got -1");
   EXPECT_EQ(create_error(R"({"layers":[7]})"), "layers[0]: must be an object, got 7");
@@ -73,10 +73,67 @@ TEST(Api, BadModelsNameThePlace) {
   EXPECT_EQ(layer_error(R"({"unit":3})"),
             "layers[0].config: unknown key \"unit\"; did you mean \"units\"? known: units, "
             "activation, useBias, kernelInitializer, biasInitializer, inputShape, name, trainable");
-  EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"name":"elu","alpha":null}})"),
-            "layers[0].config.activation.alpha: must be a number, true or false, got null");
+  EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"name":"elu","alpha":[1]}})"),
+            "layers[0].config.activation.alpha: must be a number, a word, true or false, got an "
+            "array");
   EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"alpha":1}})"),
             "layers[0].config.activation.name: is missing");
+}
+
+constexpr const char* kShared = R"({"name":"m","inputs":[{"name":"a","shape":[2]}],"layers":[
+  {"class":"Dense","config":{"units":2,"name":"d"},"inputs":[[["a"]],[["e",0,0]]]},
+  {"class":"Dense","config":{"units":2,"name":"e"},"inputs":[[["d"]]]},
+  {"class":"Add","config":{"name":"sum"},"inputs":[[["d",1],["a"]]]},
+  {"class":"Sequential","config":{"name":"s","trainable":false,
+    "layers":[{"class":"Dense","config":{"units":3,"inputShape":[2],"name":"f"}}]},
+   "inputs":[[["sum"]]]}],
+  "outputs":[["s"],["e"]]})";
+
+TEST(Api, GraphsOfLayersAreModels) {
+  const int32_t model = create(kShared);
+  ASSERT_GT(model, 0) << lathe_error();
+  const Json summary = Json::parse(lathe_model_summary(model));
+  EXPECT_EQ(summary["outputs"],
+            Json::parse(R"([{"name":"s","shape":[3]},{"name":"e","shape":[2]}])"));
+  EXPECT_EQ(summary["layers"][0]["inputs"], Json::parse(R"([["a"],["e"]])"));
+  EXPECT_EQ(summary["layers"][3]["layers"][0]["name"], "f");
+  EXPECT_EQ(summary["totalParams"], 21);
+  EXPECT_EQ(summary["trainableParams"], 12);
+  EXPECT_EQ(summary["weights"][4],
+            Json::parse(R"({"name":"s/f/kernel","shape":[2,3],"trainable":false})"));
+  const int32_t executable =
+      compile(model, R"({"loss":[null,"meanSquaredError"],"labels":["dense","dense"],
+                         "lossWeights":[1,0.5],"optimizer":"sgd"})");
+  ASSERT_GT(executable, 0) << lathe_error();
+  const Json entry = Json::parse(lathe_executable_metadata(executable))["entries"][0];
+  EXPECT_EQ(entry["inputs"][1]["name"], "y/e");
+  lathe_executable_free(executable);
+  EXPECT_EQ(compile(model, R"({"loss":"meanSquaredError","labels":["dense","sparse","dense"]})"),
+            0);
+  EXPECT_EQ(std::string(lathe_error()), "the model has 2 outputs, but there are 3 kinds of labels");
+  lathe_model_free(model);
+}
+
+TEST(Api, BadGraphsNameThePlace) {
+  const auto error = [](const std::string& layer_inputs, const std::string& outputs) {
+    return create_error(R"({"inputs":[{"name":"a","shape":[2]}],"layers":[{"class":"Dense",
+      "config":{"units":2,"name":"d"},"inputs":)" +
+                        layer_inputs + R"(}],"outputs":)" + outputs + "}");
+  };
+  EXPECT_EQ(error(R"([[["b"]]])", R"([["d"]])"),
+            "layers[0].inputs: call 0 of \"b\" is not there, or needs its own result");
+  EXPECT_EQ(error(R"([[["d"]]])", R"([["d"]])"),
+            "layers[0].inputs: call 0 of \"d\" is not there, or needs its own result");
+  EXPECT_EQ(error(R"([[["a"]]])", R"([["d",1]])"),
+            "outputs: call 1 of \"d\" is not there, or needs its own result");
+  EXPECT_EQ(error(R"([[["a"]]])", R"([["d",0,1]])"),
+            "outputs: \"d\" has 1 outputs, so there is no output 1");
+  EXPECT_EQ(error(R"([[["a",-1]]])", R"([["d"]])"),
+            "layers[0].inputs: must be [name], [name, call] or [name, call, output]");
+  EXPECT_EQ(error(R"(["a"])", R"([["d"]])"),
+            "layers[0].inputs: must be a list of calls, each a list of [name, call, output]");
+  EXPECT_EQ(error(R"([[["a"]]])", "7"), "outputs: must be an array");
+  EXPECT_EQ(error(R"([[["a"]]])", "[]"), "model \"model\" has no outputs");
 }
 
 TEST(Api, HostileJsonIsRefused) {
@@ -225,9 +282,13 @@ TEST(Api, DescribeListsTheTables) {
                           "initializers", "layers", "passes"}) {
     EXPECT_FALSE(tables[key].empty()) << key;
   }
-  EXPECT_EQ(tables["optimizers"][2]["name"], "adam");
-  EXPECT_EQ(tables["optimizers"][2]["parameters"][3]["default"], 1e-7);
+  EXPECT_EQ(tables["optimizers"][1]["name"], "momentum");
   EXPECT_EQ(tables["optimizers"][1]["parameters"][2]["default"], false);
+  const Json dense = tables["layers"][0];
+  EXPECT_EQ(dense["class"], "Dense");
+  EXPECT_EQ(dense["options"][0],
+            Json::parse(R"({"name":"units","type":"integer","default":null})"));
+  EXPECT_EQ(dense["options"][2], Json::parse(R"({"name":"useBias","type":"flag","default":true})"));
 }
 
 TEST(Api, WatRefusesWhatIsNoModule) {

@@ -1,0 +1,307 @@
+#include "api/network_json.h"
+
+#include <algorithm>
+#include <map>
+
+#include "api/json_reader.h"
+#include "base/text.h"
+#include "nn/layers.h"
+#include "nn/sequential.h"
+
+namespace lathe::api {
+namespace {
+
+struct ParsedModel {
+  nn::Model model;
+  bool trainable = true;
+};
+
+Result<ParsedModel> parse_network(const Json& json, const std::string& path);
+
+template <class Options>
+Result<Options> parse_config(const Json* json, const std::string& path) {
+  Options options;
+  if (json == nullptr) return options;
+  ObjectReader reader(*json, path);
+  nn::visit_options(options, reader);
+  TRY(reader.finish());
+  return options;
+}
+
+// What an input reads: a layer or input of the model, which of its calls, which output of that.
+struct Reference {
+  std::string name;
+  size_t call = 0, output = 0;
+};
+
+// A layer as it stands in "layers".
+struct ParsedLayer {
+  nn::LayerPtr layer;
+  std::vector<std::vector<Reference>> calls;
+  std::string path;
+};
+
+Result<Reference> parse_reference(const Json& json, const std::string& path) {
+  const bool sound = json.is_array() && !json.empty() && json.size() <= 3 && json[0].is_string() &&
+                     std::all_of(json.begin() + 1, json.end(),
+                                 [](const Json& n) { return n.is_number_unsigned(); });
+  if (!sound) return fail(concat(path, ": must be [name], [name, call] or [name, call, output]"));
+  Reference reference{json[0].get<std::string>()};
+  if (json.size() > 1) reference.call = json[1].get<size_t>();
+  if (json.size() > 2) reference.output = json[2].get<size_t>();
+  return reference;
+}
+
+Status parse_calls(const Json* json, ParsedLayer& layer) {
+  if (json == nullptr) return {};
+  const std::string path = concat(layer.path, ".inputs");
+  const auto lists = [](const Json& each) {
+    return each.is_array() && std::ranges::all_of(each, &Json::is_array);
+  };
+  if (!json->is_array() || !std::ranges::all_of(*json, lists)) {
+    return fail(concat(path, ": must be a list of calls, each a list of [name, call, output]"));
+  }
+  for (const Json& call : *json) {
+    std::vector<Reference>& inputs = layer.calls.emplace_back();
+    for (const Json& input : call) {
+      ASSIGN_OR_RETURN(inputs.emplace_back(), parse_reference(input, path));
+    }
+  }
+  return {};
+}
+
+Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config,
+                                 const std::string& path) {
+  if (class_name == "Model" || class_name == "Sequential") {
+    if (config == nullptr) return fail(concat(path, ": is missing"));
+    ASSIGN_OR_RETURN(ParsedModel inner, parse_network(*config, path));
+    return nn::as_layer(std::move(inner.model), inner.trainable);
+  }
+#define LAYER(class_, function_, ...)                                                \
+  if (class_name == #class_) {                                                       \
+    ASSIGN_OR_RETURN(auto options, parse_config<nn::class_##Options>(config, path)); \
+    return nn::function_(std::move(options));                                        \
+  }
+#include "nn/tables.def"
+  return fail(nn::unknown_name("layer class", class_name, nn::layer_classes()));
+}
+
+Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::string& path,
+                                              bool with_calls) {
+  std::vector<ParsedLayer> layers;
+  if (!json.is_array()) return fail(concat(path, ": must be an array"));
+  for (size_t i = 0; i < json.size(); ++i) {
+    ParsedLayer layer{nullptr, {}, concat(path, '[', i, ']')};
+    ObjectReader reader(json[i], layer.path);
+    std::string class_name;
+    reader.require("class");
+    reader("class", class_name);
+    const Json* config = reader.find("config");
+    const Json* calls = with_calls ? reader.require("inputs") : nullptr;
+    TRY(reader.finish());
+    auto made = parse_layer(class_name, config, reader.path_of("config"));
+    if (!made && made.error().message.starts_with("unknown layer class")) {
+      return fail(concat(reader.path_of("class"), ": ", made.error().message));
+    }
+    ASSIGN_OR_RETURN(layer.layer, std::move(made));
+    TRY(parse_calls(calls, layer));
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+// The values of a model by what gives them: outputs of each call of a layer, inputs as one call.
+using Values = std::map<std::string, std::vector<std::vector<nn::ModelValue>>, std::less<>>;
+
+// The value that a reference means, or none if nothing of that name has been called so often yet.
+Result<nn::ModelValue> find_value(const Values& values, const Reference& reference,
+                                  const std::string& path) {
+  const auto& [name, call, output] = reference;
+  const auto found = values.find(name);
+  if (found == values.end() || call >= found->second.size()) return nn::ModelValue{};
+  if (output < found->second[call].size()) return found->second[call][output];
+  return fail(concat(path, ": ", json_string(name), " has ", found->second[call].size(),
+                     " outputs, so there is no output ", output));
+}
+
+std::string unresolved(const Reference& reference) {
+  return concat("call ", reference.call, " of ", json_string(reference.name),
+                " is not there, or needs its own result");
+}
+
+// Makes every call as soon as its inputs are there: a shared layer may be called again on what
+// comes from a later one.
+Status add_calls(nn::Model& model, const std::vector<ParsedLayer>& layers, Values& values) {
+  std::vector<size_t> made(layers.size(), 0);
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t i = 0; i < layers.size(); ++i) {
+      const ParsedLayer& layer = layers[i];
+      while (made[i] < layer.calls.size()) {
+        std::vector<nn::ModelValue> inputs;
+        for (const Reference& reference : layer.calls[made[i]]) {
+          ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, layer.path));
+          if (value.id >= 0) inputs.push_back(value);
+        }
+        if (inputs.size() < layer.calls[made[i]].size()) break;
+        const auto outputs = model.call_all(layer.layer, inputs);
+        if (outputs.empty()) return model.status();
+        values[model.layers()[model.calls().back().layer].name].push_back(outputs);
+        made[i] += 1;
+        moved = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (made[i] == layers[i].calls.size()) continue;
+    for (const Reference& reference : layers[i].calls[made[i]]) {
+      ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, layers[i].path));
+      if (value.id < 0) return fail(concat(layers[i].path, ".inputs: ", unresolved(reference)));
+    }
+  }
+  return {};
+}
+
+Status parse_inputs(const Json& json, const std::string& path, nn::Model& model, Values& values) {
+  if (!json.is_array()) return fail(concat(path, ": must be an array"));
+  for (size_t i = 0; i < json.size(); ++i) {
+    ObjectReader reader(json[i], concat(path, '[', i, ']'));
+    std::string name;
+    graph::Shape shape;
+    reader("name", name);
+    reader.require("shape");
+    reader("shape", shape);
+    TRY(reader.finish());
+    const nn::ModelValue value = model.input(std::move(shape), std::move(name));
+    if (value.id < 0) return model.status();
+    values[model.inputs().back().name] = {{value}};
+  }
+  return {};
+}
+
+Status parse_outputs(const Json& json, const std::string& path, nn::Model& model,
+                     const Values& values) {
+  if (!json.is_array()) return fail(concat(path, ": must be an array"));
+  for (const Json& each : json) {
+    ASSIGN_OR_RETURN(const Reference reference, parse_reference(each, path));
+    ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, path));
+    if (value.id < 0) return fail(concat(path, ": ", unresolved(reference)));
+    model.output(value);
+  }
+  return model.status();
+}
+
+Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
+  ObjectReader reader(json, path);
+  std::string name;
+  uint64_t seed = 42;
+  bool trainable = true;
+  reader("name", name);
+  reader("seed", seed);
+  if (!path.empty()) reader("trainable", trainable);
+  const Json* layers = reader.require("layers");
+  const Json* inputs = reader.find("inputs");
+  if (name.empty()) name = inputs == nullptr ? "sequential" : "model";
+  const Json* outputs = inputs == nullptr ? nullptr : reader.require("outputs");
+  TRY(reader.finish());
+  ASSIGN_OR_RETURN(const std::vector<ParsedLayer> parsed,
+                   parse_layers(*layers, reader.path_of("layers"), inputs != nullptr));
+  if (inputs == nullptr) {
+    nn::Sequential model(std::move(name), seed);
+    for (const ParsedLayer& layer : parsed) model.add(layer.layer);
+    TRY(model.status());
+    return ParsedModel{std::move(model), trainable};
+  }
+  nn::Model model(std::move(name), seed);
+  Values values;
+  TRY(parse_inputs(*inputs, reader.path_of("inputs"), model, values));
+  TRY(add_calls(model, parsed, values));
+  TRY(parse_outputs(*outputs, reader.path_of("outputs"), model, values));
+  return ParsedModel{std::move(model), trainable};
+}
+
+std::string with_batch(const graph::Shape& shape) {
+  return concat("[null", shape.empty() ? "" : ",", std::string_view(bracketed(shape)).substr(1));
+}
+
+// `[spell(each),…]`
+template <class Range, class Spell>
+std::string list(const Range& range, Spell spell) {
+  std::string text = "[";
+  for (bool first = true; const auto& each : range) {
+    append(text, first ? "" : ",", spell(each));
+    first = false;
+  }
+  return text + ']';
+}
+
+int64_t trainable_count(const std::vector<nn::Weight>& weights) {
+  int64_t count = 0;
+  for (const nn::Weight& weight : weights) {
+    if (weight.trainable) count += graph::element_count(weight.shape);
+  }
+  return count;
+}
+
+// "layers" of a model; those of nested models within them.
+std::string spelled_layers(const nn::Model& model) {
+  std::string text;
+  for (size_t i = 0; i < model.layers().size(); ++i) {
+    const nn::PlacedLayer& layer = model.layers()[i];
+    std::vector<nn::Call> calls;
+    std::ranges::copy_if(model.calls(), std::back_inserter(calls),
+                         [i](const nn::Call& call) { return call.layer == i; });
+    const auto input = [&](nn::ModelValue value) { return json_string(model.giver(value)); };
+    append(text, text.empty() ? "" : ",", "{\"name\":", json_string(layer.name),
+           ",\"class\":", json_string(layer.layer->class_name()),
+           ",\"outputShape\":", with_batch(layer.outputs[0]),
+           ",\"outputShapes\":", list(layer.outputs, with_batch),
+           ",\"params\":", layer.parameter_count(),
+           ",\"trainableParams\":", trainable_count(layer.weights), ",\"inputs\":",
+           list(calls, [&](const nn::Call& call) { return list(call.inputs, input); }));
+    if (const nn::Model* inner = layer.layer->model()) {
+      append(text, ",\"layers\":", spelled_layers(*inner));
+    }
+    text += '}';
+  }
+  return concat('[', text, ']');
+}
+
+}  // namespace
+
+Result<nn::Model> parse_model(std::string_view text) {
+  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  ASSIGN_OR_RETURN(ParsedModel parsed, parse_network(json, ""));
+  return std::move(parsed.model);
+}
+
+std::string summary(const nn::Model& model) {
+  int64_t total = 0, trainable = 0;
+  std::vector<const nn::Weight*> weights;
+  for (const bool wanted : {true, false}) {
+    for (const nn::PlacedLayer& layer : model.layers()) {
+      for (const nn::Weight& weight : layer.weights) {
+        if (weight.trainable != wanted) continue;
+        weights.push_back(&weight);
+        total += graph::element_count(weight.shape);
+        if (wanted) trainable += graph::element_count(weight.shape);
+      }
+    }
+  }
+  const auto port = [&model](const nn::Port& each) {
+    return concat("{\"name\":", json_string(each.name),
+                  ",\"shape\":", bracketed(model.shape(each.value)), '}');
+  };
+  const auto weight = [](const nn::Weight* each) {
+    return concat("{\"name\":", json_string(each->name), ",\"shape\":", bracketed(each->shape),
+                  ",\"trainable\":", each->trainable ? "true" : "false", '}');
+  };
+  return concat("{\"name\":", json_string(model.name()), ",\"inputs\":", list(model.inputs(), port),
+                ",\"outputs\":", list(model.outputs(), port),
+                ",\"inputShape\":", bracketed(model.input_shape()),
+                ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
+                ",\"trainableParams\":", trainable, ",\"layers\":", spelled_layers(model),
+                ",\"weights\":", list(weights, weight), '}');
+}
+
+}  // namespace lathe::api

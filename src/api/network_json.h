@@ -1,0 +1,17 @@
+// Models as JSON, in the form that api/lathe.h describes. Not how they are trained.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "nn/model.h"
+
+namespace lathe::api {
+
+Result<nn::Model> parse_model(std::string_view json);
+
+// Layers, calls, weights and shapes of a model.
+std::string summary(const nn::Model& model);
+
+}  // namespace lathe::api
