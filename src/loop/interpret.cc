@@ -85,6 +85,10 @@ class Interpreter {
         case StmtKind::If:
           if (hold(stmt.guards)) TRY(run(stmt.body));
           break;
+        case StmtKind::When:
+          TRY(compute(stmt));
+          if (values_[stmt.value].i != 0) TRY(run(stmt.body));
+          break;
         case StmtKind::Barrier:
           CHECK(!"run_kernel and run_phases see barriers first");
       }
@@ -167,13 +171,18 @@ class Interpreter {
     return {};
   }
 
-  Status store(const Stmt& stmt) {
+  Status compute(const Stmt& stmt) {
     for (const ExprId id : order_of(stmt)) {
       ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
       const Number& value = values_[id];
       const bool regular = value.dtype != DType::F32 || value.f == 0 || std::isnormal(value.f);
       if (!regular) memory_.met_irregular_ = true;
     }
+    return {};
+  }
+
+  Status store(const Stmt& stmt) {
+    TRY(compute(stmt));
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
     ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
@@ -181,20 +190,9 @@ class Interpreter {
     return {};
   }
 
-  // What the statement computes, operands first.
   const std::vector<ExprId>& order_of(const Stmt& stmt) {
     auto [place, fresh] = orders_.try_emplace(&stmt);
-    if (fresh) {
-      std::vector<bool> used(kernel_.exprs.size(), false);
-      for_each_root(stmt, [&](ExprId id) { used[id] = true; });
-      for (ExprId id = std::max(stmt.value, stmt.index); id >= 0; --id) {
-        if (!used[id]) continue;
-        const Expr& expr = kernel_.exprs[id];
-        for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
-        place->second.push_back(id);
-      }
-      std::reverse(place->second.begin(), place->second.end());
-    }
+    if (fresh) place->second = computed(kernel_, stmt);
     return place->second;
   }
 

@@ -73,48 +73,64 @@ class Iterations {
   Iterations(const Kernel& kernel, const Stmt& loop, int64_t reach)
       : kernel_(kernel), lane_(loop.var), reach_(reach) {
     note_inner(loop.body);
+    for_each_store(loop.body, [this](const Stmt& stmt) { stored_.push_back(stmt.buffer); });
   }
 
-  // Where the places that lookups move are the same in all iterations, only the affine parts tell.
+  // Whether a at one iteration may be b at another, inner loops anywhere. Where the places that
+  // lookups move are the same in all iterations, only the affine parts tell.
   template <class A, class B>
   bool meet(const A& a, ExprId a_index, const B& b, ExprId b_index) const {
-    if (!a.lookup && !b.lookup) return meet(a.address, b.address);
-    if (a.lookup != b.lookup || a_index != b_index || moves(a_index)) return true;
-    return meet(a.address, b.address);
-  }
-
-  bool moves(ExprId index) const {
-    return mentions(kernel_, index, lane_) ||
-           std::ranges::any_of(inner_, [&](VarId var) { return mentions(kernel_, index, var); });
-  }
-
-  // Whether a at one iteration may be b at another, inner loops anywhere.
-  bool meet(const Affine& a, const Affine& b) const {
-    const int64_t step = a.coefficient(lane_);
-    if (step != b.coefficient(lane_)) return true;
+    const int64_t step = a.address.coefficient(lane_);
+    if (step != b.address.coefficient(lane_)) return true;
     if (reach_ < 2) return false;
     std::vector<Span> spans;
-    const auto spread = [&](int64_t coefficient, VarId var) {
-      const int64_t last = kernel_.vars[var].extent - 1;
-      if (coefficient == 0 || last == 0) return;
-      const int64_t size = std::abs(coefficient);
-      const auto same = std::ranges::find(spans, size, &Span::coefficient);
-      Span& span = same != spans.end() ? *same : spans.emplace_back(Span{size, 0, 0});
-      (coefficient < 0 ? span.low : span.high) += coefficient < 0 ? -last : last;
-    };
-    for (const VarId var : inner_) {
-      spread(a.coefficient(var), var);
-      spread(-b.coefficient(var), var);
+    if (a.lookup != b.lookup || a_index != b_index || (a.lookup && moves(a_index))) {
+      if (a.lookup) spread(a.lookup.scale, a.lookup.extent - 1, spans);
+      if (b.lookup) spread(-b.lookup.scale, b.lookup.extent - 1, spans);
     }
-    const Affine outer = a + b * -1;
+    for (const VarId var : inner_) {
+      spread(a.address.coefficient(var), last(var), spans);
+      spread(-b.address.coefficient(var), last(var), spans);
+    }
+    const Affine outer = a.address + b.address * -1;
     for (const Term& term : outer.terms) {
-      if (term.var != lane_ && !is_inner(term.var)) spread(term.coefficient, term.var);
+      if (term.var != lane_ && !is_inner(term.var)) spread(term.coefficient, last(term.var), spans);
     }
     if (step != 0) spans.push_back({std::abs(step), 1 - reach_, reach_ - 1, true});
     return Sum(std::move(spans)).reaches(-outer.offset);
   }
 
  private:
+  int64_t last(VarId var) const { return kernel_.vars[var].extent - 1; }
+
+  // What a buffer holds may change from one iteration to the next, whatever its address mentions.
+  bool moves(ExprId index) const {
+    const Expr& expr = kernel_.exprs[index];
+    const auto varies = [&](VarId var) {
+      return expr.address.coefficient(var) != 0 ||
+             std::ranges::any_of(expr.guards, [var](const Guard& guard) {
+               return guard.index.coefficient(var) != 0;
+             });
+    };
+    bool found = varies(lane_) || std::ranges::any_of(inner_, varies) ||
+                 (expr.kind == ExprKind::Load && stores_to(expr.buffer));
+    for (int i = 0; i < expr.operand_count() && !found; ++i) found = moves(expr.operands[i]);
+    return found;
+  }
+
+  bool stores_to(BufferRef buffer) const {
+    return std::ranges::find(stored_, buffer) != stored_.end();
+  }
+
+  // coefficient * t, 0 <= t <= last.
+  static void spread(int64_t coefficient, int64_t last, std::vector<Span>& spans) {
+    if (coefficient == 0 || last == 0) return;
+    const int64_t size = std::abs(coefficient);
+    const auto same = std::ranges::find(spans, size, &Span::coefficient);
+    Span& span = same != spans.end() ? *same : spans.emplace_back(Span{size, 0, 0});
+    (coefficient < 0 ? span.low : span.high) += coefficient < 0 ? -last : last;
+  }
+
   void note_inner(const std::vector<Stmt>& stmts) {
     for (const Stmt& stmt : stmts) {
       if (stmt.kind == StmtKind::For) inner_.push_back(stmt.var);
@@ -130,6 +146,7 @@ class Iterations {
   const VarId lane_;
   const int64_t reach_;
   std::vector<VarId> inner_;
+  std::vector<BufferRef> stored_;
 };
 
 // `counts` says of which stores to look at.

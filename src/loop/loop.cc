@@ -221,6 +221,14 @@ Stmt if_inside(std::vector<Guard> guards, std::vector<Stmt> body) {
   return stmt;
 }
 
+Stmt when(ExprId condition, std::vector<Stmt> body) {
+  Stmt stmt;
+  stmt.kind = StmtKind::When;
+  stmt.value = condition;
+  stmt.body = std::move(body);
+  return stmt;
+}
+
 Stmt barrier() {
   Stmt stmt;
   stmt.kind = StmtKind::Barrier;

@@ -25,8 +25,8 @@ inline constexpr int64_t kLanes = 4;  // of a Vector loop
 enum class Space : uint8_t {
   Global,     // linear memory; lives as its BufferRole says
   Register,   // inside one kernel and one outlined body; addresses depend on Unroll and Vector
-              // variables only, lanes lie side by side, or are read across kLanes vectors; each
-              // thread has its own
+              // variables only; lanes are stored to whole vectors, and read side by side from
+              // anywhere or across kLanes vectors; each thread has its own
   Workgroup,  // shared by the threads of a group, fresh in each group
 };
 
@@ -95,6 +95,7 @@ enum class StmtKind : uint8_t {
   For,      // for var in 0..extent of var: body
   Store,    // buffer[address] = value; all loads of the value happen first
   If,       // body where every guard holds
+  When,     // body where the Bool `value` holds, which is computed before it
   Barrier,  // every thread of the group arrives before one goes on; what they wrote to Workgroup
             // buffers is seen by all. Between the tasks of a kernel: all before it are done
 };
@@ -122,7 +123,7 @@ struct Stmt {
   bool outlined = false;  // the body is a function of its own, so an engine's optimising tier takes
                           // it over early
   int64_t grain = 1;      // iterations of a Parallel loop, the innermost, that one thread takes
-  // For, If
+  // For, If, When
   std::vector<Stmt> body;
   // If
   std::vector<Guard> guards;
@@ -131,6 +132,7 @@ struct Stmt {
   Affine address;
   Lookup lookup;
   ExprId index = -1;  // of the lookup
+  // Store, When
   ExprId value = -1;
 };
 
@@ -211,6 +213,7 @@ Stmt for_loop(VarId var, LoopKind kind, std::vector<Stmt> body);
 Stmt store(BufferRef buffer, Affine address, ExprId value);
 Stmt store(BufferRef buffer, Affine address, ExprId index, Lookup lookup, ExprId value);
 Stmt if_inside(std::vector<Guard> guards, std::vector<Stmt> body);
+Stmt when(ExprId condition, std::vector<Stmt> body);
 Stmt barrier();
 
 }  // namespace lathe::loop

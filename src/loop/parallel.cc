@@ -21,6 +21,8 @@ class Registers {
           return kernel_.vars[stmt.var].extent > 0 && read_before_set(stmt.body, sure);
         case StmtKind::If:
           return read_before_set(stmt.body, false);
+        case StmtKind::When:
+          return reads_unset(stmt) || read_before_set(stmt.body, false);
         case StmtKind::Barrier:
           return false;
         case StmtKind::Store:
@@ -34,13 +36,12 @@ class Registers {
 
  private:
   bool reads_unset(const Stmt& stmt) const {
-    const std::vector<bool> used = reachable(kernel_, {stmt});
-    for (size_t id = 0; id < used.size(); ++id) {
+    const std::vector<ExprId> order = computed(kernel_, stmt);
+    return std::ranges::any_of(order, [&](ExprId id) {
       const Expr& expr = kernel_.exprs[id];
       const bool reads = expr.kind == ExprKind::Load && expr.buffer.space == Space::Register;
-      if (used[id] && reads && !set_[expr.buffer.id]) return true;
-    }
-    return false;
+      return reads && !set_[expr.buffer.id];
+    });
   }
 
   const Kernel& kernel_;

@@ -57,6 +57,7 @@ class KernelParser {
       }
       ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")          ? for_loop()
                                   : reader_.sees("if")         ? condition()
+                                  : reader_.sees(kWhenWord)    ? when_stmt()
                                   : reader_.sees(kBarrierWord) ? barrier_stmt()
                                                                : store());
       stmts.push_back(std::move(stmt));
@@ -98,6 +99,15 @@ class KernelParser {
     TRY(reader_.expect("{"));
     ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
     return if_inside(std::move(conditions), std::move(stmts));
+  }
+
+  Result<Stmt> when_stmt() {
+    TRY(reader_.advance());
+    ASSIGN_OR_RETURN(const ExprId value, expression());
+    lets_.clear();
+    TRY(reader_.expect("{"));
+    ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
+    return when(value, std::move(stmts));
   }
 
   Result<Stmt> barrier_stmt() {

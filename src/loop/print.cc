@@ -97,6 +97,9 @@ class KernelPrinter {
           body(stmt.body);
           append(out_, indent_, "}\n");
           break;
+        case StmtKind::When:
+          when(stmt);
+          break;
         case StmtKind::Barrier:
           append(out_, indent_, kBarrierWord, '\n');
           break;
@@ -124,6 +127,28 @@ class KernelPrinter {
   }
 
   void store(const Stmt& stmt) {
+    const std::vector<ExprId> order = lets(stmt);
+    out_ += indent_;
+    const auto last = static_cast<ExprId>(kernel_.exprs.size());
+    access(stmt.buffer, stmt.address, stmt.lookup, stmt.index, last, {});
+    out_ += " = ";
+    operand(stmt.value, last);
+    out_ += '\n';
+    for (const ExprId id : order) states_[id] = {};
+  }
+
+  void when(const Stmt& stmt) {
+    const std::vector<ExprId> order = lets(stmt);
+    append(out_, indent_, kWhenWord, ' ');
+    operand(stmt.value, static_cast<ExprId>(kernel_.exprs.size()));
+    out_ += " {\n";
+    for (const ExprId id : order) states_[id] = {};
+    body(stmt.body);
+    append(out_, indent_, "}\n");
+  }
+
+  // Names what the statement uses more than once; what it computes, operands first.
+  std::vector<ExprId> lets(const Stmt& stmt) {
     std::vector<ExprId> order;
     for_each_root(stmt, [&](ExprId id) {
       if (has(kernel_.exprs, id)) visit(id, order);
@@ -144,13 +169,7 @@ class KernelPrinter {
       out_ += '\n';
       state.name = names++;
     }
-    out_ += indent_;
-    const auto last = static_cast<ExprId>(kernel_.exprs.size());
-    access(stmt.buffer, stmt.address, stmt.lookup, stmt.index, last, {});
-    out_ += " = ";
-    operand(stmt.value, last);
-    out_ += '\n';
-    for (const ExprId id : order) states_[id] = {};
+    return order;
   }
 
   static std::string_view schedule_word(LoopKind kind) {

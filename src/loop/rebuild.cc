@@ -1,5 +1,7 @@
 #include "loop/rebuild.h"
 
+#include <algorithm>
+
 namespace lathe::loop {
 
 bool mentions(const Kernel& kernel, ExprId root, VarId var) {
@@ -12,10 +14,25 @@ bool mentions(const Kernel& kernel, ExprId root, VarId var) {
   return found;
 }
 
+std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt) {
+  ExprId last = -1;
+  for_each_root(stmt, [&](ExprId id) { last = std::max(last, id); });
+  std::vector<bool> used(static_cast<size_t>(last + 1), false);
+  for_each_root(stmt, [&](ExprId id) { used[id] = true; });
+  std::vector<ExprId> result;
+  for (ExprId id = last; id >= 0; --id) {
+    if (!used[id]) continue;
+    result.push_back(id);
+    const Expr& expr = kernel.exprs[id];
+    for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
+  }
+  std::ranges::reverse(result);
+  return result;
+}
+
 std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts) {
   std::vector<bool> used(kernel.exprs.size(), false);
-  for_each_store(
-      stmts, [&](const Stmt& stmt) { for_each_root(stmt, [&](ExprId id) { used[id] = true; }); });
+  for_each_root_below(stmts, [&](ExprId id) { used[id] = true; });
   for (size_t id = used.size(); id-- > 0;) {
     if (!used[id]) continue;
     const Expr& expr = kernel.exprs[id];

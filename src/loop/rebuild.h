@@ -21,17 +21,29 @@ void for_each_store(Stmts& stmts, const Visit& visit) {
   }
 }
 
-// Calls visit(ExprId&) on the expressions that a Store computes.
-template <class Store, class Visit>
-void for_each_root(Store& stmt, const Visit& visit) {
-  visit(stmt.value);
+// Calls visit(ExprId&) on the expressions that the statement computes, its body aside.
+template <class Statement, class Visit>
+void for_each_root(Statement& stmt, const Visit& visit) {
+  if (stmt.kind == StmtKind::Store || stmt.kind == StmtKind::When) visit(stmt.value);
   if (stmt.lookup) visit(stmt.index);
 }
+
+// The same for every statement below, in order.
+template <class Stmts, class Visit>
+void for_each_root_below(Stmts& stmts, const Visit& visit) {
+  for (auto& stmt : stmts) {
+    for_each_root(stmt, visit);
+    for_each_root_below(stmt.body, visit);
+  }
+}
+
+// What the statement computes, its body aside; operands first.
+std::vector<ExprId> computed(const Kernel& kernel, const Stmt& stmt);
 
 // Whether the value of the expression depends on the variable.
 bool mentions(const Kernel& kernel, ExprId root, VarId var);
 
-// Per expression of the kernel: whether a Store of `stmts` computes it.
+// Per expression of the kernel: whether one of `stmts`, or what is in it, computes it.
 std::vector<bool> reachable(const Kernel& kernel, const std::vector<Stmt>& stmts);
 
 // Gives the kernel a new expression table that holds what its body reaches. `rebuild(builder,
@@ -49,8 +61,7 @@ void rebuild_exprs(Kernel& kernel, const Rebuild& rebuild) {
     }
     renamed[id] = rebuild(builder, std::move(old[id]));
   }
-  for_each_store(kernel.body,
-                 [&](Stmt& stmt) { for_each_root(stmt, [&](ExprId& id) { id = renamed[id]; }); });
+  for_each_root_below(kernel.body, [&](ExprId& id) { id = renamed[id]; });
 }
 
 // Gives `stmts` expressions of their own where `change(Expr&)` says that it changed one. Changed
@@ -75,8 +86,7 @@ void change_exprs(Kernel& kernel, std::vector<Stmt>& stmts, const Change& change
     };
     renamed[id] = changed ? add() : static_cast<ExprId>(id);
   }
-  for_each_store(stmts,
-                 [&](Stmt& stmt) { for_each_root(stmt, [&](ExprId& id) { id = renamed[id]; }); });
+  for_each_root_below(stmts, [&](ExprId& id) { id = renamed[id]; });
 }
 
 void drop_unreachable_exprs(Kernel& kernel);

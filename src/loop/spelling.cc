@@ -15,9 +15,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kRoles = {"input", "output", "state", "constant",
                                                     "temporary"};
 
-constexpr std::array<std::string_view, 13> kReserved = {
-    "for",   "if",  "let", "in",    "global",     "register", "true",
-    "false", "inf", "nan", "index", kBarrierWord, kSharedWord};
+constexpr std::array<std::string_view, 14> kReserved = {
+    "for",   "if",  "let", "in",    "global",     "register",  "true",
+    "false", "inf", "nan", "index", kBarrierWord, kSharedWord, kWhenWord};
 
 constexpr char kHex[] = "0123456789abcdef";
 

@@ -21,6 +21,7 @@ inline constexpr std::string_view kGrainWord = "by";
 inline constexpr std::string_view kOutlinedWord = "outlined";
 inline constexpr std::string_view kBarrierWord = "barrier";
 inline constexpr std::string_view kSharedWord = "shared";
+inline constexpr std::string_view kWhenWord = "when";
 inline constexpr std::string_view kLookupWord = "plus";
 
 bool starts_name(char c);

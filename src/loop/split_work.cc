@@ -44,17 +44,20 @@ class Footprint {
     VarRanges ranges;
     for (const Var& var : kernel.vars)
       ranges.push_back(Range{0, std::max<int64_t>(var.extent, 1) - 1});
-    const auto note = [&](BufferRef ref, const Affine& address, const std::vector<Guard>& guards,
-                          bool stored) {
+    const auto note = [&](BufferRef ref, const Affine& address, const Lookup& lookup,
+                          const std::vector<Guard>& guards, bool stored) {
       if (ref.space != Space::Global) return;
-      accesses_.push_back({ref.id, range_of(address, guards, ranges), stored});
+      auto range = range_of(address, guards, ranges);
+      if (range && lookup) range->high += lookup.scale * (lookup.extent - 1);
+      accesses_.push_back({ref.id, range, stored});
     };
-    for_each_store(stmts, [&](const Stmt& stmt) { note(stmt.buffer, stmt.address, {}, true); });
+    for_each_store(
+        stmts, [&](const Stmt& stmt) { note(stmt.buffer, stmt.address, stmt.lookup, {}, true); });
     const std::vector<bool> used = reachable(kernel, stmts);
     for (size_t id = 0; id < used.size(); ++id) {
       const Expr& expr = kernel.exprs[id];
       if (used[id] && expr.kind == ExprKind::Load) {
-        note(expr.buffer, expr.address, expr.guards, false);
+        note(expr.buffer, expr.address, expr.lookup, expr.guards, false);
       }
     }
   }

@@ -135,8 +135,7 @@ class Vectoriser {
     };
     for (const Stmt& stmt : stmts) {
       find_owners(&stmt, stmt.body);
-      if (stmt.kind != StmtKind::Store) continue;
-      note(stmt.buffer);
+      if (stmt.kind == StmtKind::Store) note(stmt.buffer);
       visit_loads(stmt, [&](const Expr& load) { note(load.buffer); });
     }
   }
@@ -159,10 +158,9 @@ class Vectoriser {
   }
 
   template <class Visit>
-  void visit_loads(const Stmt& store, const Visit& visit) const {
-    const std::vector<bool> used = reachable(kernel_, {store});
-    for (size_t id = 0; id < used.size(); ++id) {
-      if (used[id] && kernel_.exprs[id].kind == ExprKind::Load) visit(kernel_.exprs[id]);
+  void visit_loads(const Stmt& stmt, const Visit& visit) const {
+    for (const ExprId id : computed(kernel_, stmt)) {
+      if (kernel_.exprs[id].kind == ExprKind::Load) visit(kernel_.exprs[id]);
     }
   }
 

@@ -178,6 +178,9 @@ class KernelVerifier {
           --ifs_;
           conditions_.resize(conditions_.size() - stmt.guards.size());
           break;
+        case StmtKind::When:
+          TRY(when(stmt));
+          break;
         case StmtKind::Barrier:
           if (!in_group_) return fail("a barrier outside a group");
           if (ifs_ > 0 || lane_ >= 0) return fail("a barrier that not every thread may reach");
@@ -261,6 +264,20 @@ class KernelVerifier {
     return {};
   }
 
+  Status when(const Stmt& stmt) {
+    if (lane_ >= 0) return fail("a vector loop holds a when");
+    if (stmt.value < 0 || stmt.value >= static_cast<int64_t>(kernel_.exprs.size())) {
+      return fail(concat("expression ", stmt.value, " does not exist"));
+    }
+    const DType dtype = kernel_.exprs[stmt.value].dtype;
+    if (dtype != DType::Bool) return fail(concat("a when tests ", scalar::text(dtype)));
+    TRY(operands_of(stmt));
+    ++ifs_;
+    TRY(body(stmt.body, false));
+    --ifs_;
+    return {};
+  }
+
   Status store(const Stmt& stmt) {
     if (stmt.value < 0 || stmt.value >= static_cast<int64_t>(kernel_.exprs.size())) {
       return fail(concat("expression ", stmt.value, " does not exist"));
@@ -283,15 +300,10 @@ class KernelVerifier {
     return access(stmt.buffer, stmt.address, stmt.lookup, conditions_, /*stored=*/true);
   }
 
-  // What holds of the value's expressions inside these loops.
+  // What holds of the statement's expressions inside these loops.
   Status operands_of(const Stmt& stmt) {
-    const ExprId last = std::max(stmt.value, stmt.index);
-    std::vector<bool> used(last + 1, false);
-    for_each_root(stmt, [&](ExprId id) { used[id] = true; });
-    for (ExprId id = last; id >= 0; --id) {
-      if (!used[id]) continue;
+    for (const ExprId id : computed(kernel_, stmt)) {
       const Expr& expr = kernel_.exprs[id];
-      for (int i = 0; i < expr.operand_count(); ++i) used[expr.operands[i]] = true;
       if (expr.kind == ExprKind::Index) TRY(form(expr.address));
       if (expr.kind == ExprKind::Load) {
         std::vector<Guard> guards = conditions_;
@@ -349,10 +361,11 @@ class KernelVerifier {
   }
 
   // Lanes are four elements of a register side by side, all the same one, or read across a square.
+  // What is stored is a whole vector.
   Status aligned(const Buffer& buffer, const Affine& address, bool stored) const {
     if (lane_ < 0 || address.coefficient(lane_) == 0) return {};
     if (!stored && address.coefficient(lane_) == kLanes) return {};
-    bool whole = address.coefficient(lane_) == 1 && address.offset % kLanes == 0;
+    bool whole = address.coefficient(lane_) == 1 && (!stored || address.offset % kLanes == 0);
     for (const Term& term : address.terms) {
       whole = whole && (term.var == lane_ || term.coefficient % kLanes == 0);
     }

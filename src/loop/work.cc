@@ -12,17 +12,14 @@ namespace {
 constexpr double kOperation = 0.08;
 constexpr double kAccess = 0.1;
 constexpr double kIteration = 0.3;
+// How often what is tested element by element holds.
+constexpr double kTaken = 0.1;
 
-double work_of_store(const Kernel& kernel, const Stmt& stmt) {
-  double work = stmt.buffer.space == Space::Register ? 0 : kAccess;
-  std::vector<bool> used(static_cast<size_t>(stmt.value) + 1);
-  used.back() = true;
-  for (size_t id = used.size(); id-- > 0;) {
-    if (!used[id]) continue;
+// Of the statement's own expressions.
+double work_of_exprs(const Kernel& kernel, const Stmt& stmt) {
+  double work = 0;
+  for (const ExprId id : computed(kernel, stmt)) {
     const Expr& expr = kernel.exprs[id];
-    for (int i = 0; i < expr.operand_count(); ++i) {
-      used[static_cast<size_t>(expr.operands[i])] = true;
-    }
     switch (expr.kind) {
       case ExprKind::Constant:
         break;
@@ -68,8 +65,12 @@ double work_of(const Kernel& kernel, std::span<const Stmt> stmts) {
       case StmtKind::If:
         work += work_of(kernel, stmt.body);
         break;
+      case StmtKind::When:
+        work += work_of_exprs(kernel, stmt) + kTaken * work_of(kernel, stmt.body);
+        break;
       case StmtKind::Store:
-        work += work_of_store(kernel, stmt);
+        work += work_of_exprs(kernel, stmt);
+        if (stmt.buffer.space != Space::Register) work += kAccess;
         break;
       case StmtKind::Barrier:
         break;

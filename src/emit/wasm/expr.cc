@@ -32,6 +32,14 @@ wasm::V128 four(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
 
 wasm::V128 four(uint32_t bits) { return four(bits, bits, bits, bits); }
 
+wasm::V128 bytes_of_lanes(std::array<uint8_t, kLanes> lanes) {
+  wasm::V128 bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = static_cast<uint8_t>(4 * lanes[i / 4] + i % 4);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 uint32_t lane_bits(const loop::Number& number) {
@@ -220,10 +228,8 @@ void KernelEmitter::vector_load(const Expr& expr) {
   if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
     const Place at = place(expr.address, 1);
     if (step == kLanes) return vector_across(expr.buffer, at.constant);
-    CHECK(step == 1 && at.constant % kLanes == 0);
-    code().op_index(Opcode::local_get,
-                    register_locals(expr.buffer)[static_cast<size_t>(at.constant / kLanes)]);
-    return;
+    CHECK(step == 1);
+    return vector_beside(expr.buffer, at.constant);
   }
   const bool by_lane = std::ranges::any_of(expr.guards, [this](const loop::Guard& guard) {
     return guard.index.coefficient(fixed_.lane) != 0;
@@ -267,11 +273,7 @@ void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
   const auto lane = static_cast<uint8_t>(first % kLanes);
   const auto local = [&](int64_t i) { return locals[static_cast<size_t>(first / kLanes + i)]; };
   const auto shuffle = [&](std::array<uint8_t, kLanes> lanes) {
-    wasm::V128 bytes;
-    for (size_t i = 0; i < bytes.size(); ++i) {
-      bytes[i] = static_cast<uint8_t>(4 * lanes[i / 4] + i % 4);
-    }
-    code().shuffle(bytes);
+    code().shuffle(bytes_of_lanes(lanes));
   };
   const uint8_t half = lane / 2 * 2;
   for (int64_t pair : {0, 2}) {
@@ -282,6 +284,18 @@ void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
   const uint8_t odd = lane % 2 * 2;
   shuffle({odd, static_cast<uint8_t>(odd + 1), static_cast<uint8_t>(odd + 4),
            static_cast<uint8_t>(odd + 5)});
+}
+
+// A vector, or the end of one and the beginning of the next.
+void KernelEmitter::vector_beside(loop::BufferRef buffer, int64_t first) {
+  const auto& locals = register_locals(buffer);
+  const auto vector = static_cast<size_t>(first / kLanes);
+  const auto lane = static_cast<uint8_t>(first % kLanes);
+  code().op_index(Opcode::local_get, locals[vector]);
+  if (lane == 0) return;
+  code().op_index(Opcode::local_get, locals[vector + 1]);
+  const auto next = [&](int i) { return static_cast<uint8_t>(lane + i); };
+  code().shuffle(bytes_of_lanes({lane, next(1), next(2), next(3)}));
 }
 
 void KernelEmitter::vector_load_by_lane(const Expr& expr) {
@@ -406,6 +420,7 @@ void KernelEmitter::scalar_apply(const Expr& expr) {
     code().op(Opcode::select);
     return;
   }
+  if (any_lane(expr)) return;
   for (int i = 0; i < expr.operand_count(); ++i) {
     emit_scalar(expr.operands[static_cast<size_t>(i)]);
     if (i == 1 && expr.op == Op::MulAdd) code().op(Opcode::f32_mul);
@@ -425,6 +440,32 @@ void KernelEmitter::scalar_apply(const Expr& expr) {
   } else {
     CHECK(expr.op == Op::Detach);
   }
+}
+
+// or(or(or(r[4*i], r[4*i + 1]), r[4*i + 2]), r[4*i + 3]) is one instruction on the vector.
+bool KernelEmitter::any_lane(const Expr& expr) {
+  std::array<const Expr*, kLanes> lanes = {};
+  const Expr* rest = &expr;
+  const auto operand = [&](const Expr& of, size_t i) {
+    return &kernel_.exprs[static_cast<size_t>(of.operands[i])];
+  };
+  for (size_t lane = kLanes; lane-- > 1;) {
+    if (rest->kind != ExprKind::Apply || rest->op != Op::Or) return false;
+    lanes[lane] = operand(*rest, 1);
+    rest = operand(*rest, 0);
+  }
+  lanes[0] = rest;
+  if (rest->kind != ExprKind::Load || rest->buffer.space != loop::Space::Register) return false;
+  const int64_t first = place(rest->address, 1).constant;
+  if (!is_vector_register(rest->buffer) || first % kLanes != 0) return false;
+  for (size_t lane = 1; lane < lanes.size(); ++lane) {
+    const Expr& load = *lanes[lane];
+    if (load.kind != ExprKind::Load || load.buffer != rest->buffer) return false;
+    if (place(load.address, 1).constant != first + static_cast<int64_t>(lane)) return false;
+  }
+  vector_beside(rest->buffer, first);
+  code().op(Opcode::v128_any_true);
+  return true;
 }
 
 // max(x, constant) as one instruction: pmax keeps a NaN of its first operand, f32x4.max costs

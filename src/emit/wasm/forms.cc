@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "loop/rebuild.h"
+
 namespace lathe::emit {
 
 using loop::Affine;
@@ -40,11 +42,12 @@ class Collector {
       case StmtKind::If:
         guards(stmt.guards);
         return visit(stmt.body);
+      case StmtKind::When:
+        visit_exprs(stmt);
+        return visit(stmt.body);
       case StmtKind::Store:
         access(stmt.buffer, stmt.address);
-        visit_exprs(stmt.value);
-        if (stmt.lookup) visit_exprs(stmt.index);
-        return;
+        return visit_exprs(stmt);
       case StmtKind::Barrier:
         return;
     }
@@ -64,15 +67,9 @@ class Collector {
     for (const loop::Guard& guard : list) add(guard.index, 1);
   }
 
-  void visit_exprs(loop::ExprId root) {
-    std::vector<bool> reached(static_cast<size_t>(root) + 1);
-    reached[static_cast<size_t>(root)] = true;
-    for (size_t id = reached.size(); id-- > 0;) {
-      if (!reached[id]) continue;
-      const Expr& expr = kernel_.exprs[id];
-      for (int i = 0; i < expr.operand_count(); ++i) {
-        reached[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
-      }
+  void visit_exprs(const Stmt& stmt) {
+    for (const loop::ExprId id : loop::computed(kernel_, stmt)) {
+      const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
       if (expr.kind == ExprKind::Index) add(expr.address, 1);
       if (expr.kind == ExprKind::Load) {
         access(expr.buffer, expr.address);

@@ -84,6 +84,8 @@ void KernelEmitter::emit_stmt(const Stmt& stmt) {
       return emit_loop(stmt);
     case StmtKind::If:
       return emit_if(stmt);
+    case StmtKind::When:
+      return emit_when(stmt);
     case StmtKind::Store:
       return emit_store(stmt);
     case StmtKind::Barrier:
@@ -215,6 +217,15 @@ void KernelEmitter::emit_if(const Stmt& stmt) {
   if (!known) code().if_();
   emit_body(stmt.body);
   if (!known) code().end();
+}
+
+void KernelEmitter::emit_when(const Stmt& stmt) {
+  begin_statement(stmt);
+  emit_scalar(stmt.value);
+  end_statement();
+  code().if_();
+  emit_body(stmt.body);
+  code().end();
 }
 
 void KernelEmitter::begin_statement(const Stmt& stmt) {

@@ -74,6 +74,7 @@ class KernelEmitter {
   void emit_outlined_call(const loop::Stmt& stmt);
   void emit_unrolled(const loop::Stmt& stmt);
   void emit_if(const loop::Stmt& stmt);
+  void emit_when(const loop::Stmt& stmt);
   void emit_store(const loop::Stmt& stmt);
   void store_global(const loop::Stmt& stmt);
   void store_global_lanes(const loop::Stmt& stmt);
@@ -124,6 +125,7 @@ class KernelEmitter {
   void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load(const loop::Expr& expr);
   void vector_across(loop::BufferRef buffer, int64_t first);
+  void vector_beside(loop::BufferRef buffer, int64_t first);
   void vector_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void vector_load_by_lane(const loop::Expr& expr);
   void gather(const loop::Expr& expr);
@@ -134,6 +136,7 @@ class KernelEmitter {
   void scalar_apply(const loop::Expr& expr);
   void vector_apply(const loop::Expr& expr);
   void vector_shift_by_lane(const loop::Expr& expr);
+  bool any_lane(const loop::Expr& expr);
   bool vector_bound(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);

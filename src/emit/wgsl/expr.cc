@@ -32,13 +32,10 @@ uint64_t magnitude(int64_t number) {
 
 // What the expression needs, operands first, with all that is known before any text is written.
 std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
-  const ExprId last = std::max(stmt.value, stmt.index);
-  uses_.assign(static_cast<size_t>(last) + 1, {});
+  const std::vector<ExprId> order = loop::computed(kernel_, stmt);
+  uses_.assign(static_cast<size_t>(order.back()) + 1, {});
   loop::for_each_root(stmt, [this](ExprId id) { ++uses_[static_cast<size_t>(id)].count; });
-  std::vector<ExprId> order;
-  for (ExprId id = last; id >= 0; --id) {
-    if (uses_[static_cast<size_t>(id)].count == 0) continue;
-    order.push_back(id);
+  for (const ExprId id : order) {
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
     const std::span operands(expr.operands.data(), static_cast<size_t>(expr.operand_count()));
     const bool is_shift = expr.op == loop::Op::ShiftLeft || expr.op == loop::Op::ShiftRight;
@@ -51,7 +48,6 @@ std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
       use.must_vary |= all_constant || is_shift;
     }
   }
-  std::ranges::reverse(order);
   return order;
 }
 

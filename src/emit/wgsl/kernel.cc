@@ -153,6 +153,16 @@ void KernelEmitter::positions(std::string_view number, const std::vector<VarId>&
 
 void KernelEmitter::line(std::string_view text) { append(code_, indent_, text, '\n'); }
 
+void KernelEmitter::open(std::string_view text) {
+  line(text);
+  indent_ += "  ";
+}
+
+void KernelEmitter::close() {
+  indent_.resize(indent_.size() - 2);
+  line("}");
+}
+
 void KernelEmitter::emit_body(const std::vector<Stmt>& stmts) {
   for (const Stmt& stmt : stmts) {
     switch (stmt.kind) {
@@ -163,11 +173,12 @@ void KernelEmitter::emit_body(const std::vector<Stmt>& stmts) {
         emit_store(stmt);
         break;
       case StmtKind::If:
-        line(concat("if (", conditions(stmt.guards), ") {"));
-        indent_ += "  ";
+        open(concat("if (", conditions(stmt.guards), ") {"));
         emit_body(stmt.body);
-        indent_.resize(indent_.size() - 2);
-        line("}");
+        close();
+        break;
+      case StmtKind::When:
+        emit_when(stmt);
         break;
       case StmtKind::Barrier:
         line("workgroupBarrier();");
@@ -178,16 +189,14 @@ void KernelEmitter::emit_body(const std::vector<Stmt>& stmts) {
 
 void KernelEmitter::emit_loop(const Stmt& stmt) {
   const std::string name = var(stmt.var);
-  line(concat("for (var ", name, " = 0; ", name, " < ",
+  open(concat("for (var ", name, " = 0; ", name, " < ",
               kernel_.vars[static_cast<size_t>(stmt.var)].extent, "; ", name, "++) {"));
-  indent_ += "  ";
   emit_body(stmt.body);
-  indent_.resize(indent_.size() - 2);
-  line("}");
+  close();
 }
 
 // The values that several expressions share are named inside a block of their own.
-void KernelEmitter::emit_store(const Stmt& stmt) {
+void KernelEmitter::write_exprs(const Stmt& stmt) {
   lets_.clear();
   for (const loop::ExprId id : find_uses(stmt)) {
     Use& use = uses_[static_cast<size_t>(id)];
@@ -196,6 +205,21 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
     lets_.push_back(concat("let e", id, " = ", use.text, ';'));
     use.text = concat('e', id);
   }
+}
+
+void KernelEmitter::emit_when(const Stmt& stmt) {
+  write_exprs(stmt);
+  const bool names = !lets_.empty();
+  if (names) open("{");
+  for (const std::string& let : lets_) line(let);
+  open(concat("if (", uses_[static_cast<size_t>(stmt.value)].text, ") {"));
+  emit_body(stmt.body);
+  close();
+  if (names) close();
+}
+
+void KernelEmitter::emit_store(const Stmt& stmt) {
+  write_exprs(stmt);
   std::string value = uses_[static_cast<size_t>(stmt.value)].text;
   const bool as_u32 = stmt.buffer.space == Space::Global &&
                       kernel_.exprs[static_cast<size_t>(stmt.value)].dtype == loop::DType::Bool;
@@ -204,12 +228,10 @@ void KernelEmitter::emit_store(const Stmt& stmt) {
       concat(element(stmt.buffer, stmt.address, stmt.lookup, stmt.index, /*stored=*/true), " = ",
              value, ';');
   if (lets_.empty()) return line(store);
-  line("{");
-  indent_ += "  ";
+  open("{");
   for (const std::string& let : lets_) line(let);
   line(store);
-  indent_.resize(indent_.size() - 2);
-  line("}");
+  close();
 }
 
 }  // namespace lathe::emit::wgsl

@@ -37,9 +37,13 @@ class KernelEmitter {
 
   // Statements
   void line(std::string_view text);
+  void open(std::string_view text);
+  void close();
   void emit_body(const std::vector<loop::Stmt>& stmts);
   void emit_loop(const loop::Stmt& stmt);
   void emit_store(const loop::Stmt& stmt);
+  void emit_when(const loop::Stmt& stmt);
+  void write_exprs(const loop::Stmt& stmt);
 
   // Expressions
   std::vector<loop::ExprId> find_uses(const loop::Stmt& stmt);

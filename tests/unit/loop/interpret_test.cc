@@ -101,6 +101,28 @@ TEST(Interpret, GuardsGiveZeroAndSkip) {
   EXPECT_EQ(floats(memory, 2), (std::vector<float>{0, 0, 9, 9, 0}));
 }
 
+TEST(Interpret, ConditionsAreComputedBeforeWhatTheyGuard) {
+  const Module module = checked(R"(
+    buffer x : f32[5] constant {1.0, 5.0, 2.0, 7.0, 6.0}
+    buffer most : f32[1] output
+    buffer place : i32[1] output
+    entry e {
+      kernel k {
+        most[0] = x[0]
+        for i in 5 {
+          when lt(most[0], x[i]) {
+            most[0] = x[i]
+            place[0] = index(i)
+          }
+        }
+      }
+    })");
+  Memory memory(module);
+  ASSERT_TRUE(run(module, "e", memory));
+  EXPECT_EQ(memory.view<float>(1)[0], 7.0f);
+  EXPECT_EQ(memory.view<int32_t>(2)[0], 3);
+}
+
 TEST(Interpret, TemporariesStartSpoiled) {
   const Module module = checked(R"(
     buffer t : f32[2] temporary

@@ -48,16 +48,31 @@ class Generator {
       if (depth < 3 && !chance(depth + 2)) {
         stmts.push_back(loop_over(depth));
       } else if (depth > 0 && chance(6) && !in_vector_) {
-        Stmt stmt;
-        stmt.kind = StmtKind::If;
-        stmt.guards.push_back({address(), number(1, 20)});
-        stmt.body = body(depth + 1);
-        stmts.push_back(std::move(stmt));
+        stmts.push_back(chance(2) ? random_when(depth) : random_if(depth));
       } else {
         stmts.push_back(random_store());
       }
     }
     return stmts;
+  }
+
+  Stmt random_if(int depth) {
+    Stmt stmt;
+    stmt.kind = StmtKind::If;
+    stmt.guards.push_back({address(), number(1, 20)});
+    stmt.body = body(depth + 1);
+    return stmt;
+  }
+
+  // Registers that it sets may stay unset.
+  Stmt random_when(int depth) {
+    constexpr int kNowhere = -1;
+    ExprBuilder builder(*kernel_);
+    const ExprId condition = builder.cast(expression(builder), DType::Bool);
+    const size_t before = home_.size();
+    std::vector<Stmt> inside = body(depth + 1);
+    for (size_t i = before; i < home_.size(); ++i) home_[i] = kNowhere;
+    return when(condition, std::move(inside));
   }
 
   Stmt loop_over(int depth) {

@@ -124,6 +124,23 @@ TEST(Verify, RefusesLanesOfRegistersThatAreApart) {
     EXPECT_EQ(verdict(concat("register r : f32[8] for v in 4 vector { r[", address, "] = x[v] }")),
               "the lanes of register r are not 4 elements side by side");
   }
+  EXPECT_EQ(
+      verdict("register r : f32[8] for u in 2 unroll { for v in 4 vector { r[4*u + v] = 0.0 } "
+              "} for v in 4 vector { y[v] = r[v + 3] }"),
+      "");
+  EXPECT_EQ(verdict("register r : f32[8] for v in 4 vector { y[v] = r[-1*v + 3] }"),
+            "the lanes of register r are not 4 elements side by side");
+}
+
+TEST(Verify, RefusesBrokenConditions) {
+  EXPECT_EQ(verdict("for i in 3 { when lt(x[i], x[i + 1]) { y[i] = 0.0 } }"), "");
+  EXPECT_EQ(verdict("when x[0] { y[0] = 0.0 }"), "a when tests f32");
+  EXPECT_EQ(verdict("when lt(x[0], x[12]) { y[0] = 0.0 }"),
+            "an access to x[12..12] outside f32[12]");
+  EXPECT_EQ(verdict("for v in 4 vector { when true { y[v] = 0.0 } }"),
+            "a vector loop holds a when");
+  EXPECT_EQ(verdict("for g in 2 group { when true { barrier } }"),
+            "a barrier that not every thread may reach");
 }
 
 TEST(Verify, RefusesBrokenTables) {
