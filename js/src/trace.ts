@@ -27,6 +27,11 @@ export class SymbolicTensor {
     return this.shape.length;
   }
 
+  /** `Trace.topk` of this tensor. */
+  topk(k = 1, sorted = true): TopK {
+    return this.trace.topk(this, k, sorted);
+  }
+
   /** "SymbolicTensor float32 [2,3]". */
   toString(): string {
     return `SymbolicTensor ${this.dtype} [${this.shape.join(',')}]`;
@@ -125,6 +130,16 @@ export class Trace {
     return this.#value(this.#graph.operation(op, ids, Object.fromEntries(named)));
   }
 
+  /**
+   * The k largest elements along the last axis and their places. Of equal elements the first comes
+   * first; NaNs come last. They are always in order, whatever `sorted` says.
+   */
+  topk(x: Operand, k = 1, sorted = true): TopK {
+    void sorted;
+    const indices = this.topkIndices(x, k);
+    return { values: this.takeAlongAxis(x, indices), indices };
+  }
+
   #operand(what: string, value: Operand, dtype: DType): SymbolicTensor {
     if (value instanceof SymbolicTensor) {
       this.#check(what, value);
@@ -145,6 +160,11 @@ export class Trace {
     const { dtype, shape } = this.#graph.type(id);
     return new SymbolicTensor(this, id, shape, hostDTypes[dtype]);
   }
+}
+/** What `topk` gives. */
+export interface TopK {
+  values: SymbolicTensor;
+  indices: SymbolicTensor;
 }
 export interface Trace extends OperationFunctions {}
 

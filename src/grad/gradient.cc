@@ -86,6 +86,7 @@ class Reverse {
       case Kind::State:
       case Kind::Constant:
       case Kind::Iota:
+      case Kind::Sort:
         return;
     }
   }

@@ -197,6 +197,16 @@ Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
   return add(std::move(node));
 }
 
+Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
+  if (!ok() || !x.valid()) return {this, {}};
+  Node node{.kind = Kind::Sort, .dtype = DType::I32, .shape = x.shape(), .operands = {x.value}};
+  node.axes = {axis < 0 ? axis + x.rank() : axis};
+  node.reverse = descending;
+  const auto at = static_cast<size_t>(node.axes[0]);
+  if (count >= 0 && at < node.shape.size()) node.shape[at] = count;
+  return add(std::move(node));
+}
+
 void Builder::output(std::string_view name, Tensor value) {
   if (!ok() || !value.valid()) return;
   bool taken = false;

@@ -58,6 +58,8 @@ class Builder {
   // x and the I32 index have one shape; that of the result differs along the axis only.
   Tensor scatter(Tensor x, Tensor index, int axis, Shape shape);
   Tensor scan(Op op, Tensor x, int axis, bool exclusive = false, bool reverse = false);
+  // The places along the axis of the `count` first of its elements in order (-1: of all), as I32.
+  Tensor sort(Tensor x, int axis, bool descending = false, int64_t count = -1);
   Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
   Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.

@@ -2,6 +2,8 @@
 #include "graph/evaluate.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/text.h"
@@ -199,6 +201,33 @@ void scan(const Node& node, const Array& x, Array& out) {
   }
 }
 
+bool comes_before(const scalar::Number& a, const scalar::Number& b, bool descending) {
+  const double x = a.as_double(), y = b.as_double();
+  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
+  return descending ? x > y : x < y;
+}
+
+void sort(const Node& node, const Array& x, Array& out) {
+  const auto axis = static_cast<size_t>(node.axes[0]);
+  std::vector<int64_t> outer = x.shape;
+  outer[axis] = 1;
+  for (Odometer at(outer); at.inside(); at.next()) {
+    const auto element = [&](int64_t along) {
+      return x[indexed_position(x.shape, at.index(), node.axes[0], along)];
+    };
+    std::vector<int64_t> order(static_cast<size_t>(x.shape[axis]));
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return comes_before(element(a), element(b), node.reverse) ||
+             (a < b && !comes_before(element(b), element(a), node.reverse));
+    });
+    for (int64_t i = 0; i < out.shape[axis]; ++i) {
+      store(out.data, indexed_position(out.shape, at.index(), node.axes[0], i),
+            scalar::Number::of(static_cast<int32_t>(order[static_cast<size_t>(i)])));
+    }
+  }
+}
+
 Status check_array(const Node& node, const Array& array) {
   if (array.dtype == node.dtype && array.shape == node.shape &&
       array.data.size() == Array::zeros(node.dtype, node.shape).data.size()) {
@@ -282,6 +311,9 @@ Array evaluate_node(const Node& node, Operands operands) {
       break;
     case Kind::Scan:
       scan(node, *operands[0], out);
+      break;
+    case Kind::Sort:
+      sort(node, *operands[0], out);
       break;
   }
   return out;

@@ -247,6 +247,18 @@ Result<Type> infer_scan(const Graph& graph, const Node& node) {
   return Type{x.dtype, x.shape};
 }
 
+Result<Type> infer_sort(const Graph& graph, const Node& node) {
+  const Node& x = graph[node.operands[0]];
+  if (node.dtype != DType::I32) return fail("sort: the dtype must be i32");
+  if (x.dtype == DType::Bool) return fail("sort: does not take bool; cast it");
+  if (!equal_but(node.shape, x.shape, node.axes) ||
+      node.shape[node.axes[0]] > x.shape[node.axes[0]]) {
+    return fail(concat("sort: ", bracketed(x.shape), " along axis ", bracketed(node.axes),
+                       " does not give ", bracketed(node.shape)));
+  }
+  return Type{node.dtype, node.shape};
+}
+
 }  // namespace
 
 std::string spell(DType dtype, const Shape& shape) {
@@ -283,6 +295,8 @@ Result<Type> infer(const Graph& graph, const Node& node) {
       return infer_indexed(graph, node);
     case Kind::Scan:
       return infer_scan(graph, node);
+    case Kind::Sort:
+      return infer_sort(graph, node);
   }
   return Type{};
 }

@@ -336,6 +336,11 @@ class Parser {
         return type(cursor, node);
       case Kind::Scan:
         return scan(cursor, node);
+      case Kind::Sort:
+        TRY(operands(cursor, node, 1));
+        TRY(axis(cursor, node));
+        node.reverse = cursor.take_word("reverse");
+        return type(cursor, node);
     }
     return {};
   }

@@ -149,6 +149,11 @@ void append_node(std::string& out, const Node& node) {
       if (node.exclusive) out += " exclusive";
       if (node.reverse) out += " reverse";
       break;
+    case Kind::Sort:
+      append_operands(out, node);
+      append(out, " axis ", node.axes[0]);
+      if (node.reverse) out += " reverse";
+      break;
   }
   append(out, " : ", spell(node.dtype, node.shape), '\n');
 }

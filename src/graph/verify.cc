@@ -70,6 +70,10 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.axes.clear();
       rest.exclusive = rest.reverse = false;
       break;
+    case Kind::Sort:
+      rest.axes.clear();
+      rest.reverse = false;
+      break;
     case Kind::Cast:
     case Kind::Reshape:
       break;

@@ -124,7 +124,7 @@ class Fuser {
       if (n.kind == Kind::Contract) {
         for (Value operand : n.operands) required_[memory_behind(operand).id] = true;
       }
-      if (n.kind == Kind::Gather) required_[n.operands[0].id] = true;
+      if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0].id] = true;
       if (n.kind == Kind::Reshape && !only_squeezes(graph_, n)) {
         required_[reshaped_memory(graph_, n).id] = true;
       }
@@ -264,7 +264,9 @@ class Fuser {
     if (reach == Reach::Scattered) return false;
     if (group.axes.empty()) {
       if (anchor.shape != n.shape) return false;
-      if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter) return false;
+      if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter || anchor.kind == Kind::Sort) {
+        return false;
+      }
       return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
     }
     const bool rows = makes_rows(group.shape, group.axes);

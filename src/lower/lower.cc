@@ -199,6 +199,8 @@ class EntryLowering {
         return lower_scatter(nest, group);
       case Kind::Scan:
         return lower_scan(nest, group);
+      case Kind::Sort:
+        return lower_sort(nest, group);
       case Kind::Input:
       case Kind::State:
       case Kind::Constant:

@@ -83,6 +83,7 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
     case Kind::Join:
     case Kind::Scatter:
     case Kind::Scan:
+    case Kind::Sort:
       break;
   }
   CHECK(!"a value without a buffer");

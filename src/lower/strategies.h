@@ -41,4 +41,8 @@ void lower_scatter(Nest& nest, const Group& group);
 // A running fold along the axis, with lanes along an axis behind it.
 void lower_scan(Nest& nest, const Group& group);
 
+// Few places: the best so far in registers, which most vectors of a row cannot enter. Many: merges
+// of runs twice as long each time.
+void lower_sort(Nest& nest, const Group& group);
+
 }  // namespace lathe::lower

@@ -26,12 +26,31 @@ Tensor gather(Tensor x, Tensor indices, int axis) {
   return builder.reshape(builder.gather(x, spread, at), shape);
 }
 
+Tensor take_along_axis(Tensor x, Tensor indices, int axis) {
+  return x.builder->gather(x, indices, axis);
+}
+
 Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse) {
   return x.builder->scan(graph::Op::Add, x, axis, exclusive, reverse);
 }
 
 Tensor cumprod(Tensor x, int axis, bool exclusive, bool reverse) {
   return x.builder->scan(graph::Op::Mul, x, axis, exclusive, reverse);
+}
+
+Tensor argsort(Tensor x, int axis, bool descending) { return x.builder->sort(x, axis, descending); }
+
+Tensor sort(Tensor x, int axis, bool descending) {
+  return x.builder->gather(x, argsort(x, axis, descending), axis);
+}
+
+Tensor topk_indices(Tensor x, int k) {
+  if (!x.valid()) return x;
+  if (x.rank() == 0 || k < 0 || k > x.shape().back()) {
+    return x.builder->error(concat("topk: k is ", k, ", the last axis of x ", bracketed(x.shape()),
+                                   " must have as many elements at least"));
+  }
+  return x.builder->sort(x, -1, /*descending=*/true, k);
 }
 
 }  // namespace lathe::ops

@@ -1,4 +1,5 @@
-// Elements picked by tensors of indices, and running folds. Negative axes count from the end.
+// Elements picked by tensors of indices, running folds, and orders. Negative axes count from the
+// end.
 #pragma once
 
 #include "graph/builder.h"
@@ -10,9 +11,18 @@ using graph::Tensor;
 // x with the axes of the I32 indices in place of the axis; an index outside takes the nearest
 // element.
 Tensor gather(Tensor x, Tensor indices, int axis);
+// out[i] = x[i with indices[i] along the axis], as in NumPy: the shapes are equal but there.
+Tensor take_along_axis(Tensor x, Tensor indices, int axis);
 // Sum (product) of the elements up to each along the axis; `exclusive`: without it; `reverse`: from
 // the end.
 Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse);
 Tensor cumprod(Tensor x, int axis, bool exclusive, bool reverse);
+
+// The elements, or their I32 places, in order along the axis. Equal ones keep their order; NaNs
+// come last, ascending or descending.
+Tensor sort(Tensor x, int axis, bool descending);
+Tensor argsort(Tensor x, int axis, bool descending);
+// The I32 places of the k largest elements along the last axis, the largest first.
+Tensor topk_indices(Tensor x, int k);
 
 }  // namespace lathe::ops

@@ -56,6 +56,7 @@ std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node)
     case Kind::Gather:
     case Kind::Scatter:
     case Kind::Scan:
+    case Kind::Sort:
       return std::nullopt;
   }
   return std::nullopt;

@@ -63,6 +63,7 @@ class Simplifier {
       case Kind::Gather:
       case Kind::Scatter:
       case Kind::Scan:
+      case Kind::Sort:
         return std::nullopt;
     }
     return std::nullopt;

@@ -1,4 +1,4 @@
-// Joins, gathers, scatters and scans.
+// Joins, gathers, scatters, scans and sorts.
 #include "cases.h"
 #include "ops/indexing.h"
 #include "ops/movement.h"
@@ -103,6 +103,50 @@ void scanned_ints(Builder& b) {
   b.output("all", b.scan(Op::And, x < b.full({4, 21}, scalar::Number::of(3)), 1));
 }
 
+// The elements in order and where they were.
+void order(Builder& b, Tensor x, int axis, bool descending, int64_t count = -1) {
+  const Tensor places = b.sort(x, axis, descending, count);
+  b.output("places", places);
+  b.output("y", b.gather(x, places, axis) * 2.0f);
+}
+
+template <int kAxis, bool kDescending, int kCount, int kLength = 43>
+void ordered(Builder& b) {
+  Shape shape = {3, 2, 5};
+  shape[kAxis] = kLength;
+  order(b, floats(b, "x", shape), kAxis, kDescending, kCount);
+}
+
+// Longer rows, so that whole vectors are refused.
+template <int kCount>
+void ordered_long(Builder& b) {
+  order(b, floats(b, "x", {2, 331}), 1, true, kCount);
+}
+
+// Of equal elements the first comes first.
+template <int kCount, bool kDescending>
+void ordered_ints(Builder& b) {
+  const Tensor x = b.input("x", DType::I32, {3, 77});
+  b.output("rows", b.sort(x, 1, kDescending, kCount));
+  b.output("columns", b.sort(x, 0, kDescending));
+}
+
+// NaNs, infinities, zeros of both signs and ties, in rows that have fewer numbers than are wanted
+// and in rows that have more.
+template <int kCount, bool kDescending>
+void ordered_irregular(Builder& b) {
+  const Tensor n = b.input("n", DType::I32, {9, 41});
+  const Tensor x = b.cast(n, DType::F32) - 1.0f;
+  const Tensor rows = b.cast(b.iota({9, 41}, 0), DType::F32) - 4.0f;
+  const Tensor numbers = select(x > rows, x / zero(x), x) * (1.0f / x) * x;
+  b.output("places", b.sort(numbers, 1, kDescending, kCount));
+}
+
+void ordered_constant(Builder& b) {
+  b.output("y", b.sort(b.full({3, 5000}, scalar::Number::of(2.0f)), 1, true, 9));
+  b.output("all", b.sort(b.full({1, 5000}, scalar::Number::of(2.0f)), 1));
+}
+
 constexpr Case kCases[] = {
     {"join_axis_0", joined<0>},
     {"join_axis_1", joined<1>},
@@ -124,6 +168,26 @@ constexpr Case kCases[] = {
     {"scan_max", scanned<Op::Max, 1, false, false>, false},
     {"scan_followed", scan_followed},
     {"scan_ints", scanned_ints, false},
+    {"sort_first", ordered<2, true, 3, 9>},
+    {"sort_first_1", ordered<2, true, 1>},
+    {"sort_first_4", ordered<2, false, 4>},
+    {"sort_first_16", ordered<2, true, 16>},
+    {"sort_first_17", ordered<2, true, 17>},
+    {"sort_all", ordered<2, false, 43>},
+    {"sort_all_of_few", ordered<2, true, 7, 7>},
+    {"sort_one", ordered<2, true, 1, 1>},
+    {"sort_axis_0", ordered<0, true, 5>},
+    {"sort_axis_1", ordered<1, false, 43>},
+    {"sort_axis_1_pairs", ordered<1, false, 32, 64>},
+    {"sort_long_first", ordered_long<10>, false},
+    {"sort_long", ordered_long<331>, false},
+    {"sort_none", ordered<2, true, 0>},
+    {"sort_ints", ordered_ints<77, false>, false},
+    {"sort_ints_first", ordered_ints<10, true>, false},
+    {"sort_irregular", ordered_irregular<41, true>, false},
+    {"sort_irregular_first", ordered_irregular<12, true>, false},
+    {"sort_irregular_least", ordered_irregular<12, false>, false},
+    {"sort_constant", ordered_constant, false},
 };
 
 }  // namespace

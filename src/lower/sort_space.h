@@ -1,0 +1,58 @@
+// What the strategies for sorting share: the rows of one Sort node, their elements, and which of
+// two comes first.
+#pragma once
+
+#include <vector>
+
+#include "lower/nest.h"
+
+namespace lathe::lower {
+
+class SortSpace {
+ public:
+  SortSpace(Nest& nest, const Group& group);
+
+  Nest& nest() { return nest_; }
+  loop::ExprBuilder& exprs() { return nest_.exprs(); }
+  loop::Kernel& kernel() { return nest_.kernel(); }
+  int64_t length() const { return length_; }  // of a row
+  int64_t count() const { return count_; }    // of the places that are wanted
+  loop::DType dtype() const { return x_.dtype; }
+  bool descending() const { return sort_.reverse; }
+
+  // The element of the row at hand at this place.
+  loop::ExprId element(const loop::Affine& place);
+  loop::ExprId element_at(loop::ExprId place);
+  // Whether a must come first: never both, neither for equal ones; NaNs are last.
+  loop::ExprId before(loop::ExprId a, loop::ExprId b);
+
+  loop::Stmt store(const loop::Affine& slot, loop::ExprId place);
+  loop::Stmt store_at(loop::ExprId slot, loop::ExprId place);
+  // One number for each element of x, those of a row side by side.
+  loop::BufferRef add_scratch();
+  loop::Affine scratch_address(const loop::Affine& place) const;
+
+  // The loops over the rows.
+  std::vector<loop::Stmt> around(std::vector<loop::Stmt> body, bool outlined) const;
+
+ private:
+  Index at(const loop::Affine& place) const;
+
+  Nest& nest_;
+  const graph::Value anchor_;
+  const graph::Node& sort_;
+  const graph::Node& x_;
+  size_t axis_;
+  int64_t length_, count_;
+  Index index_;  // of the row at hand
+  std::vector<loop::VarId> rows_;
+};
+
+// The best so far in registers, which most vectors of a row cannot enter.
+void keep_first(SortSpace& space);
+inline constexpr int64_t kMostKept = 16;
+
+// Runs of sorted places, merged into runs twice as long until one is left.
+void merge_runs(SortSpace& space);
+
+}  // namespace lathe::lower
