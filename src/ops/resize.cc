@@ -9,18 +9,16 @@
 
 namespace lathe::ops {
 
-using graph::Affine;
-using graph::AffineMap;
 using graph::Builder;
-using graph::Contraction;
 using graph::DType;
+using graph::Op;
 
 namespace {
 
-// The places that a new place is made of, one beside the other.
+// The places that a new place lies between, and how far from the first.
 struct Mix {
-  int64_t first = 0;
-  std::vector<float> weights = {};
+  int64_t below, above;
+  float share;
 };
 
 struct Sampling {
@@ -34,63 +32,42 @@ struct Sampling {
     const double position = static_cast<double>(place) + (half_pixel ? 0.5 : 0);
     if (!bilinear) {
       const double source = scale * position;
-      const double nearest = align_corners ? std::round(source) : std::floor(source);
-      return {static_cast<int64_t>(std::clamp(nearest, 0.0, last)), {1}};
+      const double rounded = align_corners ? std::round(source) : std::floor(source);
+      const auto nearest = static_cast<int64_t>(std::clamp(rounded, 0.0, last));
+      return {nearest, nearest, 0};
     }
     const double source = std::clamp(scale * position - (half_pixel ? 0.5 : 0), 0.0, last);
-    const double below = std::floor(source);
-    const auto share = static_cast<float>(source - below);
-    if (share == 0) return {static_cast<int64_t>(below), {1}};
-    return {static_cast<int64_t>(below), {1 - share, share}};
+    const double floor = std::floor(source);
+    const auto share = static_cast<float>(source - floor);
+    const auto below = static_cast<int64_t>(floor);
+    return {below, share == 0 ? below : below + 1, share};
   }
 };
 
-// Axis 1 or 2 of x in another size. With new place = steps * block + phase and old place =
-// stride * block + tap + lead, the matrix is [block, phase, tap].
-Tensor resize_axis(Tensor x, size_t axis, int64_t size, const Sampling& sampling) {
-  if (!x.valid() || x.shape()[axis] == size) return x;
-  const Shape shape = x.shape();
-  const int64_t from = shape[axis];
-  int64_t blocks = 1;
-  if (size % from == 0 || from % size == 0) blocks = std::min(size, from);
-  const int64_t steps = size / blocks, stride = blocks == 1 ? 0 : from / blocks;
-  std::vector<Mix> mixes;
-  int64_t least = from, most = -from;
+// Axis 1 or 2 of x in another size: elements picked at constant places, mixed by constant shares.
+Tensor resize_axis(Tensor x, int axis, int64_t size, const Sampling& sampling) {
+  const int64_t from = x.valid() ? x.shape()[static_cast<size_t>(axis)] : size;
+  if (from == size) return x;
+  std::vector<int32_t> below, above;
+  std::vector<float> shares;
   for (int64_t place = 0; place < size; ++place) {
-    mixes.push_back(sampling.at(place, from, size));
-    const int64_t lead = mixes.back().first - stride * (place / steps);
-    least = std::min(least, lead);
-    most = std::max(most, lead + static_cast<int64_t>(mixes.back().weights.size()) - 1);
+    const Mix mix = sampling.at(place, from, size);
+    below.push_back(static_cast<int32_t>(mix.below));
+    above.push_back(static_cast<int32_t>(mix.above));
+    shares.push_back(mix.share);
   }
-  const int64_t taps = most - least + 1;
-  std::vector<float> matrix(static_cast<size_t>(size * taps));
-  for (int64_t place = 0; place < size; ++place) {
-    const Mix& mix = mixes[static_cast<size_t>(place)];
-    const int64_t tap = mix.first - stride * (place / steps) - least;
-    std::ranges::copy(mix.weights, matrix.begin() + place * taps + tap);
-  }
-  const auto bytes = std::as_bytes(std::span(matrix));
-  const Tensor weights =
-      x.builder->constant(DType::F32, {blocks, steps, taps}, {bytes.begin(), bytes.end()});
-  // n, block, phase, the other axis, c, tap
-  constexpr int kRank = 6;
-  const int64_t other = shape[3 - axis];
-  Contraction c;
-  c.extents = {shape[0], blocks, steps, other, shape[3], taps};
-  c.lhs = AffineMap::project(kRank, {0, 1, 3, 4});
-  c.lhs.axes[1] = Affine{{0, stride, 0, 0, 0, 1}, least};
-  c.rhs = AffineMap::project(kRank, {1, 2, 5});
-  c.out = AffineMap::project(kRank, {0, 1, 2, 3, 4});
-  Shape out = {shape[0], blocks, steps, other, shape[3]};
-  if (axis == 2) {
-    std::swap(c.lhs.axes[1], c.lhs.axes[2]);
-    c.out = AffineMap::project(kRank, {0, 3, 1, 2, 4});
-    out = {shape[0], other, blocks, steps, shape[3]};
-  }
-  const Tensor resized = x.builder->contract(x, weights, std::move(c), std::move(out));
-  Shape joined = shape;
-  joined[axis] = size;
-  return x.builder->reshape(resized, std::move(joined));
+  Shape along(4, 1), shape = x.shape();
+  along[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)] = size;
+  const auto spread = [&](DType dtype, const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    return x.builder->broadcast_to(
+        x.builder->constant(dtype, along, {bytes.begin(), bytes.end()}), shape);
+  };
+  const Tensor first = x.builder->gather(x, spread(DType::I32, below), axis);
+  if (!sampling.bilinear) return first;
+  const Tensor second = x.builder->gather(x, spread(DType::I32, above), axis);
+  const Tensor mixed[] = {second - first, spread(DType::F32, shares), first};
+  return x.builder->map(Op::MulAdd, mixed);
 }
 
 Tensor resize(std::string_view what, Tensor x, const Shape& size, const Sampling& sampling) {
@@ -107,7 +84,8 @@ Tensor resize(std::string_view what, Tensor x, const Shape& size, const Sampling
   if (sampling.align_corners && sampling.half_pixel) {
     return builder.error(concat(what, ": alignCorners and halfPixelCenters exclude each other"));
   }
-  return resize_axis(resize_axis(x, 1, size[0], sampling), 2, size[1], sampling);
+  // Rows last: there whole rows are mixed at once.
+  return resize_axis(resize_axis(x, 2, size[1], sampling), 1, size[0], sampling);
 }
 
 }  // namespace

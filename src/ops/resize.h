@@ -1,5 +1,5 @@
-// Other sizes of pictures [n, height, width, c], with the rules of TensorFlow: each axis is a
-// product with a constant matrix of which only the band that is not zero is kept.
+// Other sizes of pictures [n, height, width, c], with the rules of TensorFlow, one axis after
+// the other.
 #pragma once
 
 #include "graph/builder.h"

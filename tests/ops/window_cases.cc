@@ -1,5 +1,6 @@
 // Convolutions, pools and normalisations: strides, dilations, groups, paddings and channel counts
 // around the edges of tiles.
+#include "base/text.h"
 #include "cases.h"
 #include "ops/activations.h"
 #include "ops/conv.h"
@@ -125,6 +126,17 @@ void global_pools(Builder& b) {
   b.output("max", ops::global_max_pool(x));
 }
 
+// No ratio is whole; rows of whole vectors and a rest.
+template <bool kAlignCorners, bool kHalfPixel>
+void resizes_unevenly(Builder& b) {
+  const Tensor x = floats(b, "x", {1, 5, 7, 9});
+  for (const auto& [name, size] : {std::pair{"larger", Shape{8, 11}}, {"smaller", Shape{3, 4}}}) {
+    b.output(concat("bilinear ", name), ops::resize_bilinear(x, size, kAlignCorners, kHalfPixel));
+    b.output(concat("nearest ", name), ops::resize_nearest(x, size, kAlignCorners, kHalfPixel));
+  }
+  b.output("one", ops::resize_bilinear(x, {1, 1}, kAlignCorners, kHalfPixel));
+}
+
 void resizes(Builder& b) {
   const Tensor x = floats(b, "x", {1, 5, 6, 4});
   b.output("twice", ops::resize_bilinear(x, {10, 12}, false, true));
@@ -180,6 +192,9 @@ const Case kCases[] = {
     {"average_pool_same_by_1", average_pool_same_by_1},
     {"global_pools", global_pools},
     {"resizes", resizes},
+    {"resizes_unevenly", resizes_unevenly<false, false>},
+    {"resizes_unevenly_corners", resizes_unevenly<true, false>},
+    {"resizes_unevenly_half_pixel", resizes_unevenly<false, true>},
     {"batch_norm_of_batch", batch_norm_of_batch},
     {"layer_norm", layer_norm},
 };

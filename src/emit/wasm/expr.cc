@@ -133,6 +133,10 @@ void KernelEmitter::emit_vector(ExprId id) {
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   if (expr.kind == ExprKind::Constant) return vector_constant(expr.constant);
   if (!varies(id)) {
+    if (const auto hoisted = scope_.splats.find(id); hoisted != scope_.splats.end()) {
+      code().op_index(Opcode::local_get, hoisted->second);
+      return;
+    }
     splat(id);
   } else {
     switch (expr.kind) {

@@ -125,12 +125,14 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
   if (extent == 0) return;
   const bool outlined = stmt.outlined && fixed_.values.empty();
   if (scope_.open_loops == 0 && !outlined) hoist_constants(stmt);
+  if (!outlined) hoist_invariants(stmt);
   const std::set<Form> moving = open_loop(stmt);
   const uint32_t counter = acquire(ValType::i32);
   code().i32_const(static_cast<int32_t>(extent)).op_index(Opcode::local_set, counter);
   emit_iterations(stmt, outlined, moving, counter);
   release(ValType::i32, counter);
   close_loop(moving);
+  if (!outlined) release_invariants();
 }
 
 // Forms that end with this loop's variable start at their outer part, or where the variable is

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,10 @@ class KernelEmitter {
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
     std::map<uint32_t, uint32_t> constants;              // local of four lanes with these bits
+    // What the open innermost loop does not change: four lanes of loads, and the bytes that lookups
+    // add, by index, extent and bytes a step.
+    std::map<loop::ExprId, uint32_t> splats;
+    std::map<std::tuple<loop::ExprId, int64_t, int64_t>, uint32_t> lookups;
     int open_loops = 0;
     std::map<wasm::ValType, std::vector<uint32_t>> free_locals;
   };
@@ -71,6 +76,9 @@ class KernelEmitter {
                        uint32_t counter);
   void hoist_constants(const loop::Stmt& stmt);
   void release_constants();
+  void hoist_invariants(const loop::Stmt& loop);
+  void release_invariants();
+  int64_t bytes_of(loop::BufferRef buffer, const loop::Lookup& lookup) const;
   void emit_outlined_call(const loop::Stmt& stmt);
   void emit_unrolled(const loop::Stmt& stmt);
   void emit_if(const loop::Stmt& stmt);

@@ -8,6 +8,10 @@ using loop::Lookup;
 using wasm::Opcode;
 using wasm::ValType;
 
+int64_t KernelEmitter::bytes_of(loop::BufferRef buffer, const Lookup& lookup) const {
+  return lookup.scale * scalar::size_of(dtype_of(buffer));
+}
+
 // The index on the stack moves inside 0..extent - 1 and becomes bytes.
 uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup) {
   const uint32_t local = acquire(ValType::i32);
@@ -17,8 +21,7 @@ uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup
   code().op_index(Opcode::local_tee, local).i32_const(extent - 1);
   code().op_index(Opcode::local_get, local).i32_const(extent).op(Opcode::i32_lt_s);
   code().op(Opcode::select);
-  const int64_t bytes = lookup.scale * scalar::size_of(dtype_of(buffer));
-  code().i32_const(static_cast<int32_t>(bytes)).op(Opcode::i32_mul);
+  code().i32_const(static_cast<int32_t>(bytes_of(buffer, lookup))).op(Opcode::i32_mul);
   code().op_index(Opcode::local_set, local);
   return local;
 }
@@ -26,6 +29,8 @@ uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup
 std::optional<uint32_t> KernelEmitter::look_up(loop::BufferRef buffer, const Lookup& lookup,
                                                ExprId index) {
   if (!lookup) return std::nullopt;
+  const auto known = scope_.lookups.find({index, lookup.extent, bytes_of(buffer, lookup)});
+  if (known != scope_.lookups.end()) return known->second;
   emit_scalar(index);
   return keep_lookup(buffer, lookup);
 }
@@ -47,7 +52,11 @@ std::optional<uint32_t> KernelEmitter::look_up_lane(loop::BufferRef buffer, cons
 }
 
 void KernelEmitter::release(ValType type, std::optional<uint32_t> local) {
-  if (local) release(type, *local);
+  if (!local) return;
+  for (const auto& [key, hoisted] : scope_.lookups) {
+    if (hoisted == *local) return;
+  }
+  release(type, *local);
 }
 
 }  // namespace lathe::emit
