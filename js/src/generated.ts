@@ -299,6 +299,14 @@ export interface OperationFunctions {
   batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** gather(x, indices, axis = 0) */
   gather(x: Operand, indices: Operand, axis?: number): SymbolicTensor;
+  /** takeAlongAxis(x, indices, axis = -1) */
+  takeAlongAxis(x: Operand, indices: Operand, axis?: number): SymbolicTensor;
+  /** sort(x, axis = -1, descending = false) */
+  sort(x: Operand, axis?: number, descending?: boolean): SymbolicTensor;
+  /** argsort(x, axis = -1, descending = false) */
+  argsort(x: Operand, axis?: number, descending?: boolean): SymbolicTensor;
+  /** topkIndices(x, k = 1) */
+  topkIndices(x: Operand, k?: number): SymbolicTensor;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
   cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
@@ -470,6 +478,14 @@ export interface OperationMethods {
   batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
   /** gather(x, indices, axis = 0) */
   gather(indices: Operand, axis?: number): SymbolicTensor;
+  /** takeAlongAxis(x, indices, axis = -1) */
+  takeAlongAxis(indices: Operand, axis?: number): SymbolicTensor;
+  /** sort(x, axis = -1, descending = false) */
+  sort(axis?: number, descending?: boolean): SymbolicTensor;
+  /** argsort(x, axis = -1, descending = false) */
+  argsort(axis?: number, descending?: boolean): SymbolicTensor;
+  /** topkIndices(x, k = 1) */
+  topkIndices(k?: number): SymbolicTensor;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
   cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
@@ -563,6 +579,10 @@ export const operations = {
   resizeNearestNeighbor: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
   batchNorm: { tensors: 5, attributes: ['varianceEpsilon'] },
   gather: { tensors: 2, attributes: ['axis'] },
+  takeAlongAxis: { tensors: 2, attributes: ['axis'] },
+  sort: { tensors: 1, attributes: ['axis', 'descending'] },
+  argsort: { tensors: 1, attributes: ['axis', 'descending'] },
+  topkIndices: { tensors: 1, attributes: ['k'] },
   cumsum: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
   cumprod: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
   oneHot: { tensors: 1, attributes: ['depth'] },

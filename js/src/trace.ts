@@ -132,10 +132,9 @@ export class Trace {
 
   /**
    * The k largest elements along the last axis and their places. Of equal elements the first comes
-   * first; NaNs come last. They are always in order, whatever `sorted` says.
+   * first; NaNs come last. They are in order whether that is asked for or not.
    */
-  topk(x: Operand, k = 1, sorted = true): TopK {
-    void sorted;
+  topk(x: Operand, k = 1, _sorted = true): TopK {
     const indices = this.topkIndices(x, k);
     return { values: this.takeAlongAxis(x, indices), indices };
   }

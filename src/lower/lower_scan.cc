@@ -39,9 +39,9 @@ class ScanLowering {
     const bool across = in_lanes && is_contiguous(rows_);
     const bool along = in_lanes && !across && is_contiguous(along_);
     std::vector<Stmt> body;
-    const std::vector<Segment> segments =
-        across ? split_lanes(extent(rows_), kStrip, false)
-               : split(extent(rows_), along ? kRowsOfLanes : kRows);
+    const std::vector<Segment> segments = across
+                                              ? split_lanes(extent(rows_), kStrip, false)
+                                              : split(extent(rows_), along ? kRowsOfLanes : kRows);
     for (const Segment& segment : segments) {
       append(body, along ? lanes_along(segment) : strip(segment, across && is_vector(segment)));
     }
@@ -72,9 +72,7 @@ class ScanLowering {
     return index;
   }
 
-  ExprId identity() {
-    return nest_.exprs().constant(scalar::fold_identity(scan_.op, scan_.dtype));
-  }
+  ExprId identity() { return nest_.exprs().constant(scalar::fold_identity(scan_.op, scan_.dtype)); }
 
   ExprId load(BufferRef buffer, const Affine& at) {
     return nest_.exprs().load(buffer, scan_.dtype, at);
@@ -104,10 +102,10 @@ class ScanLowering {
     const Affine along = scan_.reverse ? Affine::variable(along_, -1) + (extent(along_) - 1)
                                        : Affine::variable(along_);
     const Affine lane = loops.vector >= 0 ? Affine::variable(loops.vector) : Affine(0);
-    append(body, around(along_, loops.around(fold_next(
-                                    folds, loops.element,
-                                    index_at(step.position + loops.element, along), lane,
-                                    loops.vector >= 0 ? kLanes : 1))));
+    append(body,
+           around(along_, loops.around(fold_next(folds, loops.element,
+                                                 index_at(step.position + loops.element, along),
+                                                 lane, loops.vector >= 0 ? kLanes : 1))));
     return step.around(std::move(body));
   }
 
@@ -189,14 +187,13 @@ class ScanLowering {
                loop::store(scanned.buffer, scanned.beside(l), load(folds, l.element)),
                loop::store(scanned.buffer, scanned.own(l), fold(load(folds, l.element), four)),
            }));
-    nest_.bind(group_.anchor(),
-               load(scanned.buffer, scanned.before(l, scan_.exclusive ? 1 : 0)));
-    append(inner, l.around(nest_.store_members(group_, index(l), Affine::variable(l.vector),
-                                               kLanes)));
+    nest_.bind(group_.anchor(), load(scanned.buffer, scanned.before(l, scan_.exclusive ? 1 : 0)));
+    append(inner,
+           l.around(nest_.store_members(group_, index(l), Affine::variable(l.vector), kLanes)));
     append(inner, l.around({loop::store(folds, l.element, load(scanned.buffer, scanned.last(l)))}));
     append(body, around(block, std::move(inner)));
     append(body, rest_of_rows(step, folds, rows, vectors * kLanes));
-    return step.around(std::move(body));
+    return step.around(std::move(body), /*outlined=*/true);
   }
 
   // What is left of the rows behind `done` elements, one after the other.
@@ -205,12 +202,12 @@ class ScanLowering {
     const int64_t rest = extent(along_) - done;
     if (rest == 0) return {};
     const VarId var = kernel_.add_var("i", rest);
-    const Affine along = scan_.reverse ? Affine::variable(var, -1) + (rest - 1)
-                                       : Affine::variable(var) + done;
+    const Affine along =
+        scan_.reverse ? Affine::variable(var, -1) + (rest - 1) : Affine::variable(var) + done;
     const LaneLoops loops = folds_loops(rows, /*vector=*/false);
-    return around(var, loops.around(fold_next(folds, loops.element * kLanes,
-                                              index_at(step.position + loops.element, along), 0,
-                                              1)));
+    return around(var,
+                  loops.around(fold_next(folds, loops.element * kLanes,
+                                         index_at(step.position + loops.element, along), 0, 1)));
   }
 
   Nest& nest_;

@@ -60,8 +60,8 @@ Tensor resize_axis(Tensor x, int axis, int64_t size, const Sampling& sampling) {
   along[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)] = size;
   const auto spread = [&](DType dtype, const auto& values) {
     const auto bytes = std::as_bytes(std::span(values));
-    return x.builder->broadcast_to(
-        x.builder->constant(dtype, along, {bytes.begin(), bytes.end()}), shape);
+    return x.builder->broadcast_to(x.builder->constant(dtype, along, {bytes.begin(), bytes.end()}),
+                                   shape);
   };
   const Tensor first = x.builder->gather(x, spread(DType::I32, below), axis);
   if (!sampling.bilinear) return first;

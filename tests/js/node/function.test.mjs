@@ -194,6 +194,32 @@ test('indices and running folds', () => {
   assert.deepEqual([...products.dataSync()], [12, 4, 1]);
 });
 
+test('orders', () => {
+  const numbers = [
+    [3, NaN, 7, 3],
+    [-Infinity, -1, NaN, NaN],
+  ];
+  const { values, indices, sorted, places } = tl
+    .compile({}, (_, g) => {
+      const top = g.constant(numbers).topk(3);
+      return { ...top, sorted: g.sort(numbers), places: g.argsort([2, 0, 2, 1], 0, true) };
+    })
+    .run({});
+  assert.deepEqual(values.arraySync(), [
+    [7, 3, 3],
+    [-1, -Infinity, NaN],
+  ]);
+  assert.deepEqual(indices.arraySync(), [
+    [2, 0, 3],
+    [1, 0, 2],
+  ]);
+  assert.deepEqual(sorted.arraySync(), [
+    [3, 3, 7, NaN],
+    [-Infinity, -1, NaN, NaN],
+  ]);
+  assert.deepEqual(places.arraySync(), [0, 2, 3, 1]);
+});
+
 test('every operation that describe lists is there', () => {
   const { operations } = tl.describe();
   assert.ok(operations.length > 60);
@@ -230,6 +256,10 @@ test('errors surface at the call that is wrong, and building goes on', () => {
       'add: shapes [2,3] [2] do not broadcast (3 against 2; sizes must be equal or 1)',
     );
     refuses(() => x.reshape([4]), /^reshape: \[2,3\]/);
+    refuses(
+      () => x.topk(4),
+      'topk: k is 4, the last axis of x [2,3] must have as many elements at least',
+    );
     refuses(() => x.sum(2), /^sum: reduce add: axes \[2\]/);
     refuses(() => x.slice([0, 4]), /^slice: begin \[0,4\]/);
     refuses(() => x.pad([[1, 1]]), /^pad: paddings \[1,1\] do not fit shape \[2,3\]/);
