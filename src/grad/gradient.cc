@@ -154,8 +154,22 @@ class Reverse {
     };
     if (node.op == Op::Add) return accumulate(x.value, from_here(g));
     if (node.op == Op::Mul) return accumulate(x.value, from_here(g * out) / x);
-    builder_.error(
-        concat("gradients: a scan by ", scalar::info(node.op).text, " has none; detach it"));
+    CHECK(node.op == Op::Max || node.op == Op::Min);
+    scan_of_records(node, g);
+  }
+
+  // Each result is the element that was the latest to exceed all before it.
+  void scan_of_records(const Node& node, Tensor g) {
+    const Tensor x = tensor(node.operands[0]);
+    const int axis = node.axes[0];
+    const Tensor before = builder_.scan(node.op, x, axis, /*exclusive=*/true, node.reverse);
+    const Tensor exceeds = node.op == Op::Max ? x > before : x < before;
+    const Op latest = node.reverse ? Op::Min : Op::Max;
+    const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(latest, DType::I32));
+    const Tensor record = select(exceeds, builder_.iota(x.shape(), axis), nowhere);
+    const Tensor place = builder_.scan(latest, record, axis, node.exclusive, node.reverse);
+    accumulate(x.value,
+               builder_.scatter(select(place == nowhere, zero(g), g), place, axis, x.shape()));
   }
 
   // A view that repeats elements sums them: over whole dimensions where the map is a projection,

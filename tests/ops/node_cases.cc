@@ -88,6 +88,13 @@ void scanned(Builder& b) {
   b.output("y", b.scan(kOp, part, kAxis, kExclusive, kReverse));
 }
 
+// The first has nothing before it.
+void scanned_before(Builder& b) {
+  const Tensor x = floats(b, "x", {4, 9});
+  b.output("y", maximum(b.scan(Op::Max, x, 1, true), b.full({4, 9}, scalar::Number::of(-1.0f))));
+  b.output("z", minimum(b.scan(Op::Min, x, 0, true, true), 0.5f * x + 3.0f));
+}
+
 void scan_followed(Builder& b) {
   const Tensor x = floats(b, "x", {5, 19});
   const Tensor sums = b.scan(Op::Add, exp(x), 0);
@@ -165,7 +172,9 @@ constexpr Case kCases[] = {
     {"scan_sum_axis_2", scanned<Op::Add, 2, false, true>},
     {"scan_product_axis_1", scanned<Op::Mul, 1, false, true>},
     {"scan_product_axis_2", scanned<Op::Mul, 2, true, false>},
-    {"scan_max", scanned<Op::Max, 1, false, false>, false},
+    {"scan_max", scanned<Op::Max, 1, false, false>},
+    {"scan_min", scanned<Op::Min, 2, false, true>},
+    {"scan_max_before", scanned_before},
     {"scan_followed", scan_followed},
     {"scan_ints", scanned_ints, false},
     {"sort_first", ordered<2, true, 3, 9>},
