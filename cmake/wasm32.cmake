@@ -11,7 +11,7 @@ set(CMAKE_RANLIB /usr/bin/llvm-ranlib-19)
 set(CMAKE_CXX_COMPILER_AR ${CMAKE_AR})
 set(CMAKE_CXX_COMPILER_RANLIB ${CMAKE_RANLIB})
 
-set(CMAKE_CXX_FLAGS_INIT "-fno-exceptions -fno-rtti -flto -fvisibility=hidden -ffunction-sections -fdata-sections")
+set(CMAKE_CXX_FLAGS_INIT "-mbulk-memory -mnontrapping-fptoint -msign-ext -fno-exceptions -fno-rtti -flto -fvisibility=hidden -ffunction-sections -fdata-sections")
 
 # Inlines only what gets no larger, and keeps one of functions that are equal.
 # A first 1 MiB of stack below all data: overflowing it traps instead of overwriting globals.
