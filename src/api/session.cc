@@ -23,7 +23,6 @@ bool only_predicts(const graph::Graph& entry) {
 Result<Executable> compile_with(graph::Program program, compile::Options options,
                                 const std::vector<nn::Variable>& variables) {
   Executable executable;
-  executable.program = std::move(program);
   executable.features = options.features;
   executable.schedules = options.schedules;
   std::string dumps;
@@ -31,7 +30,7 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
     append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
            ",\"text\":", json_string(text), "}");
   };
-  ASSIGN_OR_RETURN(executable.compiled, compile::compile(executable.program, options));
+  ASSIGN_OR_RETURN(executable.compiled, compile::compile(std::move(program), options));
   executable.dumps = concat('[', dumps, ']');
   executable.metadata = metadata(executable.compiled, variables);
   return executable;
@@ -50,7 +49,8 @@ Result<Executable> compile_model(const nn::Model& network, std::string_view json
   ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
   ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
   ASSIGN_OR_RETURN(Executable executable,
-                   compile_with(std::move(program), std::move(request.options), variables));
+                   compile_with(program, std::move(request.options), variables));
+  executable.program = std::move(program);
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;

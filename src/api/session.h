@@ -19,7 +19,7 @@ struct Model {
 
 struct Executable {
   compile::Executable compiled;
-  // How it was made, for exporting it again with other contents.
+  // How a model was made, for exporting it again with other contents.
   graph::Program program;
   compile::Features features;
   lower::Schedules schedules;

@@ -114,14 +114,14 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
 
 namespace {
 
-Result<State> run_passes(const graph::Program& program, const Options& options,
+Result<State> run_passes(graph::Program program, const Options& options,
                          const std::vector<Pass>& passes) {
   TRY(check_dumps(options.dumps, passes));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
   TRY(check_names(program));
   State state{.options = options,
-              .program = program,
+              .program = std::move(program),
               .loops = {},
               .plan = {},
               .module = {},
@@ -145,8 +145,8 @@ Result<State> run_passes(const graph::Program& program, const Options& options,
 
 }  // namespace
 
-Result<Executable> compile(const graph::Program& program, const Options& options) {
-  ASSIGN_OR_RETURN(State state, run_passes(program, options, wasm_passes()));
+Result<Executable> compile(graph::Program program, const Options& options) {
+  ASSIGN_OR_RETURN(State state, run_passes(std::move(program), options, wasm_passes()));
   return std::move(state.executable);
 }
 

@@ -75,7 +75,7 @@ struct Executable {
   std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
 };
 
-Result<Executable> compile(const graph::Program& program, const Options& options);
+Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
 std::string metadata(const Executable& executable);

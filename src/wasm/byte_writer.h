@@ -13,7 +13,7 @@ namespace lathe::wasm {
 using Bytes = std::vector<uint8_t>;
 
 inline void append_bytes(Bytes& out, std::span<const uint8_t> bytes) {
-  out.insert(out.end(), bytes.begin(), bytes.end());
+  out.insert(out.end(), bytes.data(), bytes.data() + bytes.size());
 }
 
 inline void append_name(Bytes& out, std::string_view name) {

@@ -104,6 +104,8 @@ bool needs_data_count(const Module& module) {
   return false;
 }
 
+constexpr size_t kBesideData = 1 << 16;
+
 class Encoder {
  public:
   Encoder(const Module& module, CodeOffsets* offsets) : module_(module), offsets_(offsets) {}
@@ -177,6 +179,7 @@ class Encoder {
           append_function(to, function);
         });
       case Section::data:
+        reserve_data(out);
         return items(out, module_.data, append_data);
     }
     return false;
@@ -191,6 +194,14 @@ class Encoder {
       for (uint32_t& offset : *offsets) offset += static_cast<uint32_t>(out.size());
     }
     append_bytes(out, body);
+  }
+
+  // Much of it would be copied whenever the bytes grow, also by the sections behind it.
+  void reserve_data(Bytes& content) {
+    size_t size = 0;
+    for (const Data& data : module_.data) size += data.bytes.size();
+    content.reserve(size + kBesideData);
+    out_.reserve(out_.size() + size + kBesideData);
   }
 
   void append_section(Section section, const Bytes& content) {

@@ -150,14 +150,14 @@ uint32_t ModuleBuilder::add_data(uint32_t memory, uint64_t offset, std::span<con
   Data data;
   data.memory = memory;
   data.offset = constant_of(is64 ? ValType::i64 : ValType::i32, address_bits(offset, is64));
-  data.bytes.assign(bytes.begin(), bytes.end());
+  data.bytes.assign(bytes.data(), bytes.data() + bytes.size());
   return add_to(module_.data, std::move(data));
 }
 
 uint32_t ModuleBuilder::add_passive_data(std::span<const uint8_t> bytes) {
   Data data;
   data.mode = SegmentMode::passive;
-  data.bytes.assign(bytes.begin(), bytes.end());
+  data.bytes.assign(bytes.data(), bytes.data() + bytes.size());
   return add_to(module_.data, std::move(data));
 }
 
