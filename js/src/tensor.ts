@@ -138,6 +138,16 @@ export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DT
   return new Tensor(convert(flat, type), checkedShape(shape ?? nested), type);
 }
 
+/** As `tensor`, but on the elements of `values` itself where they have the dtype: for use at once. */
+export function borrow(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
+  const like = values instanceof Tensor ? values.dataSync() : values;
+  const type =
+    like instanceof Float32Array ? 'float32' : like instanceof Int32Array ? 'int32' : undefined;
+  if (type === undefined || (dtype ?? type) !== type) return tensor(values, shape, dtype);
+  const usual = values instanceof Tensor ? values.shape : [(like as DataArray).length];
+  return new Tensor(like as DataArray, checkedShape(shape ?? usual), type);
+}
+
 function checkedShape(shape: readonly number[]): readonly number[] {
   if (!Array.isArray(shape) || shape.some((size) => !Number.isInteger(size) || size < 0)) {
     throw new LatheError(

@@ -3,7 +3,15 @@ import type { ValueId } from './abi.js';
 import { LatheError } from './errors.js';
 import { type OperationFunctions, type OperationMethods, operations } from './generated.js';
 import type { CoreGraph } from './program.js';
-import { coreDTypes, type DType, hostDTypes, Tensor, tensor, type TensorLike } from './tensor.js';
+import {
+  borrow,
+  coreDTypes,
+  type DType,
+  hostDTypes,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from './tensor.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
 export type Operand = SymbolicTensor | TensorLike;
@@ -68,7 +76,7 @@ export class Trace {
 
   /** Numbers that become part of the function; as `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): SymbolicTensor {
-    const host = tensor(values, shape, dtype);
+    const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
     return this.#value(this.#graph.constant(type, new Uint8Array(buffer, byteOffset, byteLength)));
