@@ -18,8 +18,8 @@ namespace {
 // Of one loop nest: enough for eight threads to end at about the same time.
 constexpr int64_t kTasks = 64;
 // Parts of what is worth splitting that a task takes, and that a thread must save.
-constexpr double kTask = 0.2;
-constexpr double kThread = 4;
+constexpr double kTask = 0.5;
+constexpr double kThread = 10;
 constexpr int kMostThreads = 64;
 
 // A register that the statements use.

@@ -95,7 +95,7 @@ struct LoopPass {
 };
 
 // Kernels worth 100 ns.
-void split_work(loop::Kernel& kernel) { loop::split_work(kernel, 100); }
+void split_work(loop::Kernel& kernel) { loop::split_work(kernel, 40); }
 
 constexpr LoopPass kLoopPasses[] = {
     {"collapse_loops", loop::collapse_loops},
