@@ -43,7 +43,7 @@ class ObjectReader {
   // An array of pairs of such integers.
   void pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value);
   void operator()(std::string_view key, double& value);
-  // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other; integers of at least -1.
+  // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other.
   void operator()(std::string_view key, nn::Sizes& value);
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent,
   // also for a parameter.

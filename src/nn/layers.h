@@ -2,9 +2,14 @@
 #pragma once
 
 #include "nn/activation.h"
+#include "nn/advanced_activations.h"
+#include "nn/attention.h"
 #include "nn/batch_normalization.h"
 #include "nn/convolution.h"
 #include "nn/dense.h"
+#include "nn/embedding.h"
+#include "nn/layer_normalization.h"
 #include "nn/merge.h"
+#include "nn/pictures.h"
 #include "nn/pooling.h"
 #include "nn/shaping.h"

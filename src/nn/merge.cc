@@ -109,6 +109,83 @@ class Concatenate final : public Layer {
   int32_t axis_;
 };
 
+// The axis last, the batch first.
+Tensor axis_last(Tensor x, int axis) {
+  std::vector<int> order;
+  for (int each = 0; each < x.rank(); ++each) {
+    if (each != axis) order.push_back(each);
+  }
+  order.push_back(axis);
+  return x.builder->permute(x, order);
+}
+
+// x / |x| along the last axis.
+Tensor normalized(Tensor x) {
+  const Tensor square = sum(x * x, {-1}, true);
+  return x * (1.0f / sqrt(maximum(square, x.builder->scalar(1e-7f))));
+}
+
+class Dot final : public Layer {
+ public:
+  explicit Dot(DotOptions options) : Layer(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return "Dot"; }
+
+  Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
+    if (inputs.size() != 2) return fail(concat("takes two inputs, got ", inputs.size()));
+    const auto& axes = options_.axes.values;
+    if (axes.size() > 2) {
+      return fail(concat("axes must be one integer or two, got ", bracketed(axes)));
+    }
+    Shape output;
+    int64_t sizes[2];
+    for (size_t i = 0; i < 2; ++i) {
+      const int axis = axis_of(i, static_cast<int>(inputs[i].size()) + 1);
+      if (axis < 1 || axis > static_cast<int>(inputs[i].size())) {
+        return fail(concat("axes ", bracketed(axes), " must be axes of the inputs ",
+                           spelled(inputs), ", counted from 1"));
+      }
+      sizes[i] = inputs[i][static_cast<size_t>(axis - 1)];
+      Shape rest = inputs[i];
+      rest.erase(rest.begin() + axis - 1);
+      output.insert(output.end(), rest.begin(), rest.end());
+    }
+    if (sizes[0] != sizes[1]) {
+      return fail(concat("axes ", bracketed(axes), " of the inputs ", spelled(inputs),
+                         " have the sizes ", sizes[0], " and ", sizes[1]));
+    }
+    if (output.empty()) output = {1};
+    return LayerPlan{{std::move(output)}, {}};
+  }
+
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor>,
+                                 Context&) const override {
+    Tensor rows[2];
+    Shape output = {0};
+    for (size_t i = 0; i < 2; ++i) {
+      if (!inputs[i].valid()) return {inputs[i]};
+      Tensor x = axis_last(inputs[i], axis_of(i, inputs[i].rank()));
+      if (options_.normalize) x = normalized(x);
+      const Shape shape = x.shape();
+      output[0] = shape[0];
+      output.insert(output.end(), shape.begin() + 1, shape.end() - 1);
+      rows[i] = x.builder->reshape(x, {shape[0], -1, shape.back()});
+    }
+    if (output.size() == 1) output.push_back(1);
+    graph::Builder& builder = *rows[0].builder;
+    return {builder.reshape(builder.matmul(rows[0], rows[1], false, true), output)};
+  }
+
+ private:
+  int axis_of(size_t input, int rank) const {
+    const auto& axes = options_.axes.values;
+    const int64_t axis = axes.size() == 2 ? axes[input] : axes.front();
+    return static_cast<int>(axis < 0 ? axis + rank : axis);
+  }
+
+  DotOptions options_;
+};
+
 LayerPtr merge(std::string_view class_name, Combine combine, const MergeOptions& options) {
   return std::make_shared<Merge>(class_name, combine, options);
 }
@@ -121,6 +198,8 @@ LayerPtr multiply(MergeOptions options) { return merge("Multiply", graph::operat
 LayerPtr average(MergeOptions options) { return merge("Average", graph::operator+, options); }
 LayerPtr maximum(MergeOptions options) { return merge("Maximum", graph::maximum, options); }
 LayerPtr minimum(MergeOptions options) { return merge("Minimum", graph::minimum, options); }
+
+LayerPtr dot(DotOptions options) { return std::make_shared<Dot>(std::move(options)); }
 
 LayerPtr concatenate(ConcatenateOptions options) { return std::make_shared<Concatenate>(options); }
 

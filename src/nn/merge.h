@@ -1,8 +1,8 @@
 // The layers that make one tensor of several: Add, Subtract, Multiply, Average, Maximum, Minimum,
-// Concatenate.
+// Concatenate, Dot.
 #pragma once
 
-#include "nn/layer.h"
+#include "nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -40,5 +40,21 @@ struct ConcatenateOptions {
 
 // Tensors that are equal in all axes but one -> one after the other along that axis.
 LayerPtr concatenate(ConcatenateOptions options = {});
+
+struct DotOptions {
+  Sizes axes = -1;  // of both, or one for each; the batch is axis 0
+  bool normalize = false;
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&& field) {
+    field("axes", axes);
+    field("normalize", normalize);
+  }
+};
+
+// x [batch, x…], y [batch, y…] -> [batch, the other axes of x…, those of y…] ([batch, 1] if there
+// are none): the sums of products along one axis of each; `normalize` gives the cosines.
+LayerPtr dot(DotOptions options = {});
 
 }  // namespace lathe::nn

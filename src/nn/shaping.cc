@@ -57,27 +57,95 @@ class Reshape final : public UnaryLayer {
   ReshapeOptions options_;
 };
 
-class ZeroPadding2D final : public UnaryLayer {
+class Permute final : public UnaryLayer {
  public:
-  explicit ZeroPadding2D(ZeroPadding2DOptions options)
-      : UnaryLayer(options), options_(std::move(options)) {}
+  explicit Permute(PermuteOptions options)
+      : UnaryLayer(options), dims_(std::move(options.dims.values)) {}
 
-  std::string_view class_name() const override { return "ZeroPadding2D"; }
+  std::string_view class_name() const override { return "Permute"; }
+
+  Result<UnaryPlan> plan(const Shape& input) const override {
+    Shape sorted = dims_, output;
+    std::ranges::sort(sorted);
+    bool sound = sorted.size() == input.size();
+    for (size_t i = 0; sound && i < sorted.size(); ++i) {
+      sound = sorted[i] == static_cast<int64_t>(i) + 1;
+    }
+    if (!sound) {
+      return fail(concat("dims ", bracketed(dims_), " must name each of the axes 1 to ",
+                         input.size(), " of ", bracketed(input), " once"));
+    }
+    for (const int64_t axis : dims_) output.push_back(input[static_cast<size_t>(axis - 1)]);
+    return UnaryPlan{std::move(output), {}};
+  }
+
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
+    std::vector<int> order = {0};
+    for (const int64_t axis : dims_) order.push_back(static_cast<int>(axis));
+    return x.builder->permute(x, order);
+  }
+
+ private:
+  Shape dims_;
+};
+
+class RepeatVector final : public UnaryLayer {
+ public:
+  explicit RepeatVector(RepeatVectorOptions options) : UnaryLayer(options), n_(options.n) {}
+
+  std::string_view class_name() const override { return "RepeatVector"; }
+
+  Result<UnaryPlan> plan(const Shape& input) const override {
+    if (n_ < 1) return fail(concat("n must be a positive integer, got ", n_));
+    if (input.size() != 1) {
+      return fail(concat("takes examples of shape [channels], got ", bracketed(input)));
+    }
+    return UnaryPlan{{n_, input[0]}, {}};
+  }
+
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
+    const Shape shape = x.shape();
+    const Tensor row = x.builder->reshape(x, {shape[0], 1, shape[1]});
+    return x.builder->broadcast_to(row, {shape[0], n_, shape[1]});
+  }
+
+ private:
+  int64_t n_;
+};
+
+// Adds rows and columns of zeros around pictures, or takes some away.
+class Frame2D final : public UnaryLayer {
+ public:
+  Frame2D(std::string_view class_name, std::string_view option, bool crops, Sizes sizes,
+          std::string data_format, const auto& options)
+      : UnaryLayer(options),
+        class_name_(class_name),
+        option_(option),
+        crops_(crops),
+        sizes_(std::move(sizes)),
+        data_format_(std::move(data_format)) {}
+
+  std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_picture(input));
-    const auto& values = options_.padding.values;
+    TRY(check_data_format(data_format_));
+    const auto& values = sizes_.values;
     const bool sound =
         (values.size() == 1 || values.size() == 2 || values.size() == 4) &&
         std::ranges::all_of(values, [](int64_t v) { return v >= 0 && v <= INT32_MAX; });
     if (!sound) {
-      return fail(
-          concat("padding must be an integer of at least 0, two ([height, width]) or four "
-                 "([[top, bottom], [left, right]]), got ",
-                 bracketed(values)));
+      return fail(concat(option_,
+                         " must be an integer of at least 0, two ([height, width]) or four "
+                         "([[top, bottom], [left, right]]), got ",
+                         bracketed(values)));
     }
     const auto [top, bottom, left, right] = sides();
-    return UnaryPlan{{top + input[0] + bottom, left + input[1] + right, input[2]}, {}};
+    Shape output = {top + input[0] + bottom, left + input[1] + right, input[2]};
+    if (output[0] < 1 || output[1] < 1) {
+      return fail(concat(option_, ' ', bracketed(values), " leaves nothing of ", bracketed(input)));
+    }
+    return UnaryPlan{std::move(output), {}};
   }
 
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
@@ -92,13 +160,21 @@ class ZeroPadding2D final : public UnaryLayer {
   }
 
  private:
+  // What is added to each side; below zero where it is cropped.
   std::array<int64_t, 4> sides() const {
-    const auto& v = options_.padding.values;
-    if (v.size() == 4) return {v[0], v[1], v[2], v[3]};
-    return {v.front(), v.front(), v.back(), v.back()};
+    const auto& v = sizes_.values;
+    std::array<int64_t, 4> sides = {v.front(), v.front(), v.back(), v.back()};
+    if (v.size() == 4) std::ranges::copy(v, sides.begin());
+    if (crops_) {
+      for (int64_t& side : sides) side = -side;
+    }
+    return sides;
   }
 
-  ZeroPadding2DOptions options_;
+  std::string_view class_name_, option_;
+  bool crops_;
+  Sizes sizes_;
+  std::string data_format_;
 };
 
 }  // namespace
@@ -107,8 +183,20 @@ LayerPtr flatten(FlattenOptions options) { return std::make_shared<Flatten>(std:
 
 LayerPtr reshape(ReshapeOptions options) { return std::make_shared<Reshape>(std::move(options)); }
 
+LayerPtr permute(PermuteOptions options) { return std::make_shared<Permute>(std::move(options)); }
+
+LayerPtr repeat_vector(RepeatVectorOptions options) {
+  return std::make_shared<RepeatVector>(std::move(options));
+}
+
 LayerPtr zero_padding2d(ZeroPadding2DOptions options) {
-  return std::make_shared<ZeroPadding2D>(std::move(options));
+  return std::make_shared<Frame2D>("ZeroPadding2D", "padding", false, options.padding,
+                                   options.data_format, options);
+}
+
+LayerPtr cropping2d(Cropping2DOptions options) {
+  return std::make_shared<Frame2D>("Cropping2D", "cropping", true, options.cropping,
+                                   options.data_format, options);
 }
 
 }  // namespace lathe::nn

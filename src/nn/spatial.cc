@@ -8,15 +8,8 @@ namespace lathe::nn {
 
 namespace {
 
-Result<Shape> pair(std::string_view name, const Sizes& sizes) {
-  Shape values = sizes.values;
-  if (values.size() == 1) values.push_back(values[0]);
-  const bool positive =
-      std::ranges::all_of(values, [](int64_t value) { return value >= 1 && value <= INT32_MAX; });
-  if (values.size() == 2 && positive) return values;
-  return fail(
-      concat(name, " must be a positive integer or two of them, got ", bracketed(sizes.values)));
-}
+constexpr std::string_view kSpatial[] = {"steps", "height, width", "depth, height, width"};
+constexpr std::string_view kCounts[] = {"one", "two", "three"};
 
 Result<ops::Padding> padding(const std::string& name) {
   if (const auto found = ops::find_padding(name)) return *found;
@@ -25,23 +18,50 @@ Result<ops::Padding> padding(const std::string& name) {
 
 }  // namespace
 
-Status check_picture(const Shape& input) {
-  if (input.size() == 3) return {};
-  return fail(concat("takes examples of shape [height, width, channels], got ", bracketed(input)));
+Status check_spatial(size_t axes, const Shape& input) {
+  if (input.size() == axes + 1) return {};
+  return fail(concat("takes examples of shape [", kSpatial[axes - 1], ", channels], got ",
+                     bracketed(input)));
 }
 
-Result<Window2D> window2d(std::string_view size_name, const WindowArguments& arguments,
-                          const Shape& input) {
-  TRY(check_picture(input));
-  Window2D window;
-  ASSIGN_OR_RETURN(window.size, pair(size_name, arguments.size));
-  ASSIGN_OR_RETURN(window.options.strides, pair("strides", arguments.strides));
-  ASSIGN_OR_RETURN(window.options.dilations, pair("dilationRate", arguments.dilations));
-  ASSIGN_OR_RETURN(window.options.padding, padding(arguments.padding));
+Status check_data_format(const std::string& name) {
+  if (name == "channelsLast" || name == "channels_last") return {};
+  return fail(concat("dataFormat must be \"channelsLast\", got \"", name.substr(0, 60),
+                     "\"; put a Permute layer before"));
+}
+
+Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& sizes, int64_t least) {
+  Shape values = sizes.values;
+  if (values.size() == 1) values.resize(axes, values[0]);
+  const bool sound = std::ranges::all_of(
+      values, [least](int64_t value) { return value >= least && value <= INT32_MAX; });
+  if (values.size() == axes && sound) return values;
+  return fail(concat(name, " must be ",
+                     least == 1 ? "a positive integer" : "an integer of at least 0",
+                     axes == 1 ? "" : concat(" or ", kCounts[axes - 1], " of them"), ", got ",
+                     bracketed(sizes.values)));
+}
+
+Result<Window> window(size_t axes, std::string_view size_name, const WindowArguments& arguments,
+                      const Shape& input) {
+  TRY(check_spatial(axes, input));
+  TRY(check_data_format(arguments.data_format));
+  Window window;
+  ASSIGN_OR_RETURN(window.size, one_per_axis(axes, size_name, arguments.size));
+  ASSIGN_OR_RETURN(window.options.strides, one_per_axis(axes, "strides", arguments.strides));
+  ASSIGN_OR_RETURN(window.options.dilations,
+                   one_per_axis(axes, "dilationRate", arguments.dilations));
+  if (axes == 1 && arguments.padding == "causal") {
+    window.options.padding = ops::Padding::Explicit;
+    window.options.before = {(window.size[0] - 1) * window.options.dilations[0]};
+    window.options.after = {0};
+  } else {
+    ASSIGN_OR_RETURN(window.options.padding, padding(arguments.padding));
+  }
   const Shape spatial(input.begin(), input.end() - 1);
-  ASSIGN_OR_RETURN(const auto axes,
+  ASSIGN_OR_RETURN(const auto windows,
                    ops::window_axes(bracketed(input), spatial, window.size, window.options));
-  for (const ops::WindowAxis& axis : axes) window.out.push_back(axis.out);
+  for (const ops::WindowAxis& axis : windows) window.out.push_back(axis.out);
   return window;
 }
 

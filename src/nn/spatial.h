@@ -1,5 +1,5 @@
-// What the layers over pictures [height, width, channels] share: options that are one number or one
-// for each axis, and paddings by name.
+// What the layers over [spatial…, channels] share, with one to three spatial axes: options that are
+// one number or one for each axis, and paddings by name.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,26 @@ struct Sizes {
 
 struct WindowArguments {
   Sizes size, strides, dilations;
-  std::string padding;  // "valid", "same"
+  std::string padding;      // "valid", "same"; "causal" over one axis
+  std::string data_format;  // "channelsLast"
 };
 
-// A window over [height, width].
-struct Window2D {
+// A window over the spatial axes.
+struct Window {
   Shape size;
   ops::WindowOptions options;
-  Shape out;  // [height, width] of the result
+  Shape out;  // spatial axes of the result
 };
 
-// Errors name the argument, `input` where it is no picture or too small.
-Result<Window2D> window2d(std::string_view size_name, const WindowArguments& arguments,
-                          const Shape& input);
-Status check_picture(const Shape& input);
+// Errors name the argument, `input` where it is not [spatial…, channels] or too small.
+Result<Window> window(size_t axes, std::string_view size_name, const WindowArguments& arguments,
+                      const Shape& input);
+// An error unless an example has the channels behind this many spatial axes.
+Status check_spatial(size_t axes, const Shape& input);
+inline Status check_picture(const Shape& input) { return check_spatial(2, input); }
+Status check_data_format(const std::string& name);
+// The numbers of one option for `axes` axes; each at least `least`.
+Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& sizes,
+                           int64_t least = 1);
 
 }  // namespace lathe::nn

@@ -1,0 +1,33 @@
+// The layer LayerNormalization: every example by its own statistics. Ba, Kiros, Hinton, "Layer
+// normalization", 2016.
+#pragma once
+
+#include "nn/spatial.h"
+
+namespace lathe::nn {
+
+struct LayerNormalizationOptions {
+  Sizes axis = -1;  // one or several, of the tensor, the batch included
+  double epsilon = 1e-3;
+  bool center = true;
+  bool scale = true;
+  Choice beta_initializer = "zeros";
+  Choice gamma_initializer = "ones";
+  LAYER_OPTIONS;
+
+  // field("jsonKey", member) for every own member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("axis", axis);
+    field("epsilon", epsilon);
+    field("center", center);
+    field("scale", scale);
+    field("betaInitializer", beta_initializer);
+    field("gammaInitializer", gamma_initializer);
+  }
+};
+
+// [batch, …] -> the same shape; weights gamma, beta of the sizes of the axes.
+LayerPtr layer_normalization(LayerNormalizationOptions options);
+
+}  // namespace lathe::nn
