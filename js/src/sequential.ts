@@ -341,8 +341,8 @@ export class Sequential implements Trainee, Tunable, Storable {
     const rate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
     const optimizer = this.#optimizer && { ...this.#optimizer, learningRate: rate };
     const training = this.#loss && optimizer && { loss: this.#loss, optimizer, metrics };
-    const { name } = this;
-    return { name, layers: this.#layers, summary: compiled.summary, training, states };
+    const config = { name: this.name, layers: this.#layers };
+    return { config, summary: compiled.summary, training, states };
   }
 
   /** @internal */

@@ -1,7 +1,7 @@
 /** What those who save and load a model need of it. Knows no format. */
 import type { ModelSummary } from './abi.js';
+import type { Network } from './io/layer_tables.js';
 import type { CompileDescription } from './io/training_config.js';
-import type { LayerConfig } from './layers.js';
 import type { DataArray, DType } from './tensor.js';
 
 /** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
@@ -14,8 +14,8 @@ export interface State {
 
 /** What a model shows to those who save it. */
 export interface StoredModel {
-  name: string;
-  layers: readonly LayerConfig[];
+  /** As the core reads it. */
+  config: Network;
   summary: ModelSummary;
   /** What `compile` was given, if it was. */
   training: CompileDescription | undefined;

@@ -1,5 +1,6 @@
 /** The weights of a model: copied out, and replaced all together or not at all. */
 import { LatheError } from '../errors.js';
+import type { ModelSummary } from '../abi.js';
 import type { State, StoredModel } from '../storable.js';
 import type { NamedArray } from './weights.js';
 
@@ -9,12 +10,35 @@ export function weightStates({ summary, states }: StoredModel): State[] {
   return summary.weights.map(({ name }) => byName.get(name)!);
 }
 
-/** Copies of states. */
-export function copies(states: readonly State[], group?: string): NamedArray[] {
-  return states.map(({ name, shape, dtype, values }) => {
-    const copy = { name, shape, dtype, data: values.slice() };
-    return group === undefined ? copy : { ...copy, group };
-  });
+/**
+ * The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
+ * that a layer is nested in. Where two would be equal, both stay whole.
+ */
+export function savedNames({ layers, weights }: ModelSummary): Map<string, string> {
+  const short = weights.map(({ name }) => withoutModels(name, layers));
+  const isTwice = (name: string) => short.indexOf(name) !== short.lastIndexOf(name);
+  return new Map(
+    weights.map(({ name }, at) => [name, isTwice(short[at]!) ? name : short[at]!] as const),
+  );
+}
+
+type Placed = ModelSummary['layers'][number] & { layers?: Placed[] };
+
+function withoutModels(name: string, layers: readonly Placed[]): string {
+  const model = layers.find((each) => each.layers && name.startsWith(`${each.name}/`));
+  if (model === undefined) return name;
+  return withoutModels(name.slice(model.name.length + 1), model.layers!);
+}
+
+/** Copies of weights by their saved names. */
+export function weightArrays(model: StoredModel): NamedArray[] {
+  const names = savedNames(model.summary);
+  return weightStates(model).map(({ name, shape, dtype, values }) => ({
+    name: names.get(name)!,
+    shape,
+    dtype,
+    data: values.slice(),
+  }));
 }
 
 /**
@@ -28,11 +52,13 @@ export function assignWeights(
   where: string,
 ): void {
   const states = weightStates(model);
+  const names = savedNames(model.summary);
+  const byName = new Map(arrays.map((array) => [plainName(array.name), array]));
   const left = new Set(arrays);
   const pairs: [State, NamedArray][] = [];
   const missing: string[] = [];
   for (const state of states) {
-    const array = [...left].find(({ name }) => plainName(name) === state.name);
+    const array = byName.get(state.name) ?? byName.get(names.get(state.name)!);
     if (array === undefined) {
       missing.push(state.name);
       continue;

@@ -1,12 +1,14 @@
 /** Loads models in the layers format of TensorFlow.js. */
+import type { ModelSummary } from '../abi.js';
 import { LatheError } from '../errors.js';
 import { Sequential } from '../sequential.js';
 import { type IOHandler, type LoadOptions, type ModelArtifacts, weightBytes } from './artifacts.js';
 import { openHandler } from './handlers.js';
+import type { Network } from './layer_tables.js';
 import { assignOptimizer } from './optimizer_state.js';
 import { storable } from '../storable.js';
 import { assignWeights } from './assign_weights.js';
-import { fromTopology } from './topology.js';
+import { readTopology } from './read_topology.js';
 import { fromTrainingConfig } from './training_config.js';
 import { decodeWeights, type NamedArray } from './weights.js';
 
@@ -21,12 +23,18 @@ export async function loadLayersModel(
   if (modelTopology === undefined) {
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
   }
-  const description = fromTopology(modelTopology, where);
+  const { network, lastAxes, leftOut } = readTopology(modelTopology, where);
   const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
   const gathered = arrays.filter(({ group }) => group === 'optimizer');
   let model: Sequential | undefined;
   try {
-    model = new Sequential(description);
+    model = modelOf(network);
+    checkLastAxes(lastAxes, model[storable].summary.layers);
+    if (leftOut.length > 0) {
+      const names = leftOut.slice(0, 3).join(', ');
+      const rest = leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '';
+      console.warn(`tensorlathe: ${where}: training will go without ${names}${rest}`);
+    }
     if (trainingConfig !== undefined && trainingConfig !== null) {
       compileAs(model, trainingConfig, where);
     }
@@ -41,6 +49,26 @@ export async function loadLayersModel(
     model?.dispose();
     if (!(error instanceof LatheError) || error.message.startsWith(where)) throw error;
     throw new LatheError(`${where}: ${error.message}`, { cause: error });
+  }
+}
+
+/** A model of these layers, with first weights. */
+function modelOf({ name, layers, inputs }: Network): Sequential {
+  if (inputs !== undefined) throw new LatheError('graphs of layers cannot be loaded');
+  return new Sequential({ name, layers: [...layers] });
+}
+
+type Placed = ModelSummary['layers'][number] & { layers?: Placed[] };
+
+/** Error: a layer works along another axis than the last. */
+function checkLastAxes(axes: ReadonlyMap<string, number>, layers: readonly Placed[]): void {
+  for (const { name, outputShape, layers: inner } of layers) {
+    if (inner !== undefined) checkLastAxes(axes, inner);
+    const axis = axes.get(name) ?? outputShape.length - 1;
+    if (axis === outputShape.length - 1) continue;
+    throw new LatheError(
+      `layer "${name}" works along axis ${axis} of ${outputShape.length}; only the last is known`,
+    );
   }
 }
 

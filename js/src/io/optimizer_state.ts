@@ -1,6 +1,7 @@
 /** What an optimiser has gathered <-> the optimiser weights of TensorFlow.js. */
 import { LatheError } from '../errors.js';
 import type { State, StoredModel } from '../storable.js';
+import { savedNames } from './assign_weights.js';
 import type { NamedArray } from './weights.js';
 
 const prefix = 'optimizer/';
@@ -16,6 +17,7 @@ function slotName({ name }: State): { slot: string; weight: string } | undefined
 export function optimizerArrays({ states, summary, training }: StoredModel): NamedArray[] {
   const steps = states.find(({ name }) => name === `${prefix}step`);
   if (steps === undefined) return [];
+  const names = savedNames(summary);
   const slots = [...new Set(states.flatMap((state) => slotName(state)?.slot ?? []))];
   const count = Int32Array.of(Math.round(steps.values[0]!));
   const arrays: NamedArray[] = [{ name: 'iter', shape: [], dtype: 'int32', data: count, group }];
@@ -26,7 +28,7 @@ export function optimizerArrays({ states, summary, training }: StoredModel): Nam
       const state = states.find(({ name }) => name === `${prefix}${slot}/${weight}`);
       const data = state?.values.slice() ?? new Float32Array(like.values.length);
       const { shape, dtype } = like;
-      arrays.push({ name: `${weight}/${slot}`, shape, dtype, data, group });
+      arrays.push({ name: `${names.get(weight)!}/${slot}`, shape, dtype, data, group });
     }
   }
   return arrays;
@@ -40,10 +42,11 @@ function slotOrder(slots: string[], training: StoredModel['training']): string[]
 
 /** Gives a model what its optimiser had gathered. Error: a tensor is missing or of another shape. */
 export function assignOptimizer(
-  { states, training }: StoredModel,
+  { states, summary, training }: StoredModel,
   arrays: readonly NamedArray[],
   where: string,
 ): void {
+  const names = savedNames(summary);
   const find = (name: string) => arrays.find((each) => each.name === name);
   const steps = Number(find('iter')?.data[0] ?? 0);
   const writes: (() => void)[] = [];
@@ -51,7 +54,7 @@ export function assignOptimizer(
     const found = slotName(state);
     if (state.name === `${prefix}step`) writes.push(() => (state.values[0] = steps));
     else if (found !== undefined) {
-      const name = `${found.weight}/${found.slot}`;
+      const name = `${names.get(found.weight) ?? found.weight}/${found.slot}`;
       const array = find(name);
       if (array?.shape.join() !== state.shape.join()) {
         const got = array === undefined ? 'is missing' : `has shape [${array.shape.join(',')}]`;

@@ -4,8 +4,8 @@ import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './arti
 import { openHandler } from './handlers.js';
 import { optimizerArrays } from './optimizer_state.js';
 import { type Storable, storable } from '../storable.js';
-import { copies, weightStates } from './assign_weights.js';
-import { toTopology } from './topology.js';
+import { weightArrays } from './assign_weights.js';
+import { writeTopology } from './write_topology.js';
 import { toTrainingConfig } from './training_config.js';
 import { encodeWeights } from './weights.js';
 
@@ -29,9 +29,9 @@ export function toArtifacts(
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
   const stored = model[storable];
-  const { name, layers, summary, training } = stored;
-  const modelTopology = toTopology({ name, layers: [...layers] }, summary);
-  const weights = copies(weightStates(stored));
+  const { config, summary, training } = stored;
+  const modelTopology = writeTopology(config, summary);
+  const weights = weightArrays(stored);
   const gathered = includeOptimizer ? optimizerArrays(stored) : [];
   const artifacts: ModelArtifacts = {
     modelTopology,

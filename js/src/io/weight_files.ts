@@ -5,7 +5,7 @@ import type { IOHandler } from './artifacts.js';
 import { artifactsOf, nameOf, weightsOf } from './load.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { type Storable, storable } from '../storable.js';
-import { assignWeights, copies, weightStates } from './assign_weights.js';
+import { assignWeights, weightArrays } from './assign_weights.js';
 import type { NamedArray } from './weights.js';
 
 /** A file by its address, its content, or a whole saved model. */
@@ -19,7 +19,7 @@ export interface LoadWeightsArgs {
 
 /** The weights of a model as the bytes of a safetensors file. */
 export function toSafetensors(model: Storable): Uint8Array<ArrayBuffer> {
-  return encodeSafetensors(copies(weightStates(model[storable])));
+  return encodeSafetensors(weightArrays(model[storable]));
 }
 
 /** As `model.saveWeights`. */

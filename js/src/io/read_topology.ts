@@ -1,0 +1,250 @@
+/**
+ * The topology of Keras and TensorFlow.js -> a model as the core reads it: names by rule, exceptions from
+ * tables. Knows no layer: what a class takes is what the core says of it.
+ */
+import { LatheError } from '../errors.js';
+import { isObject } from './artifacts.js';
+import {
+  activationLayers,
+  type Config,
+  type KerasLayer,
+  modelClasses,
+  type Network,
+  type NetworkLayer,
+  neutral,
+  readTables,
+  type Reference,
+  tableOf,
+  type Tables,
+} from './layer_tables.js';
+import { findName, toCamelCase } from './names.js';
+
+/** A model and what else its topology says. */
+export interface ReadTopology {
+  network: Network;
+  /** Axes that must be the last of the layer's output, by the name of the layer. */
+  lastAxes: Map<string, number>;
+  /** Options that only training would notice, and that the class of the layer does not have. */
+  leftOut: string[];
+}
+
+/**
+ * The model that a topology describes. Errors: an unknown class, with the name of the layer; an
+ * option that the class does not have and that would change the result; a graph that is none.
+ */
+export function readTopology(topology: unknown, file: string): ReadTopology {
+  const reader = new TopologyReader(file, readTables());
+  const model =
+    isObject(topology) && isObject(topology.model_config) ? topology.model_config : topology;
+  if (!isObject(model)) throw new LatheError(`${file}: the topology must be an object`);
+  const network = reader.model(model.class_name, model.config);
+  return { network, lastAxes: reader.lastAxes, leftOut: reader.leftOut };
+}
+
+class TopologyReader {
+  readonly lastAxes: ReadTopology['lastAxes'] = new Map();
+  readonly leftOut: string[] = [];
+
+  constructor(
+    private readonly file: string,
+    private readonly known: Tables,
+  ) {}
+
+  model(className: unknown, config: unknown): Network {
+    if (!modelClasses.includes(className as string)) {
+      return this.#fail(`models of class ${JSON.stringify(className)} cannot be loaded`);
+    }
+    const listed = isObject(config) ? config.layers : config;
+    if (!Array.isArray(listed)) return this.#fail('the topology has no layers');
+    const layers = listed.map((layer) => this.#checked(layer));
+    const name = isObject(config) && typeof config.name === 'string' ? config.name : undefined;
+    if (className !== 'Sequential') return this.#graph(name ?? 'model', layers, config as Config);
+    return { name: name ?? 'sequential', layers: this.#withoutInputs(layers) };
+  }
+
+  #checked(layer: unknown): KerasLayer {
+    const given = (isObject(layer) ? layer : {}) as Partial<KerasLayer>;
+    const { class_name, config } = given;
+    const isModel = modelClasses.includes(class_name as string);
+    if (typeof class_name !== 'string' || !(isObject(config) || (isModel && config))) {
+      return this.#fail('a layer of the topology has no class_name or no config');
+    }
+    return { ...given, class_name, config: isModel ? config : { ...config } };
+  }
+
+  /** An InputLayer becomes the input shape of the layer after it. */
+  #withoutInputs(layers: KerasLayer[]): NetworkLayer[] {
+    let inputShape: unknown;
+    const result: NetworkLayer[] = [];
+    for (const layer of layers) {
+      if (layer.class_name === 'InputLayer') {
+        inputShape = layer.config.batch_input_shape ?? layer.config.batch_shape;
+        continue;
+      }
+      if (inputShape !== undefined) layer.config.batch_input_shape ??= inputShape;
+      inputShape = undefined;
+      result.push(this.#layer(layer));
+    }
+    return result;
+  }
+
+  #graph(name: string, layers: KerasLayer[], config: Config): Network {
+    const isInput = ({ class_name }: KerasLayer) => class_name === 'InputLayer';
+    const nameOf = (layer: KerasLayer) => String(layer.name ?? layer.config.name);
+    const calls = new Map(layers.map((layer) => [nameOf(layer), this.#calls(layer)]));
+    const results = this.#references(config.output_layers, 'output_layers');
+    const all = [...results, ...[...calls.values()].flat(2)];
+    // A nested model counts its own making as its first call.
+    const nested = layers.filter((layer) => modelClasses.includes(layer.class_name)).map(nameOf);
+    const early = nested.filter((each) =>
+      all.every(([giver, call = 0]) => giver !== each || call > 0),
+    );
+    const shifted = ([giver, call = 0, output = 0]: Reference): Reference => [
+      giver,
+      early.includes(giver) ? call - 1 : call,
+      output,
+    ];
+    const inputs = this.#references(config.input_layers, 'input_layers').map(([giver]) => {
+      const layer = layers.find((each) => isInput(each) && nameOf(each) === giver);
+      const shape = layer?.config.batch_input_shape ?? layer?.config.batch_shape;
+      if (!Array.isArray(shape))
+        return this.#fail(`the input ${JSON.stringify(giver)} has no shape`);
+      return { name: giver, shape: this.#sizes(shape, `input ${JSON.stringify(giver)}`) };
+    });
+    return {
+      name,
+      inputs,
+      layers: layers
+        .filter((layer) => !isInput(layer))
+        .map((layer) => ({
+          ...this.#layer(layer),
+          inputs: calls.get(nameOf(layer))!.map((call) => call.map(shifted)),
+        })),
+      outputs: results.map(shifted),
+    };
+  }
+
+  /** What each call of a layer reads. */
+  #calls(layer: KerasLayer): Reference[][] {
+    const where = `the inbound_nodes of layer ${JSON.stringify(layer.name)}`;
+    const { inbound_nodes: nodes = [] } = layer;
+    if (!Array.isArray(nodes)) return this.#fail(`${where} must be an array`);
+    return nodes.map((node) => this.#references(node, where));
+  }
+
+  /** One reference, or an array of them. */
+  #references(value: unknown, where: string): Reference[] {
+    const listed = Array.isArray(value) && typeof value[0] === 'string' ? [value] : value;
+    if (!Array.isArray(listed))
+      return this.#fail(`${where} must be an array of [name, call, output]`);
+    return listed.map((each: unknown) => {
+      const [name, call = 0, output = 0, options] = (Array.isArray(each) ? each : []) as unknown[];
+      if (typeof name !== 'string' || !isCount(call) || !isCount(output)) {
+        return this.#fail(`${where}: ${JSON.stringify(each)} must be [name, call, output]`);
+      }
+      const given = isObject(options) ? Object.entries(options) : [];
+      const used = given.find(([, setting]) => setting !== null && setting !== false);
+      if (used !== undefined) {
+        return this.#fail(
+          `${where}: a call with ${used[0]} = ${JSON.stringify(used[1])} is not known`,
+        );
+      }
+      return [name, call, output];
+    });
+  }
+
+  #layer({ class_name: className, config }: KerasLayer): NetworkLayer {
+    const where = `layer ${JSON.stringify(config.name)} (${className})`;
+    if (modelClasses.includes(className)) {
+      const inner = this.model(className, config);
+      return { class: className === 'Sequential' ? className : 'Model', config: inner };
+    }
+    const options = this.known.options[className];
+    if (options !== undefined) {
+      return { class: className, config: this.#config(config, options, where) };
+    }
+    const activation = activationLayers[className];
+    if (activation === undefined) {
+      const classes = Object.keys(this.known.options).join(', ');
+      return this.#fail(`${where} is of an unknown class; known: ${classes}`);
+    }
+    const { parameters } = this.known.activations.find(({ name }) => name === activation)!;
+    const names = parameters.map(({ name }) => name);
+    const read = this.#config(config, [...names, ...this.known.options.Activation!], where);
+    const chosen: Config = { name: activation };
+    for (const name of names) {
+      if (read[name] !== undefined) chosen[name] = read[name];
+      delete read[name];
+    }
+    return { class: 'Activation', config: { ...read, activation: chosen } };
+  }
+
+  #config(config: Config, options: readonly string[], where: string): Config {
+    const result: Config = {};
+    for (const [key, value] of Object.entries(config)) {
+      if (value === null || value === undefined) continue;
+      const name = toCamelCase(key);
+      const isKnown = options.includes(name);
+      if (name === 'batchInputShape' && !isKnown) {
+        if (!Array.isArray(value)) return this.#fail(`${where}: ${key} must be an array`);
+        result.inputShape = this.#sizes(value, where);
+      } else if (isKnown) result[name] = this.#value(name, value, where);
+      else if (name === 'axis' && Number([value].flat()[0]) > 0 && [value].flat().length === 1) {
+        this.lastAxes.set(String(config.name), Number([value].flat()[0]));
+      } else if (/(Regularizer|Constraint)$/.test(name)) this.leftOut.push(`${key} of ${where}`);
+      else if (!isNeutral(name, value)) {
+        this.#fail(`${where} has the option ${key} = ${JSON.stringify(value)}, which is not known`);
+      }
+    }
+    return result;
+  }
+
+  /** A shape without its batch. */
+  #sizes(shape: unknown[], where: string): number[] {
+    const sizes = shape.slice(1);
+    if (sizes.every((size) => typeof size === 'number')) return sizes;
+    return this.#fail(`${where}: sizes must be known, but the shape is ${JSON.stringify(shape)}`);
+  }
+
+  #value(name: string, value: unknown, where: string): unknown {
+    const table = tableOf(name);
+    if (table === undefined) {
+      if (name === 'axis' && Array.isArray(value) && value.length === 1) return value[0] as unknown;
+      return typeof value === 'string' && name !== 'name' ? toCamelCase(value) : value;
+    }
+    const rows = this.known[table];
+    const { name: given, parameters } = splitChoice(value);
+    const known = rows.map((row) => row.name);
+    const chosen = typeof given === 'string' ? findName(given, known) : undefined;
+    if (chosen === undefined) {
+      return this.#fail(
+        `${where}: ${name} ${JSON.stringify(given)} is not known; known: ${known.join(', ')}`,
+      );
+    }
+    const names = rows.find((row) => row.name === chosen)!.parameters.map((each) => each.name);
+    const used = Object.entries(parameters)
+      .map(([key, each]) => [toCamelCase(key), typeof each === 'string' ? toCamelCase(each) : each])
+      .filter(([key, each]) => names.includes(key as string) && each !== null);
+    return used.length === 0 ? chosen : { name: chosen, ...Object.fromEntries(used) };
+  }
+
+  #fail(what: string): never {
+    throw new LatheError(`${this.file}: ${what}`);
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 0;
+}
+
+/** "relu" or {class_name, config} as name and parameters. */
+function splitChoice(value: unknown): { name: unknown; parameters: Config } {
+  if (!isObject(value)) return { name: value, parameters: {} };
+  return { name: value.class_name, parameters: isObject(value.config) ? value.config : {} };
+}
+
+function isNeutral(name: string, value: unknown): boolean {
+  if (value === false || (Array.isArray(value) && value.length === 0)) return true;
+  const allowed = neutral[name];
+  return allowed === 'any' || [value].flat().every((each) => allowed?.includes(each));
+}

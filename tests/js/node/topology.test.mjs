@@ -1,0 +1,153 @@
+// Graphs of layers in the topology of Keras: shared layers, nested models, several inputs and outputs, to the core and back.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import { readTopology } from '../../../js/dist/io/read_topology.js';
+import { writeTopology } from '../../../js/dist/io/write_topology.js';
+import { CoreModel } from '../../../js/dist/program.js';
+import 'tensorlathe';
+import { refuses } from '../lib.mjs';
+import { mutations } from '../mutate.mjs';
+
+/** A model of TensorFlow.js: a shared layer, a nested model called twice, two outputs. */
+function theirGraph() {
+  const inner = tf.sequential({
+    name: 'inner',
+    layers: [tf.layers.dense({ units: 3, inputShape: [4], activation: 'relu', name: 'deep' })],
+  });
+  const [a, b] = ['a', 'b'].map((name) => tf.input({ shape: [4], name }));
+  const shared = tf.layers.dense({ units: 4, name: 'shared' });
+  const [u, v] = [a, b].map((each) => inner.apply(shared.apply(each)));
+  const both = tf.layers.concatenate({ name: 'both' }).apply([u, v]);
+  return tf.model({ inputs: [a, b], outputs: [both, v], name: 'graph' });
+}
+
+async function savedBy(model) {
+  let artifacts;
+  await model.save({ save: async (given) => ((artifacts = given), {}) });
+  return artifacts;
+}
+
+const { modelTopology } = await savedBy(theirGraph());
+const read = (topology) => readTopology(topology, 'model.json').network;
+const make = (network) => new CoreModel({ seed: 1, ...network });
+
+test('a graph of TensorFlow.js is one of the core', () => {
+  const network = read(modelTopology);
+  assert.deepEqual(network.inputs, [
+    { name: 'a', shape: [4] },
+    { name: 'b', shape: [4] },
+  ]);
+  const calls = Object.fromEntries(
+    network.layers.map(({ config, inputs }) => [config.name, inputs]),
+  );
+  assert.deepEqual(calls, {
+    shared: [[['a', 0, 0]], [['b', 0, 0]]],
+    inner: [[['shared', 0, 0]], [['shared', 1, 0]]],
+    both: [
+      [
+        ['inner', 0, 0],
+        ['inner', 1, 0],
+      ],
+    ],
+  });
+  assert.deepEqual(network.outputs, [
+    ['both', 0, 0],
+    ['inner', 1, 0],
+  ]);
+  const core = make(network);
+  assert.equal(core.summary.totalParams, 4 * 4 + 4 + 4 * 3 + 3);
+  core.free();
+});
+
+test('a graph is written as TensorFlow.js reads it', async () => {
+  const network = read(modelTopology);
+  const core = make(network);
+  const written = writeTopology(network, core.summary);
+  assert.deepEqual(read(written), network);
+  const load = async () => ({
+    modelTopology: written,
+    weightSpecs: [],
+    weightData: new ArrayBuffer(),
+  });
+  const model = await tf.loadLayersModel({ load }, { strict: false });
+  const theirs = theirGraph();
+  const names = (each) => each.weights.map(({ originalName, shape }) => [originalName, ...shape]);
+  assert.deepEqual(names(model), names(theirs));
+  model.setWeights(theirs.getWeights());
+  const inputs = [tf.tensor2d([[1, 2, 3, 4]]), tf.tensor2d([[-1, 0.5, 2, 1]])];
+  const values = (each) => each.predict(inputs).map((output) => [...output.dataSync()]);
+  assert.deepEqual(values(model), values(theirs));
+  core.free();
+});
+
+test('a frozen nested model is written as frozen layers', () => {
+  const network = read(modelTopology);
+  const inner = network.layers.find(({ config }) => config.name === 'inner');
+  inner.config.trainable = false;
+  const core = make(network);
+  const { layers } = writeTopology(network, core.summary).config;
+  const frozen = layers.flatMap(({ config }) => config.layers ?? []);
+  assert.deepEqual(
+    frozen.map(({ config }) => [config.name, config.trainable]),
+    [['deep', false]],
+  );
+  core.free();
+});
+
+test('broken graphs are told', () => {
+  const change = (edit) => {
+    const copy = structuredClone(modelTopology);
+    edit(copy.config, copy.config.layers);
+    return () => make(read(copy));
+  };
+  refuses(
+    change((_, all) => (all[2].inbound_nodes = 3)),
+    /inbound_nodes of layer "shared" must be/,
+  );
+  refuses(
+    change((_, all) => (all[2].inbound_nodes = [[['a', -1, 0]]])),
+    /must be \[name, call, output\]/,
+  );
+  refuses(
+    change((_, all) => (all[2].inbound_nodes = [[['z', 0, 0]]])),
+    /call 0 of "z" is not there/,
+  );
+  refuses(
+    change((_, all) => (all[2].inbound_nodes[0][0][3] = { mask: 'm' })),
+    /a call with mask = "m"/,
+  );
+  refuses(
+    change((config) => delete config.output_layers),
+    /output_layers must be an array/,
+  );
+  refuses(
+    change((config) => (config.input_layers = [['shared', 0, 0]])),
+    /the input "shared" has no shape/,
+  );
+  refuses(
+    change((_, all) => (all[0].config.batch_input_shape = [null, null])),
+    /input "a": sizes must be known, but the shape is \[null,null\]/,
+  );
+});
+
+test('damaged graphs give a model or a LatheError', () => {
+  const bytes = Buffer.from(JSON.stringify(modelTopology));
+  let [made, refused] = [0, 0];
+  for (const mutated of mutations(bytes, 1500)) {
+    let topology;
+    try {
+      topology = JSON.parse(Buffer.from(mutated).toString());
+    } catch {
+      continue;
+    }
+    try {
+      make(read(topology)).free();
+      ++made;
+    } catch (error) {
+      assert.equal(error.name, 'LatheError', error.stack);
+      ++refused;
+    }
+  }
+  assert.ok(made > 10 && refused > 50, `${made} made, ${refused} refused`);
+});
