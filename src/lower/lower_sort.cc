@@ -63,10 +63,10 @@ Stmt SortSpace::store_at(ExprId slot, ExprId place) {
                      lookup_along(sort_.shape, axis_), place);
 }
 
-BufferRef SortSpace::add_scratch() {
+BufferRef SortSpace::add_scratch(const char* name, DType dtype) {
   const int64_t size = graph::element_count(x_.shape);
   return {loop::Space::Global,
-          nest_.context().add_buffer("places", DType::I32, size, loop::BufferRole::Temporary)};
+          nest_.context().add_buffer(name, dtype, size, loop::BufferRole::Temporary)};
 }
 
 Affine SortSpace::scratch_address(const Affine& place) const {

@@ -18,7 +18,9 @@ class RunMerger {
  public:
   explicit RunMerger(SortSpace& space)
       : space_(space), exprs_(space.exprs()), kernel_(space.kernel()) {
-    for (BufferRef& each : scratch_) each = space.add_scratch();
+    for (Runs& each : runs_) {
+      each = {space.add_scratch("values", space.dtype()), space.add_scratch("places", DType::I32)};
+    }
     left_ = kernel_.add_register("left", DType::I32, 1);
     right_ = kernel_.add_register("right", DType::I32, 1);
     takes_left_ = kernel_.add_register("takes_left", DType::Bool, 1);
@@ -45,16 +47,33 @@ class RunMerger {
       if (rest > width) append(body, merge(begin, width, rest, rest, last));
       if (rest > 0 && rest <= width) append(body, copy(begin, rest));
     }
-    from_scratch_ = true;
-    std::swap(scratch_[0], scratch_[1]);
+    is_first_ = false;
+    std::swap(runs_[0], runs_[1]);
     return body;
   }
 
-  // What the pass before left at this place.
-  ExprId place_at(ExprId place) {
-    if (!from_scratch_) return place;
-    return exprs_.load(scratch_[0], DType::I32, space_.scratch_address(0), {}, place,
-                       {1, space_.length()});
+  // Sorted elements and where they were.
+  struct Runs {
+    BufferRef values, places;
+  };
+
+  // What the pass before left here.
+  ExprId left_at(BufferRef buffer, DType dtype, ExprId here) {
+    return exprs_.load(buffer, dtype, space_.scratch_address(0), {}, here, {1, space_.length()});
+  }
+
+  ExprId value_at(ExprId here) {
+    return is_first_ ? space_.element_at(here) : left_at(runs_[0].values, space_.dtype(), here);
+  }
+
+  ExprId place_at(ExprId here) {
+    return is_first_ ? here : left_at(runs_[0].places, DType::I32, here);
+  }
+
+  void store(std::vector<Stmt>& body, const Affine& at, ExprId value, ExprId place) {
+    const Affine address = space_.scratch_address(at);
+    body.push_back(loop::store(runs_[1].values, address, value));
+    body.push_back(loop::store(runs_[1].places, address, place));
   }
 
   // The runs from begin and begin + middle on, up to begin + end; `count` elements of them.
@@ -63,12 +82,10 @@ class RunMerger {
     const ExprId left = exprs_.load(left_, DType::I32, 0),
                  right = exprs_.load(right_, DType::I32, 0);
     const ExprId takes_left = exprs_.load(takes_left_, DType::Bool, 0);
-    const ExprId x = place_at(left), y = place_at(right);
-    const ExprId in_order =
-        exprs_.apply(Op::Not, {space_.before(space_.element_at(y), space_.element_at(x))});
+    const ExprId in_order = exprs_.apply(Op::Not, {space_.before(value_at(right), value_at(left))});
     const ExprId has_left = exprs_.apply(Op::Lt, {left, exprs_.index(begin + middle)});
     const ExprId no_right = exprs_.apply(Op::Ge, {right, exprs_.index(begin + end)});
-    const ExprId chosen = exprs_.apply(Op::Select, {takes_left, x, y});
+    const ExprId chosen = exprs_.apply(Op::Select, {takes_left, left, right});
     const auto advanced = [&](ExprId place, ExprId taken) {
       return exprs_.apply(Op::Add, {place, exprs_.cast(taken, DType::I32)});
     };
@@ -78,8 +95,11 @@ class RunMerger {
     step.push_back(
         loop::store(takes_left_, 0,
                     exprs_.apply(Op::Or, {no_right, exprs_.apply(Op::And, {has_left, in_order})})));
-    step.push_back(last ? space_.store(at, chosen)
-                        : loop::store(scratch_[1], space_.scratch_address(at), chosen));
+    if (last) {
+      step.push_back(space_.store(at, place_at(chosen)));
+    } else {
+      store(step, at, value_at(chosen), place_at(chosen));
+    }
     step.push_back(loop::store(left_, 0, advanced(left, takes_left)));
     step.push_back(loop::store(right_, 0, advanced(right, exprs_.apply(Op::Not, {takes_left}))));
     std::vector<Stmt> body;
@@ -92,20 +112,18 @@ class RunMerger {
   std::vector<Stmt> copy(const Affine& begin, int64_t count) {
     const VarId var = kernel_.add_var("t", count);
     const Affine at = begin + Affine::variable(var);
-    const ExprId place = from_scratch_
-                             ? exprs_.load(scratch_[0], DType::I32, space_.scratch_address(at))
-                             : exprs_.index(at);
-    std::vector<Stmt> body;
-    body.push_back(loop::for_loop(var, LoopKind::Serial,
-                                  {loop::store(scratch_[1], space_.scratch_address(at), place)}));
+    const ExprId here = exprs_.index(at);
+    std::vector<Stmt> copied, body;
+    store(copied, at, value_at(here), place_at(here));
+    body.push_back(loop::for_loop(var, LoopKind::Serial, std::move(copied)));
     return body;
   }
 
   SortSpace& space_;
   loop::ExprBuilder& exprs_;
   loop::Kernel& kernel_;
-  BufferRef scratch_[2];  // the next pass reads the first
-  bool from_scratch_ = false;
+  Runs runs_[2];  // the next pass reads the first
+  bool is_first_ = true;
   BufferRef left_, right_, takes_left_;
 };
 

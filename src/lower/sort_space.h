@@ -29,7 +29,7 @@ class SortSpace {
   loop::Stmt store(const loop::Affine& slot, loop::ExprId place);
   loop::Stmt store_at(loop::ExprId slot, loop::ExprId place);
   // One number for each element of x, those of a row side by side.
-  loop::BufferRef add_scratch();
+  loop::BufferRef add_scratch(const char* name, loop::DType dtype);
   loop::Affine scratch_address(const loop::Affine& place) const;
 
   // The loops over the rows.
