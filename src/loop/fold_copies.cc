@@ -135,9 +135,9 @@ class Folder {
     bool copies = true;
     for_each_store(kernel.body, [&](const Stmt& stmt) {
       const Expr& value = kernel.exprs[static_cast<size_t>(stmt.value)];
-      copies = copies && value.kind == ExprKind::Load && value.buffer.space == Space::Global &&
-               stmt.buffer.space == Space::Global && (to.id < 0 || to == stmt.buffer) &&
-               (from.id < 0 || from == value.buffer);
+      copies = copies && value.kind == ExprKind::Load && !value.lookup && !stmt.lookup &&
+               value.buffer.space == Space::Global && stmt.buffer.space == Space::Global &&
+               (to.id < 0 || to == stmt.buffer) && (from.id < 0 || from == value.buffer);
       from = value.buffer;
       to = stmt.buffer;
     });

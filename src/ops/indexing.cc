@@ -47,8 +47,8 @@ Tensor sort(Tensor x, int axis, bool descending) {
 Tensor topk_indices(Tensor x, int k) {
   if (!x.valid()) return x;
   if (x.rank() == 0 || k < 0 || k > x.shape().back()) {
-    return x.builder->error(concat("topk: k is ", k, ", the last axis of x ", bracketed(x.shape()),
-                                   " must have as many elements at least"));
+    return x.builder->error(concat("topkIndices: k is ", k, ", the last axis of x ",
+                                   bracketed(x.shape()), " must have as many elements at least"));
   }
   return x.builder->sort(x, -1, /*descending=*/true, k);
 }

@@ -258,7 +258,7 @@ test('errors surface at the call that is wrong, and building goes on', () => {
     refuses(() => x.reshape([4]), /^reshape: \[2,3\]/);
     refuses(
       () => x.topk(4),
-      'topk: k is 4, the last axis of x [2,3] must have as many elements at least',
+      'topkIndices: k is 4, the last axis of x [2,3] must have as many elements at least',
     );
     refuses(() => x.sum(2), /^sum: reduce add: axes \[2\]/);
     refuses(() => x.slice([0, 4]), /^slice: begin \[0,4\]/);

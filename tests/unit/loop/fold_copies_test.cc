@@ -57,6 +57,7 @@ TEST(FoldCopies, LeavesWhatIsNoCopyOfConstants) {
       "kernel k { for i in 4 { y[i] = c[i] } }",
       "kernel k { for i in 4 { t[i] = c[i] } } kernel l { t[0] = x[1] }",
       "kernel k { for i in 4 { if 0 <= i - 1 < 2 { t[i] = c[i] } } }",
+      "kernel k { for i in 4 { t[i] = c[0 plus 1 * index(3 - i) < 4] } }",
   };
   for (const std::string_view body : bodies) {
     Module module = parsed(std::string(R"(
