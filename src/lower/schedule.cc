@@ -80,10 +80,11 @@ struct Tile {
   int32_t rows, columns;
 };
 
-// The tallest tile; of a small product one that divides the rows, which halves its code.
+// The tallest tile; of a small product one that divides the rows, which halves its code: training
+// steps are long. They multiply by no constants.
 int32_t most_rows(const ContractionShape& shape) {
   const int32_t most = shape.unit.fused ? kRows : kRowsUnfused;
-  if (shape.multiply_adds() >= kLittleWork) return most;
+  if (shape.wide_constant || shape.multiply_adds() >= kLittleWork) return most;
   for (int32_t rows = most; rows >= kFewestRows; --rows) {
     if (shape.rows() % rows == 0) return rows;
   }
