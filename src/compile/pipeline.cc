@@ -58,6 +58,7 @@ Pass lowering(lower::Style style) {
             state.loops = lower::lower(state.program, style, state.options.schedules,
                                        &state.executable.contractions,
                                        {features.relaxed_simd, features.wide_lanes});
+            state.program = {};  // large constants live on in the loops
             state.form = Form::Loop;
             return {};
           }};
@@ -126,6 +127,7 @@ Status emit_wasm(State& state) {
                                      contents, metadata(state.executable),
                                      {features.simd, features.simd && features.relaxed_simd,
                                       state.executable.threads}));
+  for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
   state.form = Form::Wasm;
   return {};
 }

@@ -167,7 +167,7 @@ class Folder {
       Buffer& each = module_.buffers[id];
       if (read[id] || each.role != BufferRole::Constant) continue;
       each.size = 0;
-      each.data.clear();
+      each.data = {};
     }
   }
 

@@ -69,13 +69,13 @@ void append_element(Bytes& out, const Element& element) {
   for (const Code& expression : element.expressions) append_code(out, expression);
 }
 
-void append_data(Bytes& out, const Data& data) {
+// All but the bytes.
+void append_data_head(Bytes& out, const Data& data) {
   const bool active = data.mode == SegmentMode::active;
   append_uleb128(out, !active ? 1u : data.memory != 0 ? 2u : 0u);
   if (active && data.memory != 0) append_uleb128(out, data.memory);
   if (active) append_code(out, data.offset);
   append_uleb128(out, data.bytes.size());
-  append_bytes(out, data.bytes);
 }
 
 // Instruction offsets are from the start of the body.
@@ -104,7 +104,7 @@ bool needs_data_count(const Module& module) {
   return false;
 }
 
-constexpr size_t kBesideData = 1 << 16;
+constexpr size_t kBehindData = 1 << 16;  // names and other sections of a usual module
 
 class Encoder {
  public:
@@ -119,6 +119,7 @@ class Encoder {
       Bytes content;
       const bool present = section_content(section, content);
       if (present) append_section(section, content);
+      if (section == Section::data) append_data();
       if (section == Section::code) place_code_offsets(content.size());
       customs(section);
     }
@@ -179,8 +180,7 @@ class Encoder {
           append_function(to, function);
         });
       case Section::data:
-        reserve_data(out);
-        return items(out, module_.data, append_data);
+        return false;  // append_data
     }
     return false;
   }
@@ -196,18 +196,31 @@ class Encoder {
     append_bytes(out, body);
   }
 
-  // Much of it would be copied whenever the bytes grow, also by the sections behind it.
-  void reserve_data(Bytes& content) {
-    size_t size = 0;
-    for (const Data& data : module_.data) size += data.bytes.size();
-    content.reserve(size + kBesideData);
-    out_.reserve(out_.size() + size + kBesideData);
-  }
-
   void append_section(Section section, const Bytes& content) {
     out_.push_back(kSectionIds[static_cast<uint8_t>(section)]);
     append_uleb128(out_, content.size());
     append_bytes(out_, content);
+  }
+
+  // Written in place, as it can be larger than all else together.
+  void append_data() {
+    if (module_.data.empty()) return;
+    Bytes count;
+    append_uleb128(count, module_.data.size());
+    std::vector<Bytes> heads(module_.data.size());
+    size_t size = count.size();
+    for (size_t i = 0; i < heads.size(); ++i) {
+      append_data_head(heads[i], module_.data[i]);
+      size += heads[i].size() + module_.data[i].bytes.size();
+    }
+    out_.reserve(out_.size() + size + kBehindData);
+    out_.push_back(kSectionIds[static_cast<uint8_t>(Section::data)]);
+    append_uleb128(out_, size);
+    append_bytes(out_, count);
+    for (size_t i = 0; i < heads.size(); ++i) {
+      append_bytes(out_, heads[i]);
+      append_bytes(out_, module_.data[i].bytes);
+    }
   }
 
   // Offsets within the section that has just been written become offsets in the module.
