@@ -121,6 +121,8 @@ export interface GraphRequest {
   /** With threads: nanoseconds that a kernel must take one of them to be split. */
   worthSplitting: number;
   schedules?: Schedules;
+  /** Whether convolutions may be computed by transformed tiles. */
+  winograd?: boolean;
   verify?: boolean;
   dumps?: string[];
 }

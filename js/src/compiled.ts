@@ -153,7 +153,7 @@ export class Compiled implements Tunable {
   #fits({ train, evaluate, predict, labels }: Wanted): boolean {
     const made = this.#request;
     if (made === undefined) return false;
-    const { features, worthSplitting } = engine();
+    const { features, worthSplitting, winograd } = engine();
     return (
       (train ?? made.batch.train) === made.batch.train &&
       (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
@@ -163,7 +163,8 @@ export class Compiled implements Tunable {
       features.relaxedSimd === made.features.relaxedSimd &&
       features.wideLanes === made.features.wideLanes &&
       features.threads === made.features.threads &&
-      worthSplitting === made.worthSplitting
+      worthSplitting === made.worthSplitting &&
+      winograd === made.winograd
     );
   }
 

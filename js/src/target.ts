@@ -15,16 +15,19 @@ export function features(): Omit<CompileRequest['features'], 'threads'> {
 }
 
 /** What decides whether a module fits. */
-export function engine(): Pick<CompileRequest, 'features' | 'worthSplitting'> {
+export function engine(): Required<
+  Pick<CompileRequest, 'features' | 'worthSplitting' | 'winograd'>
+> {
   return {
     features: { ...features(), threads: env().threads.count > 1 },
+    winograd: env().get('WINOGRAD'),
     worthSplitting: env().get('THREADS_MIN_WORK'),
   };
 }
 
 /** What compile requests say of the target. */
 export function target(): Required<
-  Pick<CompileRequest, 'features' | 'worthSplitting' | 'schedules'>
+  Pick<CompileRequest, 'features' | 'worthSplitting' | 'winograd' | 'schedules'>
 > {
   return { ...engine(), schedules: schedules.of(targetName()) };
 }

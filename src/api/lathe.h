@@ -53,10 +53,10 @@ LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model)
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
  * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
- * "worthSplitting": 8000, "verify": false, "dumps": ["after:PASS"], "schedules": {"KEY": {"rows":
- * 4, "columns": 8}}}; every key may be left out. Without a loss there are only the entries predict
- * and predict_1. For several outputs loss, labels and lossWeights may be arrays, null for an output
- * without a loss. Returns a handle > 0. */
+ * "worthSplitting": 8000, "winograd": true, "verify": false, "dumps": ["after:PASS"],
+ * "schedules": {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there
+ * are only the entries predict and predict_1. For several outputs loss, labels and lossWeights may
+ * be arrays, null for an output without a loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executable);
@@ -95,8 +95,8 @@ int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32
 /* After each call of the entry the state holds the value. */
 LATHE_EXPORT(lathe_graph_update)
 int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
-/* {"features", "worthSplitting", "verify", "dumps"} as in lathe_model_compile. States start as
- * zeros. The graph may be compiled again. Returns the handle of an executable > 0. */
+/* {"features", "worthSplitting", "winograd", "verify", "dumps"} as in lathe_model_compile. States
+ * start as zeros. The graph may be compiled again. Returns the handle of an executable > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
 

@@ -61,6 +61,7 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   TRY(read_schedules(reader.find("schedules"), "schedules", options.schedules));
   reader.number("worthSplitting", options.worth_splitting);
   if (!(options.worth_splitting >= 0)) return fail("worthSplitting: must be at least 0");
+  reader("winograd", options.winograd);
   reader("verify", options.verify);
   reader("dumps", options.dumps);
   for (const std::string& when : options.dumps) TRY(check_dump(when));

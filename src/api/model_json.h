@@ -17,7 +17,7 @@ struct CompileRequest {
 
 Result<CompileRequest> parse_request(std::string_view json);
 // The part of a request that is the same for every program: "features", "schedules",
-// "worthSplitting", "verify", "dumps".
+// "worthSplitting", "winograd", "verify", "dumps".
 Result<compile::Options> parse_compile_options(std::string_view json);
 // An error unless `when` is "before:PASS" or "after:PASS" of a pass that exists, or of "*".
 Status check_dump(std::string_view when);

@@ -35,6 +35,8 @@ struct Options {
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
   lower::Schedules schedules;
+  // Whether convolutions may be computed by transformed tiles, which round more (lower/winograd.h).
+  bool winograd = true;
   // With the feature threads: nanoseconds that a kernel must take one thread to be split.
   double worth_splitting = loop::kWorthSplitting;
 };

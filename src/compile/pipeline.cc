@@ -55,9 +55,9 @@ Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
 Pass lowering(lower::Style style) {
   return {"lower", [style](State& state) -> Status {
             const Features& features = state.options.features;
-            state.loops = lower::lower(state.program, style, state.options.schedules,
-                                       &state.executable.contractions,
-                                       {features.relaxed_simd, features.wide_lanes});
+            state.loops = lower::lower(
+                state.program, style, state.options.schedules, &state.executable.contractions,
+                {features.relaxed_simd, features.wide_lanes}, state.options.winograd);
             state.program = {};  // large constants live on in the loops
             state.form = Form::Loop;
             return {};

@@ -122,9 +122,11 @@ std::vector<Schedule> candidates(const ContractionShape& shape) {
   const Schedule standard = lower::default_schedule(shape);
   std::vector<Schedule> found = {standard};
   const auto add = [&](Schedule wanted) {
+    if (wanted.winograd == 0) wanted.winograd = 1;
     const Schedule fitting = lower::narrowed(wanted, standard, shape);
     if (std::ranges::find(found, fitting) == found.end()) found.push_back(fitting);
   };
+  for (const int32_t tile : {2, 4}) add({.winograd = tile});
   for (const int32_t unroll : kUnrolls) {
     for (const Tile& tile : tiles(shape.unit)) {
       add({.rows = tile.rows, .columns = tile.columns, .unroll = unroll, .lanes = 1});
@@ -165,7 +167,7 @@ Result<Executable> compile_kernel(const lower::ScheduledContraction& contraction
   options.features.threads = false;
   options.schedules[key] = schedule;
   ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
-  if (kernel.contractions.size() != 1 || kernel.contractions[0].key != key) {
+  if (kernel.contractions.empty() || kernel.contractions[0].key != key) {
     return fail(concat("the contraction '", contraction.key, "' cannot be measured alone"));
   }
   return kernel;

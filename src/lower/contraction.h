@@ -16,6 +16,7 @@ class Contraction {
   Contraction(Nest& nest, const Group& group);
 
   EntryContext& context() { return nest_.context(); }
+  Nest& nest() { return nest_; }
   loop::Kernel& kernel() { return nest_.kernel(); }
   const graph::Node& node() const { return node_; }
   const Group& group() const { return group_; }

@@ -28,12 +28,12 @@ class EntryLowering {
  public:
   EntryLowering(const Graph& graph, loop::Module& module, std::map<std::string, int32_t>& states,
                 Style style, const Schedules& schedules,
-                std::vector<ScheduledContraction>* scheduled, VectorUnit unit)
+                std::vector<ScheduledContraction>* scheduled, VectorUnit unit, bool winograd)
       : graph_(graph),
         fusion_(fuse_groups(graph)),
         context_{graph,     fusion_, std::vector<int32_t>(graph.nodes.size(), -1),
                  module,    style,   schedules,
-                 scheduled, unit},
+                 scheduled, unit,    winograd},
         states_(states) {}
 
   loop::Entry run() {
@@ -249,12 +249,12 @@ void make_names_distinct(loop::Module& module) {
 }  // namespace
 
 loop::Module lower(const graph::Program& program, Style style, const Schedules& schedules,
-                   std::vector<ScheduledContraction>* scheduled, VectorUnit unit) {
+                   std::vector<ScheduledContraction>* scheduled, VectorUnit unit, bool winograd) {
   loop::Module module;
   std::map<std::string, int32_t> states;
   for (const Graph& graph : program.entries) {
     loop::Entry entry =
-        EntryLowering(graph, module, states, style, schedules, scheduled, unit).run();
+        EntryLowering(graph, module, states, style, schedules, scheduled, unit, winograd).run();
     module.entries.push_back(std::move(entry));
   }
   make_names_distinct(module);

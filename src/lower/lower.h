@@ -16,9 +16,10 @@ enum class Style : uint8_t {
 };
 
 // The program must be verified. States of the same name become one buffer. With Style::Lanes every
-// contraction gets its schedule and is added to `scheduled`.
+// contraction gets its schedule and is added to `scheduled`; without `winograd` all are direct.
 loop::Module lower(const graph::Program& program, Style style = Style::Lanes,
                    const Schedules& schedules = {},
-                   std::vector<ScheduledContraction>* scheduled = nullptr, VectorUnit unit = {});
+                   std::vector<ScheduledContraction>* scheduled = nullptr, VectorUnit unit = {},
+                   bool winograd = true);
 
 }  // namespace lathe::lower

@@ -87,7 +87,10 @@ ContractionShape shape_of(Contraction& contraction) {
     shape.kept.push_back(dimension(d));
   }
   for (int d : contraction.reduced()) shape.reduced.push_back(dimension(d));
-  if (contraction.context().style == Style::Lanes) find_dots(contraction, shape);
+  if (contraction.context().style == Style::Lanes) {
+    find_dots(contraction, shape);
+    if (contraction.context().winograd) shape.windows = find_windows(shape);
+  }
   return shape;
 }
 
@@ -105,6 +108,11 @@ Schedule choose_schedule(Contraction& contraction, const ContractionShape& shape
   return schedule;
 }
 
+auto strategy_of(const Schedule& schedule) {
+  if (schedule.winograd > 1) return winograd_contract;
+  return schedule.lanes == 2 ? dot_contract : tile_contract;
+}
+
 }  // namespace
 
 void lower_contract(Nest& nest, const Group& group) {
@@ -115,7 +123,7 @@ void lower_contract(Nest& nest, const Group& group) {
     const ContractionShape shape = shape_of(contraction);
     const bool lanes = nest.context().style == Style::Lanes;
     const Schedule schedule = lanes ? choose_schedule(contraction, shape) : single_steps();
-    (schedule.lanes == 2 ? dot_contract : tile_contract)(contraction, shape, schedule);
+    strategy_of(schedule)(contraction, shape, schedule);
   }
   loop::drop_unreachable_exprs(nest.kernel());
   for (loop::Kernel& kernel : nest.context().before) loop::drop_unreachable_exprs(kernel);

@@ -31,6 +31,7 @@ struct EntryContext {
   const Schedules& schedules;
   std::vector<ScheduledContraction>* scheduled;
   VectorUnit unit;
+  bool winograd;
   std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share
   std::vector<loop::Kernel> before = {};       // must run right before the one that is being made
 

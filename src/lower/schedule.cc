@@ -50,6 +50,7 @@ Schedule legal_dots(Schedule schedule, const ContractionShape& shape) {
   dots.rows = schedule.rows;
   dots.columns = schedule.columns;
   dots.unroll = schedule.unroll;
+  dots.winograd = schedule.winograd;
   at_most(dots.rows, std::min<int64_t>(shape.dot_rows(), kMostRows));
   at_most(dots.columns, std::min<int64_t>(shape.dot_columns(), kMostRows));
   at_most(dots.unroll, kMostUnroll);
@@ -57,6 +58,8 @@ Schedule legal_dots(Schedule schedule, const ContractionShape& shape) {
 }
 
 Schedule legal(Schedule schedule, const ContractionShape& shape) {
+  const bool tiles = schedule.winograd >= 2 && shape.windows;
+  schedule.winograd = !tiles ? 1 : schedule.winograd >= 4 ? 4 : 2;
   if (schedule.lanes >= 2 && shape.dots) return legal_dots(schedule, shape);
   schedule.lanes = 1;
   const auto lanes = static_cast<int32_t>(loop::kLanes);
@@ -175,11 +178,13 @@ Schedule single_steps() {
           .block_depth = kWhole,
           .pack_rows = 1,
           .pack_columns = 1,
-          .lanes = 1};
+          .lanes = 1,
+          .winograd = 1};
 }
 
 Schedule default_schedule(const ContractionShape& shape) {
   Schedule schedule = single_steps();
+  schedule.winograd = winograd_tile(shape);
   const bool dots = prefers_dots(shape);
   schedule.lanes = dots ? 2 : 1;
   const Tile tile = dots ? dot_tile(shape) : register_tile(shape);

@@ -1,13 +1,16 @@
 // How a contraction becomes loops: what may be chosen by measurement. A schedule never changes what
-// a kernel computes, except in which order the terms of a sum are added. It knows no loop.
+// a kernel computes, up to rounding: in which order the terms of a sum are added, and how the tiles
+// of a convolution are transformed. It knows no loop.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "loop/loop.h"
+#include "lower/winograd.h"
 
 namespace lathe::lower {
 
@@ -30,6 +33,9 @@ struct Schedule {
   // 1 puts lanes along the columns; 2 along the innermost reduced dimension, and then columns are
   // single elements, there are no blocks, and operands are copied where they must be.
   int32_t lanes = 0;
+  // Of convolutions by 3x3 windows: 1 multiplies directly; 2 and 4 transform tiles of that many
+  // outputs first (lower/winograd.h), and then the other choices are not made here.
+  int32_t winograd = 0;
 
   bool operator==(const Schedule&) const = default;
 };
@@ -49,6 +55,7 @@ inline constexpr ScheduleField kScheduleFields[] = {
     {"packRows", &Schedule::pack_rows},
     {"packColumns", &Schedule::pack_columns},
     {"lanes", &Schedule::lanes},
+    {"winograd", &Schedule::winograd},
 };
 
 // "rows 4 columns 8 unroll 1": the fields that are not zero.
@@ -83,6 +90,7 @@ struct ContractionShape {
   // What a tile of dot products covers, where such are possible.
   bool dots = false;
   int dot_row = -1, dot_column = -1;
+  std::optional<Windows> windows;  // where it is such a convolution
 
   int64_t rows() const { return row < 0 ? 1 : kept[static_cast<size_t>(row)].extent; }
   int64_t columns() const { return column < 0 ? 1 : kept[static_cast<size_t>(column)].extent; }

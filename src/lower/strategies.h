@@ -30,6 +30,8 @@ void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
 void dot_contract(Contraction& contraction, const ContractionShape& shape,
                   const Schedule& schedule);
+void winograd_contract(Contraction& contraction, const ContractionShape& shape,
+                       const Schedule& schedule);
 void scatter_contract(Contraction& contraction);
 
 // One loop nest for each operand, into the places it goes to.

@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/text.h"
 #include "graph/builder.h"
-#include "loop/interpret.h"
 #include "loop/print.h"
-#include "loop/verify.h"
 #include "lower/lower.h"
+#include "lowered.h"
 #include "random_graph.h"
 
 namespace lathe::lower {
@@ -23,7 +21,6 @@ using graph::DType;
 using graph::Graph;
 using graph::Shape;
 using graph::Tensor;
-using Arrays = std::map<std::string, graph::Array>;
 
 class RandomContraction : public graph::RandomGraph {
  public:
@@ -134,46 +131,12 @@ class RandomContraction : public graph::RandomGraph {
   }
 };
 
-// Runs the graph under the schedule; "" or what differs from the evaluator.
-std::string problem(const Graph& graph, const Schedule& schedule, RandomContraction& random) {
-  const Arrays inputs = random.values(graph, graph::Kind::Input);
-  const Arrays states = random.values(graph, graph::Kind::State);
-  Arrays states_after = states;
-  const auto want = graph::evaluate(graph, inputs, states_after);
-  if (!want) return want.error().message;
-
-  std::vector<ScheduledContraction> found;
-  lower({{graph}}, Style::Lanes, {}, &found);
-  Schedules schedules;
-  for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
-  const loop::Module module = lower({{graph}}, Style::Lanes, schedules);
-  if (const Status sound = loop::verify(module); !sound) return sound.error().message;
-  loop::Memory memory(module);
-  const auto write = [&](const loop::Port& port, const Arrays& from) {
-    const auto& data = from.at(port.name).data;
-    std::memcpy(memory.bytes(port.buffer).data(), data.data(), data.size());
-  };
-  const auto read = [&](const std::vector<loop::Port>& ports) {
-    Arrays arrays;
-    for (const loop::Port& port : ports) {
-      const auto bytes = memory.bytes(port.buffer);
-      arrays[port.name] = {DType::F32, port.shape, {bytes.begin(), bytes.end()}};
-    }
-    return arrays;
-  };
-  for (const loop::Port& port : module.entries[0].inputs) write(port, inputs);
-  for (const loop::Port& port : module.states) write(port, states);
-  if (const Status ran = loop::run(module, "t", memory); !ran) return ran.error().message;
-  const std::string outputs = difference(*want, read(module.entries[0].outputs), 1e-4);
-  return outputs.empty() ? difference(states_after, read(module.states), 1e-4) : outputs;
-}
-
 void expect_right(uint32_t seed, Graph (RandomContraction::*make)()) {
   RandomContraction random(seed);
   const Graph graph = (random.*make)();
   for (int i = 0; i < 3; ++i) {
     const Schedule schedule = random.schedule();
-    const std::string wrong = problem(graph, schedule, random);
+    const std::string wrong = problem(graph, schedule, random, 1e-4);
     ASSERT_EQ(wrong, "") << "seed " << seed << " schedule " << text(schedule) << "\n"
                          << loop::print(lower({{graph}}));
   }

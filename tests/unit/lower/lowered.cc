@@ -1,0 +1,51 @@
+#include "lowered.h"
+
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "loop/interpret.h"
+#include "loop/verify.h"
+#include "lower/lower.h"
+
+namespace lathe::lower {
+
+using graph::DType;
+using graph::Graph;
+using Arrays = std::map<std::string, graph::Array>;
+
+std::string problem(const Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
+                    double tolerance) {
+  const Arrays inputs = random.values(graph, graph::Kind::Input);
+  const Arrays states = random.values(graph, graph::Kind::State);
+  Arrays states_after = states;
+  const auto want = graph::evaluate(graph, inputs, states_after);
+  if (!want) return want.error().message;
+
+  std::vector<ScheduledContraction> found;
+  lower({{graph}}, Style::Lanes, {}, &found);
+  Schedules schedules;
+  for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
+  const loop::Module module = lower({{graph}}, Style::Lanes, schedules);
+  if (const Status sound = loop::verify(module); !sound) return sound.error().message;
+  loop::Memory memory(module);
+  const auto write = [&](const loop::Port& port, const Arrays& from) {
+    const auto& data = from.at(port.name).data;
+    std::memcpy(memory.bytes(port.buffer).data(), data.data(), data.size());
+  };
+  const auto read = [&](const std::vector<loop::Port>& ports) {
+    Arrays arrays;
+    for (const loop::Port& port : ports) {
+      const auto bytes = memory.bytes(port.buffer);
+      arrays[port.name] = {DType::F32, port.shape, {bytes.begin(), bytes.end()}};
+    }
+    return arrays;
+  };
+  for (const loop::Port& port : module.entries[0].inputs) write(port, inputs);
+  for (const loop::Port& port : module.states) write(port, states);
+  if (const Status ran = loop::run(module, "t", memory); !ran) return ran.error().message;
+  const std::string outputs = difference(*want, read(module.entries[0].outputs), tolerance);
+  return outputs.empty() ? difference(states_after, read(module.states), tolerance) : outputs;
+}
+
+}  // namespace lathe::lower

@@ -1,0 +1,16 @@
+// Graphs run as the loops they are lowered to: shared by the tests of strategies.
+#pragma once
+
+#include <string>
+
+#include "lower/schedule.h"
+#include "random_graph.h"
+
+namespace lathe::lower {
+
+// Runs the graph on random values, each contraction under the schedule; "" or what differs from the
+// evaluator by more than the relative tolerance.
+std::string problem(const graph::Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
+                    double tolerance);
+
+}  // namespace lathe::lower
