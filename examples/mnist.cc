@@ -1,14 +1,19 @@
-// Builds a 784-128-10 classifier with the C++ API, prints the graph of a training step, and writes
-// OUTPUT_DIRECTORY/mnist.wasm and mnist.wat: the module with its initial weights, forward and
-// backward pass, loss, accuracy and optimiser step inside.
+// mnist OUTPUT_DIRECTORY [cnn]: builds a 784-128-10 classifier, or a convolutional network, with
+// the C++ API, prints the graph of a training step, and writes mnist.wasm and mnist.wat: the module
+// with its initial weights, forward and backward pass, loss, accuracy and optimiser step inside.
+// train_module.mjs trains it.
 #include <cstdio>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compile/compile.h"
 #include "graph/print.h"
+#include "nn/convolution.h"
 #include "nn/dense.h"
+#include "nn/pooling.h"
+#include "nn/shaping.h"
 #include "nn/training.h"
 #include "wasm/decode.h"
 #include "wasm/print.h"
@@ -37,10 +42,28 @@ std::vector<lathe::compile::StateContent> contents(const std::vector<nn::Variabl
   return all;
 }
 
-lathe::Status build(const std::string& directory) {
+nn::Sequential dense_network() {
   nn::Sequential model("mnist");
   model.add(nn::dense({.units = 128, .activation = "relu", .input_shape = {784}}));
   model.add(nn::dense({.units = 10, .activation = "softmax"}));
+  return model;
+}
+
+nn::Sequential convolutional_network() {
+  nn::Sequential model("mnist");
+  model.add(nn::conv2d(
+      {.filters = 16, .kernel_size = 3, .activation = "relu", .input_shape = {28, 28, 1}}));
+  model.add(nn::max_pooling2d({}));
+  model.add(nn::conv2d({.filters = 32, .kernel_size = 3, .activation = "relu"}));
+  model.add(nn::max_pooling2d({}));
+  model.add(nn::flatten({}));
+  model.add(nn::dense({.units = 64, .activation = "relu"}));
+  model.add(nn::dense({.units = 10, .activation = "softmax"}));
+  return model;
+}
+
+lathe::Status build(const std::string& directory, bool convolves) {
+  const nn::Sequential model = convolves ? convolutional_network() : dense_network();
   const nn::TrainingOptions training{.loss = "softmaxCrossEntropy",
                                      .optimizer = {"adam", {{"learningRate", 0.001}}},
                                      .labels = nn::Labels::Sparse};
@@ -62,7 +85,8 @@ lathe::Status build(const std::string& directory) {
 }  // namespace
 
 int main(int count, char** words) {
-  const auto status = build(count > 1 ? words[1] : ".");
+  const bool convolves = count > 2 && std::string_view(words[2]) == "cnn";
+  const auto status = build(count > 1 ? words[1] : ".", convolves);
   if (!status) std::fprintf(stderr, "mnist: %s\n", status.error().message.c_str());
   return status ? 0 : 1;
 }
