@@ -40,9 +40,14 @@ function run(entry, { images, labels }, order) {
 
 const [train, test] = [digits('train'), digits('t10k')];
 const order = [...train.labels.keys()];
+let state = 1;
+const random = (below) => {
+  state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+  return Math.floor((state / 2 ** 32) * below);
+};
 for (let epoch = 1; epoch <= Number(epochs); ++epoch) {
   for (let last = order.length - 1; last > 0; --last) {
-    const other = Math.floor(Math.random() * (last + 1));
+    const other = random(last + 1);
     [order[last], order[other]] = [order[other], order[last]];
   }
   const [loss] = run('train', train, order);
