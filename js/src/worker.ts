@@ -130,5 +130,6 @@ function work(): void {
 if (threads === undefined) {
   globalThis.onmessage = ({ data }: MessageEvent<ToWorker>) => receive(data);
 } else {
-  threads.parentPort.on('message', receive);
+  // Node tells only of threads whose event loop has turned whether they are alive.
+  setTimeout(() => threads.parentPort.on('message', receive), 0);
 }
