@@ -13,6 +13,21 @@ const operationTypes = {
   dtype: 'DType',
 };
 
+/** The type of a layer's option by the type that the core gives it. */
+const optionTypes = {
+  flag: 'boolean',
+  number: 'number',
+  integer: 'number',
+  shape: 'readonly number[]',
+  sizes: 'number | readonly number[] | readonly (readonly number[])[]',
+  text: 'string',
+};
+/** Texts of which the core knows few. */
+const optionTexts = { padding: `'valid' | 'same'` };
+/** Options that may be left out although the core has no default for them. */
+const optional = /^(strides|.*(Regularizer|Constraint))$/;
+const commonOptions = ['inputShape', 'name', 'trainable'];
+
 const target = new URL('../src/generated.ts', import.meta.url);
 const tables = describeCore(
   readFileSync(new URL('../../build/wasm32/lathe-core.wasm', import.meta.url)),
@@ -37,7 +52,7 @@ function describeCore(bytes) {
 
 function render(tables) {
   const { operations, activations, losses, metrics, optimizers, initializers } = tables;
-  const { regularizers, constraints, scheduleFields } = tables;
+  const { regularizers, constraints, scheduleFields, layers } = tables;
   const alternatives = (words) => words.map((word) => `'${word}'`).join(' | ');
   const typeOf = ({ default: value, words }) =>
     words ? alternatives(words) : typeof value === 'boolean' ? 'boolean' : 'number';
@@ -56,8 +71,9 @@ function render(tables) {
   const argument = (each) => `${each.name}?: ${typeOf(each)}`;
   const parts = [
     '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
+    "import type { Layer, LayerArgs } from './layer.js';",
     "import type { DType } from './tensor.js';",
-    "import type { Operand, SymbolicTensor } from './trace.js';",
+    "import type { Operand, TracedTensor } from './trace.js';",
     '',
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,
@@ -108,9 +124,49 @@ function render(tables) {
     '/** The fields of a schedule. */',
     `export const scheduleFields = [${scheduleFields.map((name) => `'${name}'`).join(', ')}] as const;`,
     '',
+    ...renderLayers(layers),
     ...renderOperations(operations),
   ];
   return parts.join('\n');
+}
+
+function renderLayers(layers) {
+  const isRequired = (each) => each.default === null && !optional.test(each.name);
+  const own = ({ options }) => options.filter((each) => !commonOptions.includes(each.name));
+  const type = (each) => {
+    if (each.type === 'text') return optionTexts[each.name] ?? 'string';
+    if (each.type !== 'choice') return optionTypes[each.type];
+    const kind = each.name.match(/(activation|initializer|regularizer|constraint)$/i)[1];
+    const stem = kind[0].toUpperCase() + kind.slice(1).toLowerCase();
+    return `${stem}Name | ${stem}Config`;
+  };
+  const standard = ({ default: value }) =>
+    value === null ? [] : [`  /** Default: ${Array.isArray(value) ? `[${value}]` : value}. */`];
+  const argumentsOf = (layer) => [
+    `/** Arguments of \`layers.${layer.name}\`. */`,
+    `export interface ${layer.class}Args extends LayerArgs {`,
+    ...own(layer).flatMap((each) => [
+      ...standard(each),
+      `  ${each.name}${isRequired(each) ? '' : '?'}: ${type(each)};`,
+    ]),
+    '}',
+  ];
+  const maker = (layer) => {
+    const mark = own(layer).some(isRequired) ? '' : '?';
+    return [`  /** ${layer.doc} */`, `  ${layer.name}(args${mark}: ${layer.class}Args): Layer;`];
+  };
+  return [
+    ...layers.flatMap(argumentsOf),
+    '/** Makers of layers. Errors come where the layer is called or added to a model. */',
+    'export interface LayerFactory {',
+    ...layers.flatMap(maker),
+    '}',
+    '/** The classes of the layers by the names of their makers. */',
+    'export const layerClasses = {',
+    ...layers.map((layer) => `  ${layer.name}: '${layer.class}',`),
+    '} as const;',
+    '',
+  ];
 }
 
 function renderOperations(operations) {
@@ -139,7 +195,7 @@ function renderOperations(operations) {
     'export interface OperationFunctions {',
     ...operations.flatMap((each) => [
       `  /** ${spelled(each)} */`,
-      `  ${each.name}(${each.parameters.map(argument).join(', ')}): SymbolicTensor;`,
+      `  ${each.name}(${each.parameters.map(argument).join(', ')}): TracedTensor;`,
     ]),
     '}',
     '/** Every operation as a method of its first tensor. */',
@@ -148,10 +204,10 @@ function renderOperations(operations) {
       .filter(({ name }) => name !== 'where')
       .flatMap((each) => [
         `  /** ${spelled(each)} */`,
-        `  ${each.name}(${method(each)}): SymbolicTensor;`,
+        `  ${each.name}(${method(each)}): TracedTensor;`,
       ]),
     '  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */',
-    '  where(condition: Operand, b: Operand): SymbolicTensor;',
+    '  where(condition: Operand, b: Operand): TracedTensor;',
     '}',
     '/** How many tensors each operation takes, and the names of what follows them. */',
     'export const operations = {',

@@ -55,11 +55,27 @@ export interface CoreExports {
 /** What lathe_model_summary says. Shapes of layers start with null, the batch. */
 export interface ModelSummary {
   name: string;
+  inputs: { name: string; shape: number[] }[];
+  outputs: { name: string; shape: number[] }[];
   inputShape: number[];
   outputShape: number[];
   totalParams: number;
-  layers: { name: string; class: string; outputShape: (number | null)[]; params: number }[];
-  weights: { name: string; shape: number[] }[];
+  trainableParams: number;
+  layers: LayerSummary[];
+  weights: { name: string; shape: number[]; trainable: boolean }[];
+}
+
+export interface LayerSummary {
+  name: string;
+  class: string;
+  outputShape: (number | null)[];
+  outputShapes: (number | null)[][];
+  params: number;
+  trainableParams: number;
+  /** For every call the names of the layers and inputs that it reads. */
+  inputs: string[][];
+  /** Those of a nested model. */
+  layers?: LayerSummary[];
 }
 
 /** Where a tensor lies in the memory of a generated module; `offset` in bytes, row-major. */
@@ -131,7 +147,8 @@ export interface GraphRequest {
 export interface CompileRequest extends GraphRequest {
   loss?: unknown;
   optimizer?: unknown;
-  labels: 'dense' | 'sparse';
+  lossWeights?: unknown;
+  labels: ('dense' | 'sparse')[];
   batch: { train: number; evaluate: number; predict: number };
 }
 

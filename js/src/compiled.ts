@@ -13,11 +13,15 @@ export interface ModelConfig {
   name?: string;
   seed: number;
   layers: readonly unknown[];
+  /** Those of a graph of layers; without them the layers stand in a row. */
+  inputs?: readonly unknown[];
+  outputs?: readonly unknown[];
 }
 
 /** How a model learns, in the core's words. */
 export interface Training {
   loss?: unknown;
+  lossWeights?: unknown;
   optimizer?: unknown;
 }
 
@@ -26,7 +30,8 @@ export interface Wanted {
   train?: number;
   evaluate?: number;
   predict?: number;
-  labels?: LabelKind;
+  /** Of every output, or of all of them. */
+  labels?: LabelKind[];
 }
 
 /** What the last compilation cost and gave. */
@@ -57,7 +62,7 @@ export class Compiled implements Tunable {
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
-    labels: 'dense',
+    labels: ['dense'],
   };
   #stats: CompileStats | undefined;
   #revision = 0;
@@ -104,6 +109,11 @@ export class Compiled implements Tunable {
   stats(): CompileStats {
     this.instance();
     return { ...this.#stats! };
+  }
+
+  /** Bytes of the memory of the module at hand, if there is one. */
+  get memoryBytes(): number | undefined {
+    return this.#stats?.memoryBytes;
   }
 
   /** A stand-alone module with the weights of now. */
@@ -158,7 +168,7 @@ export class Compiled implements Tunable {
       (train ?? made.batch.train) === made.batch.train &&
       (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
       (predict ?? made.batch.predict) === made.batch.predict &&
-      (labels ?? made.labels) === made.labels &&
+      (labels ?? made.labels).join() === made.labels.join() &&
       features.simd === made.features.simd &&
       features.relaxedSimd === made.features.relaxedSimd &&
       features.wideLanes === made.features.wideLanes &&
@@ -182,7 +192,7 @@ export class Compiled implements Tunable {
     };
   }
 
-  #build(request: CompileRequest, onlyTrainable: boolean): void {
+  #build(request: CompileRequest, onlyWeights: boolean): void {
     const start = performance.now();
     const executable = this.#liveModel().compile(request);
     try {
@@ -191,7 +201,7 @@ export class Compiled implements Tunable {
       const compiled = performance.now();
       const instance = new Instance(bytes, metadata);
       instance.setStates(executable.initial(instance.statesLength));
-      if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyTrainable);
+      if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyWeights);
       this.#instance?.dispose();
       this.#instance = instance;
       this.#stats = {

@@ -4,8 +4,7 @@ import { type Callbacks, History, type Logs } from './history.js';
 import type { Instance, Score } from './instance.js';
 import { Pacer, type YieldEvery } from './pause.js';
 import { permutation } from './random.js';
-import type { LabelRows, Rows } from './rows.js';
-import type { TensorLike } from './tensor.js';
+import type { Examples, ModelData } from './rows.js';
 
 /** Options of `model.fit`. */
 export interface FitArgs {
@@ -18,7 +17,7 @@ export interface FitArgs {
   /** Seed of that order. Default: the model's. */
   seed?: number;
   /** [x, y] to evaluate after every epoch. */
-  validationData?: [TensorLike, TensorLike];
+  validationData?: [ModelData, ModelData];
   /** Share of the rows, the last ones, kept for validation instead. Default 0. */
   validationSplit?: number;
   callbacks?: Callbacks | Callbacks[];
@@ -26,12 +25,6 @@ export interface FitArgs {
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
-}
-
-/** Examples with their labels. */
-export interface Labelled {
-  x: Rows;
-  y: LabelRows;
 }
 
 /** What the loop needs of the model. */
@@ -44,30 +37,40 @@ export interface Trainee {
   current(): Instance;
 }
 
+/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output. */
+export type Scores = { loss: number; acc: number } & Record<string, number>;
+
 /** The numbers of a running epoch. */
 class Tally {
-  #loss = 0;
-  #correct = 0;
+  #totals: Record<string, number> = {};
   #start = performance.now();
   rows = 0;
 
-  add({ loss, correct, rows }: Score): void {
-    this.#loss += loss * rows;
-    this.#correct += correct;
+  add({ means, rows }: Score): void {
+    for (const [name, mean] of Object.entries(means)) {
+      this.#totals[name] = (this.#totals[name] ?? 0) + mean * rows;
+    }
     this.rows += rows;
   }
 
-  get loss(): number {
-    return this.#loss / this.rows;
-  }
-
-  get acc(): number {
-    return this.#correct / this.rows;
+  get means(): Scores {
+    const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);
+    return Object.fromEntries(means) as Scores;
   }
 
   get imagesPerSecond(): number {
     return this.rows / Math.max((performance.now() - this.#start) / 1000, 1e-9);
   }
+}
+
+/** The scores that a model is to report. */
+export function reported<T extends Readonly<Record<string, number>>>(
+  { wantsAccuracy }: { wantsAccuracy: boolean },
+  means: T,
+): T {
+  if (wantsAccuracy) return means;
+  const wanted = Object.entries(means).filter(([name]) => !/(^|_)acc$/.test(name));
+  return Object.fromEntries(wanted) as T;
 }
 
 /** Checks the options that are about numbers. */
@@ -97,8 +100,8 @@ export function checkCount(name: string, value: unknown): void {
 /** Trains until the epochs are over or the model is told to stop. */
 export async function fitLoop(
   model: Trainee,
-  data: Labelled,
-  validation: Labelled | undefined,
+  data: Examples,
+  validation: Examples | undefined,
   args: FitArgs & { seed: number },
 ): Promise<History> {
   const { epochs = 1, shuffle = true, seed, signal } = args;
@@ -110,15 +113,14 @@ export async function fitLoop(
   for (const each of callbacks) await each.onTrainBegin?.();
   for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
     for (const each of callbacks) await each.onEpochBegin?.(epoch);
-    const order = shuffle ? permutation(data.x.count, seed, model.epochsTrained) : undefined;
+    const order = shuffle ? permutation(data.count, seed, model.epochsTrained) : undefined;
     const tally = await runEpoch(model, data, order, callbacks, pacer, stopped);
     if (tally.rows === 0) break;
     model.epochsTrained += 1;
     const logs = logsOf(model, tally);
     if (validation !== undefined && !stopped()) {
       const score = await evaluateLoop(() => model.current(), validation, pacer);
-      logs.val_loss = score.loss;
-      if (model.wantsAccuracy) logs.val_acc = score.acc;
+      for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
     }
     history.record(epoch, logs);
     for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
@@ -130,7 +132,7 @@ export async function fitLoop(
 
 async function runEpoch(
   model: Trainee,
-  { x, y }: Labelled,
+  data: Examples,
   order: Uint32Array | undefined,
   callbacks: Callbacks[],
   pacer: Pacer,
@@ -138,21 +140,17 @@ async function runEpoch(
 ): Promise<Tally> {
   const tally = new Tally();
   let batch = 0;
-  for (let from = 0; from < x.count && !stopped(); ++batch) {
+  for (let from = 0; from < data.count && !stopped(); ++batch) {
     for (const each of callbacks) await each.onBatchBegin?.(batch);
     const instance = model.current();
-    const count = Math.min(instance.batch('train'), x.count - from);
-    const score = await instance.scoreAsync('train', x, y, from, count, order);
+    const count = Math.min(instance.batch('train'), data.count - from);
+    const score = await instance.scoreAsync('train', data, from, count, order);
     tally.add(score);
     from += count;
     if (callbacks.some((each) => each.onBatchEnd !== undefined)) {
-      const logs: Logs = {
-        batch,
-        size: count,
-        loss: score.loss,
-        imagesPerSecond: tally.imagesPerSecond,
-      };
-      if (model.wantsAccuracy) logs.acc = score.correct / count;
+      const means = reported(model, score.means as Scores);
+      const { imagesPerSecond } = tally;
+      const logs: Logs = { batch, size: count, ...means, imagesPerSecond };
       for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
     }
     await pacer.at('batch');
@@ -161,31 +159,31 @@ async function runEpoch(
 }
 
 function logsOf(model: Trainee, tally: Tally): Logs {
-  const { loss, acc, imagesPerSecond } = tally;
-  return model.wantsAccuracy ? { loss, acc, imagesPerSecond } : { loss, imagesPerSecond };
+  const { means, imagesPerSecond } = tally;
+  return { ...reported(model, means), imagesPerSecond };
 }
 
 async function evaluateLoop(
   current: () => Instance,
-  { x, y }: Labelled,
+  data: Examples,
   pacer: Pacer,
-): Promise<{ loss: number; acc: number }> {
+): Promise<Scores> {
   const tally = new Tally();
-  while (tally.rows < x.count) {
+  while (tally.rows < data.count) {
     const instance = current();
-    const count = Math.min(instance.batch('evaluate'), x.count - tally.rows);
-    tally.add(await instance.scoreAsync('evaluate', x, y, tally.rows, count));
+    const count = Math.min(instance.batch('evaluate'), data.count - tally.rows);
+    tally.add(await instance.scoreAsync('evaluate', data, tally.rows, count));
     await pacer.at('batch');
   }
-  return { loss: tally.loss, acc: tally.acc };
+  return tally.means;
 }
 
-/** The mean loss and the share of hits over all rows, in one go. */
-export function evaluateAll(instance: Instance, data: Labelled): { loss: number; acc: number } {
+/** The scores over all rows, in one go. */
+export function evaluateAll(instance: Instance, data: Examples): Scores {
   const tally = new Tally();
-  while (tally.rows < data.x.count) {
-    const count = Math.min(instance.batch('evaluate'), data.x.count - tally.rows);
-    tally.add(instance.score('evaluate', data.x, data.y, tally.rows, count));
+  while (tally.rows < data.count) {
+    const count = Math.min(instance.batch('evaluate'), data.count - tally.rows);
+    tally.add(instance.score('evaluate', data, tally.rows, count));
   }
-  return { loss: tally.loss, acc: tally.acc };
+  return tally.means;
 }

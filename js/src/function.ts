@@ -15,7 +15,7 @@ import {
   tensor,
   type TensorLike,
 } from './tensor.js';
-import { type Operand, type SymbolicTensor, Trace, type Variable } from './trace.js';
+import { type Operand, type TracedTensor, Trace, type Variable } from './trace.js';
 import { type Tunable, tunable } from './tune.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
@@ -50,7 +50,7 @@ export class CompiledFunction<
   /** As `compile`. */
   constructor(
     specs: Record<Inputs, InputSpec>,
-    build: (inputs: Record<Inputs, SymbolicTensor>, g: Trace) => Record<Outputs, Operand>,
+    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
     options: FunctionOptions = {},
   ) {
     const start = performance.now();
@@ -249,7 +249,7 @@ export class CompiledFunction<
  */
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
-  build: (inputs: Record<Inputs, SymbolicTensor>, g: Trace) => Record<Outputs, Operand>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
   options?: FunctionOptions,
 ): CompiledFunction<Inputs, Outputs> {
   return new CompiledFunction(specs, build, options);
@@ -258,7 +258,7 @@ export function compile<Inputs extends string, Outputs extends string>(
 function record<Inputs extends string, Outputs extends string>(
   graph: CoreGraph,
   specs: Record<Inputs, InputSpec>,
-  build: (inputs: Record<Inputs, SymbolicTensor>, g: Trace) => Record<Outputs, Operand>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
 ): ReadonlyMap<string, Variable> {
   graph.beginEntry(entryName);
   const trace = new Trace(graph);
@@ -266,7 +266,7 @@ function record<Inputs extends string, Outputs extends string>(
     const { shape, dtype } = 'shape' in spec ? spec : { shape: spec, dtype: undefined };
     return [name, trace.input(name, shape, dtype)];
   });
-  const results = build(Object.fromEntries(inputs) as Record<Inputs, SymbolicTensor>, trace);
+  const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
   for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
   return trace.variables;
 }

@@ -1,6 +1,7 @@
 /** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */
+import type { Layer, LayerArgs } from './layer.js';
 import type { DType } from './tensor.js';
-import type { Operand, SymbolicTensor } from './trace.js';
+import type { Operand, TracedTensor } from './trace.js';
 
 /** Names of the activations. */
 export type ActivationName = 'linear' | 'sigmoid' | 'hardSigmoid' | 'tanh' | 'relu' | 'relu6' | 'leakyRelu' | 'elu' | 'selu' | 'softplus' | 'softsign' | 'swish' | 'mish' | 'gelu' | 'gelu_new' | 'softmax' | 'logSoftmax';
@@ -133,367 +134,963 @@ export const optimizerParameters = {
 /** The fields of a schedule. */
 export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes'] as const;
 
+/** Arguments of `layers.dense`. */
+export interface DenseArgs extends LayerArgs {
+  units: number;
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotUniform. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.activation`. */
+export interface ActivationArgs extends LayerArgs {
+  activation: ActivationName | ActivationConfig;
+}
+/** Arguments of `layers.conv1d`. */
+export interface Conv1DArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.conv2d`. */
+export interface Conv2DArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.conv3d`. */
+export interface Conv3DArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.conv2dTranspose`. */
+export interface Conv2DTransposeArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.conv3dTranspose`. */
+export interface Conv3DTransposeArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.depthwiseConv2d`. */
+export interface DepthwiseConv2DArgs extends LayerArgs {
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  depthMultiplier?: number;
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  depthwiseInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.separableConv2d`. */
+export interface SeparableConv2DArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  depthMultiplier?: number;
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotUniform. */
+  depthwiseInitializer?: InitializerName | InitializerConfig;
+  /** Default: glorotUniform. */
+  pointwiseInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.maxPooling1d`. */
+export interface MaxPooling1DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.maxPooling2d`. */
+export interface MaxPooling2DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.maxPooling3d`. */
+export interface MaxPooling3DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.averagePooling1d`. */
+export interface AveragePooling1DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.averagePooling2d`. */
+export interface AveragePooling2DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.averagePooling3d`. */
+export interface AveragePooling3DArgs extends LayerArgs {
+  /** Default: 2. */
+  poolSize?: number | readonly number[] | readonly (readonly number[])[];
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.globalMaxPooling1d`. */
+export interface GlobalMaxPooling1DArgs extends LayerArgs {
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.globalMaxPooling2d`. */
+export interface GlobalMaxPooling2DArgs extends LayerArgs {
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.globalAveragePooling1d`. */
+export interface GlobalAveragePooling1DArgs extends LayerArgs {
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.globalAveragePooling2d`. */
+export interface GlobalAveragePooling2DArgs extends LayerArgs {
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.batchNormalization`. */
+export interface BatchNormalizationArgs extends LayerArgs {
+  /** Default: 0.99. */
+  momentum?: number;
+  /** Default: 0.001. */
+  epsilon?: number;
+  /** Default: true. */
+  center?: boolean;
+  /** Default: true. */
+  scale?: boolean;
+  /** Default: zeros. */
+  betaInitializer?: InitializerName | InitializerConfig;
+  /** Default: ones. */
+  gammaInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  movingMeanInitializer?: InitializerName | InitializerConfig;
+  /** Default: ones. */
+  movingVarianceInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.layerNormalization`. */
+export interface LayerNormalizationArgs extends LayerArgs {
+  /** Default: -1. */
+  axis?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 0.001. */
+  epsilon?: number;
+  /** Default: true. */
+  center?: boolean;
+  /** Default: true. */
+  scale?: boolean;
+  /** Default: zeros. */
+  betaInitializer?: InitializerName | InitializerConfig;
+  /** Default: ones. */
+  gammaInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.flatten`. */
+export interface FlattenArgs extends LayerArgs {
+}
+/** Arguments of `layers.reshape`. */
+export interface ReshapeArgs extends LayerArgs {
+  targetShape: number | readonly number[] | readonly (readonly number[])[];
+}
+/** Arguments of `layers.permute`. */
+export interface PermuteArgs extends LayerArgs {
+  dims: number | readonly number[] | readonly (readonly number[])[];
+}
+/** Arguments of `layers.repeatVector`. */
+export interface RepeatVectorArgs extends LayerArgs {
+  n: number;
+}
+/** Arguments of `layers.zeroPadding2d`. */
+export interface ZeroPadding2DArgs extends LayerArgs {
+  /** Default: 1. */
+  padding?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.cropping2D`. */
+export interface Cropping2DArgs extends LayerArgs {
+  /** Default: 0. */
+  cropping?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.upSampling2d`. */
+export interface UpSampling2DArgs extends LayerArgs {
+  /** Default: 2. */
+  size?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: nearest. */
+  interpolation?: string;
+  /** Default: channelsLast. */
+  dataFormat?: string;
+}
+/** Arguments of `layers.embedding`. */
+export interface EmbeddingArgs extends LayerArgs {
+  inputDim: number;
+  outputDim: number;
+  /** Default: randomUniform. */
+  embeddingsInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  maskZero?: boolean;
+  inputLength: number;
+}
+/** Arguments of `layers.masking`. */
+export interface MaskingArgs extends LayerArgs {
+  /** Default: 0. */
+  maskValue?: number;
+}
+/** Arguments of `layers.add`. */
+export interface AddArgs extends LayerArgs {
+}
+/** Arguments of `layers.subtract`. */
+export interface SubtractArgs extends LayerArgs {
+}
+/** Arguments of `layers.multiply`. */
+export interface MultiplyArgs extends LayerArgs {
+}
+/** Arguments of `layers.average`. */
+export interface AverageArgs extends LayerArgs {
+}
+/** Arguments of `layers.maximum`. */
+export interface MaximumArgs extends LayerArgs {
+}
+/** Arguments of `layers.minimum`. */
+export interface MinimumArgs extends LayerArgs {
+}
+/** Arguments of `layers.concatenate`. */
+export interface ConcatenateArgs extends LayerArgs {
+  /** Default: -1. */
+  axis?: number;
+}
+/** Arguments of `layers.dot`. */
+export interface DotArgs extends LayerArgs {
+  /** Default: -1. */
+  axes?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: false. */
+  normalize?: boolean;
+}
+/** Arguments of `layers.multiHeadAttention`. */
+export interface MultiHeadAttentionArgs extends LayerArgs {
+  numHeads: number;
+  keyDim: number;
+  valueDim: number;
+  outputShape: number;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: false. */
+  useCausalMask?: boolean;
+  /** Default: glorotUniform. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.reLU`. */
+export interface ReLUArgs extends LayerArgs {
+  /** Default: 0. */
+  maxValue?: number;
+  /** Default: 0. */
+  negativeSlope?: number;
+  /** Default: 0. */
+  threshold?: number;
+}
+/** Arguments of `layers.leakyReLU`. */
+export interface LeakyReLUArgs extends LayerArgs {
+  /** Default: 0.3. */
+  alpha?: number;
+}
+/** Arguments of `layers.prelu`. */
+export interface PReLUArgs extends LayerArgs {
+  /** Default: zeros. */
+  alphaInitializer?: InitializerName | InitializerConfig;
+  sharedAxes: number | readonly number[] | readonly (readonly number[])[];
+}
+/** Arguments of `layers.elu`. */
+export interface ELUArgs extends LayerArgs {
+  /** Default: 1. */
+  alpha?: number;
+}
+/** Arguments of `layers.thresholdedReLU`. */
+export interface ThresholdedReLUArgs extends LayerArgs {
+  /** Default: 1. */
+  theta?: number;
+}
+/** Arguments of `layers.softmax`. */
+export interface SoftmaxArgs extends LayerArgs {
+  /** Default: -1. */
+  axis?: number;
+}
+/** Arguments of `layers.rescaling`. */
+export interface RescalingArgs extends LayerArgs {
+  /** Default: 1. */
+  scale?: number;
+  /** Default: 0. */
+  offset?: number;
+}
+/** Arguments of `layers.resizing`. */
+export interface ResizingArgs extends LayerArgs {
+  height: number;
+  width: number;
+  /** Default: bilinear. */
+  interpolation?: string;
+  /** Default: false. */
+  cropToAspectRatio?: boolean;
+}
+/** Arguments of `layers.centerCrop`. */
+export interface CenterCropArgs extends LayerArgs {
+  height: number;
+  width: number;
+}
+/** Arguments of `layers.categoryEncoding`. */
+export interface CategoryEncodingArgs extends LayerArgs {
+  numTokens: number;
+  /** Default: multiHot. */
+  outputMode?: string;
+}
+/** Makers of layers. Errors come where the layer is called or added to a model. */
+export interface LayerFactory {
+  /** activation(x · kernel + bias) along the last axis. */
+  dense(args: DenseArgs): Layer;
+  /** A function on every element (softmax: on every row). */
+  activation(args: ActivationArgs): Layer;
+  /** Convolution of sequences [steps, channels]: kernel [k, channels, filters], bias. */
+  conv1d(args: Conv1DArgs): Layer;
+  /** Convolution of pictures [height, width, channels]: kernel [kh, kw, channels, filters], bias. */
+  conv2d(args: Conv2DArgs): Layer;
+  /** Convolution of volumes [depth, height, width, channels]: kernel [kd, kh, kw, channels, filters], bias. */
+  conv3d(args: Conv3DArgs): Layer;
+  /** Gradient of a convolution by its input, which enlarges pictures by the strides: kernel [kh, kw, filters, channels], bias. */
+  conv2dTranspose(args: Conv2DTransposeArgs): Layer;
+  /** The same for volumes: kernel [kd, kh, kw, filters, channels], bias. */
+  conv3dTranspose(args: Conv3DTransposeArgs): Layer;
+  /** Every channel convolved alone: depthwise kernel [kh, kw, channels, depthMultiplier], bias. */
+  depthwiseConv2d(args: DepthwiseConv2DArgs): Layer;
+  /** Every channel convolved alone, then mixed: depthwise kernel, pointwise kernel [1, 1, channels · depthMultiplier, filters], bias. */
+  separableConv2d(args: SeparableConv2DArgs): Layer;
+  /** Greatest element of every window over steps. */
+  maxPooling1d(args?: MaxPooling1DArgs): Layer;
+  /** Greatest element of every window. */
+  maxPooling2d(args?: MaxPooling2DArgs): Layer;
+  /** Greatest element of every window of a volume. */
+  maxPooling3d(args?: MaxPooling3DArgs): Layer;
+  /** Mean of every window over steps; zeros around do not count. */
+  averagePooling1d(args?: AveragePooling1DArgs): Layer;
+  /** Mean of every window; zeros around the picture do not count. */
+  averagePooling2d(args?: AveragePooling2DArgs): Layer;
+  /** Mean of every window of a volume; zeros around do not count. */
+  averagePooling3d(args?: AveragePooling3DArgs): Layer;
+  /** Greatest element of every channel over all steps. */
+  globalMaxPooling1d(args?: GlobalMaxPooling1DArgs): Layer;
+  /** Greatest element of every channel. */
+  globalMaxPooling2d(args?: GlobalMaxPooling2DArgs): Layer;
+  /** Mean of every channel over all steps. */
+  globalAveragePooling1d(args?: GlobalAveragePooling1DArgs): Layer;
+  /** Mean of every channel. */
+  globalAveragePooling2d(args?: GlobalAveragePooling2DArgs): Layer;
+  /** (x - mean) / sqrt(variance + epsilon) · gamma + beta along the last axis: with the statistics of the batch while it trains, with moving ones otherwise. */
+  batchNormalization(args?: BatchNormalizationArgs): Layer;
+  /** (x - mean) / sqrt(variance + epsilon) · gamma + beta, with the statistics of each example along the axes. */
+  layerNormalization(args?: LayerNormalizationArgs): Layer;
+  /** Each example as one row. */
+  flatten(args?: FlattenArgs): Layer;
+  /** Each example in the shape targetShape, one size of which may be -1. */
+  reshape(args: ReshapeArgs): Layer;
+  /** The axes of each example in the order dims, counted from 1. */
+  permute(args: PermuteArgs): Layer;
+  /** Each example [channels] as [n, channels]. */
+  repeatVector(args: RepeatVectorArgs): Layer;
+  /** Zeros around pictures [height, width, channels]: for all sides, [height, width], or [[top, bottom], [left, right]]. */
+  zeroPadding2d(args?: ZeroPadding2DArgs): Layer;
+  /** Pictures without these rows and columns: for all sides, [height, width], or [[top, bottom], [left, right]]. */
+  cropping2D(args?: Cropping2DArgs): Layer;
+  /** Pictures enlarged by whole numbers, "nearest" or "bilinear". */
+  upSampling2d(args?: UpSampling2DArgs): Layer;
+  /** A row of embeddings [inputDim, outputDim] for every index; an index outside takes the nearest. */
+  embedding(args: EmbeddingArgs): Layer;
+  /** Leaves out the steps whose elements all equal maskValue. */
+  masking(args?: MaskingArgs): Layer;
+  /** Sum of its inputs, which broadcast after the batch. */
+  add(args?: AddArgs): Layer;
+  /** First input minus second. */
+  subtract(args?: SubtractArgs): Layer;
+  /** Product of its inputs. */
+  multiply(args?: MultiplyArgs): Layer;
+  /** Mean of its inputs. */
+  average(args?: AverageArgs): Layer;
+  /** Greatest of its inputs at every place. */
+  maximum(args?: MaximumArgs): Layer;
+  /** Least of its inputs at every place. */
+  minimum(args?: MinimumArgs): Layer;
+  /** Its inputs one after the other along an axis; 0 is the batch. */
+  concatenate(args?: ConcatenateArgs): Layer;
+  /** Sums of products of two inputs along an axis of each; normalize gives cosines. */
+  dot(args?: DotArgs): Layer;
+  /** Every step of the query mixes the steps of the value by softmax(query · key / √keyDim): inputs [query, value], or with key third. */
+  multiHeadAttention(args: MultiHeadAttentionArgs): Layer;
+  /** max(0, x), at most maxValue if it is above 0; negativeSlope · (x - threshold) below the threshold. */
+  reLU(args?: ReLUArgs): Layer;
+  /** x where x > 0, else alpha · x. */
+  leakyReLU(args?: LeakyReLUArgs): Layer;
+  /** The same with a learnt alpha for every element, equal along sharedAxes (counted from 1). */
+  prelu(args: PReLUArgs): Layer;
+  /** x where x > 0, else alpha · (e^x - 1). */
+  elu(args?: ELUArgs): Layer;
+  /** x where x > theta, else 0. */
+  thresholdedReLU(args?: ThresholdedReLUArgs): Layer;
+  /** e^x / sum of e^x along the axis. */
+  softmax(args?: SoftmaxArgs): Layer;
+  /** x · scale + offset. */
+  rescaling(args?: RescalingArgs): Layer;
+  /** Pictures of another size, "bilinear" or "nearest". */
+  resizing(args: ResizingArgs): Layer;
+  /** The middle of pictures; those that are too small are enlarged. */
+  centerCrop(args: CenterCropArgs): Layer;
+  /** Categories as a row: "multiHot", "oneHot" or "count". */
+  categoryEncoding(args: CategoryEncodingArgs): Layer;
+}
+/** The classes of the layers by the names of their makers. */
+export const layerClasses = {
+  dense: 'Dense',
+  activation: 'Activation',
+  conv1d: 'Conv1D',
+  conv2d: 'Conv2D',
+  conv3d: 'Conv3D',
+  conv2dTranspose: 'Conv2DTranspose',
+  conv3dTranspose: 'Conv3DTranspose',
+  depthwiseConv2d: 'DepthwiseConv2D',
+  separableConv2d: 'SeparableConv2D',
+  maxPooling1d: 'MaxPooling1D',
+  maxPooling2d: 'MaxPooling2D',
+  maxPooling3d: 'MaxPooling3D',
+  averagePooling1d: 'AveragePooling1D',
+  averagePooling2d: 'AveragePooling2D',
+  averagePooling3d: 'AveragePooling3D',
+  globalMaxPooling1d: 'GlobalMaxPooling1D',
+  globalMaxPooling2d: 'GlobalMaxPooling2D',
+  globalAveragePooling1d: 'GlobalAveragePooling1D',
+  globalAveragePooling2d: 'GlobalAveragePooling2D',
+  batchNormalization: 'BatchNormalization',
+  layerNormalization: 'LayerNormalization',
+  flatten: 'Flatten',
+  reshape: 'Reshape',
+  permute: 'Permute',
+  repeatVector: 'RepeatVector',
+  zeroPadding2d: 'ZeroPadding2D',
+  cropping2D: 'Cropping2D',
+  upSampling2d: 'UpSampling2D',
+  embedding: 'Embedding',
+  masking: 'Masking',
+  add: 'Add',
+  subtract: 'Subtract',
+  multiply: 'Multiply',
+  average: 'Average',
+  maximum: 'Maximum',
+  minimum: 'Minimum',
+  concatenate: 'Concatenate',
+  dot: 'Dot',
+  multiHeadAttention: 'MultiHeadAttention',
+  reLU: 'ReLU',
+  leakyReLU: 'LeakyReLU',
+  prelu: 'PReLU',
+  elu: 'ELU',
+  thresholdedReLU: 'ThresholdedReLU',
+  softmax: 'Softmax',
+  rescaling: 'Rescaling',
+  resizing: 'Resizing',
+  centerCrop: 'CenterCrop',
+  categoryEncoding: 'CategoryEncoding',
+} as const;
+
 /** Every operation as a function of its tensors; parameters left out have their default. */
 export interface OperationFunctions {
   /** add(a, b) */
-  add(a: Operand, b: Operand): SymbolicTensor;
+  add(a: Operand, b: Operand): TracedTensor;
   /** sub(a, b) */
-  sub(a: Operand, b: Operand): SymbolicTensor;
+  sub(a: Operand, b: Operand): TracedTensor;
   /** mul(a, b) */
-  mul(a: Operand, b: Operand): SymbolicTensor;
+  mul(a: Operand, b: Operand): TracedTensor;
   /** div(a, b) */
-  div(a: Operand, b: Operand): SymbolicTensor;
+  div(a: Operand, b: Operand): TracedTensor;
   /** maximum(a, b) */
-  maximum(a: Operand, b: Operand): SymbolicTensor;
+  maximum(a: Operand, b: Operand): TracedTensor;
   /** minimum(a, b) */
-  minimum(a: Operand, b: Operand): SymbolicTensor;
+  minimum(a: Operand, b: Operand): TracedTensor;
   /** mulAdd(a, b, c) */
-  mulAdd(a: Operand, b: Operand, c: Operand): SymbolicTensor;
+  mulAdd(a: Operand, b: Operand, c: Operand): TracedTensor;
   /** neg(a) */
-  neg(a: Operand): SymbolicTensor;
+  neg(a: Operand): TracedTensor;
   /** abs(a) */
-  abs(a: Operand): SymbolicTensor;
+  abs(a: Operand): TracedTensor;
   /** sqrt(a) */
-  sqrt(a: Operand): SymbolicTensor;
+  sqrt(a: Operand): TracedTensor;
   /** floor(a) */
-  floor(a: Operand): SymbolicTensor;
+  floor(a: Operand): TracedTensor;
   /** round(a) */
-  round(a: Operand): SymbolicTensor;
+  round(a: Operand): TracedTensor;
   /** exp(a) */
-  exp(a: Operand): SymbolicTensor;
+  exp(a: Operand): TracedTensor;
   /** log(a) */
-  log(a: Operand): SymbolicTensor;
+  log(a: Operand): TracedTensor;
   /** tanh(a) */
-  tanh(a: Operand): SymbolicTensor;
+  tanh(a: Operand): TracedTensor;
   /** sigmoid(a) */
-  sigmoid(a: Operand): SymbolicTensor;
+  sigmoid(a: Operand): TracedTensor;
   /** detach(a) */
-  detach(a: Operand): SymbolicTensor;
+  detach(a: Operand): TracedTensor;
   /** equal(a, b) */
-  equal(a: Operand, b: Operand): SymbolicTensor;
+  equal(a: Operand, b: Operand): TracedTensor;
   /** notEqual(a, b) */
-  notEqual(a: Operand, b: Operand): SymbolicTensor;
+  notEqual(a: Operand, b: Operand): TracedTensor;
   /** less(a, b) */
-  less(a: Operand, b: Operand): SymbolicTensor;
+  less(a: Operand, b: Operand): TracedTensor;
   /** lessEqual(a, b) */
-  lessEqual(a: Operand, b: Operand): SymbolicTensor;
+  lessEqual(a: Operand, b: Operand): TracedTensor;
   /** greater(a, b) */
-  greater(a: Operand, b: Operand): SymbolicTensor;
+  greater(a: Operand, b: Operand): TracedTensor;
   /** greaterEqual(a, b) */
-  greaterEqual(a: Operand, b: Operand): SymbolicTensor;
+  greaterEqual(a: Operand, b: Operand): TracedTensor;
   /** logicalAnd(a, b) */
-  logicalAnd(a: Operand, b: Operand): SymbolicTensor;
+  logicalAnd(a: Operand, b: Operand): TracedTensor;
   /** logicalOr(a, b) */
-  logicalOr(a: Operand, b: Operand): SymbolicTensor;
+  logicalOr(a: Operand, b: Operand): TracedTensor;
   /** logicalNot(a) */
-  logicalNot(a: Operand): SymbolicTensor;
+  logicalNot(a: Operand): TracedTensor;
   /** where(a, b, c) */
-  where(a: Operand, b: Operand, c: Operand): SymbolicTensor;
+  where(a: Operand, b: Operand, c: Operand): TracedTensor;
   /** shiftLeft(a, b) */
-  shiftLeft(a: Operand, b: Operand): SymbolicTensor;
+  shiftLeft(a: Operand, b: Operand): TracedTensor;
   /** shiftRight(a, b) */
-  shiftRight(a: Operand, b: Operand): SymbolicTensor;
+  shiftRight(a: Operand, b: Operand): TracedTensor;
   /** bitAnd(a, b) */
-  bitAnd(a: Operand, b: Operand): SymbolicTensor;
+  bitAnd(a: Operand, b: Operand): TracedTensor;
   /** bitOr(a, b) */
-  bitOr(a: Operand, b: Operand): SymbolicTensor;
+  bitOr(a: Operand, b: Operand): TracedTensor;
   /** toBits(a) */
-  toBits(a: Operand): SymbolicTensor;
+  toBits(a: Operand): TracedTensor;
   /** fromBits(a) */
-  fromBits(a: Operand): SymbolicTensor;
+  fromBits(a: Operand): TracedTensor;
   /** matMul(a, b, transposeA = false, transposeB = false) */
-  matMul(a: Operand, b: Operand, transposeA?: boolean, transposeB?: boolean): SymbolicTensor;
+  matMul(a: Operand, b: Operand, transposeA?: boolean, transposeB?: boolean): TracedTensor;
   /** cast(x, dtype) */
-  cast(x: Operand, dtype: DType): SymbolicTensor;
+  cast(x: Operand, dtype: DType): TracedTensor;
   /** square(x) */
-  square(x: Operand): SymbolicTensor;
+  square(x: Operand): TracedTensor;
   /** reciprocal(x) */
-  reciprocal(x: Operand): SymbolicTensor;
+  reciprocal(x: Operand): TracedTensor;
   /** rsqrt(x) */
-  rsqrt(x: Operand): SymbolicTensor;
+  rsqrt(x: Operand): TracedTensor;
   /** squaredDifference(a, b) */
-  squaredDifference(a: Operand, b: Operand): SymbolicTensor;
+  squaredDifference(a: Operand, b: Operand): TracedTensor;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): SymbolicTensor;
+  clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): TracedTensor;
   /** relu(x) */
-  relu(x: Operand): SymbolicTensor;
+  relu(x: Operand): TracedTensor;
   /** relu6(x) */
-  relu6(x: Operand): SymbolicTensor;
+  relu6(x: Operand): TracedTensor;
   /** leakyRelu(x, alpha = 0.2) */
-  leakyRelu(x: Operand, alpha?: number): SymbolicTensor;
+  leakyRelu(x: Operand, alpha?: number): TracedTensor;
   /** elu(x, alpha = 1) */
-  elu(x: Operand, alpha?: number): SymbolicTensor;
+  elu(x: Operand, alpha?: number): TracedTensor;
   /** erf(x) */
-  erf(x: Operand): SymbolicTensor;
+  erf(x: Operand): TracedTensor;
   /** gelu(x, approximate = false) */
-  gelu(x: Operand, approximate?: boolean): SymbolicTensor;
+  gelu(x: Operand, approximate?: boolean): TracedTensor;
   /** softplus(x) */
-  softplus(x: Operand): SymbolicTensor;
+  softplus(x: Operand): TracedTensor;
   /** softmax(x, dim = -1) */
-  softmax(x: Operand, dim?: number): SymbolicTensor;
+  softmax(x: Operand, dim?: number): TracedTensor;
   /** logSoftmax(x, axis = -1) */
-  logSoftmax(x: Operand, axis?: number): SymbolicTensor;
+  logSoftmax(x: Operand, axis?: number): TracedTensor;
   /** sum(x, axis = null, keepDims = false) */
-  sum(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  sum(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** mean(x, axis = null, keepDims = false) */
-  mean(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  mean(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** prod(x, axis = null, keepDims = false) */
-  prod(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  prod(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** max(x, axis = null, keepDims = false) */
-  max(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  max(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** min(x, axis = null, keepDims = false) */
-  min(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  min(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** all(x, axis = null, keepDims = false) */
-  all(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  all(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** any(x, axis = null, keepDims = false) */
-  any(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  any(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** logSumExp(x, axis = null, keepDims = false) */
-  logSumExp(x: Operand, axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  logSumExp(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** argMax(x, axis = 0) */
-  argMax(x: Operand, axis?: number): SymbolicTensor;
+  argMax(x: Operand, axis?: number): TracedTensor;
   /** argMin(x, axis = 0) */
-  argMin(x: Operand, axis?: number): SymbolicTensor;
+  argMin(x: Operand, axis?: number): TracedTensor;
   /** reshape(x, shape) */
-  reshape(x: Operand, shape: number | readonly number[]): SymbolicTensor;
+  reshape(x: Operand, shape: number | readonly number[]): TracedTensor;
   /** flatten(x) */
-  flatten(x: Operand): SymbolicTensor;
+  flatten(x: Operand): TracedTensor;
   /** expandDims(x, axis = 0) */
-  expandDims(x: Operand, axis?: number): SymbolicTensor;
+  expandDims(x: Operand, axis?: number): TracedTensor;
   /** squeeze(x, axis = null) */
-  squeeze(x: Operand, axis?: number | readonly number[]): SymbolicTensor;
+  squeeze(x: Operand, axis?: number | readonly number[]): TracedTensor;
   /** transpose(x, perm = null) */
-  transpose(x: Operand, perm?: number | readonly number[]): SymbolicTensor;
+  transpose(x: Operand, perm?: number | readonly number[]): TracedTensor;
   /** broadcastTo(x, shape) */
-  broadcastTo(x: Operand, shape: number | readonly number[]): SymbolicTensor;
+  broadcastTo(x: Operand, shape: number | readonly number[]): TracedTensor;
   /** tile(x, reps) */
-  tile(x: Operand, reps: number | readonly number[]): SymbolicTensor;
+  tile(x: Operand, reps: number | readonly number[]): TracedTensor;
   /** slice(x, begin, size = null) */
-  slice(x: Operand, begin: number | readonly number[], size?: number | readonly number[]): SymbolicTensor;
+  slice(x: Operand, begin: number | readonly number[], size?: number | readonly number[]): TracedTensor;
   /** reverse(x, axis = null) */
-  reverse(x: Operand, axis?: number | readonly number[]): SymbolicTensor;
+  reverse(x: Operand, axis?: number | readonly number[]): TracedTensor;
   /** pad(x, paddings, constantValue = 0) */
-  pad(x: Operand, paddings: readonly (readonly [number, number])[], constantValue?: number): SymbolicTensor;
+  pad(x: Operand, paddings: readonly (readonly [number, number])[], constantValue?: number): TracedTensor;
   /** concat(tensors, axis = 0) */
-  concat(tensors: readonly Operand[], axis?: number): SymbolicTensor;
+  concat(tensors: readonly Operand[], axis?: number): TracedTensor;
   /** stack(tensors, axis = 0) */
-  stack(tensors: readonly Operand[], axis?: number): SymbolicTensor;
+  stack(tensors: readonly Operand[], axis?: number): TracedTensor;
   /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv1d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv1d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv3d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv3d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  depthwiseConv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  depthwiseConv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
-  conv2dTranspose(x: Operand, filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  conv2dTranspose(x: Operand, filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** maxPool(x, filterSize, strides, pad = "valid") */
-  maxPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  maxPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** avgPool(x, filterSize, strides, pad = "valid") */
-  avgPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  avgPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeBilinear(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  resizeBilinear(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
   /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeNearestNeighbor(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  resizeNearestNeighbor(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
-  batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
+  batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): TracedTensor;
   /** gather(x, indices, axis = 0) */
-  gather(x: Operand, indices: Operand, axis?: number): SymbolicTensor;
+  gather(x: Operand, indices: Operand, axis?: number): TracedTensor;
   /** takeAlongAxis(x, indices, axis = -1) */
-  takeAlongAxis(x: Operand, indices: Operand, axis?: number): SymbolicTensor;
+  takeAlongAxis(x: Operand, indices: Operand, axis?: number): TracedTensor;
   /** sort(x, axis = -1, descending = false) */
-  sort(x: Operand, axis?: number, descending?: boolean): SymbolicTensor;
+  sort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
   /** argsort(x, axis = -1, descending = false) */
-  argsort(x: Operand, axis?: number, descending?: boolean): SymbolicTensor;
+  argsort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
   /** topkIndices(x, k = 1) */
-  topkIndices(x: Operand, k?: number): SymbolicTensor;
+  topkIndices(x: Operand, k?: number): TracedTensor;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
-  cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
-  cumprod(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  cumprod(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** oneHot(indices, depth) */
-  oneHot(indices: Operand, depth: number): SymbolicTensor;
+  oneHot(indices: Operand, depth: number): TracedTensor;
 }
 /** Every operation as a method of its first tensor. */
 export interface OperationMethods {
   /** add(a, b) */
-  add(b: Operand): SymbolicTensor;
+  add(b: Operand): TracedTensor;
   /** sub(a, b) */
-  sub(b: Operand): SymbolicTensor;
+  sub(b: Operand): TracedTensor;
   /** mul(a, b) */
-  mul(b: Operand): SymbolicTensor;
+  mul(b: Operand): TracedTensor;
   /** div(a, b) */
-  div(b: Operand): SymbolicTensor;
+  div(b: Operand): TracedTensor;
   /** maximum(a, b) */
-  maximum(b: Operand): SymbolicTensor;
+  maximum(b: Operand): TracedTensor;
   /** minimum(a, b) */
-  minimum(b: Operand): SymbolicTensor;
+  minimum(b: Operand): TracedTensor;
   /** mulAdd(a, b, c) */
-  mulAdd(b: Operand, c: Operand): SymbolicTensor;
+  mulAdd(b: Operand, c: Operand): TracedTensor;
   /** neg(a) */
-  neg(): SymbolicTensor;
+  neg(): TracedTensor;
   /** abs(a) */
-  abs(): SymbolicTensor;
+  abs(): TracedTensor;
   /** sqrt(a) */
-  sqrt(): SymbolicTensor;
+  sqrt(): TracedTensor;
   /** floor(a) */
-  floor(): SymbolicTensor;
+  floor(): TracedTensor;
   /** round(a) */
-  round(): SymbolicTensor;
+  round(): TracedTensor;
   /** exp(a) */
-  exp(): SymbolicTensor;
+  exp(): TracedTensor;
   /** log(a) */
-  log(): SymbolicTensor;
+  log(): TracedTensor;
   /** tanh(a) */
-  tanh(): SymbolicTensor;
+  tanh(): TracedTensor;
   /** sigmoid(a) */
-  sigmoid(): SymbolicTensor;
+  sigmoid(): TracedTensor;
   /** detach(a) */
-  detach(): SymbolicTensor;
+  detach(): TracedTensor;
   /** equal(a, b) */
-  equal(b: Operand): SymbolicTensor;
+  equal(b: Operand): TracedTensor;
   /** notEqual(a, b) */
-  notEqual(b: Operand): SymbolicTensor;
+  notEqual(b: Operand): TracedTensor;
   /** less(a, b) */
-  less(b: Operand): SymbolicTensor;
+  less(b: Operand): TracedTensor;
   /** lessEqual(a, b) */
-  lessEqual(b: Operand): SymbolicTensor;
+  lessEqual(b: Operand): TracedTensor;
   /** greater(a, b) */
-  greater(b: Operand): SymbolicTensor;
+  greater(b: Operand): TracedTensor;
   /** greaterEqual(a, b) */
-  greaterEqual(b: Operand): SymbolicTensor;
+  greaterEqual(b: Operand): TracedTensor;
   /** logicalAnd(a, b) */
-  logicalAnd(b: Operand): SymbolicTensor;
+  logicalAnd(b: Operand): TracedTensor;
   /** logicalOr(a, b) */
-  logicalOr(b: Operand): SymbolicTensor;
+  logicalOr(b: Operand): TracedTensor;
   /** logicalNot(a) */
-  logicalNot(): SymbolicTensor;
+  logicalNot(): TracedTensor;
   /** shiftLeft(a, b) */
-  shiftLeft(b: Operand): SymbolicTensor;
+  shiftLeft(b: Operand): TracedTensor;
   /** shiftRight(a, b) */
-  shiftRight(b: Operand): SymbolicTensor;
+  shiftRight(b: Operand): TracedTensor;
   /** bitAnd(a, b) */
-  bitAnd(b: Operand): SymbolicTensor;
+  bitAnd(b: Operand): TracedTensor;
   /** bitOr(a, b) */
-  bitOr(b: Operand): SymbolicTensor;
+  bitOr(b: Operand): TracedTensor;
   /** toBits(a) */
-  toBits(): SymbolicTensor;
+  toBits(): TracedTensor;
   /** fromBits(a) */
-  fromBits(): SymbolicTensor;
+  fromBits(): TracedTensor;
   /** matMul(a, b, transposeA = false, transposeB = false) */
-  matMul(b: Operand, transposeA?: boolean, transposeB?: boolean): SymbolicTensor;
+  matMul(b: Operand, transposeA?: boolean, transposeB?: boolean): TracedTensor;
   /** cast(x, dtype) */
-  cast(dtype: DType): SymbolicTensor;
+  cast(dtype: DType): TracedTensor;
   /** square(x) */
-  square(): SymbolicTensor;
+  square(): TracedTensor;
   /** reciprocal(x) */
-  reciprocal(): SymbolicTensor;
+  reciprocal(): TracedTensor;
   /** rsqrt(x) */
-  rsqrt(): SymbolicTensor;
+  rsqrt(): TracedTensor;
   /** squaredDifference(a, b) */
-  squaredDifference(b: Operand): SymbolicTensor;
+  squaredDifference(b: Operand): TracedTensor;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(clipValueMin: number, clipValueMax: number): SymbolicTensor;
+  clipByValue(clipValueMin: number, clipValueMax: number): TracedTensor;
   /** relu(x) */
-  relu(): SymbolicTensor;
+  relu(): TracedTensor;
   /** relu6(x) */
-  relu6(): SymbolicTensor;
+  relu6(): TracedTensor;
   /** leakyRelu(x, alpha = 0.2) */
-  leakyRelu(alpha?: number): SymbolicTensor;
+  leakyRelu(alpha?: number): TracedTensor;
   /** elu(x, alpha = 1) */
-  elu(alpha?: number): SymbolicTensor;
+  elu(alpha?: number): TracedTensor;
   /** erf(x) */
-  erf(): SymbolicTensor;
+  erf(): TracedTensor;
   /** gelu(x, approximate = false) */
-  gelu(approximate?: boolean): SymbolicTensor;
+  gelu(approximate?: boolean): TracedTensor;
   /** softplus(x) */
-  softplus(): SymbolicTensor;
+  softplus(): TracedTensor;
   /** softmax(x, dim = -1) */
-  softmax(dim?: number): SymbolicTensor;
+  softmax(dim?: number): TracedTensor;
   /** logSoftmax(x, axis = -1) */
-  logSoftmax(axis?: number): SymbolicTensor;
+  logSoftmax(axis?: number): TracedTensor;
   /** sum(x, axis = null, keepDims = false) */
-  sum(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  sum(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** mean(x, axis = null, keepDims = false) */
-  mean(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  mean(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** prod(x, axis = null, keepDims = false) */
-  prod(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  prod(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** max(x, axis = null, keepDims = false) */
-  max(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  max(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** min(x, axis = null, keepDims = false) */
-  min(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  min(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** all(x, axis = null, keepDims = false) */
-  all(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  all(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** any(x, axis = null, keepDims = false) */
-  any(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  any(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** logSumExp(x, axis = null, keepDims = false) */
-  logSumExp(axis?: number | readonly number[], keepDims?: boolean): SymbolicTensor;
+  logSumExp(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
   /** argMax(x, axis = 0) */
-  argMax(axis?: number): SymbolicTensor;
+  argMax(axis?: number): TracedTensor;
   /** argMin(x, axis = 0) */
-  argMin(axis?: number): SymbolicTensor;
+  argMin(axis?: number): TracedTensor;
   /** reshape(x, shape) */
-  reshape(shape: number | readonly number[]): SymbolicTensor;
+  reshape(shape: number | readonly number[]): TracedTensor;
   /** flatten(x) */
-  flatten(): SymbolicTensor;
+  flatten(): TracedTensor;
   /** expandDims(x, axis = 0) */
-  expandDims(axis?: number): SymbolicTensor;
+  expandDims(axis?: number): TracedTensor;
   /** squeeze(x, axis = null) */
-  squeeze(axis?: number | readonly number[]): SymbolicTensor;
+  squeeze(axis?: number | readonly number[]): TracedTensor;
   /** transpose(x, perm = null) */
-  transpose(perm?: number | readonly number[]): SymbolicTensor;
+  transpose(perm?: number | readonly number[]): TracedTensor;
   /** broadcastTo(x, shape) */
-  broadcastTo(shape: number | readonly number[]): SymbolicTensor;
+  broadcastTo(shape: number | readonly number[]): TracedTensor;
   /** tile(x, reps) */
-  tile(reps: number | readonly number[]): SymbolicTensor;
+  tile(reps: number | readonly number[]): TracedTensor;
   /** slice(x, begin, size = null) */
-  slice(begin: number | readonly number[], size?: number | readonly number[]): SymbolicTensor;
+  slice(begin: number | readonly number[], size?: number | readonly number[]): TracedTensor;
   /** reverse(x, axis = null) */
-  reverse(axis?: number | readonly number[]): SymbolicTensor;
+  reverse(axis?: number | readonly number[]): TracedTensor;
   /** pad(x, paddings, constantValue = 0) */
-  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): SymbolicTensor;
+  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): TracedTensor;
   /** concat(tensors, axis = 0) */
-  concat(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
+  concat(others: Operand | readonly Operand[], axis?: number): TracedTensor;
   /** stack(tensors, axis = 0) */
-  stack(others: Operand | readonly Operand[], axis?: number): SymbolicTensor;
+  stack(others: Operand | readonly Operand[], axis?: number): TracedTensor;
   /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv1d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv1d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv3d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  conv3d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  depthwiseConv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): SymbolicTensor;
+  depthwiseConv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
   /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
-  conv2dTranspose(filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  conv2dTranspose(filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** maxPool(x, filterSize, strides, pad = "valid") */
-  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** avgPool(x, filterSize, strides, pad = "valid") */
-  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): SymbolicTensor;
+  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
   /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
   /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): SymbolicTensor;
+  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
-  batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): SymbolicTensor;
+  batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): TracedTensor;
   /** gather(x, indices, axis = 0) */
-  gather(indices: Operand, axis?: number): SymbolicTensor;
+  gather(indices: Operand, axis?: number): TracedTensor;
   /** takeAlongAxis(x, indices, axis = -1) */
-  takeAlongAxis(indices: Operand, axis?: number): SymbolicTensor;
+  takeAlongAxis(indices: Operand, axis?: number): TracedTensor;
   /** sort(x, axis = -1, descending = false) */
-  sort(axis?: number, descending?: boolean): SymbolicTensor;
+  sort(axis?: number, descending?: boolean): TracedTensor;
   /** argsort(x, axis = -1, descending = false) */
-  argsort(axis?: number, descending?: boolean): SymbolicTensor;
+  argsort(axis?: number, descending?: boolean): TracedTensor;
   /** topkIndices(x, k = 1) */
-  topkIndices(k?: number): SymbolicTensor;
+  topkIndices(k?: number): TracedTensor;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
-  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
-  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): SymbolicTensor;
+  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** oneHot(indices, depth) */
-  oneHot(depth: number): SymbolicTensor;
+  oneHot(depth: number): TracedTensor;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
-  where(condition: Operand, b: Operand): SymbolicTensor;
+  where(condition: Operand, b: Operand): TracedTensor;
 }
 /** How many tensors each operation takes, and the names of what follows them. */
 export const operations = {

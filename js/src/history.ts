@@ -14,6 +14,8 @@ export interface Logs {
   /** Number of the batch in its epoch and its rows; only in onBatchEnd. */
   batch?: number;
   size?: number;
+  /** Of a model with several outputs NAME_loss and NAME_acc. */
+  [score: string]: number | undefined;
 }
 
 type Awaitable = void | Promise<void>;
@@ -28,21 +30,23 @@ export interface Callbacks {
   onBatchEnd?(batch: number, logs: Logs): Awaitable;
 }
 
-/** Names of the values a History collects. */
+/** Names of the values a History collects; with several outputs also NAME_loss and NAME_acc. */
 export type HistoryKey = 'loss' | 'acc' | 'val_loss' | 'val_acc';
 
 /** The values of every epoch of one fit. */
 export class History {
   /** Numbers of the epochs, from 0. */
   readonly epoch: number[] = [];
-  readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } = { loss: [] };
+  readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
+      string,
+      number[]
+    > = { loss: [] };
 
   /** Appends the values of an epoch. */
-  record(epoch: number, logs: Logs): void {
+  record(epoch: number, { imagesPerSecond: _, ...scores }: Logs): void {
     this.epoch.push(epoch);
-    for (const key of ['loss', 'acc', 'val_loss', 'val_acc'] as const) {
-      const value = logs[key];
-      if (value !== undefined) (this.history[key] ??= []).push(value);
+    for (const [name, value] of Object.entries(scores)) {
+      if (value !== undefined) (this.history[name] ??= []).push(value);
     }
   }
 }

@@ -10,35 +10,30 @@ export * as data from './data/index.js';
 export type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 export { LatheError } from './errors.js';
 export { env, Environment, type FeatureName, type FeatureReport, type SettingName } from './env.js';
-export type { FitArgs } from './fit.js';
+export type { FitArgs, Scores } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
 export * as io from './io/index.js';
 export { loadLayersModel } from './io/load_layers_model.js';
 export {
-  type ActivationArgs,
-  type BatchNormalizationArgs,
-  type Conv2DArgs,
-  type ConvArgs,
-  type DenseArgs,
-  type DepthwiseConv2DArgs,
-  initializers,
+  input,
+  type InputArgs,
+  Layer,
   type LayerArgs,
+  type LayerCall,
   type LayerConfig,
-  layers,
-  type OptimizerLike,
-  type Pooling2DArgs,
-  type ReshapeArgs,
-  type Size2D,
-  train,
-  type Window2DArgs,
-  type ZeroPadding2DArgs,
-} from './layers.js';
+  type SymbolicShape,
+  SymbolicTensor,
+} from './layer.js';
+export { initializers, layers, type OptimizerLike, train } from './layers.js';
+export type { PerOutput } from './per_output.js';
 export { ready } from './load.js';
+export { type CompileArgs, LayersModel, model, type ModelArgs } from './model.js';
 export type { YieldEvery } from './pause.js';
 export { describe, memory, type MemoryCounts, moduleText } from './program.js';
-export { type CompileArgs, sequential, Sequential, type SequentialArgs } from './sequential.js';
+export { sequential, Sequential, type SequentialArgs } from './sequential.js';
+export type { ModelData } from './rows.js';
 export type { Schedule } from './schedules.js';
 export {
   type DataArray,
@@ -48,7 +43,7 @@ export {
   tensor,
   type TensorLike,
 } from './tensor.js';
-export { type Operand, SymbolicTensor, Trace, Variable } from './trace.js';
+export { type Operand, TracedTensor, Trace, Variable } from './trace.js';
 export {
   tune,
   type Tunable,

@@ -10,7 +10,7 @@ import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { Prediction } from './prediction.js';
-import type { Rows } from './rows.js';
+import type { Examples, Rows } from './rows.js';
 import type { DataArray } from './tensor.js';
 import { addModule, beginJob, jobOf, poolIsBusy, poolIsIdle, removeModule } from './threads.js';
 
@@ -43,13 +43,12 @@ export class Entry {
     return this.place.inputs[0]!.shape[0]!;
   }
 
-  /** Elements of the first output per row of the first input. */
-  get outputWidth(): number {
-    return elementCount(this.place.outputs[0]!.shape) / this.batch;
+  /** Copies rows `order[from]` … into the inputs; rows `from` … when there is no order. */
+  loadAll(rows: ReadonlyMap<string, Rows>, from: number, count: number, order?: Uint32Array): void {
+    for (const [name, each] of rows) this.load(name, each, from, count, order);
   }
 
-  /** Copies rows `order[from]` … into an input; rows `from` … when there is no order. */
-  load(name: string, rows: Rows, from: number, count: number, order?: Uint32Array): void {
+  private load(name: string, rows: Rows, from: number, count: number, order?: Uint32Array): void {
     const target = this.inputs.get(name)!;
     const { data, width } = rows;
     if (order === undefined) {
@@ -112,10 +111,9 @@ function windowOn(memory: WebAssembly.Memory, { dtype, shape, offset }: BufferPl
   return new Type(memory.buffer, offset, elementCount(shape));
 }
 
-/** Loss summed over rows, hits, and the rows they are of. */
+/** Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc. */
 export interface Score {
-  loss: number;
-  correct: number;
+  means: Readonly<Record<string, number>>;
   rows: number;
 }
 
@@ -182,18 +180,16 @@ export class Instance {
     return this.#found(name).batch;
   }
 
-  /** Runs train or evaluate on `count` rows from `from` on. Returns the mean loss and the hits. */
+  /** Runs train or evaluate on `count` rows from `from` on. Returns their scores. */
   score(
     name: 'train' | 'evaluate',
-    x: Rows,
-    y: Rows,
+    data: Examples,
     from: number,
     count: number,
     order?: Uint32Array,
   ): Score {
     const entry = this.entry(name);
-    entry.load('x', x, from, count, order);
-    entry.load('y', y, from, count, order);
+    entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
     entry.run();
     return scoreOf(entry, count);
@@ -202,24 +198,22 @@ export class Instance {
   /** As `score`, without keeping a page waiting for its threads. */
   async scoreAsync(
     name: 'train' | 'evaluate',
-    x: Rows,
-    y: Rows,
+    data: Examples,
     from: number,
     count: number,
     order?: Uint32Array,
   ): Promise<Score> {
-    if (mayBlock) return this.score(name, x, y, from, count, order);
+    if (mayBlock) return this.score(name, data, from, count, order);
     await this.idle();
     const entry = this.entry(name);
-    entry.load('x', x, from, count, order);
-    entry.load('y', y, from, count, order);
+    entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
     await entry.runAsync();
     return scoreOf(entry, count);
   }
 
   /** Predicts every row of x. */
-  predict(x: Rows): Prediction {
+  predict(x: Examples): Prediction {
     const entry = this.entry(x.count === 1 ? 'predict_1' : 'predict');
     const prediction = new Prediction(entry, x);
     if (!prediction.isOver) this.#prediction = prediction;
@@ -263,12 +257,13 @@ export class Instance {
     return this.metadata.states.reduce((total, place) => total + byteLength(place), 0);
   }
 
-  /** Copies from another instance every state of the same name and shape. */
-  carryFrom(other: Instance, onlyTrainable: boolean): void {
+  /** Copies from another instance every state of the same name and shape; or only the weights. */
+  carryFrom(other: Instance, onlyWeights: boolean): void {
     for (const place of this.metadata.states) {
       const source = other.metadata.states.find(({ name }) => name === place.name);
       if (source === undefined || source.shape.join() !== place.shape.join()) continue;
-      if (place.trainable || !onlyTrainable) this.state(place).set(other.state(source));
+      if (!onlyWeights || !place.name.startsWith('optimizer/'))
+        this.state(place).set(other.state(source));
     }
   }
 
@@ -286,7 +281,14 @@ export class Instance {
 }
 
 function scoreOf(entry: Entry, rows: number): Score {
-  return { loss: entry.output('loss')[0]!, correct: entry.output('correct')[0]!, rows };
+  const means: Record<string, number> = {};
+  for (const [name, values] of entry.outputs) {
+    const [kind, output] = name.split('/');
+    const prefix = output === undefined ? '' : `${output}_`;
+    if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
+    else means[`${prefix}acc`] = values[0]! / rows;
+  }
+  return { means, rows };
 }
 
 /** Threads that some entry of a module keeps busy. */

@@ -11,6 +11,7 @@ import type {
   ValueId,
   ValueType,
 } from './abi.js';
+import type { ModelConfig } from './compiled.js';
 import { type Core, currentCore } from './core.js';
 import { encodeJson } from './json.js';
 import type { Schedule } from './schedules.js';
@@ -72,7 +73,7 @@ export class CoreModel extends Owned {
   readonly summary: ModelSummary;
 
   /** Errors: whatever the core finds wrong with the layers. */
-  constructor(config: { name?: string; seed: number; layers: readonly unknown[] }) {
+  constructor(config: ModelConfig) {
     const core = currentCore();
     const json = encodeJson(config);
     const create = (at: Pointer, length: number) => core.exports.lathe_model_create(at, length);

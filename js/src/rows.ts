@@ -18,6 +18,92 @@ export interface LabelRows extends Rows {
   kind: LabelKind;
 }
 
+/** Rows for inputs of an entry by name: examples, or examples and labels. */
+export interface Examples {
+  count: number;
+  rows: ReadonlyMap<string, Rows>;
+  /** Of the labels, in the order of the outputs that have a loss. */
+  kinds: LabelKind[];
+}
+
+/** Values for one input or output, or for several: in their order, or by name. */
+export type ModelData = TensorLike | readonly TensorLike[] | Readonly<Record<string, TensorLike>>;
+
+/** An input or output of a model; its shape is that of one example. */
+export interface Port {
+  name: string;
+  shape: readonly number[];
+}
+
+/** What the module calls the input or output of a model: x, or x/NAME if there are several. */
+export function entryName(kind: 'x' | 'y', { name }: Port, ports: readonly Port[]): string {
+  return ports.length === 1 ? kind : `${kind}/${name}`;
+}
+
+/** The values for each port. Errors: another number of them, a missing or unknown name. */
+export function perPort(data: ModelData, ports: readonly Port[], what: string): TensorLike[] {
+  const names = ports.map(({ name }) => name);
+  if (isDictionary(data)) {
+    const unknown = Object.keys(data).find((name) => !names.includes(name));
+    const missing = names.find((name) => data[name] === undefined);
+    if (unknown === undefined && missing === undefined) return names.map((name) => data[name]!);
+    const wrong = unknown === undefined ? `needs "${missing}"` : `does not have "${unknown}"`;
+    throw new LatheError(
+      `${what} goes by name, and the model ${wrong}; it has ${names.join(', ')}`,
+    );
+  }
+  if (ports.length === 1) {
+    const [first, ...others] = Array.isArray(data) ? (data as unknown[]) : [];
+    return [first instanceof Tensor && others.length === 0 ? first : (data as TensorLike)];
+  }
+  if (Array.isArray(data) && data.length === ports.length) return data as TensorLike[];
+  const got = Array.isArray(data) ? `an array of ${data.length}` : 'something else';
+  throw new LatheError(
+    `${what} must be an array of ${ports.length} (${names.join(', ')}) or an object with these names, got ${got}`,
+  );
+}
+
+function isDictionary(data: unknown): data is Readonly<Record<string, TensorLike>> {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isObject && !(data instanceof Tensor) && !ArrayBuffer.isView(data);
+}
+
+/** The rows of x for the inputs of a model. */
+export function featuresOf(data: ModelData, inputs: readonly Port[], where: string): Examples {
+  const values = perPort(data, inputs, `${where}: x`);
+  const rows = new Map<string, Rows>();
+  inputs.forEach((port, at) => {
+    const what = `${where}: ${inputs.length === 1 ? 'x' : `x of ${port.name}`}`;
+    rows.set(entryName('x', port, inputs), featureRows(values[at]!, port.shape, what));
+  });
+  const counts = [...rows.values()].map(({ count }) => count);
+  if (counts.some((count) => count !== counts[0])) {
+    throw new LatheError(
+      `${where}: the inputs differ in their number of rows: ${counts.join(', ')}`,
+    );
+  }
+  return { count: counts[0]!, rows, kinds: [] };
+}
+
+/** The same with the labels for `targets`, the outputs that have a loss. */
+export function labelledOf(
+  data: { x: ModelData; y: ModelData },
+  { inputs, outputs }: { inputs: readonly Port[]; outputs: readonly Port[] },
+  targets: readonly Port[],
+  where: string,
+): Examples {
+  const features = featuresOf(data.x, inputs, where);
+  const values = perPort(data.y, targets, `${where}: y`);
+  const rows = new Map(features.rows);
+  const kinds = targets.map((port, at) => {
+    const what = `${where}: ${outputs.length === 1 ? 'y' : `y of ${port.name}`}`;
+    const labels = labelRows(values[at]!, port.shape, features.count, what);
+    rows.set(entryName('y', port, outputs), labels);
+    return labels.kind;
+  });
+  return { count: features.count, rows, kinds };
+}
+
 const spelled = (shape: readonly (number | null)[]) =>
   `[${shape.map((size) => size ?? 'batch').join(',')}]`;
 
@@ -46,17 +132,17 @@ function endsWith(shape: readonly number[], row: readonly number[]): boolean {
  * The rows of x for a model that takes `inputShape` per row.
  * Errors: another shape, no rows, a dtype other than float32.
  */
-export function featureRows(x: TensorLike, inputShape: readonly number[], where: string): Rows {
-  const values = asTensor(x, inputShape, `${where}: x`);
+function featureRows(x: TensorLike, inputShape: readonly number[], what: string): Rows {
+  const values = asTensor(x, inputShape, what);
   if (!endsWith(values.shape, inputShape)) {
     throw new LatheError(
-      `${where}: x has shape ${spelled(values.shape)}, but the model takes ${spelled([null, ...inputShape])}`,
+      `${what} has shape ${spelled(values.shape)}, but the model takes ${spelled([null, ...inputShape])}`,
     );
   }
   if (values.dtype !== 'float32') {
-    throw new LatheError(`${where}: x has dtype ${values.dtype}, but the model takes float32`);
+    throw new LatheError(`${what} has dtype ${values.dtype}, but the model takes float32`);
   }
-  if (values.shape[0] === 0) throw new LatheError(`${where}: x has no rows`);
+  if (values.shape[0] === 0) throw new LatheError(`${what} has no rows`);
   return {
     data: values.dataSync() as Float32Array,
     count: values.shape[0]!,
@@ -70,38 +156,43 @@ export function featureRows(x: TensorLike, inputShape: readonly number[], where:
  * Errors: another shape or row count, a dtype other than float32 or int32, NaN, class numbers that
  * are not integers or out of range.
  */
-export function labelRows(
+function labelRows(
   y: TensorLike,
   outputShape: readonly number[],
   count: number,
-  where: string,
+  what: string,
 ): LabelRows {
-  const outputs = elementCount(outputShape);
-  const isFlat = ArrayBuffer.isView(y) && y.length === count;
-  const values = asTensor(y, isFlat ? [] : outputShape, `${where}: y`);
+  const width = elementCount(outputShape);
+  const classes = outputShape.at(-1) ?? 1;
+  const places = outputShape.slice(0, -1);
+  const isFlat = ArrayBuffer.isView(y) && y.length === (count * width) / classes;
+  const values = asTensor(y, isFlat ? places : outputShape, what);
   if (values.dtype === 'bool') {
-    throw new LatheError(`${where}: y has dtype bool, but labels are float32 or int32`);
+    throw new LatheError(`${what} has dtype bool, but labels are float32 or int32`);
   }
-  const single = endsWith(values.shape, []) || endsWith(values.shape, [1]);
-  const dense = endsWith(values.shape, outputShape) || (outputs === 1 && single);
+  const single = endsWith(values.shape, places) || endsWith(values.shape, [...places, 1]);
+  const dense = endsWith(values.shape, outputShape) || (classes === 1 && single);
   if (!dense && !single) {
     throw new LatheError(
-      `${where}: y has shape ${spelled(values.shape)}, but the labels are ` +
-        `${spelled([null, ...outputShape])}, or class numbers ${spelled([null])}`,
+      `${what} has shape ${spelled(values.shape)}, but the labels are ` +
+        `${spelled([null, ...outputShape])}, or class numbers ${spelled([null, ...places])}`,
     );
   }
   if (values.shape[0] !== count) {
-    throw new LatheError(`${where}: x has ${count} rows, but y has ${values.shape[0]}`);
+    throw new LatheError(
+      `${what.replace(/y( of .*)?$/, 'x')} has ${count} rows, but y has ${values.shape[0]}`,
+    );
   }
   const data = values.dataSync() as Float32Array | Int32Array;
   if (dense) {
-    checkEach(data, `${where}: y`, outputs, (value) => !Number.isNaN(value), 'is NaN');
-    return { data: asFloats(data), count, width: outputs, kind: 'dense' };
+    checkEach(data, what, width, (value) => !Number.isNaN(value), 'is NaN');
+    return { data: asFloats(data), count, width, kind: 'dense' };
   }
-  const inRange = (value: number) => Number.isInteger(value) && value >= 0 && value < outputs;
-  checkEach(data, `${where}: y`, 1, inRange, `is no class number from 0 to ${outputs - 1}`);
-  const classes = data instanceof Int32Array ? data : Int32Array.from(data);
-  return { data: classes, count, width: 1, kind: 'sparse' };
+  const inRange = (value: number) => Number.isInteger(value) && value >= 0 && value < classes;
+  const each = width / classes;
+  checkEach(data, what, each, inRange, `is no class number from 0 to ${classes - 1}`);
+  const numbers = data instanceof Int32Array ? data : Int32Array.from(data);
+  return { data: numbers, count, width: each, kind: 'sparse' };
 }
 
 function asFloats(data: Float32Array | Int32Array): Float32Array {
@@ -122,7 +213,23 @@ function checkEach(
 }
 
 /** Rows `from` … `to`-1 without copying. */
-export function slice<T extends Rows>(rows: T, from: number, to: number): T {
-  const data = rows.data.subarray(from * rows.width, to * rows.width);
-  return { ...rows, data, count: to - from };
+function slice(examples: Examples, from: number, to: number): Examples {
+  const part = (rows: Rows) => ({
+    ...rows,
+    data: rows.data.subarray(from * rows.width, to * rows.width),
+    count: to - from,
+  });
+  const rows = new Map([...examples.rows].map(([name, each]) => [name, part(each)]));
+  return { ...examples, count: to - from, rows };
+}
+
+/** All but the last `share` of the rows, and those. Error: one of them is empty. */
+export function split(data: Examples, share: number): [Examples, Examples] {
+  const kept = Math.floor(data.count * (1 - share));
+  if (kept === 0 || kept === data.count) {
+    throw new LatheError(
+      `fit: validationSplit ${share} of ${data.count} rows leaves one part empty`,
+    );
+  }
+  return [slice(data, 0, kept), slice(data, kept, data.count)];
 }

@@ -14,14 +14,14 @@ import {
 } from './tensor.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
-export type Operand = SymbolicTensor | TensorLike;
+export type Operand = TracedTensor | TensorLike;
 
 /**
  * A value that the compiled function will compute: it has a shape and no elements yet. Its methods
  * are the operations of TensorFlow.js tensors. Error of every method: the operation's name and the
  * shapes, where they do not fit.
  */
-export class SymbolicTensor {
+export class TracedTensor {
   /** Made by operations only. */
   constructor(
     readonly trace: Trace,
@@ -40,17 +40,17 @@ export class SymbolicTensor {
     return this.trace.topk(this, k, sorted);
   }
 
-  /** "SymbolicTensor float32 [2,3]". */
+  /** "TracedTensor float32 [2,3]". */
   toString(): string {
-    return `SymbolicTensor ${this.dtype} [${this.shape.join(',')}]`;
+    return `TracedTensor ${this.dtype} [${this.shape.join(',')}]`;
   }
 }
-export interface SymbolicTensor extends OperationMethods {}
+export interface TracedTensor extends OperationMethods {}
 
 /** A value that lives between calls, as `trace.variable` gives it. */
-export class Variable extends SymbolicTensor {
+export class Variable extends TracedTensor {
   constructor(
-    value: SymbolicTensor,
+    value: TracedTensor,
     readonly name: string,
     readonly initial: Tensor,
   ) {
@@ -69,13 +69,13 @@ export class Trace {
   }
 
   /** An argument of the function. */
-  input(name: string, shape: readonly number[], dtype: DType = 'float32'): SymbolicTensor {
+  input(name: string, shape: readonly number[], dtype: DType = 'float32'): TracedTensor {
     const type = { dtype: coreDTypes[dtype], shape: [...shape] };
     return this.#value(this.#graph.input(name, type));
   }
 
   /** Numbers that become part of the function; as `tl.tensor`. */
-  constant(values: TensorLike, shape?: readonly number[], dtype?: DType): SymbolicTensor {
+  constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
     const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
@@ -111,7 +111,7 @@ export class Trace {
   }
 
   /** d loss / d x for each x; the loss is a float32 scalar. */
-  grad(loss: SymbolicTensor, xs: readonly SymbolicTensor[]): SymbolicTensor[] {
+  grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
     for (const each of [loss, ...xs]) this.#check('grad', each);
     const ids = xs.map(({ id }) => id);
     return this.#graph.gradients(loss.id, ids).map((id) => this.#value(id));
@@ -123,7 +123,7 @@ export class Trace {
   }
 
   /** The operation of this name. Numbers take the dtype of the first tensor that is not bool. */
-  apply(op: keyof typeof operations, operands: Operand[], values: unknown[]): SymbolicTensor {
+  apply(op: keyof typeof operations, operands: Operand[], values: unknown[]): TracedTensor {
     const { tensors, attributes } = operations[op];
     if (tensors !== 'many' && operands.length !== tensors) {
       throw new LatheError(`${op}: takes ${tensors} tensors, got ${operands.length}`);
@@ -131,8 +131,8 @@ export class Trace {
     if (values.length > attributes.length) {
       throw new LatheError(`${op}: takes ${attributes.length} arguments after its tensors`);
     }
-    const like = operands.find((each) => each instanceof SymbolicTensor && each.dtype !== 'bool');
-    const dtype = (like as SymbolicTensor | undefined)?.dtype ?? 'float32';
+    const like = operands.find((each) => each instanceof TracedTensor && each.dtype !== 'bool');
+    const dtype = (like as TracedTensor | undefined)?.dtype ?? 'float32';
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const named = attributes.map((name, at) => [name, attribute(op, name, values[at])]);
     return this.#value(this.#graph.operation(op, ids, Object.fromEntries(named)));
@@ -147,8 +147,8 @@ export class Trace {
     return { values: this.takeAlongAxis(x, indices), indices };
   }
 
-  #operand(what: string, value: Operand, dtype: DType): SymbolicTensor {
-    if (value instanceof SymbolicTensor) {
+  #operand(what: string, value: Operand, dtype: DType): TracedTensor {
+    if (value instanceof TracedTensor) {
       this.#check(what, value);
       return value;
     }
@@ -157,21 +157,21 @@ export class Trace {
     return typeof value === 'number' ? this.constant(value, [], dtype) : this.constant(value);
   }
 
-  #check(what: string, value: SymbolicTensor): void {
+  #check(what: string, value: TracedTensor): void {
     if (value.trace !== this) {
       throw new LatheError(`${what}: ${String(value)} belongs to another function`);
     }
   }
 
-  #value(id: ValueId): SymbolicTensor {
+  #value(id: ValueId): TracedTensor {
     const { dtype, shape } = this.#graph.type(id);
-    return new SymbolicTensor(this, id, shape, hostDTypes[dtype]);
+    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
   }
 }
 /** What `topk` gives. */
 export interface TopK {
-  values: SymbolicTensor;
-  indices: SymbolicTensor;
+  values: TracedTensor;
+  indices: TracedTensor;
 }
 export interface Trace extends OperationFunctions {}
 
@@ -185,14 +185,14 @@ function attribute(op: string, name: string, value: unknown): unknown {
 /** The operations of the core become methods here; their types are OperationMethods and OperationFunctions. */
 function install(op: keyof typeof operations): void {
   const { tensors } = operations[op];
-  const asFunction = function (this: Trace, ...args: unknown[]): SymbolicTensor {
+  const asFunction = function (this: Trace, ...args: unknown[]): TracedTensor {
     if (tensors === 'many') {
       if (!Array.isArray(args[0])) throw new LatheError(`${op}: the first argument is an array`);
       return this.apply(op, args[0] as Operand[], args.slice(1));
     }
     return this.apply(op, args.slice(0, tensors) as Operand[], args.slice(tensors));
   };
-  const asMethod = function (this: SymbolicTensor, ...args: unknown[]): SymbolicTensor {
+  const asMethod = function (this: TracedTensor, ...args: unknown[]): TracedTensor {
     if (tensors === 'many') {
       const others = (Array.isArray(args[0]) ? args[0] : [args[0]]) as Operand[];
       return this.trace.apply(op, [this, ...others], args.slice(1));
@@ -202,7 +202,7 @@ function install(op: keyof typeof operations): void {
     return this.trace.apply(op, operands, args.slice(tensors - 1));
   };
   Object.defineProperty(Trace.prototype, op, { value: asFunction });
-  Object.defineProperty(SymbolicTensor.prototype, op, { value: asMethod });
+  Object.defineProperty(TracedTensor.prototype, op, { value: asMethod });
 }
 
 for (const op of Object.keys(operations) as (keyof typeof operations)[]) install(op);

@@ -44,7 +44,7 @@ export interface EvaluateDatasetArgs {
 export interface BatchTrainee {
   stopTraining: boolean;
   readonly wantsAccuracy: boolean;
-  trainOnBatch(x: TensorLike, y: TensorLike): Promise<number | [number, number]>;
+  trainOnBatch(x: TensorLike, y: TensorLike): Promise<number | number[]>;
   evaluate(
     x: TensorLike,
     y: TensorLike,

@@ -1,10 +1,10 @@
 /** Loads models in the layers format of TensorFlow.js. */
 import type { ModelSummary } from '../abi.js';
 import { LatheError } from '../errors.js';
-import { Sequential } from '../sequential.js';
+import type { LayersModel } from '../model.js';
+import { modelFromConfig } from '../model_from_config.js';
 import { type IOHandler, type LoadOptions, type ModelArtifacts, weightBytes } from './artifacts.js';
 import { openHandler } from './handlers.js';
-import type { Network } from './layer_tables.js';
 import { assignOptimizer } from './optimizer_state.js';
 import { storable } from '../storable.js';
 import { assignWeights } from './assign_weights.js';
@@ -16,7 +16,7 @@ import { decodeWeights, type NamedArray } from './weights.js';
 export async function loadLayersModel(
   source: string | URL | IOHandler,
   options: LoadOptions = {},
-): Promise<Sequential> {
+): Promise<LayersModel> {
   const where = nameOf(source);
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
   const { modelTopology, trainingConfig } = artifacts;
@@ -26,9 +26,9 @@ export async function loadLayersModel(
   const { network, lastAxes, leftOut } = readTopology(modelTopology, where);
   const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
   const gathered = arrays.filter(({ group }) => group === 'optimizer');
-  let model: Sequential | undefined;
+  let model: LayersModel | undefined;
   try {
-    model = modelOf(network);
+    model = modelFromConfig(network);
     checkLastAxes(lastAxes, model[storable].summary.layers);
     if (leftOut.length > 0) {
       const names = leftOut.slice(0, 3).join(', ');
@@ -52,12 +52,6 @@ export async function loadLayersModel(
   }
 }
 
-/** A model of these layers, with first weights. */
-function modelOf({ name, layers, inputs }: Network): Sequential {
-  if (inputs !== undefined) throw new LatheError('graphs of layers cannot be loaded');
-  return new Sequential({ name, layers: [...layers] });
-}
-
 type Placed = ModelSummary['layers'][number] & { layers?: Placed[] };
 
 /** Error: a layer works along another axis than the last. */
@@ -74,13 +68,13 @@ function checkLastAxes(axes: ReadonlyMap<string, number>, layers: readonly Place
 
 /** A model whose training is not understood predicts all the same. */
 function compileAs(
-  model: Sequential,
+  model: LayersModel,
   config: ModelArtifacts['trainingConfig'],
   where: string,
 ): void {
   try {
     const training = fromTrainingConfig(config!, where);
-    model.compile(training as unknown as Parameters<Sequential['compile']>[0]);
+    model.compile(training as unknown as Parameters<LayersModel['compile']>[0]);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);

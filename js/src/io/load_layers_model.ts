@@ -1,5 +1,5 @@
 /** The way to loading that costs nothing until it is taken. */
-import type { Sequential } from '../sequential.js';
+import type { LayersModel } from '../model.js';
 import type { IOHandler, LoadOptions } from './artifacts.js';
 
 /**
@@ -11,7 +11,7 @@ import type { IOHandler, LoadOptions } from './artifacts.js';
 export async function loadLayersModel(
   source: string | URL | IOHandler,
   options: LoadOptions = {},
-): Promise<Sequential> {
+): Promise<LayersModel> {
   const load = await import('./load.js');
   return load.loadLayersModel(source, options);
 }

@@ -41,7 +41,7 @@ test('layers', () => {
 test('a layer that does not fit leaves the model as it was', () => {
   const small = smallModel();
   refuses(() => small.add(tl.layers.dense({ units: -1 })), /units/);
-  assert.deepEqual(small.outputShape, [3]);
+  assert.deepEqual(small.outputShape, [null, 3]);
   assert.deepEqual(small.predict(x).shape, [12, 3]);
 });
 

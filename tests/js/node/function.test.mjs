@@ -225,7 +225,7 @@ test('every operation that describe lists is there', () => {
   assert.ok(operations.length > 60);
   for (const { name } of operations) {
     assert.equal(typeof tl.Trace.prototype[name], 'function', name);
-    assert.equal(typeof tl.SymbolicTensor.prototype[name], 'function', name);
+    assert.equal(typeof tl.TracedTensor.prototype[name], 'function', name);
   }
 });
 

@@ -318,7 +318,7 @@ test('damaged topologies give a model or a LatheError', async () => {
   const artifacts = await savedBy(zoo());
   const bytes = Buffer.from(JSON.stringify(artifacts.modelTopology));
   let [loaded, refused] = [0, 0];
-  for (const mutated of mutations(bytes, 300)) {
+  for (const mutated of mutations(bytes, 600)) {
     let modelTopology;
     try {
       modelTopology = JSON.parse(Buffer.from(mutated).toString());

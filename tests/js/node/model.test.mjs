@@ -6,8 +6,8 @@ import { blobs, largestDifference, refuses, smallModel } from '../lib.mjs';
 
 test('a model knows its shapes and its weights', () => {
   const model = smallModel();
-  assert.deepEqual(model.inputShape, [2]);
-  assert.deepEqual(model.outputShape, [3]);
+  assert.deepEqual(model.inputShape, [null, 2]);
+  assert.deepEqual(model.outputShape, [null, 3]);
   assert.equal(model.countParams(), 2 * 8 + 8 + 8 * 3 + 3);
   const shapes = model.getWeights().map(({ shape }) => [...shape]);
   assert.deepEqual(shapes, [[2, 8], [8], [8, 3], [3]]);
