@@ -132,7 +132,7 @@ export const optimizerParameters = {
   rmsprop: ['learningRate', 'decay', 'momentum', 'epsilon', 'centered', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
 } as const;
 /** The fields of a schedule. */
-export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes'] as const;
+export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes', 'winograd'] as const;
 
 /** Arguments of `layers.dense`. */
 export interface DenseArgs extends LayerArgs {

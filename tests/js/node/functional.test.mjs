@@ -125,6 +125,26 @@ test('models are layers of other models', async () => {
   near(both.predict(data), trained);
 });
 
+test('graphs and nested models are saved and loaded', async () => {
+  const tower = tl.sequential({ name: 'tower' });
+  tower.add(tl.layers.dense({ units: 4, activation: 'relu', inputShape: [3] }));
+  tower.add(tl.layers.dense({ units: 2 }));
+  const inputs = ['a', 'b'].map((name) => tl.input({ shape: [3], name }));
+  const both = tl.layers.concatenate().apply(inputs.map((each) => tower.apply(each)));
+  const same = tl.layers.dense({ units: 1, activation: 'sigmoid', name: 'same' }).apply(both);
+  const nested = tl.model({ inputs, outputs: same });
+  for (const model of [network(tl), nested]) {
+    let artifacts;
+    await model.save({ save: async (saved) => ((artifacts = saved), {}) });
+    const loaded = await tl.loadLayersModel(tl.io.fromMemory(artifacts));
+    const [wanted, got] = [model.predict(x), loaded.predict(x)].map((each) => [each].flat());
+    got.forEach((each, at) => near(each, wanted[at], 1e-12));
+    const theirs = await tf.loadLayersModel(tf.io.fromMemory(artifacts));
+    const others = [theirs.predict([tf.tensor(x.a), tf.tensor(x.b)])].flat();
+    others.forEach((each, at) => near(each, wanted[at]));
+  }
+});
+
 test('a new head learns on frozen features', async () => {
   const base = tl.sequential({ seed: 4 });
   base.add(tl.layers.dense({ units: 4, activation: 'relu', inputShape: [3] }));
