@@ -3,10 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { fromKeras } from 'tensorlathe/keras';
-import { rejects } from '../lib.mjs';
-import { modelsAbsent, modelsFolder } from '../models.mjs';
+import { largestDifference, rejects } from '../lib.mjs';
+import { known, modelsAbsent, modelsFolder } from '../models.mjs';
 import { mutations } from '../mutate.mjs';
 
 const pathOf = (name) => join(modelsFolder, 'keras/mlperf-tiny', name);
@@ -26,6 +27,41 @@ for (const name of names) {
     assert.ok(values.every(Number.isFinite));
     assert.ok(values.some((value) => value !== 0));
   });
+}
+
+for (const name of names) {
+  const what = `${name}: predicts what TensorFlow.js predicts, also after saving`;
+  test(what, { skip: modelsAbsent }, async (context) => {
+    const handler = fromKeras(`file://${pathOf(name)}`);
+    const model = await known(context, handler);
+    if (model === undefined) return;
+    const shape = [3, ...model.inputs[0].shape.slice(1)];
+    const count = shape.reduce((a, b) => a * b);
+    const x = Float32Array.from({ length: count }, (_, at) => Math.sin(0.37 * at) + 0.2);
+    const theirInput = tf.tensor(x, shape);
+    const [first, ...rest] = await Promise.all([
+      model.predict(tl.tensor(x, shape)).data(),
+      tl
+        .loadLayersModel(tl.io.fromMemory(tl.io.toArtifacts(model)))
+        .then((copy) => copy.predict(tl.tensor(x, shape)).data()),
+      tf
+        .loadLayersModel(forTheirs(await handler.load()))
+        .then((each) => each.predict(theirInput).data()),
+      tf
+        .loadLayersModel(tf.io.fromMemory(tl.io.toArtifacts(model)))
+        .then((each) => each.predict(theirInput).data()),
+    ]);
+    for (const each of rest) assert.ok(largestDifference(first, each) < 1e-4);
+  });
+}
+
+/** TensorFlow.js wants one number for an axis, knows no class L2, and no training of Keras here. */
+function forTheirs(artifacts) {
+  for (const { config } of artifacts.modelTopology.config.layers) {
+    if (Array.isArray(config.axis)) [config.axis] = config.axis;
+    for (const key of Object.keys(config)) if (key.endsWith('_regularizer')) config[key] = null;
+  }
+  return tf.io.fromMemory({ ...artifacts, trainingConfig: undefined });
 }
 
 test('a Keras file may come in any form', { skip: modelsAbsent }, async () => {

@@ -36,7 +36,7 @@ test('a training module from C++ learns with nothing but the engine', { skip }, 
     const output = run(process.execPath, script, join(folder, 'mnist.wasm'), folder, '5');
     const accuracies = [...output.matchAll(/accuracy ([\d.]+) %/g)].map(([, each]) => Number(each));
     assert.equal(accuracies.length, 5);
-    assert.ok(accuracies.at(-1) > 90, output);
+    assert.ok(accuracies.at(-1) > 85, output);
   } finally {
     rmSync(folder, { recursive: true });
   }
