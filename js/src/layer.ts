@@ -178,6 +178,7 @@ export class Layer {
 
   /** Copies of the weights, those that are trained first. Error: it is part of no model. */
   getWeights(): Tensor[] {
+    if (this.#className === inputClass) return [];
     return this.#holder('getWeights').weightsOf(this);
   }
 

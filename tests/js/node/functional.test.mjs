@@ -53,6 +53,10 @@ test('a graph of layers trains and predicts as in TensorFlow.js', async () => {
   assert.deepEqual(ours.outputNames, theirs.outputNames);
   assert.deepEqual(ours.outputShape, theirs.outputShape);
   assert.equal(ours.countParams(), theirs.countParams());
+  assert.deepEqual(
+    ours.layers.map((layer) => layer.countParams()),
+    theirs.layers.map((layer) => layer.countParams()),
+  );
   theirs.setWeights(ours.getWeights().map((each) => tf.tensor(each.dataSync(), each.shape)));
   const losses = ['categoricalCrossentropy', 'meanSquaredError'];
   theirs.compile({ optimizer: tf.train.sgd(0.1), loss: losses });

@@ -218,6 +218,84 @@ TEST(Model, LossIsTheMeanOverAllPlaces) {
   expect_true_gradients(machine, inputs);
 }
 
+struct OwnOptions {
+  LAYER_OPTIONS;
+};
+
+// Of an input [time, 1]: leaves out the steps that are zero.
+class LeaveOutZeros final : public UnaryLayer {
+ public:
+  LeaveOutZeros() : UnaryLayer(OwnOptions{}) {}
+  std::string_view class_name() const override { return "LeaveOutZeros"; }
+  Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context& context) const override {
+    const Tensor flat = x.builder->reshape(x, {x.shape()[0], x.shape()[1]});
+    context.output_masks = {flat > x.builder->scalar(0)};
+    return x;
+  }
+};
+
+// Adds 1 to every step; keeps the mask or not.
+class AddOne final : public UnaryLayer {
+ public:
+  explicit AddOne(bool keeps) : UnaryLayer(OwnOptions{}), keeps_(keeps) {}
+  std::string_view class_name() const override { return "AddOne"; }
+  bool supports_masking() const override { return keeps_; }
+  Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return x + 1.0f; }
+
+ private:
+  bool keeps_;
+};
+
+// Sum of the steps that count, [time, 1] -> [1]; adds its mean over the batch to the loss.
+class SumOfSteps final : public UnaryLayer {
+ public:
+  SumOfSteps() : UnaryLayer(OwnOptions{}) {}
+  std::string_view class_name() const override { return "SumOfSteps"; }
+  Result<UnaryPlan> plan(const Shape&) const override { return UnaryPlan{{1}}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context& context) const override {
+    const Tensor mask = context.masks[0];
+    if (mask.builder != nullptr) {
+      x = x * x.builder->reshape(x.builder->cast(mask, graph::DType::F32), x.shape());
+    }
+    const Tensor total = sum(x, {1});
+    context.add_loss(mean(total, {0, 1}));
+    return total;
+  }
+};
+
+TEST(Model, MasksGoWithTheirValues) {
+  for (const bool keeps : {true, false}) {
+    for (const bool nested : {true, false}) {
+      LayerPtr inner = std::make_shared<AddOne>(keeps);
+      if (nested) {
+        Model model("inner");
+        model.output(model.call(inner, model.input({3, 1})));
+        inner = as_layer(std::move(model));
+      }
+      Model model;
+      const ModelValue masked = model.call(std::make_shared<LeaveOutZeros>(), model.input({3, 1}));
+      model.output(model.call(std::make_shared<SumOfSteps>(), model.call(inner, masked)));
+      Machine machine(model, {.batch = {.predict = 2}});
+      EXPECT_EQ(machine.predict("predict", {1, 0, 3, 0, 0, 5}),
+                keeps ? (Numbers{6, 6}) : (Numbers{7, 8}));
+    }
+  }
+}
+
+TEST(Model, LayersAddToTheLoss) {
+  Model model;
+  const ModelValue steps = model.call(reshape({.target_shape = {1, 1}}),
+                                      model.call(dense(scale("w", 2)), model.input({1})));
+  model.output(model.call(std::make_shared<SumOfSteps>(), steps));
+  Machine machine(model, sgd_at_rate_one("meanSquaredError", 1));
+  const auto scores = machine.run("evaluate", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(scores.at("loss")[0], 1 + 6);
+  machine.run("train", {{"x", {3}}, {"y", {5}}, {"rows", {1}}});
+  EXPECT_FLOAT_EQ(machine.states["w/kernel"][0], 2 - (2 * 1 * 3 + 3));
+}
+
 TEST(Model, MergesBroadcastAfterTheBatch) {
   Model model;
   const ModelValue a = model.input({2, 3}, "a"), b = model.input({3}, "b");
