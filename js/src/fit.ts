@@ -41,7 +41,7 @@ export interface Trainee {
 export type Scores = { loss: number; acc: number } & Record<string, number>;
 
 /** The numbers of a running epoch. */
-class Tally {
+export class Tally {
   #totals: Record<string, number> = {};
   #start = performance.now();
   rows = 0;

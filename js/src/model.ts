@@ -16,7 +16,7 @@ import {
 } from './fit.js';
 import type { LossName, OptimizerConfig } from './generated.js';
 import type { History } from './history.js';
-import type { Instance } from './instance.js';
+import type { Instance, Score } from './instance.js';
 import type { IOHandler, SaveResult } from './io/artifacts.js';
 import type { SaveArgs } from './io/save.js';
 import type { LoadWeightsArgs, WeightSource } from './io/weight_files.js';
@@ -98,6 +98,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
   #losses: readonly (LossName | null)[] | undefined;
+  #lossWeights: readonly number[] | undefined;
   #optimizer: OptimizerConfig | undefined;
   #accuracy = false;
   #labels: LabelKind[] | undefined;
@@ -229,6 +230,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     }
     compiled.setTraining(named === undefined ? training : { ...training, optimizer: named });
     this.#losses = losses;
+    this.#lossWeights = lossWeights === undefined ? undefined : weights;
     this.#optimizer = named;
     this.#accuracy = [metrics].flat().length > 0;
   }
@@ -296,15 +298,21 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
    * with [loss, accuracy]; with several outputs, with the sum, the loss of each, the accuracy of each.
    */
   async trainOnBatch(x: ModelData, y: ModelData): Promise<number | number[]> {
-    this.#check('trainOnBatch', true);
-    const data = this.#labelled(x, y, 'trainOnBatch', true);
-    const instance = this.#trainModule(data.count, this.#kinds(data));
-    const { means } = await instance.scoreAsync('train', data, 0, data.count);
-    this.#push();
+    const { means } = await this.trainBatch(x, y);
     const scores = Object.entries(reported(this, means));
     const rank = (name: string) => (name === 'loss' ? 0 : name.endsWith('loss') ? 1 : 2);
     const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value);
     return values.length === 1 ? values[0]! : values;
+  }
+
+  /** @internal One step; gives the scores by name and the rows they are of. */
+  async trainBatch(x: ModelData, y: ModelData): Promise<Score> {
+    this.#check('trainOnBatch', true);
+    const data = this.#labelled(x, y, 'trainOnBatch', true);
+    const instance = this.#trainModule(data.count, this.#kinds(data));
+    const score = await instance.scoreAsync('train', data, 0, data.count);
+    this.#push();
+    return score;
   }
 
   /**
@@ -456,8 +464,10 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const metrics = this.#accuracy ? ['accuracy'] : [];
     const rate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
     const optimizer = this.#optimizer && { ...this.#optimizer, learningRate: rate };
-    const [loss] = this.#losses ?? [];
-    const training = loss && optimizer && { loss, optimizer, metrics };
+    const losses = this.#losses;
+    const loss = losses?.length === 1 ? losses[0]! : losses;
+    const lossWeights = this.#lossWeights;
+    const training = loss && optimizer && { loss, lossWeights, optimizer, metrics };
     const config = this.#config as unknown as StoredModel['config'];
     return { config, summary, training: training || undefined, states };
   }

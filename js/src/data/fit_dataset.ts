@@ -1,15 +1,17 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../errors.js';
-import { checkCount } from '../fit.js';
+import { checkCount, reported, type Scores, Tally } from '../fit.js';
+import type { Score } from '../instance.js';
 import { type Callbacks, History, type Logs } from '../history.js';
 import { Pacer, type YieldEvery } from '../pause.js';
-import { Tensor, type TensorLike } from '../tensor.js';
+import type { ModelData } from '../rows.js';
+import { Tensor } from '../tensor.js';
 import type { Dataset } from './dataset.js';
 
 /** One batch: features and labels. */
 export interface Batch {
-  xs: TensorLike;
-  ys: TensorLike;
+  xs: ModelData;
+  ys: ModelData;
 }
 
 /** Options of `model.fitDataset`. */
@@ -22,7 +24,7 @@ export interface FitDatasetArgs {
    */
   batchesPerEpoch?: number;
   /** Data to evaluate after every epoch: a dataset of batches, or [x, y]. */
-  validationData?: Dataset<unknown> | [TensorLike, TensorLike];
+  validationData?: Dataset<unknown> | [ModelData, ModelData];
   /** Batches of a validation dataset. Default: all. */
   validationBatches?: number;
   /** Rows per step of [x, y]. Default 32. */
@@ -43,13 +45,11 @@ export interface EvaluateDatasetArgs {
 /** What the loop needs of a model. */
 export interface BatchTrainee {
   stopTraining: boolean;
+  /** Epochs trained since the model was made. */
+  epochsTrained: number;
   readonly wantsAccuracy: boolean;
-  trainOnBatch(x: TensorLike, y: TensorLike): Promise<number | number[]>;
-  evaluate(
-    x: TensorLike,
-    y: TensorLike,
-    args?: { batchSize?: number },
-  ): { loss: number; acc: number };
+  trainBatch(x: ModelData, y: ModelData): Promise<Score>;
+  evaluate(x: ModelData, y: ModelData, args?: { batchSize?: number }): Scores;
 }
 
 /** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
@@ -73,25 +73,29 @@ export async function fitDataset(
       for (const each of callbacks) await each.onEpochBegin?.(epoch);
       if (batchesPerEpoch === Infinity) await walk.restart();
       const tally = new Tally();
-      while (tally.batches < batchesPerEpoch && !stopped()) {
+      let batches = 0;
+      for (; batches < batchesPerEpoch && !stopped(); ++batches) {
         const batch = await walk.next('fitDataset');
         if (batch === undefined) break;
-        await trainBatch(model, batch, tally, callbacks);
+        await trainBatch(model, batch, batches, tally, callbacks);
         await pacer.at('batch');
       }
-      const ranOut = batchesPerEpoch !== Infinity && tally.batches < batchesPerEpoch && !stopped();
+      const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
       if (ranOut) {
         console.warn(
-          `tensorlathe: fitDataset ends in epoch ${epoch}: the data ended after ${tally.batches} of ` +
+          `tensorlathe: fitDataset ends in epoch ${epoch}: the data ended after ${batches} of ` +
             `${batchesPerEpoch} batches; repeat() the dataset for more`,
         );
       }
       if (tally.rows === 0) break;
-      const logs = tally.logs(model);
+      model.epochsTrained += 1;
+      const logs: Logs = {
+        ...reported(model, tally.means),
+        imagesPerSecond: tally.imagesPerSecond,
+      };
       if (args.validationData !== undefined && !stopped()) {
-        const { loss, acc } = await validate(model, args, pacer);
-        logs.val_loss = loss;
-        if (model.wantsAccuracy) logs.val_acc = acc;
+        const scores = reported(model, await validate(model, args, pacer));
+        for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
       }
       history.record(epoch, logs);
       for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
@@ -110,7 +114,7 @@ export async function evaluateDataset(
   model: BatchTrainee,
   dataset: Dataset<unknown>,
   { batches = Infinity }: EvaluateDatasetArgs = {},
-): Promise<{ loss: number; acc: number }> {
+): Promise<Scores> {
   checkDataset('evaluateDataset', dataset);
   if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
   return evaluateBatches(model, dataset, batches, new Pacer('auto'));
@@ -163,59 +167,39 @@ class Walk {
   }
 }
 
-/** Means over the rows so far. */
-class Tally {
-  #loss = 0;
-  #acc = 0;
-  #start = performance.now();
-  rows = 0;
-  batches = 0;
-
-  add(loss: number, acc: number, rows: number): void {
-    this.#loss += loss * rows;
-    this.#acc += acc * rows;
-    this.rows += rows;
-    ++this.batches;
-  }
-
-  get means(): { loss: number; acc: number } {
-    return { loss: this.#loss / this.rows, acc: this.#acc / this.rows };
-  }
-
-  logs({ wantsAccuracy }: BatchTrainee): Logs {
-    const { loss, acc } = this.means;
-    const seconds = Math.max((performance.now() - this.#start) / 1000, 1e-9);
-    const imagesPerSecond = this.rows / seconds;
-    return wantsAccuracy ? { loss, acc, imagesPerSecond } : { loss, imagesPerSecond };
-  }
-}
-
 async function trainBatch(
   model: BatchTrainee,
   { xs, ys }: Batch,
+  batch: number,
   tally: Tally,
   callbacks: Callbacks[],
 ): Promise<void> {
-  const batch = tally.batches;
   for (const each of callbacks) await each.onBatchBegin?.(batch);
-  const [loss, acc] = [await model.trainOnBatch(xs, ys)].flat();
-  const size = rowsOf(xs);
-  tally.add(loss!, acc ?? 0, size);
-  const { imagesPerSecond } = tally.logs(model);
-  const logs: Logs = { batch, size, loss: loss!, imagesPerSecond };
-  if (acc !== undefined) logs.acc = acc;
+  const score = await model.trainBatch(xs, ys);
+  tally.add(score);
+  const { imagesPerSecond } = tally;
+  const logs: Logs = {
+    batch,
+    size: score.rows,
+    ...(reported(model, score.means) as Scores),
+    imagesPerSecond,
+  };
   for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
 }
 
-function rowsOf(xs: TensorLike): number {
-  return xs instanceof Tensor ? xs.shape[0]! : (xs as unknown[]).length;
+/** Rows of a batch: of its first tensor, if a model of several inputs has several. */
+function rowsOf(xs: ModelData): number {
+  if (xs instanceof Tensor) return xs.shape[0]!;
+  const isArray = Array.isArray(xs) || ArrayBuffer.isView(xs);
+  const [first] = isArray ? (xs as unknown[]) : Object.values(xs as object);
+  return first instanceof Tensor ? first.shape[0]! : (xs as unknown[]).length;
 }
 
 async function validate(
   model: BatchTrainee,
   { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetArgs,
   pacer: Pacer,
-): Promise<{ loss: number; acc: number }> {
+): Promise<Scores> {
   if (Array.isArray(validationData)) {
     const [x, y] = validationData;
     return model.evaluate(x, y, { batchSize: validationBatchSize });
@@ -229,15 +213,15 @@ async function evaluateBatches(
   dataset: Dataset<unknown>,
   batches: number,
   pacer: Pacer,
-): Promise<{ loss: number; acc: number }> {
+): Promise<Scores> {
   const walk = new Walk(dataset);
   const tally = new Tally();
   try {
-    while (tally.batches < batches) {
+    for (let count = 0; count < batches; ++count) {
       const batch = await walk.next('evaluateDataset');
       if (batch === undefined) break;
-      const { loss, acc } = model.evaluate(batch.xs, batch.ys);
-      tally.add(loss, acc, rowsOf(batch.xs));
+      const means = model.evaluate(batch.xs, batch.ys);
+      tally.add({ means, rows: rowsOf(batch.xs) });
       await pacer.at('batch');
     }
   } finally {

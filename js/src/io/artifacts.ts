@@ -23,6 +23,7 @@ export interface WeightSpec {
 /** How a model learns, in the words of Keras. */
 export interface TrainingConfig {
   loss?: unknown;
+  loss_weights?: unknown;
   metrics?: unknown;
   optimizer_config?: { class_name?: unknown; config?: Record<string, unknown> };
 }

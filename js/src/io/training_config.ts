@@ -7,12 +7,15 @@ import { findName, toCamelCase, toSnakeCase } from './names.js';
 
 interface Row {
   name: string;
+  short?: string;
   parameters: { name: string; default: unknown }[];
 }
 
 /** What `model.compile` takes. */
 export interface CompileDescription {
-  loss: string;
+  /** For several outputs one each, null for one without. */
+  loss: string | readonly (string | null)[];
+  lossWeights?: readonly number[] | undefined;
   optimizer: { name: string } & Record<string, unknown>;
   metrics: string[];
 }
@@ -38,8 +41,11 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
   const standard = row.parameters.map((each) => [each.name, each.default]);
   const config: Record<string, unknown> = Object.fromEntries(standard);
   for (const [key, value] of Object.entries(given)) if (value !== undefined) config[key] = value;
+  const lossName = (loss: string | null) => loss && (kerasLosses[loss] ?? toSnakeCase(loss));
+  const { loss, lossWeights } = training;
   return {
-    loss: kerasLosses[training.loss] ?? toSnakeCase(training.loss),
+    loss: typeof loss === 'string' ? lossName(loss) : loss.map(lossName),
+    ...(lossWeights === undefined ? {} : { loss_weights: lossWeights }),
     metrics: training.metrics.map(toSnakeCase),
     optimizer_config: {
       class_name: optimizerClasses[name] ?? name[0]!.toUpperCase() + name.slice(1),
@@ -53,12 +59,16 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const fail = (what: string): never => {
     throw new LatheError(`${file}: trainingConfig: ${what}`);
   };
-  const { loss, metrics, optimizer_config: optimizer } = config;
-  if (typeof loss !== 'string') return fail(`the loss must be a name, got ${JSON.stringify(loss)}`);
-  const losses = rowsOf('losses').map(({ name }) => name);
-  const ours = Object.keys(kerasLosses).find((name) => kerasLosses[name] === loss);
-  const foundLoss = findName(loss, losses) ?? ours;
-  if (foundLoss === undefined) return fail(`the loss ${loss} is not known`);
+  const { loss, loss_weights: lossWeights, metrics, optimizer_config: optimizer } = config;
+  const losses = rowsOf('losses').flatMap(({ name, short }) => (short ? [name, short] : [name]));
+  const lossOf = (each: unknown): string | null => {
+    if (each === null) return null;
+    if (typeof each !== 'string') return fail(`a loss must be a name, got ${JSON.stringify(each)}`);
+    return findName(each, losses) ?? fail(`the loss ${each} is not known`);
+  };
+  const isPlain = typeof loss === 'string' || Array.isArray(loss);
+  if (!isPlain)
+    return fail(`the loss must be a name or a list of them, got ${JSON.stringify(loss)}`);
 
   const { class_name: className, config: options } = optimizer ?? {};
   const known = rowsOf('optimizers');
@@ -75,7 +85,8 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const takes = row.parameters.map(({ name }) => name);
   const used = settings.filter(([name, value]) => takes.includes(name) && isSetting(value));
   return {
-    loss: foundLoss,
+    loss: typeof loss === 'string' ? lossOf(loss)! : (loss as unknown[]).map(lossOf),
+    ...(Array.isArray(lossWeights) ? { lossWeights: lossWeights as number[] } : {}),
     metrics: Array.isArray(metrics) ? metrics.flat().filter(isName).map(toCamelCase) : [],
     optimizer: { name: foundOptimizer, ...Object.fromEntries(used) },
   };

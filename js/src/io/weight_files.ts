@@ -45,7 +45,8 @@ export async function loadWeights(
   { strict = true }: LoadWeightsArgs = {},
 ): Promise<void> {
   const where = source instanceof Blob ? ((source as File).name ?? 'the weights') : nameOf(source);
-  assignWeights(model[storable], await read(source, where), strict, where);
+  const arrays = await read(source, where);
+  assignWeights(model[storable], arrays, strict, where);
 }
 
 async function read(source: WeightSource, where: string): Promise<NamedArray[]> {

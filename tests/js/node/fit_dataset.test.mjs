@@ -131,3 +131,34 @@ test('data and options that do not fit are refused', async () => {
   await rejects(model.evaluateDataset(tl.data.array([])), /has no batches/);
   await rejects(model.fitDataset(examples), /x has shape \[2\]/);
 });
+
+test('several inputs and outputs come by name', async () => {
+  const model = () => {
+    const [a, b] = ['a', 'b'].map((name) => tl.input({ shape: [2], name }));
+    const both = tl.layers.concatenate().apply([a, b]);
+    const u = tl.layers.dense({ units: 3, activation: 'softmax', name: 'u' }).apply(both);
+    const v = tl.layers.dense({ units: 1, name: 'v' }).apply(both);
+    const made = tl.model({ inputs: [a, b], outputs: [u, v], seed: 4 });
+    const loss = { u: 'softmaxCrossEntropy', v: 'meanSquaredError' };
+    made.compile({ loss, optimizer: 'sgd', metrics: ['accuracy'] });
+    return made;
+  };
+  const rows = xs.map((row, at) => ({
+    xs: { a: row, b: [row[1], 1] },
+    ys: { u: ys[at], v: [row[0]] },
+  }));
+  const batches = tl.data.array(rows).batch(16);
+  const [ours, plain] = [model(), model()];
+  const { history } = await ours.fitDataset(batches, { epochs: 2, validationData: batches });
+  const [whole] = await tl.data.array(rows).batch(rows.length).toArray();
+  const expected = await plain.fit(whole.xs, whole.ys, {
+    epochs: 2,
+    batchSize: 16,
+    shuffle: false,
+    validationData: [whole.xs, whole.ys],
+  });
+  assert.deepEqual(Object.keys(history).sort(), Object.keys(expected.history).sort());
+  for (const [name, values] of Object.entries(history)) {
+    assert.ok(largestDifference(values, expected.history[name]) < 1e-5, name);
+  }
+});

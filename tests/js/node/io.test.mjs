@@ -129,6 +129,65 @@ for (const optimizer of Object.keys(tl.train).filter((name) => !onlyOurs.include
   });
 }
 
+test('a graph of two outputs trains on in either library', async () => {
+  const a = tl.input({ shape: [3], name: 'a' });
+  const b = tl.input({ shape: [3], name: 'b' });
+  const shared = layers.dense({ units: 4, activation: 'tanh', name: 'shared' });
+  const sum = layers.add({ name: 'sum' }).apply([shared.apply(a), shared.apply(b)]);
+  const u = layers.dense({ units: 2, name: 'u' }).apply(sum);
+  const v = layers.dense({ units: 1, name: 'v' }).apply(shared.apply(a));
+  const model = tl.model({ inputs: [a, b], outputs: [u, v], seed: 2, name: 'graph' });
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.adam(0.05) });
+  const numbers = (count, step) =>
+    Float32Array.from({ length: count }, (_, at) => Math.cos(step * at));
+  const shapes = [
+    [4, 3],
+    [4, 3],
+    [4, 2],
+    [4, 1],
+  ];
+  const arrays = shapes.map(([rows, width], at) => numbers(rows * width, at + 0.3));
+  const [xa, xb, yu, yv] = arrays.map((each, at) => tl.tensor(each, shapes[at]));
+  const [txa, txb, tyu, tyv] = arrays.map((each, at) => tf.tensor(each, shapes[at]));
+  for (let step = 0; step < 3; ++step) await model.trainOnBatch([xa, xb], [yu, yv]);
+  const artifacts = await savedBy(model, { includeOptimizer: true });
+  const copy = await ours(artifacts);
+  const theirModel = await theirs(artifacts);
+  const back = await ours(await savedBy(theirModel, { includeOptimizer: true }));
+  for (let step = 0; step < 4; ++step) {
+    const losses = await model.trainOnBatch([xa, xb], [yu, yv]);
+    assert.deepEqual(await copy.trainOnBatch([xa, xb], [yu, yv]), losses);
+    near(await theirModel.trainOnBatch([txa, txb], [tyu, tyv]), losses, 1e-4);
+    near(await back.trainOnBatch([xa, xb], [yu, yv]), losses, 1e-4);
+  }
+  model.predict([xa, xb]).forEach((each, at) => {
+    near(each.dataSync(), theirModel.predict([txa, txb])[at].dataSync(), 1e-4);
+  });
+});
+
+test('nested models and weights that layers share survive', async () => {
+  const inner = tl.sequential({
+    name: 'inner',
+    layers: [layers.dense({ units: 3, inputShape: [3] })],
+  });
+  const a = tl.input({ shape: [3] });
+  const twice = inner.apply(inner.apply(a));
+  const model = tl.model({ inputs: a, outputs: twice, seed: 1 });
+  const artifacts = await savedBy(model);
+  const copy = await ours(artifacts);
+  const theirModel = await theirs(artifacts);
+  const x = [[1, -2, 0.5]];
+  assert.deepEqual(copy.predict(x).dataSync(), model.predict(x).dataSync());
+  near(theirModel.predict(tf.tensor(x)).dataSync(), model.predict(x).dataSync(), 1e-5);
+  const other = tl.sequential({
+    name: 'inner',
+    layers: [layers.dense({ units: 3, inputShape: [3], name: inner.layers[0].name })],
+  });
+  await inner.loadWeights(tl.io.toSafetensors(other));
+  const expected = other.predict(other.predict(x)).dataSync();
+  near(model.predict(x).dataSync(), expected, 1e-6);
+});
+
 test('without includeOptimizer nothing about training is saved', async () => {
   const artifacts = await savedBy(trainable('adam'));
   assert.equal(artifacts.trainingConfig, undefined);
