@@ -66,10 +66,18 @@ test('every activation computes what its name says', () => {
     relu6: (x) => Math.min(Math.max(x, 0), 6),
     leakyRelu: (x) => (x < 0 ? 0.3 * x : x),
     elu: (x) => (x < 0 ? Math.expm1(x) : x),
+    hardSigmoid: (x) => Math.min(Math.max(0.2 * x + 0.5, 0), 1),
+    selu: (x) => 1.0507009873554805 * (x < 0 ? 1.6732632423543772 * Math.expm1(x) : x),
+    softplus: (x) => Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x))),
+    softsign: (x) => x / (1 + Math.abs(x)),
+    swish: (x) => x / (1 + Math.exp(-x)),
+    mish: (x) => x * Math.tanh(Math.log1p(Math.exp(x))),
   };
+  // Of rows, or beyond Math: compared with TensorFlow.js in the parity test.
+  const elsewhere = ['softmax', 'logSoftmax', 'gelu', 'gelu_new'];
   const values = [-30, -3.5, -1, -0.1, 0, 0.1, 1, 3.5, 30];
   const names = tl.describe().activations.map(({ name }) => name);
-  assert.deepEqual(names.sort(), [...Object.keys(expected), 'softmax'].sort());
+  assert.deepEqual(names.sort(), [...Object.keys(expected), ...elsewhere].sort());
   for (const [name, means] of Object.entries(expected)) {
     const model = tl.sequential();
     model.add(tl.layers.activation({ activation: name, inputShape: [values.length] }));

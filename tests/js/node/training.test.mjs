@@ -34,7 +34,11 @@ test('XOR is learnt with every loss that fits one output', async () => {
 test('every optimiser lowers the loss of every kind of label', async () => {
   const [x, y] = blobs(120);
   const dense = tl.tensor(oneHot(y.dataSync(), 3), [120, 3]);
-  const optimizers = [tl.train.sgd(0.2), tl.train.momentum(0.05, 0.9, true), tl.train.adam(0.02)];
+  const { sgd, momentum, adagrad, adadelta, adam, adamw, adamax, rmsprop } = tl.train;
+  const optimizers = [
+    ...[sgd(0.2), momentum(0.05, 0.9, true), adagrad(0.2), adadelta(1)],
+    ...[adam(0.02), adamw(0.02), adamax(0.02), rmsprop(0.01)],
+  ];
   assert.equal(optimizers.length, tl.describe().optimizers.length);
   for (const optimizer of optimizers) {
     const sparse = compiled({}, optimizer);
