@@ -65,8 +65,9 @@ export async function openHandler(
     const { filePath } = await import('./file.js');
     address = `file://${await filePath(target)}`;
   }
-  const isRelative = !/^[a-z]+:\/\//i.test(address) && typeof document !== 'undefined';
-  if (isRelative && address !== '') address = new URL(address, document.baseURI).href;
+  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  const isRelative = !/^[a-z]+:\/\//i.test(address) && base !== undefined;
+  if (isRelative && address !== '') address = new URL(address, base).href;
   if (/\.(h5|hdf5|keras)$/.test(address)) {
     throw new LatheError(`${where}: for ${address} use fromKeras of the module tensorlathe/keras`);
   }
