@@ -224,6 +224,14 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
   value = std::move(sizes);
 }
 
+void ObjectReader::operator()(std::string_view key, nn::Seed& value) {
+  const Json* json = find(key);
+  if (json == nullptr || json->is_null()) return;
+  const auto number = whole(*json, 0, kMaxExact);
+  if (!number) return mistake(key, "an integer from 0 to 2^53", *json);
+  value.value = static_cast<uint64_t>(*number);
+}
+
 void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;

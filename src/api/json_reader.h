@@ -45,6 +45,8 @@ class ObjectReader {
   void operator()(std::string_view key, double& value);
   // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other.
   void operator()(std::string_view key, nn::Sizes& value);
+  // An integer of at most 53 bits; null counts as absent.
+  void operator()(std::string_view key, nn::Seed& value);
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent,
   // also for a parameter.
   void operator()(std::string_view key, nn::Choice& value);

@@ -1,6 +1,8 @@
 #include "nn/layer.h"
 
 #include "base/text.h"
+#include "nn/optimizer.h"
+#include "nn/random.h"
 
 namespace lathe::nn {
 
@@ -13,6 +15,18 @@ Tensor Context::activated(const Chosen<ActivationKind>& activation, Tensor x) {
   const Tensor y = apply_activation(activation, x);
   if (activation.kind != ActivationKind::Linear) trace_.before_activation[y.value] = x;
   return y;
+}
+
+ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {
+  const auto word = [&](uint32_t bits) {
+    return builder.full({}, scalar::Number::of(static_cast<int32_t>(bits)));
+  };
+  const uint64_t wide = seed.value.value_or(trace_.seed);
+  const uint32_t number = static_cast<uint32_t>(trace_.random_keys++);
+  const uint64_t stream = hash(layer_);
+  return {word(static_cast<uint32_t>(wide ^ wide >> 32)),
+          word(static_cast<uint32_t>(stream ^ stream >> 32) + number),
+          builder.cast(builder.state(kStepCount, graph::DType::F32, {}), graph::DType::I32)};
 }
 
 Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {

@@ -5,6 +5,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/result.h"
 #include "graph/builder.h"
 #include "nn/tables.h"
+#include "ops/random.h"
 
 namespace lathe::nn {
 
@@ -35,6 +37,11 @@ void visit_options(Options& options, Field&& field) {
   field("trainable", options.trainable);
 }
 
+// That of a layer; without one the model's counts.
+struct Seed {
+  std::optional<uint64_t> value = {};
+};
+
 struct Weight {
   std::string name;  // within the layer: "kernel"
   Shape shape;
@@ -51,12 +58,14 @@ struct LayerPlan {
 // What all calls of one entry point share while its graph is built.
 struct Trace {
   bool trains = false;  // gradients and updates follow
+  uint64_t seed = 0;    // of the model
   Tensor present = {};  // f32 [batch]: 1 for a row that holds data, else 0; where it trains
   std::vector<Tensor> losses = {};  // scalars that the training loss adds to that of the outputs
   // New contents of states that are no trainable weights, by state.
   std::map<graph::Value, Tensor> updates = {};
   // What the last activation was applied to, by its result.
   std::map<graph::Value, Tensor> before_activation = {};
+  int32_t random_keys = 0;  // given out so far
 };
 
 // One call of a layer while a graph is built: what a layer may know beside its inputs and give
@@ -78,6 +87,9 @@ class Context {
   std::vector<Tensor> masks = {};
   // The masks of the outputs, if build_call gives any. Empty: Layer::supports_masking decides.
   std::vector<Tensor> output_masks = {};
+
+  // For random numbers that are others at every training step and at every call.
+  ops::RandomKey random_key(graph::Builder& builder, const Seed& seed);
 
   // Adds a scalar to the training loss.
   void add_loss(Tensor loss) { trace_.losses.push_back(loss); }

@@ -10,6 +10,7 @@
 #include "nn/embedding.h"
 #include "nn/layer_normalization.h"
 #include "nn/merge.h"
+#include "nn/noise.h"
 #include "nn/pictures.h"
 #include "nn/pooling.h"
 #include "nn/shaping.h"

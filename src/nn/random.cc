@@ -37,11 +37,15 @@ std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint3
   return counter;
 }
 
+uint64_t hash(std::string_view text) {
+  uint64_t value = 0xcbf29ce484222325;
+  for (const char c : text) value = (value ^ static_cast<uint8_t>(c)) * 0x100000001b3;
+  return value;
+}
+
 RandomStream::RandomStream(uint64_t seed, std::string_view name)
     : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
-      stream_(0xcbf29ce484222325) {
-  for (const char c : name) stream_ = (stream_ ^ static_cast<uint8_t>(c)) * 0x100000001b3;
-}
+      stream_(hash(name)) {}
 
 uint32_t RandomStream::bits(uint64_t index) {
   if (const uint64_t block = index / 4; block != block_index_) {

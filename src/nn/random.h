@@ -13,7 +13,10 @@ namespace lathe::nn {
 // 2011.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
-// The stream of the tensor `name`: key = seed, half of the counter = FNV-1a hash of the name.
+// FNV-1a.
+uint64_t hash(std::string_view text);
+
+// The stream of the tensor `name`: key = seed, half of the counter = the hash of the name.
 class RandomStream {
  public:
   RandomStream(uint64_t seed, std::string_view name);

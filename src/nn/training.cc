@@ -190,7 +190,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
-  Trace trace{.trains = trains, .present = trains ? present : Tensor{}};
+  Trace trace{.trains = trains, .seed = model.seed(), .present = trains ? present : Tensor{}};
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
   const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
   for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);

@@ -11,6 +11,7 @@
 #include "ops/losses.h"
 #include "ops/movement.h"
 #include "ops/pictures.h"
+#include "ops/random.h"
 #include "ops/reductions.h"
 #include "ops/resize.h"
 

@@ -24,6 +24,7 @@ Int operator-(Int x, Int y) { return wrap(bits_of(x) - bits_of(y)); }
 Int operator*(Int x, Int y) { return wrap(bits_of(x) * bits_of(y)); }
 Int operator&(Int x, Int y) { return wrap(bits_of(x) & bits_of(y)); }
 Int operator|(Int x, Int y) { return wrap(bits_of(x) | bits_of(y)); }
+Int operator^(Int x, Int y) { return wrap(bits_of(x) ^ bits_of(y)); }
 Int shift_left(Int x, Int y) { return wrap(bits_of(x) << (bits_of(y) & 31)); }
 Int shift_right(Int x, Int y) { return {x.value >> (bits_of(y) & 31)}; }
 Int maximum(Int x, Int y) { return x < y ? y : x; }

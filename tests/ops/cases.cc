@@ -5,6 +5,7 @@
 
 #include "ops/activations.h"
 #include "ops/losses.h"
+#include "ops/random.h"
 #include "ops/reductions.h"
 
 namespace lathe::ops_tests {
@@ -218,6 +219,13 @@ void wide_row(Builder& b) {
   b.output("y", b.matmul(floats(b, "x", {1, 40}), floats(b, "w", {40, 70})));
 }
 
+void random_numbers(Builder& b) {
+  const Tensor seed = b.input("seed", DType::I32, {2});
+  b.output("uniform", ops::random_uniform(seed, {5, 7}, -1, 2));
+  b.output("normal", ops::random_normal(seed, {37}, 1, 2));
+  b.output("truncated", ops::truncated_normal(seed, {4, 3}, 0, 1));
+}
+
 const Case kCases[] = {
     {"add", binary<Op::Add>},
     {"sub", binary<Op::Sub>},
@@ -240,6 +248,9 @@ const Case kCases[] = {
     {"int_mul", int_binary<Op::Mul>, false},
     {"int_max", int_binary<Op::Max>, false},
     {"int_min", int_binary<Op::Min>, false},
+    {"int_and", int_binary<Op::BitAnd>, false},
+    {"int_or", int_binary<Op::BitOr>, false},
+    {"int_xor", int_binary<Op::BitXor>, false},
     {"int_eq", int_binary<Op::Eq>, false},
     {"logic", logic, false},
     {"choose", choose},
@@ -281,6 +292,7 @@ const Case kCases[] = {
     {"sparse_softmax_loss", sparse_softmax_loss},
     {"sigmoid_loss", sigmoid_loss},
     {"argmax", argmax, false},
+    {"random_numbers", random_numbers, false},
     {"reshape_and_permute", reshape_and_permute},
     {"reindex_outside", reindex_outside},
     {"reindex_of_map", reindex_of_map},

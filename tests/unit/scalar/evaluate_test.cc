@@ -74,6 +74,7 @@ TEST(Evaluate, IntegersWrap) {
   EXPECT_EQ(run_i32(Op::ShiftLeft, 3, 31), kLeast);
   EXPECT_EQ(run_i32(Op::ShiftLeft, 3, 33), 6);
   EXPECT_EQ(run_i32(Op::ShiftRight, -8, 1), -4);
+  EXPECT_EQ(run_i32(Op::BitXor, -8, 5), -3);
   EXPECT_EQ(run_i32(Op::Max, -3, 2), 2);
 }
 

@@ -1,0 +1,37 @@
+// Random numbers as a function of a key and of their position, so that they are the same on every
+// target and in every order of execution.
+#pragma once
+
+#include "graph/builder.h"
+
+namespace lathe::ops {
+
+using graph::Shape;
+using graph::Tensor;
+
+// I32 scalars; each other triple gives other numbers.
+struct RandomKey {
+  Tensor seed, stream, step;
+};
+
+// Two I32 tensors of one shape.
+struct WordPair {
+  Tensor first, second;
+};
+// Threefry-2x32 with 20 rounds: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1,
+// 2, 3", SC 2011. The key is two scalars.
+WordPair threefry(WordPair key, WordPair counter);
+
+// [0, 1), multiples of 2^-24.
+Tensor uniform_numbers(const RandomKey& key, const Shape& shape);
+// Mean 0, deviation 1, at most 5.3 from 0; by the quantile of algorithm AS 241 (Wichura 1988), error
+// about 1e-6. Truncated ones lie within 2 deviations of the law that they are cut from.
+Tensor normal_numbers(const RandomKey& key, const Shape& shape);
+Tensor truncated_numbers(const RandomKey& key, const Shape& shape);
+
+// The same by name; the seed is an I32 scalar or two numbers.
+Tensor random_uniform(Tensor seed, const Shape& shape, float least, float most);
+Tensor random_normal(Tensor seed, const Shape& shape, float mean, float deviation);
+Tensor truncated_normal(Tensor seed, const Shape& shape, float mean, float deviation);
+
+}  // namespace lathe::ops
