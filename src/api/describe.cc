@@ -105,6 +105,7 @@ class OptionDescriber {
         : sizes.size() == 1 ? concat(sizes[0])
                             : bracketed(sizes));
   }
+  void operator()(std::string_view key, nn::Seed&) { add(key, "integer", "null"); }
   void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }
 
   std::string take() { return concat('[', fields_, ']'); }
