@@ -37,6 +37,26 @@ Status read_labels(ObjectReader& reader, nn::Labels& labels) {
   return {};
 }
 
+// An array of names, or one such array for each output.
+Status read_metrics(ObjectReader& reader, std::vector<std::vector<nn::Choice>>& metrics) {
+  const Json* json = reader.find("metrics");
+  if (json == nullptr || json->is_null()) return {};
+  if (!json->is_array()) return fail("metrics: must be an array");
+  const bool is_nested = !json->empty() && json->front().is_array();
+  const Json alone = Json::array({*json});
+  for (const Json& list : is_nested ? *json : alone) {
+    nn::PerOutput<nn::Choice> each;
+    const Json object = Json::object({{"metrics", list}});
+    ObjectReader single(object, "");
+    TRY(read_each(single, "metrics", each, [](ObjectReader& one, nn::Choice& metric) {
+      one("metrics", metric);
+      return Status{};
+    }));
+    metrics.push_back(std::move(each.values));
+  }
+  return {};
+}
+
 Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   TRY(read_each(reader, "loss", training.loss, [](ObjectReader& one, nn::Choice& loss) {
     one("loss", loss);
@@ -49,6 +69,9 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
                   return Status{};
                 }));
   reader("optimizer", training.optimizer);
+  TRY(read_metrics(reader, training.metrics));
+  reader("rowWeights", training.row_weights);
+  reader("checkNumerics", training.check_numerics);
   return {};
 }
 
@@ -108,6 +131,22 @@ Status check_dump(std::string_view when) {
     return fail(nn::unknown_name("pass", pass, passes));
   }
   return {};
+}
+
+void add_training(std::string& metadata, const std::vector<nn::MetricPlace>& metrics,
+                  const std::vector<std::string>& watched) {
+  metadata.pop_back();
+  std::string list;
+  for (const nn::MetricPlace& metric : metrics) {
+    append(list, list.empty() ? "" : ",", "{\"output\":", json_string(metric.output),
+           ",\"name\":", json_string(metric.name),
+           ",\"final\":", json_string(nn::text(metric.final)), '}');
+  }
+  append(metadata, ",\"metrics\":[", list, "],\"watched\":[");
+  for (size_t i = 0; i < watched.size(); ++i) {
+    append(metadata, i == 0 ? "" : ",", json_string(watched[i]));
+  }
+  metadata += "]}";
 }
 
 std::string metadata(const compile::Executable& executable,

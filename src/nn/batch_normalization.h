@@ -15,6 +15,8 @@ struct BatchNormalizationOptions {
   Choice gamma_initializer = "ones";
   Choice moving_mean_initializer = "zeros";
   Choice moving_variance_initializer = "ones";
+  Choice beta_regularizer = {}, gamma_regularizer = {};
+  Choice beta_constraint = {}, gamma_constraint = {};
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -28,6 +30,10 @@ struct BatchNormalizationOptions {
     field("gammaInitializer", gamma_initializer);
     field("movingMeanInitializer", moving_mean_initializer);
     field("movingVarianceInitializer", moving_variance_initializer);
+    field("betaRegularizer", beta_regularizer);
+    field("gammaRegularizer", gamma_regularizer);
+    field("betaConstraint", beta_constraint);
+    field("gammaConstraint", gamma_constraint);
   }
 };
 

@@ -11,6 +11,9 @@ struct DenseOptions {
   bool use_bias = true;
   Choice kernel_initializer = "glorotUniform";
   Choice bias_initializer = "zeros";
+  Choice kernel_regularizer = {}, kernel_constraint = {};
+  Choice bias_regularizer = {}, bias_constraint = {};
+  Choice activity_regularizer = {};
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -21,6 +24,11 @@ struct DenseOptions {
     field("useBias", use_bias);
     field("kernelInitializer", kernel_initializer);
     field("biasInitializer", bias_initializer);
+    field("kernelRegularizer", kernel_regularizer);
+    field("kernelConstraint", kernel_constraint);
+    field("biasRegularizer", bias_regularizer);
+    field("biasConstraint", bias_constraint);
+    field("activityRegularizer", activity_regularizer);
   }
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct Variable {
   graph::Shape shape;
   Chosen<InitializerKind> initializer;
   bool trainable = false;
+  std::optional<Chosen<RegularizerKind>> regularizer = {};
+  std::optional<Chosen<ConstraintKind>> constraint = {};
 };
 
 // An error if the initialiser cannot fill this shape.

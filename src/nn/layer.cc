@@ -1,8 +1,13 @@
 #include "nn/layer.h"
 
+#include <limits>
+#include <numeric>
+
+#include "base/check.h"
 #include "base/text.h"
 #include "nn/optimizer.h"
 #include "nn/random.h"
+#include "nn/regularizer.h"
 
 namespace lathe::nn {
 
@@ -15,6 +20,25 @@ Tensor Context::activated(const Chosen<ActivationKind>& activation, Tensor x) {
   const Tensor y = apply_activation(activation, x);
   if (activation.kind != ActivationKind::Linear) trace_.before_activation[y.value] = x;
   return y;
+}
+
+void Context::note_result(const Choice& activity_regularizer, Tensor y) {
+  if (!y.valid()) return;
+  graph::Builder& builder = *y.builder;
+  std::vector<int> axes(y.shape().size());
+  std::iota(axes.begin(), axes.end(), 0);
+  if (trace_.watches) {
+    const Tensor finite = absolute(y) <= builder.scalar(std::numeric_limits<float>::max());
+    trace_.watched.emplace_back(layer_, builder.reduce(graph::Op::And, finite, axes));
+  }
+  if (activity_regularizer.empty() || !trace_.trains) return;
+  const auto regularizer = find_regularizer(activity_regularizer);
+  CHECK(regularizer);
+  Shape column(y.shape().size(), 1);
+  column.front() = y.shape().front();
+  const Tensor present = builder.reshape(trace_.present, column);
+  const Tensor rows = maximum(sum(trace_.present, {0}), builder.scalar(1));
+  add_loss(penalty(*regularizer, y * present) / rows);
 }
 
 ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {

@@ -47,6 +47,7 @@ struct Weight {
   Shape shape;
   Choice initializer;
   bool trainable = true;
+  Choice regularizer = {}, constraint = {};  // empty: none
 };
 
 // Of one call with given inputs; shapes are those of one example.
@@ -66,6 +67,9 @@ struct Trace {
   // What the last activation was applied to, by its result.
   std::map<graph::Value, Tensor> before_activation = {};
   int32_t random_keys = 0;  // given out so far
+  // Where numbers are watched: for each result of a layer, its name and whether all is finite.
+  bool watches = false;
+  std::vector<std::pair<std::string, Tensor>> watched = {};
 };
 
 // One call of a layer while a graph is built: what a layer may know beside its inputs and give
@@ -104,6 +108,8 @@ class Context {
   // step.
   Context within(std::string_view layer, bool trainable) const;
   Tensor activated(const Chosen<ActivationKind>& activation, Tensor x);
+  // Takes note of a result of the layer: of the penalty for it, and of numbers that are not finite.
+  void note_result(const Choice& activity_regularizer, Tensor y);
 
  private:
   std::string layer_;
@@ -135,21 +141,25 @@ class Layer {
   const std::string& name() const { return name_; }          // empty: the model chooses
   const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before
   const Choice& activation() const { return activation_; }   // applied to what build_call gives
+  // Applied to what the activation gives, while the model trains; empty: none.
+  const Choice& activity_regularizer() const { return activity_regularizer_; }
   bool trainable() const { return trainable_; }
 
  protected:
   // `options` has the members of LAYER_OPTIONS.
   template <class Options>
-  explicit Layer(const Options& options, Choice activation = "linear")
+  explicit Layer(const Options& options, Choice activation = "linear",
+                 Choice activity_regularizer = {})
       : name_(options.name),
         input_shape_(options.input_shape),
         activation_(std::move(activation)),
+        activity_regularizer_(std::move(activity_regularizer)),
         trainable_(options.trainable) {}
 
  private:
   std::string name_;
   Shape input_shape_;
-  Choice activation_;
+  Choice activation_, activity_regularizer_;
   bool trainable_;
 };
 

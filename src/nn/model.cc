@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "nn/regularizer.h"
 
 namespace lathe::nn {
 namespace {
@@ -42,6 +43,14 @@ bool is_name(const std::string& name) {
 std::string bad_name(std::string_view what, std::string_view name) {
   return concat(what, " name \"", name.substr(0, kMaxNameLength), "\" must be 1 to ",
                 kMaxNameLength, " of the characters a-z A-Z 0-9 _ - .");
+}
+
+// The regulariser and the constraint of a weight.
+Status check_rules(const Weight& weight) {
+  if (!weight.regularizer.empty()) TRY(find_regularizer(weight.regularizer));
+  if (weight.constraint.empty()) return {};
+  ASSIGN_OR_RETURN(const auto constraint, find_constraint(weight.constraint));
+  return check_constraint(constraint, weight.shape);
 }
 
 }  // namespace
@@ -144,12 +153,17 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
                                  std::vector<Weight> weights) {
   PlacedLayer placed{layer, name, {}, {}, {}, std::move(weights)};
   ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
+  if (const Choice& rule = layer->activity_regularizer(); !rule.empty()) {
+    TRY(find_regularizer(rule));
+  }
   for (Weight& weight : placed.weights) {
     TRY(check_shape(weight.name, weight.shape));
     auto initializer = find_initializer(weight.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
     const Status fits = check_initializer(*initializer, weight.shape);
     if (!fits) return fail(concat(weight.name, ": ", fits.error().message));
+    const Status obeys = check_rules(weight);
+    if (!obeys) return fail(concat(weight.name, ": ", obeys.error().message));
     weight.name = concat(name, '/', weight.name);
     weight.trainable = weight.trainable && layer->trainable();
   }
@@ -225,7 +239,10 @@ std::vector<Variable> Model::weights() const {
     for (const Weight& weight : layer.weights) {
       const auto initializer = find_initializer(weight.initializer);
       CHECK(initializer);
-      all.push_back({weight.name, weight.shape, *initializer, weight.trainable});
+      Variable& variable =
+          all.emplace_back(weight.name, weight.shape, *initializer, weight.trainable);
+      if (!weight.regularizer.empty()) variable.regularizer = *find_regularizer(weight.regularizer);
+      if (!weight.constraint.empty()) variable.constraint = *find_constraint(weight.constraint);
     }
   }
   return all;
@@ -265,6 +282,7 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
     CHECK(results.size() == call.outputs.size());
     for (size_t i = 0; i < results.size(); ++i) {
       values[call.outputs[i].id] = inner.activated(placed.activation, results[i]);
+      inner.note_result(placed.layer->activity_regularizer(), values[call.outputs[i].id]);
       if (!inner.output_masks.empty()) {
         masks[call.outputs[i].id] = inner.output_masks[i];
       } else if (placed.layer->supports_masking()) {

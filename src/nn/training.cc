@@ -1,12 +1,13 @@
 #include "nn/training.h"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "base/text.h"
 #include "grad/gradient.h"
-#include "nn/loss.h"
 #include "nn/optimizer.h"
+#include "nn/regularizer.h"
 #include "ops/losses.h"
 #include "ops/metrics.h"
 
@@ -24,12 +25,14 @@ struct Target {
   Loss loss;
   Labels labels;
   float weight;
+  std::vector<Metric> metrics;
 };
 
 // The options with every name resolved and checked against the model.
 struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
+  bool row_weights = false, check_numerics = false;
 };
 
 Shape with_batch(Shape shape, int64_t batch) {
@@ -63,24 +66,46 @@ Status check_count(const Model& model, std::string_view what, size_t count) {
                      " ", what));
 }
 
+Result<std::vector<Metric>> metrics_of(const Target& target, const std::vector<Choice>& choices,
+                                       std::string_view where, ActivationKind last) {
+  std::vector<Metric> metrics;
+  for (const Choice& choice : choices) {
+    ASSIGN_OR_RETURN(Metric metric, fit_metric(choice, &target.loss, where, last));
+    if (std::ranges::find(metrics, metric.name, &Metric::name) != metrics.end()) {
+      return fail(concat("two metrics are called \"", metric.name, '"'));
+    }
+    metrics.push_back(std::move(metric));
+  }
+  return metrics;
+}
+
 Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions& options) {
   std::vector<Target> targets;
   if (options.loss.values.empty()) return targets;
   TRY(check_count(model, "losses", options.loss.values.size()));
   TRY(check_count(model, "kinds of labels", options.labels.values.size()));
   TRY(check_count(model, "loss weights", options.loss_weights.values.size()));
+  if (!options.metrics.empty()) {
+    TRY(check_count(model, "lists of metrics", options.metrics.size()));
+  }
   for (size_t output = 0; output < model.outputs().size(); ++output) {
     if (options.loss[output].empty()) continue;
     Target target{output,
                   suffix_of(model.outputs(), output),
                   {},
                   options.labels[output],
-                  static_cast<float>(options.loss_weights[output])};
+                  static_cast<float>(options.loss_weights[output]),
+                  {}};
     const ModelValue value = model.outputs()[output].value;
-    const Chosen<ActivationKind>* last = model.last_activation(output);
-    ASSIGN_OR_RETURN(target.loss,
-                     fit_loss(options.loss[output], concat("the ", model.spelled(value)),
-                              last == nullptr ? ActivationKind::Linear : last->kind));
+    const std::string where = concat("the ", model.spelled(value));
+    const Chosen<ActivationKind>* activation = model.last_activation(output);
+    const ActivationKind last =
+        activation == nullptr ? ActivationKind::Linear : activation->kind;
+    ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
+    if (!options.metrics.empty()) {
+      const auto& choices = options.metrics[options.metrics.size() == 1 ? 0 : output];
+      ASSIGN_OR_RETURN(target.metrics, metrics_of(target, choices, where, last));
+    }
     if (model.shape(value).empty()) {
       return fail(concat("a loss needs an output of at least one axis per example, but the ",
                          model.spelled(value), " has none"));
@@ -102,6 +127,8 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
     if (!options.optimizer.empty()) return fail("an optimizer needs a loss");
     return plan;
   }
+  plan.row_weights = options.row_weights;
+  plan.check_numerics = options.check_numerics;
   TRY(check_batch(model, "evaluate", options.batch.evaluate));
   if (!options.optimizer.empty()) {
     ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
@@ -155,6 +182,19 @@ Tensor row_means(Tensor x) {
   return mean(x.builder->reshape(x, {x.shape().front(), -1}), {1});
 }
 
+std::string metric_output(const Target& target, const Metric& metric) {
+  return concat("metric", target.suffix, '/', metric.name);
+}
+
+// What the regularisers of the weights add to the loss.
+void add_penalties(Builder& builder, const Model& model, Trace& trace) {
+  for (const Variable& weight : model.weights()) {
+    if (!weight.regularizer || !weight.trainable) continue;
+    const Tensor state = builder.state(weight.name, DType::F32, weight.shape);
+    trace.losses.push_back(penalty(*weight.regularizer, state));
+  }
+}
+
 // The outputs of the entry that say how it went; gives the loss.
 Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> labels,
                   std::span<const Tensor> outputs, const Trace& trace, Tensor rows,
@@ -166,18 +206,37 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> la
     const Target& target = plan.targets[i];
     const Tensor y = labels[i], output = outputs[target.output];
     if (!output.valid()) return output;
-    const Tensor scored =
-        target.loss.takes_logits ? trace.before_activation.at(output.value) : output;
-    const Tensor each = row_means(row_losses(target.loss, scored, y));
+    const auto before = trace.before_activation.find(output.value);
+    const Tensor logits = before == trace.before_activation.end() ? output : before->second;
+    Tensor each = row_means(row_losses(target.loss, target.loss.takes_logits ? logits : output, y));
+    if (plan.row_weights) {
+      each = each * builder.input(concat("weights", target.suffix), DType::F32, present.shape());
+    }
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
     builder.output(concat("correct", target.suffix),
                    sum(row_means(ops::row_hits(output, y)) * present, {0}));
+    for (const Metric& metric : target.metrics) {
+      builder.output(metric_output(target, metric),
+                     metric_sums(metric, output, logits, y, present));
+    }
   }
   for (const Tensor extra : trace.losses) add(extra);
   builder.output("loss", loss);
   return loss;
+}
+
+// The index of the first layer that gave a number that is not finite, else -1.
+void add_watch(Builder& builder, const Trace& trace) {
+  const auto number = [&builder](int64_t value) {
+    return builder.full({}, scalar::Number::of(static_cast<int32_t>(value)));
+  };
+  Tensor first = number(-1);
+  for (size_t i = trace.watched.size(); i-- > 0;) {
+    first = select(trace.watched[i].second, first, number(static_cast<int64_t>(i)));
+  }
+  builder.output("not_finite", first);
 }
 
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
@@ -190,9 +249,11 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
-  Trace trace{.trains = trains, .seed = model.seed(), .present = trains ? present : Tensor{}};
+  Trace trace{.trains = trains, .seed = model.seed(), .present = trains ? present : Tensor{}, .watches = plan.check_numerics};
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
+  add_penalties(builder, model, trace);
   const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
+  if (plan.check_numerics) add_watch(builder, trace);
   for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);
   if (trains) {
     const std::vector<Variable> weights = trainable(model.weights());
@@ -227,6 +288,34 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   TRY(add(build_predict(model, "predict", options.batch.predict)));
   TRY(add(build_predict(model, "predict_1", 1)));
   return program;
+}
+
+Result<std::vector<MetricPlace>> metric_places(const Model& model,
+                                              const TrainingOptions& options) {
+  ASSIGN_OR_RETURN(const Plan plan, check(model, options));
+  std::vector<MetricPlace> places;
+  for (const Target& target : plan.targets) {
+    const std::string& output = model.outputs()[target.output].name;
+    const std::string prefix = target.suffix.empty() ? "" : concat(output, '_');
+    for (const Metric& metric : target.metrics) {
+      places.push_back({metric_output(target, metric), prefix + metric.name, metric.final});
+    }
+  }
+  return places;
+}
+
+std::vector<std::string> watched_layers(const Model& model) {
+  std::vector<std::string> names;
+  for (const Call& call : model.calls()) {
+    const PlacedLayer& placed = model.layers()[call.layer];
+    if (const Model* inner = placed.layer->model()) {
+      for (const std::string& name : watched_layers(*inner)) {
+        names.push_back(concat(placed.name, '/', name));
+      }
+    }
+    for (size_t i = 0; i < call.outputs.size(); ++i) names.push_back(placed.name);
+  }
+  return names;
 }
 
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options) {

@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "graph/graph.h"
+#include "nn/loss.h"
 #include "nn/model.h"
 #include "nn/sequential.h"
 
@@ -36,6 +37,17 @@ struct TrainingOptions {
   PerOutput<Labels> labels = Labels::Dense;
   BatchSizes batch = {};
   PerOutput<double> loss_weights = 1.0;
+  // A list for each output, or one for all of them.
+  std::vector<std::vector<Choice>> metrics = {};
+  bool row_weights = false;     // whether rows come with weights
+  bool check_numerics = false;  // whether to look for numbers that are not finite
+};
+
+// Where the sums of a metric are: the output "metric/NAME", of several outputs "metric/OUTPUT/NAME".
+struct MetricPlace {
+  std::string output;  // of the entries
+  std::string name;    // as logs call it: "acc", of several outputs "OUTPUT_acc"
+  Final final;
 };
 
 // The entries (B is the batch size of the entry, rows <= B the number of rows that hold data; the
@@ -51,7 +63,18 @@ struct TrainingOptions {
 // correct counts rows whose greatest output is at the greatest label (with a single output: both or
 // neither above one half), shares of a row where it has further axes. Errors: a bad model, unknown
 // names, bad hyperparameters, a loss that does not fit the last activation.
+//
+// Train and evaluate give the sums of every metric. With row weights they take weights f32 [B] (of
+// several outputs weights/NAME): factors of the losses of rows, while the mean stays that over the
+// number of rows; metrics do not weigh rows. The penalties of regularisers are part of both losses.
+// With check_numerics they give not_finite i32 []: the index in watched_layers of the first layer
+// that gave a number that is not finite, else -1.
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options);
+
+// The metrics of its entries train and evaluate, in the order of the options.
+Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options);
+// The layers in the order of their calls, those of nested models as "MODEL/LAYER".
+std::vector<std::string> watched_layers(const Model& model);
 
 // Every state of that program: the weights in the order of the layers, then those of the optimiser.
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options);

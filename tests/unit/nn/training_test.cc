@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 
 #include "base/text.h"
@@ -306,6 +307,131 @@ TEST(Training, SparseLabelsEqualOneHotLabels) {
     EXPECT_EQ(one.correct, other.correct) << loss.name;
     EXPECT_EQ(dense_labels.states["a/kernel"], sparse_labels.states["a/kernel"]) << loss.name;
   }
+}
+
+// Weights of 2 and -3 and a bias of 0.5 on two inputs.
+Machine regularised(DenseOptions options, const Choice& optimizer) {
+  options.units = 1;
+  options.input_shape = {2};
+  options.name = "w";
+  Sequential model;
+  model.add(dense(options));
+  Machine machine(model, {.loss = "mse",
+                          .optimizer = optimizer,
+                          .batch = {.train = 2, .evaluate = 2, .predict = 1}});
+  machine.states["w/kernel"] = {2, -3};
+  machine.states["w/bias"] = {0.5f};
+  return machine;
+}
+
+const Choice kSgd = {"sgd", {{"learningRate", 0.1}}};
+
+TEST(Training, PenaltiesAreInTheLossAndItsGradient) {
+  DenseOptions options;
+  options.kernel_regularizer = {"l1l2", {{"l1", 0.5}, {"l2", 0.25}}};
+  options.bias_regularizer = {"l2", {{"l2", 2}}};
+  Machine machine = regularised(options, kSgd);
+  const double y = 2 - 6 + 0.5, penalty = 0.5 * 5 + 0.25 * 13 + 2 * 0.25;
+  EXPECT_NEAR(machine.step("evaluate", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + penalty, 1e-5);
+  EXPECT_NEAR(machine.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + penalty, 1e-5);
+  EXPECT_NEAR(machine.states["w/kernel"][0], 2 - 0.1 * (2 * y * 1 + 0.5 + 0.5 * 2), 1e-5);
+  EXPECT_NEAR(machine.states["w/kernel"][1], -3 - 0.1 * (2 * y * 2 - 0.5 - 0.5 * 3), 1e-5);
+  EXPECT_NEAR(machine.states["w/bias"][0], 0.5 - 0.1 * (2 * y + 4 * 0.5), 1e-5);
+}
+
+TEST(Training, ActivityPenaltiesCountPresentRows) {
+  DenseOptions options;
+  options.activity_regularizer = {"l1", {{"l1", 0.5}}};
+  Machine machine = regularised(options, kSgd);
+  const double y = 2 - 6 + 0.5;
+  EXPECT_NEAR(machine.step("train", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + 0.5 * -y, 1e-5);
+  EXPECT_NEAR(machine.states["w/bias"][0], 0.5 - 0.1 * (2 * y - 0.5), 1e-5);
+}
+
+TEST(Training, ConstraintsFollowTheUpdate) {
+  DenseOptions options;
+  options.kernel_constraint = {"maxNorm", {{"maxValue", 1}}};
+  options.bias_constraint = "nonNeg";
+  Machine machine = regularised(options, {"adam", {{"learningRate", 1}}});
+  machine.states["w/bias"] = {-0.5f};
+  for (int step = 0; step < 3; ++step) {
+    machine.step("train", {1, 2, 9, 9}, {0, 9}, 1);
+    const Numbers& w = machine.states["w/kernel"];
+    EXPECT_LE(w[0] * w[0] + w[1] * w[1], 1.0001f);
+    EXPECT_GE(machine.states["w/bias"][0], 0);
+  }
+}
+
+TEST(Training, MetricsAreSumsOverPresentRows) {
+  TrainingOptions options = options_of("categoricalCrossentropy", "sgd");
+  options.metrics = {{"accuracy", "mae", "precision", "confusionMatrix"}};
+  const Sequential model = tiny("tanh", "softmax");
+  Machine machine(model, options);
+  const Numbers p = machine.predict("predict", kX);
+  auto outputs = machine.run("evaluate", {{"x", kX}, {"y", kY}, {"rows", {3}}});
+  float hits = 0, error = 0;
+  Numbers matrix(4);
+  for (int row = 0; row < 3; ++row) {
+    const int said = p[2 * row + 1] > p[2 * row], right = static_cast<int>(kClasses[row]);
+    hits += static_cast<float>(said == right);
+    matrix[2 * right + said] += 1;
+    error += std::fabs(p[2 * row] - kY[2 * row]);
+  }
+  EXPECT_EQ(outputs["metric/acc"], (Numbers{hits, 3}));
+  EXPECT_EQ(outputs["metric/precision"], (Numbers{hits, 3 - hits}));
+  EXPECT_EQ(outputs["metric/confusionMatrix"], matrix);
+  EXPECT_NEAR(outputs["metric/mae"][0], error, 1e-5);
+  EXPECT_EQ(outputs["metric/mae"][1], 3);
+  const auto places = must(metric_places(model, options));
+  ASSERT_EQ(places.size(), 4u);
+  EXPECT_EQ(places[0].output, "metric/acc");
+  EXPECT_EQ(places[2].final, Final::Ratio);
+  options.metrics = {{"accuracy", "acc"}};
+  EXPECT_EQ(build_program(model, options).error().message, "two metrics are called \"acc\"");
+}
+
+TEST(Training, RowWeightsScaleLosses) {
+  TrainingOptions options = options_of("mse", kSgd);
+  Machine plain(tiny("tanh", "linear"), options);
+  options.row_weights = true;
+  Machine weighted(tiny("tanh", "linear"), options);
+  const auto loss_of = [&](const Numbers& weights) {
+    return weighted.run("evaluate", {{"x", kX}, {"y", kY}, {"rows", {4}}, {"weights", weights}})
+        .at("loss")[0];
+  };
+  const float whole = plain.step("evaluate", kX, kY, 4).loss;
+  EXPECT_NEAR(loss_of({1, 1, 1, 1}), whole, 1e-6);
+  EXPECT_NEAR(loss_of({2, 2, 2, 2}), 2 * whole, 1e-6);
+  EXPECT_NEAR(loss_of({1, 0, 0, 0}) + loss_of({0, 1, 1, 1}), whole, 1e-6);
+  weighted.run("train", {{"x", kX}, {"y", kY}, {"rows", {4}}, {"weights", {3, 3, 3, 3}}});
+  plain.states["optimizer/learning_rate"] = {0.3f};
+  plain.step("train", kX, kY, 4);
+  for (size_t i = 0; i < plain.states["a/kernel"].size(); ++i) {
+    EXPECT_NEAR(plain.states["a/kernel"][i], weighted.states["a/kernel"][i], 1e-6);
+  }
+}
+
+TEST(Training, NumbersThatAreNotFiniteAreFound) {
+  TrainingOptions options = options_of("mse", kSgd);
+  const Sequential model = tiny("relu", "linear");
+  EXPECT_EQ(watched_layers(model), (std::vector<std::string>{"a", "b"}));
+  options.check_numerics = true;
+  Machine machine(model, options);
+  const std::map<std::string, Numbers> inputs = {{"x", kX}, {"y", kY}, {"rows", {4}}};
+  const auto found = [&] {
+    const auto outputs = machine.run("evaluate", inputs);
+    int32_t first;
+    std::memcpy(&first, outputs.at("not_finite").data(), sizeof first);
+    return first;
+  };
+  EXPECT_EQ(found(), -1);
+  machine.states["b/bias"][1] = INFINITY;
+  EXPECT_EQ(found(), 1);
+  machine.states["a/kernel"][2] = INFINITY;
+  EXPECT_EQ(found(), 0);
+  options.check_numerics = false;
+  Machine silent(model, options);
+  EXPECT_EQ(silent.run("evaluate", inputs).count("not_finite"), 0u);
 }
 
 TEST(Training, PredictionIsTheLastActivation) {
