@@ -28,6 +28,11 @@ export {
 } from './layer.js';
 export { initializers, layers, type OptimizerLike, train } from './layers.js';
 export type { PerOutput } from './per_output.js';
+export {
+  learningRates,
+  type LearningRateSchedule,
+  scheduleLearningRate,
+} from './learning_rates.js';
 export { ready } from './load.js';
 export { type CompileArgs, LayersModel, model, type ModelArgs } from './model.js';
 export type { YieldEvery } from './pause.js';
