@@ -98,36 +98,36 @@ WordPair threefry(WordPair key, WordPair counter) {
   return {x, y};
 }
 
-Tensor uniform_numbers(const RandomKey& key, const Shape& shape) {
+Tensor uniform_numbers(const RandomKey& key, Shape shape) {
   Builder& builder = *key.seed.builder;
   const Tensor bits = random_bits(key, graph::element_count(shape));
   return builder.reshape(builder.cast(bits, DType::F32) * 0x1p-24f, shape);
 }
 
-Tensor normal_numbers(const RandomKey& key, const Shape& shape) {
+Tensor normal_numbers(const RandomKey& key, Shape shape) {
   const Tensor q = centred_probabilities(key, graph::element_count(shape));
   return key.seed.builder->reshape(normal_quantile(q), shape);
 }
 
-Tensor truncated_numbers(const RandomKey& key, const Shape& shape) {
+Tensor truncated_numbers(const RandomKey& key, Shape shape) {
   constexpr float kWithinTwo = 0.954499736f;  // the share of normal numbers that is kept
   const Tensor q = kWithinTwo * centred_probabilities(key, graph::element_count(shape));
   return key.seed.builder->reshape(normal_quantile(q), shape);
 }
 
-Tensor random_uniform(Tensor seed, const Shape& shape, float least, float most) {
+Tensor random_uniform(Tensor seed, Shape shape, float least, float most) {
   RandomKey key;
   if (!read_seed("random_uniform", seed, key)) return {seed.builder, {}};
   return uniform_numbers(key, shape) * (most - least) + least;
 }
 
-Tensor random_normal(Tensor seed, const Shape& shape, float mean, float deviation) {
+Tensor random_normal(Tensor seed, Shape shape, float mean, float deviation) {
   RandomKey key;
   if (!read_seed("random_normal", seed, key)) return {seed.builder, {}};
   return normal_numbers(key, shape) * deviation + mean;
 }
 
-Tensor truncated_normal(Tensor seed, const Shape& shape, float mean, float deviation) {
+Tensor truncated_normal(Tensor seed, Shape shape, float mean, float deviation) {
   RandomKey key;
   if (!read_seed("truncated_normal", seed, key)) return {seed.builder, {}};
   return truncated_numbers(key, shape) * deviation + mean;

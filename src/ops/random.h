@@ -22,16 +22,16 @@ struct WordPair {
 // 2, 3", SC 2011. The key is two scalars.
 WordPair threefry(WordPair key, WordPair counter);
 
-// [0, 1), multiples of 2^-24.
-Tensor uniform_numbers(const RandomKey& key, const Shape& shape);
+// [0, 1), multiples of 2^-24. Shapes are copied: that of a tensor moves while its graph grows.
+Tensor uniform_numbers(const RandomKey& key, Shape shape);
 // Mean 0, deviation 1, at most 5.3 from 0; by the quantile of algorithm AS 241 (Wichura 1988), error
 // about 1e-6. Truncated ones lie within 2 deviations of the law that they are cut from.
-Tensor normal_numbers(const RandomKey& key, const Shape& shape);
-Tensor truncated_numbers(const RandomKey& key, const Shape& shape);
+Tensor normal_numbers(const RandomKey& key, Shape shape);
+Tensor truncated_numbers(const RandomKey& key, Shape shape);
 
 // The same by name; the seed is an I32 scalar or two numbers.
-Tensor random_uniform(Tensor seed, const Shape& shape, float least, float most);
-Tensor random_normal(Tensor seed, const Shape& shape, float mean, float deviation);
-Tensor truncated_normal(Tensor seed, const Shape& shape, float mean, float deviation);
+Tensor random_uniform(Tensor seed, Shape shape, float least, float most);
+Tensor random_normal(Tensor seed, Shape shape, float mean, float deviation);
+Tensor truncated_normal(Tensor seed, Shape shape, float mean, float deviation);
 
 }  // namespace lathe::ops
