@@ -25,7 +25,7 @@ const optionTypes = {
 /** Texts of which the core knows few. */
 const optionTexts = { padding: `'valid' | 'same'` };
 /** Options that may be left out although the core has no default for them. */
-const optional = /^(strides|.*(Regularizer|Constraint))$/;
+const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
 const commonOptions = ['inputShape', 'name', 'trainable'];
 
 const target = new URL('../src/generated.ts', import.meta.url);

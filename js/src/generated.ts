@@ -145,6 +145,11 @@ export interface DenseArgs extends LayerArgs {
   kernelInitializer?: InitializerName | InitializerConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
+  activityRegularizer?: RegularizerName | RegularizerConfig;
 }
 /** Arguments of `layers.activation`. */
 export interface ActivationArgs extends LayerArgs {
@@ -400,6 +405,10 @@ export interface BatchNormalizationArgs extends LayerArgs {
   movingMeanInitializer?: InitializerName | InitializerConfig;
   /** Default: ones. */
   movingVarianceInitializer?: InitializerName | InitializerConfig;
+  betaRegularizer?: RegularizerName | RegularizerConfig;
+  gammaRegularizer?: RegularizerName | RegularizerConfig;
+  betaConstraint?: ConstraintName | ConstraintConfig;
+  gammaConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.layerNormalization`. */
 export interface LayerNormalizationArgs extends LayerArgs {
@@ -576,6 +585,38 @@ export interface CategoryEncodingArgs extends LayerArgs {
   /** Default: multiHot. */
   outputMode?: string;
 }
+/** Arguments of `layers.dropout`. */
+export interface DropoutArgs extends LayerArgs {
+  /** Default: 0. */
+  rate?: number;
+  noiseShape?: number | readonly number[] | readonly (readonly number[])[];
+  seed?: number;
+}
+/** Arguments of `layers.spatialDropout1d`. */
+export interface SpatialDropout1DArgs extends LayerArgs {
+  /** Default: 0. */
+  rate?: number;
+  seed?: number;
+}
+/** Arguments of `layers.gaussianNoise`. */
+export interface GaussianNoiseArgs extends LayerArgs {
+  /** Default: 0. */
+  stddev?: number;
+  seed?: number;
+}
+/** Arguments of `layers.gaussianDropout`. */
+export interface GaussianDropoutArgs extends LayerArgs {
+  /** Default: 0. */
+  rate?: number;
+  seed?: number;
+}
+/** Arguments of `layers.alphaDropout`. */
+export interface AlphaDropoutArgs extends LayerArgs {
+  /** Default: 0. */
+  rate?: number;
+  noiseShape?: number | readonly number[] | readonly (readonly number[])[];
+  seed?: number;
+}
 /** Makers of layers. Errors come where the layer is called or added to a model. */
 export interface LayerFactory {
   /** activation(x · kernel + bias) along the last axis. */
@@ -676,6 +717,16 @@ export interface LayerFactory {
   centerCrop(args: CenterCropArgs): Layer;
   /** Categories as a row: "multiHot", "oneHot" or "count". */
   categoryEncoding(args: CategoryEncodingArgs): Layer;
+  /** Zeros with probability `rate`, else x / (1 - rate), while the model trains. noiseShape, with the batch: 1 is one decision for the axis, -1 one for each place. */
+  dropout(args?: DropoutArgs): Layer;
+  /** Dropout of whole channels of [steps, channels]. */
+  spatialDropout1d(args?: SpatialDropout1DArgs): Layer;
+  /** x plus normal numbers of deviation `stddev` while the model trains. */
+  gaussianNoise(args?: GaussianNoiseArgs): Layer;
+  /** x times normal numbers of mean 1 and deviation sqrt(rate / (1 - rate)) while the model trains. */
+  gaussianDropout(args?: GaussianDropoutArgs): Layer;
+  /** Dropout to the limit of selu that keeps mean 0 and variance 1. */
+  alphaDropout(args?: AlphaDropoutArgs): Layer;
 }
 /** The classes of the layers by the names of their makers. */
 export const layerClasses = {
@@ -728,6 +779,11 @@ export const layerClasses = {
   resizing: 'Resizing',
   centerCrop: 'CenterCrop',
   categoryEncoding: 'CategoryEncoding',
+  dropout: 'Dropout',
+  spatialDropout1d: 'SpatialDropout1D',
+  gaussianNoise: 'GaussianNoise',
+  gaussianDropout: 'GaussianDropout',
+  alphaDropout: 'AlphaDropout',
 } as const;
 
 /** Every operation as a function of its tensors; parameters left out have their default. */
@@ -794,6 +850,8 @@ export interface OperationFunctions {
   bitAnd(a: Operand, b: Operand): TracedTensor;
   /** bitOr(a, b) */
   bitOr(a: Operand, b: Operand): TracedTensor;
+  /** bitXor(a, b) */
+  bitXor(a: Operand, b: Operand): TracedTensor;
   /** toBits(a) */
   toBits(a: Operand): TracedTensor;
   /** fromBits(a) */
@@ -908,6 +966,12 @@ export interface OperationFunctions {
   cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
   cumprod(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  randomUniform(seed: Operand, shape: number | readonly number[], minval?: number, maxval?: number): TracedTensor;
+  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  randomNormal(seed: Operand, shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  truncatedNormal(seed: Operand, shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): TracedTensor;
 }
@@ -973,6 +1037,8 @@ export interface OperationMethods {
   bitAnd(b: Operand): TracedTensor;
   /** bitOr(a, b) */
   bitOr(b: Operand): TracedTensor;
+  /** bitXor(a, b) */
+  bitXor(b: Operand): TracedTensor;
   /** toBits(a) */
   toBits(): TracedTensor;
   /** fromBits(a) */
@@ -1087,6 +1153,12 @@ export interface OperationMethods {
   cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
   cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  randomUniform(shape: number | readonly number[], minval?: number, maxval?: number): TracedTensor;
+  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  randomNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  truncatedNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
   /** oneHot(indices, depth) */
   oneHot(depth: number): TracedTensor;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
@@ -1125,6 +1197,7 @@ export const operations = {
   shiftRight: { tensors: 2, attributes: [] },
   bitAnd: { tensors: 2, attributes: [] },
   bitOr: { tensors: 2, attributes: [] },
+  bitXor: { tensors: 2, attributes: [] },
   toBits: { tensors: 1, attributes: [] },
   fromBits: { tensors: 1, attributes: [] },
   matMul: { tensors: 2, attributes: ['transposeA', 'transposeB'] },
@@ -1182,5 +1255,8 @@ export const operations = {
   topkIndices: { tensors: 1, attributes: ['k'] },
   cumsum: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
   cumprod: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
+  randomUniform: { tensors: 1, attributes: ['shape', 'minval', 'maxval'] },
+  randomNormal: { tensors: 1, attributes: ['shape', 'mean', 'stdDev'] },
+  truncatedNormal: { tensors: 1, attributes: ['shape', 'mean', 'stdDev'] },
   oneHot: { tensors: 1, attributes: ['depth'] },
 } as const;
