@@ -64,6 +64,17 @@ export type InitializerConfig =
   | { name: 'leCunNormal'; seed?: number }
   | { name: 'heUniform'; seed?: number }
   | { name: 'heNormal'; seed?: number };
+/** A regulariser with its parameters. */
+export type RegularizerConfig =
+  | { name: 'l1'; l1?: number }
+  | { name: 'l2'; l2?: number }
+  | { name: 'l1l2'; l1?: number; l2?: number };
+/** A constraint with its parameters. */
+export type ConstraintConfig =
+  | { name: 'maxNorm'; maxValue?: number; axis?: number }
+  | { name: 'minMaxNorm'; minValue?: number; maxValue?: number; rate?: number; axis?: number }
+  | { name: 'unitNorm'; axis?: number }
+  | { name: 'nonNeg' };
 
 /** Makers of optimisers; parameters left out have their default. */
 export interface TrainFactory {
