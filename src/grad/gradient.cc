@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "grad/reverse.h"
 #include "scalar/vjp.h"
 
 namespace lathe::grad {
@@ -26,201 +27,194 @@ using graph::Value;
 
 namespace {
 
-class Reverse {
- public:
-  Reverse(Builder& builder, Tensor loss)
-      : builder_(builder), adjoints_(builder.graph().nodes.size()) {
-    adjoints_[index(loss.value)] = builder.scalar(1.0f);
-  }
-
-  void run(Value loss) {
-    for (int32_t id = loss.id; id >= 0 && builder_.ok(); --id) {
-      const auto& adjoint = adjoints_[static_cast<size_t>(id)];
-      if (adjoint) propagate({&builder_, {id}}, *adjoint);
-    }
-  }
-
-  Tensor adjoint(Tensor x) {
-    const auto& known = adjoints_[index(x.value)];
-    return known ? *known : zero(x);
-  }
-
- private:
-  static size_t index(Value value) { return static_cast<size_t>(value.id); }
-
-  Tensor tensor(Value value) { return {&builder_, value}; }
-
-  void accumulate(Value value, Tensor part) {
-    if (builder_.graph()[value].dtype != DType::F32) return;
-    auto& adjoint = adjoints_[index(value)];
-    adjoint = adjoint ? *adjoint + part : part;
-  }
-
-  // The node is copied: adding nodes moves them.
-  void propagate(Tensor out, Tensor g) {
-    const Node node = builder_.graph()[out.value];
-    switch (node.kind) {
-      case Kind::Map:
-        return map(node, out, g);
-      case Kind::Reduce:
-        return reduce(node, out, g);
-      case Kind::Contract:
-        return contract(node, g);
-      case Kind::Reshape:
-        return accumulate(node.operands[0], builder_.reshape(g, tensor(node.operands[0]).shape()));
-      case Kind::Reindex:
-        return reindex(node, g);
-      case Kind::Join:
-        return join(node, g);
-      case Kind::Gather:
-        return accumulate(node.operands[0],
-                          builder_.scatter(g, tensor(node.operands[1]), node.axes[0],
-                                           tensor(node.operands[0]).shape()));
-      case Kind::Scatter:
-        return accumulate(node.operands[0],
-                          builder_.gather(g, tensor(node.operands[1]), node.axes[0]));
-      case Kind::Scan:
-        return scan(node, out, g);
-      case Kind::Cast:
-      case Kind::Input:
-      case Kind::State:
-      case Kind::Constant:
-      case Kind::Iota:
-      case Kind::Sort:
-        return;
-    }
-  }
-
-  void map(const Node& node, Tensor out, Tensor g) {
-    Tensor operands[scalar::kMaxArity];
-    for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = tensor(node.operands[i]);
-    const auto parts = scalar::vjp<Tensor>(node.op, operands[0], operands[1], operands[2], out, g);
-    for (size_t i = 0; i < node.operands.size(); ++i) {
-      if (parts[i]) accumulate(node.operands[i], *parts[i]);
-    }
-  }
-
-  // The reduced axes come back with size 1, then spread.
-  Tensor spread(Tensor reduced, const Node& node) {
-    const Shape shape = tensor(node.operands[0]).shape();
-    Shape kept = shape;
-    for (int axis : node.axes) kept[static_cast<size_t>(axis)] = 1;
-    return builder_.broadcast_to(builder_.reshape(reduced, kept), shape);
-  }
-
-  void reduce(const Node& node, Tensor out, Tensor g) {
-    const Tensor x = tensor(node.operands[0]);
-    if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
-    if (node.op == Op::Mul) return accumulate(x.value, spread(g * out, node) / x);
-    CHECK(node.op == Op::Max || node.op == Op::Min);
-    const Tensor position = position_in_fold(node);
-    const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
-    const Tensor hit = select(x == spread(out, node), position, nowhere);
-    const Tensor first = builder_.reduce(Op::Min, hit, node.axes);
-    accumulate(x.value, select(position == spread(first, node), spread(g, node), zero(x)));
-  }
-
-  // Row-major number of each element among those that are folded with it.
-  Tensor position_in_fold(const Node& node) {
-    const Shape shape = tensor(node.operands[0]).shape();
-    Tensor position;
-    for (int axis : node.axes) {
-      const Tensor along = builder_.iota(shape, axis);
-      position = position.valid() ? position * static_cast<float>(shape[axis]) + along : along;
-    }
-    return position;
-  }
-
-  // out[O] += lhs[L] rhs[R] gives lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].
-  void contract(const Node& node, Tensor g) {
-    const Contraction& c = node.contraction;
-    const Tensor lhs = tensor(node.operands[0]), rhs = tensor(node.operands[1]);
-    accumulate(lhs.value, builder_.contract(g, rhs, {c.extents, c.lhs, c.out, c.rhs}, lhs.shape()));
-    accumulate(rhs.value, builder_.contract(lhs, g, {c.extents, c.rhs, c.lhs, c.out}, rhs.shape()));
-  }
-
-  void join(const Node& node, Tensor g) {
-    for (size_t k = 0; k < node.operands.size(); ++k) {
-      const Shape shape = tensor(node.operands[k]).shape();
-      accumulate(node.operands[k], builder_.reindex(g, node.maps[k], shape));
-    }
-  }
-
-  // Element k is in every result from its own on (after it, where exclusive).
-  void scan(const Node& node, Tensor out, Tensor g) {
-    const Tensor x = tensor(node.operands[0]);
-    const auto from_here = [&](Tensor each) {
-      return builder_.scan(Op::Add, each, node.axes[0], node.exclusive, !node.reverse);
-    };
-    if (node.op == Op::Add) return accumulate(x.value, from_here(g));
-    if (node.op == Op::Mul) return accumulate(x.value, from_here(g * out) / x);
-    CHECK(node.op == Op::Max || node.op == Op::Min);
-    scan_of_records(node, g);
-  }
-
-  // Each result is the element that was the latest to exceed all before it.
-  void scan_of_records(const Node& node, Tensor g) {
-    const Tensor x = tensor(node.operands[0]);
-    const int axis = node.axes[0];
-    const Tensor before = builder_.scan(node.op, x, axis, /*exclusive=*/true, node.reverse);
-    const Tensor exceeds = node.op == Op::Max ? x > before : x < before;
-    const Op latest = node.reverse ? Op::Min : Op::Max;
-    const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(latest, DType::I32));
-    const Tensor record = select(exceeds, builder_.iota(x.shape(), axis), nowhere);
-    const Tensor place = builder_.scan(latest, record, axis, node.exclusive, node.reverse);
-    accumulate(x.value,
-               builder_.scatter(select(place == nowhere, zero(g), g), place, axis, x.shape()));
-  }
-
-  // A view that repeats elements sums them: over whole dimensions where the map is a projection,
-  // else as a contraction with one.
-  void reindex(const Node& node, Tensor g) {
-    const Tensor x = tensor(node.operands[0]);
-    if (const auto summed = undo_projection(node, g, x.shape())) {
-      return accumulate(x.value, *summed);
-    }
-    Contraction scatter{node.shape, node.map, {}, {}};
-    std::vector<int> all(node.shape.size());
-    std::iota(all.begin(), all.end(), 0);
-    scatter.lhs = AffineMap::project(static_cast<int>(all.size()), all);
-    accumulate(x.value, builder_.contract(g, builder_.scalar(1.0f), scatter, x.shape()));
-  }
-
-  // Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then
-  // orders the axes.
-  std::optional<Tensor> undo_projection(const Node& node, Tensor g, Shape shape) {
-    std::vector<int> order;  // dimension of g for each axis of x that has one
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      const Affine& affine = node.map.axes[axis];
-      const int d = affine.single_dimension();
-      const bool constant =
-          std::ranges::all_of(affine.coefficients, [](int64_t c) { return c == 0; });
-      if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[axis]) {
-        if (std::ranges::find(order, d) != order.end()) return std::nullopt;
-        order.push_back(d);
-      } else if (!constant || affine.offset != 0 || shape[axis] != 1) {
-        return std::nullopt;
-      }
-    }
-    std::vector<int> summed;
-    for (int d = 0; d < static_cast<int>(node.shape.size()); ++d) {
-      if (std::ranges::find(order, d) == order.end()) summed.push_back(d);
-    }
-    Tensor result = summed.empty() ? g : sum(g, summed);
-    std::vector<int> kept = order;
-    std::ranges::sort(kept);
-    for (int& d : order) d = static_cast<int>(std::ranges::find(kept, d) - kept.begin());
-    if (!std::ranges::is_sorted(order)) result = builder_.permute(result, order);
-    return builder_.reshape(result, shape);
-  }
-
-  Builder& builder_;
-  std::vector<std::optional<Tensor>> adjoints_;  // by node of the graph as it was
-};
-
 std::string describe(Tensor x) { return concat(scalar::text(x.dtype()), bracketed(x.shape())); }
 
 }  // namespace
+
+void Reverse::accumulate(Value value, Tensor part) {
+  if (builder_.graph()[value].dtype != DType::F32) return;
+  auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
+  adjoint = adjoint ? *adjoint + part : part;
+}
+
+void Reverse::run(Value last) {
+  for (Value value = last; value.valid() && builder_.ok(); --value.id) {
+    const auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
+    if (adjoint) propagate(tensor(value), *adjoint);
+    if (const auto results = results_.find(value); results != results_.end()) {
+      loop(value, results->second);
+    }
+  }
+}
+
+// The node is copied: adding nodes moves them.
+void Reverse::propagate(Tensor out, Tensor g) {
+  const Node node = builder_.graph()[out.value];
+  switch (node.kind) {
+    case Kind::Map:
+      return map(node, out, g);
+    case Kind::Reduce:
+      return reduce(node, out, g);
+    case Kind::Contract:
+      return contract(node, g);
+    case Kind::Reshape:
+      return accumulate(node.operands[0], builder_.reshape(g, tensor(node.operands[0]).shape()));
+    case Kind::Reindex:
+      return reindex(node, g);
+    case Kind::Join:
+      return join(node, g);
+    case Kind::Gather:
+      return accumulate(node.operands[0],
+                        builder_.scatter(g, tensor(node.operands[1]), node.axes[0],
+                                         tensor(node.operands[0]).shape()));
+    case Kind::Scatter:
+      return accumulate(node.operands[0],
+                        builder_.gather(g, tensor(node.operands[1]), node.axes[0]));
+    case Kind::Scan:
+      return scan(node, out, g);
+    case Kind::Item:
+      return item(node, g);
+    case Kind::Loop:
+    case Kind::Cast:
+    case Kind::Input:
+    case Kind::State:
+    case Kind::Constant:
+    case Kind::Iota:
+    case Kind::Sort:
+      return;
+  }
+}
+
+void Reverse::map(const Node& node, Tensor out, Tensor g) {
+  Tensor operands[scalar::kMaxArity];
+  for (size_t i = 0; i < node.operands.size(); ++i) operands[i] = tensor(node.operands[i]);
+  const auto parts = scalar::vjp<Tensor>(node.op, operands[0], operands[1], operands[2], out, g);
+  for (size_t i = 0; i < node.operands.size(); ++i) {
+    if (parts[i]) accumulate(node.operands[i], *parts[i]);
+  }
+}
+
+// The reduced axes come back with size 1, then spread.
+Tensor Reverse::spread(Tensor reduced, const Node& node) {
+  const Shape shape = tensor(node.operands[0]).shape();
+  Shape kept = shape;
+  for (int axis : node.axes) kept[static_cast<size_t>(axis)] = 1;
+  return builder_.broadcast_to(builder_.reshape(reduced, kept), shape);
+}
+
+void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
+  const Tensor x = tensor(node.operands[0]);
+  if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
+  if (node.op == Op::Mul) return accumulate(x.value, spread(g * out, node) / x);
+  CHECK(node.op == Op::Max || node.op == Op::Min);
+  const Tensor position = position_in_fold(node);
+  const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
+  const Tensor hit = select(x == spread(out, node), position, nowhere);
+  const Tensor first = builder_.reduce(Op::Min, hit, node.axes);
+  accumulate(x.value, select(position == spread(first, node), spread(g, node), zero(x)));
+}
+
+// Row-major number of each element among those that are folded with it.
+Tensor Reverse::position_in_fold(const Node& node) {
+  const Shape shape = tensor(node.operands[0]).shape();
+  Tensor position;
+  for (int axis : node.axes) {
+    const Tensor along = builder_.iota(shape, axis);
+    position = position.valid() ? position * static_cast<float>(shape[axis]) + along : along;
+  }
+  return position;
+}
+
+// out[O] += lhs[L] rhs[R] gives lhs'[L] += g[O] rhs[R] and rhs'[R] += g[O] lhs[L].
+void Reverse::contract(const Node& node, Tensor g) {
+  const Contraction& c = node.contraction;
+  const Tensor lhs = tensor(node.operands[0]), rhs = tensor(node.operands[1]);
+  if (deferrable_.contains(lhs.value)) {
+    deferred_.push_back({c, lhs.value, rhs.value, g.value, true});
+  } else {
+    accumulate(lhs.value, builder_.contract(g, rhs, {c.extents, c.lhs, c.out, c.rhs}, lhs.shape()));
+  }
+  if (deferrable_.contains(rhs.value)) {
+    deferred_.push_back({c, rhs.value, lhs.value, g.value, false});
+  } else {
+    accumulate(rhs.value, builder_.contract(lhs, g, {c.extents, c.rhs, c.lhs, c.out}, rhs.shape()));
+  }
+}
+
+void Reverse::join(const Node& node, Tensor g) {
+  for (size_t k = 0; k < node.operands.size(); ++k) {
+    const Shape shape = tensor(node.operands[k]).shape();
+    accumulate(node.operands[k], builder_.reindex(g, node.maps[k], shape));
+  }
+}
+
+// Element k is in every result from its own on (after it, where exclusive).
+void Reverse::scan(const Node& node, Tensor out, Tensor g) {
+  const Tensor x = tensor(node.operands[0]);
+  const auto from_here = [&](Tensor each) {
+    return builder_.scan(Op::Add, each, node.axes[0], node.exclusive, !node.reverse);
+  };
+  if (node.op == Op::Add) return accumulate(x.value, from_here(g));
+  if (node.op == Op::Mul) return accumulate(x.value, from_here(g * out) / x);
+  CHECK(node.op == Op::Max || node.op == Op::Min);
+  scan_of_records(node, g);
+}
+
+// Each result is the element that was the latest to exceed all before it.
+void Reverse::scan_of_records(const Node& node, Tensor g) {
+  const Tensor x = tensor(node.operands[0]);
+  const int axis = node.axes[0];
+  const Tensor before = builder_.scan(node.op, x, axis, /*exclusive=*/true, node.reverse);
+  const Tensor exceeds = node.op == Op::Max ? x > before : x < before;
+  const Op latest = node.reverse ? Op::Min : Op::Max;
+  const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(latest, DType::I32));
+  const Tensor record = select(exceeds, builder_.iota(x.shape(), axis), nowhere);
+  const Tensor place = builder_.scan(latest, record, axis, node.exclusive, node.reverse);
+  accumulate(x.value,
+             builder_.scatter(select(place == nowhere, zero(g), g), place, axis, x.shape()));
+}
+
+// A view that repeats elements sums them: over whole dimensions where the map is a projection,
+// else as a contraction with one.
+void Reverse::reindex(const Node& node, Tensor g) {
+  const Tensor x = tensor(node.operands[0]);
+  if (const auto summed = undo_projection(node, g, x.shape())) {
+    return accumulate(x.value, *summed);
+  }
+  Contraction scatter{node.shape, node.map, {}, {}};
+  std::vector<int> all(node.shape.size());
+  std::iota(all.begin(), all.end(), 0);
+  scatter.lhs = AffineMap::project(static_cast<int>(all.size()), all);
+  accumulate(x.value, builder_.contract(g, builder_.scalar(1.0f), scatter, x.shape()));
+}
+
+// Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then
+// orders the axes.
+std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape shape) {
+  std::vector<int> order;  // dimension of g for each axis of x that has one
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const Affine& affine = node.map.axes[axis];
+    const int d = affine.single_dimension();
+    const bool constant =
+        std::ranges::all_of(affine.coefficients, [](int64_t c) { return c == 0; });
+    if (d >= 0 && node.shape[static_cast<size_t>(d)] == shape[axis]) {
+      if (std::ranges::find(order, d) != order.end()) return std::nullopt;
+      order.push_back(d);
+    } else if (!constant || affine.offset != 0 || shape[axis] != 1) {
+      return std::nullopt;
+    }
+  }
+  std::vector<int> summed;
+  for (int d = 0; d < static_cast<int>(node.shape.size()); ++d) {
+    if (std::ranges::find(order, d) == order.end()) summed.push_back(d);
+  }
+  Tensor result = summed.empty() ? g : sum(g, summed);
+  std::vector<int> kept = order;
+  std::ranges::sort(kept);
+  for (int& d : order) d = static_cast<int>(std::ranges::find(kept, d) - kept.begin());
+  if (!std::ranges::is_sorted(order)) result = builder_.permute(result, order);
+  return builder_.reshape(result, shape);
+}
 
 std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Tensor> wrt) {
   std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
@@ -234,9 +228,13 @@ std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Ten
     builder.error(concat("gradients: wants f32 tensors to differentiate by, not ", describe(x)));
     return result;
   }
-  Reverse reverse(builder, loss);
+  Reverse reverse(builder);
+  reverse.accumulate(loss.value, builder.scalar(1.0f));
   reverse.run(loss.value);
-  for (size_t i = 0; i < wrt.size(); ++i) result[i] = reverse.adjoint(wrt[i]);
+  for (size_t i = 0; i < wrt.size(); ++i) {
+    const auto adjoint = reverse.adjoint(wrt[i].value);
+    result[i] = adjoint ? *adjoint : zero(wrt[i]);
+  }
   return result;
 }
 

@@ -207,6 +207,47 @@ Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
   return add(std::move(node));
 }
 
+std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition repetition,
+                                  bool reverse, Graph body) {
+  std::vector<Tensor> items(body.outputs.size(), Tensor{this, {}});
+  if (!ok() || !all_valid(operands)) return items;
+  Node node{.kind = Kind::Loop};
+  for (const Tensor& operand : operands) node.operands.push_back(operand.value);
+  node.repetition = repetition;
+  node.reverse = reverse;
+  node.body = std::make_shared<const Graph>(std::move(body));
+  const Value loop = add(std::move(node)).value;
+  for (size_t k = 0; k < items.size() && ok(); ++k) items[k] = item(loop, static_cast<int>(k));
+  return items;
+}
+
+Tensor Builder::item(Value loop, int number) {
+  Node node{.kind = Kind::Item, .operands = {loop}};
+  node.item = number;
+  return add(std::move(node));
+}
+
+std::vector<Tensor> Builder::stack_more(Value loop, std::span<const Value> values) {
+  Node& node = graph_.nodes[static_cast<size_t>(loop.id)];
+  Graph body = *node.body;
+  std::vector<size_t> numbers;
+  for (Value value : values) {
+    auto number = static_cast<size_t>(node.repetition.carried);
+    while (number < body.outputs.size() && body.outputs[number].value != value) ++number;
+    if (number == body.outputs.size()) {
+      std::string name = concat("stack", number);
+      const auto taken = [&](const Output& output) { return output.name == name; };
+      while (std::ranges::any_of(body.outputs, taken)) name += '\'';
+      body.outputs.push_back({std::move(name), value});
+    }
+    numbers.push_back(number);
+  }
+  node.body = std::make_shared<const Graph>(std::move(body));
+  std::vector<Tensor> stacks;
+  for (size_t number : numbers) stacks.push_back(item(loop, static_cast<int>(number)));
+  return stacks;
+}
+
 void Builder::output(std::string_view name, Tensor value) {
   if (!ok() || !value.valid()) return;
   bool taken = false;

@@ -60,6 +60,12 @@ class Builder {
   Tensor scan(Op op, Tensor x, int axis, bool exclusive = false, bool reverse = false);
   // The places along the axis of the `count` first of its elements in order (-1: of all), as I32.
   Tensor sort(Tensor x, int axis, bool descending = false, int64_t count = -1);
+  // The results of a loop, which see graph.h. Initial values of what is carried, tensors to slice
+  // and invariants are the operands.
+  std::vector<Tensor> loop(std::span<const Tensor> operands, Repetition repetition, bool reverse,
+                           Graph body);
+  // The same loop also stacks these values of its body; the stacks.
+  std::vector<Tensor> stack_more(Value loop, std::span<const Value> values);
   Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
   Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
@@ -79,6 +85,7 @@ class Builder {
 
  private:
   Tensor add(Node node);
+  Tensor item(Value loop, int number);
 
   Graph graph_;
   std::string message_;

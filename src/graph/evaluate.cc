@@ -274,7 +274,9 @@ Array evaluate_node(const Node& node, Operands operands) {
   switch (node.kind) {
     case Kind::Input:
     case Kind::State:
-      CHECK(!"evaluate_node: inputs and states have no value of their own");
+    case Kind::Loop:
+    case Kind::Item:
+      CHECK(!"evaluate_node: has no value of its own");
       break;
     case Kind::Constant:
       constant(node, out);
@@ -319,10 +321,55 @@ Array evaluate_node(const Node& node, Operands operands) {
   return out;
 }
 
+namespace {
+
+// Results of a loop, by number.
+std::vector<Array> run_loop(const Node& node, Operands operands) {
+  const Graph& body = *node.body;
+  const std::vector<Value> inputs = inputs_of(body);
+  const auto carried = static_cast<size_t>(node.repetition.carried);
+  const auto sliced = static_cast<size_t>(node.repetition.sliced);
+  std::vector<Array> results;
+  for (size_t k = 0; k < body.outputs.size(); ++k) {
+    const Node& value = body[body.outputs[k].value];
+    Shape shape = value.shape;
+    shape.insert(shape.begin(), node.repetition.steps);
+    results.push_back(k < carried ? *operands[k] : Array::zeros(value.dtype, std::move(shape)));
+  }
+  for (int64_t step = 0; step < node.repetition.steps; ++step) {
+    const int64_t at = node.reverse ? node.repetition.steps - 1 - step : step;
+    std::map<std::string, Array> given, none;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const Node& input = body[inputs[k]];
+      Array& array = given[input.name] = k < carried ? results[k] : *operands[k];
+      if (k < carried || k >= carried + sliced) continue;
+      Array slice = Array::zeros(input.dtype, input.shape);
+      const auto bytes = static_cast<std::ptrdiff_t>(slice.data.size());
+      std::copy_n(array.data.begin() + at * bytes, bytes, slice.data.begin());
+      array = std::move(slice);
+    }
+    const auto outputs = evaluate(body, given, none);
+    CHECK(outputs.has_value());
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Array& value = outputs->at(body.outputs[k].name);
+      if (k < carried) {
+        results[k] = value;
+      } else {
+        const auto bytes = static_cast<std::ptrdiff_t>(value.data.size());
+        std::ranges::copy(value.data, results[k].data.begin() + at * bytes);
+      }
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states) {
   std::vector<Array> values;
   values.reserve(graph.nodes.size());
+  std::map<int32_t, std::vector<Array>> loops;
   for (const Node& node : graph.nodes) {
     if (node.kind == Kind::Input || node.kind == Kind::State) {
       ASSIGN_OR_RETURN(Array array, given(node, inputs, states));
@@ -331,7 +378,15 @@ Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>&
     }
     std::vector<const Array*> operands;
     for (Value operand : node.operands) operands.push_back(&values[operand.id]);
-    values.push_back(evaluate_node(node, operands));
+    if (node.kind == Kind::Item) {
+      values.push_back(loops.at(node.operands[0].id)[static_cast<size_t>(node.item)]);
+    } else if (node.kind == Kind::Loop) {
+      loops[static_cast<int32_t>(values.size())] = run_loop(node, operands);
+      const auto steps = static_cast<int32_t>(node.repetition.steps);
+      values.push_back(Array::of(Shape{}, std::span(&steps, 1)));
+    } else {
+      values.push_back(evaluate_node(node, operands));
+    }
   }
   Outputs outputs;
   for (const Output& output : graph.outputs) outputs[output.name] = values[output.value.id];

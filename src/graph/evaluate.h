@@ -30,7 +30,7 @@ using Outputs = std::map<std::string, Array>;
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states);
 
-// The value of one node that is neither Input nor State, given its operands.
+// The value of one node that is no Input, State, Loop or Item, given its operands.
 Array evaluate_node(const Node& node, std::span<const Array* const> operands);
 
 }  // namespace lathe::graph

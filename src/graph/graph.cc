@@ -97,6 +97,14 @@ AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank) {
   return result;
 }
 
+std::vector<Value> inputs_of(const Graph& graph) {
+  std::vector<Value> inputs;
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].kind == Kind::Input) inputs.push_back({static_cast<int32_t>(id)});
+  }
+  return inputs;
+}
+
 bool is_splat(const Node& node) {
   return node.kind == Kind::Constant &&
          node.data.size() == static_cast<size_t>(scalar::size_of(node.dtype));

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scalar/op.h"
@@ -63,6 +65,18 @@ enum class Kind : uint8_t {
 std::string_view text(Kind kind);
 std::optional<Kind> kind_of(std::string_view text);
 
+// A Loop's operands and the inputs of its body, in this order: carried values, tensors that are
+// sliced along axis 0 (the body sees one slice at each step), and invariants. The outputs of the
+// body are the carried values of the next step, then what is stacked along a new axis 0. Its
+// results are the last carried values and the stacks. `reverse` begins with the last slice.
+struct Repetition {
+  int64_t steps = 0;
+  int carried = 0, sliced = 0;
+  bool operator==(const Repetition&) const = default;
+};
+
+struct Graph;
+
 struct Value {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
@@ -84,6 +98,9 @@ struct Node {
   std::vector<AffineMap> maps = {};  // one per operand
   Contraction contraction = {};
   bool exclusive = false, reverse = false;
+  Repetition repetition = {};
+  std::shared_ptr<const Graph> body = {};  // has no states and is never changed
+  int item = 0;
 
   bool operator==(const Node&) const = default;
 };
@@ -113,6 +130,17 @@ struct Graph {
 struct Program {
   std::vector<Graph> entries;
 };
+
+std::vector<Value> inputs_of(const Graph& graph);  // its Input nodes
+
+// The pass on a graph whose loop bodies have gone through it.
+template <Graph (*run)(Graph)>
+Graph with_bodies(Graph graph) {
+  for (Node& node : graph.nodes) {
+    if (node.body) node.body = std::make_shared<const Graph>(with_bodies<run>(*node.body));
+  }
+  return run(std::move(graph));
+}
 
 bool is_splat(const Node& node);               // a Constant that stores one element
 scalar::Number splat_value(const Node& node);  // that element

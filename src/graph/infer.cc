@@ -259,6 +259,68 @@ Result<Type> infer_sort(const Graph& graph, const Node& node) {
   return Type{node.dtype, node.shape};
 }
 
+Type type_of(const Node& node) { return {node.dtype, node.shape}; }
+
+std::string spell(const Type& type) { return graph::spell(type.dtype, type.shape); }
+
+Status check_loop_input(const Node& loop, size_t k, const Node& operand, const Node& input) {
+  Type type = type_of(operand);
+  const auto first_sliced = static_cast<size_t>(loop.repetition.carried);
+  if (k >= first_sliced && k < first_sliced + static_cast<size_t>(loop.repetition.sliced)) {
+    if (type.shape.empty() || type.shape[0] != loop.repetition.steps) {
+      return fail(concat("loop: operand ", k, " is ", spell(type), "; to be sliced in ",
+                         loop.repetition.steps, " steps its first axis must have that size"));
+    }
+    type.shape.erase(type.shape.begin());
+  }
+  if (type == type_of(input)) return {};
+  return fail(concat("loop: operand ", k, " gives the body ", spell(type), ", which wants ",
+                     spell(type_of(input))));
+}
+
+Result<Type> infer_loop(const Graph& graph, const Node& node) {
+  const Repetition& repetition = node.repetition;
+  if (!node.body) return fail("loop: has no body");
+  const Graph& body = *node.body;
+  const std::vector<Value> inputs = inputs_of(body);
+  if (repetition.steps < 0 || repetition.steps >= kMostCoefficient || repetition.carried < 0 ||
+      repetition.sliced < 0) {
+    return fail("loop: a count is negative or too large");
+  }
+  if (node.operands.size() != inputs.size() ||
+      inputs.size() < static_cast<size_t>(repetition.carried + repetition.sliced) ||
+      body.outputs.size() < static_cast<size_t>(repetition.carried)) {
+    return fail(concat("loop: ", node.operands.size(), " operands, of which ", repetition.carried,
+                       " carried and ", repetition.sliced, " sliced, do not fit a body of ",
+                       inputs.size(), " inputs and ", body.outputs.size(), " outputs"));
+  }
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    TRY(check_loop_input(node, k, graph[node.operands[k]], body[inputs[k]]));
+  }
+  for (size_t k = 0; k < static_cast<size_t>(repetition.carried); ++k) {
+    const Type before = type_of(body[inputs[k]]), after = type_of(body[body.outputs[k].value]);
+    if (before == after) continue;
+    return fail(
+        concat("loop: carried value ", k, " is ", spell(before), ", after a step ", spell(after)));
+  }
+  return Type{DType::I32, {}};
+}
+
+Result<Type> infer_item(const Graph& graph, const Node& node) {
+  const Node& loop = graph[node.operands[0]];
+  if (loop.kind != Kind::Loop) return fail(concat("item: of ", text(loop.kind), ", not of a loop"));
+  if (node.item < 0 || static_cast<size_t>(node.item) >= loop.body->outputs.size()) {
+    return fail(concat("item: there is no ", node.item, " among the ", loop.body->outputs.size(),
+                       " results of the loop"));
+  }
+  Type type = type_of((*loop.body)[loop.body->outputs[static_cast<size_t>(node.item)].value]);
+  if (node.item >= loop.repetition.carried) {
+    type.shape.insert(type.shape.begin(), loop.repetition.steps);
+    TRY(check_shape("item", type.shape));
+  }
+  return type;
+}
+
 }  // namespace
 
 std::string spell(DType dtype, const Shape& shape) {
@@ -297,6 +359,10 @@ Result<Type> infer(const Graph& graph, const Node& node) {
       return infer_scan(graph, node);
     case Kind::Sort:
       return infer_sort(graph, node);
+    case Kind::Loop:
+      return infer_loop(graph, node);
+    case Kind::Item:
+      return infer_item(graph, node);
   }
   return Type{};
 }

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdlib>
+#include <utility>
 
 #include "base/text.h"
 #include "graph/cursor.h"
@@ -138,16 +139,18 @@ class Parser {
   Status read() {
     auto head = next_line();
     if (!head) return fail("expected a graph");
-    TRY(head->expect_word("graph"));
-    ASSIGN_OR_RETURN(graph_.name, head->quoted());
-    TRY(head->expect("{"));
-    TRY(head->expect_end());
+    TRY(rest_of_graph(*head));
+    if (next_line()) return fail("text after the end of the graph");
+    return {};
+  }
+
+  Status rest_of_graph(Cursor& head) {
+    TRY(head.expect_word("graph"));
+    ASSIGN_OR_RETURN(graph_.name, head.quoted());
+    TRY(head.expect("{"));
+    TRY(head.expect_end());
     while (auto cursor = next_line()) {
-      if (cursor->take("}")) {
-        TRY(cursor->expect_end());
-        if (next_line()) return fail("text after the end of the graph");
-        return {};
-      }
+      if (cursor->take("}")) return cursor->expect_end();
       TRY(statement(*cursor));
       TRY(cursor->expect_end());
     }
@@ -210,6 +213,10 @@ class Parser {
 
   Status type(Cursor& cursor, Node& node) {
     TRY(cursor.expect(":"));
+    return dtype_and_shape(cursor, node);
+  }
+
+  Status dtype_and_shape(Cursor& cursor, Node& node) {
     ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
     const auto dtype = scalar::dtype_of(word);
     if (!dtype) return fail(concat("there is no dtype \"", word, "\""));
@@ -301,6 +308,31 @@ class Parser {
     return type(cursor, node);
   }
 
+  Status count(Cursor& cursor, std::string_view word, int& number) {
+    TRY(cursor.expect_word(word));
+    ASSIGN_OR_RETURN(const int64_t value, cursor.integer());
+    number = static_cast<int>(value);
+    return {};
+  }
+
+  // The body's lines follow.
+  Status loop(Cursor& cursor, Node& node) {
+    TRY(cursor.expect_word("steps"));
+    ASSIGN_OR_RETURN(node.repetition.steps, cursor.integer());
+    TRY(count(cursor, "carried", node.repetition.carried));
+    TRY(count(cursor, "sliced", node.repetition.sliced));
+    node.reverse = cursor.take_word("reverse");
+    TRY(cursor.expect_word("of"));
+    while (!cursor.take(":")) {
+      ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
+    }
+    TRY(dtype_and_shape(cursor, node));
+    Graph outer = std::exchange(graph_, {});
+    TRY(rest_of_graph(cursor));
+    node.body = std::make_shared<const Graph>(std::exchange(graph_, std::move(outer)));
+    return {};
+  }
+
   Status attributes(Cursor& cursor, Node& node) {
     switch (node.kind) {
       case Kind::Input:
@@ -340,6 +372,12 @@ class Parser {
         TRY(operands(cursor, node, 1));
         TRY(axis(cursor, node));
         node.reverse = cursor.take_word("reverse");
+        return type(cursor, node);
+      case Kind::Loop:
+        return loop(cursor, node);
+      case Kind::Item:
+        TRY(operands(cursor, node, 1));
+        TRY(count(cursor, "number", node.item));
         return type(cursor, node);
     }
     return {};

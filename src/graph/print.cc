@@ -95,7 +95,9 @@ void append_operands(std::string& out, const Node& node) {
   for (Value operand : node.operands) append(out, " %", operand.id);
 }
 
-void append_node(std::string& out, const Node& node) {
+void append_graph(std::string& out, const Graph& graph, const std::string& indent);
+
+void append_node(std::string& out, const Node& node, const std::string& indent) {
   append(out, text(node.kind));
   switch (node.kind) {
     case Kind::Input:
@@ -154,8 +156,42 @@ void append_node(std::string& out, const Node& node) {
       append(out, " axis ", node.axes[0]);
       if (node.reverse) out += " reverse";
       break;
+    case Kind::Loop:
+      append(out, " steps ", node.repetition.steps, " carried ", node.repetition.carried,
+             " sliced ", node.repetition.sliced, node.reverse ? " reverse" : "", " of");
+      append_operands(out, node);
+      break;
+    case Kind::Item:
+      append_operands(out, node);
+      append(out, " number ", node.item);
+      break;
   }
-  append(out, " : ", spell(node.dtype, node.shape), '\n');
+  append(out, " : ", spell(node.dtype, node.shape));
+  if (node.kind == Kind::Loop) {
+    out += ' ';
+    append_graph(out, *node.body, indent + "  ");
+  } else {
+    out += '\n';
+  }
+}
+
+void append_graph(std::string& out, const Graph& graph, const std::string& indent) {
+  out += "graph ";
+  append_quoted(out, graph.name);
+  out += " {\n";
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    append(out, indent, "  %", id, " = ");
+    append_node(out, graph.nodes[id], indent);
+  }
+  for (const Output& output : graph.outputs) {
+    append(out, indent, "  output ");
+    append_quoted(out, output.name);
+    append(out, " %", output.value.id, '\n');
+  }
+  for (const Update& update : graph.updates) {
+    append(out, indent, "  update %", update.state.id, " %", update.value.id, '\n');
+  }
+  append(out, indent, "}\n");
 }
 
 }  // namespace
@@ -170,22 +206,9 @@ std::string spell(const AffineMap& map) {
 }
 
 std::string print(const Graph& graph) {
-  std::string out = "graph ";
-  append_quoted(out, graph.name);
-  out += " {\n";
-  for (size_t id = 0; id < graph.nodes.size(); ++id) {
-    append(out, "  %", id, " = ");
-    append_node(out, graph.nodes[id]);
-  }
-  for (const Output& output : graph.outputs) {
-    out += "  output ";
-    append_quoted(out, output.name);
-    append(out, " %", output.value.id, '\n');
-  }
-  for (const Update& update : graph.updates) {
-    append(out, "  update %", update.state.id, " %", update.value.id, '\n');
-  }
-  return out + "}\n";
+  std::string out;
+  append_graph(out, graph, "");
+  return out;
 }
 
 }  // namespace lathe::graph

@@ -74,18 +74,39 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.axes.clear();
       rest.reverse = false;
       break;
+    case Kind::Loop:
+      rest.repetition = {};
+      rest.body = {};
+      rest.reverse = false;
+      break;
+    case Kind::Item:
+      rest.item = 0;
+      break;
     case Kind::Cast:
     case Kind::Reshape:
       break;
   }
   return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.empty() &&
          rest.map == AffineMap{} && rest.maps.empty() && rest.contraction == Contraction{} &&
-         !rest.exclusive && !rest.reverse;
+         !rest.exclusive && !rest.reverse && rest.repetition == Repetition{} && !rest.body &&
+         rest.item == 0;
+}
+
+Status check_body(const Node& node, int32_t id) {
+  if (!node.body) return fail(concat("%", id, " loop: has no body"));
+  for (const Node& each : node.body->nodes) {
+    if (each.kind == Kind::State) return fail(concat("%", id, " loop: its body has a state"));
+  }
+  if (const Status sound = verify(*node.body); !sound) {
+    return fail(concat("in the body of %", id, " loop: ", sound.error().message));
+  }
+  return {};
 }
 
 Status check_node(const Graph& graph, int32_t id) {
   const Node& node = graph.nodes[id];
   TRY(check_operands(graph, id));
+  if (node.kind == Kind::Loop) TRY(check_body(node, id));
   auto type = infer(graph, node);
   if (!type) return fail(concat("%", id, " ", type.error().message));
   if (*type != Type{node.dtype, node.shape}) {

@@ -291,14 +291,30 @@ class Interpreter {
   std::unordered_map<const Stmt*, std::vector<ExprId>> orders_;
 };
 
+namespace {
+
+Status run_steps(const Module& module, const Entry& entry, const std::vector<Step>& steps,
+                 Memory& memory) {
+  for (const Step& step : steps) {
+    if (step.repeat < 0) {
+      TRY(Interpreter(module, entry.kernels[step.begin], memory).run_kernel());
+      continue;
+    }
+    const std::vector<Step> body = steps_of(entry, step);
+    for (int64_t i = 0; i < entry.repeats[static_cast<size_t>(step.repeat)].times; ++i) {
+      TRY(run_steps(module, entry, body, memory));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 Status run(const Module& module, std::string_view entry_name, Memory& memory) {
   for (const Entry& entry : module.entries) {
     if (entry.name != entry_name) continue;
     Interpreter::spoil_temporaries(module, memory);
-    for (const Kernel& kernel : entry.kernels) {
-      TRY(Interpreter(module, kernel, memory).run_kernel());
-    }
-    return {};
+    return run_steps(module, entry, steps_of(entry), memory);
   }
   return fail(concat("the module has no entry ", entry_name));
 }

@@ -90,6 +90,42 @@ const std::vector<Buffer>& buffers_in(Space space, const Module& module, const K
   return module.buffers;
 }
 
+namespace {
+
+std::vector<Step> steps_between(const Entry& entry, size_t begin, size_t end, int32_t around) {
+  std::vector<Step> steps;
+  while (begin < end) {
+    int32_t repeat = entry.kernels[begin].repeat;
+    Step& step = steps.emplace_back(begin, begin + 1);
+    if (repeat != around) {
+      while (entry.repeats[static_cast<size_t>(repeat)].around != around) {
+        repeat = entry.repeats[static_cast<size_t>(repeat)].around;
+      }
+      step.repeat = repeat;
+      while (step.end < end && is_inside(entry, entry.kernels[step.end].repeat, repeat)) ++step.end;
+    }
+    begin = step.end;
+  }
+  return steps;
+}
+
+}  // namespace
+
+bool is_inside(const Entry& entry, int32_t repeat, int32_t around) {
+  while (repeat >= 0 && repeat != around) {
+    repeat = entry.repeats[static_cast<size_t>(repeat)].around;
+  }
+  return repeat == around;
+}
+
+std::vector<Step> steps_of(const Entry& entry) {
+  return steps_between(entry, 0, entry.kernels.size(), -1);
+}
+
+std::vector<Step> steps_of(const Entry& entry, const Step& repeat) {
+  return steps_between(entry, repeat.begin, repeat.end, repeat.repeat);
+}
+
 ExprBuilder::ExprBuilder(Kernel& kernel) : kernel_(kernel) { link(64); }
 
 void ExprBuilder::link(size_t chains) {

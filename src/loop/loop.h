@@ -149,6 +149,7 @@ struct Kernel {
   std::vector<Expr> exprs;  // operands come before their users; equal expressions are stored once
   std::vector<Stmt> body;
   int32_t origin = -1;  // node of the entry's graph that this kernel computes
+  int32_t repeat = -1;  // the innermost of its entry's repeats that it is in, or -1
 
   // A name that is taken gets a number.
   VarId add_var(std::string name, int64_t extent);
@@ -162,11 +163,28 @@ struct Port {
   int32_t buffer = -1;
 };
 
+// Kernels that follow each other are run in order, that `times` times.
+struct Repeat {
+  int64_t times = 0;
+  int32_t around = -1;  // the repeat that it is in, an earlier one, or -1
+};
+
 struct Entry {
   std::string name;
   std::vector<Port> inputs, outputs;
   std::vector<Kernel> kernels;  // run in order
+  std::vector<Repeat> repeats = {};
 };
+
+bool is_inside(const Entry& entry, int32_t repeat, int32_t around);  // or is it
+
+// Steps of an entry or, inside a repeat, of its body.
+struct Step {
+  size_t begin, end;    // of kernels
+  int32_t repeat = -1;  // that they are run in; -1: it is one kernel, run once
+};
+std::vector<Step> steps_of(const Entry& entry);
+std::vector<Step> steps_of(const Entry& entry, const Step& repeat);
 
 struct Module {
   std::vector<Buffer> buffers;

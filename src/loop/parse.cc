@@ -89,21 +89,35 @@ class ModuleParser {
     Entry entry;
     ASSIGN_OR_RETURN(entry.name, reader_.name());
     TRY(reader_.expect("{"));
-    while (!reader_.sees("}")) {
+    while (reader_.sees("input") || reader_.sees("output")) {
       const bool is_input = reader_.sees("input");
-      const bool is_output = reader_.sees("output");
-      if (!is_input && !is_output && !reader_.sees("kernel")) {
-        return reader_.error("expected input, output or kernel");
+      TRY(reader_.advance());
+      TRY(port(is_input ? entry.inputs : entry.outputs));
+    }
+    TRY(kernels(entry, -1));
+    module_.entries.push_back(std::move(entry));
+    return {};
+  }
+
+  // Up to the closing brace and past it.
+  Status kernels(Entry& entry, int32_t around) {
+    while (!reader_.sees("}")) {
+      const bool is_repeat = reader_.sees("repeat");
+      if (!is_repeat && !reader_.sees("kernel")) {
+        return reader_.error("expected kernel or repeat");
       }
       TRY(reader_.advance());
-      if (is_input || is_output) {
-        TRY(port(is_input ? entry.inputs : entry.outputs));
+      if (is_repeat) {
+        ASSIGN_OR_RETURN(const int64_t times, reader_.count());
+        TRY(reader_.expect("{"));
+        entry.repeats.push_back({times, around});
+        TRY(kernels(entry, static_cast<int32_t>(entry.repeats.size()) - 1));
         continue;
       }
       ASSIGN_OR_RETURN(Kernel kernel, parse_kernel(reader_, module_, names_));
+      kernel.repeat = around;
       entry.kernels.push_back(std::move(kernel));
     }
-    module_.entries.push_back(std::move(entry));
     return reader_.advance();
   }
 

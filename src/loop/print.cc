@@ -352,6 +352,19 @@ void append_ports(std::string& out, std::string_view what, const std::vector<Por
   }
 }
 
+void append_steps(std::string& out, const Entry& entry, const std::vector<Step>& steps,
+                  const Module& module, const std::string& indent) {
+  for (const Step& step : steps) {
+    if (step.repeat < 0) {
+      KernelPrinter(entry.kernels[step.begin], module, out, indent).print();
+      continue;
+    }
+    append(out, indent, "repeat ", entry.repeats[static_cast<size_t>(step.repeat)].times, " {\n");
+    append_steps(out, entry, steps_of(entry, step), module, indent + "  ");
+    append(out, indent, "}\n");
+  }
+}
+
 }  // namespace
 
 std::string print(const Kernel& kernel, const Module& module) {
@@ -376,7 +389,7 @@ std::string print(const Module& module) {
     out += " {\n";
     append_ports(out, "  input ", entry.inputs, module);
     append_ports(out, "  output ", entry.outputs, module);
-    for (const Kernel& kernel : entry.kernels) KernelPrinter(kernel, module, out, "  ").print();
+    append_steps(out, entry, steps_of(entry), module, "  ");
     out += "}\n";
   }
   return out;

@@ -179,6 +179,7 @@ int split_work(Entry& entry, double worth_splitting) {
   std::vector<Kernel> kernels = entry.kernels;
   double work = 0;
   for (Kernel& kernel : kernels) {
+    if (kernel.repeat >= 0) continue;  // one thread runs a repeat
     split_work(kernel, worth_splitting);
     work += shared_work(kernel);
   }

@@ -438,6 +438,38 @@ Status verify_ports(const Module& module, const std::vector<Port>& ports, std::s
   return {};
 }
 
+// Each repeat lies in an earlier one, and its kernels follow each other.
+Status verify_repeats(const Entry& entry) {
+  const auto count = static_cast<int32_t>(entry.repeats.size());
+  for (int32_t id = 0; id < count; ++id) {
+    const Repeat& repeat = entry.repeats[static_cast<size_t>(id)];
+    if (repeat.times < 0 || repeat.times > kLargest || repeat.around < -1 || repeat.around >= id) {
+      return fail(concat("entry ", entry.name, ": repeat ", id, " of ", repeat.times,
+                         " times inside ", repeat.around));
+    }
+  }
+  for (const Kernel& kernel : entry.kernels) {
+    if (kernel.repeat < -1 || kernel.repeat >= count) {
+      return fail(concat("entry ", entry.name, ", kernel ", kernel.name, ": there is no repeat ",
+                         kernel.repeat));
+    }
+  }
+  for (int32_t id = 0; id < count; ++id) {
+    int runs = 0;
+    bool inside = false;
+    for (const Kernel& kernel : entry.kernels) {
+      const bool now = is_inside(entry, kernel.repeat, id);
+      runs += now && !inside;
+      inside = now;
+    }
+    if (runs != 1) {
+      return fail(concat("entry ", entry.name, ": the kernels of repeat ", id, " are in ", runs,
+                         " places"));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Status verify(const Module& module) {
@@ -452,6 +484,7 @@ Status verify(const Module& module) {
     TRY(entries.add(entry.name));
     TRY(verify_ports(module, entry.inputs, "inputs"));
     TRY(verify_ports(module, entry.outputs, "outputs"));
+    TRY(verify_repeats(entry));
     Names kernels("kernels");
     for (const Kernel& kernel : entry.kernels) {
       TRY(kernels.add(kernel.name));

@@ -125,6 +125,10 @@ class Fuser {
         for (Value operand : n.operands) required_[memory_behind(operand).id] = true;
       }
       if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0].id] = true;
+      if (n.kind == Kind::Loop) {
+        for (Value operand : n.operands) required_[memory_of(graph_, operand).id] = true;
+      }
+      if (n.kind == Kind::Item) required_[id] = true;
       if (n.kind == Kind::Reshape && !only_squeezes(graph_, n)) {
         required_[reshaped_memory(graph_, n).id] = true;
       }
@@ -171,6 +175,9 @@ class Fuser {
   void place(Value value) {
     const Node& n = node(value);
     if (is_leaf(n)) return;
+    if (n.kind == Kind::Item) {
+      return join(value, fusion_.group_of[n.operands[0].id], Reach::Scattered);
+    }
     int last = -1;
     for (Value operand : n.operands) last = std::max(last, last_group_[operand.id]);
     const Reach reach = last < 0 ? Reach::Same : reach_of(n, last);
@@ -530,7 +537,10 @@ bool only_squeezes(const Graph& graph, const Node& reshape) {
 }
 
 Value reshaped_memory(const Graph& graph, const Node& reshape) {
-  Value value = reshape.operands[0];
+  return memory_of(graph, reshape.operands[0]);
+}
+
+Value memory_of(const Graph& graph, Value value) {
   while (graph[value].kind == Kind::Reshape) value = graph[value].operands[0];
   return value;
 }

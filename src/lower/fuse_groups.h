@@ -51,6 +51,8 @@ bool always_inside(const graph::Graph& graph, const graph::Node& reindex);
 bool only_squeezes(const graph::Graph& graph, const graph::Node& reshape);
 // The value whose elements, in row-major order, are those of the reshape.
 graph::Value reshaped_memory(const graph::Graph& graph, const graph::Node& reshape);
+// The value itself, or behind reshapes that whose elements it has.
+graph::Value memory_of(const graph::Graph& graph, graph::Value value);
 // Accumulates into places that several iterations share or leaves some unvisited, so nothing can
 // follow it in one kernel.
 bool scatters(const graph::Node& contract);

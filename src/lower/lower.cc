@@ -1,6 +1,7 @@
 #include "lower/lower.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "lower/fuse_groups.h"
+#include "lower/loop_body.h"
 #include "lower/nest.h"
 #include "lower/strategies.h"
 
@@ -24,34 +26,48 @@ using loop::Kernel;
 
 namespace {
 
+using Buffers = std::map<std::string, int32_t>;
+
+// Of the body of a loop: where the buffers of its inputs and of the stacks for its outputs are.
+struct Places {
+  Buffers inputs, stacks;
+  int32_t step;    // counts the slices
+  int64_t steps;   // slices of a stack
+  int32_t repeat;  // that the kernels are in
+};
+
 class EntryLowering {
  public:
-  EntryLowering(const Graph& graph, loop::Module& module, std::map<std::string, int32_t>& states,
-                Style style, const Schedules& schedules,
-                std::vector<ScheduledContraction>* scheduled, VectorUnit unit, bool winograd)
+  // `body`: where the graph is the body of a loop.
+  EntryLowering(const Graph& graph, const EntryContext& like, Buffers& states, loop::Entry& entry,
+                const Places* body = nullptr)
       : graph_(graph),
         fusion_(fuse_groups(graph)),
-        context_{graph,     fusion_, std::vector<int32_t>(graph.nodes.size(), -1),
-                 module,    style,   schedules,
-                 scheduled, unit,    winograd},
-        states_(states) {}
+        context_{graph,          fusion_,    std::vector<int32_t>(graph.nodes.size(), -1),
+                 like.module,    like.style, like.schedules,
+                 like.scheduled, like.unit,  like.winograd},
+        states_(states),
+        entry_(entry),
+        body_(body) {}
 
-  loop::Entry run() {
-    entry_.name = graph_.name;
+  void run() {
     give_leaves_buffers();
     give_outputs_buffers();
     give_temporaries_buffers();
     for (const Copy& copy : early_copies_) copy_kernel(copy);
-    for (const Group& group : fusion_.groups) group_kernel(group);
+    for (const Group& group : fusion_.groups) group_kernels(group);
     for (const Copy& copy : late_copies_) copy_kernel(copy);
-    return std::move(entry_);
   }
+
+  // Of a body, those that do the same in every step: they are not in the repeat.
+  std::vector<Kernel> take_same_in_all_steps() { return std::move(same_in_all_steps_); }
 
  private:
   struct Copy {
     Value value;        // read from its buffer
     int32_t from = -1;  // or from this buffer
     int32_t to;
+    bool stacked = false;  // to the slice of this step
   };
 
   int32_t& buffer_of(Value value) { return context_.buffer_of[static_cast<size_t>(value.id)]; }
@@ -69,6 +85,10 @@ class EntryLowering {
       const Node& node = graph_.nodes[id];
       int32_t& buffer = context_.buffer_of[id];
       if (node.kind == Kind::Input) {
+        if (body_ != nullptr) {
+          buffer = body_->inputs.at(node.name);
+          continue;
+        }
         buffer = add_buffer(concat(graph_.name, '.', node.name), node, BufferRole::Input);
         entry_.inputs.push_back({node.name, node.shape, buffer});
       } else if (node.kind == Kind::State) {
@@ -98,6 +118,11 @@ class EntryLowering {
     }
     for (const graph::Output& output : graph_.outputs) {
       const Node& node = graph_[output.value];
+      if (body_ != nullptr) {
+        std::vector<Copy>& copies = is_leaf(node) ? early_copies_ : late_copies_;
+        copies.push_back({output.value, -1, body_->stacks.at(output.name), true});
+        continue;
+      }
       const int32_t buffer =
           add_buffer(concat(graph_.name, '.', output.name), node, BufferRole::Output);
       entry_.outputs.push_back({output.name, node.shape, buffer});
@@ -163,11 +188,25 @@ class EntryLowering {
   }
 
   void add_kernel(Kernel kernel) {
-    kernel.name = concat(graph_.name, ".k", entry_.kernels.size());
+    kernel.repeat = body_ != nullptr ? body_->repeat : -1;
     entry_.kernels.push_back(std::move(kernel));
   }
 
-  void group_kernel(const Group& group) {
+  // Reads only constants and what no step changes.
+  bool is_same_in_all_steps(const Kernel& kernel) const {
+    if (body_ == nullptr) return false;
+    return std::ranges::all_of(kernel.exprs, [&](const loop::Expr& expr) {
+      if (expr.kind != loop::ExprKind::Load || expr.buffer.space != loop::Space::Global)
+        return true;
+      const int32_t id = expr.buffer.id;
+      return context_.module.buffers[static_cast<size_t>(id)].role == BufferRole::Constant ||
+             std::ranges::any_of(body_->inputs,
+                                 [&](const auto& input) { return input.second == id; });
+    });
+  }
+
+  void group_kernels(const Group& group) {
+    if (graph_[group.anchor()].kind == Kind::Loop) return loop_kernels(group);
     const bool used = std::ranges::any_of(
         group.members, [&](Value v) { return fusion_.stored[static_cast<size_t>(v.id)]; });
     if (!used) return;
@@ -175,7 +214,104 @@ class EntryLowering {
     kernel.origin = group.anchor().id;
     Nest nest(context_, kernel);
     lower_group(nest, group);
-    for (Kernel& first : std::exchange(context_.before, {})) add_kernel(std::move(first));
+    for (Kernel& first : std::exchange(context_.before, {})) {
+      if (is_same_in_all_steps(first)) {
+        same_in_all_steps_.push_back(std::move(first));
+      } else {
+        add_kernel(std::move(first));
+      }
+    }
+    add_kernel(std::move(kernel));
+  }
+
+  void loop_kernels(const Group& group) {
+    const Value loop = group.anchor();
+    const Node& node = graph_[loop];
+    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+    std::vector<Copy> copies;
+    std::vector<int32_t> results = result_buffers(group, copies);
+    Buffers states;
+    for (size_t k = 0; k < static_cast<size_t>(node.repetition.carried); ++k) {
+      const Value initial = memory_of(graph_, node.operands[k]);
+      if (results[k] < 0) {
+        results[k] =
+            add_buffer(concat(name, ".carried", k), graph_[initial], BufferRole::Temporary);
+      }
+      states[operand_name(k)] = results[k];
+      copy_kernel({initial, -1, results[k]});
+    }
+    if (node.repetition.steps > 0) {
+      const int32_t step =
+          context_.add_buffer(concat(name, ".step"), loop::DType::I32, 1, BufferRole::Temporary);
+      states[std::string(kStepName)] = step;
+      body_kernels(loop, step, results, states);
+    }
+    for (const Copy& copy : copies) copy_kernel(copy);
+  }
+
+  // A result has the buffer of the first item that asks for it; what is carried lives there.
+  std::vector<int32_t> result_buffers(const Group& group, std::vector<Copy>& copies) {
+    std::vector<int32_t> results(graph_[group.anchor()].body->outputs.size(), -1);
+    for (size_t i = 1; i < group.members.size(); ++i) {
+      const Value item = group.members[i];
+      int32_t& result = results[static_cast<size_t>(graph_[item].item)];
+      if (result < 0) {
+        result = buffer_of(item);
+      } else {
+        copies.push_back({item, result, buffer_of(item)});
+      }
+    }
+    return results;
+  }
+
+  void body_kernels(Value loop, int32_t step, const std::vector<int32_t>& results,
+                    Buffers& states) {
+    const Node& node = graph_[loop];
+    const int64_t steps = node.repetition.steps;
+    Places places{{}, {}, step, steps, static_cast<int32_t>(entry_.repeats.size())};
+    entry_.repeats.push_back({steps, body_ != nullptr ? body_->repeat : -1});
+    for (size_t k = 0; k < node.operands.size(); ++k) {
+      places.inputs[operand_name(k)] = buffer_of(memory_of(graph_, node.operands[k]));
+    }
+    std::vector<bool> wanted;
+    for (size_t k = 0; k < results.size(); ++k) {
+      wanted.push_back(results[k] >= 0);
+      places.stacks[concat(k)] = results[k];
+    }
+    step_kernel(loop, step, node.reverse ? static_cast<int32_t>(steps) - 1 : 0, false);
+    const size_t begin = entry_.kernels.size();
+    const Graph graph = body_entry(graph_, loop, wanted);
+    EntryLowering body(graph, context_, states, entry_, &places);
+    body.run();
+    body.step_kernel(loop, step, node.reverse ? -1 : 1, true);
+    for (size_t k = begin; k < entry_.kernels.size(); ++k) entry_.kernels[k].origin = loop.id;
+    insert_before(begin, body.take_same_in_all_steps(), loop);
+  }
+
+  void insert_before(size_t place, std::vector<Kernel> kernels, Value origin) {
+    std::vector<Kernel> behind(
+        std::make_move_iterator(entry_.kernels.begin() + static_cast<std::ptrdiff_t>(place)),
+        std::make_move_iterator(entry_.kernels.end()));
+    entry_.kernels.resize(place);
+    for (Kernel& kernel : kernels) {
+      kernel.origin = origin.id;
+      add_kernel(std::move(kernel));
+    }
+    std::ranges::move(behind, std::back_inserter(entry_.kernels));
+  }
+
+  // Sets or moves the number of the slice.
+  void step_kernel(Value loop, int32_t step, int32_t by, bool moves) {
+    Kernel kernel;
+    kernel.origin = loop.id;
+    Nest nest(context_, kernel);
+    const loop::BufferRef buffer{loop::Space::Global, step};
+    loop::ExprId value = nest.exprs().constant(loop::Number::of(by));
+    if (moves) {
+      const loop::ExprId before = nest.exprs().load(buffer, loop::DType::I32, 0);
+      value = nest.exprs().apply(loop::Op::Add, {before, value});
+    }
+    kernel.body.push_back(loop::store(buffer, 0, value));
     add_kernel(std::move(kernel));
   }
 
@@ -204,7 +340,9 @@ class EntryLowering {
       case Kind::Input:
       case Kind::State:
       case Kind::Constant:
-        CHECK(!"a leaf needs no kernel");
+      case Kind::Loop:
+      case Kind::Item:
+        CHECK(!"needs no kernel of its own");
     }
   }
 
@@ -219,17 +357,25 @@ class EntryLowering {
     const loop::ExprId element =
         from >= 0 ? nest.exprs().load({loop::Space::Global, from}, node.dtype, at)
                   : nest.exprs().constant(graph::splat_value(node));
-    kernel.body.push_back(loop::for_loop(
-        var, loop::LoopKind::Serial, {loop::store({loop::Space::Global, copy.to}, at, element)}));
+    const loop::BufferRef to{loop::Space::Global, copy.to};
+    loop::Stmt store = loop::store(to, at, element);
+    if (copy.stacked) {
+      const loop::ExprId step =
+          nest.exprs().load({loop::Space::Global, body_->step}, loop::DType::I32, 0);
+      store = loop::store(to, at, step, {graph::element_count(node.shape), body_->steps}, element);
+    }
+    kernel.body.push_back(loop::for_loop(var, loop::LoopKind::Serial, {std::move(store)}));
     add_kernel(std::move(kernel));
   }
 
   const Graph& graph_;
   Fusion fusion_;
   EntryContext context_;
-  std::map<std::string, int32_t>& states_;
+  Buffers& states_;
   std::vector<Copy> early_copies_, late_copies_;
-  loop::Entry entry_;
+  loop::Entry& entry_;
+  const Places* body_;
+  std::vector<Kernel> same_in_all_steps_;
 };
 
 // Inputs, outputs and states are called what the user calls them; other buffers give way.
@@ -251,10 +397,17 @@ void make_names_distinct(loop::Module& module) {
 loop::Module lower(const graph::Program& program, Style style, const Schedules& schedules,
                    std::vector<ScheduledContraction>* scheduled, VectorUnit unit, bool winograd) {
   loop::Module module;
-  std::map<std::string, int32_t> states;
+  Buffers states;
   for (const Graph& graph : program.entries) {
-    loop::Entry entry =
-        EntryLowering(graph, module, states, style, schedules, scheduled, unit, winograd).run();
+    const Fusion none;
+    const EntryContext context{graph,     none,      {},   module,  style,
+                               schedules, scheduled, unit, winograd};
+    loop::Entry entry;
+    entry.name = graph.name;
+    EntryLowering(graph, context, states, entry).run();
+    for (size_t k = 0; k < entry.kernels.size(); ++k) {
+      entry.kernels[k].name = concat(entry.name, ".k", k);
+    }
     module.entries.push_back(std::move(entry));
   }
   make_names_distinct(module);

@@ -84,6 +84,8 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
     case Kind::Scatter:
     case Kind::Scan:
     case Kind::Sort:
+    case Kind::Loop:
+    case Kind::Item:
       break;
   }
   CHECK(!"a value without a buffer");

@@ -16,7 +16,7 @@ struct Pass {
 };
 
 inline constexpr std::array kPasses = {
-    Pass{"pad_operands", pad_operands},
+    Pass{"pad_operands", graph::with_bodies<pad_operands>},
 };
 
 inline graph::Graph prepare(graph::Graph graph) {

@@ -34,6 +34,26 @@ void visit_buffers(const loop::Kernel& kernel, const std::vector<loop::Stmt>& bo
   }
 }
 
+// What is alive before or behind a repeat and inside of it is alive in all of it: the next time
+// around may read it.
+void live_through_repeats(const loop::Entry& entry, std::vector<Life>& lives) {
+  for (size_t id = entry.repeats.size(); id-- > 0;) {
+    const auto is_in = [&](const loop::Kernel& kernel) {
+      return loop::is_inside(entry, kernel.repeat, static_cast<int32_t>(id));
+    };
+    const auto begin = std::ranges::find_if(entry.kernels, is_in);
+    const auto end = std::find_if_not(begin, entry.kernels.end(), is_in);
+    const auto first = static_cast<int>(begin - entry.kernels.begin());
+    const auto last = static_cast<int>(end - entry.kernels.begin()) - 1;
+    for (Life& life : lives) {
+      if (life.last < first || life.first > last) continue;
+      if (life.first >= first && life.last <= last) continue;
+      life.first = std::min(life.first, first);
+      life.last = std::max(life.last, last);
+    }
+  }
+}
+
 std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry) {
   std::vector<int> place(module.buffers.size(), -1);
   std::vector<Life> lives;
@@ -55,6 +75,7 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
       if (expr.kind == loop::ExprKind::Load) touch(expr.buffer);
     }
   }
+  live_through_repeats(entry, lives);
   return lives;
 }
 

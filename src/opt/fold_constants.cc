@@ -57,6 +57,8 @@ std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node)
     case Kind::Scatter:
     case Kind::Scan:
     case Kind::Sort:
+    case Kind::Loop:
+    case Kind::Item:
       return std::nullopt;
   }
   return std::nullopt;
@@ -94,7 +96,7 @@ bool is_constant(const Graph& graph, Value value) { return graph[value].kind == 
 
 void fold(Graph& graph, Node& node) {
   if (node.kind == Kind::Constant) return shrink_to_splat(node);
-  if (node.operands.empty()) return;
+  if (node.operands.empty() || node.kind == Kind::Loop || node.kind == Kind::Item) return;
   const bool constant = std::all_of(node.operands.begin(), node.operands.end(),
                                     [&](Value operand) { return is_constant(graph, operand); });
   if (!constant) return;

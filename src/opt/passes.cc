@@ -5,20 +5,23 @@
 #include "opt/eliminate_dead_code.h"
 #include "opt/fold_constants.h"
 #include "opt/gather_outputs.h"
+#include "opt/prune_loops.h"
 #include "opt/simplify_algebra.h"
 
 namespace lathe::opt {
 
 std::span<const Pass> passes() {
+  using graph::with_bodies;
   static constexpr Pass kPasses[] = {
-      {"eliminate_dead_code", eliminate_dead_code},
-      {"gather_outputs", gather_outputs},
-      {"fold_constants", fold_constants},
-      {"simplify_algebra", simplify_algebra},
-      {"fold_constants", fold_constants},
-      {"eliminate_common_subexpressions", eliminate_common_subexpressions},
-      {"simplify_algebra", simplify_algebra},
-      {"eliminate_dead_code", eliminate_dead_code},
+      {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
+      {"prune_loops", with_bodies<prune_loops>},
+      {"gather_outputs", with_bodies<gather_outputs>},
+      {"fold_constants", with_bodies<fold_constants>},
+      {"simplify_algebra", with_bodies<simplify_algebra>},
+      {"fold_constants", with_bodies<fold_constants>},
+      {"eliminate_common_subexpressions", with_bodies<eliminate_common_subexpressions>},
+      {"simplify_algebra", with_bodies<simplify_algebra>},
+      {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
   };
   return kPasses;
 }

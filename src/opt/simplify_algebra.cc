@@ -64,6 +64,8 @@ class Simplifier {
       case Kind::Scatter:
       case Kind::Scan:
       case Kind::Sort:
+      case Kind::Loop:
+      case Kind::Item:
         return std::nullopt;
     }
     return std::nullopt;

@@ -104,6 +104,7 @@ int run_all(const std::filesystem::path& directory) {
   Manifest manifest(directory);
   Counts counts;
   for (const Case& test : cases()) counts.add(test.name, run_case(test, manifest));
+  for (const Case& test : loop_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : node_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : window_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : edge_cases()) counts.add(test.name, run_case(test, manifest));

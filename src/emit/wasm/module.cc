@@ -12,6 +12,8 @@ namespace lathe::emit {
 
 namespace {
 
+using wasm::Opcode;
+
 constexpr uint64_t kPage = 65536;
 
 std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
@@ -43,12 +45,30 @@ Status check_index_widths(const loop::Entry& entry) {
 }
 
 template <class Emitter>
+void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
+                const std::vector<loop::Step>& steps, const Emitter& emitter) {
+  for (const loop::Step& step : steps) {
+    if (step.repeat < 0) {
+      function.call(emitter(entry.kernels[step.begin]).emit());
+      continue;
+    }
+    const int64_t times = entry.repeats[static_cast<size_t>(step.repeat)].times;
+    if (times == 0) continue;
+    const uint32_t counter = function.add_local(wasm::ValType::i32);
+    function.i32_const(static_cast<int32_t>(times)).op_index(Opcode::local_set, counter).loop();
+    emit_steps(function, entry, loop::steps_of(entry, step), emitter);
+    function.op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
+    function.op_index(Opcode::local_tee, counter).br_if(0).end();
+  }
+}
+
+template <class Emitter>
 void emit_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
                   const Emitter& emitter) {
   for (const loop::Entry& entry : entries) {
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
     builder.export_function(entry.name, function.index());
-    for (const loop::Kernel& kernel : entry.kernels) function.call(emitter(kernel).emit());
+    emit_steps(function, entry, loop::steps_of(entry), emitter);
   }
 }
 
@@ -58,8 +78,16 @@ void emit_for_threads(wasm::ModuleBuilder& builder, std::span<const loop::Entry>
   ThreadsEmitter threads(builder);
   for (const loop::Entry& entry : entries) {
     std::vector<Phase> phases;
-    for (const loop::Kernel& kernel : entry.kernels) {
-      std::ranges::move(emitter(kernel).emit_phases(), std::back_inserter(phases));
+    for (const loop::Step& step : loop::steps_of(entry)) {
+      if (step.repeat < 0) {
+        std::ranges::move(emitter(entry.kernels[step.begin]).emit_phases(),
+                          std::back_inserter(phases));
+        continue;
+      }
+      wasm::FunctionBuilder& alone = builder.add_function(
+          concat(entry.name, ".repeat", step.repeat), {wasm::ValType::i32}, {});
+      emit_steps(alone, entry, {step}, emitter);
+      phases.push_back({{{alone.index()}, 1}});
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
   }

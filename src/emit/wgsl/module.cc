@@ -47,6 +47,10 @@ Result<Program> emit_program(const loop::Module& module) {
   for (const loop::Entry& from : module.entries) {
     Entry& entry = program.entries.emplace_back();
     entry.name = from.name;
+    if (!from.repeats.empty()) {
+      return fail(concat("entry '", from.name,
+                         "': has loops over time steps, which WebGPU does not run yet; use wasm"));
+    }
     for (const loop::Kernel& kernel : from.kernels) {
       ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, kernel).emit());
       entry.kernels.push_back(std::move(shader));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "check_gradients.h"
+#include "ops/recurrence.h"
 
 namespace lathe::grad {
 namespace {
@@ -40,6 +41,17 @@ Tensor convolution(Builder& b, int64_t stride, int64_t dilation, int64_t padding
   c.lhs.axes[1] = affine({0, stride, 0, dilation, 0}, -padding);
   c.rhs = AffineMap::project(5, {3, 4, 2});
   return b.contract(x, w, c, {2, out, 3});
+}
+
+// Reads the slice by a weight, too, and a carried value twice.
+ops::ScanResult recurrent_step(const ops::ScanStep& step) {
+  Builder& b = step.builder;
+  const Tensor h = step.carried[0], c = step.carried[1], x = step.slices[0];
+  const Tensor u = step.invariants[0];
+  const Tensor z = b.matmul(h, u) * 0.25f + b.matmul(x, u, false, true) * 0.125f;
+  const Tensor gate = sigmoid(z + step.invariants[1]);
+  const Tensor next = gate * c + (1.0f - gate) * tanh(x * 0.5f);
+  return {{tanh(next), next}, {h * next}};
 }
 
 constexpr Case kCases[] = {
@@ -143,6 +155,21 @@ constexpr Case kCases[] = {
     {"padded convolution", [](Builder& b) { return convolution(b, 1, 1, 1, 6); }},
     {"strided convolution", [](Builder& b) { return convolution(b, 2, 1, 1, 3); }},
     {"dilated convolution", [](Builder& b) { return convolution(b, 1, 2, 2, 6); }},
+    {"loop",
+     [](Builder& b) {
+       const Tensor initial[] = {input(b, "h", {2, 3}), input(b, "c", {2, 3})};
+       const Tensor xs[] = {input(b, "x", {4, 2, 3})};
+       const Tensor invariants[] = {input(b, "u", {3, 3}), input(b, "b", {3})};
+       const auto result = ops::scan(b, {4, true}, initial, xs, invariants, recurrent_step);
+       return sum(result.stacked[0], {0}) * result.carried[0] + result.carried[1];
+     }},
+    {"loop whose stack alone is used",
+     [](Builder& b) {
+       const Tensor initial[] = {input(b, "h", {2, 3}), input(b, "c", {2, 3})};
+       const Tensor xs[] = {input(b, "x", {3, 2, 3})};
+       const Tensor invariants[] = {input(b, "u", {3, 3}), input(b, "b", {3})};
+       return ops::scan(b, {3}, initial, xs, invariants, recurrent_step).stacked[0];
+     }},
     {"transposed convolution",
      [](Builder& b) {
        Contraction c{{3, 3}, {}, AffineMap::project(2, {0}), AffineMap::project(2, {1})};

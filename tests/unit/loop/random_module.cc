@@ -14,7 +14,7 @@ namespace {
 
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : random_(seed) {}
+  explicit Generator(uint32_t seed) : random_(seed), repeats_(seed % 5 == 4) {}
 
   Module run() {
     const int entries = number(1, 2);
@@ -31,6 +31,7 @@ class Generator {
         kernel.body = body(0);
         module_.entries.back().kernels.push_back(std::move(kernel));
       }
+      if (repeats_) repeat(module_.entries.back());
     }
     for (Buffer& buffer : module_.buffers) fill_constant(buffer);
     add_ports();
@@ -40,6 +41,15 @@ class Generator {
  private:
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   bool chance(int one_in) { return number(1, one_in) == 1; }
+
+  // The last kernels, and the last of them more often.
+  void repeat(Entry& entry) {
+    const int kernels = static_cast<int>(entry.kernels.size());
+    entry.repeats = {{number(0, 3), -1}, {2, 0}};
+    for (int k = number(0, kernels - 1); k < kernels; ++k) {
+      entry.kernels[static_cast<size_t>(k)].repeat = k == kernels - 1 ? 1 : 0;
+    }
+  }
 
   std::vector<Stmt> body(int depth) {
     std::vector<Stmt> stmts;
@@ -268,6 +278,7 @@ class Generator {
   };
 
   std::mt19937 random_;
+  const bool repeats_;
   Module module_;
   Kernel* kernel_ = nullptr;
   std::vector<Around> loops_;

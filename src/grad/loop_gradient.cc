@@ -1,0 +1,315 @@
+// The gradient of a loop: a loop in the other direction whose body carries the adjoints back
+// through one step. What it needs of the forward steps is stacked by the forward loop, or computed
+// again from that where it is cheap.
+#include <algorithm>
+
+#include "base/text.h"
+#include "grad/reverse.h"
+
+namespace lathe::grad {
+
+using graph::Affine;
+using graph::AffineMap;
+using graph::Builder;
+using graph::Contraction;
+using graph::DType;
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Op;
+using graph::Shape;
+using graph::Tensor;
+using graph::Value;
+
+namespace {
+
+using Adjoints = std::vector<std::optional<Tensor>>;
+
+// Computed again rather than stacked.
+bool is_cheap(const Node& node) {
+  switch (node.kind) {
+    case Kind::Constant:
+    case Kind::Iota:
+    case Kind::Cast:
+    case Kind::Reshape:
+    case Kind::Reindex:
+      return true;
+    case Kind::Map:
+      return node.op != Op::Exp && node.op != Op::Log && node.op != Op::Tanh &&
+             node.op != Op::Sigmoid && node.op != Op::Div && node.op != Op::Sqrt;
+    default:
+      return false;
+  }
+}
+
+Shape stacked_shape(int64_t steps, Shape shape) {
+  shape.insert(shape.begin(), steps);
+  return shape;
+}
+
+// The map over an iteration space with one more dimension, the first, which is the first axis too
+// where the tensor is stacked.
+AffineMap over_steps(const AffineMap& map, bool stacked, size_t rank) {
+  AffineMap result;
+  if (stacked) {
+    Affine& step = result.axes.emplace_back();
+    step.coefficients.assign(rank + 1, 0);
+    step.coefficients[0] = 1;
+  }
+  for (Affine axis : map.axes) {
+    axis.coefficients.insert(axis.coefficients.begin(), 0);
+    result.axes.push_back(std::move(axis));
+  }
+  return result;
+}
+
+class LoopGradient {
+ public:
+  LoopGradient(Builder& outer, Value loop, const Adjoints& adjoints)
+      : outer_(outer),
+        loop_(loop),
+        node_(outer.graph()[loop]),
+        steps_(node_.repetition.steps),
+        carried_(static_cast<size_t>(node_.repetition.carried)),
+        sliced_(static_cast<size_t>(node_.repetition.sliced)),
+        adjoints_(adjoints),
+        size_(node_.body->nodes.size()),
+        inputs_(inputs_of(*node_.body)),
+        body_(*node_.body) {}
+
+  // Calls accumulate(operand of the loop, part of its adjoint).
+  template <class Accumulate>
+  void run(const Accumulate& accumulate) {
+    if (std::ranges::any_of(node_.body->nodes,
+                            [](const Node& each) { return each.kind == Kind::Loop; })) {
+      outer_.error("gradients: a loop inside of a loop has none; detach it");
+      return;
+    }
+    differentiate();
+    if (!body_.ok()) {
+      outer_.error(concat("in the body of a loop: ", body_.message()));
+      return;
+    }
+    stack_needed();
+    const std::vector<Tensor> results = reverse_loop();
+    for (const Part& part : parts_) {
+      accumulate(node_.operands[part.input], results[static_cast<size_t>(part.result)]);
+    }
+    for (const Deferred& each : deferred_) {
+      const auto input = std::ranges::find(inputs_, each.operand) - inputs_.begin();
+      accumulate(node_.operands[static_cast<size_t>(input)], contract(each, results));
+    }
+  }
+
+ private:
+  // A result of the reverse loop is a part of the adjoint of what this input of the body gets.
+  struct Part {
+    size_t input;
+    int result;
+  };
+  struct Port {
+    Value value;     // input of the extended body
+    Tensor operand;  // of the reverse loop
+  };
+
+  Tensor body(Value value) { return {&body_, value}; }
+  bool is_sliced(size_t input) const { return input >= carried_ && input < carried_ + sliced_; }
+  bool is_float(Value value) const { return body_.graph()[value].dtype == DType::F32; }
+
+  Port adjoint_input(std::string name, Value like, Tensor operand) {
+    const Node node = body_.graph()[like];
+    return {body_.input(concat("adjoint of ", name), node.dtype, node.shape).value, operand};
+  }
+
+  // Adds to the body the adjoints of its inputs, from those of its outputs.
+  void differentiate() {
+    const std::vector<graph::Output> outputs = body_.graph().outputs;
+    std::vector<std::pair<Value, Value>> seeds;
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const Value value = outputs[k].value;
+      if (!is_float(value)) continue;
+      const Tensor zeros = k < carried_ ? outer_.full(outer_.graph()[node_.operands[k]].shape,
+                                                      scalar::Number::of(0.0f))
+                                        : Tensor{};
+      if (k >= carried_ && !adjoints_[k]) continue;
+      const Port port =
+          adjoint_input(concat("output ", k), value, adjoints_[k] ? *adjoints_[k] : zeros);
+      (k < carried_ ? carried_ports_ : sliced_ports_).push_back(port);
+      seeds.emplace_back(value, port.value);
+    }
+    Reverse reverse(body_);
+    reverse.defer(
+        {inputs_.begin() + static_cast<std::ptrdiff_t>(carried_ + sliced_), inputs_.end()});
+    for (const auto& [value, adjoint] : seeds) reverse.accumulate(value, body(adjoint));
+    reverse.run({static_cast<int32_t>(size_) - 1});
+    deferred_ = reverse.deferred();
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      if (!is_float(inputs_[k])) continue;
+      const auto adjoint = reverse.adjoint(inputs_[k]);
+      if (k < carried_) {
+        carry(k, adjoint ? *adjoint : zero(body(inputs_[k])));
+      } else if (adjoint && is_sliced(k)) {
+        slices_.emplace_back(k, adjoint->value);
+      } else if (adjoint) {
+        const Tensor zeros = outer_.full(body(inputs_[k]).shape(), scalar::Number::of(0.0f));
+        carried_ports_.push_back(adjoint_input(concat("input ", k), inputs_[k], zeros));
+        carry(k, body(carried_ports_.back().value) + *adjoint);
+      }
+    }
+    for (const auto& [k, value] : slices_) parts_.push_back({k, stack(value)});
+    for (const Deferred& each : deferred_) stack(each.adjoint);
+  }
+
+  void carry(size_t input, Tensor next) {
+    parts_.push_back({input, static_cast<int>(next_.size())});
+    next_.push_back(next.value);
+  }
+
+  // The result of the reverse loop that stacks this value. All that is carried is known.
+  int stack(Value value) {
+    const auto place = std::ranges::find(stacks_, value);
+    const auto number = place - stacks_.begin();
+    if (place == stacks_.end()) stacks_.push_back(value);
+    return static_cast<int>(static_cast<std::ptrdiff_t>(next_.size()) + number);
+  }
+
+  // Marks what the reverse body computes; what it does not is a port.
+  void stack_needed() {
+    const Graph& graph = body_.graph();
+    computed_.assign(graph.nodes.size(), false);
+    std::vector<bool> needed(graph.nodes.size());
+    for (const std::vector<Value>* roots : {&next_, &stacks_}) {
+      for (Value root : *roots) needed[static_cast<size_t>(root.id)] = true;
+    }
+    std::vector<Value> saved;
+    for (size_t id = graph.nodes.size(); id-- > 0;) {
+      const Node& node = graph.nodes[id];
+      if (!needed[id]) continue;
+      if (node.kind == Kind::Input) {
+        if (id < size_) input_port({static_cast<int32_t>(id)}, saved);
+      } else if (id < size_ && !is_cheap(node)) {
+        saved.push_back({static_cast<int32_t>(id)});
+      } else {
+        computed_[id] = true;
+        for (Value operand : node.operands) needed[static_cast<size_t>(operand.id)] = true;
+      }
+    }
+    const size_t ported = saved.size();
+    for (const Deferred& each : deferred_) {
+      const bool in_loop = graph[each.other].kind != Kind::Input ||
+                           std::ranges::find(inputs_, each.other) - inputs_.begin() <
+                               static_cast<std::ptrdiff_t>(carried_);
+      if (in_loop && std::ranges::find(saved, each.other) == saved.end()) {
+        saved.push_back(each.other);
+      }
+    }
+    const std::vector<Tensor> stacks = outer_.stack_more(loop_, saved);
+    for (size_t i = 0; i < saved.size(); ++i) {
+      saved_[saved[i]] = stacks[i];
+      if (i < ported) sliced_ports_.push_back({saved[i], stacks[i]});
+    }
+  }
+
+  void input_port(Value value, std::vector<Value>& saved) {
+    const auto k = static_cast<size_t>(std::ranges::find(inputs_, value) - inputs_.begin());
+    if (k < carried_) {
+      saved.push_back(value);
+    } else {
+      (is_sliced(k) ? sliced_ports_ : invariant_ports_)
+          .push_back({value, {&outer_, node_.operands[k]}});
+    }
+  }
+
+  std::vector<Tensor> reverse_loop() {
+    const Graph& from = body_.graph();
+    Graph graph;
+    graph.name = from.name + "'";
+    std::vector<Value> moved(from.nodes.size());
+    const auto add = [&](size_t id, Node node) {
+      for (Value& operand : node.operands) operand = moved[static_cast<size_t>(operand.id)];
+      moved[id] = {static_cast<int32_t>(graph.nodes.size())};
+      graph.nodes.push_back(std::move(node));
+    };
+    std::vector<Tensor> operands;
+    for (const auto* ports : {&carried_ports_, &sliced_ports_, &invariant_ports_}) {
+      for (const Port& port : *ports) {
+        const Node& like = from[port.value];
+        Node input{.kind = Kind::Input, .dtype = like.dtype, .shape = like.shape};
+        input.name = concat("in", operands.size());
+        operands.push_back(port.operand);
+        add(static_cast<size_t>(port.value.id), std::move(input));
+      }
+    }
+    for (size_t id = 0; id < from.nodes.size(); ++id) {
+      if (computed_[id]) add(id, from.nodes[id]);
+    }
+    for (const std::vector<Value>* roots : {&next_, &stacks_}) {
+      for (Value root : *roots) {
+        graph.outputs.push_back(
+            {concat("out", graph.outputs.size()), moved[static_cast<size_t>(root.id)]});
+      }
+    }
+    return outer_.loop(
+        operands,
+        {steps_, static_cast<int>(carried_ports_.size()), static_cast<int>(sliced_ports_.size())},
+        !node_.reverse, std::move(graph));
+  }
+
+  // The sum over all steps of what the contraction gives its invariant operand.
+  Tensor contract(const Deferred& each, const std::vector<Tensor>& results) {
+    const Contraction& c = each.contraction;
+    const Tensor adjoint = results[static_cast<size_t>(stack(each.adjoint))];
+    const auto saved = saved_.find(each.other);
+    const auto input =
+        static_cast<size_t>(std::ranges::find(inputs_, each.other) - inputs_.begin());
+    const Tensor other =
+        saved != saved_.end() ? saved->second : Tensor{&outer_, node_.operands[input]};
+    const bool stacked = saved != saved_.end() || is_sliced(input);
+    const size_t rank = c.extents.size();
+    const AffineMap of_adjoint = over_steps(c.out, true, rank);
+    const AffineMap of_other = over_steps(each.is_lhs ? c.rhs : c.lhs, stacked, rank);
+    const AffineMap of_operand = over_steps(each.is_lhs ? c.lhs : c.rhs, false, rank);
+    const Shape extents = stacked_shape(steps_, c.extents);
+    const Shape shape = body(each.operand).shape();
+    return each.is_lhs
+               ? outer_.contract(adjoint, other, {extents, of_operand, of_adjoint, of_other}, shape)
+               : outer_.contract(other, adjoint, {extents, of_operand, of_other, of_adjoint},
+                                 shape);
+  }
+
+  Builder& outer_;
+  Value loop_;
+  const Node node_;
+  const int64_t steps_;
+  const size_t carried_, sliced_;
+  const Adjoints& adjoints_;  // of the results
+  const size_t size_;         // of the body before it was extended
+  const std::vector<Value> inputs_;
+  Builder body_;
+  std::vector<std::pair<size_t, Value>> slices_;  // adjoint of the slice that an input gets
+  std::vector<Value> next_, stacks_;              // what the reverse body carries and stacks
+  std::vector<Port> carried_ports_, sliced_ports_, invariant_ports_;
+  std::vector<Part> parts_;
+  std::vector<Deferred> deferred_;
+  std::vector<bool> computed_;  // by node of the extended body
+  std::map<Value, Tensor> saved_;
+};
+
+}  // namespace
+
+void Reverse::item(const Node& node, Tensor g) {
+  if (g.dtype() != DType::F32 || node.dtype != DType::F32) return;
+  const Value loop = node.operands[0];
+  Adjoints& adjoints = results_[loop];
+  adjoints.resize(builder_.graph()[loop].body->outputs.size());
+  auto& adjoint = adjoints[static_cast<size_t>(node.item)];
+  adjoint = adjoint ? *adjoint + g : g;
+}
+
+void Reverse::loop(Value loop, const Adjoints& adjoints) {
+  LoopGradient(builder_, loop, adjoints).run([&](Value operand, Tensor part) {
+    accumulate(operand, part);
+  });
+}
+
+}  // namespace lathe::grad

@@ -1,0 +1,21 @@
+// The body of a loop as an entry that is run once for each step.
+#pragma once
+
+#include <string>
+
+#include "graph/graph.h"
+
+namespace lathe::lower {
+
+inline constexpr std::string_view kStepName = "step";
+
+// What the body's input for operand k of the loop is called.
+std::string operand_name(size_t k);
+
+// Before: a sound graph. After: what is carried are States of the body, updated at each step; what
+// is sliced is gathered at the state "step", an i32 that counts the slices; operands that are one
+// number are constants; the outputs are the stacks of the loop's results with `wanted`, by number.
+graph::Graph body_entry(const graph::Graph& graph, graph::Value loop,
+                        const std::vector<bool>& wanted);
+
+}  // namespace lathe::lower
