@@ -21,9 +21,14 @@ const optionTypes = {
   shape: 'readonly number[]',
   sizes: 'number | readonly number[] | readonly (readonly number[])[]',
   text: 'string',
+  layer: 'Layer',
+  layers: 'readonly Layer[]',
 };
 /** Texts of which the core knows few. */
-const optionTexts = { padding: `'valid' | 'same'` };
+const optionTexts = {
+  padding: `'valid' | 'same'`,
+  mergeMode: `'concat' | 'sum' | 'mul' | 'ave' | 'none'`,
+};
 /** Options that may be left out although the core has no default for them. */
 const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
 const commonOptions = ['inputShape', 'name', 'trainable'];

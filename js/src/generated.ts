@@ -12,7 +12,7 @@ export type MetricName = LossName | 'accuracy' | 'acc' | 'binaryAccuracy' | 'cat
 /** Names of the optimisers. */
 export type OptimizerName = 'sgd' | 'momentum' | 'adagrad' | 'adadelta' | 'adam' | 'adamw' | 'adamax' | 'rmsprop';
 /** Names of the initialisers. */
-export type InitializerName = 'zeros' | 'ones' | 'constant' | 'identity' | 'orthogonal' | 'randomUniform' | 'randomNormal' | 'truncatedNormal' | 'varianceScaling' | 'glorotUniform' | 'glorotNormal' | 'leCunUniform' | 'leCunNormal' | 'heUniform' | 'heNormal';
+export type InitializerName = 'zeros' | 'ones' | 'constant' | 'identity' | 'orthogonal' | 'forgetGateOnes' | 'randomUniform' | 'randomNormal' | 'truncatedNormal' | 'varianceScaling' | 'glorotUniform' | 'glorotNormal' | 'leCunUniform' | 'leCunNormal' | 'heUniform' | 'heNormal';
 /** Names of the regularisers. */
 export type RegularizerName = 'l1' | 'l2' | 'l1l2';
 /** Names of the constraints. */
@@ -54,6 +54,7 @@ export type InitializerConfig =
   | { name: 'constant'; value?: number }
   | { name: 'identity'; gain?: number }
   | { name: 'orthogonal'; gain?: number; seed?: number }
+  | { name: 'forgetGateOnes' }
   | { name: 'randomUniform'; minval?: number; maxval?: number; seed?: number }
   | { name: 'randomNormal'; mean?: number; stddev?: number; seed?: number }
   | { name: 'truncatedNormal'; mean?: number; stddev?: number; seed?: number }
@@ -107,6 +108,8 @@ export interface InitializerFactory {
   identity(parameters?: { gain?: number }): InitializerConfig;
   /** Defaults: gain 1, seed null. */
   orthogonal(parameters?: { gain?: number; seed?: number }): InitializerConfig;
+  /** The same as 'forgetGateOnes'. */
+  forgetGateOnes(): InitializerConfig;
   /** Defaults: minval -0.05, maxval 0.05, seed null. */
   randomUniform(parameters?: { minval?: number; maxval?: number; seed?: number }): InitializerConfig;
   /** Defaults: mean 0, stddev 0.05, seed null. */
@@ -130,7 +133,7 @@ export interface InitializerFactory {
 }
 
 /** The initialisers by name. */
-export const initializerNames = ['zeros', 'ones', 'constant', 'identity', 'orthogonal', 'randomUniform', 'randomNormal', 'truncatedNormal', 'varianceScaling', 'glorotUniform', 'glorotNormal', 'leCunUniform', 'leCunNormal', 'heUniform', 'heNormal'] as const;
+export const initializerNames = ['zeros', 'ones', 'constant', 'identity', 'orthogonal', 'forgetGateOnes', 'randomUniform', 'randomNormal', 'truncatedNormal', 'varianceScaling', 'glorotUniform', 'glorotNormal', 'leCunUniform', 'leCunNormal', 'heUniform', 'heNormal'] as const;
 /** The optimisers by name, each with the names of its parameters in the order of its maker. */
 export const optimizerParameters = {
   sgd: ['learningRate', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
@@ -512,6 +515,208 @@ export interface ConcatenateArgs extends LayerArgs {
   /** Default: -1. */
   axis?: number;
 }
+/** Arguments of `layers.simpleRNN`. */
+export interface SimpleRNNArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  returnSequences?: boolean;
+  /** Default: false. */
+  returnState?: boolean;
+  /** Default: false. */
+  goBackwards?: boolean;
+}
+/** Arguments of `layers.lstm`. */
+export interface LSTMArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  unitForgetBias?: boolean;
+  /** Default: false. */
+  returnSequences?: boolean;
+  /** Default: false. */
+  returnState?: boolean;
+  /** Default: false. */
+  goBackwards?: boolean;
+}
+/** Arguments of `layers.gru`. */
+export interface GRUArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  resetAfter?: boolean;
+  /** Default: false. */
+  returnSequences?: boolean;
+  /** Default: false. */
+  returnState?: boolean;
+  /** Default: false. */
+  goBackwards?: boolean;
+}
+/** Arguments of `layers.convLstm2d`. */
+export interface ConvLSTM2DArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  unitForgetBias?: boolean;
+  /** Default: false. */
+  returnSequences?: boolean;
+  /** Default: false. */
+  returnState?: boolean;
+  /** Default: false. */
+  goBackwards?: boolean;
+}
+/** Arguments of `layers.rnn`. */
+export interface RNNArgs extends LayerArgs {
+  cell: Layer;
+  /** Default: false. */
+  returnSequences?: boolean;
+  /** Default: false. */
+  returnState?: boolean;
+  /** Default: false. */
+  goBackwards?: boolean;
+}
+/** Arguments of `layers.simpleRNNCell`. */
+export interface SimpleRNNCellArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+}
+/** Arguments of `layers.lstmCell`. */
+export interface LSTMCellArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  unitForgetBias?: boolean;
+}
+/** Arguments of `layers.gruCell`. */
+export interface GRUCellArgs extends LayerArgs {
+  units: number;
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  resetAfter?: boolean;
+}
+/** Arguments of `layers.convLstm2dCell`. */
+export interface ConvLSTM2DCellArgs extends LayerArgs {
+  filters: number;
+  kernelSize: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: 1. */
+  strides?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: valid. */
+  padding?: 'valid' | 'same';
+  /** Default: channelsLast. */
+  dataFormat?: string;
+  /** Default: 1. */
+  dilationRate?: number | readonly number[] | readonly (readonly number[])[];
+  /** Default: tanh. */
+  activation?: ActivationName | ActivationConfig;
+  /** Default: hardSigmoid. */
+  recurrentActivation?: ActivationName | ActivationConfig;
+  /** Default: true. */
+  useBias?: boolean;
+  /** Default: glorotNormal. */
+  kernelInitializer?: InitializerName | InitializerConfig;
+  /** Default: orthogonal. */
+  recurrentInitializer?: InitializerName | InitializerConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
+  /** Default: false. */
+  unitForgetBias?: boolean;
+}
+/** Arguments of `layers.stackedRNNCells`. */
+export interface StackedRNNCellsArgs extends LayerArgs {
+  cells: readonly Layer[];
+}
+/** Arguments of `layers.bidirectional`. */
+export interface BidirectionalArgs extends LayerArgs {
+  layer: Layer;
+  /** Default: concat. */
+  mergeMode?: 'concat' | 'sum' | 'mul' | 'ave' | 'none';
+}
+/** Arguments of `layers.timeDistributed`. */
+export interface TimeDistributedArgs extends LayerArgs {
+  layer: Layer;
+}
 /** Arguments of `layers.dot`. */
 export interface DotArgs extends LayerArgs {
   /** Default: -1. */
@@ -704,6 +909,30 @@ export interface LayerFactory {
   minimum(args?: MinimumArgs): Layer;
   /** Its inputs one after the other along an axis; 0 is the batch. */
   concatenate(args?: ConcatenateArgs): Layer;
+  /** activation(x · kernel + h · recurrent kernel + bias), step by step: [time, features] -> [units], or [time, units] with returnSequences. */
+  simpleRNN(args: SimpleRNNArgs): Layer;
+  /** Long short-term memory over [time, features]; gates i, f, c, o side by side in kernel, recurrent kernel and bias. */
+  lstm(args: LSTMArgs): Layer;
+  /** Gated recurrent unit over [time, features]; gates z, r, h side by side in kernel, recurrent kernel and bias. */
+  gru(args: GRUArgs): Layer;
+  /** An LSTM over [time, height, width, channels] whose products are convolutions. */
+  convLstm2d(args: ConvLSTM2DArgs): Layer;
+  /** A cell over the steps of [time, …]. */
+  rnn(args: RNNArgs): Layer;
+  /** One step of a SimpleRNN, for rnn. */
+  simpleRNNCell(args: SimpleRNNCellArgs): Layer;
+  /** One step of an LSTM, for rnn. */
+  lstmCell(args: LSTMCellArgs): Layer;
+  /** One step of a GRU, for rnn. */
+  gruCell(args: GRUCellArgs): Layer;
+  /** One step of a ConvLSTM2D, for rnn. */
+  convLstm2dCell(args: ConvLSTM2DCellArgs): Layer;
+  /** Cells as one, each reading the output of the one before. */
+  stackedRNNCells(args: StackedRNNCellsArgs): Layer;
+  /** A recurrent layer in both directions, with weights for each: concat, sum, mul, ave, or none for two outputs. */
+  bidirectional(args: BidirectionalArgs): Layer;
+  /** A layer on every step of [time, …]. */
+  timeDistributed(args: TimeDistributedArgs): Layer;
   /** Sums of products of two inputs along an axis of each; normalize gives cosines. */
   dot(args?: DotArgs): Layer;
   /** Every step of the query mixes the steps of the value by softmax(query · key / √keyDim): inputs [query, value], or with key third. */
@@ -778,6 +1007,18 @@ export const layerClasses = {
   maximum: 'Maximum',
   minimum: 'Minimum',
   concatenate: 'Concatenate',
+  simpleRNN: 'SimpleRNN',
+  lstm: 'LSTM',
+  gru: 'GRU',
+  convLstm2d: 'ConvLSTM2D',
+  rnn: 'RNN',
+  simpleRNNCell: 'SimpleRNNCell',
+  lstmCell: 'LSTMCell',
+  gruCell: 'GRUCell',
+  convLstm2dCell: 'ConvLSTM2DCell',
+  stackedRNNCells: 'StackedRNNCells',
+  bidirectional: 'Bidirectional',
+  timeDistributed: 'TimeDistributed',
   dot: 'Dot',
   multiHeadAttention: 'MultiHeadAttention',
   reLU: 'ReLU',

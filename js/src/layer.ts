@@ -118,6 +118,11 @@ export class Layer {
     return { class: this.#className, config: { ...config, ...freeze, name } };
   }
 
+  /** @internal As an argument of a layer around it. */
+  toJSON(): LayerConfig {
+    return this.describe(this.name, false);
+  }
+
   /** @internal Layers with weights of their own; within a model, those of its layers. */
   get parts(): readonly { name: string; layer: Layer }[] | undefined {
     return undefined;

@@ -106,6 +106,8 @@ class OptionDescriber {
                             : bracketed(sizes));
   }
   void operator()(std::string_view key, nn::Seed&) { add(key, "integer", "null"); }
+  void operator()(std::string_view key, nn::LayerPtr&) { add(key, "layer", "null"); }
+  void operator()(std::string_view key, std::vector<nn::LayerPtr>&) { add(key, "layers", "null"); }
   void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }
 
   std::string take() { return concat('[', fields_, ']'); }

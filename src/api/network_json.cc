@@ -18,11 +18,51 @@ struct ParsedModel {
 
 Result<ParsedModel> parse_network(const Json& json, const std::string& path);
 
+Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path);
+
+// Options of a layer, among them layers that it is around.
+class ConfigReader {
+ public:
+  ConfigReader(const Json& json, const std::string& path) : reader_(json, path) {}
+
+  template <class T>
+  void operator()(std::string_view key, T& value) {
+    reader_(key, value);
+  }
+  void operator()(std::string_view key, nn::LayerPtr& layer) {
+    if (const Json* json = reader_.find(key)) read(*json, reader_.path_of(key), layer);
+  }
+  void operator()(std::string_view key, std::vector<nn::LayerPtr>& layers) {
+    const Json* json = reader_.find(key);
+    if (json == nullptr) return;
+    if (!json->is_array()) status_ = fail(concat(reader_.path_of(key), ": must be an array"));
+    for (size_t i = 0; status_ && i < json->size(); ++i) {
+      read((*json)[i], concat(reader_.path_of(key), '[', i, ']'), layers.emplace_back());
+    }
+  }
+
+  Status finish() { return status_ ? reader_.finish() : status_; }
+
+ private:
+  void read(const Json& json, const std::string& path, nn::LayerPtr& to) {
+    if (!status_) return;
+    auto layer = parse_layer(json, path);
+    if (layer) {
+      to = std::move(*layer);
+    } else {
+      status_ = std::unexpected(std::move(layer.error()));
+    }
+  }
+
+  ObjectReader reader_;
+  Status status_;
+};
+
 template <class Options>
 Result<Options> parse_config(const Json* json, const std::string& path) {
   Options options;
   if (json == nullptr) return options;
-  ObjectReader reader(*json, path);
+  ConfigReader reader(*json, path);
   nn::visit_options(options, reader);
   TRY(reader.finish());
   return options;
@@ -86,24 +126,34 @@ Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config
   return fail(nn::unknown_name("layer class", class_name, nn::layer_classes()));
 }
 
+// "inputs" is asked for where there is somewhere to put it.
+Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, const Json** calls) {
+  ObjectReader reader(json, path);
+  std::string class_name;
+  reader.require("class");
+  reader("class", class_name);
+  const Json* config = reader.find("config");
+  if (calls != nullptr) *calls = reader.require("inputs");
+  TRY(reader.finish());
+  auto made = parse_layer(class_name, config, reader.path_of("config"));
+  if (!made && made.error().message.starts_with("unknown layer class")) {
+    return fail(concat(reader.path_of("class"), ": ", made.error().message));
+  }
+  return made;
+}
+
+Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path) {
+  return parse_layer(json, path, nullptr);
+}
+
 Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::string& path,
                                               bool with_calls) {
   std::vector<ParsedLayer> layers;
   if (!json.is_array()) return fail(concat(path, ": must be an array"));
   for (size_t i = 0; i < json.size(); ++i) {
     ParsedLayer layer{nullptr, {}, concat(path, '[', i, ']')};
-    ObjectReader reader(json[i], layer.path);
-    std::string class_name;
-    reader.require("class");
-    reader("class", class_name);
-    const Json* config = reader.find("config");
-    const Json* calls = with_calls ? reader.require("inputs") : nullptr;
-    TRY(reader.finish());
-    auto made = parse_layer(class_name, config, reader.path_of("config"));
-    if (!made && made.error().message.starts_with("unknown layer class")) {
-      return fail(concat(reader.path_of("class"), ": ", made.error().message));
-    }
-    ASSIGN_OR_RETURN(layer.layer, std::move(made));
+    const Json* calls = nullptr;
+    ASSIGN_OR_RETURN(layer.layer, parse_layer(json[i], layer.path, with_calls ? &calls : nullptr));
     TRY(parse_calls(calls, layer));
     layers.push_back(std::move(layer));
   }

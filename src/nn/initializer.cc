@@ -9,10 +9,11 @@
 namespace lathe::nn {
 namespace {
 
-enum class Law : uint8_t { Constant, Uniform, Normal, Truncated, Identity, Orthogonal };
+enum class Law : uint8_t { Constant, Uniform, Normal, Truncated, Identity, Orthogonal, ForgetGate };
 
 // Constant a; Uniform in [a, b); Normal with mean a, deviation b; Truncated is Normal within two
-// deviations; Identity and Orthogonal are a times such a matrix.
+// deviations; Identity and Orthogonal are a times such a matrix; ForgetGate is a in the second of
+// four equal parts, else 0.
 struct Distribution {
   Law law;
   double a, b = 0;
@@ -24,6 +25,7 @@ Distribution normal(double mean, double deviation) { return {Law::Normal, mean, 
 Distribution truncated(double mean, double deviation) { return {Law::Truncated, mean, deviation}; }
 Distribution identity(double gain) { return {Law::Identity, gain}; }
 Distribution orthogonal(double gain) { return {Law::Orthogonal, gain}; }
+Distribution forget_gate(double value) { return {Law::ForgetGate, value}; }
 
 // Inputs and outputs of one unit, as Keras counts them: all axes but the last two are a window.
 struct Fans {
@@ -90,6 +92,7 @@ double draw(const Distribution& d, RandomStream& stream, uint64_t index) {
       return d.a + d.b * normal_quantile(kBelowTwo + (1 - 2 * kBelowTwo) * stream.uniform(index));
     case Law::Identity:
     case Law::Orthogonal:
+    case Law::ForgetGate:
       break;
   }
   return 0;
@@ -172,6 +175,11 @@ std::vector<float> initial_value(const Variable& variable, uint64_t seed) {
     return orthogonal_matrix(variable.shape, distribution.a, stream);
   }
   std::vector<float> content(graph::element_count(variable.shape));
+  if (distribution.law == Law::ForgetGate) {
+    const auto part = static_cast<std::ptrdiff_t>(content.size() / 4);
+    std::fill_n(content.begin() + part, part, static_cast<float>(distribution.a));
+    return content;
+  }
   for (size_t i = 0; i < content.size(); ++i) {
     content[i] = static_cast<float>(draw(distribution, stream, i));
   }

@@ -118,6 +118,8 @@ class Context {
 };
 
 class Model;
+class RecurrentCell;
+class RecurrentLayer;
 
 class Layer {
  public:
@@ -137,6 +139,9 @@ class Layer {
   virtual bool supports_masking() const { return false; }
   // The model that this layer calls, if it is one.
   virtual const Model* model() const { return nullptr; }
+  // This layer, if it is one step of a recurrent layer, or such a layer.
+  virtual const RecurrentCell* cell() const { return nullptr; }
+  virtual const RecurrentLayer* recurrent() const { return nullptr; }
 
   const std::string& name() const { return name_; }          // empty: the model chooses
   const Shape& input_shape() const { return input_shape_; }  // empty: that of the layer before

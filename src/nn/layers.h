@@ -13,4 +13,6 @@
 #include "nn/noise.h"
 #include "nn/pictures.h"
 #include "nn/pooling.h"
+#include "nn/recurrent.h"
 #include "nn/shaping.h"
+#include "nn/wrappers.h"

@@ -1,0 +1,395 @@
+#include "nn/recurrent_cells.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "ops/conv.h"
+#include "ops/movement.h"
+
+namespace lathe::nn {
+
+Result<LayerPlan> RecurrentCell::plan_call(std::span<const Shape> inputs) const {
+  ASSIGN_OR_RETURN(const std::vector<Shape> states, state_shapes(inputs[0]));
+  if (!std::ranges::equal(inputs.subspan(1), states)) {
+    return fail(concat("takes the input and ", states.size(), " states, the first of shape ",
+                       bracketed(states[0]), "; got ", inputs.size(), " inputs"));
+  }
+  LayerPlan plan{states, {}};
+  plan.outputs.insert(plan.outputs.begin(), states[0]);
+  ASSIGN_OR_RETURN(plan.weights, weights(inputs[0]));
+  return plan;
+}
+
+std::vector<Tensor> RecurrentCell::build_call(std::span<const Tensor> inputs,
+                                              std::span<const Tensor> weights, Context&) const {
+  std::vector<Tensor> outputs =
+      step(project(inputs[0], weights), inputs.subspan(1), shared(weights));
+  outputs.insert(outputs.begin(), outputs[0]);
+  return outputs;
+}
+
+namespace {
+
+// Part k of `count` equal ones along the last axis, or the parts from k to k + parts.
+Tensor part(Tensor x, int64_t k, int64_t count, int64_t parts = 1) {
+  Shape begin(static_cast<size_t>(x.rank()), 0), size(begin.size(), -1);
+  const int64_t each = x.shape().back() / count;
+  begin.back() = k * each;
+  size.back() = parts * each;
+  return ops::slice(x, begin, size);
+}
+
+Tensor row(Tensor x, int64_t k) {
+  return x.builder->reshape(ops::slice(x, {k, 0}, Shape{1, -1}), {x.shape()[1]});
+}
+
+Tensor activated(const Choice& choice, Tensor x) {
+  const auto found = find_activation(choice);
+  CHECK(found);
+  return apply_activation(*found, x);
+}
+
+Status check_activations(std::initializer_list<Choice> choices) {
+  for (const Choice& choice : choices) TRY(find_activation(choice));
+  return {};
+}
+
+Status check_units(std::string_view what, int64_t units) {
+  if (units >= 1 && units <= INT32_MAX / 4) return {};
+  return fail(concat(what, " must be a positive integer, got ", units));
+}
+
+Result<std::vector<Shape>> vector_states(const Shape& input, int64_t units, size_t count) {
+  TRY(check_units("units", units));
+  if (input.size() != 1) {
+    return fail(concat("wants [features] at each step, got ", bracketed(input)));
+  }
+  return std::vector<Shape>(count, Shape{units});
+}
+
+// Of a dense cell with this many gates.
+template <class Options>
+std::vector<Weight> dense_weights(const Options& options, const Shape& input, int64_t gates) {
+  const int64_t width = gates * options.units;
+  std::vector<Weight> weights = {
+      {"kernel", {input[0], width}, options.kernel_initializer},
+      {"recurrent_kernel", {options.units, width}, options.recurrent_initializer}};
+  if (options.use_bias) weights.push_back({"bias", {width}, options.bias_initializer});
+  return weights;
+}
+
+// The initialiser of an LSTM's bias.
+Result<Choice> lstm_bias(bool unit_forget_bias, const Choice& initializer) {
+  if (!unit_forget_bias) return initializer;
+  if (initializer.name == "zeros") return Choice("forgetGateOnes");
+  return fail(
+      concat("unitForgetBias wants the biasInitializer \"zeros\", got \"", initializer.name, '"'));
+}
+
+// i, f, c, o side by side in z -> h and c.
+std::vector<Tensor> lstm_states(Tensor z, Tensor c, const Choice& activation,
+                                const Choice& recurrent_activation) {
+  const Tensor i = activated(recurrent_activation, part(z, 0, 4));
+  const Tensor f = activated(recurrent_activation, part(z, 1, 4));
+  const Tensor next = f * c + i * activated(activation, part(z, 2, 4));
+  const Tensor o = activated(recurrent_activation, part(z, 3, 4));
+  return {o * activated(activation, next), next};
+}
+
+class SimpleRNNCell final : public RecurrentCell {
+ public:
+  explicit SimpleRNNCell(SimpleRNNCellOptions options)
+      : RecurrentCell(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return "SimpleRNNCell"; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
+    TRY(check_activations({options_.activation}));
+    return vector_states(input, options_.units, 1);
+  }
+  Result<std::vector<Weight>> weights(const Shape& input) const override {
+    return dense_weights(options_, input, 1);
+  }
+  Tensor project(Tensor x, std::span<const Tensor> weights) const override {
+    const Tensor y = x.builder->matmul(x, weights[0]);
+    return options_.use_bias ? y + weights[2] : y;
+  }
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    return {weights[1]};
+  }
+  size_t weight_count() const override { return options_.use_bias ? 3 : 2; }
+  size_t shared_count() const override { return 1; }
+  size_t state_count() const override { return 1; }
+  std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                           std::span<const Tensor> shared) const override {
+    return {activated(options_.activation,
+                      projected + projected.builder->matmul(states[0], shared[0]))};
+  }
+
+ private:
+  SimpleRNNCellOptions options_;
+};
+
+class LSTMCell final : public RecurrentCell {
+ public:
+  explicit LSTMCell(LSTMCellOptions options)
+      : RecurrentCell(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return "LSTMCell"; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
+    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    return vector_states(input, options_.units, 2);
+  }
+  Result<std::vector<Weight>> weights(const Shape& input) const override {
+    std::vector<Weight> weights = dense_weights(options_, input, 4);
+    if (options_.use_bias) {
+      ASSIGN_OR_RETURN(weights[2].initializer,
+                       lstm_bias(options_.unit_forget_bias, options_.bias_initializer));
+    }
+    return weights;
+  }
+  Tensor project(Tensor x, std::span<const Tensor> weights) const override {
+    const Tensor y = x.builder->matmul(x, weights[0]);
+    return options_.use_bias ? y + weights[2] : y;
+  }
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    return {weights[1]};
+  }
+  size_t weight_count() const override { return options_.use_bias ? 3 : 2; }
+  size_t shared_count() const override { return 1; }
+  size_t state_count() const override { return 2; }
+  std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                           std::span<const Tensor> shared) const override {
+    return lstm_states(projected + projected.builder->matmul(states[0], shared[0]), states[1],
+                       options_.activation, options_.recurrent_activation);
+  }
+
+ private:
+  LSTMCellOptions options_;
+};
+
+class GRUCell final : public RecurrentCell {
+ public:
+  explicit GRUCell(GRUCellOptions options) : RecurrentCell(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return "GRUCell"; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
+    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    return vector_states(input, options_.units, 1);
+  }
+  Result<std::vector<Weight>> weights(const Shape& input) const override {
+    std::vector<Weight> weights = dense_weights(options_, input, 3);
+    if (has_recurrent_bias()) weights[2].shape = {2, 3 * options_.units};
+    return weights;
+  }
+  Tensor project(Tensor x, std::span<const Tensor> weights) const override {
+    const Tensor y = x.builder->matmul(x, weights[0]);
+    if (!options_.use_bias) return y;
+    return y + (options_.reset_after ? row(weights[2], 0) : weights[2]);
+  }
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    if (!options_.reset_after) return {part(weights[1], 0, 3, 2), part(weights[1], 2, 3)};
+    std::vector<Tensor> shared = {weights[1]};
+    if (has_recurrent_bias()) shared.push_back(row(weights[2], 1));
+    return shared;
+  }
+  size_t weight_count() const override { return options_.use_bias ? 3 : 2; }
+  size_t shared_count() const override {
+    return !options_.reset_after || has_recurrent_bias() ? 2 : 1;
+  }
+  size_t state_count() const override { return 1; }
+  std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                           std::span<const Tensor> shared) const override {
+    const Tensor h = states[0], x_h = part(projected, 2, 3);
+    Tensor inner = projected.builder->matmul(h, shared[0]);
+    if (has_recurrent_bias()) inner = inner + shared[1];
+    const int64_t parts = options_.reset_after ? 3 : 2;
+    const auto gate = [&](int64_t k) {
+      return activated(options_.recurrent_activation,
+                       part(projected, k, 3) + part(inner, k, parts));
+    };
+    const Tensor z = gate(0), r = gate(1);
+    const Tensor inner_h =
+        options_.reset_after ? r * part(inner, 2, 3) : projected.builder->matmul(r * h, shared[1]);
+    return {z * h + (1.0f - z) * activated(options_.activation, x_h + inner_h)};
+  }
+
+ private:
+  bool has_recurrent_bias() const { return options_.reset_after && options_.use_bias; }
+
+  GRUCellOptions options_;
+};
+
+class ConvLSTM2DCell final : public RecurrentCell {
+ public:
+  explicit ConvLSTM2DCell(ConvLSTM2DCellOptions options)
+      : RecurrentCell(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return "ConvLSTM2DCell"; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
+    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    TRY(check_units("filters", options_.filters));
+    ASSIGN_OR_RETURN(const Window found, window_over(input));
+    return std::vector<Shape>(2, Shape{found.out[0], found.out[1], options_.filters});
+  }
+  Result<std::vector<Weight>> weights(const Shape& input) const override {
+    ASSIGN_OR_RETURN(const Window found, window_over(input));
+    const int64_t height = found.size[0], width = found.size[1], out = 4 * options_.filters;
+    std::vector<Weight> weights = {
+        {"kernel", {height, width, input[2], out}, options_.kernel_initializer},
+        {"recurrent_kernel",
+         {height, width, options_.filters, out},
+         options_.recurrent_initializer}};
+    if (options_.use_bias) {
+      ASSIGN_OR_RETURN(const Choice initializer,
+                       lstm_bias(options_.unit_forget_bias, options_.bias_initializer));
+      weights.push_back({"bias", {out}, initializer});
+    }
+    return weights;
+  }
+  Tensor project(Tensor x, std::span<const Tensor> weights) const override {
+    const auto found = window_over(Shape(x.shape().begin() + 1, x.shape().end()));
+    const Tensor y = ops::conv(x, weights[0], {found ? found->options : ops::WindowOptions{}});
+    return options_.use_bias ? y + weights[2] : y;
+  }
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    return {weights[1]};
+  }
+  size_t weight_count() const override { return options_.use_bias ? 3 : 2; }
+  size_t shared_count() const override { return 1; }
+  size_t state_count() const override { return 2; }
+  std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                           std::span<const Tensor> shared) const override {
+    ops::ConvOptions same;
+    same.window.padding = ops::Padding::Same;
+    return lstm_states(projected + ops::conv(states[0], shared[0], same), states[1],
+                       options_.activation, options_.recurrent_activation);
+  }
+
+ private:
+  Result<Window> window_over(const Shape& input) const {
+    return window(2, "kernelSize",
+                  {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding,
+                   options_.data_format},
+                  input);
+  }
+
+  ConvLSTM2DCellOptions options_;
+};
+
+class StackedRNNCells final : public RecurrentCell {
+ public:
+  explicit StackedRNNCells(StackedRNNCellsOptions options)
+      : RecurrentCell(options), cells_(std::move(options.cells)) {}
+
+  std::string_view class_name() const override { return "StackedRNNCells"; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
+    if (cells_.empty()) return fail("cells is empty");
+    std::vector<Shape> states;
+    Shape shape = input;
+    for (const LayerPtr& cell : cells_) {
+      if (cell == nullptr || cell->cell() == nullptr) return fail("cells must hold cells only");
+      ASSIGN_OR_RETURN(const std::vector<Shape> own, cell->cell()->state_shapes(shape));
+      states.insert(states.begin(), own.begin(), own.end());
+      shape = own[0];
+    }
+    return states;
+  }
+
+  Result<std::vector<Weight>> weights(const Shape& input) const override {
+    std::vector<Weight> all;
+    Shape shape = input;
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      ASSIGN_OR_RETURN(std::vector<Weight> own, cells_[i]->cell()->weights(shape));
+      ASSIGN_OR_RETURN(const std::vector<Shape> states, cells_[i]->cell()->state_shapes(shape));
+      for (Weight& weight : own) {
+        weight.name = concat("RNNCell_", i, '/', weight.name);
+        weight.trainable = weight.trainable && cells_[i]->trainable();
+        all.push_back(std::move(weight));
+      }
+      shape = states[0];
+    }
+    return all;
+  }
+
+  Tensor project(Tensor x, std::span<const Tensor> weights) const override {
+    return cells_[0]->cell()->project(x, weights);
+  }
+
+  // All weights of each cell but the first, then what its steps take.
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    std::vector<Tensor> shared;
+    for (const LayerPtr& cell : cells_) {
+      const auto own = weights.first(cell->cell()->weight_count());
+      if (cell != cells_[0]) shared.insert(shared.end(), own.begin(), own.end());
+      const std::vector<Tensor> parts = cell->cell()->shared(own);
+      shared.insert(shared.end(), parts.begin(), parts.end());
+      weights = weights.subspan(own.size());
+    }
+    return shared;
+  }
+
+  size_t weight_count() const override {
+    size_t count = 0;
+    for (const LayerPtr& cell : cells_) count += cell->cell()->weight_count();
+    return count;
+  }
+  size_t shared_count() const override {
+    size_t count = weight_count() - cells_[0]->cell()->weight_count();
+    for (const LayerPtr& cell : cells_) count += cell->cell()->shared_count();
+    return count;
+  }
+  size_t state_count() const override {
+    size_t count = 0;
+    for (const LayerPtr& cell : cells_) count += cell->cell()->state_count();
+    return count;
+  }
+
+  std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                           std::span<const Tensor> shared) const override {
+    std::vector<Tensor> all;
+    Tensor x = projected;
+    size_t end = states.size();
+    for (size_t i = 0; i < cells_.size(); ++i) {
+      const RecurrentCell& cell = *cells_[i]->cell();
+      if (i > 0) {
+        x = cell.project(x, shared.first(cell.weight_count()));
+        shared = shared.subspan(cell.weight_count());
+      }
+      const size_t begin = end - cell.state_count();
+      const std::vector<Tensor> next =
+          cell.step(x, states.subspan(begin, end - begin), shared.first(cell.shared_count()));
+      shared = shared.subspan(cell.shared_count());
+      all.insert(all.begin(), next.begin(), next.end());
+      x = next[0];
+      end = begin;
+    }
+    return all;
+  }
+
+ private:
+  std::vector<LayerPtr> cells_;
+};
+
+}  // namespace
+
+LayerPtr simple_rnn_cell(SimpleRNNCellOptions options) {
+  return std::make_shared<SimpleRNNCell>(std::move(options));
+}
+LayerPtr lstm_cell(LSTMCellOptions options) {
+  return std::make_shared<LSTMCell>(std::move(options));
+}
+LayerPtr gru_cell(GRUCellOptions options) { return std::make_shared<GRUCell>(std::move(options)); }
+LayerPtr conv_lstm2d_cell(ConvLSTM2DCellOptions options) {
+  return std::make_shared<ConvLSTM2DCell>(std::move(options));
+}
+LayerPtr stacked_rnn_cells(StackedRNNCellsOptions options) {
+  return std::make_shared<StackedRNNCells>(std::move(options));
+}
+
+}  // namespace lathe::nn

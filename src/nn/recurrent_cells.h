@@ -1,0 +1,161 @@
+// The cells of recurrent layers: SimpleRNNCell, LSTMCell, GRUCell, ConvLSTM2DCell, StackedRNNCells.
+// A cell is one step; as a layer it takes x and its states and gives its output and new states.
+#pragma once
+
+#include "nn/layer.h"
+#include "nn/spatial.h"
+
+namespace lathe::nn {
+
+class RecurrentCell : public Layer {
+ public:
+  // Of one example; the first is that of the output.
+  virtual Result<std::vector<Shape>> state_shapes(const Shape& input) const = 0;
+  virtual Result<std::vector<Weight>> weights(const Shape& input) const = 0;
+  // The part of a step that needs no state: [rows, input…] -> [rows, …], for all steps at once.
+  virtual Tensor project(Tensor x, std::span<const Tensor> weights) const = 0;
+  // What the rest of a step takes of the weights.
+  virtual std::vector<Tensor> shared(std::span<const Tensor> weights) const = 0;
+  virtual size_t weight_count() const = 0;
+  virtual size_t shared_count() const = 0;
+  virtual size_t state_count() const = 0;
+  // The rest: the new states, the first of which is the output.
+  virtual std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
+                                   std::span<const Tensor> shared) const = 0;
+
+  Result<LayerPlan> plan_call(std::span<const Shape> inputs) const final;
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
+                                 Context& context) const final;
+  const RecurrentCell* cell() const final { return this; }
+
+ protected:
+  using Layer::Layer;
+};
+
+// Weights kernel [input, units], recurrent_kernel [units, units], bias [units].
+struct SimpleRNNCellOptions {
+  int64_t units = 0;
+  Choice activation = "tanh";
+  bool use_bias = true;
+  Choice kernel_initializer = "glorotNormal";
+  Choice recurrent_initializer = "orthogonal";
+  Choice bias_initializer = "zeros";
+  LAYER_OPTIONS;
+
+  // field("jsonKey", member) for every own member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("units", units);
+    field("activation", activation);
+    field("useBias", use_bias);
+    field("kernelInitializer", kernel_initializer);
+    field("recurrentInitializer", recurrent_initializer);
+    field("biasInitializer", bias_initializer);
+  }
+};
+
+// The gates lie side by side along the last axis of the weights: i, f, c, o. Hochreiter,
+// Schmidhuber, "Long short-term memory", 1997.
+struct LSTMCellOptions {
+  int64_t units = 0;
+  Choice activation = "tanh";
+  Choice recurrent_activation = "hardSigmoid";
+  bool use_bias = true;
+  Choice kernel_initializer = "glorotNormal";
+  Choice recurrent_initializer = "orthogonal";
+  Choice bias_initializer = "zeros";
+  bool unit_forget_bias = false;  // the bias of the gate f starts at one
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&& field) {
+    field("units", units);
+    field("activation", activation);
+    field("recurrentActivation", recurrent_activation);
+    field("useBias", use_bias);
+    field("kernelInitializer", kernel_initializer);
+    field("recurrentInitializer", recurrent_initializer);
+    field("biasInitializer", bias_initializer);
+    field("unitForgetBias", unit_forget_bias);
+  }
+};
+
+// Gates z, r, h. Cho et al., "Learning phrase representations using RNN encoder-decoder", 2014.
+struct GRUCellOptions {
+  int64_t units = 0;
+  Choice activation = "tanh";
+  Choice recurrent_activation = "hardSigmoid";
+  bool use_bias = true;
+  Choice kernel_initializer = "glorotNormal";
+  Choice recurrent_initializer = "orthogonal";
+  Choice bias_initializer = "zeros";
+  bool reset_after = false;  // r multiplies the product, not what goes into it; bias [2, 3 units]
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&& field) {
+    field("units", units);
+    field("activation", activation);
+    field("recurrentActivation", recurrent_activation);
+    field("useBias", use_bias);
+    field("kernelInitializer", kernel_initializer);
+    field("recurrentInitializer", recurrent_initializer);
+    field("biasInitializer", bias_initializer);
+    field("resetAfter", reset_after);
+  }
+};
+
+// An LSTM whose products are convolutions of pictures [height, width, channels]; that of the state
+// has the padding "same". Shi et al., "Convolutional LSTM network", 2015.
+struct ConvLSTM2DCellOptions {
+  int64_t filters = 0;
+  Sizes kernel_size = {};
+  Sizes strides = 1;
+  std::string padding = "valid";
+  std::string data_format = "channelsLast";
+  Sizes dilation_rate = 1;
+  Choice activation = "tanh";
+  Choice recurrent_activation = "hardSigmoid";
+  bool use_bias = true;
+  Choice kernel_initializer = "glorotNormal";
+  Choice recurrent_initializer = "orthogonal";
+  Choice bias_initializer = "zeros";
+  bool unit_forget_bias = false;
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&& field) {
+    field("filters", filters);
+    field("kernelSize", kernel_size);
+    field("strides", strides);
+    field("padding", padding);
+    field("dataFormat", data_format);
+    field("dilationRate", dilation_rate);
+    field("activation", activation);
+    field("recurrentActivation", recurrent_activation);
+    field("useBias", use_bias);
+    field("kernelInitializer", kernel_initializer);
+    field("recurrentInitializer", recurrent_initializer);
+    field("biasInitializer", bias_initializer);
+    field("unitForgetBias", unit_forget_bias);
+  }
+};
+
+// Each cell reads the output of the one before; the states are those of the last cell first.
+struct StackedRNNCellsOptions {
+  std::vector<LayerPtr> cells = {};
+  LAYER_OPTIONS;
+
+  template <class Field>
+  void fields(Field&& field) {
+    field("cells", cells);
+  }
+};
+
+LayerPtr simple_rnn_cell(SimpleRNNCellOptions options);
+LayerPtr lstm_cell(LSTMCellOptions options);
+LayerPtr gru_cell(GRUCellOptions options);
+LayerPtr conv_lstm2d_cell(ConvLSTM2DCellOptions options);
+LayerPtr stacked_rnn_cells(StackedRNNCellsOptions options);
+
+}  // namespace lathe::nn
