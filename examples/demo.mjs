@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import * as tl from 'tensorlathe';
 import { toFloats } from './lib/digits.mjs';
+import { runExample } from './lib/example.mjs';
 import { writeIdx } from './lib/idx.mjs';
 import { drawnDigits, idxDigits } from './lib/load.mjs';
 import { progress } from './lib/progress.mjs';
@@ -22,28 +22,15 @@ const usage = `usage: ./dev demo [OPTIONS]
 
 const folder = fileURLToPath(new URL('../build/demo/', import.meta.url));
 
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      epochs: { type: 'string', default: '10' },
-      batch: { type: 'string', default: '64' },
-      seed: { type: 'string', default: '1' },
-      port: { type: 'string', default: '5173' },
-      linear: { type: 'boolean', default: false },
-      data: { type: 'string' },
-      serve: { type: 'boolean', default: false },
-      help: { type: 'boolean', short: 'h', default: false },
-    },
-  });
-  for (const name of ['epochs', 'batch', 'seed', 'port']) {
-    const value = Number(values[name]);
-    if (!Number.isSafeInteger(value) || value < (name === 'seed' ? 0 : 1)) {
-      throw new Error(`--${name} must be a whole number, got "${values[name]}"`);
-    }
-    values[name] = value;
-  }
-  return values;
-}
+const defaults = {
+  epochs: 10,
+  batch: 64,
+  seed: 1,
+  port: 5173,
+  linear: false,
+  data: undefined,
+  serve: false,
+};
 
 function buildModel({ linear, seed }) {
   const hidden = tl.layers.dense({ units: 128, activation: 'relu', inputShape: [784] });
@@ -115,12 +102,6 @@ examples/standalone.mjs ${alone} (no Tensorlathe in it)`);
   console.log('\nThe same in the browser: ./dev demo --serve');
 }
 
-try {
-  const options = readOptions();
-  if (options.help) console.log(usage);
-  else if (options.serve) await servePlayground(options.port);
-  else await train(options);
-} catch (error) {
-  console.error(`demo: ${error.message}`);
-  process.exitCode = 1;
-}
+await runExample('demo', usage, defaults, (options) =>
+  options.serve ? servePlayground(options.port) : train(options),
+);
