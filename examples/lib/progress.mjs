@@ -21,10 +21,10 @@ export function progress(epochs, rows, out = process.stdout) {
         `\r\x1b[K${epochText(epochNow)} ${bar(done / rows)} ${numbers(loss, acc, imagesPerSecond)}`,
       );
     },
-    onEpochEnd(epoch, { loss, acc, imagesPerSecond, val_acc }) {
+    onEpochEnd(epoch, logs) {
       if (out.isTTY) out.write('\r\x1b[K');
-      const test = val_acc === undefined ? '' : `  test ${percent(val_acc)}`;
-      out.write(`${epochText(epoch)}  ${numbers(loss, acc, imagesPerSecond)}${test}\n`);
+      const { loss, acc, imagesPerSecond } = logs;
+      out.write(`${epochText(epoch)}  ${numbers(loss, acc, imagesPerSecond)}${tested(logs)}\n`);
     },
   };
 }
@@ -32,8 +32,16 @@ export function progress(epochs, rows, out = process.stdout) {
 const percent = (share) => `${(100 * share).toFixed(2).padStart(6)} %`;
 
 const numbers = (loss, acc, imagesPerSecond) =>
-  `loss ${loss.toFixed(4)}  accuracy ${percent(acc)}  ` +
-  `${Math.round(imagesPerSecond).toLocaleString('en').padStart(7)} images/s`;
+  [
+    `loss ${loss.toFixed(4)}`,
+    ...(acc === undefined ? [] : [`accuracy ${percent(acc)}`]),
+    `${Math.round(imagesPerSecond).toLocaleString('en').padStart(7)} ${acc === undefined ? 'rows' : 'images'}/s`,
+  ].join('  ');
+
+const tested = ({ val_acc, val_loss }) => {
+  if (val_acc !== undefined) return `  test ${percent(val_acc)}`;
+  return val_loss === undefined ? '' : `  test ${val_loss.toFixed(4)}`;
+};
 
 function bar(share, width = 24) {
   const full = Math.round(share * width);
