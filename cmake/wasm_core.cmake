@@ -1,9 +1,16 @@
-# lathe-core.wasm: the api folder and all it stands on as one module without imports. Only the wasm32 build includes this.
+# The api folder and all it stands on as modules without imports: lathe-core.wasm, the compiler, and lathe-text.wasm, which
+# spells modules. Only the wasm32 build includes this.
 if(TARGET lathe_api)
-  # The objects, not the archive: nothing refers to an exported function, so the linker would leave it out.
-  add_executable(lathe-core ${PROJECT_SOURCE_DIR}/src/api/wasm32.cc $<TARGET_OBJECTS:lathe_api>)
-  set_target_properties(lathe-core PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  target_link_libraries(lathe-core PRIVATE lathe_api)
-  add_custom_command(TARGET lathe-core POST_BUILD
-    COMMAND python3 ${PROJECT_SOURCE_DIR}/tools/check_core.py $<TARGET_FILE:lathe-core>)
+  # module NAME LIBRARY OBJECTS: the objects, not the archive: nothing refers to an exported function, so the linker would leave
+  # it out.
+  function(lathe_module name library)
+    add_executable(${name} ${PROJECT_SOURCE_DIR}/src/api/wasm32.cc ${ARGN})
+    set_target_properties(${name} PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+    target_link_libraries(${name} PRIVATE ${library})
+    add_custom_command(TARGET ${name} POST_BUILD
+      COMMAND python3 ${PROJECT_SOURCE_DIR}/tools/check_core.py $<TARGET_FILE:${name}>)
+  endfunction()
+  set(objects $<TARGET_OBJECTS:lathe_api>)
+  lathe_module(lathe-core lathe_api "$<FILTER:${objects},EXCLUDE,/wat[.]cc>")
+  lathe_module(lathe-text lathe_wasm "$<FILTER:${objects},INCLUDE,/(wat|error)[.]cc>")
 endif()

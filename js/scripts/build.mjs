@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
-const core = join(root, 'build/wasm32/lathe-core.wasm');
-const small = join(root, 'build/wasm32/lathe-core.min.wasm');
+const modules = ['lathe-core', 'lathe-text'];
 
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
@@ -16,17 +15,21 @@ const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 
 rmSync(dist, { recursive: true, force: true });
 run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 
-if (!existsSync(core)) {
-  console.error('js: build/wasm32/lathe-core.wasm is missing; `./dev build` makes it');
-  process.exit(1);
-}
-if (!existsSync(small) || statSync(small).mtimeMs < statSync(core).mtimeMs) {
-  const features = FEATURES.map((name) => `--enable-${name}`);
-  const strip = ['--strip-debug', '--strip-producers', '--strip-target-features'];
-  run('binaryen', 'wasm-opt', core, '-Os', ...features, ...strip, '-o', small);
-}
 mkdirSync(dist, { recursive: true });
-copyFileSync(small, join(dist, 'lathe-core.wasm'));
+for (const name of modules) {
+  const built = join(root, `build/wasm32/${name}.wasm`);
+  const small = join(root, `build/wasm32/${name}.min.wasm`);
+  if (!existsSync(built)) {
+    console.error(`js: build/wasm32/${name}.wasm is missing; \`./dev build\` makes it`);
+    process.exit(1);
+  }
+  if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs) {
+    const features = FEATURES.map((feature) => `--enable-${feature}`);
+    const strip = ['--strip-debug', '--strip-producers', '--strip-target-features'];
+    run('binaryen', 'wasm-opt', built, '-Os', ...features, ...strip, '-o', small);
+  }
+  copyFileSync(small, join(dist, `${name}.wasm`));
+}
 
 /** Runs a program of an npm package; this process ends where that one fails. */
 function run(name, program, ...args) {

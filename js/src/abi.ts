@@ -9,13 +9,22 @@ export type Handle = number;
 /** A value of the entry that a graph is building; 0 is failure. */
 export type ValueId = number;
 
-export interface CoreExports {
+/** What both modules export, lathe-core.wasm and lathe-text.wasm. */
+export interface ModuleExports {
   memory: WebAssembly.Memory;
   _initialize?(): void;
   lathe_alloc(size: number): Pointer;
   lathe_free(memory: Pointer): void;
   lathe_error(): Pointer;
   lathe_trap_text(): Pointer;
+}
+
+/** The exports of lathe-text.wasm. */
+export interface TextExports extends ModuleExports {
+  lathe_wat(bytes: Pointer, length: number): Pointer;
+}
+
+export interface CoreExports extends ModuleExports {
   lathe_model_create(json: Pointer, length: number): Handle;
   lathe_model_free(model: Handle): void;
   lathe_model_summary(model: Handle): Pointer;
@@ -48,7 +57,6 @@ export interface CoreExports {
   lathe_executable_initial(executable: Handle): Pointer;
   lathe_executable_export(executable: Handle, states: Pointer): Handle;
   lathe_live_objects(): number;
-  lathe_wat(bytes: Pointer, length: number): Pointer;
   lathe_describe(): Pointer;
 }
 

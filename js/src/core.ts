@@ -1,5 +1,5 @@
-/** One instance of lathe-core.wasm: texts and bytes in and out, failures as LatheError. */
-import type { CoreExports, Pointer } from './abi.js';
+/** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
+import type { CoreExports, ModuleExports, Pointer } from './abi.js';
 import { LatheError } from './errors.js';
 
 const encoder = new TextEncoder();
@@ -10,24 +10,24 @@ const decoder = new TextDecoder();
  * counts as dead and `currentCore` makes a fresh one; objects of a dead core are rebuilt by their
  * owners.
  */
-export class Core {
+export class Core<Exports extends ModuleExports = CoreExports> {
   dead = false;
-  readonly exports: CoreExports;
+  readonly exports: Exports;
 
   constructor(module: WebAssembly.Module) {
-    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as CoreExports;
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
     this.exports._initialize?.();
   }
 
   /** Runs `action` on the exports. A zero result is a failure with the core's own message. */
-  call(what: string, action: (exports: CoreExports) => number): number {
+  call(what: string, action: (exports: Exports) => number): number {
     const result = this.run(what, action);
     if (result === 0) throw new LatheError(this.text(this.exports.lathe_error()));
     return result;
   }
 
   /** Like `call` for functions whose result may be zero. */
-  run(what: string, action: (exports: CoreExports) => number): number {
+  run(what: string, action: (exports: Exports) => number): number {
     if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier`);
     try {
       // Addresses above 2 GiB come as negative numbers.

@@ -36,7 +36,8 @@ export {
 export { ready } from './load.js';
 export { type CompileArgs, LayersModel, model, type ModelArgs } from './model.js';
 export type { YieldEvery } from './pause.js';
-export { describe, memory, type MemoryCounts, moduleText } from './program.js';
+export { describe, memory, type MemoryCounts } from './program.js';
+export { moduleText } from './text.js';
 export { sequential, Sequential, type SequentialArgs } from './sequential.js';
 export type { ModelData } from './rows.js';
 export type { Schedule } from './schedules.js';

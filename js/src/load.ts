@@ -25,18 +25,23 @@ export function ready(): Promise<void> {
 
 async function load(): Promise<void> {
   const remembered = Promise.all([probeTarget(), schedules.load()]);
-  useCoreModule(await (coreUrl.protocol === 'file:' ? readCore() : fetchCore()));
+  useCoreModule(await compileModule(coreUrl));
   currentCore();
   await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);
 }
 
-async function readCore(): Promise<WebAssembly.Module> {
-  const { readFile } = await nodeModule('node:fs/promises');
-  return WebAssembly.compile(await readFile(coreUrl));
+/** Compiles a module that lies beside this one. */
+export function compileModule(url: URL): Promise<WebAssembly.Module> {
+  return url.protocol === 'file:' ? readModule(url) : fetchModule(url);
 }
 
-async function fetchCore(): Promise<WebAssembly.Module> {
-  const response = await fetch(coreUrl, { credentials: 'same-origin' });
+async function readModule(url: URL): Promise<WebAssembly.Module> {
+  const { readFile } = await nodeModule('node:fs/promises');
+  return WebAssembly.compile(await readFile(url));
+}
+
+async function fetchModule(url: URL): Promise<WebAssembly.Module> {
+  const response = await fetch(url, { credentials: 'same-origin' });
   if (!response.ok) throw new Error(`HTTP status ${response.status}`);
   try {
     return await WebAssembly.compileStreaming(response.clone());

@@ -30,7 +30,6 @@ import {
 import type { OptimizerLike } from './layers.js';
 import { leaves, type NamedLayer, Network } from './network.js';
 import { type PerOutput, perOutput } from './per_output.js';
-import { moduleText } from './program.js';
 import { randomSeed } from './random.js';
 import {
   entryName,
@@ -44,6 +43,7 @@ import {
 import { type WeightBytes, WeightCopy } from './shared_weights.js';
 import { type Storable, storable, type StoredModel } from './storable.js';
 import { printSummary } from './summary.js';
+import { moduleText } from './text.js';
 import { hostDTypes, Tensor, type TensorLike } from './tensor.js';
 import { type Tunable, tunable } from './tune.js';
 import { readWeights, writeWeights } from './weights.js';
@@ -397,7 +397,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   }
 
   /** The module at hand, training included, in WebAssembly text form. */
-  toWat(): string {
+  async toWat(): Promise<string> {
     return moduleText(this.#module('toWat').bytes);
   }
 

@@ -211,15 +211,6 @@ export class CoreExecutable extends Owned {
   }
 }
 
-/** The text form of any WebAssembly module. Error: the bytes are no valid module. */
-export function moduleText(bytes: Uint8Array): string {
-  const core = currentCore();
-  const at = core.withBytes('text', bytes, (place, length) =>
-    core.exports.lathe_wat(place, length),
-  );
-  return core.text(at);
-}
-
 /** What `memory` counts. */
 export interface MemoryCounts {
   /** Models, graphs and executables in the core that are not freed. */

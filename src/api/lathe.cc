@@ -1,13 +1,10 @@
 #include "api/lathe.h"
 
-#include <cstdlib>
-
+#include "api/error.h"
 #include "api/graph_session.h"
 #include "api/schedule_json.h"
 #include "api/session.h"
 #include "base/text.h"
-#include "wasm/decode.h"
-#include "wasm/print.h"
 
 namespace {
 
@@ -15,13 +12,14 @@ using lathe::Result;
 using lathe::Status;
 using lathe::api::Executable;
 using lathe::api::GraphSession;
+using lathe::api::last_error;
 using lathe::api::Model;
 
 struct State {
   lathe::api::Table<Model> models;
   lathe::api::Table<GraphSession> graphs;
   lathe::api::Table<Executable> executables;
-  std::string error, wat, description, gradients, type;
+  std::string description, gradients, type;
 };
 
 State& state() {
@@ -37,7 +35,7 @@ std::string_view text_of(const char* text, size_t length) {
 template <class T>
 T* find(lathe::api::Table<T>& table, int32_t handle, std::string_view what) {
   T* object = table.find(handle);
-  if (object == nullptr) state().error = lathe::concat("there is no ", what, " ", handle);
+  if (object == nullptr) last_error() = lathe::concat("there is no ", what, " ", handle);
   return object;
 }
 
@@ -50,25 +48,25 @@ Executable* find_executable(int32_t handle) {
 template <class T>
 int32_t keep(lathe::api::Table<T>& table, Result<T> object) {
   if (object) return table.add(std::move(*object));
-  state().error = object.error().message;
+  last_error() = object.error().message;
   return 0;
 }
 
 int32_t number(Result<int32_t> value) {
   if (value) return *value;
-  state().error = value.error().message;
+  last_error() = value.error().message;
   return 0;
 }
 
 int32_t done(Status status) {
   if (status) return 1;
-  state().error = status.error().message;
+  last_error() = status.error().message;
   return 0;
 }
 
 const char* kept_text(std::string& place, Result<std::string> text) {
   if (!text) {
-    state().error = text.error().message;
+    last_error() = text.error().message;
     return nullptr;
   }
   place = std::move(*text);
@@ -78,16 +76,6 @@ const char* kept_text(std::string& place, Result<std::string> text) {
 }  // namespace
 
 extern "C" {
-
-void* lathe_alloc(size_t size) {
-  void* memory = std::malloc(size == 0 ? 1 : size);
-  if (memory == nullptr) state().error = lathe::concat("out of memory: no ", size, " bytes left");
-  return memory;
-}
-
-void lathe_free(void* memory) { std::free(memory); }
-
-const char* lathe_error() { return state().error.c_str(); }
 
 int32_t lathe_model_create(const char* json, size_t length) {
   return keep(state().models, lathe::api::create_model(text_of(json, length)));
@@ -207,7 +195,7 @@ const void* lathe_executable_initial(int32_t executable) {
   if (found == nullptr) return nullptr;
   const auto contents = lathe::api::initial_contents(*found);
   if (contents) return *contents;
-  state().error = contents.error().message;
+  last_error() = contents.error().message;
   return nullptr;
 }
 
@@ -220,16 +208,6 @@ int32_t lathe_executable_export(int32_t executable, const void* states) {
 
 int32_t lathe_live_objects() {
   return state().models.count() + state().graphs.count() + state().executables.count();
-}
-
-const char* lathe_wat(const uint8_t* bytes, size_t length) {
-  const auto module = lathe::wasm::decode({bytes, length});
-  if (!module) {
-    state().error = module.error().message;
-    return nullptr;
-  }
-  state().wat = lathe::wasm::print(*module);
-  return state().wat.c_str();
 }
 
 const char* lathe_describe() {

@@ -27,4 +27,9 @@ void sort_by(std::vector<T>& items) {
   items = std::move(sorted);
 }
 
+template <class T>
+void sort_ascending(std::vector<T>& items) {
+  sort_by<[](const T& a, const T& b) { return a < b; }>(items);
+}
+
 }  // namespace lathe

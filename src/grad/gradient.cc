@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "grad/reverse.h"
 #include "scalar/vjp.h"
@@ -210,7 +211,7 @@ std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape
   }
   Tensor result = summed.empty() ? g : sum(g, summed);
   std::vector<int> kept = order;
-  std::ranges::sort(kept);
+  sort_ascending(kept);
   for (int& d : order) d = static_cast<int>(std::ranges::find(kept, d) - kept.begin());
   if (!std::ranges::is_sorted(order)) result = builder_.permute(result, order);
   return builder_.reshape(result, shape);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "graph/elements.h"
 #include "graph/infer.h"
@@ -17,7 +18,7 @@ std::optional<std::vector<int>> normal_axes(std::vector<int> axes, int rank) {
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank) return std::nullopt;
   }
-  std::sort(axes.begin(), axes.end());
+  sort_ascending(axes);
   if (std::adjacent_find(axes.begin(), axes.end()) != axes.end()) return std::nullopt;
   return axes;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/sort.h"
 #include "base/text.h"
 #include "graph/elements.h"
 #include "graph/infer.h"
@@ -215,15 +216,15 @@ void sort(const Node& node, const Array& x, Array& out) {
     const auto element = [&](int64_t along) {
       return x[indexed_position(x.shape, at.index(), node.axes[0], along)];
     };
-    std::vector<int64_t> order(static_cast<size_t>(x.shape[axis]));
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      return comes_before(element(a), element(b), node.reverse) ||
-             (a < b && !comes_before(element(b), element(a), node.reverse));
-    });
+    const auto before = [&](int a, int b) {
+      return comes_before(element(a), element(b), node.reverse);
+    };
+    const std::vector<int> order = sorted_indices(
+        static_cast<int>(x.shape[axis]), &before,
+        [](const void* call, int a, int b) { return (*static_cast<decltype(&before)>(call))(a, b); });
     for (int64_t i = 0; i < out.shape[axis]; ++i) {
       store(out.data, indexed_position(out.shape, at.index(), node.axes[0], i),
-            scalar::Number::of(static_cast<int32_t>(order[static_cast<size_t>(i)])));
+            scalar::Number::of(order[static_cast<size_t>(i)]));
     }
   }
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/sort.h"
 #include "base/text.h"
 #include "ops/norm.h"
 
@@ -58,7 +59,7 @@ class LayerNormalization final : public UnaryLayer {
     for (const int64_t axis : options_.axis.values) {
       axes.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
     }
-    std::ranges::sort(axes);
+    sort_ascending(axes);
     return axes;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sort.h"
 #include "base/text.h"
 
 namespace lathe::nn {
@@ -66,7 +67,7 @@ class Permute final : public UnaryLayer {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     Shape sorted = dims_, output;
-    std::ranges::sort(sorted);
+    sort_ascending(sorted);
     bool sound = sorted.size() == input.size();
     for (size_t i = 0; sound && i < sorted.size(); ++i) {
       sound = sorted[i] == static_cast<int64_t>(i) + 1;

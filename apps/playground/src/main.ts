@@ -188,8 +188,13 @@ button('download').addEventListener('click', () => {
 
 const dialog = element('text-dialog', HTMLDialogElement);
 button('view').addEventListener('click', () => {
-  show('text', model!.toWat());
-  dialog.showModal();
+  model!
+    .toWat()
+    .then((text) => {
+      show('text', text);
+      dialog.showModal();
+    })
+    .catch(showError);
 });
 button('text-close').addEventListener('click', () => dialog.close());
 

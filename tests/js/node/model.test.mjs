@@ -104,11 +104,11 @@ test('the exported module predicts without the package', () => {
   assert.deepEqual([...y], [...model.predict(x).dataSync()]);
 });
 
-test('the module prints as text, and its compilation as intermediate forms', () => {
+test('the module prints as text, and its compilation as intermediate forms', async () => {
   const model = smallModel();
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
-  assert.match(model.toWat(), /^\(module/);
-  assert.match(model.toWat(), /\(export "train"/);
+  assert.match(await model.toWat(), /^\(module/);
+  assert.match(await model.toWat(), /\(export "train"/);
   const pass = tl.describe().passes[0];
   const [dump] = model.dumps([`after:${pass}`]);
   assert.equal(dump.when, `after:${pass}`);

@@ -132,7 +132,7 @@ test(
     const f = tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu() }));
     const metadata = metadataOf(f.module());
     const task = /\(func \$run\.k0\.task0 .*\n *\(local .*\)\n/;
-    const text = tl.moduleText(f.module()).replace(task, (head) => {
+    const text = (await tl.moduleText(f.module())).replace(task, (head) => {
       return `${head} local.get 0 i32.const 3 i32.eq if unreachable end\n`;
     });
     const instance = new Instance(assemble(text), metadata);

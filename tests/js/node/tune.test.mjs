@@ -86,16 +86,16 @@ test('every candidate of every contraction agrees with the standard schedule', (
   model.dispose();
 });
 
-test('a later model uses what was remembered', () => {
+test('a later model uses what was remembered', async () => {
   const plain = network();
-  const before = plain.toWat();
+  const before = await plain.toWat();
   const { key } = firstContraction(plain);
   schedules.set(targetName(), key, { rows: 1, columns: 4 });
   const later = network();
-  assert.notEqual(later.toWat(), before);
+  assert.notEqual(await later.toWat(), before);
   schedules.clear();
   const last = network();
-  assert.equal(last.toWat(), before);
+  assert.equal(await last.toWat(), before);
   for (const model of [plain, later, last]) model.dispose();
 });
 
