@@ -1,0 +1,332 @@
+// Every layer beside that of TensorFlow.js: the same predictions and training steps from the same weights.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { refuses } from '../lib.mjs';
+
+const rows = 5;
+const steps = 8;
+
+before(() => tf.setBackend('cpu'));
+
+/** Numbers between -1 and 1 that repeat only after very many. */
+const waves = (count, frequency = 12.9898) =>
+  Float32Array.from({ length: count }, (_, at) => Math.sin(frequency * (at + 1)));
+
+const elements = (shape) => shape.reduce((product, size) => product * size, 1);
+
+/** Layers one after the other, as [maker, arguments], in either library. */
+function chain(library, inputShape, layers) {
+  const model = library.sequential(library === tl ? { seed: 5 } : {});
+  layers.forEach(([name, args = {}], at) =>
+    model.add(library.layers[name](at === 0 ? { ...args, inputShape } : args)),
+  );
+  return model;
+}
+
+const tensorOf = (each) => tf.tensor(each.dataSync(), [...each.shape]);
+
+function expectClose(mine, wanted, tolerance, what) {
+  assert.equal(mine.length, wanted.length, what);
+  mine.forEach((value, at) => {
+    const difference = Math.abs(value - wanted[at]);
+    const bound = tolerance * Math.max(1, Math.abs(wanted[at]));
+    assert.ok(difference <= bound, `${what}[${at}]: ${value}, TensorFlow.js ${wanted[at]}`);
+  });
+}
+
+async function expectSameSteps(ours, x, theirs, theirX) {
+  const y = waves(rows * 2, 3.7);
+  const loss = 'meanSquaredError';
+  ours.compile({ loss, optimizer: tl.train.sgd(0.02) });
+  theirs.compile({ loss, optimizer: tf.train.sgd(0.02) });
+  for (let step = 0; step < steps; ++step) {
+    const mine = await ours.trainOnBatch(x, tl.tensor(y, [rows, 2]));
+    const wanted = await theirs.trainOnBatch(theirX, tf.tensor(y, [rows, 2]));
+    const difference = Math.abs(mine - wanted) / Math.abs(wanted);
+    assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${wanted}`);
+  }
+}
+
+async function expectSame(inputShape, layers, x, { trains = true } = {}) {
+  const flatten = chain(tl, inputShape, layers).outputShape.length > 1 ? [['flatten']] : [];
+  const all = [...layers, ...flatten, ['dense', { units: 2 }]];
+  const ours = chain(tl, inputShape, all);
+  const theirs = chain(tf, inputShape, all);
+  const weights = ours.getWeights().map((each, at) => {
+    const content = each.dataSync();
+    // Ones and zeros would hide an exchange of weights.
+    const values = content.map((value, i) => value + 0.05 * Math.sin(7 * (i + 1) + at) ** 2);
+    return tl.tensor(values, [...each.shape]);
+  });
+  ours.setWeights(weights);
+  theirs.setWeights(weights.map(tensorOf));
+  const shape = [rows, ...inputShape];
+  const theirX = tf.tensor(x, shape);
+  const mine = ours.predict(tl.tensor(x, shape));
+  const wanted = theirs.predict(theirX);
+  assert.deepEqual(mine.shape, wanted.shape);
+  expectClose(mine.dataSync(), wanted.dataSync(), 1e-5, 'predict');
+
+  if (trains) await expectSameSteps(ours, tl.tensor(x, shape), theirs, theirX);
+  ours.dispose();
+  theirs.dispose();
+}
+
+/** A layer with weights before the one in question shows the gradient of its input. */
+const behind = (channels, layers) => [['dense', { units: channels, activation: 'tanh' }], ...layers];
+
+const picture = [6, 5, 3];
+const volume = [4, 5, 4, 2];
+const sequence = [7, 3];
+// What TensorFlow.js 4.22 cannot differentiate, or does wrongly: padded average pools, pictures that
+// are not square.
+const cannotTrain = { trains: false };
+const cases = {
+  dense: [[4], [['dense', { units: 3, activation: 'sigmoid' }]]],
+  'dense over steps': [sequence, [['dense', { units: 4, useBias: false }]]],
+  activation: [[4], behind(4, [['activation', { activation: 'softmax' }]])],
+  conv1d: [sequence, behind(3, [['conv1d', { filters: 4, kernelSize: 3, padding: 'same' }]])],
+  'conv1d, strides': [sequence, behind(3, [['conv1d', { filters: 2, kernelSize: 2, strides: 2 }]])],
+  conv2d: [
+    picture,
+    behind(3, [['conv2d', { filters: 4, kernelSize: [3, 2], padding: 'same', activation: 'relu' }]]),
+  ],
+  'conv2d, strides': [
+    picture,
+    behind(3, [['conv2d', { filters: 4, kernelSize: 3, strides: [2, 1] }]]),
+  ],
+  'conv2d, dilated': [
+    picture,
+    behind(3, [['conv2d', { filters: 2, kernelSize: 2, dilationRate: 2, useBias: false }]]),
+    cannotTrain,
+  ],
+  conv3d: [volume, behind(2, [['conv3d', { filters: 3, kernelSize: 2, padding: 'same' }]])],
+  'conv3d, strides': [volume, behind(2, [['conv3d', { filters: 2, kernelSize: [1, 3, 2], strides: 2 }]])],
+  conv2dTranspose: [picture, behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 3, strides: 2 }]])],
+  'conv2dTranspose, same': [
+    picture,
+    behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 3, strides: 2, padding: 'same' }]]),
+  ],
+  'conv2dTranspose, small window': [
+    picture,
+    behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 2, strides: 3 }]]),
+  ],
+  conv3dTranspose: [
+    volume,
+    behind(2, [['conv3dTranspose', { filters: 2, kernelSize: 2, strides: 2 }]]),
+    cannotTrain,
+  ],
+  depthwiseConv2d: [picture, behind(3, [['depthwiseConv2d', { kernelSize: 3, depthMultiplier: 2 }]])],
+  separableConv2d: [
+    picture,
+    behind(3, [['separableConv2d', { filters: 4, kernelSize: 3, depthMultiplier: 2, padding: 'same' }]]),
+  ],
+  maxPooling1d: [sequence, behind(3, [['maxPooling1d', { poolSize: 3, strides: 2 }]])],
+  maxPooling2d: [picture, behind(3, [['maxPooling2d', { padding: 'same' }]])],
+  maxPooling3d: [volume, behind(2, [['maxPooling3d', {}]])],
+  averagePooling1d: [sequence, behind(3, [['averagePooling1d', { padding: 'same' }]]), cannotTrain],
+  averagePooling2d: [picture, behind(3, [['averagePooling2d', { poolSize: [3, 2], strides: 1 }]])],
+  averagePooling3d: [volume, behind(2, [['averagePooling3d', { poolSize: 2 }]])],
+  globalMaxPooling1d: [sequence, behind(3, [['globalMaxPooling1d']])],
+  globalMaxPooling2d: [picture, behind(3, [['globalMaxPooling2d', {}]])],
+  globalAveragePooling1d: [sequence, behind(3, [['globalAveragePooling1d']])],
+  globalAveragePooling2d: [picture, behind(3, [['globalAveragePooling2d', {}]])],
+  batchNormalization: [picture, behind(3, [['batchNormalization', { momentum: 0.9 }]])],
+  layerNormalization: [sequence, behind(3, [['layerNormalization', {}]])],
+  'layerNormalization over two axes': [sequence, behind(3, [['layerNormalization', { axis: [1, 2] }]])],
+  reshape: [picture, behind(3, [['reshape', { targetShape: [10, 9] }], ['dense', { units: 2 }]])],
+  permute: [sequence, behind(3, [['permute', { dims: [2, 1] }], ['dense', { units: 2 }]])],
+  repeatVector: [[4], behind(4, [['repeatVector', { n: 3 }]])],
+  zeroPadding2d: [picture, behind(3, [['zeroPadding2d', { padding: [[1, 0], [2, 1]] }]])],
+  cropping2D: [picture, behind(3, [['cropping2D', { cropping: [[1, 0], [2, 1]] }]])],
+  'upSampling2d, nearest': [picture, behind(3, [['upSampling2d', { size: [2, 3] }]]), cannotTrain],
+  'upSampling2d, bilinear': [picture, behind(3, [['upSampling2d', { interpolation: 'bilinear' }]]), cannotTrain],
+  reLU: [picture, behind(3, [['reLU', { maxValue: 0.3 }]])],
+  leakyReLU: [picture, behind(3, [['leakyReLU', { alpha: 0.1 }]])],
+  prelu: [picture, behind(3, [['prelu', { sharedAxes: [1, 2] }]])],
+  'prelu, an alpha for each': [[4], behind(4, [['prelu', {}]])],
+  elu: [picture, behind(3, [['elu', {}]])],
+  thresholdedReLU: [picture, behind(3, [['thresholdedReLU', { theta: 0.2 }]]), cannotTrain],
+  softmax: [[4], behind(4, [['softmax', {}]])],
+  rescaling: [picture, [['rescaling', { scale: 0.5, offset: -0.25 }]]],
+};
+for (const [name, [inputShape, layers, options]] of Object.entries(cases)) {
+  test(`${name} as in TensorFlow.js`, () =>
+    expectSame(inputShape, layers, waves(rows * elements(inputShape)), options));
+}
+
+const indices = (count, below) =>
+  Float32Array.from({ length: count }, (_, at) => (7 * at + 3) % below);
+
+test('embedding as in TensorFlow.js', () =>
+  expectSame([6], [['embedding', { inputDim: 9, outputDim: 4 }]], indices(rows * 6, 9)));
+
+test('embedding looks at the length of its input', () => {
+  const model = tl.sequential({ seed: 1 });
+  model.add(tl.layers.embedding({ inputDim: 9, outputDim: 4, inputLength: 6 }));
+  assert.deepEqual(model.outputShape, [6, 4]);
+});
+
+// Layers that no model of TensorFlow.js can be made of, against what its operations give.
+const alone = {
+  'conv1d, causal': [
+    sequence,
+    ['conv1d', { filters: 4, kernelSize: 3, padding: 'causal', dilationRate: 2 }],
+    (x, [kernel, bias]) => {
+      const before = tf.pad(x, [[0, 0], [4, 0], [0, 0]]); // prettier-ignore
+      return tf.conv1d(before, kernel, 1, 'valid', 'NWC', 2).add(bias);
+    },
+  ],
+  'softmax along steps': [
+    sequence,
+    ['softmax', { axis: 1 }],
+    (x) => tf.softmax(x.transpose([0, 2, 1])).transpose([0, 2, 1]),
+  ],
+  reLU: [
+    picture,
+    ['reLU', { maxValue: 0.5, negativeSlope: 0.1, threshold: 0.2 }],
+    (x) => tf.where(x.greaterEqual(0.2), x.minimum(0.5), x.sub(0.2).mul(0.1)),
+  ],
+};
+for (const [name, args] of Object.entries({
+  resizing: { height: 9, width: 7 },
+  'resizing, nearest': { height: 3, width: 4, interpolation: 'nearest' },
+  'resizing, cropped': { height: 9, width: 7, cropToAspectRatio: true },
+  centerCrop: { height: 4, width: 3 },
+  'centerCrop, enlarged': { height: 9, width: 3 },
+})) {
+  const maker = name.split(',')[0];
+  alone[name] = [picture, [maker, args], (x) => tf.layers[maker](args).apply(x)];
+}
+for (const [name, [inputShape, layer, wanted]] of Object.entries(alone)) {
+  test(`${name} as the operations of TensorFlow.js`, () => {
+    const model = chain(tl, inputShape, [layer]);
+    const x = waves(rows * elements(inputShape));
+    const shape = [rows, ...inputShape];
+    const result = wanted(tf.tensor(x, shape), model.getWeights().map(tensorOf));
+    const mine = model.predict(tl.tensor(x, shape));
+    assert.deepEqual(mine.shape, result.shape);
+    expectClose(mine.dataSync(), result.dataSync(), 1e-5, name);
+    model.dispose();
+  });
+}
+
+test('categoryEncoding counts as TensorFlow.js does', () => {
+  for (const outputMode of ['multiHot', 'count']) {
+    const x = indices(rows * 4, 6);
+    const args = { numTokens: 6, outputMode };
+    const mine = chain(tl, [4], [['categoryEncoding', args]]).predict(tl.tensor(x, [rows, 4]));
+    const wanted = tf.layers.categoryEncoding(args).apply(tf.tensor(x, [rows, 4]));
+    expectClose(mine.dataSync(), wanted.dataSync(), 0, outputMode);
+  }
+});
+
+/** Merging layers in both libraries over two inputs of these shapes. */
+async function expectSameMerge(name, args, shapes, units = 3) {
+  const build = (library) => {
+    const inputs = shapes.map((shape, at) => library.input({ shape, name: `in${at}` }));
+    const before = inputs.map((input, at) =>
+      library.layers.dense({ units, activation: 'tanh', name: `before${at}` }).apply(input),
+    );
+    const merged = library.layers[name](args).apply(before);
+    const flat = library.layers.flatten().apply(merged);
+    const outputs = library.layers.dense({ units: 2, name: 'last' }).apply(flat);
+    return library.model({ inputs, outputs });
+  };
+  const [ours, theirs] = [build(tl), build(tf)];
+  theirs.setWeights(ours.getWeights().map(tensorOf));
+  const xs = shapes.map((shape, at) => waves(rows * elements(shape), 5.1 + at));
+  const x = xs.map((each, at) => tl.tensor(each, [rows, ...shapes[at]]));
+  const mine = ours.predict(x);
+  const theirXs = xs.map((x, at) => tf.tensor(x, [rows, ...shapes[at]]));
+  expectClose(mine.dataSync(), theirs.predict(theirXs).dataSync(), 1e-5, name);
+  await expectSameSteps(ours, x, theirs, theirXs);
+  ours.dispose();
+  theirs.dispose();
+}
+
+for (const name of ['add', 'multiply', 'average', 'maximum', 'minimum', 'concatenate']) {
+  test(`${name} as in TensorFlow.js`, () => expectSameMerge(name, {}, [sequence, sequence]));
+}
+test('concatenate along the steps as in TensorFlow.js', () =>
+  expectSameMerge('concatenate', { axis: 1 }, [sequence, [4, 3]]));
+test('dot of vectors as in TensorFlow.js', () =>
+  expectSameMerge('dot', { axes: -1 }, [[4], [5]]));
+test('dot of vectors, normalized, as in TensorFlow.js', () =>
+  expectSameMerge('dot', { axes: -1, normalize: true }, [[4], [5]]));
+test('dot of matrices as in TensorFlow.js', () =>
+  expectSameMerge('dot', { axes: [2, 2] }, [sequence, [4, 3]]));
+
+/** Attention written out: softmax(q kᵀ / √d) v per head, over arrays. */
+function attention(query, value, weights, { heads, dim, causal = false }) {
+  const [wq, bq, wk, bk, wv, bv, wo, bo] = weights.map((each) => each.arraySync());
+  const project = (x, kernel, bias, head) =>
+    x.map((row) =>
+      bias[head].map((b, i) => row.reduce((total, each, c) => total + each * kernel[c][head][i], b)),
+    );
+  return query.map((q, t) => {
+    const result = [...bo];
+    for (let head = 0; head < heads; ++head) {
+      const own = project([q], wq, bq, head)[0];
+      const keys = project(value, wk, bk, head);
+      const values = project(value, wv, bv, head);
+      const scores = keys.map((key, s) =>
+        causal && s > t ? 0 : Math.exp(key.reduce((sum, k, i) => sum + k * own[i], 0) / Math.sqrt(dim)),
+      );
+      const total = scores.reduce((a, b) => a + b);
+      for (let i = 0; i < dim; ++i) {
+        const mixed = scores.reduce((sum, score, s) => sum + (score / total) * values[s][i], 0);
+        result.forEach((_, c) => (result[c] += mixed * wo[head][i][c]));
+      }
+    }
+    return result;
+  });
+}
+
+for (const useCausalMask of [false, true]) {
+  test(`multiHeadAttention is its formula, causal mask ${useCausalMask}`, () => {
+    const query = tl.input({ shape: [5, 6] });
+    const value = tl.input({ shape: [5, 4] });
+    const layer = tl.layers.multiHeadAttention({ numHeads: 2, keyDim: 3, useCausalMask });
+    const model = tl.model({ inputs: [query, value], outputs: layer.apply([query, value]) });
+    const weights = model
+      .getWeights()
+      .map((each, at) => tl.tensor(waves(each.size, 2.3 + at), [...each.shape]));
+    model.setWeights(weights);
+    const [q, v] = [tl.tensor(waves(30), [1, 5, 6]), tl.tensor(waves(20, 4.4), [1, 5, 4])];
+    const mine = model.predict([q, v]);
+    const options = { heads: 2, dim: 3, causal: useCausalMask };
+    const wanted = attention(q.arraySync()[0], v.arraySync()[0], weights, options);
+    expectClose(mine.dataSync(), wanted.flat(), 1e-5, 'attention');
+    model.dispose();
+  });
+}
+
+test('a channels-first picture is refused with the way out', () => {
+  refuses(
+    () => chain(tl, picture, [['conv2d', { filters: 2, kernelSize: 2, dataFormat: 'channelsFirst' }]]),
+    /dataFormat must be "channelsLast", got "channelsFirst"; put a Permute layer before/,
+  );
+});
+
+test('what does not fit names the layer, the option and the shapes', () => {
+  const wrong = {
+    'kernelSize must be a positive integer': [sequence, 'conv1d', { filters: 2, kernelSize: 0 }],
+    'takes examples of shape \\[steps, channels\\], got \\[6,5,3\\]': [picture, 'conv1d', { filters: 2, kernelSize: 2 }],
+    'dims \\[1,1\\] must name each of the axes 1 to 2': [sequence, 'permute', { dims: [1, 1] }],
+    'leaves nothing of \\[6,5,3\\]': [picture, 'cropping2D', { cropping: 3 }],
+    'inputDim: must be a positive integer': [[4], 'embedding', { inputDim: 0, outputDim: 2 }],
+    'n: must be a positive integer': [[4], 'repeatVector', { n: -1 }],
+    'numTokens: must be a positive integer': [[4], 'categoryEncoding', { numTokens: 0 }],
+    'interpolation must be "nearest" or "bilinear", got "cubic"': [
+      picture,
+      'upSampling2d',
+      { interpolation: 'cubic' },
+    ],
+  };
+  for (const [message, [shape, name, args]] of Object.entries(wrong)) {
+    refuses(() => chain(tl, shape, [[name, args]]), new RegExp(message));
+  }
+});
