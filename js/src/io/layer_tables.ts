@@ -40,8 +40,9 @@ export interface Row {
 
 /** What the core knows, as far as it matters here. */
 export interface Tables {
-  /** Names of the options of each class. */
+  /** Names of the options of each class, and of those that are true or false. */
   options: Record<string, string[]>;
+  flags: Record<string, string[]>;
   activations: Row[];
   initializers: Row[];
   regularizers: Row[];
@@ -49,10 +50,16 @@ export interface Tables {
 }
 
 export function readTables(): Tables {
-  const known = describe() as Tables & { layers: { class: string; options: Row['parameters'] }[] };
-  const names = ({ options }: { options: Row['parameters'] }) => options.map(({ name }) => name);
-  const options = Object.fromEntries(known.layers.map((layer) => [layer.class, names(layer)]));
-  return { ...known, options };
+  type Option = { name: string; type: string };
+  const known = describe() as Tables & { layers: { class: string; options: Option[] }[] };
+  const namesOf = (isWanted: (option: Option) => boolean) =>
+    Object.fromEntries(
+      known.layers.map((layer) => [
+        layer.class,
+        layer.options.filter(isWanted).map(({ name }) => name),
+      ]),
+    );
+  return { ...known, options: namesOf(() => true), flags: namesOf(({ type }) => type === 'flag') };
 }
 
 /** Classes of models. */
@@ -95,4 +102,6 @@ export const neutral: Record<string, readonly unknown[] | 'any'> = {
   fused: 'any',
   unroll: 'any',
   seed: 'any',
+  dropout: [0],
+  recurrentDropout: [0],
 };

@@ -161,7 +161,11 @@ class TopologyReader {
     }
     const options = this.known.options[className];
     if (options !== undefined) {
-      return { class: className, config: this.#config(config, options, where) };
+      const read = this.#config(config, options, where);
+      for (const flag of this.known.flags[className]!) {
+        if (read[flag] === 0 || read[flag] === 1) read[flag] = read[flag] === 1;
+      }
+      return { class: className, config: read };
     }
     const activation = activationLayers[className];
     if (activation === undefined) {
@@ -209,6 +213,10 @@ class TopologyReader {
   #value(name: string, value: unknown, where: string): unknown {
     const table = tableOf(name);
     if (table === undefined) {
+      if (isObject(value) && 'class_name' in value) return this.#layer(this.#checked(value));
+      if (Array.isArray(value) && value.some(isObject)) {
+        return value.map((each) => this.#value(name, each, where));
+      }
       if (name === 'axis' && Array.isArray(value) && value.length === 1) return value[0] as unknown;
       return typeof value === 'string' && name !== 'name' ? toCamelCase(value) : value;
     }

@@ -121,10 +121,25 @@ function toKerasConfig(config: Config, rows: Tables): Config {
   );
 }
 
+/** The layer that an option of a layer around it holds. */
+function asLayer(value: unknown): NetworkLayer | undefined {
+  const plain =
+    isObject(value) && typeof value.toJSON === 'function'
+      ? (value.toJSON as () => unknown)()
+      : value;
+  const isLayer = isObject(plain) && typeof plain.class === 'string' && isObject(plain.config);
+  return isLayer ? (plain as unknown as NetworkLayer) : undefined;
+}
+
 function toKerasValue(name: string, value: unknown, rows: Tables): unknown {
   if (name === 'name' || value === null) return value;
   const table = tableOf(name);
-  if (table === undefined) return typeof value === 'string' ? toSnakeCase(value) : value;
+  if (table === undefined) {
+    if (Array.isArray(value)) return value.map((each) => toKerasValue(name, each, rows));
+    const within = asLayer(value);
+    if (within !== undefined) return plainLayer(within, rows);
+    return typeof value === 'string' ? toSnakeCase(value) : value;
+  }
   const { name: given, ...parameters } = isObject(value) ? value : { name: value };
   const known = rows[table].map((row) => row.name);
   const chosen = findName(String(given), known) ?? String(given);
