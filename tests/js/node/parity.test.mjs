@@ -14,13 +14,14 @@ const certain = oneHot(classes, 3);
 before(() => tf.setBackend('cpu'));
 
 /** The two libraries' models of two inputs, six hidden units and three outputs, with equal weights. */
-function twins(last) {
+function twins(last, rules = {}, tfRules = {}) {
   const ours = tl.sequential({ seed: 11 });
-  ours.add(tl.layers.dense({ units: 6, activation: 'tanh', inputShape: [2] }));
-  ours.add(tl.layers.dense({ units: 3, activation: last }));
+  const biasInitializer = { name: 'constant', value: 0.1 };
+  ours.add(tl.layers.dense({ units: 6, activation: 'tanh', inputShape: [2], biasInitializer, ...rules }));
+  ours.add(tl.layers.dense({ units: 3, activation: last, ...rules }));
   const theirs = tf.sequential();
-  theirs.add(tf.layers.dense({ units: 6, activation: 'tanh', inputShape: [2] }));
-  theirs.add(tf.layers.dense({ units: 3, activation: last }));
+  theirs.add(tf.layers.dense({ units: 6, activation: 'tanh', inputShape: [2], ...tfRules }));
+  theirs.add(tf.layers.dense({ units: 3, activation: last, ...tfRules }));
   theirs.setWeights(ours.getWeights().map((each) => tf.tensor(each.dataSync(), [...each.shape])));
   return [ours, theirs];
 }
@@ -91,6 +92,51 @@ for (const [loss, [last, labels]] of Object.entries(losses)) {
     ours.compile({ loss, optimizer: tl.train.sgd(0.01) });
     theirs.compile({ loss, optimizer: tf.train.sgd(0.01) });
     await expectEqualSteps([ours, theirs], labels);
+  });
+}
+
+const regularizers = {
+  l1: { l1: 0.02 },
+  l2: { l2: 0.05 },
+  l1l2: { l1: 0.01, l2: 0.02 },
+};
+for (const [name, parameters] of Object.entries(regularizers)) {
+  test(`${name} on kernels and biases trains as in TensorFlow.js`, async () => {
+    const rule = { name, ...parameters };
+    const tfRule = tf.regularizers[name](parameters);
+    const [ours, theirs] = twins(
+      'softmax',
+      { kernelRegularizer: rule, biasRegularizer: rule, biasInitializer: 'ones' },
+      { kernelRegularizer: tfRule, biasRegularizer: tfRule },
+    );
+    const loss = 'categoricalCrossentropy';
+    ours.compile({ loss, optimizer: tl.train.sgd(0.05) });
+    theirs.compile({ loss, optimizer: tf.train.sgd(0.05) });
+    await expectEqualSteps([ours, theirs], certain);
+  });
+}
+
+// TensorFlow.js applies a constraint where a weight is written, ours after each update.
+const constraints = {
+  maxNorm: { maxValue: 0.8 },
+  minMaxNorm: { minValue: 0.5, maxValue: 0.9, rate: 0.5 },
+  unitNorm: {},
+  nonNeg: {},
+};
+for (const [name, parameters] of Object.entries(constraints)) {
+  test(`${name} gives the weights of TensorFlow.js`, async () => {
+    const [ours] = twins('linear', { kernelConstraint: { name, ...parameters } });
+    const [free] = twins('linear');
+    for (const model of [ours, free]) {
+      model.compile({ loss: 'mse', optimizer: tl.train.sgd(0.1) });
+      await model.trainOnBatch(examples, certain);
+    }
+    const constraint = tf.constraints[name](parameters);
+    const kernel = free.getWeights()[2];
+    const wanted = constraint.apply(tf.tensor(kernel.dataSync(), [6, 3])).dataSync();
+    ours.getWeights()[2].dataSync().forEach((value, at) => {
+      assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${value}, TensorFlow.js ${wanted[at]}`);
+    });
   });
 }
 
