@@ -1,5 +1,6 @@
 /** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
 
+import type { Final } from './metrics.js';
 import type { Schedule, Schedules } from './schedules.js';
 
 /** A byte offset in the core's memory; 0 is failure. */
@@ -115,6 +116,8 @@ export interface ModuleMetadata {
   threads: boolean;
   entries: EntryPlace[];
   states: BufferPlace[];
+  /** The outputs that are the sums of a metric; absent in programs that are no models. */
+  metrics?: { output: string; name: string; final: Final }[];
 }
 
 /** What lathe_executable_contractions says of one contraction. */
@@ -156,6 +159,10 @@ export interface CompileRequest extends GraphRequest {
   loss?: unknown;
   optimizer?: unknown;
   lossWeights?: unknown;
+  /** For each output. */
+  metrics?: unknown[][];
+  /** Whether train and evaluate take a weight for every row. */
+  rowWeights: boolean;
   labels: ('dense' | 'sparse')[];
   batch: { train: number; evaluate: number; predict: number };
 }

@@ -23,6 +23,7 @@ export interface Training {
   loss?: unknown;
   lossWeights?: unknown;
   optimizer?: unknown;
+  metrics?: unknown[][];
 }
 
 /** What a caller needs of the module; what it does not name stays as it is. */
@@ -32,6 +33,8 @@ export interface Wanted {
   predict?: number;
   /** Of every output, or of all of them. */
   labels?: LabelKind[];
+  /** Whether every row has a weight. */
+  rowWeights?: boolean;
 }
 
 /** What the last compilation cost and gave. */
@@ -60,9 +63,10 @@ export class Compiled implements Tunable {
   #executable: CoreExecutable | undefined;
   #instance: Instance | undefined;
   #request: CompileRequest | undefined;
-  #last: Pick<CompileRequest, 'batch' | 'labels'> = {
+  #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
     labels: ['dense'],
+    rowWeights: false,
   };
   #stats: CompileStats | undefined;
   #revision = 0;
@@ -160,7 +164,7 @@ export class Compiled implements Tunable {
     this.#instance = undefined;
   }
 
-  #fits({ train, evaluate, predict, labels }: Wanted): boolean {
+  #fits({ train, evaluate, predict, labels, rowWeights }: Wanted): boolean {
     const made = this.#request;
     if (made === undefined) return false;
     const { features, worthSplitting, winograd } = engine();
@@ -169,6 +173,7 @@ export class Compiled implements Tunable {
       (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
       (predict ?? made.batch.predict) === made.batch.predict &&
       (labels ?? made.labels).join() === made.labels.join() &&
+      (rowWeights ?? made.rowWeights) === made.rowWeights &&
       features.simd === made.features.simd &&
       features.relaxedSimd === made.features.relaxedSimd &&
       features.wideLanes === made.features.wideLanes &&
@@ -183,6 +188,7 @@ export class Compiled implements Tunable {
     return {
       ...training,
       labels: wanted.labels ?? this.#last.labels,
+      rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
       batch: {
         train: wanted.train ?? train,
         evaluate: wanted.evaluate ?? evaluate,

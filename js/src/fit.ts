@@ -2,9 +2,11 @@
 import { LatheError } from './errors.js';
 import { type Callbacks, History, type Logs } from './history.js';
 import type { Instance, Score } from './instance.js';
+import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
 import { Pacer, type YieldEvery } from './pause.js';
 import { permutation } from './random.js';
 import type { Examples, ModelData } from './rows.js';
+import type { TensorLike } from './tensor.js';
 
 /** Options of `model.fit`. */
 export interface FitArgs {
@@ -20,6 +22,10 @@ export interface FitArgs {
   validationData?: [ModelData, ModelData];
   /** Share of the rows, the last ones, kept for validation instead. Default 0. */
   validationSplit?: number;
+  /** Weight of every row in the loss, [rows]. */
+  sampleWeight?: TensorLike;
+  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
+  classWeight?: Readonly<Record<number, number>>;
   callbacks?: Callbacks | Callbacks[];
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
@@ -37,25 +43,37 @@ export interface Trainee {
   current(): Instance;
 }
 
-/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output. */
-export type Scores = { loss: number; acc: number } & Record<string, number>;
+/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output, its metrics. */
+export type Scores = { loss: number; acc: number } & Record<string, MetricValue>;
 
 /** The numbers of a running epoch. */
 export class Tally {
   #totals: Record<string, number> = {};
+  #sums: Record<string, MetricSums> = {};
   #start = performance.now();
   rows = 0;
 
-  add({ means, rows }: Score): void {
+  add({ means, sums, rows }: Score): void {
     for (const [name, mean] of Object.entries(means)) {
       this.#totals[name] = (this.#totals[name] ?? 0) + mean * rows;
+    }
+    for (const [name, each] of Object.entries(sums)) {
+      const before = this.#sums[name]?.sums ?? [];
+      this.#sums[name] = { ...each, sums: each.sums.map((sum, at) => sum + (before[at] ?? 0)) };
     }
     this.rows += rows;
   }
 
-  get means(): Scores {
+  /** All rows as one batch. */
+  get score(): Score {
     const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);
-    return Object.fromEntries(means) as Scores;
+    return { means: Object.fromEntries(means), sums: this.#sums, rows: this.rows };
+  }
+
+  /** Means, and what the sums make of the metrics. */
+  get scores(): Scores {
+    const metrics = Object.entries(this.#sums).map(([name, sums]) => [name, finalValue(sums)]);
+    return { ...this.score.means, ...Object.fromEntries(metrics) } as Scores;
   }
 
   get imagesPerSecond(): number {
@@ -63,8 +81,15 @@ export class Tally {
   }
 }
 
+/** The scores of one batch. */
+export function scoresOf(score: Score): Scores {
+  const tally = new Tally();
+  tally.add(score);
+  return tally.scores;
+}
+
 /** The scores that a model is to report. */
-export function reported<T extends Readonly<Record<string, number>>>(
+export function reported<T extends Readonly<Record<string, MetricValue>>>(
   { wantsAccuracy }: { wantsAccuracy: boolean },
   means: T,
 ): T {
@@ -148,9 +173,9 @@ async function runEpoch(
     tally.add(score);
     from += count;
     if (callbacks.some((each) => each.onBatchEnd !== undefined)) {
-      const means = reported(model, score.means as Scores);
+      const scores = reported(model, scoresOf(score));
       const { imagesPerSecond } = tally;
-      const logs: Logs = { batch, size: count, ...means, imagesPerSecond };
+      const logs: Logs = { batch, size: count, ...scores, imagesPerSecond };
       for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
     }
     await pacer.at('batch');
@@ -159,8 +184,8 @@ async function runEpoch(
 }
 
 function logsOf(model: Trainee, tally: Tally): Logs {
-  const { means, imagesPerSecond } = tally;
-  return { ...reported(model, means), imagesPerSecond };
+  const { scores, imagesPerSecond } = tally;
+  return { ...reported(model, scores), imagesPerSecond };
 }
 
 async function evaluateLoop(
@@ -175,15 +200,15 @@ async function evaluateLoop(
     tally.add(await instance.scoreAsync('evaluate', data, tally.rows, count));
     await pacer.at('batch');
   }
-  return tally.means;
+  return tally.scores;
 }
 
-/** The scores over all rows, in one go. */
-export function evaluateAll(instance: Instance, data: Examples): Scores {
+/** Counts all rows, in one go. */
+export function evaluateAll(instance: Instance, data: Examples): Tally {
   const tally = new Tally();
   while (tally.rows < data.count) {
     const count = Math.min(instance.batch('evaluate'), data.count - tally.rows);
     tally.add(instance.score('evaluate', data, tally.rows, count));
   }
-  return tally.means;
+  return tally;
 }

@@ -1,4 +1,5 @@
 /** What training reports while it runs and when it ends. */
+import type { MetricValue } from './metrics.js';
 
 /** Numbers about a batch or an epoch. */
 export interface Logs {
@@ -14,8 +15,8 @@ export interface Logs {
   /** Number of the batch in its epoch and its rows; only in onBatchEnd. */
   batch?: number;
   size?: number;
-  /** Of a model with several outputs NAME_loss and NAME_acc. */
-  [score: string]: number | undefined;
+  /** Of a model with several outputs NAME_loss and NAME_acc; the metrics by name. */
+  [score: string]: MetricValue | undefined;
 }
 
 type Awaitable = void | Promise<void>;
@@ -39,7 +40,7 @@ export class History {
   readonly epoch: number[] = [];
   readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
       string,
-      number[]
+      MetricValue[]
     > = { loss: [] };
 
   /** Appends the values of an epoch. */

@@ -13,6 +13,7 @@ export { env, Environment, type FeatureName, type FeatureReport, type SettingNam
 export type { FitArgs, Scores } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
+export type { MetricLike, Metrics, MetricValue } from './metrics.js';
 export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
 export * as io from './io/index.js';
 export { loadLayersModel } from './io/load_layers_model.js';

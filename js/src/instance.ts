@@ -8,6 +8,7 @@ import {
 } from './abi.js';
 import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
+import type { MetricSums } from './metrics.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { Prediction } from './prediction.js';
 import type { Examples, Rows } from './rows.js';
@@ -111,9 +112,13 @@ function windowOn(memory: WebAssembly.Memory, { dtype, shape, offset }: BufferPl
   return new Type(memory.buffer, offset, elementCount(shape));
 }
 
-/** Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc. */
+/**
+ * Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc.
+ * Beside them the sums of the other metrics.
+ */
 export interface Score {
   means: Readonly<Record<string, number>>;
+  sums: Readonly<Record<string, MetricSums>>;
   rows: number;
 }
 
@@ -192,7 +197,7 @@ export class Instance {
     entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
     entry.run();
-    return scoreOf(entry, count);
+    return scoreOf(entry, count, this.metadata);
   }
 
   /** As `score`, without keeping a page waiting for its threads. */
@@ -209,7 +214,7 @@ export class Instance {
     entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
     await entry.runAsync();
-    return scoreOf(entry, count);
+    return scoreOf(entry, count, this.metadata);
   }
 
   /** Predicts every row of x. */
@@ -280,15 +285,21 @@ export class Instance {
   }
 }
 
-function scoreOf(entry: Entry, rows: number): Score {
+function scoreOf(entry: Entry, rows: number, { metrics = [] }: ModuleMetadata): Score {
   const means: Record<string, number> = {};
+  const sums: Record<string, MetricSums> = {};
   for (const [name, values] of entry.outputs) {
+    const metric = metrics.find((each) => each.output === name);
+    if (metric !== undefined) {
+      sums[metric.name] = { final: metric.final, sums: Array.from(values) };
+      continue;
+    }
     const [kind, output] = name.split('/');
     const prefix = output === undefined ? '' : `${output}_`;
     if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
     else means[`${prefix}acc`] = values[0]! / rows;
   }
-  return { means, rows };
+  return { means, sums, rows };
 }
 
 /** Threads that some entry of a module keeps busy. */

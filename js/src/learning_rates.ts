@@ -54,7 +54,10 @@ export const learningRates = {
   },
 
   /** values[i] up to step boundaries[i], inclusive, and the last value after all of them. */
-  piecewiseConstant(boundaries: readonly number[], values: readonly number[]): LearningRateSchedule {
+  piecewiseConstant(
+    boundaries: readonly number[],
+    values: readonly number[],
+  ): LearningRateSchedule {
     if (values.length !== boundaries.length + 1) {
       throw new LatheError(
         `learningRates.piecewiseConstant: ${boundaries.length} boundaries need ` +

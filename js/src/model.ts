@@ -12,6 +12,8 @@ import {
   fitLoop,
   reported,
   type Scores,
+  scoresOf,
+  type Tally,
   type Trainee,
 } from './fit.js';
 import type { LossName, OptimizerConfig } from './generated.js';
@@ -28,6 +30,7 @@ import {
   type WeightHolder,
 } from './layer.js';
 import type { OptimizerLike } from './layers.js';
+import { type Metrics, readMetrics } from './metrics.js';
 import { leaves, type NamedLayer, Network } from './network.js';
 import { type PerOutput, perOutput } from './per_output.js';
 import { randomSeed } from './random.js';
@@ -39,6 +42,8 @@ import {
   labelledOf,
   type ModelData,
   split,
+  weighted,
+  type Weighting,
 } from './rows.js';
 import { type WeightBytes, WeightCopy } from './shared_weights.js';
 import { type Storable, storable, type StoredModel } from './storable.js';
@@ -75,8 +80,11 @@ export interface CompileArgs {
   lossWeights?: PerOutput<number>;
   /** By name, or made by `train`. Without one the model can be evaluated but not trained. */
   optimizer?: OptimizerLike;
-  /** 'accuracy' ('acc'): share of rows whose greatest output is the label's. */
-  metrics?: 'accuracy' | 'acc' | ('accuracy' | 'acc')[];
+  /**
+   * Of all outputs, or of each by its name. 'accuracy' ('acc') is the share of rows whose greatest
+   * output is the label's; logs, history and `evaluate` call the others as they are called here.
+   */
+  metrics?: Metrics;
 }
 
 /**
@@ -102,6 +110,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   #optimizer: OptimizerConfig | undefined;
   #accuracy = false;
   #labels: LabelKind[] | undefined;
+  #rowWeights = false;
   #lastBatch = 0;
   #training = false;
   #disposed = false;
@@ -214,14 +223,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const { outputs } = compiled.summary;
     const losses = perOutput(loss, outputs, null, 'loss');
     const weights = perOutput(lossWeights ?? 1, outputs, 1, 'lossWeights');
-    const unknown = [metrics].flat().find((name) => name !== 'accuracy' && name !== 'acc');
-    if (unknown !== undefined) {
-      throw new LatheError(`compile: unknown metric "${unknown}"; known: accuracy, acc`);
-    }
+    const { accuracy, lists } = readMetrics(metrics, outputs);
     const named = typeof optimizer === 'string' ? { name: optimizer } : optimizer;
     const training = {
       loss: losses,
       ...(lossWeights === undefined ? {} : { lossWeights: weights }),
+      ...(lists.flat().length === 0 ? {} : { metrics: lists }),
     };
     const config = this.#describe();
     if (JSON.stringify(config) !== JSON.stringify(this.#config)) {
@@ -232,7 +239,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     this.#losses = losses;
     this.#lossWeights = lossWeights === undefined ? undefined : weights;
     this.#optimizer = named;
-    this.#accuracy = [metrics].flat().length > 0;
+    this.#accuracy = accuracy;
   }
 
   /** Whether `compile` asked for accuracy. */
@@ -247,7 +254,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     this.#check('fit', true);
     checkFitArgs(args);
-    let data = this.#labelled(x, y, 'fit', true);
+    let data = this.#labelled(x, y, 'fit', true, args);
     let validation: Examples | undefined;
     if (args.validationData !== undefined) {
       const [validationX, validationY] = args.validationData;
@@ -258,10 +265,15 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     } else if (args.validationSplit !== undefined && args.validationSplit > 0) {
       [data, validation] = split(data, args.validationSplit);
     }
+    if (data.weighted && validation !== undefined && !validation.weighted) {
+      validation = weighted(validation, {}, this.#built('fit').summary.outputs, 'fit');
+    }
     const batchSize = Math.min(args.batchSize ?? 32, data.count);
     const labels = this.#kinds(data);
-    this.#module('fit', { train: batchSize, evaluate: args.batchSize ?? 32, labels });
+    const rowWeights = data.weighted === true;
+    this.#module('fit', { train: batchSize, evaluate: args.batchSize ?? 32, labels, rowWeights });
     this.#labels = labels;
+    this.#rowWeights = rowWeights;
     this.#training = true;
     this.stopTraining = false;
     try {
@@ -290,26 +302,35 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   /** The module that `fit` uses for its next batch. */
   current(): Instance {
     this.#push();
-    return this.#module('fit', this.#labels === undefined ? {} : { labels: this.#labels });
+    const rowWeights = this.#rowWeights;
+    return this.#module(
+      'fit',
+      this.#labels === undefined ? {} : { labels: this.#labels, rowWeights },
+    );
   }
 
   /**
    * One step on all rows of x. Resolves with the loss before the step; with the metric accuracy,
    * with [loss, accuracy]; with several outputs, with the sum, the loss of each, the accuracy of each.
    */
-  async trainOnBatch(x: ModelData, y: ModelData): Promise<number | number[]> {
-    const { means } = await this.trainBatch(x, y);
-    const scores = Object.entries(reported(this, means));
+  async trainOnBatch(
+    x: ModelData,
+    y: ModelData,
+    weighting: Weighting = {},
+  ): Promise<number | number[]> {
+    const scores = Object.entries(
+      reported(this, scoresOf(await this.trainBatch(x, y, weighting))),
+    ).filter((each): each is [string, number] => typeof each[1] === 'number');
     const rank = (name: string) => (name === 'loss' ? 0 : name.endsWith('loss') ? 1 : 2);
     const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value);
     return values.length === 1 ? values[0]! : values;
   }
 
   /** @internal One step; gives the scores by name and the rows they are of. */
-  async trainBatch(x: ModelData, y: ModelData): Promise<Score> {
+  async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     this.#check('trainOnBatch', true);
-    const data = this.#labelled(x, y, 'trainOnBatch', true);
-    const instance = this.#trainModule(data.count, this.#kinds(data));
+    const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
+    const instance = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
     const score = await instance.scoreAsync('train', data, 0, data.count);
     this.#push();
     return score;
@@ -320,11 +341,17 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
    * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
    * at hand.
    */
-  evaluate(x: ModelData, y: ModelData, { batchSize }: { batchSize?: number } = {}): Scores {
-    if (batchSize !== undefined) checkCount('evaluate: batchSize', batchSize);
-    const data = this.#labelled(x, y, 'evaluate');
-    const labels = this.#kinds(data);
-    return evaluateAll(this.#module('evaluate', { evaluate: batchSize, labels }), data);
+  evaluate(
+    x: ModelData,
+    y: ModelData,
+    { batchSize, ...weighting }: { batchSize?: number } & Weighting = {},
+  ): Scores {
+    return this.#evaluated(x, y, batchSize, weighting).scores;
+  }
+
+  /** @internal As `evaluate`, before the sums of its metrics become numbers. */
+  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score {
+    return this.#evaluated(x, y, batchSize, {}).score;
   }
 
   /**
@@ -539,14 +566,36 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     return this.#compiled;
   }
 
-  #labelled(x: ModelData, y: ModelData, where: string, trains = false): Examples {
+  #evaluated(
+    x: ModelData,
+    y: ModelData,
+    batchSize: number | undefined,
+    weighting: Weighting,
+  ): Tally {
+    if (batchSize !== undefined) checkCount('evaluate: batchSize', batchSize);
+    const data = this.#labelled(x, y, 'evaluate', false, weighting);
+    const rowWeights = data.weighted === true;
+    const wanted = { evaluate: batchSize, labels: this.#kinds(data), rowWeights };
+    return evaluateAll(this.#module('evaluate', wanted), data);
+  }
+
+  #labelled(
+    x: ModelData,
+    y: ModelData,
+    where: string,
+    trains = false,
+    weighting: Weighting = {},
+  ): Examples {
     const { summary } = this.#built(where);
     const losses = this.#losses;
     if (losses === undefined) throw new LatheError(`${where}: call compile first`);
     if (trains && this.#optimizer === undefined)
       throw new LatheError(`${where}: compile with an optimizer first`);
     const targets = summary.outputs.filter((_, at) => losses[at] !== null);
-    return labelledOf({ x, y }, summary, targets, where);
+    const data = labelledOf({ x, y }, summary, targets, where);
+    const { sampleWeight, classWeight } = weighting;
+    const isWeighted = sampleWeight !== undefined || classWeight !== undefined;
+    return isWeighted ? weighted(data, weighting, summary.outputs, where) : data;
   }
 
   /** The kinds of labels of all outputs; it does not matter for one without a loss. */
@@ -556,11 +605,14 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   }
 
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
-  #trainModule(count: number, labels: LabelKind[]): Instance {
+  #trainModule(count: number, labels: LabelKind[], rowWeights: boolean): Instance {
     const { trainBatch } = this.#built('trainOnBatch');
     const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
     this.#lastBatch = count;
-    return this.#module('trainOnBatch', stays ? { labels } : { labels, train: count });
+    return this.#module(
+      'trainOnBatch',
+      stays ? { labels, rowWeights } : { labels, rowWeights, train: count },
+    );
   }
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {

@@ -24,6 +24,54 @@ export interface Examples {
   rows: ReadonlyMap<string, Rows>;
   /** Of the labels, in the order of the outputs that have a loss. */
   kinds: LabelKind[];
+  /** Whether the rows have weights. */
+  weighted?: boolean;
+}
+
+/** Weights of rows in the loss. */
+export interface Weighting {
+  sampleWeight?: TensorLike | undefined;
+  classWeight?: Readonly<Record<number, number>> | undefined;
+}
+
+/**
+ * The same examples with a weight for each row at every output. Errors: another number of weights,
+ * one that is negative or no number, class weights for labels that are no classes.
+ */
+export function weighted(
+  data: Examples,
+  { sampleWeight, classWeight }: Weighting,
+  outputs: readonly Port[],
+  where: string,
+): Examples {
+  const given = sampleWeight === undefined ? undefined : tensor(sampleWeight, undefined, 'float32');
+  if (given !== undefined && given.size !== data.count) {
+    throw new LatheError(`${where}: ${data.count} rows, but sampleWeight has ${given.size}`);
+  }
+  const ofRows = given?.dataSync();
+  const wrong = [...(ofRows ?? []), ...Object.values(classWeight ?? {})].find((w) => !(w >= 0));
+  if (wrong !== undefined) throw new LatheError(`${where}: the weight ${wrong} must be at least 0`);
+  const rows = new Map(data.rows);
+  for (const port of outputs) {
+    const labels = data.rows.get(entryName('y', port, outputs)) as LabelRows | undefined;
+    if (labels === undefined) continue;
+    const values = Float32Array.from(
+      { length: data.count },
+      (_, row) =>
+        (ofRows?.[row] ?? 1) *
+        (classWeight === undefined ? 1 : (classWeight[classOf(labels, row, where)] ?? 1)),
+    );
+    const name = outputs.length === 1 ? 'weights' : `weights/${port.name}`;
+    rows.set(name, { data: values, count: data.count, width: 1 });
+  }
+  return { ...data, rows, weighted: true };
+}
+
+function classOf({ data, width, kind }: LabelRows, row: number, where: string): number {
+  if (kind === 'sparse' && width === 1) return data[row]!;
+  const own = data.subarray(row * width, (row + 1) * width);
+  if (kind === 'sparse') throw new LatheError(`${where}: classWeight needs one class for each row`);
+  return width === 1 ? Math.round(own[0]!) : own.indexOf(Math.max(...own));
 }
 
 /** Values for one input or output, or for several: in their order, or by name. */

@@ -1,11 +1,10 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../errors.js';
-import { checkCount, reported, type Scores, Tally } from '../fit.js';
+import { checkCount, reported, type Scores, scoresOf, Tally } from '../fit.js';
 import type { Score } from '../instance.js';
 import { type Callbacks, History, type Logs } from '../history.js';
 import { Pacer, type YieldEvery } from '../pause.js';
 import type { ModelData } from '../rows.js';
-import { Tensor } from '../tensor.js';
 import type { Dataset } from './dataset.js';
 
 /** One batch: features and labels. */
@@ -50,6 +49,7 @@ export interface BatchTrainee {
   readonly wantsAccuracy: boolean;
   trainBatch(x: ModelData, y: ModelData): Promise<Score>;
   evaluate(x: ModelData, y: ModelData, args?: { batchSize?: number }): Scores;
+  evaluateBatch(x: ModelData, y: ModelData): Score;
 }
 
 /** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
@@ -90,7 +90,7 @@ export async function fitDataset(
       if (tally.rows === 0) break;
       model.epochsTrained += 1;
       const logs: Logs = {
-        ...reported(model, tally.means),
+        ...reported(model, tally.scores),
         imagesPerSecond: tally.imagesPerSecond,
       };
       if (args.validationData !== undefined && !stopped()) {
@@ -181,18 +181,10 @@ async function trainBatch(
   const logs: Logs = {
     batch,
     size: score.rows,
-    ...(reported(model, score.means) as Scores),
+    ...reported(model, scoresOf(score)),
     imagesPerSecond,
   };
   for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
-}
-
-/** Rows of a batch: of its first tensor, if a model of several inputs has several. */
-function rowsOf(xs: ModelData): number {
-  if (xs instanceof Tensor) return xs.shape[0]!;
-  const isArray = Array.isArray(xs) || ArrayBuffer.isView(xs);
-  const [first] = isArray ? (xs as unknown[]) : Object.values(xs as object);
-  return first instanceof Tensor ? first.shape[0]! : (xs as unknown[]).length;
 }
 
 async function validate(
@@ -220,13 +212,12 @@ async function evaluateBatches(
     for (let count = 0; count < batches; ++count) {
       const batch = await walk.next('evaluateDataset');
       if (batch === undefined) break;
-      const means = model.evaluate(batch.xs, batch.ys);
-      tally.add({ means, rows: rowsOf(batch.xs) });
+      tally.add(model.evaluateBatch(batch.xs, batch.ys));
       await pacer.at('batch');
     }
   } finally {
     await walk.close();
   }
   if (tally.rows === 0) throw new LatheError('evaluateDataset: the dataset has no batches');
-  return tally.means;
+  return tally.scores;
 }

@@ -68,7 +68,7 @@ test('compile', () => {
   refuses(() => model.compile({ optimizer: 'sgd' }), 'compile: a loss is needed');
   refuses(
     () => model.compile({ loss, optimizer: 'sgd', metrics: ['f1'] }),
-    /unknown metric "f1"; known: accuracy, acc/,
+    /unknown metric "f1"; known: accuracy, binaryAccuracy/,
   );
   refuses(() => model.setLearningRate(-0.1), /must be a finite number ≥ 0, got -0.1/);
 });

@@ -75,7 +75,10 @@ async function expectSame(inputShape, layers, x, { trains = true } = {}) {
 }
 
 /** A layer with weights before the one in question shows the gradient of its input. */
-const behind = (channels, layers) => [['dense', { units: channels, activation: 'tanh' }], ...layers];
+const behind = (channels, layers) => [
+  ['dense', { units: channels, activation: 'tanh' }],
+  ...layers,
+];
 
 const picture = [6, 5, 3];
 const volume = [4, 5, 4, 2];
@@ -91,7 +94,9 @@ const cases = {
   'conv1d, strides': [sequence, behind(3, [['conv1d', { filters: 2, kernelSize: 2, strides: 2 }]])],
   conv2d: [
     picture,
-    behind(3, [['conv2d', { filters: 4, kernelSize: [3, 2], padding: 'same', activation: 'relu' }]]),
+    behind(3, [
+      ['conv2d', { filters: 4, kernelSize: [3, 2], padding: 'same', activation: 'relu' }],
+    ]),
   ],
   'conv2d, strides': [
     picture,
@@ -103,8 +108,14 @@ const cases = {
     cannotTrain,
   ],
   conv3d: [volume, behind(2, [['conv3d', { filters: 3, kernelSize: 2, padding: 'same' }]])],
-  'conv3d, strides': [volume, behind(2, [['conv3d', { filters: 2, kernelSize: [1, 3, 2], strides: 2 }]])],
-  conv2dTranspose: [picture, behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 3, strides: 2 }]])],
+  'conv3d, strides': [
+    volume,
+    behind(2, [['conv3d', { filters: 2, kernelSize: [1, 3, 2], strides: 2 }]]),
+  ],
+  conv2dTranspose: [
+    picture,
+    behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 3, strides: 2 }]]),
+  ],
   'conv2dTranspose, same': [
     picture,
     behind(3, [['conv2dTranspose', { filters: 2, kernelSize: 3, strides: 2, padding: 'same' }]]),
@@ -118,10 +129,15 @@ const cases = {
     behind(2, [['conv3dTranspose', { filters: 2, kernelSize: 2, strides: 2 }]]),
     cannotTrain,
   ],
-  depthwiseConv2d: [picture, behind(3, [['depthwiseConv2d', { kernelSize: 3, depthMultiplier: 2 }]])],
+  depthwiseConv2d: [
+    picture,
+    behind(3, [['depthwiseConv2d', { kernelSize: 3, depthMultiplier: 2 }]]),
+  ],
   separableConv2d: [
     picture,
-    behind(3, [['separableConv2d', { filters: 4, kernelSize: 3, depthMultiplier: 2, padding: 'same' }]]),
+    behind(3, [
+      ['separableConv2d', { filters: 4, kernelSize: 3, depthMultiplier: 2, padding: 'same' }],
+    ]),
   ],
   maxPooling1d: [sequence, behind(3, [['maxPooling1d', { poolSize: 3, strides: 2 }]])],
   maxPooling2d: [picture, behind(3, [['maxPooling2d', { padding: 'same' }]])],
@@ -135,14 +151,59 @@ const cases = {
   globalAveragePooling2d: [picture, behind(3, [['globalAveragePooling2d', {}]])],
   batchNormalization: [picture, behind(3, [['batchNormalization', { momentum: 0.9 }]])],
   layerNormalization: [sequence, behind(3, [['layerNormalization', {}]])],
-  'layerNormalization over two axes': [sequence, behind(3, [['layerNormalization', { axis: [1, 2] }]])],
-  reshape: [picture, behind(3, [['reshape', { targetShape: [10, 9] }], ['dense', { units: 2 }]])],
-  permute: [sequence, behind(3, [['permute', { dims: [2, 1] }], ['dense', { units: 2 }]])],
+  'layerNormalization over two axes': [
+    sequence,
+    behind(3, [['layerNormalization', { axis: [1, 2] }]]),
+  ],
+  reshape: [
+    picture,
+    behind(3, [
+      ['reshape', { targetShape: [10, 9] }],
+      ['dense', { units: 2 }],
+    ]),
+  ],
+  permute: [
+    sequence,
+    behind(3, [
+      ['permute', { dims: [2, 1] }],
+      ['dense', { units: 2 }],
+    ]),
+  ],
   repeatVector: [[4], behind(4, [['repeatVector', { n: 3 }]])],
-  zeroPadding2d: [picture, behind(3, [['zeroPadding2d', { padding: [[1, 0], [2, 1]] }]])],
-  cropping2D: [picture, behind(3, [['cropping2D', { cropping: [[1, 0], [2, 1]] }]])],
+  zeroPadding2d: [
+    picture,
+    behind(3, [
+      [
+        'zeroPadding2d',
+        {
+          padding: [
+            [1, 0],
+            [2, 1],
+          ],
+        },
+      ],
+    ]),
+  ],
+  cropping2D: [
+    picture,
+    behind(3, [
+      [
+        'cropping2D',
+        {
+          cropping: [
+            [1, 0],
+            [2, 1],
+          ],
+        },
+      ],
+    ]),
+  ],
   'upSampling2d, nearest': [picture, behind(3, [['upSampling2d', { size: [2, 3] }]]), cannotTrain],
-  'upSampling2d, bilinear': [picture, behind(3, [['upSampling2d', { interpolation: 'bilinear' }]]), cannotTrain],
+  'upSampling2d, bilinear': [
+    picture,
+    behind(3, [['upSampling2d', { interpolation: 'bilinear' }]]),
+    cannotTrain,
+  ],
   reLU: [picture, behind(3, [['reLU', { maxValue: 0.3 }]])],
   leakyReLU: [picture, behind(3, [['leakyReLU', { alpha: 0.1 }]])],
   prelu: [picture, behind(3, [['prelu', { sharedAxes: [1, 2] }]])],
@@ -252,8 +313,7 @@ for (const name of ['add', 'multiply', 'average', 'maximum', 'minimum', 'concate
 }
 test('concatenate along the steps as in TensorFlow.js', () =>
   expectSameMerge('concatenate', { axis: 1 }, [sequence, [4, 3]]));
-test('dot of vectors as in TensorFlow.js', () =>
-  expectSameMerge('dot', { axes: -1 }, [[4], [5]]));
+test('dot of vectors as in TensorFlow.js', () => expectSameMerge('dot', { axes: -1 }, [[4], [5]]));
 test('dot of vectors, normalized, as in TensorFlow.js', () =>
   expectSameMerge('dot', { axes: -1, normalize: true }, [[4], [5]]));
 test('dot of matrices as in TensorFlow.js', () =>
@@ -264,7 +324,9 @@ function attention(query, value, weights, { heads, dim, causal = false }) {
   const [wq, bq, wk, bk, wv, bv, wo, bo] = weights.map((each) => each.arraySync());
   const project = (x, kernel, bias, head) =>
     x.map((row) =>
-      bias[head].map((b, i) => row.reduce((total, each, c) => total + each * kernel[c][head][i], b)),
+      bias[head].map((b, i) =>
+        row.reduce((total, each, c) => total + each * kernel[c][head][i], b),
+      ),
     );
   return query.map((q, t) => {
     const result = [...bo];
@@ -273,7 +335,9 @@ function attention(query, value, weights, { heads, dim, causal = false }) {
       const keys = project(value, wk, bk, head);
       const values = project(value, wv, bv, head);
       const scores = keys.map((key, s) =>
-        causal && s > t ? 0 : Math.exp(key.reduce((sum, k, i) => sum + k * own[i], 0) / Math.sqrt(dim)),
+        causal && s > t
+          ? 0
+          : Math.exp(key.reduce((sum, k, i) => sum + k * own[i], 0) / Math.sqrt(dim)),
       );
       const total = scores.reduce((a, b) => a + b);
       for (let i = 0; i < dim; ++i) {
@@ -306,7 +370,8 @@ for (const useCausalMask of [false, true]) {
 
 test('a channels-first picture is refused with the way out', () => {
   refuses(
-    () => chain(tl, picture, [['conv2d', { filters: 2, kernelSize: 2, dataFormat: 'channelsFirst' }]]),
+    () =>
+      chain(tl, picture, [['conv2d', { filters: 2, kernelSize: 2, dataFormat: 'channelsFirst' }]]),
     /dataFormat must be "channelsLast", got "channelsFirst"; put a Permute layer before/,
   );
 });
@@ -314,7 +379,11 @@ test('a channels-first picture is refused with the way out', () => {
 test('what does not fit names the layer, the option and the shapes', () => {
   const wrong = {
     'kernelSize must be a positive integer': [sequence, 'conv1d', { filters: 2, kernelSize: 0 }],
-    'takes examples of shape \\[steps, channels\\], got \\[6,5,3\\]': [picture, 'conv1d', { filters: 2, kernelSize: 2 }],
+    'takes examples of shape \\[steps, channels\\], got \\[6,5,3\\]': [
+      picture,
+      'conv1d',
+      { filters: 2, kernelSize: 2 },
+    ],
     'dims \\[1,1\\] must name each of the axes 1 to 2': [sequence, 'permute', { dims: [1, 1] }],
     'leaves nothing of \\[6,5,3\\]': [picture, 'cropping2D', { cropping: 3 }],
     'inputDim: must be a positive integer': [[4], 'embedding', { inputDim: 0, outputDim: 2 }],

@@ -17,7 +17,9 @@ before(() => tf.setBackend('cpu'));
 function twins(last, rules = {}, tfRules = {}) {
   const ours = tl.sequential({ seed: 11 });
   const biasInitializer = { name: 'constant', value: 0.1 };
-  ours.add(tl.layers.dense({ units: 6, activation: 'tanh', inputShape: [2], biasInitializer, ...rules }));
+  ours.add(
+    tl.layers.dense({ units: 6, activation: 'tanh', inputShape: [2], biasInitializer, ...rules }),
+  );
   ours.add(tl.layers.dense({ units: 3, activation: last, ...rules }));
   const theirs = tf.sequential();
   theirs.add(tf.layers.dense({ units: 6, activation: 'tanh', inputShape: [2], ...tfRules }));
@@ -134,9 +136,12 @@ for (const [name, parameters] of Object.entries(constraints)) {
     const constraint = tf.constraints[name](parameters);
     const kernel = free.getWeights()[2];
     const wanted = constraint.apply(tf.tensor(kernel.dataSync(), [6, 3])).dataSync();
-    ours.getWeights()[2].dataSync().forEach((value, at) => {
-      assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${value}, TensorFlow.js ${wanted[at]}`);
-    });
+    ours
+      .getWeights()[2]
+      .dataSync()
+      .forEach((value, at) => {
+        assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${value}, TensorFlow.js ${wanted[at]}`);
+      });
   });
 }
 
