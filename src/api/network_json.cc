@@ -59,13 +59,15 @@ class ConfigReader {
 };
 
 template <class Options>
-Result<Options> parse_config(const Json* json, const std::string& path) {
+Result<nn::LayerPtr> read_layer(nn::LayerPtr (*make)(Options), const Json* json,
+                                const std::string& path) {
   Options options;
-  if (json == nullptr) return options;
-  ConfigReader reader(*json, path);
-  nn::visit_options(options, reader);
-  TRY(reader.finish());
-  return options;
+  if (json != nullptr) {
+    ConfigReader reader(*json, path);
+    nn::visit_options(options, reader);
+    TRY(reader.finish());
+  }
+  return make(std::move(options));
 }
 
 // What an input reads: a layer or input of the model, which of its calls, which output of that.
@@ -117,11 +119,8 @@ Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config
     ASSIGN_OR_RETURN(ParsedModel inner, parse_network(*config, path));
     return nn::as_layer(std::move(inner.model), inner.trainable);
   }
-#define LAYER(class_, function_, ...)                                                \
-  if (class_name == #class_) {                                                       \
-    ASSIGN_OR_RETURN(auto options, parse_config<nn::class_##Options>(config, path)); \
-    return nn::function_(std::move(options));                                        \
-  }
+#define LAYER(class_, function_, ...) \
+  if (class_name == #class_) return read_layer<nn::class_##Options>(nn::function_, config, path);
 #include "nn/tables.def"
   return fail(nn::unknown_name("layer class", class_name, nn::layer_classes()));
 }

@@ -178,6 +178,12 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
 
 }  // namespace
 
+Choice::Choice(const Choice&) = default;
+Choice::Choice(Choice&&) noexcept = default;
+Choice& Choice::operator=(const Choice&) = default;
+Choice& Choice::operator=(Choice&&) noexcept = default;
+Choice::~Choice() = default;
+
 std::span<const Row> activations() { return kActivations; }
 std::span<const Row> losses() { return kLosses; }
 std::span<const Row> metrics() { return kMetrics; }

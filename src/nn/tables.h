@@ -34,6 +34,12 @@ struct Choice {
   Choice(const char* text) : name(text) {}
   Choice(std::string text, std::vector<std::pair<std::string, Setting>> values = {})
       : name(std::move(text)), parameters(std::move(values)) {}
+  // Out of line: every struct of layer options holds several.
+  Choice(const Choice&);
+  Choice(Choice&&) noexcept;
+  Choice& operator=(const Choice&);
+  Choice& operator=(Choice&&) noexcept;
+  ~Choice();
   bool empty() const { return name.empty(); }
 };
 
