@@ -18,6 +18,8 @@ namespace {
 
 // Recomputing up to this many simple operations costs less than a trip through memory.
 constexpr int kCheap = 4;
+// Nodes of an expression above which its parts are held in registers.
+constexpr int kMostNodes = 256;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
@@ -71,6 +73,8 @@ class Fuser {
     fusion_.stored.assign(graph.nodes.size(), false);
     fusion_.in_place.assign(graph.updates.size(), false);
     fusion_.dear.assign(graph.nodes.size(), false);
+    fusion_.unfolds.assign(graph.nodes.size(), false);
+    size_.assign(graph.nodes.size(), 0);
     fusion_.pass.assign(graph.nodes.size(), 0);
     fusion_.last_pass.assign(graph.nodes.size(), 0);
     fusion_.scratch.assign(graph.nodes.size(), false);
@@ -140,8 +144,12 @@ class Fuser {
       if (n.kind == Kind::Reindex && !always_inside(graph_, n)) cost += kGuards;
       visit_operands(n, [&](Value operand) { cost += cost_[operand.id]; });
       const Value value{static_cast<int32_t>(id)};
-      fusion_.dear[id] = cost > kCheap && is_multiplied(value);
+      int size = 1;
+      visit_operands(n, [&](Value operand) { size += size_[operand.id]; });
+      fusion_.unfolds[id] = size > kMostNodes && is_multiplied(value);
+      fusion_.dear[id] = fusion_.unfolds[id] || (cost > kCheap && is_multiplied(value));
       cost_[id] = needs_buffer(value) ? 0 : cost;
+      size_[id] = required_[id] || fusion_.unfolds[id] ? 1 : std::min(size, 2 * kMostNodes);
     }
   }
 
@@ -508,6 +516,7 @@ class Fuser {
   std::vector<bool> required_;   // in memory, by whatever reads it from there
   std::vector<bool> updates_;    // is what a state becomes
   std::vector<int> cost_;        // of recomputing the node where it is used
+  std::vector<int> size_;        // nodes of the expression that it is spelled as
   std::vector<int> last_group_;  // the latest group that the node's expression reads
   std::vector<Reach> reach_;     // how it does so
 };

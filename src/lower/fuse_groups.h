@@ -28,6 +28,8 @@ struct Fusion {
   std::vector<bool> stored;    // by node: has a buffer of its own
   std::vector<bool> in_place;  // by update: the group writes straight into the state's buffer
   std::vector<bool> dear;  // by node: not to be computed twice, so held in a register if not stored
+  // By node: dear, and what uses it would grow beyond bounds if it were spelled where it is used.
+  std::vector<bool> unfolds;
   // By node of a group with passes: what has the shape of a row is computed in this pass; what has
   // one element for each row is known before it.
   std::vector<int> pass;

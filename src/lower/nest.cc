@@ -183,10 +183,10 @@ std::vector<Stmt> Nest::store_members(const Group& group, const Index& index, co
   std::vector<Value> held;
   for (Value member : group.members) {
     const bool stored = fusion.stored[member.id];
-    if (!stored && (!fusion.dear[member.id] || stores == 1)) continue;
+    if (!stored && !(stores > 1 ? fusion.dear : fusion.unfolds)[member.id]) continue;
     const auto bound = bound_.find(member);
     ExprId expr = bound != bound_.end() ? bound->second : computed(member, index);
-    if (stores > 1) {
+    if (stores > 1 || !stored) {
       const BufferRef temporary = kernel_.add_register("t", node(member).dtype, width);
       body.push_back(loop::store(temporary, lane, expr));
       expr = exprs_.load(temporary, node(member).dtype, lane);

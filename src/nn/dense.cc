@@ -8,7 +8,8 @@ namespace {
 class Dense final : public UnaryLayer {
  public:
   explicit Dense(DenseOptions options)
-      : UnaryLayer(options, options.activation, options.activity_regularizer), options_(std::move(options)) {}
+      : UnaryLayer(options, options.activation, options.activity_regularizer),
+        options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "Dense"; }
 

@@ -1,5 +1,6 @@
-// The layers that disturb their input while a model trains and are nothing otherwise. The noise is a
-// function of the layer's seed, or else the model's, of the layer's name and of the training step.
+// The layers that disturb their input while a model trains and are nothing otherwise. The noise is
+// a function of the layer's seed, or else the model's, of the layer's name and of the training
+// step.
 #pragma once
 
 #include "nn/spatial.h"

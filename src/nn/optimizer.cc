@@ -248,9 +248,8 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
           builder.state(slot_name(slot.name, variable.name), DType::F32, variable.shape));
     }
     apply(optimizer.kind, step);
-    builder.update(weight, variable.constraint
-                               ? constrained(*variable.constraint, step.new_weight)
-                               : step.new_weight);
+    builder.update(weight, variable.constraint ? constrained(*variable.constraint, step.new_weight)
+                                               : step.new_weight);
     for (size_t k = 0; k < step.slots.size(); ++k) builder.update(step.slots[k], step.new_slots[k]);
   }
   for (size_t i = 0; i < powers.size(); ++i) {

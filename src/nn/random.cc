@@ -44,8 +44,7 @@ uint64_t hash(std::string_view text) {
 }
 
 RandomStream::RandomStream(uint64_t seed, std::string_view name)
-    : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)},
-      stream_(hash(name)) {}
+    : key_{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)}, stream_(hash(name)) {}
 
 uint32_t RandomStream::bits(uint64_t index) {
   if (const uint64_t block = index / 4; block != block_index_) {

@@ -99,8 +99,7 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
     const ModelValue value = model.outputs()[output].value;
     const std::string where = concat("the ", model.spelled(value));
     const Chosen<ActivationKind>* activation = model.last_activation(output);
-    const ActivationKind last =
-        activation == nullptr ? ActivationKind::Linear : activation->kind;
+    const ActivationKind last = activation == nullptr ? ActivationKind::Linear : activation->kind;
     ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
     if (!options.metrics.empty()) {
       const auto& choices = options.metrics[options.metrics.size() == 1 ? 0 : output];
@@ -249,7 +248,10 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
-  Trace trace{.trains = trains, .seed = model.seed(), .present = trains ? present : Tensor{}, .watches = plan.check_numerics};
+  Trace trace{.trains = trains,
+              .seed = model.seed(),
+              .present = trains ? present : Tensor{},
+              .watches = plan.check_numerics};
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
   add_penalties(builder, model, trace);
   const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
@@ -290,8 +292,7 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   return program;
 }
 
-Result<std::vector<MetricPlace>> metric_places(const Model& model,
-                                              const TrainingOptions& options) {
+Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options) {
   ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<MetricPlace> places;
   for (const Target& target : plan.targets) {

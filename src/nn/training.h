@@ -43,7 +43,8 @@ struct TrainingOptions {
   bool check_numerics = false;  // whether to look for numbers that are not finite
 };
 
-// Where the sums of a metric are: the output "metric/NAME", of several outputs "metric/OUTPUT/NAME".
+// Where the sums of a metric are: the output "metric/NAME", of several outputs
+// "metric/OUTPUT/NAME".
 struct MetricPlace {
   std::string output;  // of the entries
   std::string name;    // as logs call it: "acc", of several outputs "OUTPUT_acc"

@@ -68,9 +68,7 @@ bool read_seed(std::string_view what, Tensor seed, RandomKey& key) {
                          scalar::text(seed.dtype()), bracketed(seed.shape())));
     return false;
   }
-  const auto word = [&](int64_t at) {
-    return builder.reshape(slice(seed, {at}, Shape{1}), {});
-  };
+  const auto word = [&](int64_t at) { return builder.reshape(slice(seed, {at}, Shape{1}), {}); };
   key.seed = is_pair ? word(0) : seed;
   key.stream = is_pair ? word(1) : integer(builder, 0);
   key.step = integer(builder, 0);

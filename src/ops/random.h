@@ -24,8 +24,8 @@ WordPair threefry(WordPair key, WordPair counter);
 
 // [0, 1), multiples of 2^-24. Shapes are copied: that of a tensor moves while its graph grows.
 Tensor uniform_numbers(const RandomKey& key, Shape shape);
-// Mean 0, deviation 1, at most 5.3 from 0; by the quantile of algorithm AS 241 (Wichura 1988), error
-// about 1e-6. Truncated ones lie within 2 deviations of the law that they are cut from.
+// Mean 0, deviation 1, at most 5.3 from 0; by the quantile of algorithm AS 241 (Wichura 1988),
+// error about 1e-6. Truncated ones lie within 2 deviations of the law that they are cut from.
 Tensor normal_numbers(const RandomKey& key, Shape shape);
 Tensor truncated_numbers(const RandomKey& key, Shape shape);
 

@@ -204,3 +204,24 @@ test('plain SIMD, relaxed SIMD where there is some, and no SIMD train alike', as
     other.forEach((weight, at) => assert.ok(largestDifference(weight, results[0][at]) < 1e-4));
   }
 });
+
+test('noise is in training only, and masks follow the seed', async () => {
+  const trained = async (seed, rate) => {
+    const model = tl.sequential({ seed });
+    model.add(tl.layers.dense({ units: 32, activation: 'relu', inputShape: [2] }));
+    model.add(tl.layers.dropout({ rate }));
+    model.add(tl.layers.gaussianNoise({ stddev: 0.1 }));
+    model.add(tl.layers.dense({ units: 3, activation: 'softmax' }));
+    model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam' });
+    const [x, y] = blobs(30);
+    const { history } = await model.fit(x, y, { epochs: 4, batchSize: 10 });
+    const sure = model.predict(x).dataSync();
+    assert.deepEqual(model.predict(x).dataSync(), sure);
+    model.dispose();
+    return history.loss;
+  };
+  const losses = await trained(5, 0.5);
+  assert.deepEqual(await trained(5, 0.5), losses);
+  assert.notDeepEqual(await trained(5, 0), losses);
+  assert.ok(losses.every(Number.isFinite));
+});

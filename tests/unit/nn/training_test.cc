@@ -316,9 +316,9 @@ Machine regularised(DenseOptions options, const Choice& optimizer) {
   options.name = "w";
   Sequential model;
   model.add(dense(options));
-  Machine machine(model, {.loss = "mse",
-                          .optimizer = optimizer,
-                          .batch = {.train = 2, .evaluate = 2, .predict = 1}});
+  Machine machine(
+      model,
+      {.loss = "mse", .optimizer = optimizer, .batch = {.train = 2, .evaluate = 2, .predict = 1}});
   machine.states["w/kernel"] = {2, -3};
   machine.states["w/bias"] = {0.5f};
   return machine;

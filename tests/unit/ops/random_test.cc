@@ -116,9 +116,8 @@ TEST(Random, OtherSeedsGiveOtherNumbers) {
 }
 
 TEST(RandomErrors, NameTheSeed) {
-  EXPECT_EQ(message_of([](Builder& b) {
-              return random_normal(b.input("s", DType::F32, {3}), {8}, 0, 1);
-            }),
+  EXPECT_EQ(message_of(
+                [](Builder& b) { return random_normal(b.input("s", DType::F32, {3}), {8}, 0, 1); }),
             "random_normal: the seed must be i32 of shape [] or [2], not f32[3]");
 }
 
