@@ -35,7 +35,8 @@ export {
   scheduleLearningRate,
 } from './learning_rates.js';
 export { ready } from './load.js';
-export { type CompileArgs, LayersModel, model, type ModelArgs } from './model.js';
+export { LayersModel, model } from './model.js';
+export type { CompileArgs, ModelArgs } from './model_args.js';
 export type { YieldEvery } from './pause.js';
 export { describe, memory, type MemoryCounts } from './program.js';
 export { moduleText } from './text.js';

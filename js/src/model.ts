@@ -26,13 +26,19 @@ import {
   Layer,
   type LayerConfig,
   type SymbolicShape,
-  SymbolicTensor,
+  type SymbolicTensor,
   type WeightHolder,
 } from './layer.js';
-import type { OptimizerLike } from './layers.js';
-import { type Metrics, readMetrics } from './metrics.js';
+import { readMetrics } from './metrics.js';
+import {
+  type CompileArgs,
+  type ModelArgs,
+  shapesOf,
+  type Structure,
+  tensorsOf,
+} from './model_args.js';
 import { leaves, type NamedLayer, Network } from './network.js';
-import { type PerOutput, perOutput } from './per_output.js';
+import { perOutput } from './per_output.js';
 import { randomSeed } from './random.js';
 import {
   entryName,
@@ -52,40 +58,6 @@ import { moduleText } from './text.js';
 import { hostDTypes, Tensor, type TensorLike } from './tensor.js';
 import { type Tunable, tunable } from './tune.js';
 import { readWeights, writeWeights } from './weights.js';
-
-/** Arguments of `model`. */
-export interface ModelArgs {
-  inputs: SymbolicTensor | readonly SymbolicTensor[];
-  outputs: SymbolicTensor | readonly SymbolicTensor[];
-  /** Default: model. */
-  name?: string;
-  /** Decides first weights and shuffling. Default: another one every time. */
-  seed?: number;
-}
-
-/** The layers of a model and how they are connected. */
-export interface Structure {
-  readonly layers: readonly NamedLayer[];
-  readonly inputs: readonly SymbolicTensor[];
-  readonly outputs: readonly SymbolicTensor[];
-  /** As the core reads it; frozen: no layer learns. */
-  describe(frozen: boolean): Omit<ModelConfig, 'name' | 'seed'>;
-}
-
-/** Arguments of `model.compile`. */
-export interface CompileArgs {
-  /** An output may have none, if others have: null, or no entry for its name. */
-  loss: PerOutput<LossName | null>;
-  /** What the loss of each output is multiplied by in the sum. Default: 1. */
-  lossWeights?: PerOutput<number>;
-  /** By name, or made by `train`. Without one the model can be evaluated but not trained. */
-  optimizer?: OptimizerLike;
-  /**
-   * Of all outputs, or of each by its name. 'accuracy' ('acc') is the share of rows whose greatest
-   * output is the label's; logs, history and `evaluate` call the others as they are called here.
-   */
-  metrics?: Metrics;
-}
 
 /**
  * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
@@ -266,7 +238,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       [data, validation] = split(data, args.validationSplit);
     }
     if (data.weighted && validation !== undefined && !validation.weighted) {
-      validation = weighted(validation, {}, this.#built('fit').summary.outputs, 'fit');
+      validation = weighted(
+        validation,
+        { classWeight: {} },
+        this.#built('fit').summary.outputs,
+        'fit',
+      );
     }
     const batchSize = Math.min(args.batchSize ?? 32, data.count);
     const labels = this.#kinds(data);
@@ -302,11 +279,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   /** The module that `fit` uses for its next batch. */
   current(): Instance {
     this.#push();
-    const rowWeights = this.#rowWeights;
-    return this.#module(
-      'fit',
-      this.#labels === undefined ? {} : { labels: this.#labels, rowWeights },
-    );
+    return this.#module('fit', { labels: this.#labels!, rowWeights: this.#rowWeights });
   }
 
   /**
@@ -566,16 +539,10 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     return this.#compiled;
   }
 
-  #evaluated(
-    x: ModelData,
-    y: ModelData,
-    batchSize: number | undefined,
-    weighting: Weighting,
-  ): Tally {
-    if (batchSize !== undefined) checkCount('evaluate: batchSize', batchSize);
-    const data = this.#labelled(x, y, 'evaluate', false, weighting);
-    const rowWeights = data.weighted === true;
-    const wanted = { evaluate: batchSize, labels: this.#kinds(data), rowWeights };
+  #evaluated(x: ModelData, y: ModelData, evaluate: number | undefined, weights: Weighting): Tally {
+    if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
+    const data = this.#labelled(x, y, 'evaluate', false, weights);
+    const wanted = { evaluate, labels: this.#kinds(data), rowWeights: data.weighted === true };
     return evaluateAll(this.#module('evaluate', wanted), data);
   }
 
@@ -593,9 +560,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       throw new LatheError(`${where}: compile with an optimizer first`);
     const targets = summary.outputs.filter((_, at) => losses[at] !== null);
     const data = labelledOf({ x, y }, summary, targets, where);
-    const { sampleWeight, classWeight } = weighting;
-    const isWeighted = sampleWeight !== undefined || classWeight !== undefined;
-    return isWeighted ? weighted(data, weighting, summary.outputs, where) : data;
+    return weighted(data, weighting, summary.outputs, where);
   }
 
   /** The kinds of labels of all outputs; it does not matter for one without a loss. */
@@ -622,20 +587,6 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
     return own.map(({ name }) => states.find((place) => place.name === name)!);
   }
-}
-
-function tensorsOf(
-  tensors: SymbolicTensor | readonly SymbolicTensor[],
-  what: string,
-): SymbolicTensor[] {
-  const list = [tensors].flat() as SymbolicTensor[];
-  if (list.length > 0 && list.every((each) => each instanceof SymbolicTensor)) return list;
-  throw new LatheError(`model: ${what} must be symbolic tensors, as tl.input and layer.apply give`);
-}
-
-function shapesOf(ports: readonly { shape: number[] }[]): SymbolicShape | SymbolicShape[] {
-  const shapes = ports.map(({ shape }) => [null, ...shape]);
-  return shapes.length === 1 ? shapes[0]! : shapes;
 }
 
 /** A model of what lies between inputs and outputs. Errors: an output that needs another input. */

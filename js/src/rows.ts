@@ -35,7 +35,7 @@ export interface Weighting {
 }
 
 /**
- * The same examples with a weight for each row at every output. Errors: another number of weights,
+ * The same examples with a weight for each row at every output, if any weights are given. Errors: another number of weights,
  * one that is negative or no number, class weights for labels that are no classes.
  */
 export function weighted(
@@ -44,6 +44,7 @@ export function weighted(
   outputs: readonly Port[],
   where: string,
 ): Examples {
+  if (sampleWeight === undefined && classWeight === undefined) return data;
   const given = sampleWeight === undefined ? undefined : tensor(sampleWeight, undefined, 'float32');
   if (given !== undefined && given.size !== data.count) {
     throw new LatheError(`${where}: ${data.count} rows, but sampleWeight has ${given.size}`);
