@@ -88,6 +88,7 @@ export async function checkPlayground(report, page, url) {
   });
   await report.check('playground: shows the module as text', async () => {
     await click(page, 'view');
+    await until(page, "document.getElementById('text-dialog').open");
     assert.match(await text(page, 'text'), /^\(module[\s\S]*\(export "train"/);
     await shoot(page, 'playground-text');
     await click(page, 'text-close');
