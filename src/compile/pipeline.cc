@@ -140,7 +140,7 @@ Status encode(State& state) {
 
 Status emit_wgsl(State& state) {
   ASSIGN_OR_RETURN(const emit::wgsl::Program program, emit::wgsl::emit_program(state.loops));
-  state.shaders = {emit::wgsl::text(program), emit::wgsl::json(program, state.loops)};
+  state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};
   state.form = Form::Shaders;
   return {};
 }

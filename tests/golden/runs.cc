@@ -148,7 +148,7 @@ std::string run_wgsl(std::string_view, std::string_view input) {
   }
   if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
   const auto shaders = emit::wgsl::emit_program(module);
-  return shaders ? emit::wgsl::text(*shaders) : concat(shaders.error().message, '\n');
+  return shaders ? emit::wgsl::text(*shaders, module) : concat(shaders.error().message, '\n');
 }
 
 // Loops -> WebAssembly text, for --pass=scalar, simd, relaxed or threads.

@@ -16,14 +16,14 @@ function widened({ dtype }, bytes) {
 class Program {
   #device;
   #table;
-  #buffers;
+  #memories;
   #pipelines = new Map();
 
   constructor(device, table) {
     this.#device = device;
     this.#table = table;
     const { STORAGE, COPY_SRC, COPY_DST } = GPUBufferUsage;
-    this.#buffers = table.buffers.map(({ elements }) =>
+    this.#memories = table.memories.map((elements) =>
       device.createBuffer({
         size: 4 * Math.max(elements, 1),
         usage: STORAGE | COPY_SRC | COPY_DST,
@@ -33,8 +33,10 @@ class Program {
   }
 
   write(id, bytes) {
-    const wide = widened(this.#table.buffers[id], bytes);
-    if (wide.length > 0) this.#device.queue.writeBuffer(this.#buffers[id], 0, wide);
+    const buffer = this.#table.buffers[id];
+    const wide = widened(buffer, bytes);
+    if (wide.length === 0) return;
+    this.#device.queue.writeBuffer(this.#memories[buffer.memory], 4 * buffer.at, wide);
   }
 
   #pipeline(kernel) {
@@ -50,33 +52,43 @@ class Program {
   run(entry) {
     const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
-    for (const kernel of entry.kernels) {
-      const [x, y] = kernel.groups;
-      if (x === 0) continue;
-      const pipeline = this.#pipeline(kernel);
-      const entries = kernel.buffers.map((id, binding) => ({
-        binding,
-        resource: { buffer: this.#buffers[id] },
-      }));
-      pass.setPipeline(pipeline);
-      pass.setBindGroup(
-        0,
-        this.#device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
-      );
-      pass.dispatchWorkgroups(x, y);
-    }
+    this.#runSteps(pass, entry.kernels, entry.steps);
     pass.end();
     this.#device.queue.submit([encoder.finish()]);
   }
 
+  /** A step is the number of a kernel, or steps of its own with how often to run them. */
+  #runSteps(pass, kernels, steps) {
+    for (const step of steps) {
+      if (typeof step === 'number') this.#dispatch(pass, kernels[step]);
+      else for (let i = 0; i < step.times; ++i) this.#runSteps(pass, kernels, step.steps);
+    }
+  }
+
+  #dispatch(pass, kernel) {
+    const [x, y] = kernel.groups;
+    if (x === 0) return;
+    const pipeline = this.#pipeline(kernel);
+    const entries = kernel.memories.map((id, binding) => ({
+      binding,
+      resource: { buffer: this.#memories[id] },
+    }));
+    pass.setPipeline(pipeline);
+    pass.setBindGroup(
+      0,
+      this.#device.createBindGroup({ layout: pipeline.getBindGroupLayout(0), entries }),
+    );
+    pass.dispatchWorkgroups(x, y);
+  }
+
   async read(id) {
-    const { dtype, elements } = this.#table.buffers[id];
+    const { dtype, elements, memory, at } = this.#table.buffers[id];
     if (elements === 0) return new views[dtype]();
     const size = 4 * elements;
     const { COPY_DST, MAP_READ } = GPUBufferUsage;
     const staging = this.#device.createBuffer({ size, usage: COPY_DST | MAP_READ });
     const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#buffers[id], 0, staging, 0, size);
+    encoder.copyBufferToBuffer(this.#memories[memory], 4 * at, staging, 0, size);
     this.#device.queue.submit([encoder.finish()]);
     await staging.mapAsync(GPUMapMode.READ);
     const copy = staging.getMappedRange().slice(0);
@@ -86,7 +98,7 @@ class Program {
   }
 
   destroy() {
-    for (const buffer of this.#buffers) buffer.destroy();
+    for (const memory of this.#memories) memory.destroy();
     this.#pipelines.clear();
   }
 }

@@ -118,13 +118,15 @@ std::string KernelEmitter::cast(const Expr& expr) {
 
 std::string KernelEmitter::element(loop::BufferRef ref, const Affine& address,
                                    const loop::Lookup& lookup, ExprId index, bool stored) {
-  if (ref.space == Space::Global) buffers_[ref.id] |= stored;
-  std::string place = affine(address);
+  const bool global = ref.space == Space::Global;
+  const Place at = global ? layout_.places[static_cast<size_t>(ref.id)] : Place{ref.id, 0};
+  if (global) memories_[at.memory] |= stored;
+  std::string place = affine(address + at.offset);
   if (lookup) {
     append(place, " + ", lookup.scale, " * clamp(", uses_[static_cast<size_t>(index)].text, ", 0, ",
            lookup.extent - 1, ')');
   }
-  return concat(buffer(ref), '[', place, ']');
+  return concat(buffer({ref.space, at.memory}), '[', place, ']');
 }
 
 std::string KernelEmitter::affine(const Affine& form) const {
@@ -155,6 +157,9 @@ std::string KernelEmitter::var(loop::VarId id) const {
 
 std::string KernelEmitter::buffer(loop::BufferRef ref) const {
   constexpr char kKinds[] = {'b', 'r', 's'};  // by Space
+  if (ref.space == Space::Global) {
+    return identifier(kKinds[0], ref.id, layout_.memories[static_cast<size_t>(ref.id)].name);
+  }
   const loop::Buffer& buffer =
       loop::buffers_in(ref.space, module_, kernel_)[static_cast<size_t>(ref.id)];
   return identifier(kKinds[static_cast<size_t>(ref.space)], ref.id, buffer.name);

@@ -18,7 +18,6 @@ using loop::VarId;
 namespace {
 
 // What every WebGPU device offers.
-constexpr size_t kMostBuffers = 8;
 constexpr int64_t kMostBytes = int64_t{1} << 27;  // of a buffer
 constexpr int64_t kMostSharedBytes = 16384;
 constexpr int64_t kMostThreads = 256;   // of a group
@@ -52,7 +51,7 @@ Result<Kernel> KernelEmitter::emit() {
   const int64_t groups = product(kernel_, group_) > 0 ? product(kernel_, grid_) : 0;
   Kernel result;
   result.name = kernel_.name;
-  for (const auto& [id, stored] : buffers_) result.buffers.push_back(id);
+  for (const auto& [id, stored] : memories_) result.memories.push_back(id);
   if (groups > 0) {
     result.groups_x = static_cast<uint32_t>(std::min(groups, kMostGroups));
     result.groups_y = static_cast<uint32_t>((groups + kMostGroups - 1) / kMostGroups);
@@ -77,13 +76,10 @@ Status KernelEmitter::check_limits() const {
   const auto refuse = [&](const auto&... parts) {
     return fail(concat("kernel ", kernel_.name, ": ", parts...));
   };
-  if (buffers_.size() > kMostBuffers) {
-    return refuse("it touches ", buffers_.size(), " buffers; WebGPU binds ", kMostBuffers);
-  }
-  for (const auto& [id, stored] : buffers_) {
-    const loop::Buffer& buffer = module_.buffers[static_cast<size_t>(id)];
-    if (buffer.size > kMostBytes / 4) {
-      return refuse("buffer ", buffer.name, " has ", buffer.size, " elements; WebGPU binds ",
+  for (const auto& [id, stored] : memories_) {
+    const Memory& memory = layout_.memories[static_cast<size_t>(id)];
+    if (memory.elements > kMostBytes / 4) {
+      return refuse("buffer ", memory.name, " has ", memory.elements, " elements; WebGPU binds ",
                     kMostBytes / 4);
     }
   }
@@ -104,10 +100,10 @@ Status KernelEmitter::check_limits() const {
 
 std::string KernelEmitter::declarations() const {
   std::string out;
-  for (int binding = 0; const auto& [id, stored] : buffers_) {
+  for (int binding = 0; const auto& [id, stored] : memories_) {
+    const Memory& memory = layout_.memories[static_cast<size_t>(id)];
     append(out, "@group(0) @binding(", binding++, ") var<storage, ", stored ? "read_write" : "read",
-           "> ", buffer({Space::Global, id}), " : array<",
-           storage_type(module_.buffers[static_cast<size_t>(id)].dtype), ">;\n");
+           "> ", identifier('b', id, memory.name), " : array<", storage_type(memory.dtype), ">;\n");
   }
   for (size_t id = 0; id < kernel_.shared.size(); ++id) {
     append(out, "var<workgroup> ", buffer({Space::Workgroup, static_cast<int32_t>(id)}),

@@ -9,23 +9,24 @@
 #include <vector>
 
 #include "base/result.h"
+#include "emit/wgsl/layout.h"
 #include "loop/loop.h"
 
 namespace lathe::emit::wgsl {
 
 struct Kernel {
   std::string name;
-  std::string code;              // its entry point is `main`
-  std::vector<int32_t> buffers;  // of the module, by binding of group 0
+  std::string code;               // its entry point is `main`
+  std::vector<int32_t> memories;  // of the layout, by binding of group 0
   uint32_t groups_x = 0, groups_y = 0;
 };
 
 class KernelEmitter {
  public:
-  KernelEmitter(const loop::Module& module, const loop::Kernel& kernel)
-      : module_(module), kernel_(kernel) {}
+  KernelEmitter(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel)
+      : module_(module), layout_(layout), kernel_(kernel) {}
 
-  // Refuses what every WebGPU device may refuse.
+  // Refuses what every WebGPU device may refuse, but for the number of memories.
   Result<Kernel> emit();
 
  private:
@@ -60,10 +61,11 @@ class KernelEmitter {
   std::string buffer(loop::BufferRef ref) const;
 
   const loop::Module& module_;
+  const Layout& layout_;
   const loop::Kernel& kernel_;
   std::vector<loop::VarId> grid_, group_;
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
-  std::map<int32_t, bool> buffers_;  // global ones that the code names: whether it stores
+  std::map<int32_t, bool> memories_;               // that the code names: whether it stores
   std::string code_, indent_;
   bool casts_to_i32_ = false;
 

@@ -18,12 +18,13 @@ void append_ports(std::string& out, std::string_view key, const std::vector<loop
   out += ']';
 }
 
-void append_buffer(std::string& out, const loop::Buffer& buffer) {
+void append_buffer(std::string& out, const loop::Buffer& buffer, const Place& place) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out += "{\"name\":";
   append_json(out, buffer.name);
   append(out, ",\"dtype\":\"", scalar::text(buffer.dtype), "\",\"role\":\"",
-         loop::text(buffer.role), "\",\"elements\":", buffer.size, ",\"data\":\"");
+         loop::text(buffer.role), "\",\"elements\":", buffer.size, ",\"memory\":", place.memory,
+         ",\"at\":", place.offset, ",\"data\":\"");
   for (const std::byte b : buffer.data) {
     out += kHex[std::to_integer<size_t>(b) >> 4];
     out += kHex[std::to_integer<size_t>(b) & 15];
@@ -35,36 +36,62 @@ void append_kernel(std::string& out, const Kernel& kernel) {
   out += "{\"name\":";
   append_json(out, kernel.name);
   append(out, ",\"groups\":[", kernel.groups_x, ',', kernel.groups_y,
-         "],\"buffers\":", bracketed(kernel.buffers), ",\"code\":");
+         "],\"memories\":", bracketed(kernel.memories), ",\"code\":");
   append_json(out, kernel.code);
   out += '}';
 }
 
-}  // namespace
+std::string steps_json(const loop::Entry& entry, const std::vector<loop::Step>& steps) {
+  std::string out;
+  for (const loop::Step& step : steps) {
+    if (!out.empty()) out += ',';
+    if (step.repeat < 0) {
+      append(out, step.begin);
+    } else {
+      append(out, "{\"times\":", entry.repeats[static_cast<size_t>(step.repeat)].times,
+             ",\"steps\":", steps_json(entry, loop::steps_of(entry, step)), '}');
+    }
+  }
+  return concat('[', out, ']');
+}
 
-Result<Program> emit_program(const loop::Module& module) {
-  Program program;
+Result<Program> emit_with(Layout layout, const loop::Module& module) {
+  Program program{std::move(layout), {}};
   for (const loop::Entry& from : module.entries) {
     Entry& entry = program.entries.emplace_back();
     entry.name = from.name;
-    if (!from.repeats.empty()) {
-      return fail(concat("entry '", from.name,
-                         "': has loops over time steps, which WebGPU does not run yet; use wasm"));
-    }
     for (const loop::Kernel& kernel : from.kernels) {
-      ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, kernel).emit());
+      ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, program.layout, kernel).emit());
       entry.kernels.push_back(std::move(shader));
     }
   }
   return program;
 }
 
+bool is_crowded(const Program& program) {
+  for (const Entry& entry : program.entries) {
+    for (const Kernel& kernel : entry.kernels) {
+      if (kernel.memories.size() > kMostMemories) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Program> emit_program(const loop::Module& module) {
+  ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module));
+  if (is_crowded(program)) return emit_with(joined_layout(module), module);
+  return program;
+}
+
 std::string json(const Program& program, const loop::Module& module) {
-  std::string out = "{\"version\":1,\"buffers\":[";
-  for (bool first = true; const loop::Buffer& buffer : module.buffers) {
-    if (!first) out += ',';
-    append_buffer(out, buffer);
-    first = false;
+  std::vector<int64_t> memories;
+  for (const Memory& memory : program.layout.memories) memories.push_back(memory.elements);
+  std::string out = concat("{\"version\":2,\"memories\":", bracketed(memories), ",\"buffers\":[");
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    if (id > 0) out += ',';
+    append_buffer(out, module.buffers[id], program.layout.places[id]);
   }
   out += "],";
   append_ports(out, "states", module.states);
@@ -76,7 +103,8 @@ std::string json(const Program& program, const loop::Module& module) {
     append_ports(out, "inputs", module.entries[i].inputs);
     out += ',';
     append_ports(out, "outputs", module.entries[i].outputs);
-    out += ",\"kernels\":[";
+    append(out, ",\"steps\":", steps_json(module.entries[i], loop::steps_of(module.entries[i])),
+           ",\"kernels\":[");
     for (bool first = true; const Kernel& kernel : program.entries[i].kernels) {
       if (!first) out += ',';
       append_kernel(out, kernel);
@@ -87,9 +115,14 @@ std::string json(const Program& program, const loop::Module& module) {
   return out + "]}";
 }
 
-std::string text(const Program& program) {
+std::string text(const Program& program, const loop::Module& module) {
   std::string out;
-  for (const Entry& entry : program.entries) {
+  for (size_t i = 0; i < program.entries.size(); ++i) {
+    const Entry& entry = program.entries[i];
+    const loop::Entry& from = module.entries[i];
+    if (!from.repeats.empty()) {
+      append(out, "// ", entry.name, ": ", steps_json(from, loop::steps_of(from)), '\n');
+    }
     for (const Kernel& kernel : entry.kernels) {
       append(out, "// ", kernel.name, ": ", kernel.groups_x, " x ", kernel.groups_y, " groups\n",
              kernel.code);

@@ -1,5 +1,5 @@
-// Loop programs -> WebGPU: one compute shader a kernel, and the table that says what to bind and
-// start.
+// Loop programs -> WebGPU: one compute shader a kernel, and the table that says what to bind, what
+// to start and how often.
 #pragma once
 
 #include <string>
@@ -18,19 +18,21 @@ struct Entry {
 };
 
 struct Program {
+  Layout layout;
   std::vector<Entry> entries;
 };
 
 Result<Program> emit_program(const loop::Module& module);
 
 // All that a runtime needs:
-// {"version":1,"buffers":[{"name","dtype","role","elements","data"}],"states":[{"name","shape",
-// "buffer"}],"entries":[{"name","inputs":[…],"outputs":[…],"kernels":[{"name","groups":[x,y],
-// "buffers":[…],"code"}]}]}. A buffer holds four bytes an element; `data` is that of constants, in
-// hexadecimal digits, as elements lie in the loop module (bool is one byte).
+// {"version":2,"memories":[ELEMENTS,…],"buffers":[{"name","dtype","role","elements","memory","at",
+// "data"}],"states":[{"name","shape","buffer"}],"entries":[{"name","inputs":[…],"outputs":[…],
+// "steps":[KERNEL,…,{"times","steps":[…]}],"kernels":[{"name","groups":[x,y],"memories":[…],
+// "code"}]}]}. A memory holds four bytes an element; `at` counts elements; `data` is that of
+// constants, in hexadecimal digits, as elements lie in the loop module (bool is one byte).
 std::string json(const Program& program, const loop::Module& module);
 
-// The shaders one after the other, for people.
-std::string text(const Program& program);
+// The shaders one after the other, for people; where some are repeated, the steps of their entry.
+std::string text(const Program& program, const loop::Module& module);
 
 }  // namespace lathe::emit::wgsl

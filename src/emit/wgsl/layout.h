@@ -1,0 +1,37 @@
+// Where the buffers of a loop module lie in those that WebGPU binds, here called memories.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "loop/loop.h"
+
+namespace lathe::emit::wgsl {
+
+// Memories that one shader may bind on every device.
+inline constexpr size_t kMostMemories = 8;
+
+struct Memory {
+  std::string name;
+  loop::DType dtype;
+  int64_t elements = 0;
+};
+
+struct Place {
+  int32_t memory = 0;
+  int64_t offset = 0;  // elements
+};
+
+struct Layout {
+  std::vector<Memory> memories;
+  std::vector<Place> places;  // by buffer of the module
+};
+
+// Each buffer is a memory of its own, with the same number.
+Layout separate_layout(const loop::Module& module);
+
+// Buffers of the same type share a memory, so that no kernel touches too many.
+Layout joined_layout(const loop::Module& module);
+
+}  // namespace lathe::emit::wgsl
