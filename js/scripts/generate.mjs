@@ -31,7 +31,7 @@ const optionTexts = {
 };
 /** Options that may be left out although the core has no default for them. */
 const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
-const commonOptions = ['inputShape', 'name', 'trainable'];
+const commonOptions = ['inputShape', 'name', 'trainable', 'activityRegularizer'];
 
 const target = new URL('../src/generated.ts', import.meta.url);
 const tables = describeCore(

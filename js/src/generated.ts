@@ -157,13 +157,12 @@ export interface DenseArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotUniform. */
   kernelInitializer?: InitializerName | InitializerConfig;
-  /** Default: zeros. */
-  biasInitializer?: InitializerName | InitializerConfig;
   kernelRegularizer?: RegularizerName | RegularizerConfig;
   kernelConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: zeros. */
+  biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
-  activityRegularizer?: RegularizerName | RegularizerConfig;
 }
 /** Arguments of `layers.activation`. */
 export interface ActivationArgs extends LayerArgs {
@@ -187,8 +186,12 @@ export interface Conv1DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.conv2d`. */
 export interface Conv2DArgs extends LayerArgs {
@@ -208,8 +211,12 @@ export interface Conv2DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.conv3d`. */
 export interface Conv3DArgs extends LayerArgs {
@@ -229,8 +236,12 @@ export interface Conv3DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.conv2dTranspose`. */
 export interface Conv2DTransposeArgs extends LayerArgs {
@@ -250,8 +261,12 @@ export interface Conv2DTransposeArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.conv3dTranspose`. */
 export interface Conv3DTransposeArgs extends LayerArgs {
@@ -271,8 +286,12 @@ export interface Conv3DTransposeArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.depthwiseConv2d`. */
 export interface DepthwiseConv2DArgs extends LayerArgs {
@@ -293,8 +312,12 @@ export interface DepthwiseConv2DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   depthwiseInitializer?: InitializerName | InitializerConfig;
+  depthwiseRegularizer?: RegularizerName | RegularizerConfig;
+  depthwiseConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.separableConv2d`. */
 export interface SeparableConv2DArgs extends LayerArgs {
@@ -316,10 +339,16 @@ export interface SeparableConv2DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotUniform. */
   depthwiseInitializer?: InitializerName | InitializerConfig;
+  depthwiseRegularizer?: RegularizerName | RegularizerConfig;
+  depthwiseConstraint?: ConstraintName | ConstraintConfig;
   /** Default: glorotUniform. */
   pointwiseInitializer?: InitializerName | InitializerConfig;
+  pointwiseRegularizer?: RegularizerName | RegularizerConfig;
+  pointwiseConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.maxPooling1d`. */
 export interface MaxPooling1DArgs extends LayerArgs {
@@ -413,16 +442,16 @@ export interface BatchNormalizationArgs extends LayerArgs {
   scale?: boolean;
   /** Default: zeros. */
   betaInitializer?: InitializerName | InitializerConfig;
+  betaRegularizer?: RegularizerName | RegularizerConfig;
+  betaConstraint?: ConstraintName | ConstraintConfig;
   /** Default: ones. */
   gammaInitializer?: InitializerName | InitializerConfig;
+  gammaRegularizer?: RegularizerName | RegularizerConfig;
+  gammaConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   movingMeanInitializer?: InitializerName | InitializerConfig;
   /** Default: ones. */
   movingVarianceInitializer?: InitializerName | InitializerConfig;
-  betaRegularizer?: RegularizerName | RegularizerConfig;
-  gammaRegularizer?: RegularizerName | RegularizerConfig;
-  betaConstraint?: ConstraintName | ConstraintConfig;
-  gammaConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.layerNormalization`. */
 export interface LayerNormalizationArgs extends LayerArgs {
@@ -436,8 +465,12 @@ export interface LayerNormalizationArgs extends LayerArgs {
   scale?: boolean;
   /** Default: zeros. */
   betaInitializer?: InitializerName | InitializerConfig;
+  betaRegularizer?: RegularizerName | RegularizerConfig;
+  betaConstraint?: ConstraintName | ConstraintConfig;
   /** Default: ones. */
   gammaInitializer?: InitializerName | InitializerConfig;
+  gammaRegularizer?: RegularizerName | RegularizerConfig;
+  gammaConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.flatten`. */
 export interface FlattenArgs extends LayerArgs {
@@ -483,6 +516,8 @@ export interface EmbeddingArgs extends LayerArgs {
   outputDim: number;
   /** Default: randomUniform. */
   embeddingsInitializer?: InitializerName | InitializerConfig;
+  embeddingsRegularizer?: RegularizerName | RegularizerConfig;
+  embeddingsConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   maskZero?: boolean;
   inputLength: number;
@@ -524,10 +559,16 @@ export interface SimpleRNNArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   returnSequences?: boolean;
   /** Default: false. */
@@ -546,10 +587,16 @@ export interface LSTMArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   unitForgetBias?: boolean;
   /** Default: false. */
@@ -570,10 +617,16 @@ export interface GRUArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   resetAfter?: boolean;
   /** Default: false. */
@@ -603,10 +656,16 @@ export interface ConvLSTM2DArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   unitForgetBias?: boolean;
   /** Default: false. */
@@ -635,10 +694,16 @@ export interface SimpleRNNCellArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.lstmCell`. */
 export interface LSTMCellArgs extends LayerArgs {
@@ -651,10 +716,16 @@ export interface LSTMCellArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   unitForgetBias?: boolean;
 }
@@ -669,10 +740,16 @@ export interface GRUCellArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   resetAfter?: boolean;
 }
@@ -696,10 +773,16 @@ export interface ConvLSTM2DCellArgs extends LayerArgs {
   useBias?: boolean;
   /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: orthogonal. */
   recurrentInitializer?: InitializerName | InitializerConfig;
+  recurrentRegularizer?: RegularizerName | RegularizerConfig;
+  recurrentConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   unitForgetBias?: boolean;
 }
@@ -736,8 +819,12 @@ export interface MultiHeadAttentionArgs extends LayerArgs {
   useCausalMask?: boolean;
   /** Default: glorotUniform. */
   kernelInitializer?: InitializerName | InitializerConfig;
+  kernelRegularizer?: RegularizerName | RegularizerConfig;
+  kernelConstraint?: ConstraintName | ConstraintConfig;
   /** Default: zeros. */
   biasInitializer?: InitializerName | InitializerConfig;
+  biasRegularizer?: RegularizerName | RegularizerConfig;
+  biasConstraint?: ConstraintName | ConstraintConfig;
 }
 /** Arguments of `layers.reLU`. */
 export interface ReLUArgs extends LayerArgs {
@@ -757,6 +844,8 @@ export interface LeakyReLUArgs extends LayerArgs {
 export interface PReLUArgs extends LayerArgs {
   /** Default: zeros. */
   alphaInitializer?: InitializerName | InitializerConfig;
+  alphaRegularizer?: RegularizerName | RegularizerConfig;
+  alphaConstraint?: ConstraintName | ConstraintConfig;
   sharedAxes: number | readonly number[] | readonly (readonly number[])[];
 }
 /** Arguments of `layers.elu`. */

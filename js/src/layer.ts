@@ -1,5 +1,6 @@
 /** Layers as objects: called on symbolic tensors they make the graph that becomes a model. Knows no module. */
 import { LatheError } from './errors.js';
+import type { RegularizerConfig, RegularizerName } from './generated.js';
 import { CoreModel } from './program.js';
 import type { LayerWeights } from './shared_weights.js';
 import type { Tensor, TensorLike } from './tensor.js';
@@ -12,6 +13,8 @@ export interface LayerArgs {
   name?: string;
   /** Whether training changes the weights. Default: true. */
   trainable?: boolean;
+  /** What the layer's results add to the loss. */
+  activityRegularizer?: RegularizerName | RegularizerConfig;
 }
 
 /** A layer as the core reads it. */

@@ -109,6 +109,11 @@ class OptionDescriber {
   void operator()(std::string_view key, nn::LayerPtr&) { add(key, "layer", "null"); }
   void operator()(std::string_view key, std::vector<nn::LayerPtr>&) { add(key, "layers", "null"); }
   void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }
+  void operator()(std::string_view key, nn::WeightOptions& value) {
+    (*this)(concat(key, "Initializer"), value.initializer);
+    (*this)(concat(key, "Regularizer"), value.regularizer);
+    (*this)(concat(key, "Constraint"), value.constraint);
+  }
 
   std::string take() { return concat('[', fields_, ']'); }
 

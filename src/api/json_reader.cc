@@ -263,6 +263,12 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   value = std::move(choice);
 }
 
+void ObjectReader::operator()(std::string_view key, nn::WeightOptions& value) {
+  (*this)(joined_.emplace_back(concat(key, "Initializer")), value.initializer);
+  (*this)(joined_.emplace_back(concat(key, "Regularizer")), value.regularizer);
+  (*this)(joined_.emplace_back(concat(key, "Constraint")), value.constraint);
+}
+
 Status ObjectReader::finish() const {
   if (!message_.empty()) return fail(message_);
   for (const auto& [key, value] : json_.items()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -50,6 +51,8 @@ class ObjectReader {
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent,
   // also for a parameter.
   void operator()(std::string_view key, nn::Choice& value);
+  // Of "kernel": kernelInitializer, kernelRegularizer and kernelConstraint.
+  void operator()(std::string_view key, nn::WeightOptions& value);
 
   // The value of a key, or null if it is absent; read as required, absence is a mistake.
   const Json* find(std::string_view key);
@@ -66,6 +69,7 @@ class ObjectReader {
   std::string path_;
   std::string message_;
   std::vector<std::string_view> known_;
+  std::list<std::string> joined_;  // keys made here
 };
 
 // JSON spelling of a text, with its quotes.

@@ -90,7 +90,7 @@ class PReLU final : public UnaryLayer {
       }
       shape[static_cast<size_t>(axis - 1)] = 1;
     }
-    return UnaryPlan{input, {{"alpha", std::move(shape), options_.alpha_initializer}}};
+    return UnaryPlan{input, {{"alpha", std::move(shape), options_.alpha}}};
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {

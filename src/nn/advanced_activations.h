@@ -39,13 +39,13 @@ struct LeakyReLUOptions {
 LayerPtr leaky_relu(LeakyReLUOptions options);
 
 struct PReLUOptions {
-  Choice alpha_initializer = "zeros";
+  WeightOptions alpha = "zeros";
   Sizes shared_axes = {};  // axes, counted from 1, along which alpha is the same
   LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
-    field("alphaInitializer", alpha_initializer);
+    field("alpha", alpha);
     field("sharedAxes", shared_axes);
   }
 };

@@ -73,10 +73,9 @@ class MultiHeadAttention final : public Layer {
   }
 
   void add_weights(LayerPlan& plan, std::string_view name, Shape kernel, Shape bias) const {
-    plan.weights.push_back(
-        {concat(name, "/kernel"), std::move(kernel), options_.kernel_initializer});
+    plan.weights.push_back({concat(name, "/kernel"), std::move(kernel), options_.kernel});
     if (options_.use_bias) {
-      plan.weights.push_back({concat(name, "/bias"), std::move(bias), options_.bias_initializer});
+      plan.weights.push_back({concat(name, "/bias"), std::move(bias), options_.bias});
     }
   }
 

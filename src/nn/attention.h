@@ -12,8 +12,7 @@ struct MultiHeadAttentionOptions {
   int64_t output_shape = 0;  // channels of the result; 0: those of the query
   bool use_bias = true;
   bool use_causal_mask = false;  // a query sees the steps up to its own only
-  Choice kernel_initializer = "glorotUniform";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotUniform", bias = "zeros";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -25,8 +24,8 @@ struct MultiHeadAttentionOptions {
     field("outputShape", output_shape);
     field("useBias", use_bias);
     field("useCausalMask", use_causal_mask);
-    field("kernelInitializer", kernel_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("bias", bias);
   }
 };
 

@@ -41,14 +41,8 @@ class BatchNormalization final : public UnaryLayer {
     }
     const Shape shape = {input.back()};
     UnaryPlan plan{input, {}};
-    if (options_.scale) {
-      plan.weights.push_back({"gamma", shape, options_.gamma_initializer, true,
-                              options_.gamma_regularizer, options_.gamma_constraint});
-    }
-    if (options_.center) {
-      plan.weights.push_back({"beta", shape, options_.beta_initializer, true,
-                              options_.beta_regularizer, options_.beta_constraint});
-    }
+    if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma});
+    if (options_.center) plan.weights.push_back({"beta", shape, options_.beta});
     plan.weights.push_back({"moving_mean", shape, options_.moving_mean_initializer, false});
     plan.weights.push_back({"moving_variance", shape, options_.moving_variance_initializer, false});
     return plan;

@@ -11,12 +11,9 @@ struct BatchNormalizationOptions {
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
-  Choice beta_initializer = "zeros";
-  Choice gamma_initializer = "ones";
+  WeightOptions beta = "zeros", gamma = "ones";
   Choice moving_mean_initializer = "zeros";
   Choice moving_variance_initializer = "ones";
-  Choice beta_regularizer = {}, gamma_regularizer = {};
-  Choice beta_constraint = {}, gamma_constraint = {};
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -26,14 +23,10 @@ struct BatchNormalizationOptions {
     field("epsilon", epsilon);
     field("center", center);
     field("scale", scale);
-    field("betaInitializer", beta_initializer);
-    field("gammaInitializer", gamma_initializer);
+    field("beta", beta);
+    field("gamma", gamma);
     field("movingMeanInitializer", moving_mean_initializer);
     field("movingVarianceInitializer", moving_variance_initializer);
-    field("betaRegularizer", beta_regularizer);
-    field("gammaRegularizer", gamma_regularizer);
-    field("betaConstraint", beta_constraint);
-    field("gammaConstraint", gamma_constraint);
   }
 };
 

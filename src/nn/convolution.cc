@@ -40,14 +40,14 @@ class Convolution : public UnaryLayer {
   }
 
   Weight kernel(std::string name, const Shape& size, std::initializer_list<int64_t> channels,
-                const Choice& initializer) const {
+                const WeightOptions& options) const {
     Shape shape = size;
     shape.insert(shape.end(), channels);
-    return {std::move(name), std::move(shape), initializer};
+    return {std::move(name), std::move(shape), options};
   }
 
   UnaryPlan plan_of(Shape spatial, int64_t channels, std::vector<Weight> kernels) const {
-    if (options_.use_bias) kernels.push_back({"bias", {channels}, options_.bias_initializer});
+    if (options_.use_bias) kernels.push_back({"bias", {channels}, options_.bias});
     return {with_channels(std::move(spatial), channels), std::move(kernels)};
   }
 
@@ -72,9 +72,9 @@ class Conv final : public Convolution<ConvOptions> {
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_positive("filters", options_.filters));
     ASSIGN_OR_RETURN(const Window found, window_on(input));
-    return plan_of(found.out, options_.filters,
-                   {kernel("kernel", found.size, {input.back(), options_.filters},
-                           options_.kernel_initializer)});
+    return plan_of(
+        found.out, options_.filters,
+        {kernel("kernel", found.size, {input.back(), options_.filters}, options_.kernel)});
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
@@ -89,9 +89,9 @@ class ConvTranspose final : public Convolution<ConvOptions> {
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_positive("filters", options_.filters));
     ASSIGN_OR_RETURN(const Window found, window_back(input));
-    return plan_of(found.out, options_.filters,
-                   {kernel("kernel", found.size, {options_.filters, input.back()},
-                           options_.kernel_initializer)});
+    return plan_of(
+        found.out, options_.filters,
+        {kernel("kernel", found.size, {options_.filters, input.back()}, options_.kernel)});
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
@@ -134,9 +134,9 @@ class DepthwiseConv2D final : public Convolution<DepthwiseConv2DOptions> {
     const int64_t multiplier = options_.depth_multiplier;
     TRY(check_positive("depthMultiplier", multiplier));
     ASSIGN_OR_RETURN(const Window found, window_on(input));
-    return plan_of(found.out, input.back() * multiplier,
-                   {kernel("depthwise_kernel", found.size, {input.back(), multiplier},
-                           options_.depthwise_initializer)});
+    return plan_of(
+        found.out, input.back() * multiplier,
+        {kernel("depthwise_kernel", found.size, {input.back(), multiplier}, options_.depthwise)});
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {
@@ -153,11 +153,11 @@ class SeparableConv2D final : public Convolution<SeparableConv2DOptions> {
     TRY(check_positive("filters", options_.filters));
     TRY(check_positive("depthMultiplier", multiplier));
     ASSIGN_OR_RETURN(const Window found, window_on(input));
-    return plan_of(found.out, options_.filters,
-                   {kernel("depthwise_kernel", found.size, {channels, multiplier},
-                           options_.depthwise_initializer),
-                    kernel("pointwise_kernel", {1, 1}, {channels * multiplier, options_.filters},
-                           options_.pointwise_initializer)});
+    return plan_of(
+        found.out, options_.filters,
+        {kernel("depthwise_kernel", found.size, {channels, multiplier}, options_.depthwise),
+         kernel("pointwise_kernel", {1, 1}, {channels * multiplier, options_.filters},
+                options_.pointwise)});
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context&) const override {

@@ -15,8 +15,7 @@ struct ConvOptions {
   Sizes dilation_rate = 1;
   Choice activation = "linear";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotNormal";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotNormal", bias = "zeros";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -30,8 +29,8 @@ struct ConvOptions {
     field("dilationRate", dilation_rate);
     field("activation", activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("bias", bias);
   }
 };
 using Conv1DOptions = ConvOptions;
@@ -60,8 +59,7 @@ struct DepthwiseConv2DOptions {
   Sizes dilation_rate = 1;
   Choice activation = "linear";
   bool use_bias = true;
-  Choice depthwise_initializer = "glorotNormal";
-  Choice bias_initializer = "zeros";
+  WeightOptions depthwise = "glorotNormal", bias = "zeros";
   LAYER_OPTIONS;
 
   template <class Field>
@@ -74,8 +72,8 @@ struct DepthwiseConv2DOptions {
     field("dilationRate", dilation_rate);
     field("activation", activation);
     field("useBias", use_bias);
-    field("depthwiseInitializer", depthwise_initializer);
-    field("biasInitializer", bias_initializer);
+    field("depthwise", depthwise);
+    field("bias", bias);
   }
 };
 
@@ -93,9 +91,7 @@ struct SeparableConv2DOptions {
   Sizes dilation_rate = 1;
   Choice activation = "linear";
   bool use_bias = true;
-  Choice depthwise_initializer = "glorotUniform";
-  Choice pointwise_initializer = "glorotUniform";
-  Choice bias_initializer = "zeros";
+  WeightOptions depthwise = "glorotUniform", pointwise = "glorotUniform", bias = "zeros";
   LAYER_OPTIONS;
 
   template <class Field>
@@ -109,9 +105,9 @@ struct SeparableConv2DOptions {
     field("dilationRate", dilation_rate);
     field("activation", activation);
     field("useBias", use_bias);
-    field("depthwiseInitializer", depthwise_initializer);
-    field("pointwiseInitializer", pointwise_initializer);
-    field("biasInitializer", bias_initializer);
+    field("depthwise", depthwise);
+    field("pointwise", pointwise);
+    field("bias", bias);
   }
 };
 

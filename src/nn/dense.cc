@@ -8,8 +8,7 @@ namespace {
 class Dense final : public UnaryLayer {
  public:
   explicit Dense(DenseOptions options)
-      : UnaryLayer(options, options.activation, options.activity_regularizer),
-        options_(std::move(options)) {}
+      : UnaryLayer(options, options.activation), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "Dense"; }
 
@@ -19,20 +18,8 @@ class Dense final : public UnaryLayer {
     }
     UnaryPlan plan{input, {}};
     plan.output.back() = options_.units;
-    plan.weights.push_back({"kernel",
-                            {input.back(), options_.units},
-                            options_.kernel_initializer,
-                            true,
-                            options_.kernel_regularizer,
-                            options_.kernel_constraint});
-    if (options_.use_bias) {
-      plan.weights.push_back({"bias",
-                              {options_.units},
-                              options_.bias_initializer,
-                              true,
-                              options_.bias_regularizer,
-                              options_.bias_constraint});
-    }
+    plan.weights.push_back({"kernel", {input.back(), options_.units}, options_.kernel});
+    if (options_.use_bias) plan.weights.push_back({"bias", {options_.units}, options_.bias});
     return plan;
   }
 

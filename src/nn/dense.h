@@ -9,11 +9,7 @@ struct DenseOptions {
   int64_t units = 0;
   Choice activation = "linear";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotUniform";
-  Choice bias_initializer = "zeros";
-  Choice kernel_regularizer = {}, kernel_constraint = {};
-  Choice bias_regularizer = {}, bias_constraint = {};
-  Choice activity_regularizer = {};
+  WeightOptions kernel = "glorotUniform", bias = "zeros";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -22,13 +18,8 @@ struct DenseOptions {
     field("units", units);
     field("activation", activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("biasInitializer", bias_initializer);
-    field("kernelRegularizer", kernel_regularizer);
-    field("kernelConstraint", kernel_constraint);
-    field("biasRegularizer", bias_regularizer);
-    field("biasConstraint", bias_constraint);
-    field("activityRegularizer", activity_regularizer);
+    field("kernel", kernel);
+    field("bias", bias);
   }
 };
 

@@ -34,8 +34,7 @@ class Embedding final : public UnaryLayer {
     if (width < 1) return fail(concat("outputDim must be a positive integer, got ", width));
     Shape output = input;
     output.push_back(width);
-    return UnaryPlan{std::move(output),
-                     {{"embeddings", {rows, width}, options_.embeddings_initializer}}};
+    return UnaryPlan{std::move(output), {{"embeddings", {rows, width}, options_.embeddings}}};
   }
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const override {

@@ -8,7 +8,7 @@ namespace lathe::nn {
 struct EmbeddingOptions {
   int64_t input_dim = 0;   // the indices are 0 to input_dim - 1
   int64_t output_dim = 0;  // numbers for each index
-  Choice embeddings_initializer = "randomUniform";
+  WeightOptions embeddings = "randomUniform";
   bool mask_zero = false;    // index 0 means that there is no step
   int64_t input_length = 0;  // of the first layer, instead of its input shape
   LAYER_OPTIONS;
@@ -18,7 +18,7 @@ struct EmbeddingOptions {
   void fields(Field&& field) {
     field("inputDim", input_dim);
     field("outputDim", output_dim);
-    field("embeddingsInitializer", embeddings_initializer);
+    field("embeddings", embeddings);
     field("maskZero", mask_zero);
     field("inputLength", input_length);
   }

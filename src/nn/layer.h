@@ -21,12 +21,23 @@ namespace lathe::nn {
 using graph::Shape;
 using graph::Tensor;
 
+// What a user says of a weight: how it starts, what it adds to the loss, and what it is made to
+// obey after each update. Read as kernelInitializer, kernelRegularizer and kernelConstraint.
+struct WeightOptions {
+  Choice initializer, regularizer = {}, constraint = {};  // the last two may be empty: none
+
+  WeightOptions(Choice start) : initializer(std::move(start)) {}
+  WeightOptions(const char* start) : initializer(start) {}
+};
+
 // The last members of every struct of layer options: the shape of one example, empty for that of
-// the layer before; the name, empty if the model chooses; false freezes the weights.
+// the layer before; the name, empty if the model chooses; false freezes the weights; the penalty
+// for what the activation gives, empty for none.
 #define LAYER_OPTIONS     \
   Shape input_shape = {}; \
   std::string name = {};  \
-  bool trainable = true
+  bool trainable = true;  \
+  Choice activity_regularizer = {}
 
 // field("jsonKey", member) for every option of a layer, those of LAYER_OPTIONS included.
 template <class Options, class Field>
@@ -35,6 +46,7 @@ void visit_options(Options& options, Field&& field) {
   field("inputShape", options.input_shape);
   field("name", options.name);
   field("trainable", options.trainable);
+  field("activityRegularizer", options.activity_regularizer);
 }
 
 // That of a layer; without one the model's counts.
@@ -45,9 +57,8 @@ struct Seed {
 struct Weight {
   std::string name;  // within the layer: "kernel"
   Shape shape;
-  Choice initializer;
+  WeightOptions options;
   bool trainable = true;
-  Choice regularizer = {}, constraint = {};  // empty: none
 };
 
 // Of one call with given inputs; shapes are those of one example.
@@ -153,12 +164,11 @@ class Layer {
  protected:
   // `options` has the members of LAYER_OPTIONS.
   template <class Options>
-  explicit Layer(const Options& options, Choice activation = "linear",
-                 Choice activity_regularizer = {})
+  explicit Layer(const Options& options, Choice activation = "linear")
       : name_(options.name),
         input_shape_(options.input_shape),
         activation_(std::move(activation)),
-        activity_regularizer_(std::move(activity_regularizer)),
+        activity_regularizer_(options.activity_regularizer),
         trainable_(options.trainable) {}
 
  private:

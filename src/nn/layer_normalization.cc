@@ -32,8 +32,8 @@ class LayerNormalization final : public UnaryLayer {
     Shape shape;
     for (const int axis : axes) shape.push_back(input[static_cast<size_t>(axis - 1)]);
     UnaryPlan plan{input, {}};
-    if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma_initializer});
-    if (options_.center) plan.weights.push_back({"beta", shape, options_.beta_initializer});
+    if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma});
+    if (options_.center) plan.weights.push_back({"beta", shape, options_.beta});
     return plan;
   }
 

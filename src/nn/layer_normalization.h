@@ -11,8 +11,7 @@ struct LayerNormalizationOptions {
   double epsilon = 1e-3;
   bool center = true;
   bool scale = true;
-  Choice beta_initializer = "zeros";
-  Choice gamma_initializer = "ones";
+  WeightOptions beta = "zeros", gamma = "ones";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -22,8 +21,8 @@ struct LayerNormalizationOptions {
     field("epsilon", epsilon);
     field("center", center);
     field("scale", scale);
-    field("betaInitializer", beta_initializer);
-    field("gammaInitializer", gamma_initializer);
+    field("beta", beta);
+    field("gamma", gamma);
   }
 };
 

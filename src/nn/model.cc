@@ -47,9 +47,10 @@ std::string bad_name(std::string_view what, std::string_view name) {
 
 // The regulariser and the constraint of a weight.
 Status check_rules(const Weight& weight) {
-  if (!weight.regularizer.empty()) TRY(find_regularizer(weight.regularizer));
-  if (weight.constraint.empty()) return {};
-  ASSIGN_OR_RETURN(const auto constraint, find_constraint(weight.constraint));
+  const WeightOptions& options = weight.options;
+  if (!options.regularizer.empty()) TRY(find_regularizer(options.regularizer));
+  if (options.constraint.empty()) return {};
+  ASSIGN_OR_RETURN(const auto constraint, find_constraint(options.constraint));
   return check_constraint(constraint, weight.shape);
 }
 
@@ -158,7 +159,7 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
   }
   for (Weight& weight : placed.weights) {
     TRY(check_shape(weight.name, weight.shape));
-    auto initializer = find_initializer(weight.initializer);
+    auto initializer = find_initializer(weight.options.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
     const Status fits = check_initializer(*initializer, weight.shape);
     if (!fits) return fail(concat(weight.name, ": ", fits.error().message));
@@ -237,12 +238,13 @@ std::vector<Variable> Model::weights() const {
   std::vector<Variable> all;
   for (const PlacedLayer& layer : layers_) {
     for (const Weight& weight : layer.weights) {
-      const auto initializer = find_initializer(weight.initializer);
+      const auto& [start, regularizer, constraint] = weight.options;
+      const auto initializer = find_initializer(start);
       CHECK(initializer);
       Variable& variable =
           all.emplace_back(weight.name, weight.shape, *initializer, weight.trainable);
-      if (!weight.regularizer.empty()) variable.regularizer = *find_regularizer(weight.regularizer);
-      if (!weight.constraint.empty()) variable.constraint = *find_constraint(weight.constraint);
+      if (!regularizer.empty()) variable.regularizer = *find_regularizer(regularizer);
+      if (!constraint.empty()) variable.constraint = *find_constraint(constraint);
     }
   }
   return all;

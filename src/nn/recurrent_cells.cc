@@ -72,19 +72,22 @@ Result<std::vector<Shape>> vector_states(const Shape& input, int64_t units, size
 template <class Options>
 std::vector<Weight> dense_weights(const Options& options, const Shape& input, int64_t gates) {
   const int64_t width = gates * options.units;
-  std::vector<Weight> weights = {
-      {"kernel", {input[0], width}, options.kernel_initializer},
-      {"recurrent_kernel", {options.units, width}, options.recurrent_initializer}};
-  if (options.use_bias) weights.push_back({"bias", {width}, options.bias_initializer});
+  std::vector<Weight> weights = {{"kernel", {input[0], width}, options.kernel},
+                                 {"recurrent_kernel", {options.units, width}, options.recurrent}};
+  if (options.use_bias) weights.push_back({"bias", {width}, options.bias});
   return weights;
 }
 
-// The initialiser of an LSTM's bias.
-Result<Choice> lstm_bias(bool unit_forget_bias, const Choice& initializer) {
-  if (!unit_forget_bias) return initializer;
-  if (initializer.name == "zeros") return Choice("forgetGateOnes");
-  return fail(
-      concat("unitForgetBias wants the biasInitializer \"zeros\", got \"", initializer.name, '"'));
+template <class Options>
+Result<WeightOptions> lstm_bias(const Options& options) {
+  WeightOptions bias = options.bias;
+  if (!options.unit_forget_bias) return bias;
+  if (bias.initializer.name != "zeros") {
+    return fail(concat("unitForgetBias wants the biasInitializer \"zeros\", got \"",
+                       bias.initializer.name, '"'));
+  }
+  bias.initializer = "forgetGateOnes";
+  return bias;
 }
 
 // i, f, c, o side by side in z -> h and c.
@@ -145,8 +148,7 @@ class LSTMCell final : public RecurrentCell {
   Result<std::vector<Weight>> weights(const Shape& input) const override {
     std::vector<Weight> weights = dense_weights(options_, input, 4);
     if (options_.use_bias) {
-      ASSIGN_OR_RETURN(weights[2].initializer,
-                       lstm_bias(options_.unit_forget_bias, options_.bias_initializer));
+      ASSIGN_OR_RETURN(weights[2].options, lstm_bias(options_));
     }
     return weights;
   }
@@ -240,14 +242,11 @@ class ConvLSTM2DCell final : public RecurrentCell {
     ASSIGN_OR_RETURN(const Window found, window_over(input));
     const int64_t height = found.size[0], width = found.size[1], out = 4 * options_.filters;
     std::vector<Weight> weights = {
-        {"kernel", {height, width, input[2], out}, options_.kernel_initializer},
-        {"recurrent_kernel",
-         {height, width, options_.filters, out},
-         options_.recurrent_initializer}};
+        {"kernel", {height, width, input[2], out}, options_.kernel},
+        {"recurrent_kernel", {height, width, options_.filters, out}, options_.recurrent}};
     if (options_.use_bias) {
-      ASSIGN_OR_RETURN(const Choice initializer,
-                       lstm_bias(options_.unit_forget_bias, options_.bias_initializer));
-      weights.push_back({"bias", {out}, initializer});
+      ASSIGN_OR_RETURN(WeightOptions bias, lstm_bias(options_));
+      weights.push_back({"bias", {out}, std::move(bias)});
     }
     return weights;
   }

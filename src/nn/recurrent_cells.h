@@ -37,9 +37,7 @@ struct SimpleRNNCellOptions {
   int64_t units = 0;
   Choice activation = "tanh";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotNormal";
-  Choice recurrent_initializer = "orthogonal";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -48,9 +46,9 @@ struct SimpleRNNCellOptions {
     field("units", units);
     field("activation", activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("recurrentInitializer", recurrent_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("recurrent", recurrent);
+    field("bias", bias);
   }
 };
 
@@ -61,9 +59,7 @@ struct LSTMCellOptions {
   Choice activation = "tanh";
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotNormal";
-  Choice recurrent_initializer = "orthogonal";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   bool unit_forget_bias = false;  // the bias of the gate f starts at one
   LAYER_OPTIONS;
 
@@ -73,9 +69,9 @@ struct LSTMCellOptions {
     field("activation", activation);
     field("recurrentActivation", recurrent_activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("recurrentInitializer", recurrent_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("recurrent", recurrent);
+    field("bias", bias);
     field("unitForgetBias", unit_forget_bias);
   }
 };
@@ -86,9 +82,7 @@ struct GRUCellOptions {
   Choice activation = "tanh";
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotNormal";
-  Choice recurrent_initializer = "orthogonal";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   bool reset_after = false;  // r multiplies the product, not what goes into it; bias [2, 3 units]
   LAYER_OPTIONS;
 
@@ -98,9 +92,9 @@ struct GRUCellOptions {
     field("activation", activation);
     field("recurrentActivation", recurrent_activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("recurrentInitializer", recurrent_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("recurrent", recurrent);
+    field("bias", bias);
     field("resetAfter", reset_after);
   }
 };
@@ -117,9 +111,7 @@ struct ConvLSTM2DCellOptions {
   Choice activation = "tanh";
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
-  Choice kernel_initializer = "glorotNormal";
-  Choice recurrent_initializer = "orthogonal";
-  Choice bias_initializer = "zeros";
+  WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   bool unit_forget_bias = false;
   LAYER_OPTIONS;
 
@@ -134,9 +126,9 @@ struct ConvLSTM2DCellOptions {
     field("activation", activation);
     field("recurrentActivation", recurrent_activation);
     field("useBias", use_bias);
-    field("kernelInitializer", kernel_initializer);
-    field("recurrentInitializer", recurrent_initializer);
-    field("biasInitializer", bias_initializer);
+    field("kernel", kernel);
+    field("recurrent", recurrent);
+    field("bias", bias);
     field("unitForgetBias", unit_forget_bias);
   }
 };

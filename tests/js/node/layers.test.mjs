@@ -19,10 +19,30 @@ const elements = (shape) => shape.reduce((product, size) => product * size, 1);
 /** Layers one after the other, as [maker, arguments], in either library. */
 function chain(library, inputShape, layers) {
   const model = library.sequential(library === tl ? { seed: 5 } : {});
-  layers.forEach(([name, args = {}], at) =>
-    model.add(library.layers[name](at === 0 ? { ...args, inputShape } : args)),
-  );
+  layers.forEach(([name, given = {}], at) => {
+    const args = library === tl ? given : theirOptions(given);
+    model.add(library.layers[name](at === 0 ? { ...args, inputShape } : args));
+  });
   return model;
+}
+
+/** Rules of weights by the end of an option's name. */
+const rules = {
+  Initializer: tf.initializers,
+  Regularizer: tf.regularizers,
+  Constraint: tf.constraints,
+};
+
+/** Options with rules as TensorFlow.js makes them. */
+function theirOptions(args) {
+  return Object.fromEntries(
+    Object.entries(args).map(([key, value]) => {
+      const kind = Object.keys(rules).find((end) => key.endsWith(end));
+      if (kind === undefined) return [key, value];
+      const { name, ...parameters } = value;
+      return [key, rules[kind][name](parameters)];
+    }),
+  );
 }
 
 const tensorOf = (each) => tf.tensor(each.dataSync(), [...each.shape]);
@@ -44,6 +64,8 @@ async function expectSameSteps(ours, x, theirs, theirX) {
   for (let step = 0; step < steps; ++step) {
     const mine = await ours.trainOnBatch(x, tl.tensor(y, [rows, 2]));
     const wanted = await theirs.trainOnBatch(theirX, tf.tensor(y, [rows, 2]));
+    // TensorFlow.js applies constraints only where a weight is written.
+    for (const weight of theirs.weights) weight.write(weight.read().clone());
     const difference = Math.abs(mine - wanted) / Math.abs(wanted);
     assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${wanted}`);
   }
@@ -60,8 +82,8 @@ async function expectSame(inputShape, layers, x, { trains = true } = {}) {
     const values = content.map((value, i) => value + 0.05 * Math.sin(7 * (i + 1) + at) ** 2);
     return tl.tensor(values, [...each.shape]);
   });
-  ours.setWeights(weights);
-  theirs.setWeights(weights.map(tensorOf));
+  theirs.setWeights(weights.map(tensorOf)); // under their constraints
+  ours.setWeights(theirs.getWeights().map((each) => tl.tensor(each.dataSync(), each.shape)));
   const shape = [rows, ...inputShape];
   const theirX = tf.tensor(x, shape);
   const mine = ours.predict(tl.tensor(x, shape));
@@ -213,6 +235,50 @@ const cases = {
   softmax: [[4], behind(4, [['softmax', {}]])],
   rescaling: [picture, [['rescaling', { scale: 0.5, offset: -0.25 }]]],
 };
+
+/** All weights of these names start, cost and obey as they are told. */
+function ruled(...weights) {
+  const each = weights.map((weight, at) => [
+    [`${weight}Initializer`, { name: 'randomUniform', minval: 0.1, maxval: 0.9 }],
+    [`${weight}Regularizer`, { name: 'l1l2', l1: 0.02 + 0.01 * at, l2: 0.03 }],
+    [`${weight}Constraint`, { name: 'maxNorm', maxValue: 0.4 + 0.1 * at }],
+  ]);
+  return Object.fromEntries(each.flat());
+}
+const kernelAndBias = ruled('kernel', 'bias');
+const window = { filters: 2, kernelSize: 2 };
+Object.assign(cases, {
+  'dense under rules': [[4], behind(4, [['dense', { units: 3, ...kernelAndBias }]])],
+  'conv1d under rules': [sequence, behind(3, [['conv1d', { ...window, ...kernelAndBias }]])],
+  'conv2d under rules': [picture, behind(3, [['conv2d', { ...window, ...kernelAndBias }]])],
+  'conv3d under rules': [volume, behind(2, [['conv3d', { ...window, ...kernelAndBias }]])],
+  'conv2dTranspose under rules': [
+    picture,
+    behind(3, [['conv2dTranspose', { ...window, ...kernelAndBias }]]),
+  ],
+  'depthwiseConv2d under rules': [
+    picture,
+    behind(3, [['depthwiseConv2d', { kernelSize: 3, ...ruled('depthwise', 'bias') }]]),
+  ],
+  'separableConv2d under rules': [
+    picture,
+    behind(3, [['separableConv2d', { ...window, ...ruled('depthwise', 'pointwise', 'bias') }]]),
+  ],
+  'batchNormalization under rules': [
+    picture,
+    behind(3, [['batchNormalization', { momentum: 0.9, ...ruled('beta', 'gamma') }]]),
+  ],
+  'layerNormalization under rules': [
+    sequence,
+    behind(3, [
+      [
+        'layerNormalization',
+        { gammaRegularizer: { name: 'l2', l2: 0.1 }, betaRegularizer: { name: 'l1', l1: 0.1 } },
+      ],
+    ]),
+  ],
+  'prelu under rules': [picture, behind(3, [['prelu', ruled('alpha')]])],
+});
 for (const [name, [inputShape, layers, options]] of Object.entries(cases)) {
   test(`${name} as in TensorFlow.js`, () =>
     expectSame(inputShape, layers, waves(rows * elements(inputShape)), options));
@@ -223,6 +289,13 @@ const indices = (count, below) =>
 
 test('embedding as in TensorFlow.js', () =>
   expectSame([6], [['embedding', { inputDim: 9, outputDim: 4 }]], indices(rows * 6, 9)));
+
+test('embedding under rules as in TensorFlow.js', () =>
+  expectSame(
+    [6],
+    [['embedding', { inputDim: 9, outputDim: 4, ...ruled('embeddings') }]],
+    indices(rows * 6, 9),
+  ));
 
 test('embedding looks at the length of its input', () => {
   const model = tl.sequential({ seed: 1 });

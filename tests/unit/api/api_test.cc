@@ -72,9 +72,9 @@ TEST(Api, BadModelsNameThePlace) {
             "layers[0].config.useBias: must be true or false, got 1");
   EXPECT_EQ(layer_error(R"({"unit":3})"),
             "layers[0].config: unknown key \"unit\"; did you mean \"units\"? known: units, "
-            "activation, useBias, kernelInitializer, biasInitializer, kernelRegularizer, "
-            "kernelConstraint, biasRegularizer, biasConstraint, activityRegularizer, inputShape, "
-            "name, trainable");
+            "activation, useBias, kernelInitializer, kernelRegularizer, kernelConstraint, "
+            "biasInitializer, biasRegularizer, biasConstraint, inputShape, name, trainable, "
+            "activityRegularizer");
   EXPECT_EQ(layer_error(R"({"units":3,"inputShape":[3],"activation":{"name":"elu","alpha":[1]}})"),
             "layers[0].config.activation.alpha: must be a number, a word, true or false, got an "
             "array");

@@ -26,7 +26,7 @@ DenseOptions named(std::string name, int64_t units, Choice activation = "linear"
 DenseOptions scale(std::string name, float by) {
   return {.units = 1,
           .use_bias = false,
-          .kernel_initializer = {"constant", {{"value", by}}},
+          .kernel = Choice{"constant", {{"value", by}}},
           .name = std::move(name)};
 }
 

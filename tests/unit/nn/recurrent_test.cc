@@ -118,7 +118,7 @@ TEST(Recurrent, PlacesShapesAndWeights) {
                                              "RNNCell_0/bias", "RNNCell_1/kernel",
                                              "RNNCell_1/recurrent_kernel", "RNNCell_1/bias"}));
   EXPECT_EQ(shapes, (std::vector<Shape>{{2, 16}, {4, 16}, {16}, {4, 9}, {3, 9}, {2, 9}}));
-  const Variable bias{"bias", {16}, must(find_initializer(plan.weights[2].initializer))};
+  const Variable bias{"bias", {16}, must(find_initializer(plan.weights[2].options.initializer))};
   EXPECT_EQ(initial_value(bias, 1),
             (std::vector<float>{0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0}));
 }

@@ -79,11 +79,10 @@ TEST(Sequential, MistakesNameTheLayer) {
   EXPECT_EQ(mistake({.units = 3, .activation = {"elu", {{"alfa", 1}}}, .input_shape = {2}}),
             "layer \"dense_1\" (Dense): unknown parameter of activation elu \"alfa\"; did you mean "
             "\"alpha\"? known: alpha");
-  EXPECT_EQ(mistake({.units = 3,
-                     .bias_initializer = {"constant", {{"value", INFINITY}}},
-                     .input_shape = {2}}),
-            "layer \"dense_1\" (Dense): bias: initializer constant: value must be a finite number, "
-            "got inf");
+  EXPECT_EQ(
+      mistake({.units = 3, .bias = Choice{"constant", {{"value", INFINITY}}}, .input_shape = {2}}),
+      "layer \"dense_1\" (Dense): bias: initializer constant: value must be a finite number, "
+      "got inf");
   EXPECT_EQ(
       mistake({.units = 2000000000, .input_shape = {784}}),
       "layer \"dense_1\" (Dense): output shape [2000000000] does not fit the 4294967296 bytes "

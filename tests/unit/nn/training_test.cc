@@ -21,7 +21,7 @@ Machine one_weight(Choice optimizer) {
   Sequential model;
   model.add(dense({.units = 1,
                    .use_bias = false,
-                   .kernel_initializer = {"constant", {{"value", 2}}},
+                   .kernel = Choice{"constant", {{"value", 2}}},
                    .input_shape = {1},
                    .name = "w"}));
   return Machine(model, {.loss = "meanSquaredError",
@@ -328,8 +328,8 @@ const Choice kSgd = {"sgd", {{"learningRate", 0.1}}};
 
 TEST(Training, PenaltiesAreInTheLossAndItsGradient) {
   DenseOptions options;
-  options.kernel_regularizer = {"l1l2", {{"l1", 0.5}, {"l2", 0.25}}};
-  options.bias_regularizer = {"l2", {{"l2", 2}}};
+  options.kernel.regularizer = {"l1l2", {{"l1", 0.5}, {"l2", 0.25}}};
+  options.bias.regularizer = {"l2", {{"l2", 2}}};
   Machine machine = regularised(options, kSgd);
   const double y = 2 - 6 + 0.5, penalty = 0.5 * 5 + 0.25 * 13 + 2 * 0.25;
   EXPECT_NEAR(machine.step("evaluate", {1, 2, 9, 9}, {0, 9}, 1).loss, y * y + penalty, 1e-5);
@@ -350,8 +350,8 @@ TEST(Training, ActivityPenaltiesCountPresentRows) {
 
 TEST(Training, ConstraintsFollowTheUpdate) {
   DenseOptions options;
-  options.kernel_constraint = {"maxNorm", {{"maxValue", 1}}};
-  options.bias_constraint = "nonNeg";
+  options.kernel.constraint = {"maxNorm", {{"maxValue", 1}}};
+  options.bias.constraint = "nonNeg";
   Machine machine = regularised(options, {"adam", {{"learningRate", 1}}});
   machine.states["w/bias"] = {-0.5f};
   for (int step = 0; step < 3; ++step) {
@@ -455,15 +455,14 @@ TEST(Training, PredictionIsTheLastActivation) {
 
 TEST(Training, OneOutputIsRightOnTheSameSideOfOneHalf) {
   Sequential model;
-  model.add(dense(
-      {.units = 1, .activation = "linear", .kernel_initializer = "ones", .input_shape = {1}}));
+  model.add(dense({.units = 1, .activation = "linear", .kernel = "ones", .input_shape = {1}}));
   Machine machine(model, options_of("meanSquaredError", {}));
   EXPECT_EQ(machine.step("evaluate", {0, 1, 0.6f, 0.4f}, {0, 1, 0, 1}, 4).correct, 2);
 }
 
 TEST(Training, LayersKeepLeadingAxes) {
   Sequential model;
-  model.add(dense({.units = 2, .kernel_initializer = "ones", .input_shape = {2, 3}}));
+  model.add(dense({.units = 2, .kernel = "ones", .input_shape = {2, 3}}));
   model.add(activation({.activation = "relu"}));
   Machine machine(model, {.batch = {.predict = 1}});
   EXPECT_EQ(machine.predict("predict", {1, 2, 3, -4, -5, -6}), (Numbers{6, 6, 0, 0}));
