@@ -44,7 +44,10 @@ async function run(report) {
     await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, isolated.url);
     await report.check('playground: builds', buildPlayground);
-    await checkPlayground(report, page, isolated.url);
+    await checkPlayground(report, page, isolated.url, {
+      engine: 'chromium',
+      resize: (width, height) => page.setViewportSize({ width, height }),
+    });
     await report.check('no page reported an error', () => assert.deepEqual(problems, []));
   } finally {
     await browser.close();

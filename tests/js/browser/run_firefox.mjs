@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
+import { buildPlayground, checkPlayground } from './playground.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
 import { checkOneThread, checkThreads } from './threads.mjs';
@@ -31,6 +32,11 @@ async function run(report) {
     await checkThreads(report, page, isolated.url);
     await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, plain.url);
+    await report.check('playground: builds', buildPlayground);
+    await checkPlayground(report, page, isolated.url, {
+      engine: 'firefox',
+      resize: (width, height) => page.setViewport({ width, height }),
+    });
   } finally {
     await browser.close();
     for (const server of servers) server.stop();

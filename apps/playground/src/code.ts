@@ -1,0 +1,120 @@
+// Networks as JavaScript: writes the code of a network, runs what a person has written, and tells whether that is a row of layers.
+import * as tl from 'tensorlathe';
+import type { DataSet } from './data/data_set';
+import { type LayerSpec, type Network, placed } from './network';
+import { layerRow } from './tables';
+
+/** A model as `getConfig` describes it. */
+interface Description {
+  name?: string;
+  layers: (LayerSpec & { inputs?: [string, number?, number?][][] })[];
+  inputs?: { name: string; shape: number[] }[];
+  outputs?: [string, number?, number?][];
+}
+
+const head =
+  '// Builds the network. `tl` is the package; `data` has shape and classes of the data.\n';
+
+const isLayer = (value: unknown): value is LayerSpec =>
+  typeof value === 'object' && value !== null && 'class' in value && 'config' in value;
+
+function spell(value: unknown): string {
+  if (isLayer(value)) return spellLayer(value);
+  if (Array.isArray(value)) return `[${value.map(spell).join(', ')}]`;
+  if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
+  if (typeof value !== 'object' || value === null) return String(value);
+  const fields = Object.entries(value).map(([name, each]) => `${name}: ${spell(each)}`);
+  return fields.length === 0 ? '{}' : `{ ${fields.join(', ')} }`;
+}
+
+/** The call that makes the layer, without what is as it would be anyway. */
+function spellLayer({ class: className, config }: LayerSpec): string {
+  const row = layerRow(className);
+  if (row === undefined) throw new Error(`layers of class ${className} cannot be written as code`);
+  const given = Object.entries(config).filter(([name, value]) => {
+    const standard = row.options.find((option) => option.name === name)?.default;
+    return value !== undefined && JSON.stringify(value) !== JSON.stringify(standard ?? null);
+  });
+  const argument = given.length === 0 ? '' : spell(Object.fromEntries(given));
+  return `tl.layers.${row.name}(${argument})`;
+}
+
+/** The code that builds these layers. */
+export function codeOfRow(layers: readonly LayerSpec[], data: DataSet): string {
+  const lines = placed(layers, data).map((layer) => `    ${spellLayer(layer)},\n`);
+  return `${head}return tl.sequential({\n  layers: [\n${lines.join('')}  ],\n});\n`;
+}
+
+/** The code of a graph of layers: each call as soon as what it reads is there. */
+function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string {
+  const names = new Map<string, string>();
+  const nameOf = (text: string) => {
+    const stem = text.replace(/\W/g, '_').replace(/^(\d)/, '_$1');
+    if (!names.has(text)) names.set(text, stem);
+    return names.get(text)!;
+  };
+  const resultOf = (name: string, call: number) =>
+    `${nameOf(name)}${call === 0 ? '' : `_${call + 1}`}`;
+  const lines = inputs.map(
+    ({ name, shape }) =>
+      `const ${nameOf(name)} = tl.input({ shape: [${shape}], name: '${name}' });`,
+  );
+  const ready = new Set(inputs.map(({ name }) => `${name}/0`));
+  const calls = layers.flatMap((layer) =>
+    (layer.inputs ?? []).map((reads, call) => ({ layer, reads, call })),
+  );
+  const made = new Set<LayerSpec>();
+  for (let before = -1; calls.length > 0 && before !== calls.length;) {
+    before = calls.length;
+    for (const each of [...calls]) {
+      const { layer, reads, call } = each;
+      if (!reads.every(([name, at = 0]) => ready.has(`${name}/${at}`))) continue;
+      const name = String(layer.config.name);
+      const maker = `${nameOf(name)}_layer`;
+      if (!made.has(layer)) lines.push(`const ${maker} = ${spellLayer(layer)};`);
+      made.add(layer);
+      const read = reads.map(([from, at = 0, output = 0]) => {
+        if (output > 0) throw new Error('layers with several outputs cannot be written as code');
+        return resultOf(from, at);
+      });
+      const argument = read.length === 1 ? read[0]! : `[${read.join(', ')}]`;
+      lines.push(`const ${resultOf(name, call)} = ${maker}.apply(${argument});`);
+      ready.add(`${name}/${call}`);
+      calls.splice(calls.indexOf(each), 1);
+    }
+  }
+  const ends = outputs.map(([name, call = 0]) => resultOf(name, call)).join(', ');
+  const starts = inputs.map(({ name }) => nameOf(name)).join(', ');
+  lines.push(`return tl.model({ inputs: [${starts}], outputs: [${ends}] });`);
+  return `${head}${lines.join('\n')}\n`;
+}
+
+/** Runs code that builds a model. Errors: it throws, does not parse, or gives no model. */
+export function runCode(code: string, { shape, classes, target }: DataSet): tl.LayersModel {
+  const data = { shape: [...shape], classes: classes && [...classes], target };
+  const made: unknown = new Function('tl', 'data', `"use strict";\n${code}`)(tl, data);
+  if (made instanceof tl.LayersModel) return made;
+  throw new Error(
+    'The code must end with return and the model: return tl.sequential({ layers: [ … ] });',
+  );
+}
+
+/** A name that the page would give as well says nothing. */
+const isGivenName = (name: unknown, className: string) =>
+  typeof name === 'string' && !new RegExp(`^${className}_\\d+$`, 'i').test(name);
+
+/** The network of a model: a row of layers where it is one, else the code, or code that makes the same. */
+export function networkOf(model: tl.LayersModel, data: DataSet, code?: string): Network {
+  const description = JSON.parse(JSON.stringify(model.getConfig())) as Description;
+  const plain = description.layers.every(({ class: name }) => layerRow(name) !== undefined);
+  if (description.inputs === undefined && plain) {
+    const layers = description.layers.map(({ class: className, config: { name, ...config } }) => ({
+      class: className,
+      config: isGivenName(name, className) ? { ...config, name } : config,
+    }));
+    const [first] = layers;
+    if (String(first?.config.inputShape) === String(data.shape)) delete first!.config.inputShape;
+    return { layers, ...(code === undefined ? {} : { code }) };
+  }
+  return { code: code ?? codeOfGraph(description) };
+}

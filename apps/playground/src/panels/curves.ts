@@ -1,0 +1,111 @@
+// Two plots over epochs, loss and accuracy, each with a line for training and one for validation.
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { box, element, onThemeChange, theme } from '../dom';
+import { watch, state } from '../store';
+import { listen } from '../training';
+
+type Series = (number | null)[];
+const height = 210;
+
+/** One plot that keeps its points and fits its box. */
+class Plot {
+  #data: [number[], Series, Series] = [[], [], []];
+  #plot: uPlot;
+  readonly #box: HTMLElement;
+
+  constructor(
+    id: string,
+    private readonly spell: (value: number) => string,
+  ) {
+    this.#box = element(id, HTMLDivElement);
+    this.#plot = this.#make();
+    new ResizeObserver(() => this.#plot.setSize(this.#size())).observe(this.#box);
+    onThemeChange(() => {
+      this.#plot.destroy();
+      this.#plot = this.#make();
+    });
+  }
+
+  add(epoch: number, training: number | null, validation: number | null): void {
+    this.#data[0].push(epoch);
+    this.#data[1].push(training);
+    this.#data[2].push(validation);
+  }
+
+  draw(): void {
+    this.#plot.setData(this.#data);
+  }
+
+  clear(): void {
+    this.#data = [[], [], []];
+    this.draw();
+  }
+
+  #size(): { width: number; height: number } {
+    return { width: Math.max(this.#box.clientWidth, 120), height };
+  }
+
+  #make(): uPlot {
+    const axis = {
+      stroke: theme('--muted'),
+      grid: { stroke: theme('--line'), width: 1 },
+      ticks: { show: false },
+      font: '12px system-ui',
+    };
+    const whole = (mark: number) => (mark % 1 === 0 ? `${mark}` : '');
+    return new uPlot(
+      {
+        ...this.#size(),
+        legend: { show: false },
+        cursor: { show: false },
+        scales: { x: { time: false } },
+        axes: [
+          {
+            ...axis,
+            size: 28,
+            label: 'epoch',
+            labelSize: 18,
+            labelFont: '12px system-ui',
+            values: (_, marks) => marks.map(whole),
+          },
+          { ...axis, size: 52, values: (_, marks) => marks.map(this.spell) },
+        ],
+        series: [
+          {},
+          {
+            stroke: theme('--train'),
+            width: 1.5,
+            points: { show: false },
+            spanGaps: true,
+          },
+          { stroke: theme('--accent'), width: 2, points: { size: 6 }, spanGaps: true },
+        ],
+      },
+      this.#data,
+      this.#box,
+    );
+  }
+}
+
+export function openCurves(): void {
+  const loss = new Plot('loss-plot', (value) => `${+value.toPrecision(3)}`);
+  const accuracy = new Plot('accuracy-plot', (value) => `${+(100 * value).toFixed(1)} %`);
+  listen({
+    onPoint(kind, point) {
+      const pair = (value: number): [number | null, number | null] =>
+        kind === 'training' ? [value, null] : [null, value];
+      loss.add(point.epoch, ...pair(point.loss));
+      if (point.accuracy !== undefined) accuracy.add(point.epoch, ...pair(point.accuracy));
+      loss.draw();
+      accuracy.draw();
+    },
+    onReset() {
+      loss.clear();
+      accuracy.clear();
+    },
+  });
+  watch(['data'], () => {
+    box('accuracy-figure').hidden = state.data?.classes === undefined;
+  });
+}

@@ -1,0 +1,160 @@
+// The canvas to draw a digit on, by pointer or by keyboard. Strokes are placed as MNIST places digits before the network sees them.
+import * as tl from 'tensorlathe';
+import { drawStrokes, normaliseStrokes } from '../../../../examples/lib/raster.mjs';
+import { box, button, canvas, element, make, messageOf, onThemeChange, show, theme } from '../dom';
+import { state, watch } from '../store';
+import { paint } from './images';
+
+type Point = [number, number];
+
+const penWidth = 2.2;
+const stepLength = 12;
+const pad = canvas('pad');
+const seen = canvas('seen');
+const bars = element('bars', HTMLOListElement);
+let strokes: Point[][] = [];
+/** Where the arrow keys draw. */
+let cursor: Point = [140, 60];
+let isDue = false;
+
+const arrows: Record<string, Point> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+};
+
+/** The drawing as the network sees it, or nothing. */
+function drawing(): Float32Array | undefined {
+  if (strokes.length === 0) return undefined;
+  const pixels = new Float32Array(784);
+  drawStrokes(pixels, normaliseStrokes(strokes, penWidth), penWidth);
+  return pixels;
+}
+
+function showGuess(probabilities: readonly number[] | undefined, otherwise = ''): void {
+  const values = probabilities ?? Array.from({ length: 10 }, () => 0);
+  const best = values.indexOf(Math.max(...values));
+  [...bars.children].forEach((bar, digit) => {
+    const share = Math.round(100 * values[digit]!);
+    bar.classList.toggle('best', probabilities !== undefined && digit === best);
+    bar.ariaLabel = `${digit}: ${share} percent`;
+    bar.querySelector('i')!.style.width = `${share}%`;
+    bar.querySelector('span')!.textContent = probabilities === undefined ? '' : `${share} %`;
+  });
+  if (probabilities === undefined) show('guess', otherwise);
+  else show('guess', `${best}, I think (${Math.round(100 * values[best]!)} %)`);
+}
+
+/** What a network without softmax gives is no probability yet. */
+function normalised(values: readonly number[]): number[] {
+  const sum = values.reduce((total, value) => total + value, 0);
+  if (values.every((value) => value >= 0) && Math.abs(sum - 1) < 0.01) return [...values];
+  const powers = values.map((value) => Math.exp(value - Math.max(...values)));
+  const total = powers.reduce((all, value) => all + value, 0);
+  return powers.map((power) => power / total);
+}
+
+function classify(): void {
+  const pixels = drawing();
+  const { trained } = state;
+  if (pixels === undefined) return showGuess(undefined, 'Nothing drawn yet');
+  if (trained === undefined) return showGuess(undefined, 'Train the network first');
+  try {
+    const shape = trained.model.inputs[0]!.shape.slice(1) as number[];
+    const result = trained.model.predict(tl.tensor(pixels, [1, ...shape]));
+    showGuess(normalised([...result.dataSync()] as number[]));
+  } catch (error) {
+    showGuess(undefined, messageOf(error));
+  }
+}
+
+function position(event: PointerEvent): Point {
+  const { left, top, width } = pad.getBoundingClientRect();
+  const scale = pad.width / width;
+  return [(event.clientX - left) * scale, (event.clientY - top) * scale];
+}
+
+function redraw(): void {
+  const context = pad.getContext('2d')!;
+  context.clearRect(0, 0, pad.width, pad.height);
+  context.strokeStyle = theme('--ink');
+  context.lineWidth = 18;
+  context.lineCap = context.lineJoin = 'round';
+  for (const stroke of strokes) {
+    context.beginPath();
+    context.moveTo(...stroke[0]!);
+    for (const point of stroke) context.lineTo(...point);
+    context.stroke();
+  }
+  if (document.activeElement !== pad || !pad.matches(':focus-visible')) return;
+  context.fillStyle = theme('--accent');
+  context.beginPath();
+  context.arc(...cursor, 6, 0, 2 * Math.PI);
+  context.fill();
+}
+
+function changed(): void {
+  if (isDue) return;
+  isDue = true;
+  requestAnimationFrame(() => {
+    isDue = false;
+    redraw();
+    paint(seen, drawing() ?? new Float32Array(784));
+    classify();
+  });
+}
+
+function onKey(event: KeyboardEvent): void {
+  const direction = arrows[event.key];
+  if (direction === undefined) return;
+  event.preventDefault();
+  const clip = (value: number) => Math.max(0, Math.min(pad.width, value));
+  const next: Point = [
+    clip(cursor[0] + stepLength * direction[0]),
+    clip(cursor[1] + stepLength * direction[1]),
+  ];
+  if (event.shiftKey) {
+    const last = strokes.at(-1)?.at(-1);
+    if (String(last) !== String(cursor)) strokes.push([cursor]);
+    strokes.at(-1)!.push(next);
+  }
+  cursor = next;
+  changed();
+}
+
+function makeBars(): void {
+  const items = Array.from({ length: 10 }, (_, digit) =>
+    make('li', {}, make('b', {}, String(digit)), make('div', {}, make('i')), make('span')),
+  );
+  bars.replaceChildren(...items);
+}
+
+export function openDraw(): void {
+  makeBars();
+  pad.addEventListener('pointerdown', (event) => {
+    pad.setPointerCapture(event.pointerId);
+    strokes.push([position(event)]);
+    changed();
+  });
+  pad.addEventListener('pointermove', (event) => {
+    if (!pad.hasPointerCapture(event.pointerId)) return;
+    const events = event.getCoalescedEvents?.() ?? [];
+    strokes.at(-1)!.push(...(events.length > 0 ? events : [event]).map(position));
+    changed();
+  });
+  pad.addEventListener('keydown', onKey);
+  pad.addEventListener('focus', changed);
+  pad.addEventListener('blur', changed);
+  button('clear').addEventListener('click', () => {
+    strokes = [];
+    changed();
+  });
+  watch(['trained', 'weightsRevision'], classify);
+  watch(['data'], () => {
+    const { data } = state;
+    const isDigits = String(data?.shape) === '28,28,1' && data?.classes?.length === 10;
+    box('draw').hidden = !isDigits;
+  });
+  onThemeChange(changed);
+}

@@ -1,0 +1,123 @@
+// What the model gets right and wrong on the validation data: a confusion matrix, images of examples, or values against predictions.
+import { featuresFor, isImage } from '../data/data_set';
+import { box, element, make, percent, show, whole } from '../dom';
+import { isCurrent, state, watch } from '../store';
+import { paint } from './images';
+import { scatter } from './scatter';
+
+const shown = 40;
+const grid = element('grid', HTMLUListElement);
+
+function showMatrix(counts: readonly number[][], classes: readonly string[]): void {
+  const head = (text: string, scope: string) => make('th', { scope }, text);
+  const rows = counts.map((row, label) => {
+    const total = row.reduce((sum, count) => sum + count, 0);
+    const cells = row.map((count, said) => {
+      const share = total === 0 ? 0 : count / total;
+      const cell = make(
+        'td',
+        { className: said === label ? 'right' : 'off' },
+        count === 0 ? '' : String(count),
+      );
+      cell.style.setProperty('--share', share.toFixed(3));
+      cell.title = `${classes[label]} taken for ${classes[said]}: ${count} of ${total}`;
+      return cell;
+    });
+    const recall = total === 0 ? '–' : `${Math.round((100 * row[label]!) / total)} %`;
+    return make(
+      'tr',
+      {},
+      head(classes[label]!, 'row'),
+      ...cells,
+      make('td', { className: 'recall' }, recall),
+    );
+  });
+  const top = make(
+    'tr',
+    {},
+    make('th', { scope: 'col' }, 'is \\ said'),
+    ...classes.map((name) => head(name, 'col')),
+    make('th', { scope: 'col' }, 'right'),
+  );
+  const caption = make(
+    'caption',
+    {},
+    'Confusion matrix: rows are what it is, columns what the network says',
+  );
+  const table = make(
+    'table',
+    { className: 'matrix' },
+    caption,
+    make('thead', {}, top),
+    make('tbody', {}, ...rows),
+  );
+  box('confusion').replaceChildren(table);
+  const all = counts.flat().reduce((sum, count) => sum + count, 0);
+  const right = counts.reduce((sum, row, at) => sum + row[at]!, 0);
+  show('results-text', `${whole(right)} of ${whole(all)} are right, ${percent(right / all)}.`);
+}
+
+/** Predictions of the first examples: classes, or values. */
+function predictFirst(count: number): number[] {
+  const { trained, data } = state;
+  const x = featuresFor(trained!.model, data!, data!.test, 0, count);
+  const values = trained!.model.predict(x);
+  const width = values.size / count;
+  const numbers = values.dataSync() as Float32Array;
+  return Array.from({ length: count }, (_, row) => {
+    if (width === 1)
+      return data!.classes === undefined ? numbers[row]! : Number(numbers[row]! > 0.5);
+    const own = numbers.subarray(row * width, (row + 1) * width);
+    return own.indexOf(Math.max(...own));
+  });
+}
+
+function showGrid(predicted: readonly number[] | undefined): void {
+  const data = state.data!;
+  const [height, width] = data.shape as [number, number];
+  const size = data.shape.reduce((total, n) => total * n, 1);
+  const { features, labels, count } = data.test;
+  const names = data.classes!;
+  const items = Array.from({ length: Math.min(shown, count) }, (_, at) => {
+    const picture = make('canvas', { width, height });
+    paint(picture, features.subarray(at * size, (at + 1) * size));
+    const label = names[labels[at]!]!;
+    const said = predicted === undefined ? undefined : names[predicted[at]!]!;
+    const isWrong = said !== undefined && said !== label;
+    const text = said === undefined ? label : isWrong ? `${label} → ${said}` : said;
+    const spoken = said === undefined ? `a ${label}` : `a ${label}, taken for a ${said}`;
+    picture.setAttribute('role', 'img');
+    picture.ariaLabel = `${spoken}${isWrong ? ', wrong' : ''}`;
+    return make('li', { className: isWrong ? 'wrong' : '' }, picture, make('span', {}, text));
+  });
+  grid.replaceChildren(...items);
+}
+
+function showNothing(): void {
+  box('confusion').replaceChildren();
+  show('results-text', 'They appear after the first epoch, and are new after each.');
+}
+
+function showAll(): void {
+  const { data, trained, confusion } = state;
+  if (data === undefined) return;
+  const hasModel = trained !== undefined && state.weightsRevision > 0 && isUsable();
+  grid.hidden = !isImage(data);
+  if (confusion !== undefined && data.classes !== undefined) showMatrix(confusion, data.classes);
+  else if (hasModel && data.classes === undefined) {
+    const count = Math.min(500, data.test.count);
+    const truth = Array.from(data.test.labels.subarray(0, count));
+    box('confusion').replaceChildren(scatter(truth, predictFirst(count), data.target));
+    show('results-text', `What the network says of ${whole(count)} examples.`);
+  } else showNothing();
+  if (isImage(data))
+    showGrid(hasModel ? predictFirst(Math.min(shown, data.test.count)) : undefined);
+}
+
+/** A loaded model may be for other data. */
+function isUsable(): boolean {
+  return isCurrent() || state.confusion !== undefined;
+}
+
+export const openResults = () =>
+  watch(['data', 'trained', 'weightsRevision', 'confusion'], showAll);

@@ -1,0 +1,113 @@
+// The core's tables of layers, losses and optimisers, and the few words about them that the core does not say.
+import * as tl from 'tensorlathe';
+
+export interface LayerOption {
+  name: string;
+  type: 'integer' | 'number' | 'flag' | 'choice' | 'text' | 'shape' | 'sizes' | 'layer' | 'layers';
+  default: unknown;
+}
+
+export interface LayerRow {
+  class: string;
+  /** Of its maker in `tl.layers`. */
+  name: string;
+  doc: string;
+  options: LayerOption[];
+}
+
+/** A row of another table. */
+export interface NamedRow {
+  name: string;
+  parameters: { name: string; default: unknown; words?: string[] }[];
+}
+
+type RowTable =
+  'activations' | 'losses' | 'optimizers' | 'initializers' | 'regularizers' | 'constraints';
+
+type Tables = Record<RowTable, NamedRow[]> & { layers: LayerRow[] };
+
+let known: Tables | undefined;
+
+export const tables = (): Tables => (known ??= tl.describe() as Tables);
+
+export const layerRow = (className: string): LayerRow | undefined =>
+  tables().layers.find((row) => row.class === className);
+
+/** The table that the value of a `choice` is from, by the end of the option's name. */
+export function choiceTable(option: string): NamedRow[] {
+  const kind = /(activation|initializer|regularizer|constraint)$/i.exec(option)![1]!;
+  return tables()[`${kind.toLowerCase()}s` as RowTable];
+}
+
+/** Options that are texts, and what they may be. */
+export const words: Record<string, string[]> = {
+  padding: ['valid', 'same'],
+  dataFormat: ['channelsLast', 'channelsFirst'],
+  mergeMode: ['concat', 'sum', 'mul', 'ave'],
+  interpolation: ['nearest', 'bilinear'],
+  outputMode: ['oneHot', 'multiHot', 'count'],
+};
+
+/** Takes several tensors, or works only inside another layer: not for a row of layers. */
+const isForRows = ({ class: name }: LayerRow) =>
+  !/Cells?$|^(Add|Subtract|Multiply|Average|Maximum|Minimum|Concatenate|Dot|MultiHeadAttention)$/.test(
+    name,
+  );
+
+const groups: [string, RegExp][] = [
+  ['Convolution', /Conv(?!LSTM)|Padding|Cropping|UpSampling/],
+  ['Pooling', /Pooling/],
+  ['Recurrent', /RNN|LSTM|GRU|Bidirectional|TimeDistributed/],
+  ['Normalisation', /Normalization/],
+  ['Noise', /Dropout|Noise/],
+  ['Activation', /ReLU|ELU|Softmax|^Activation/],
+  ['Preprocessing', /Rescaling|Resizing|CenterCrop|CategoryEncoding/],
+  ['Core', /./],
+];
+
+/** The layers that may stand in a row, by group, the most usual group first. */
+export function layerGroups(): [group: string, rows: LayerRow[]][] {
+  const groupOf = (row: LayerRow) => groups.find(([, pattern]) => pattern.test(row.class))![0];
+  const rows = tables().layers.filter(isForRows);
+  const found = groups.map(([group]): [string, LayerRow[]] => [
+    group,
+    rows.filter((row) => groupOf(row) === group),
+  ]);
+  return [found.at(-1)!, ...found.slice(0, -1)];
+}
+
+/** First values for what a layer cannot do without. */
+const firstValues: Record<string, unknown> = {
+  units: 32,
+  filters: 16,
+  kernelSize: 3,
+  activation: 'relu',
+  targetShape: [-1],
+  dims: [2, 1],
+  n: 4,
+  inputDim: 1000,
+  outputDim: 16,
+  height: 14,
+  width: 14,
+  numTokens: 10,
+  layer: { class: 'Dense', config: { units: 16 } },
+  cell: { class: 'LSTMCell', config: { units: 16 } },
+  cells: [{ class: 'LSTMCell', config: { units: 16 } }],
+};
+
+const mayBeAbsent =
+  /^(strides|noiseShape|seed|inputShape|name|sharedAxes|inputLength|.*(Regularizer|Constraint))$/;
+
+/** Whether a layer cannot be without the option. */
+export const isRequired = (option: LayerOption) =>
+  option.default === null && !mayBeAbsent.test(option.name);
+
+/** The options that a new layer of the class begins with. */
+export function firstConfig(className: string): Record<string, unknown> {
+  const required = (layerRow(className)?.options ?? []).filter(isRequired);
+  const config = Object.fromEntries(required.map(({ name }) => [name, firstValues[name]]));
+  if (/Dropout$/.test(className)) config.rate = 0.25;
+  if (className === 'GaussianNoise') config.stddev = 0.1;
+  if (className === 'Bidirectional') config.layer = { class: 'LSTM', config: { units: 16 } };
+  return config;
+}

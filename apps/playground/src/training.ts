@@ -1,0 +1,212 @@
+// Trains: makes the model of the network, compiles it as the settings say, runs epochs, pauses and stops. Knows no panel.
+import * as tl from 'tensorlathe';
+import { type DataSet, examplesFor } from './data/data_set';
+import { messageOf } from './dom';
+import { build, isSound } from './network';
+import { isCurrent, isTraining, state, type Trained, update } from './store';
+
+/** Numbers of a point of the curves; epochs count from the making of the model. */
+export interface Point {
+  epoch: number;
+  loss: number;
+  accuracy?: number;
+}
+
+/** What is told while training runs. */
+export interface Listener {
+  onPoint?(kind: 'training' | 'validation', point: Point): void;
+  /** At most every 150 ms. */
+  onProgress?(progress: { share: number; loss: number; speed: number; batchMs: number }): void;
+  /** There is another model: what was shown of the last one is over. */
+  onReset?(): void;
+}
+
+const listeners: Listener[] = [];
+export const listen = (listener: Listener) => void listeners.push(listener);
+
+let seed = 1;
+let goOn: (() => void) | undefined;
+
+/** What went wrong, by the part of the page where it can be mended. */
+export class SettingError extends Error {
+  constructor(
+    readonly part: 'loss' | 'optimizer' | 'training',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export function compileArgs(): tl.CompileArgs {
+  const { loss, optimizer, learningRate } = state.settings;
+  return {
+    loss: loss as tl.LossName,
+    optimizer: { name: optimizer as tl.OptimizerName, learningRate },
+    metrics: state.data?.classes === undefined ? [] : ['accuracy', 'confusionMatrix'],
+  };
+}
+
+/** Compiles as the settings say. Error: a SettingError. */
+export function compile(model: tl.LayersModel): void {
+  try {
+    model.compile(compileArgs());
+  } catch (error) {
+    const message = messageOf(error);
+    throw new SettingError(message.startsWith('optimizer') ? 'optimizer' : 'loss', message);
+  }
+}
+
+/** Takes another model in place of the one at hand. */
+export function adopt(trained: Trained | undefined): void {
+  state.trained?.model.dispose();
+  update({ trained, confusion: undefined, weightsRevision: state.weightsRevision + 1 });
+  for (const each of listeners) each.onReset?.();
+}
+
+/** The model of the network as it is now, compiled as set; one that is at hand goes on. */
+export function currentModel(): Trained {
+  const { data, network, checked, trained, settings } = state;
+  const { loss, optimizer, learningRate } = settings;
+  if (data === undefined || !isSound(checked)) {
+    throw new SettingError('training', 'The network has an error; it is shown beside its layer.');
+  }
+  if (isCurrent() && trained !== undefined) {
+    if (trained.loss === loss && trained.optimizer === optimizer) {
+      trained.model.setLearningRate(learningRate);
+      return trained;
+    }
+    compile(trained.model);
+    const changed = { ...trained, loss, optimizer };
+    update({ trained: changed });
+    return changed;
+  }
+  const model = build(network, data, seed);
+  try {
+    compile(model);
+  } catch (error) {
+    model.dispose();
+    throw error;
+  }
+  const made = { model, network, loss, optimizer };
+  adopt(made);
+  return made;
+}
+
+/** Forgets the model; the next one begins with other weights. */
+export function forget(): void {
+  seed += 1;
+  adopt(undefined);
+  update({ status: 'Ready' });
+}
+
+/** Collects batches between two drawings of the page. */
+class Meter {
+  #begin = 0;
+  #spent = 0;
+  #batches = 0;
+  #loss = 0;
+  #correct = 0;
+  #rows = 0;
+  #shownAt = performance.now();
+
+  beginBatch(): void {
+    this.#begin = performance.now();
+  }
+
+  endBatch({ loss, acc = 0, size = 0 }: tl.Logs): void {
+    this.#spent += performance.now() - this.#begin;
+    this.#batches += 1;
+    this.#rows += size;
+    this.#loss += loss * size;
+    this.#correct += acc * size;
+  }
+
+  /** Tells what was collected if the last time is 150 ms ago. */
+  tell(epoch: number, speed: number, hasAccuracy: boolean): void {
+    if (performance.now() - this.#shownAt < 150) return;
+    const loss = this.#loss / this.#rows;
+    const point = { epoch, loss, ...(hasAccuracy ? { accuracy: this.#correct / this.#rows } : {}) };
+    const batchMs = this.#spent / this.#batches;
+    for (const each of listeners) {
+      each.onPoint?.('training', point);
+      each.onProgress?.({ share: epoch % 1, loss, speed, batchMs });
+    }
+    this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
+    this.#shownAt = performance.now();
+  }
+}
+
+function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callbacks {
+  const meter = new Meter();
+  const rows = data.train.count;
+  const before = model.epochsTrained;
+  let done = 0;
+  return {
+    onEpochBegin(epoch) {
+      done = 0;
+      update({ status: `Epoch ${epoch + 1} of ${epochs}` });
+    },
+    onBatchBegin: () => meter.beginBatch(),
+    async onBatchEnd(_, logs) {
+      meter.endBatch(logs);
+      done += logs.size ?? 0;
+      const epoch = model.epochsTrained + Math.min(done / rows, 0.999);
+      meter.tell(epoch, logs.imagesPerSecond, logs.acc !== undefined);
+      if (state.phase === 'paused') await new Promise<void>((done) => (goOn = done));
+    },
+    onEpochEnd(epoch, { loss, acc, val_loss, val_acc, val_confusionMatrix }) {
+      const at = before + epoch + 1;
+      const point = (value: number, accuracy?: number): Point => ({
+        epoch: at,
+        loss: value,
+        ...(accuracy === undefined ? {} : { accuracy }),
+      });
+      for (const each of listeners) {
+        each.onPoint?.('training', point(loss, acc));
+        if (val_loss !== undefined) each.onPoint?.('validation', point(val_loss, val_acc));
+      }
+      const weightsRevision = state.weightsRevision + 1;
+      const confusion = val_confusionMatrix as number[][] | undefined;
+      update(confusion === undefined ? { weightsRevision } : { weightsRevision, confusion });
+    },
+  };
+}
+
+/** Trains as many epochs as the settings say. Rejects with what went wrong; then nothing is lost. */
+export async function train(): Promise<void> {
+  const { epochs, batchSize } = state.settings;
+  const data = state.data!;
+  update({ phase: 'training', status: 'Compiling …' });
+  try {
+    const trained = currentModel();
+    const { model } = trained;
+    const [x, y] = examplesFor(model, data, data.train);
+    const history = await model.fit(x, y, {
+      epochs,
+      batchSize,
+      validationData: examplesFor(model, data, data.test),
+      callbacks: callbacks(trained, data, epochs),
+    });
+    const count = history.epoch.length;
+    const text = `Trained ${count} ${count === 1 ? 'epoch' : 'epochs'}`;
+    const weightsRevision = state.weightsRevision + 1;
+    update({ phase: 'idle', status: model.stopTraining ? 'Stopped' : text, weightsRevision });
+  } catch (error) {
+    update({ phase: 'idle', status: 'Not trained' });
+    throw error;
+  }
+}
+
+/** Holds the training after the batch at hand, or lets it go on. */
+export function pause(holds: boolean): void {
+  if (!isTraining()) return;
+  update({ phase: holds ? 'paused' : 'training', status: holds ? 'Paused' : 'Going on …' });
+  if (!holds) goOn?.();
+}
+
+/** Ends the training after the batch at hand; what was learnt stays. */
+export function stop(): void {
+  if (!isTraining() || state.trained === undefined) return;
+  state.trained.model.stopTraining = true;
+  goOn?.();
+}

@@ -1,0 +1,118 @@
+// The playground as a person's hands find it, in a page of Playwright or Puppeteer: what both drive alike.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const screenshots = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
+const patience = 60000;
+const quoted = JSON.stringify;
+
+export class Driver {
+  /** `engine` goes into the names of the screenshots. */
+  constructor(page, engine) {
+    this.page = page;
+    this.engine = engine;
+  }
+
+  run(script) {
+    return this.page.evaluate(script);
+  }
+
+  /** Waits until the expression holds. */
+  async until(condition, what = condition) {
+    const end = Date.now() + patience;
+    while (!(await this.run(`Boolean(${condition})`))) {
+      assert.ok(Date.now() < end, `waited in vain: ${what}; ${await this.problems()}`);
+      await new Promise((done) => setTimeout(done, 30));
+    }
+  }
+
+  text(id) {
+    return this.run(`document.getElementById(${quoted(id)}).textContent`);
+  }
+
+  untilText(id, pattern) {
+    return this.until(
+      `${pattern}.test(document.getElementById(${quoted(id)}).textContent)`,
+      `${id} as ${pattern}`,
+    );
+  }
+
+  /** What the page complains of now. */
+  problems() {
+    return this.run(
+      `[...document.querySelectorAll('.problem:not([hidden]), #error:not([hidden])')].map((each) => each.textContent).join(' | ')`,
+    );
+  }
+
+  /** Presses a button, which must be there to be pressed. */
+  async click(selector) {
+    await this.run(`(() => {
+      const found = document.querySelector(${quoted(selector)});
+      if (found === null || found.disabled) throw new Error('nothing to press: ' + ${quoted(selector)});
+      found.click();
+    })()`);
+  }
+
+  /** Writes into a control, or chooses, as a person does. */
+  async set(selector, value) {
+    await this.run(`(() => {
+      const found = document.querySelector(${quoted(selector)});
+      if (found === null || found.disabled) throw new Error('nothing to set: ' + ${quoted(selector)});
+      found.value = ${quoted(value)};
+      found.dispatchEvent(new Event('input', { bubbles: true }));
+      found.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+  }
+
+  /** Gives files, by name, to an input. */
+  async give(id, files) {
+    await this.run(`(() => {
+      const transfer = new DataTransfer();
+      for (const [name, text] of ${quoted(Object.entries(files))}) transfer.items.add(new File([text], name));
+      const input = document.getElementById(${quoted(id)});
+      input.files = transfer.files;
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    })()`);
+  }
+
+  /** Drops files, by name, on the page. */
+  async drop(files) {
+    await this.run(`(() => {
+      const dataTransfer = new DataTransfer();
+      for (const [name, text] of ${quoted(Object.entries(files))}) dataTransfer.items.add(new File([text], name));
+      for (const type of ['dragover', 'drop'])
+        document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+    })()`);
+  }
+
+  /** What the page has downloaded since the last call: names and files in the page. */
+  async catchDownloads() {
+    await this.run(`(() => {
+      window.downloads = [];
+      HTMLAnchorElement.prototype.click = function () {
+        const { download, href } = this;
+        downloads.push(fetch(href).then(async (answer) => new File([await answer.blob()], download)));
+      };
+    })()`);
+  }
+
+  async train(epochs) {
+    await this.set('#epochs', String(epochs));
+    await this.click('#start');
+    await this.untilText('status', '/^(Trained|Not trained)/');
+    assert.match(await this.text('status'), /^Trained/, await this.problems());
+  }
+
+  async open(url) {
+    await this.page.goto(url);
+    await this.untilText('status', '/^Ready$/');
+  }
+
+  /** Saves what the page shows as build/screenshots/NAME-ENGINE.png. */
+  async shoot(name) {
+    mkdirSync(screenshots, { recursive: true });
+    const path = `${screenshots}${name}-${this.engine}.png`;
+    await this.page.screenshot({ path, fullPage: true });
+  }
+}
