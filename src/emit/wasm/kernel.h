@@ -103,7 +103,8 @@ class KernelEmitter {
   // `lookup`: a local with the bytes that a lookup adds.
   wasm::MemArg push_address(loop::BufferRef buffer, const loop::Affine& address,
                             std::optional<uint32_t> lookup = std::nullopt);
-  uint32_t keep_lookup(loop::BufferRef buffer, const loop::Lookup& lookup);
+  bool is_inside(loop::ExprId index, int64_t extent) const;
+  uint32_t keep_lookup(loop::BufferRef buffer, const loop::Lookup& lookup, bool inside);
   // Nothing where there is no lookup; to be released after the access.
   std::optional<uint32_t> look_up(loop::BufferRef buffer, const loop::Lookup& lookup,
                                   loop::ExprId index);

@@ -12,15 +12,25 @@ int64_t KernelEmitter::bytes_of(loop::BufferRef buffer, const Lookup& lookup) co
   return lookup.scale * scalar::size_of(dtype_of(buffer));
 }
 
-// The index on the stack moves inside 0..extent - 1 and becomes bytes.
-uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup) {
+// Whether a mask keeps the index inside 0..extent - 1.
+bool KernelEmitter::is_inside(ExprId index, int64_t extent) const {
+  const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(index)];
+  if (expr.kind != loop::ExprKind::Apply || expr.op != loop::Op::BitAnd) return false;
+  const loop::Expr& mask = kernel_.exprs[static_cast<size_t>(expr.operands[1])];
+  return mask.kind == loop::ExprKind::Constant && mask.constant.i >= 0 && mask.constant.i < extent;
+}
+
+// The index on the stack moves inside 0..extent - 1, if it is not there, and becomes bytes.
+uint32_t KernelEmitter::keep_lookup(loop::BufferRef buffer, const Lookup& lookup, bool inside) {
   const uint32_t local = acquire(ValType::i32);
   const auto extent = static_cast<int32_t>(lookup.extent);
-  code().op_index(Opcode::local_tee, local).op_index(Opcode::local_get, local);
-  code().i32_const(31).op(Opcode::i32_shr_s).i32_const(-1).op(Opcode::i32_xor).op(Opcode::i32_and);
-  code().op_index(Opcode::local_tee, local).i32_const(extent - 1);
-  code().op_index(Opcode::local_get, local).i32_const(extent).op(Opcode::i32_lt_s);
-  code().op(Opcode::select);
+  if (!inside) {
+    code().op_index(Opcode::local_tee, local).op_index(Opcode::local_get, local);
+    code().i32_const(31).op(Opcode::i32_shr_s).i32_const(-1).op(Opcode::i32_xor);
+    code().op(Opcode::i32_and).op_index(Opcode::local_tee, local).i32_const(extent - 1);
+    code().op_index(Opcode::local_get, local).i32_const(extent).op(Opcode::i32_lt_s);
+    code().op(Opcode::select);
+  }
   code().i32_const(static_cast<int32_t>(bytes_of(buffer, lookup))).op(Opcode::i32_mul);
   code().op_index(Opcode::local_set, local);
   return local;
@@ -32,7 +42,7 @@ std::optional<uint32_t> KernelEmitter::look_up(loop::BufferRef buffer, const Loo
   const auto known = scope_.lookups.find({index, lookup.extent, bytes_of(buffer, lookup)});
   if (known != scope_.lookups.end()) return known->second;
   emit_scalar(index);
-  return keep_lookup(buffer, lookup);
+  return keep_lookup(buffer, lookup, is_inside(index, lookup.extent));
 }
 
 std::optional<uint32_t> KernelEmitter::lane_indices(const Lookup& lookup, ExprId index) {
@@ -48,7 +58,7 @@ std::optional<uint32_t> KernelEmitter::look_up_lane(loop::BufferRef buffer, cons
                                                     uint8_t lane) {
   if (!indices) return look_up(buffer, lookup, index);
   code().op_index(Opcode::local_get, *indices).op_lane(Opcode::i32x4_extract_lane, lane);
-  return keep_lookup(buffer, lookup);
+  return keep_lookup(buffer, lookup, is_inside(index, lookup.extent));
 }
 
 void KernelEmitter::release(ValType type, std::optional<uint32_t> local) {
