@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <utility>
 
 #include "lower/sort_space.h"
@@ -13,6 +14,18 @@ using loop::LoopKind;
 using loop::Op;
 using loop::Stmt;
 using loop::VarId;
+
+namespace {
+
+constexpr int32_t kInfinityBits = 0x7f800000;
+// The best so far: few of them are always kept in registers, more in rows so long that few enter.
+constexpr int64_t kFewKept = 32, kMostKept = 128;
+
+bool worth_keeping(int64_t count, int64_t length) {
+  return count <= kFewKept || (count <= kMostKept && count * count <= 4 * length);
+}
+
+}  // namespace
 
 SortSpace::SortSpace(Nest& nest, const Group& group)
     : nest_(nest),
@@ -63,18 +76,31 @@ Stmt SortSpace::store_at(ExprId slot, ExprId place) {
                      lookup_along(sort_.shape, axis_), place);
 }
 
-BufferRef SortSpace::add_scratch(const char* name, DType dtype) {
-  const int64_t size = graph::element_count(x_.shape);
-  return {loop::Space::Global,
-          nest_.context().add_buffer(name, dtype, size, loop::BufferRole::Temporary)};
+ExprId SortSpace::key(ExprId x) {
+  const auto number = [&](int32_t value) { return exprs().constant(loop::Number::of(value)); };
+  if (x_.dtype != DType::F32) return descending() ? exprs().apply(Op::BitXor, {x, number(-1)}) : x;
+  const ExprId bits = exprs().apply(Op::ToBits, {x});
+  const ExprId magnitude = exprs().apply(Op::BitAnd, {bits, number(INT32_MAX)});
+  const ExprId negative = exprs().apply(Op::Lt, {bits, number(0)});
+  const ExprId negated = exprs().apply(Op::Sub, {number(0), magnitude});
+  const ExprId key = descending() ? exprs().apply(Op::Select, {negative, magnitude, negated})
+                                  : exprs().apply(Op::Select, {negative, negated, magnitude});
+  const ExprId is_nan = exprs().apply(Op::Gt, {magnitude, number(kInfinityBits)});
+  return exprs().apply(Op::Select, {is_nan, number(INT32_MAX), key});
 }
 
-Affine SortSpace::scratch_address(const Affine& place) const {
+BufferRef SortSpace::add_scratch(const char* name, int64_t size) {
+  size *= graph::element_count(x_.shape) / length_;
+  return {loop::Space::Global,
+          nest_.context().add_buffer(name, DType::I32, size, loop::BufferRole::Temporary)};
+}
+
+Affine SortSpace::scratch_address(const Affine& place, int64_t size) const {
   Affine row;
   for (size_t k = 0; k < x_.shape.size(); ++k) {
     if (k != axis_) row = row * x_.shape[k] + index_[k];
   }
-  return row * length_ + place;
+  return row * size + place;
 }
 
 std::vector<Stmt> SortSpace::around(std::vector<Stmt> body, bool outlined) const {
@@ -89,19 +115,20 @@ std::vector<Stmt> SortSpace::around(std::vector<Stmt> body, bool outlined) const
 
 namespace {
 
-// The slot of an element is the number of those that come before it.
+// The slot of an element is the number of those that come before it. Keys are compared, as shaders
+// may be compiled as if no number were NaN.
 void count_before(SortSpace& space) {
   loop::ExprBuilder& exprs = space.exprs();
   loop::Kernel& kernel = space.kernel();
   const VarId own = kernel.add_var("j", space.length());
   const VarId other = kernel.add_var("k", space.length());
   const BufferRef slot = kernel.add_register("slot", DType::I32, 1);
-  const ExprId x = space.element(Affine::variable(own));
-  const ExprId y = space.element(Affine::variable(other));
+  const ExprId x = space.key(space.element(Affine::variable(own)));
+  const ExprId y = space.key(space.element(Affine::variable(other)));
   const ExprId place = exprs.index(Affine::variable(own));
   const ExprId sooner = exprs.apply(Op::Lt, {exprs.index(Affine::variable(other)), place});
-  const ExprId tied = exprs.apply(Op::And, {sooner, exprs.apply(Op::Not, {space.before(x, y)})});
-  const ExprId first = exprs.apply(Op::Or, {space.before(y, x), tied});
+  const ExprId tied = exprs.apply(Op::And, {sooner, exprs.apply(Op::Eq, {x, y})});
+  const ExprId first = exprs.apply(Op::Or, {exprs.apply(Op::Lt, {y, x}), tied});
   const ExprId counted = exprs.load(slot, DType::I32, 0);
   const auto number = [&](int64_t value) {
     return exprs.constant(loop::Number::of(static_cast<int32_t>(value)));
@@ -123,8 +150,8 @@ void lower_sort(Nest& nest, const Group& group) {
   if (graph::element_count(nest.node(group.anchor()).shape) == 0) return;
   SortSpace space(nest, group);
   if (nest.context().style == Style::Threads) return count_before(space);
-  if (space.count() <= kMostKept) return keep_first(space);
-  merge_runs(space);
+  if (worth_keeping(space.count(), space.length())) return keep_first(space);
+  radix_sort(space);
 }
 
 }  // namespace lathe::lower

@@ -25,12 +25,14 @@ class SortSpace {
   loop::ExprId element_at(loop::ExprId place);
   // Whether a must come first: never both, neither for equal ones; NaNs are last.
   loop::ExprId before(loop::ExprId a, loop::ExprId b);
+  // An integer that is smaller for what comes first; the zeros have the same, and NaNs the largest.
+  loop::ExprId key(loop::ExprId x);
 
   loop::Stmt store(const loop::Affine& slot, loop::ExprId place);
   loop::Stmt store_at(loop::ExprId slot, loop::ExprId place);
-  // One number for each element of x, those of a row side by side.
-  loop::BufferRef add_scratch(const char* name, loop::DType dtype);
-  loop::Affine scratch_address(const loop::Affine& place) const;
+  // So many integers for each row, side by side.
+  loop::BufferRef add_scratch(const char* name, int64_t size);
+  loop::Affine scratch_address(const loop::Affine& place, int64_t size) const;
 
   // The loops over the rows.
   std::vector<loop::Stmt> around(std::vector<loop::Stmt> body, bool outlined) const;
@@ -50,9 +52,8 @@ class SortSpace {
 
 // The best so far in registers, which most vectors of a row cannot enter.
 void keep_first(SortSpace& space);
-inline constexpr int64_t kMostKept = 16;
 
-// Runs of sorted places, merged into runs twice as long until one is left.
-void merge_runs(SortSpace& space);
+// By one digit of the keys after the other, the last ones first.
+void radix_sort(SortSpace& space);
 
 }  // namespace lathe::lower
