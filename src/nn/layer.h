@@ -1,6 +1,7 @@
 // A layer as data: its name, its weights for given input shapes, and the function that builds its
-// graph. A new layer class is a header and
-// source like dense.h, named in layers.h, and one row LAYER in tables.def.
+// graph. Programs derive layers of their own from UnaryLayer or Layer and add them to a model as
+// any other (examples/own_layer.cc); their gradients follow from the graph. A new class of the
+// package is a header and source like dense.h, named in layers.h, and one row LAYER in tables.def.
 #pragma once
 
 #include <map>
@@ -33,11 +34,11 @@ struct WeightOptions {
 // The last members of every struct of layer options: the shape of one example, empty for that of
 // the layer before; the name, empty if the model chooses; false freezes the weights; the penalty
 // for what the activation gives, empty for none.
-#define LAYER_OPTIONS     \
-  Shape input_shape = {}; \
-  std::string name = {};  \
-  bool trainable = true;  \
-  Choice activity_regularizer = {}
+#define LAYER_OPTIONS                     \
+  ::lathe::graph::Shape input_shape = {}; \
+  std::string name = {};                  \
+  bool trainable = true;                  \
+  ::lathe::nn::Choice activity_regularizer = {}
 
 // field("jsonKey", member) for every option of a layer, those of LAYER_OPTIONS included.
 template <class Options, class Field>

@@ -279,9 +279,9 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
       arguments.push_back(values[input.id]);
       inner.masks.push_back(masks[input.id]);
     }
-    const auto results = placed.layer->build_call(
+    auto results = placed.layer->build_call(
         arguments, weights.subspan(first_weight[call.layer], placed.weights.size()), inner);
-    CHECK(results.size() == call.outputs.size());
+    check_results(call, inputs[0], results);
     for (size_t i = 0; i < results.size(); ++i) {
       values[call.outputs[i].id] = inner.activated(placed.activation, results[i]);
       inner.note_result(placed.layer->activity_regularizer(), values[call.outputs[i].id]);
@@ -298,6 +298,20 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
     context.output_masks.push_back(masks[output.value.id]);
   }
   return results;
+}
+
+void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const {
+  graph::Builder& builder = *input.builder;
+  const PlacedLayer& placed = layers_[call.layer];
+  for (size_t i = 0; builder.ok() && i < call.outputs.size(); ++i) {
+    Shape planned = shape(call.outputs[i]);
+    planned.insert(planned.begin(), input.shape().front());
+    if (results.size() == call.outputs.size() && results[i].shape() == planned) continue;
+    builder.error(concat(quoted_layer(placed.name), " (", placed.layer->class_name(), "): gives ",
+                         i < results.size() ? bracketed(results[i].shape()) : "nothing",
+                         " where its plan says ", bracketed(planned)));
+  }
+  if (!builder.ok()) results.assign(call.outputs.size(), Tensor{&builder, {}});
 }
 
 Status Model::check_name(std::string_view what, const std::string& name) const {

@@ -111,6 +111,8 @@ class Model {
                           const std::vector<ModelValue>& inputs);
   static Result<PlacedLayer> place(const LayerPtr& layer, const std::string& name,
                                    std::vector<Weight> weights);
+  // An error of the builder and tensors that are not valid where a layer did not keep to its plan.
+  void check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const;
   Status check_name(std::string_view what, const std::string& name) const;
   bool is_taken(const std::string& name) const;
 

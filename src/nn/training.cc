@@ -253,6 +253,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
               .present = trains ? present : Tensor{},
               .watches = plan.check_numerics};
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
+  if (!builder.ok()) return std::move(builder).finish();
   add_penalties(builder, model, trace);
   const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
   if (plan.check_numerics) add_watch(builder, trace);
@@ -269,6 +270,7 @@ Result<Graph> build_predict(const Model& model, std::string name, int64_t batch)
   Builder builder(std::move(name));
   Trace trace;
   const auto outputs = forward(builder, model, inputs_of(builder, model, batch), trace);
+  if (!builder.ok()) return std::move(builder).finish();
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.output(concat('y', suffix_of(model.outputs(), i)), outputs[i]);
   }

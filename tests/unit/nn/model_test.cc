@@ -284,6 +284,40 @@ TEST(Model, MasksGoWithTheirValues) {
   }
 }
 
+// Says that it keeps the shape, and does not where there are three rows.
+class Fickle final : public UnaryLayer {
+ public:
+  Fickle() : UnaryLayer(OwnOptions{}) {}
+  std::string_view class_name() const override { return "Fickle"; }
+  Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
+    return x.shape()[0] == 3 ? sum(x, {1}, true) : x;
+  }
+};
+
+TEST(Model, ALayerThatBreaksItsPlanIsRefused) {
+  for (const bool nested : {false, true}) {
+    LayerPtr layer = std::make_shared<Fickle>();
+    if (nested) {
+      Model inner("inner");
+      inner.output(inner.call(layer, inner.input({2})));
+      layer = as_layer(std::move(inner));
+    }
+    Model model;
+    const ModelValue after = model.call(layer, model.input({2}));
+    model.output(model.call(dense({.units = 1}), after));
+    EXPECT_TRUE(build_program(model, {.batch = {.predict = 2}}));
+    const char* message = "layer \"fickle_1\" (Fickle): gives [3,1] where its plan says [3,2]";
+    const auto refused = build_program(model, {.batch = {.predict = 3}});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, message);
+    const auto untrained = build_program(
+        model, {.loss = "mse", .optimizer = "sgd", .batch = {.train = 3, .predict = 2}});
+    ASSERT_FALSE(untrained);
+    EXPECT_EQ(untrained.error().message, message);
+  }
+}
+
 TEST(Model, LayersAddToTheLoss) {
   Model model;
   const ModelValue steps = model.call(reshape({.target_shape = {1, 1}}),
