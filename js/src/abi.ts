@@ -26,6 +26,8 @@ export interface TextExports extends ModuleExports {
 }
 
 export interface CoreExports extends ModuleExports {
+  __indirect_function_table: WebAssembly.Table;
+  lathe_use_layer_host(host: number): void;
   lathe_model_create(json: Pointer, length: number): Handle;
   lathe_model_free(model: Handle): void;
   lathe_model_summary(model: Handle): Pointer;

@@ -12,6 +12,8 @@ const decoder = new TextDecoder();
  */
 export class Core<Exports extends ModuleExports = CoreExports> {
   dead = false;
+  /** What made this package refuse something that the core asked it for. */
+  cause: unknown;
   readonly exports: Exports;
 
   constructor(module: WebAssembly.Module) {
@@ -22,8 +24,13 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   /** Runs `action` on the exports. A zero result is a failure with the core's own message. */
   call(what: string, action: (exports: Exports) => number): number {
     const result = this.run(what, action);
-    if (result === 0) throw new LatheError(this.text(this.exports.lathe_error()));
-    return result;
+    if (result !== 0) return result;
+    const { cause } = this;
+    this.cause = undefined;
+    throw new LatheError(
+      this.text(this.exports.lathe_error()),
+      cause === undefined ? {} : { cause },
+    );
   }
 
   /** Like `call` for functions whose result may be zero. */
@@ -79,11 +86,18 @@ export class Core<Exports extends ModuleExports = CoreExports> {
 
 let module: WebAssembly.Module | undefined;
 let core: Core | undefined;
+let prepare: (core: Core) => void = () => {};
 
 /** Says which compiled core all later calls use. */
 export function useCoreModule(compiled: WebAssembly.Module): void {
   module = compiled;
   core = undefined;
+}
+
+/** Runs `action` on the live core, and on every core that takes its place. */
+export function prepareCores(action: (core: Core) => void): void {
+  prepare = action;
+  if (core?.dead === false) action(core);
 }
 
 /** The live core. Error: it has not been loaded. */
@@ -93,5 +107,6 @@ export function currentCore(): Core {
     throw new LatheError('lathe-core.wasm is not loaded; await tl.ready() says why');
   }
   core = new Core(module);
+  prepare(core);
   return core;
 }

@@ -6,6 +6,12 @@ import { ready } from './load.js';
 
 export type { Dump } from './abi.js';
 export type { CompileStats } from './compiled.js';
+export {
+  type CallArgs,
+  type CustomLayer,
+  type LayerFunction,
+  type LayerVariable,
+} from './custom_layer.js';
 export * as data from './data/index.js';
 export type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 export { LatheError } from './errors.js';
@@ -40,6 +46,7 @@ export type { CompileArgs, ModelArgs } from './model_args.js';
 export type { YieldEvery } from './pause.js';
 export { describe, memory, type MemoryCounts } from './program.js';
 export { moduleText } from './text.js';
+export { type LayerClass, serialization } from './serialization.js';
 export { sequential, Sequential, type SequentialArgs } from './sequential.js';
 export type { ModelData } from './rows.js';
 export type { Schedule } from './schedules.js';

@@ -21,6 +21,8 @@ export interface LayerArgs {
 export interface LayerConfig {
   readonly class: string;
   readonly config: object;
+  /** Of a layer in JavaScript: how the core asks for it. */
+  readonly host?: object;
 }
 
 /** Sizes of the axes; null is the batch. */

@@ -1,4 +1,5 @@
 /** Makers of layers, optimisers and initialisers: plain descriptions that the core gives meaning to. */
+import { CustomLayer, lambda } from './custom_layer.js';
 import {
   type InitializerFactory,
   initializerNames,
@@ -10,13 +11,17 @@ import {
 } from './generated.js';
 import { Layer, type LayerArgs } from './layer.js';
 
-/** Makers of layers: `layers.dense({units: 10})`. */
-export const layers = Object.fromEntries(
-  Object.entries(layerClasses).map(([name, className]) => [
-    name,
-    (args?: LayerArgs) => new Layer(className, args),
-  ]),
-) as unknown as LayerFactory;
+/** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
+export const layers = {
+  ...(Object.fromEntries(
+    Object.entries(layerClasses).map(([name, className]) => [
+      name,
+      (args?: LayerArgs) => new Layer(className, args),
+    ]),
+  ) as unknown as LayerFactory),
+  Layer: CustomLayer,
+  lambda,
+};
 
 /** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */
 export const train = Object.fromEntries(

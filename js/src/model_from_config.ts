@@ -2,6 +2,7 @@
 import { LatheError } from './errors.js';
 import { input, Layer, type LayerConfig, type SymbolicTensor } from './layer.js';
 import { LayersModel } from './model.js';
+import { registeredClass } from './serialization.js';
 import { Sequential } from './sequential.js';
 
 /** What an input reads: a layer or input, which of its calls, which output of that; 0 if left out. */
@@ -40,9 +41,19 @@ export function modelFromConfig(description: ModelDescription): LayersModel {
   return made;
 }
 
-function layerFromConfig({ class: className, config }: LayerConfig): Layer {
-  if (className !== 'Model' && className !== 'Sequential') return new Layer(className, config);
-  return modelFromConfig(config as ModelDescription);
+function layerFromConfig({ class: className, config, host }: LayerConfig): Layer {
+  if (className === 'Model' || className === 'Sequential')
+    return modelFromConfig(config as ModelDescription);
+  const own = registeredClass(className);
+  if (own !== undefined) return own.fromConfig(own, config as never);
+  if (host !== undefined) {
+    throw new LatheError(
+      `the class "${className}" is not known here; tl.serialization.registerClass makes it so`,
+    );
+  }
+  const { layer } = config as { layer?: LayerConfig };
+  const isLayer = typeof layer?.class === 'string';
+  return new Layer(className, isLayer ? { ...config, layer: layerFromConfig(layer) } : config);
 }
 
 /** Makes every call as soon as its inputs are there: a shared layer may be called again later. */

@@ -41,11 +41,13 @@ function release({ core, handle, free }: Held): void {
 class Owned {
   readonly core: Core;
   readonly handle: Handle;
-  readonly #held: Held;
+  readonly #held: Held | undefined;
 
-  constructor(core: Core, handle: Handle, free: FreeFunction) {
+  /** Without `free` the handle is somebody else's. */
+  constructor(core: Core, handle: Handle, free?: FreeFunction) {
     this.core = core;
     this.handle = handle;
+    if (free === undefined) return;
     this.#held = { core, handle, free };
     forgotten.register(this, this.#held, this);
   }
@@ -57,7 +59,7 @@ class Owned {
 
   free(): void {
     forgotten.unregister(this);
-    release(this.#held);
+    if (this.#held !== undefined) release(this.#held);
   }
 
   protected pointer(
@@ -93,10 +95,12 @@ export class CoreModel extends Owned {
 
 /** A program under construction. Errors of every method: whatever the core finds wrong with it. */
 export class CoreGraph extends Owned {
-  constructor() {
-    const core = currentCore();
+  /** A new one; or one that the core lends. */
+  constructor(lent?: { core: Core; handle: Handle }) {
+    const { core, handle } = lent ?? { core: currentCore() };
     const create = () => core.exports.lathe_graph_create();
-    super(core, core.call('graph', create), 'lathe_graph_free');
+    if (handle === undefined) super(core, core.call('graph', create), 'lathe_graph_free');
+    else super(core, handle);
   }
 
   beginEntry(name: string): void {

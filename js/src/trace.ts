@@ -71,7 +71,7 @@ export class Trace {
   /** An argument of the function. */
   input(name: string, shape: readonly number[], dtype: DType = 'float32'): TracedTensor {
     const type = { dtype: coreDTypes[dtype], shape: [...shape] };
-    return this.#value(this.#graph.input(name, type));
+    return this.value(this.#graph.input(name, type));
   }
 
   /** Numbers that become part of the function; as `tl.tensor`. */
@@ -79,7 +79,7 @@ export class Trace {
     const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
-    return this.#value(this.#graph.constant(type, new Uint8Array(buffer, byteOffset, byteLength)));
+    return this.value(this.#graph.constant(type, new Uint8Array(buffer, byteOffset, byteLength)));
   }
 
   /**
@@ -99,7 +99,7 @@ export class Trace {
       ? tensor(new Float32Array(initial.reduce((product, size) => product * size, 1)), initial)
       : tensor(initial as TensorLike, shape);
     const type = { dtype: coreDTypes[first.dtype], shape: [...first.shape] };
-    const variable = new Variable(this.#value(this.#graph.state(name, type)), name, first);
+    const variable = new Variable(this.value(this.#graph.state(name, type)), name, first);
     this.variables.set(name, variable);
     return variable;
   }
@@ -114,7 +114,7 @@ export class Trace {
   grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
     for (const each of [loss, ...xs]) this.#check('grad', each);
     const ids = xs.map(({ id }) => id);
-    return this.#graph.gradients(loss.id, ids).map((id) => this.#value(id));
+    return this.#graph.gradients(loss.id, ids).map((id) => this.value(id));
   }
 
   /** A result of the function. */
@@ -135,7 +135,7 @@ export class Trace {
     const dtype = (like as TracedTensor | undefined)?.dtype ?? 'float32';
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const named = attributes.map((name, at) => [name, attribute(op, name, values[at])]);
-    return this.#value(this.#graph.operation(op, ids, Object.fromEntries(named)));
+    return this.value(this.#graph.operation(op, ids, Object.fromEntries(named)));
   }
 
   /**
@@ -145,6 +145,21 @@ export class Trace {
   topk(x: Operand, k = 1, _sorted = true): TopK {
     const indices = this.topkIndices(x, k);
     return { values: this.takeAlongAxis(x, indices), indices };
+  }
+
+  /** @internal The value that the core calls so. */
+  value(id: ValueId): TracedTensor {
+    const { dtype, shape } = this.#graph.type(id);
+    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
+  }
+
+  /** @internal What the core calls it. Error: it is no tensor, or of another function. */
+  numberOf(what: string, value: unknown): ValueId {
+    if (!(value instanceof TracedTensor)) {
+      throw new LatheError(`${what}: a tensor of the graph is needed, got ${String(value)}`);
+    }
+    this.#check(what, value);
+    return value.id;
   }
 
   #operand(what: string, value: Operand, dtype: DType): TracedTensor {
@@ -161,11 +176,6 @@ export class Trace {
     if (value.trace !== this) {
       throw new LatheError(`${what}: ${String(value)} belongs to another function`);
     }
-  }
-
-  #value(id: ValueId): TracedTensor {
-    const { dtype, shape } = this.#graph.type(id);
-    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
   }
 }
 /** What `topk` gives. */

@@ -159,14 +159,23 @@ Status check_operand_count(const Operation& operation, size_t given) {
 }  // namespace
 
 Status GraphSession::begin_entry(std::string_view name) {
+  TRY(check_own("entry"));
   if (name.empty()) return fail("entry: the name is empty");
   entries_.push_back(std::make_unique<Builder>(std::string(name)));
   return {};
 }
 
 Result<Builder*> GraphSession::entry() {
+  if (lent_ != nullptr) return lent_;
   if (entries_.empty()) return fail("the program has no entry yet");
   return entries_.back().get();
+}
+
+Status GraphSession::check_own(std::string_view what) const {
+  if (lent_ == nullptr) return {};
+  return fail(concat(what,
+                     ": not in the call of a layer, which takes its inputs and the weights "
+                     "that addWeight made, and returns its outputs"));
 }
 
 Result<Tensor> GraphSession::tensor(int32_t value) {
@@ -180,31 +189,34 @@ Result<Tensor> GraphSession::tensor(int32_t value) {
 }
 
 // The number of a new tensor, or the builder's error under the name of what was called.
-Result<int32_t> GraphSession::number_of(Tensor tensor, std::string_view what) {
-  Builder& builder = *entries_.back();
-  if (builder.ok()) return tensor.value.id + 1;
+Result<int32_t> GraphSession::checked_number(Tensor tensor, std::string_view what) {
+  ASSIGN_OR_RETURN(Builder* const found, entry());
+  Builder& builder = *found;
+  if (builder.ok()) return number_of(tensor);
   std::string message = builder.take_error();
   if (message.starts_with(concat(what, ":"))) return fail(std::move(message));
   return fail(concat(what, ": ", message));
 }
 
 Result<int32_t> GraphSession::input(std::string_view json) {
+  TRY(check_own("input"));
   ASSIGN_OR_RETURN(Builder* const builder, entry());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(json, "input", true));
-  return number_of(builder->input(it.name, it.dtype, std::move(it.shape)), "input");
+  return checked_number(builder->input(it.name, it.dtype, std::move(it.shape)), "input");
 }
 
 Result<int32_t> GraphSession::state(std::string_view json) {
+  TRY(check_own("variable"));
   ASSIGN_OR_RETURN(Builder* const builder, entry());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(json, "variable", true));
-  return number_of(builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
+  return checked_number(builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
 }
 
 Result<int32_t> GraphSession::constant(std::string_view json, std::span<const std::byte> data) {
   ASSIGN_OR_RETURN(Builder* const builder, entry());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(json, "constant", false));
-  return number_of(builder->constant(it.dtype, std::move(it.shape), {data.begin(), data.end()}),
-                   "constant");
+  return checked_number(
+      builder->constant(it.dtype, std::move(it.shape), {data.begin(), data.end()}), "constant");
 }
 
 Result<int32_t> GraphSession::operation(std::string_view text) {
@@ -226,7 +238,7 @@ Result<int32_t> GraphSession::operation(std::string_view text) {
   }
   ASSIGN_OR_RETURN(const std::vector<Argument> arguments,
                    read_arguments(*row, attributes == nullptr ? Json() : *attributes));
-  return number_of(ops::add_operation(*builder, *row, operands, arguments), name);
+  return checked_number(ops::add_operation(*builder, *row, operands, arguments), name);
 }
 
 Result<std::string> GraphSession::gradients(std::string_view text) {
@@ -245,23 +257,25 @@ Result<std::string> GraphSession::gradients(std::string_view text) {
   }
   std::vector<int32_t> result;
   for (const Tensor& each : grad::gradients(*builder, root, wrt)) {
-    ASSIGN_OR_RETURN(result.emplace_back(), number_of(each, "gradients"));
+    ASSIGN_OR_RETURN(result.emplace_back(), checked_number(each, "gradients"));
   }
   return bracketed(result);
 }
 
 Status GraphSession::output(std::string_view name, int32_t value) {
+  TRY(check_own("output"));
   ASSIGN_OR_RETURN(const Tensor found, tensor(value));
   found.builder->output(name, found);
-  TRY(number_of(found, "output"));
+  TRY(checked_number(found, "output"));
   return {};
 }
 
 Status GraphSession::update(int32_t state, int32_t value) {
+  TRY(check_own("assign"));
   ASSIGN_OR_RETURN(const Tensor target, tensor(state));
   ASSIGN_OR_RETURN(const Tensor source, tensor(value));
   target.builder->update(target, source);
-  TRY(number_of(target, "update"));
+  TRY(checked_number(target, "update"));
   return {};
 }
 
@@ -275,6 +289,11 @@ Result<Executable> GraphSession::compile(std::string_view json) const {
   graph::Program program;
   for (const auto& each : entries_) program.entries.push_back(each->graph());
   return compile_program(std::move(program), json);
+}
+
+Table<GraphSession>& graph_sessions() {
+  static Table<GraphSession> the_sessions;
+  return the_sessions;
 }
 
 }  // namespace lathe::api

@@ -18,6 +18,10 @@ namespace lathe::api {
 // nodes that nothing uses.
 class GraphSession {
  public:
+  GraphSession() = default;
+  // Adds operations and constants to a graph that somebody else builds, and nothing else.
+  explicit GraphSession(graph::Builder& lent) : lent_(&lent) {}
+
   // The entry that all later calls add to.
   Status begin_entry(std::string_view name);
 
@@ -37,12 +41,19 @@ class GraphSession {
 
   Result<Executable> compile(std::string_view json) const;
 
+  static int32_t number_of(graph::Tensor tensor) { return tensor.value.id + 1; }
+  Result<graph::Tensor> tensor(int32_t value);
+
  private:
   Result<graph::Builder*> entry();
-  Result<graph::Tensor> tensor(int32_t value);
-  Result<int32_t> number_of(graph::Tensor tensor, std::string_view what);
+  Status check_own(std::string_view what) const;
+  Result<int32_t> checked_number(graph::Tensor tensor, std::string_view what);
 
   std::vector<std::unique_ptr<graph::Builder>> entries_;
+  graph::Builder* lent_ = nullptr;
 };
+
+// Those of the C interface, by handle.
+Table<GraphSession>& graph_sessions();
 
 }  // namespace lathe::api

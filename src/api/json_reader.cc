@@ -269,8 +269,10 @@ void ObjectReader::operator()(std::string_view key, nn::WeightOptions& value) {
   (*this)(joined_.emplace_back(concat(key, "Constraint")), value.constraint);
 }
 
+Status ObjectReader::status() const { return message_.empty() ? Status() : fail(message_); }
+
 Status ObjectReader::finish() const {
-  if (!message_.empty()) return fail(message_);
+  TRY(status());
   for (const auto& [key, value] : json_.items()) {
     if (std::ranges::find(known_, key) == known_.end()) {
       return fail(concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, known_)));

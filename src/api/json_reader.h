@@ -59,6 +59,8 @@ class ObjectReader {
   const Json* require(std::string_view key);
   std::string path_of(std::string_view key) const;
 
+  // The first mistake.
+  Status status() const;
   // The first mistake; else a key that nobody asked for.
   Status finish() const;
 

@@ -2,6 +2,7 @@
 
 #include "api/error.h"
 #include "api/graph_session.h"
+#include "api/host_layer.h"
 #include "api/schedule_json.h"
 #include "api/session.h"
 #include "base/text.h"
@@ -11,15 +12,16 @@ namespace {
 using lathe::Result;
 using lathe::Status;
 using lathe::api::Executable;
+using lathe::api::graph_sessions;
 using lathe::api::GraphSession;
 using lathe::api::last_error;
 using lathe::api::Model;
 
 struct State {
   lathe::api::Table<Model> models;
-  lathe::api::Table<GraphSession> graphs;
   lathe::api::Table<Executable> executables;
   std::string description, gradients, type;
+  char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
 State& state() {
@@ -40,7 +42,7 @@ T* find(lathe::api::Table<T>& table, int32_t handle, std::string_view what) {
 }
 
 Model* find_model(int32_t handle) { return find(state().models, handle, "model"); }
-GraphSession* find_graph(int32_t handle) { return find(state().graphs, handle, "graph"); }
+GraphSession* find_graph(int32_t handle) { return find(graph_sessions(), handle, "graph"); }
 Executable* find_executable(int32_t handle) {
   return find(state().executables, handle, "executable");
 }
@@ -73,12 +75,25 @@ const char* kept_text(std::string& place, Result<std::string> text) {
   return place.c_str();
 }
 
+Result<std::string> ask_layer_host(std::string_view question) {
+  char* answer = state().layer_host(question.data(), question.size());
+  if (answer == nullptr) return lathe::fail("the layer's host gave no answer");
+  std::string text = answer;
+  lathe_free(answer);
+  return text;
+}
+
 }  // namespace
 
 extern "C" {
 
 int32_t lathe_model_create(const char* json, size_t length) {
   return keep(state().models, lathe::api::create_model(text_of(json, length)));
+}
+
+void lathe_use_layer_host(char* (*host)(const char* question, size_t length)) {
+  state().layer_host = host;
+  lathe::api::layer_host() = host == nullptr ? nullptr : ask_layer_host;
 }
 
 void lathe_model_free(int32_t model) { state().models.remove(model); }
@@ -95,9 +110,9 @@ int32_t lathe_model_compile(int32_t model, const char* json, size_t length) {
               lathe::api::compile_model(found->network, text_of(json, length)));
 }
 
-int32_t lathe_graph_create() { return state().graphs.add(GraphSession()); }
+int32_t lathe_graph_create() { return graph_sessions().add(GraphSession()); }
 
-void lathe_graph_free(int32_t graph) { state().graphs.remove(graph); }
+void lathe_graph_free(int32_t graph) { graph_sessions().remove(graph); }
 
 int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length) {
   GraphSession* found = find_graph(graph);
@@ -207,7 +222,7 @@ int32_t lathe_executable_export(int32_t executable, const void* states) {
 }
 
 int32_t lathe_live_objects() {
-  return state().models.count() + state().graphs.count() + state().executables.count();
+  return state().models.count() + graph_sessions().count() + state().executables.count();
 }
 
 const char* lathe_describe() {

@@ -36,6 +36,9 @@ LATHE_EXPORT(lathe_error) const char* lathe_error(void);
  *   {"class": "Dense", "config": {"units": 8, "name": "d"}, "inputs": [[["a"]], [["d", 0, 0]]]},
  *   {"class": "Add", "config": {"name": "sum"}, "inputs": [[["d", 1], ["a"]]]}],
  *  "outputs": [["sum"]]}
+ * "host": {"id": 7, "supportsMasking": false} beside class and config is a layer of the host, see
+ * lathe_use_layer_host: of its config the core reads name, inputShape, trainable and
+ * activityRegularizer only.
  * A model within a model has the class "Model" or "Sequential" and such an object as config, where
  * "trainable": false freezes it. Unknown keys are errors. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_create) int32_t lathe_model_create(const char* json, size_t length);
@@ -49,6 +52,17 @@ LATHE_EXPORT(lathe_model_free) void lathe_model_free(int32_t model);
  *  "weights": [{"name": "dense_1/kernel", "shape": [784, 128], "trainable"}, ...] (those that are
  *              trained first)} */
 LATHE_EXPORT(lathe_model_summary) const char* lathe_model_summary(int32_t model);
+
+/* Layers that the caller's language computes. The host answers questions in JSON with a text of its
+ * own, from lathe_alloc and ended by a zero, which the library frees; {"error": "why"} refuses.
+ *   {"layer": 7, "shapes": [[8]]} -> {"weights": [{"name", "shape", "initializer", "trainable",
+ *     "regularizer", "constraint"}…]} of the layer for examples of these shapes.
+ *   {"layer": 7, "graph": 1, "inputs": [1], "weights": [2, 3], "masks": [0], "training": false} ->
+ * adds operations and constants to the graph and gives {"outputs": [9], "updates": [[1, 12]]}:
+ *     weight 1 becomes value 12, where it trains. Asked for every call of the layer in every entry.
+ * While it answers, the host may call any function but those that free what is being compiled. */
+LATHE_EXPORT(lathe_use_layer_host)
+void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
 
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,

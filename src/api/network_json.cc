@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/host_layer.h"
 #include "api/json_reader.h"
 #include "base/text.h"
 #include "nn/layers.h"
@@ -125,6 +126,25 @@ Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config
   return fail(nn::unknown_name("layer class", class_name, nn::layer_classes()));
 }
 
+Result<nn::LayerPtr> parse_host_layer(std::string class_name, const Json& host, const Json* config,
+                                      const std::string& path) {
+  HostLayerOptions options{std::move(class_name)};
+  ObjectReader reader(host, concat(path, ".host"));
+  reader.require("id");
+  reader("id", options.id);
+  reader("supportsMasking", options.supports_masking);
+  TRY(reader.finish());
+  if (config != nullptr) {
+    ObjectReader own(*config, concat(path, ".config"));
+    own("name", options.name);
+    own("inputShape", options.input_shape);
+    own("trainable", options.trainable);
+    own("activityRegularizer", options.activity_regularizer);
+    TRY(own.status());
+  }
+  return host_layer(std::move(options));
+}
+
 // "inputs" is asked for where there is somewhere to put it.
 Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, const Json** calls) {
   ObjectReader reader(json, path);
@@ -132,8 +152,10 @@ Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, cons
   reader.require("class");
   reader("class", class_name);
   const Json* config = reader.find("config");
+  const Json* host = reader.find("host");
   if (calls != nullptr) *calls = reader.require("inputs");
   TRY(reader.finish());
+  if (host != nullptr) return parse_host_layer(std::move(class_name), *host, config, path);
   auto made = parse_layer(class_name, config, reader.path_of("config"));
   if (!made && made.error().message.starts_with("unknown layer class")) {
     return fail(concat(reader.path_of("class"), ": ", made.error().message));

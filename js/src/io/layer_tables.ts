@@ -21,6 +21,8 @@ export interface NetworkLayer {
   class: string;
   config: object;
   inputs?: readonly (readonly Reference[])[];
+  /** Of a layer in JavaScript, whose texts are its own. */
+  host?: object;
 }
 
 /** A layer in a topology. */

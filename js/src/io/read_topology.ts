@@ -17,6 +17,7 @@ import {
   tableOf,
   type Tables,
 } from './layer_tables.js';
+import { registeredClass } from '../serialization.js';
 import { findName, toCamelCase } from './names.js';
 
 /** A model and what else its topology says. */
@@ -33,10 +34,11 @@ export interface ReadTopology {
  * option that the class does not have and that would change the result; a graph that is none.
  */
 export function readTopology(topology: unknown, file: string): ReadTopology {
-  const reader = new TopologyReader(file, readTables());
   const model =
     isObject(topology) && isObject(topology.model_config) ? topology.model_config : topology;
   if (!isObject(model)) throw new LatheError(`${file}: the topology must be an object`);
+  const isOurs = (topology as Config).keras_version === 'tensorlathe';
+  const reader = new TopologyReader(file, readTables(), isOurs);
   const network = reader.model(model.class_name, model.config);
   return { network, lastAxes: reader.lastAxes, leftOut: reader.leftOut };
 }
@@ -48,6 +50,8 @@ class TopologyReader {
   constructor(
     private readonly file: string,
     private readonly known: Tables,
+    /** TensorFlow.js changes the texts in options of layers in JavaScript; this package does not. */
+    private readonly isOurs: boolean,
   ) {}
 
   model(className: unknown, config: unknown): Network {
@@ -168,9 +172,15 @@ class TopologyReader {
       return { class: className, config: read };
     }
     const activation = activationLayers[className];
+    if (activation === undefined && registeredClass(className) !== undefined) {
+      return { class: className, config: this.#ownConfig(config, where) };
+    }
     if (activation === undefined) {
       const classes = Object.keys(this.known.options).join(', ');
-      return this.#fail(`${where} is of an unknown class; known: ${classes}`);
+      return this.#fail(
+        `${where} is of an unknown class; tl.serialization.registerClass makes own classes ` +
+          `known, beside: ${classes}`,
+      );
     }
     const { parameters } = this.known.activations.find(({ name }) => name === activation)!;
     const names = parameters.map(({ name }) => name);
@@ -201,6 +211,18 @@ class TopologyReader {
       }
     }
     return result;
+  }
+
+  /** Of a class in JavaScript: every option, in the words of JavaScript. */
+  #ownConfig(config: Config, where: string): Config {
+    const entries = Object.entries(config).map(([key, value]) => {
+      const name = toCamelCase(key);
+      const isText = this.isOurs && typeof value === 'string' && tableOf(name) === undefined;
+      if (isText) return [name, value];
+      if (name !== 'batchInputShape') return [name, this.#value(name, value, where)];
+      return ['inputShape', this.#sizes(value as unknown[], where)];
+    });
+    return Object.fromEntries(entries) as Config;
   }
 
   /** A shape without its batch. */

@@ -1,5 +1,6 @@
 /** A model as the core reads it -> the topology of Keras and TensorFlow.js. Knows no layer. */
 import type { ModelSummary } from '../abi.js';
+import { LatheError } from '../errors.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
@@ -103,6 +104,12 @@ function layerOf(
 
 function plainLayer(layer: NetworkLayer, rows: Tables): KerasLayer {
   const { inputShape: _, ...config } = layer.config as Config;
+  if (layer.class === 'Lambda') {
+    throw new LatheError(
+      `save: layer "${String(config.name)}" is a function, which cannot be saved; make it a class ` +
+        'that extends tl.layers.Layer',
+    );
+  }
   if (layer.class === 'Activation' && isObject(config.activation)) {
     const { name, ...parameters } = config.activation;
     const found = Object.entries(activationLayers).find(([, activation]) => activation === name);
@@ -111,13 +118,19 @@ function plainLayer(layer: NetworkLayer, rows: Tables): KerasLayer {
       return { class_name: found[0], config: toKerasConfig({ ...rest, ...parameters }, rows) };
     }
   }
-  return { class_name: layer.class, config: toKerasConfig(config, rows) };
+  const isOwn = layer.host !== undefined;
+  return { class_name: layer.class, config: toKerasConfig(config, rows, isOwn) };
 }
 
-function toKerasConfig(config: Config, rows: Tables): Config {
+function toKerasConfig(config: Config, rows: Tables, isOwn = false): Config {
   const entries = Object.entries(config).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
-    entries.map(([name, value]) => [toSnakeCase(name), toKerasValue(name, value, rows)]),
+    entries.map(([name, value]) => [
+      toSnakeCase(name),
+      isOwn && typeof value === 'string' && tableOf(name) === undefined
+        ? value
+        : toKerasValue(name, value, rows),
+    ]),
   );
 }
 

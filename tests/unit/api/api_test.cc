@@ -306,4 +306,58 @@ TEST(Api, AllocGivesMemory) {
   lathe_free(lathe_alloc(0));
 }
 
+// A layer of the host: x · w + x, where w has one element.
+char* answer(const char* question, size_t length) {
+  const Json asked = Json::parse(std::string(question, length));
+  Json reply;
+  if (asked["layer"] == 8) {
+    reply["error"] = "layer 8 is broken";
+  } else if (asked.contains("shapes")) {
+    reply["weights"] = {{{"name", "w"}, {"shape", {1}}, {"initializer", "ones"}}};
+  } else {
+    const auto graph = asked["graph"].get<int32_t>();
+    const auto add = [graph](const char* op, const Json& operands) {
+      const std::string json = Json{{"op", op}, {"operands", operands}}.dump();
+      return lathe_graph_operation(graph, json.data(), json.size());
+    };
+    const auto x = asked["inputs"][0].get<int32_t>();
+    reply["outputs"] = {add("add", {add("mul", {x, asked["weights"][0]}), x})};
+    EXPECT_EQ(lathe_graph_entry(graph, "more", 4), 0);
+    EXPECT_EQ(lathe_graph_output(graph, "y", 1, x), 0);
+  }
+  const std::string text = reply.dump();
+  char* place = static_cast<char*>(lathe_alloc(text.size() + 1));
+  std::memcpy(place, text.c_str(), text.size() + 1);
+  return place;
+}
+
+std::string host_model(int id) {
+  return R"({"layers":[{"class":"Own","config":{"inputShape":[3],"theirs":[1]},"host":{"id":)" +
+         std::to_string(id) + "}}]}";
+}
+
+TEST(Api, TheHostBuildsLayersOfItsOwn) {
+  EXPECT_EQ(create_error(host_model(7)),
+            "model \"sequential\": layer \"own_1\" (Own): is written in another language, which is "
+            "not at hand");
+  lathe_use_layer_host(answer);
+  const int32_t model = create(host_model(7));
+  ASSERT_GT(model, 0) << lathe_error();
+  const Json summary = Json::parse(lathe_model_summary(model));
+  EXPECT_EQ(summary["layers"][0]["class"], "Own");
+  EXPECT_EQ(summary["weights"][0]["name"], "own_1/w");
+  EXPECT_EQ(summary["outputShape"], Json({3}));
+  const int32_t executable =
+      compile(model, R"({"loss":"mse","optimizer":"sgd","batch":{"train":4},"verify":true})");
+  ASSERT_GT(executable, 0) << lathe_error();
+  lathe_executable_free(executable);
+  EXPECT_EQ(create_error(host_model(8)),
+            "model \"sequential\": layer \"own_1\" (Own): layer 8 is broken");
+  lathe_use_layer_host(nullptr);
+  EXPECT_EQ(compile(model, "{}"), 0);
+  EXPECT_EQ(std::string(lathe_error()),
+            "layer \"own_1\" (Own): is written in another language, which is not at hand");
+  lathe_model_free(model);
+}
+
 }  // namespace

@@ -1,0 +1,165 @@
+#include "api/host_layer.h"
+
+#include "api/graph_session.h"
+#include "api/json_reader.h"
+#include "base/text.h"
+
+namespace lathe::api {
+namespace {
+
+using graph::Builder;
+using graph::Shape;
+using graph::Tensor;
+
+// Rows of the examples that tell the shapes of the outputs. Not 1, which would broadcast.
+constexpr int64_t kPlannedRows = 2;
+
+Result<Json> ask(const std::string& question) {
+  if (layer_host() == nullptr) return fail("is written in another language, which is not at hand");
+  ASSIGN_OR_RETURN(const std::string answer, layer_host()(question));
+  ASSIGN_OR_RETURN(Json json, parse_json(answer));
+  ObjectReader reader(json, "the answer of the layer's host");
+  std::string error;
+  reader("error", error);
+  TRY(reader.status());
+  if (!error.empty()) return fail(std::move(error));
+  return json;
+}
+
+Status read_weight(const Json& json, nn::Weight& weight) {
+  ObjectReader reader(json, "weight");
+  reader.require("name");
+  reader("name", weight.name);
+  reader.integers("shape", weight.shape);
+  reader("initializer", weight.options.initializer);
+  reader("trainable", weight.trainable);
+  reader("regularizer", weight.options.regularizer);
+  reader("constraint", weight.options.constraint);
+  return reader.finish();
+}
+
+// `[1,2]`; 0 for a tensor that is not there.
+std::string numbers_of(std::span<const Tensor> tensors) {
+  std::vector<int32_t> numbers;
+  for (const Tensor& each : tensors) {
+    numbers.push_back(each.builder == nullptr ? 0 : GraphSession::number_of(each));
+  }
+  return bracketed(numbers);
+}
+
+class HostLayer final : public nn::Layer {
+ public:
+  explicit HostLayer(HostLayerOptions options) : Layer(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return options_.class_name; }
+  bool supports_masking() const override { return options_.supports_masking; }
+
+  Result<nn::LayerPlan> plan_call(std::span<const Shape> inputs) const override {
+    std::string shapes;
+    for (const Shape& shape : inputs) append(shapes, shapes.empty() ? "" : ",", bracketed(shape));
+    ASSIGN_OR_RETURN(const Json answer,
+                     ask(concat("{\"layer\":", options_.id, ",\"shapes\":[", shapes, "]}")));
+    nn::LayerPlan plan;
+    ObjectReader reader(answer, "the answer of the layer's host");
+    const Json* list = reader.require("weights");
+    TRY(reader.finish());
+    for (const Json& each : *list) TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
+    Builder builder("plan");
+    std::vector<Tensor> examples, weights;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Shape shape = inputs[i];
+      shape.insert(shape.begin(), kPlannedRows);
+      examples.push_back(builder.input(concat('x', i), graph::DType::F32, std::move(shape)));
+    }
+    for (const nn::Weight& weight : plan.weights) {
+      TRY(nn::check_shape(weight.name, weight.shape));
+      weights.push_back(builder.state(weight.name, graph::DType::F32, weight.shape));
+    }
+    Traced traced;
+    TRY(trace(examples, weights, {}, false, traced));
+    for (const Tensor& output : traced.outputs) {
+      plan.outputs.emplace_back(output.shape().begin() + 1, output.shape().end());
+    }
+    return plan;
+  }
+
+  std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
+                                 nn::Context& context) const override {
+    Builder& builder = *inputs[0].builder;
+    if (!builder.ok()) return {Tensor{&builder, {}}};
+    std::vector<Tensor> current;
+    for (const Tensor& weight : weights) current.push_back(context.current(weight));
+    Traced traced;
+    const Status status = trace(inputs, current, context.masks, context.trains(), traced);
+    if (!status) {
+      return {builder.error(concat("layer \"", context.layer(), "\" (", class_name(),
+                                   "): ", status.error().message))};
+    }
+    for (const auto& [weight, value] : traced.updates) {
+      if (context.trainable()) context.update(weights[weight], value);
+    }
+    return std::move(traced.outputs);
+  }
+
+ private:
+  struct Traced {
+    std::vector<Tensor> outputs;
+    std::vector<std::pair<size_t, Tensor>> updates;  // by the index of the weight
+  };
+
+  // Lets the host add the layer's operations to the graph of the inputs.
+  Status trace(std::span<const Tensor> inputs, std::span<const Tensor> weights,
+               std::span<const Tensor> masks, bool trains, Traced& traced) const {
+    const int32_t session = graph_sessions().add(GraphSession(*inputs[0].builder));
+    const auto answer = ask(
+        concat("{\"layer\":", options_.id, ",\"graph\":", session,
+               ",\"inputs\":", numbers_of(inputs), ",\"weights\":", numbers_of(weights),
+               ",\"masks\":", numbers_of(masks), ",\"training\":", trains ? "true" : "false", '}'));
+    Status status =
+        answer ? read(*answer, *graph_sessions().find(session), inputs[0].shape()[0], traced)
+               : std::unexpected(answer.error());
+    graph_sessions().remove(session);
+    return status;
+  }
+
+  static Status read(const Json& answer, GraphSession& session, int64_t rows, Traced& traced) {
+    ObjectReader reader(answer, "the answer of the layer's host");
+    std::vector<int64_t> outputs;
+    std::vector<std::pair<int64_t, int64_t>> updates;
+    reader.integers("outputs", outputs);
+    reader.pairs("updates", updates);
+    TRY(reader.finish());
+    if (outputs.empty()) return fail("call must return a tensor, or an array of them");
+    for (const int64_t number : outputs) {
+      ASSIGN_OR_RETURN(const Tensor output, session.tensor(static_cast<int32_t>(number)));
+      if (output.dtype() != graph::DType::F32) {
+        return fail(concat("call must return float32, got ", scalar::text(output.dtype())));
+      }
+      if (output.shape().empty() || output.shape()[0] != rows) {
+        return fail(concat("call must keep the batch as first axis: for inputs of ", rows,
+                           " rows it returned ", bracketed(output.shape())));
+      }
+      traced.outputs.push_back(output);
+    }
+    for (const auto& [weight, number] : updates) {
+      ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
+      traced.updates.emplace_back(static_cast<size_t>(weight), value);
+    }
+    return {};
+  }
+
+  HostLayerOptions options_;
+};
+
+}  // namespace
+
+LayerHost& layer_host() {
+  static LayerHost the_host = nullptr;
+  return the_host;
+}
+
+nn::LayerPtr host_layer(HostLayerOptions options) {
+  return std::make_shared<HostLayer>(std::move(options));
+}
+
+}  // namespace lathe::api

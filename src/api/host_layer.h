@@ -1,0 +1,30 @@
+// Layers whose computation is written outside of the core: another language says which weights they
+// have, and adds their operations to the graph each time one is built. Not who that is.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "nn/layer.h"
+
+namespace lathe::api {
+
+// Answers the questions that lathe_use_layer_host describes.
+using LayerHost = Result<std::string> (*)(std::string_view question);
+
+// Null where nobody answers.
+LayerHost& layer_host();
+
+struct HostLayerOptions {
+  std::string class_name = {};
+  int32_t id = 0;  // as the host calls the layer
+  bool supports_masking = false;
+  LAYER_OPTIONS;
+};
+
+// Any number of inputs and outputs, all f32 with the batch as first axis. Weights that are not
+// trainable may be updated where it trains.
+nn::LayerPtr host_layer(HostLayerOptions options);
+
+}  // namespace lathe::api

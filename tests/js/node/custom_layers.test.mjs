@@ -1,0 +1,460 @@
+// Layers written in JavaScript: traced into the module of the model, trained, shared, nested, frozen, saved and loaded.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, refuses, rejects } from '../lib.mjs';
+
+class OwnDense extends tl.layers.Layer {
+  static className = 'OwnDense';
+
+  constructor({ units, ...args }) {
+    super(args);
+    this.units = units;
+  }
+
+  build(inputShape) {
+    const width = inputShape.at(-1);
+    this.kernel = this.addWeight('kernel', [width, this.units], 'float32', 'glorotUniform');
+    this.bias = this.addWeight('bias', [this.units], 'float32', 'zeros');
+  }
+
+  call(x) {
+    return x.matMul(this.kernel.read()).add(this.bias.read());
+  }
+
+  getConfig() {
+    return { ...super.getConfig(), units: this.units };
+  }
+}
+tl.serialization.registerClass(OwnDense);
+
+/** [x, y] -> [relu(x - mean), relu(mean - x)] along the last axis. */
+class Antirectifier extends tl.layers.Layer {
+  static className = 'Antirectifier';
+
+  call(x) {
+    const centered = x.sub(x.mean(-1, true));
+    return centered.relu().concat(centered.neg().relu(), -1);
+  }
+}
+tl.serialization.registerClass(Antirectifier);
+
+const compiled = (model, options = {}) => {
+  model.compile({ loss: 'categoricalCrossentropy', optimizer: tl.train.adam(0.02), ...options });
+  return model;
+};
+
+/** The same network of own layers and of those of the core, with the same weights. */
+function pair(options = {}) {
+  const network = (dense) =>
+    compiled(
+      tl.sequential({
+        seed: 3,
+        layers: [
+          dense({ units: 8, inputShape: [2], name: 'first', ...options }),
+          tl.layers.activation({ activation: 'tanh' }),
+          dense({ units: 3, name: 'second' }),
+          tl.layers.softmax(),
+        ],
+      }),
+    );
+  return [network((args) => new OwnDense(args)), network(tl.layers.dense)];
+}
+
+test('a layer in JavaScript is the layer of the core of the same formula', async () => {
+  const [own, core] = pair();
+  assert.deepEqual(own.getWeights()[0].shape, [2, 8]);
+  assert.deepEqual(own.getWeights().map(String), core.getWeights().map(String));
+  assert.deepEqual(own.getWeights()[0].dataSync(), core.getWeights()[0].dataSync());
+  const [x, y] = blobs(70);
+  for (const model of [own, core]) await model.fit(x, y, { epochs: 3, batchSize: 32, seed: 1 });
+  for (const [at, weight] of own.getWeights().entries()) {
+    assert.ok(largestDifference(weight.dataSync(), core.getWeights()[at].dataSync()) < 1e-6);
+  }
+  assert.equal(own.evaluate(x, y).loss.toFixed(5), core.evaluate(x, y).loss.toFixed(5));
+  assert.equal(own.stats().moduleBytes, core.stats().moduleBytes);
+});
+
+test('shapes are found by tracing, for every batch size', () => {
+  const model = tl.sequential({ layers: [new Antirectifier({ inputShape: [4] })] });
+  assert.deepEqual(model.outputShape, [null, 8]);
+  const x = tl.tensor([
+    [1, 2, 3, 6],
+    [0, 0, 0, 4],
+    [5, 5, 5, 5],
+  ]);
+  const all = [
+    [0, 0, 0, 3, 2, 1, 0, 0],
+    [0, 0, 0, 3, 1, 1, 1, 0],
+    [0, 0, 0, 0, 0, 0, 0, 0],
+  ];
+  assert.deepEqual(model.predict(x).arraySync(), all);
+  assert.deepEqual(model.predict(x, { batchSize: 2 }).arraySync(), all);
+  assert.deepEqual(model.predict(tl.tensor([[1, 2, 3, 6]])).arraySync(), [all[0]]);
+});
+
+test('a layer has several inputs and outputs', () => {
+  class Ends extends tl.layers.Layer {
+    build(shapes) {
+      this.shapes = shapes;
+    }
+    call([a, b]) {
+      return [a.add(b), a.mul(b)];
+    }
+  }
+  const [a, b] = [tl.input({ shape: [2] }), tl.input({ shape: [2] })];
+  const layer = new Ends();
+  const model = tl.model({ inputs: [a, b], outputs: layer.apply([a, b]) });
+  assert.deepEqual(layer.shapes, [
+    [null, 2],
+    [null, 2],
+  ]);
+  const results = model.predict([tl.tensor([[2, 3]]), tl.tensor([[4, 5]])]);
+  assert.deepEqual(
+    results.map((each) => each.arraySync()),
+    [[[6, 8]], [[8, 15]]],
+  );
+});
+
+test('a shared layer has one set of weights and learns from both calls', async () => {
+  const x = tl.input({ shape: [2] });
+  const layer = new OwnDense({ units: 2, name: 'shared' });
+  const model = tl.model({ inputs: x, outputs: layer.apply(layer.apply(x)), seed: 1 });
+  assert.equal(model.countParams(), 6);
+  assert.equal(layer.countParams(), 6);
+  layer.setWeights([
+    tl.tensor([
+      [1, 2],
+      [3, 4],
+    ]),
+    tl.tensor([0, 1]),
+  ]);
+  assert.deepEqual(model.predict(tl.tensor([[1, 1]])).arraySync(), [[25, 37]]);
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.001) });
+  await model.trainOnBatch(tl.tensor([[1, 1]]), tl.tensor([[24, 37]]));
+  // loss = mean of (1, 0)², so d/dy = (1, 0); the bias gets that, and through the second call kernel · (1, 0).
+  const bias = layer.getWeights()[1].dataSync();
+  assert.ok(largestDifference(bias, [0 - 0.001 * (1 + 1), 1 - 0.001 * 3]) < 1e-6);
+});
+
+test('a layer within a nested model and around time steps', () => {
+  const inner = tl.sequential({ layers: [new OwnDense({ units: 3, inputShape: [2] })], seed: 2 });
+  const x = tl.input({ shape: [2] });
+  const outer = tl.model({ inputs: x, outputs: new Antirectifier().apply(inner.apply(x)) });
+  assert.deepEqual(outer.outputShape, [null, 6]);
+  const rows = tl.tensor([
+    [1, 2],
+    [3, 4],
+  ]);
+  const [first, second] = inner.predict(rows).arraySync();
+  const found = outer.predict(rows).arraySync();
+  const mean = (first[0] + first[1] + first[2]) / 3;
+  assert.ok(Math.abs(found[0][0] - Math.max(first[0] - mean, 0)) < 1e-6);
+  assert.equal(second.length, 3);
+
+  const steps = tl.sequential({
+    layers: [tl.layers.timeDistributed({ layer: new OwnDense({ units: 3 }), inputShape: [5, 2] })],
+  });
+  assert.deepEqual(steps.outputShape, [null, 5, 3]);
+  assert.equal(steps.predict(tl.tensor(new Float32Array(20), [2, 5, 2])).size, 30);
+});
+
+test('a frozen layer does not learn', async () => {
+  const [own] = pair({ trainable: false });
+  const before = own.getWeights().map((each) => each.dataSync());
+  const [x, y] = blobs(32);
+  await own.trainOnBatch(x, y);
+  // Weights that are trained come first.
+  const after = own.getLayer('first').getWeights();
+  assert.deepEqual(after[0].dataSync(), before[2]);
+  assert.notDeepEqual(own.getLayer('second').getWeights()[0].dataSync(), before[0]);
+});
+
+test('regularisers and constraints of own weights count', async () => {
+  class Scale extends tl.layers.Layer {
+    build() {
+      this.factor = this.addWeight('factor', [2], null, 'ones', 'l2', true, 'nonNeg');
+    }
+    call(x) {
+      return x.mul(this.factor.read());
+    }
+  }
+  const model = tl.sequential({ layers: [new Scale({ inputShape: [2] })] });
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(10) });
+  const x = tl.tensor([[1, 1]]);
+  assert.ok(Math.abs(model.evaluate(x, x).loss - 0.02) < 1e-6);
+  await model.trainOnBatch(x, tl.tensor([[-1, -1]]));
+  assert.deepEqual([...model.getWeights()[0].dataSync()], [0, 0]);
+});
+
+test('call knows whether it trains, and may then write weights that are not trained', async () => {
+  class Mean extends tl.layers.Layer {
+    build(inputShape) {
+      this.mean = this.addWeight('mean', [inputShape[1]], 'float32', 'zeros', null, false);
+      this.scale = this.addWeight('scale', [1], 'float32', 'ones');
+    }
+    call(x, { training }) {
+      if (training) this.mean.write(this.mean.read().mul(0.5).add(x.mean(0).mul(0.5)));
+      return x.sub(this.mean.read()).mul(this.scale.read());
+    }
+  }
+  const layer = new Mean({ inputShape: [1] });
+  const model = tl.sequential({ layers: [layer] });
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0) });
+  const x = tl.tensor([[2], [6]]);
+  const mean = () => layer.getWeights()[1].dataSync()[0];
+  assert.equal(await model.trainOnBatch(x, tl.tensor([[0], [0]])), (0 + 16) / 2);
+  assert.equal(mean(), 2);
+  model.evaluate(x, x);
+  model.predict(x);
+  assert.equal(mean(), 2);
+  await model.trainOnBatch(x, x);
+  assert.equal(mean(), 3);
+  layer.trainable = false;
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  refuses(
+    () => layer.mean.read(),
+    /^weight "mean" of layer "mean_1": read works within call; elsewhere use layer.getWeights\(\)$/,
+  );
+});
+
+test('masks go through where the layer says so', () => {
+  class Last extends tl.layers.Layer {
+    call(x, { mask }) {
+      // There is none while shapes are found.
+      if (mask === undefined) return x.sum(1);
+      assert.deepEqual([mask.dtype, mask.shape], ['bool', x.shape.slice(0, 2)]);
+      return x.mul(mask.cast('float32').expandDims(-1)).sum(1);
+    }
+  }
+  class Twice extends tl.layers.Layer {
+    supportsMasking = true;
+    call(x) {
+      return x.mul(2);
+    }
+  }
+  const model = tl.sequential({
+    layers: [tl.layers.masking({ maskValue: 9, inputShape: [3, 1] }), new Twice(), new Last()],
+  });
+  assert.deepEqual(model.predict(tl.tensor([[[1], [9], [4]]])).arraySync(), [[10]]);
+});
+
+test('a function is a layer', async () => {
+  const model = tl.sequential({
+    layers: [tl.layers.lambda((x, { g }) => g.concat([x, x.square()], -1), { inputShape: [1] })],
+  });
+  assert.deepEqual(model.predict(tl.tensor([[3]])).arraySync(), [[3, 9]]);
+  await rejects(
+    model.save({ save: () => ({}) }),
+    'save: layer "lambda_1" is a function, which cannot be saved; make it a class that extends tl.layers.Layer',
+  );
+});
+
+test('models with own layers are saved and loaded', async () => {
+  class Named extends tl.layers.Layer {
+    static className = 'Named';
+    constructor({ text, ...args }) {
+      super(args);
+      this.text = text;
+    }
+    getConfig() {
+      return { ...super.getConfig(), text: this.text };
+    }
+  }
+  tl.serialization.registerClass(Named);
+  const x = tl.input({ shape: [4, 2] });
+  const steps = tl.layers.timeDistributed({ layer: new OwnDense({ units: 3 }) }).apply(x);
+  const y = new Named({ text: 'A_text of mine' }).apply(new Antirectifier().apply(steps));
+  const model = tl.model({ inputs: x, outputs: y, seed: 4 });
+  const data = tl.tensor(
+    Float32Array.from({ length: 16 }, (_, at) => Math.sin(at)),
+    [2, 4, 2],
+  );
+  const folder = await mkdtemp(join(tmpdir(), 'lathe-'));
+  try {
+    await model.save(`file://${folder}`);
+    const loaded = await tl.loadLayersModel(`file://${folder}/model.json`);
+    assert.deepEqual(loaded.predict(data).dataSync(), model.predict(data).dataSync());
+    assert.ok(loaded.layers.at(-1) instanceof Named);
+    assert.equal(loaded.layers.at(-1).text, 'A_text of mine');
+    assert.deepEqual(
+      loaded.getConfig().layers.at(-1).config,
+      model.getConfig().layers.at(-1).config,
+    );
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('a saved class that nobody registered is named', async () => {
+  class Secret extends tl.layers.Layer {
+    static className = 'Secret';
+  }
+  const model = tl.sequential({ layers: [new Secret({ inputShape: [2], name: 'hidden' })] });
+  let saved;
+  await model.save({ save: (artifacts) => ((saved = artifacts), {}) });
+  await assert.rejects(
+    tl.loadLayersModel({ load: () => saved }),
+    /layer "hidden" \(Secret\) is of an unknown class; tl.serialization.registerClass makes own classes known, beside: Dense,/,
+  );
+  refuses(
+    () =>
+      tl.serialization.registerClass(
+        class Dense extends tl.layers.Layer {
+          static className = 'Dense';
+        },
+      ),
+    'registerClass: "Dense" is a layer of the package; choose another name',
+  );
+  refuses(
+    () => tl.serialization.registerClass(class Nameless extends tl.layers.Layer {}),
+    'registerClass: Nameless needs a static className',
+  );
+});
+
+test('what goes wrong in a layer names the layer', () => {
+  const refusal = (members, message, shape = [2]) => {
+    class Wrong extends tl.layers.Layer {}
+    Object.assign(Wrong.prototype, members);
+    const make = () => tl.sequential({ layers: [new Wrong({ inputShape: shape, name: 'wrong' })] });
+    assert.throws(make, {
+      name: 'LatheError',
+      message: `model "sequential": layer "wrong" (Wrong): ${message}`,
+    });
+    return make;
+  };
+  const make = refusal(
+    {
+      call() {
+        throw new RangeError('of mine');
+      },
+    },
+    'of mine',
+  );
+  assert.throws(make, (error) => error.cause instanceof RangeError);
+  refusal(
+    { call: (x) => x.matMul(x) },
+    'matMul: matmul: inner dimensions differ: [2,3] x [2,3] (3 is not 2)',
+    [3],
+  );
+  refusal({ call: () => undefined }, 'call: a tensor of the graph is needed, got undefined');
+  refusal({ call: () => 5 }, 'call: a tensor of the graph is needed, got 5');
+  refusal({ call: () => [] }, 'call must return a tensor, or an array of them');
+  refusal(
+    { call: (x) => x.sum() },
+    'call must keep the batch as first axis: for inputs of 2 rows it returned []',
+  );
+  refusal({ call: (x) => x.cast('int32') }, 'call must return float32, got i32');
+  refusal(
+    { call: (x, { g }) => x.add(g.variable('w', [2])) },
+    'variable: not in the call of a layer, which takes its inputs and the weights that addWeight made, and returns its outputs',
+  );
+  refusal(
+    {
+      build() {
+        this.addWeight('w', [2]);
+        this.addWeight('w', [2]);
+      },
+    },
+    'addWeight: there is a weight "w" already',
+  );
+  refusal(
+    {
+      build() {
+        this.addWeight('w', [2], 'ones');
+      },
+    },
+    'addWeight: the third argument is the dtype float32, got "ones"',
+  );
+  refusal(
+    {
+      build() {
+        this.addWeight('w', [0]);
+      },
+    },
+    'w [0]: every axis must be at least 1',
+  );
+  refusal(
+    {
+      build() {
+        this.addWeight('w', [2], null, 'one');
+      },
+    },
+    'w: unknown initializer "one"; did you mean "ones"? known: ' +
+      tl
+        .describe()
+        .initializers.map(({ name }) => name)
+        .join(', '),
+  );
+  refusal(
+    {
+      build() {
+        this.w = this.addWeight('w', [2]);
+      },
+      call(x) {
+        this.w.write(x);
+        return x;
+      },
+    },
+    'weight "w": write: the optimiser changes it; make it with trainable = false',
+  );
+  refusal(
+    {
+      build() {
+        this.w = this.addWeight('w', [2], null, 'ones', null, false);
+      },
+      call(x) {
+        this.w.write(x);
+        return x;
+      },
+    },
+    'weight "w": write: only where `training` is true',
+  );
+  class Kept extends tl.layers.Layer {
+    call(x) {
+      return (this.kept ??= x);
+    }
+  }
+  refuses(
+    () => tl.sequential({ layers: [new Kept({ inputShape: [1] })] }).predict(tl.tensor([[1]])),
+    'layer "kept_1" (Kept): call: TracedTensor float32 [2,1] belongs to another function',
+  );
+  class Fickle extends tl.layers.Layer {
+    call(x) {
+      return x.shape[0] === 3 ? x.concat(x, -1) : x;
+    }
+  }
+  const fickle = tl.sequential({ layers: [new Fickle({ inputShape: [1] })] });
+  refuses(
+    () => fickle.predict(tl.tensor([[1], [2], [3]]), { batchSize: 3 }),
+    'layer "fickle_1" (Fickle): gives [3,2] where its plan says [3,1]',
+  );
+  assert.deepEqual(fickle.predict(tl.tensor([[1], [2]])).arraySync(), [[1], [2]]);
+});
+
+test('a layer that failed can be used with another shape', () => {
+  const layer = new OwnDense({ units: 2 });
+  const model = tl.sequential();
+  class NoFour extends OwnDense {
+    call(x) {
+      if (x.shape[1] === 4) throw new Error('four');
+      return super.call(x);
+    }
+  }
+  const strict = new NoFour({ units: 2 });
+  assert.throws(() => strict.apply(tl.input({ shape: [4] })), /four/);
+  assert.deepEqual(strict.apply(tl.input({ shape: [5] })).shape, [null, 2]);
+  model.add(tl.layers.dense({ units: 3, inputShape: [2] }));
+  model.add(layer);
+  assert.deepEqual(layer.getWeights()[0].shape, [3, 2]);
+});
+
+test('stand-alone modules and dumps know nothing of JavaScript', () => {
+  const [own] = pair();
+  const module = new WebAssembly.Module(own.toWasm());
+  assert.deepEqual(WebAssembly.Module.imports(module), []);
+  own.dispose();
+});
