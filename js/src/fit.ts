@@ -1,6 +1,6 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from './errors.js';
-import { type Callbacks, History, type Logs } from './history.js';
+import { CallbackList, type Callbacks, History, type Logs } from './history.js';
 import type { Instance, Score } from './instance.js';
 import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
 import { Pacer, type YieldEvery } from './pause.js';
@@ -12,6 +12,8 @@ import type { TensorLike } from './tensor.js';
 export interface FitArgs {
   /** Rounds over the data. Default 1. */
   epochs?: number;
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  initialEpoch?: number;
   /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
   batchSize?: number;
   /** Whether every epoch goes through the rows in another order. Default true. */
@@ -99,8 +101,14 @@ export function reported<T extends Readonly<Record<string, MetricValue>>>(
 }
 
 /** Checks the options that are about numbers. */
-export function checkFitArgs({ epochs, batchSize, validationSplit, yieldEvery }: FitArgs): void {
-  checkCount('epochs', epochs ?? 1);
+export function checkFitArgs(args: FitArgs): void {
+  const { epochs = 1, initialEpoch = 0, batchSize, validationSplit, yieldEvery } = args;
+  checkCount('epochs', epochs);
+  if (!(Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs)) {
+    throw new LatheError(
+      `fit: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
+    );
+  }
   checkCount('batchSize', batchSize ?? 32);
   const split = validationSplit ?? 0;
   if (!(split >= 0 && split < 1)) {
@@ -129,17 +137,25 @@ export async function fitLoop(
   validation: Examples | undefined,
   args: FitArgs & { seed: number },
 ): Promise<History> {
-  const { epochs = 1, shuffle = true, seed, signal } = args;
-  const callbacks = [args.callbacks ?? []].flat();
-  const pacer = new Pacer(args.yieldEvery ?? 'auto');
+  const { epochs = 1, initialEpoch = 0, shuffle = true, seed, signal } = args;
+  const batchSize = Math.min(args.batchSize ?? 32, data.count);
+  const callbacks = new CallbackList(args.callbacks, model, {
+    epochs,
+    initialEpoch,
+    samples: data.count,
+    batchSize,
+    steps: Math.ceil(data.count / batchSize),
+    doValidation: validation !== undefined,
+  });
+  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
   const history = new History();
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
-  for (const each of callbacks) await each.onTrainBegin?.();
-  for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
-    for (const each of callbacks) await each.onEpochBegin?.(epoch);
+  await callbacks.tell('onTrainBegin');
+  for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
+    await callbacks.tell('onEpochBegin', epoch);
     const order = shuffle ? permutation(data.count, seed, model.epochsTrained) : undefined;
-    const tally = await runEpoch(model, data, order, callbacks, pacer, stopped);
+    const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped);
     if (tally.rows === 0) break;
     model.epochsTrained += 1;
     const logs = logsOf(model, tally);
@@ -148,10 +164,10 @@ export async function fitLoop(
       for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
     }
     history.record(epoch, logs);
-    for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
+    await callbacks.tell('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
   }
-  for (const each of callbacks) await each.onTrainEnd?.();
+  await callbacks.tell('onTrainEnd');
   return history;
 }
 
@@ -159,26 +175,29 @@ async function runEpoch(
   model: Trainee,
   data: Examples,
   order: Uint32Array | undefined,
-  callbacks: Callbacks[],
+  epoch: number,
+  callbacks: CallbackList,
   pacer: Pacer,
   stopped: () => boolean,
 ): Promise<Tally> {
   const tally = new Tally();
   let batch = 0;
   for (let from = 0; from < data.count && !stopped(); ++batch) {
-    for (const each of callbacks) await each.onBatchBegin?.(batch);
+    await callbacks.tell('onBatchBegin', batch);
     const instance = model.current();
     const count = Math.min(instance.batch('train'), data.count - from);
     const score = await instance.scoreAsync('train', data, from, count, order);
     tally.add(score);
     from += count;
-    if (callbacks.some((each) => each.onBatchEnd !== undefined)) {
-      const scores = reported(model, scoresOf(score));
-      const { imagesPerSecond } = tally;
-      const logs: Logs = { batch, size: count, ...scores, imagesPerSecond };
-      for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
-    }
-    await pacer.at('batch');
+    const logs = (): Logs => ({
+      batch,
+      size: count,
+      ...reported(model, scoresOf(score)),
+      imagesPerSecond: tally.imagesPerSecond,
+    });
+    if (callbacks.wants('onBatchEnd')) await callbacks.tell('onBatchEnd', batch, logs());
+    if ((await pacer.at('batch')) && callbacks.wants('onYield'))
+      await callbacks.tell('onYield', epoch, batch, logs());
   }
   return tally;
 }

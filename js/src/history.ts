@@ -1,5 +1,6 @@
 /** What training reports while it runs and when it ends. */
 import type { MetricValue } from './metrics.js';
+import type { YieldEvery } from './pause.js';
 
 /** Numbers about a batch or an epoch. */
 export interface Logs {
@@ -21,14 +22,67 @@ export interface Logs {
 
 type Awaitable = void | Promise<void>;
 
+/** What a training was asked for; what does not apply is left out. */
+export interface Params {
+  epochs?: number;
+  initialEpoch?: number;
+  /** Rows, rows of a step, steps of an epoch. */
+  samples?: number;
+  batchSize?: number;
+  steps?: number;
+  doValidation?: boolean;
+}
+
 /** Functions that training calls and awaits. An exception in one ends the training with it. */
 export interface Callbacks {
+  /** Called before all others. */
+  setParams?(params: Params): void;
+  setModel?(model: never): void;
   onTrainBegin?(): Awaitable;
   onTrainEnd?(): Awaitable;
   onEpochBegin?(epoch: number): Awaitable;
   onEpochEnd?(epoch: number, logs: Logs): Awaitable;
   onBatchBegin?(batch: number): Awaitable;
   onBatchEnd?(batch: number, logs: Logs): Awaitable;
+  /** After the page had its turn. */
+  onYield?(epoch: number, batch: number, logs: Logs): Awaitable;
+  /** When that is, where `fit` does not say. */
+  readonly yieldEvery?: YieldEvery | undefined;
+}
+
+type Events = Omit<Required<Callbacks>, 'yieldEvery' | 'setParams' | 'setModel'>;
+
+/** The callbacks of one training. */
+export class CallbackList {
+  readonly #all: readonly Callbacks[];
+
+  constructor(given: Callbacks | readonly Callbacks[] = [], model: unknown, params: Params) {
+    this.#all = [given].flat() as Callbacks[];
+    for (const each of this.#all) {
+      each.setParams?.(params);
+      each.setModel?.(model as never);
+    }
+  }
+
+  get yieldEvery(): YieldEvery {
+    return this.#all.find((each) => each.yieldEvery !== undefined)?.yieldEvery ?? 'auto';
+  }
+
+  /** Whether one of them wants to hear of it. */
+  wants(event: keyof Events): boolean {
+    return this.#all.some((each) => each[event] !== undefined);
+  }
+
+  async tell<Event extends keyof Events>(
+    event: Event,
+    ...args: Parameters<Events[Event]>
+  ): Promise<void> {
+    for (const each of this.#all) {
+      await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
+        ...args,
+      );
+    }
+  }
 }
 
 /** Names of the values a History collects; with several outputs also NAME_loss and NAME_acc. */

@@ -5,6 +5,16 @@
 import { ready } from './load.js';
 
 export type { Dump } from './abi.js';
+export {
+  Callback,
+  callbacks,
+  CustomCallback,
+  EarlyStopping,
+  type EarlyStoppingArgs,
+  ModelCheckpoint,
+  type ModelCheckpointArgs,
+  type MonitorArgs,
+} from './callbacks.js';
 export type { CompileStats } from './compiled.js';
 export {
   type CallArgs,
@@ -20,7 +30,7 @@ export type { FitArgs, Scores } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
 export type { MetricLike, Metrics, MetricValue } from './metrics.js';
-export { type Callbacks, History, type HistoryKey, type Logs } from './history.js';
+export { type Callbacks, History, type HistoryKey, type Logs, type Params } from './history.js';
 export * as io from './io/index.js';
 export { loadLayersModel } from './io/load_layers_model.js';
 export {

@@ -23,11 +23,12 @@ export class Pacer {
 
   constructor(private readonly every: YieldEvery) {}
 
-  /** Pauses if the rule says so at this point. */
-  async at(point: 'batch' | 'epoch'): Promise<void> {
-    if (!this.#due(point)) return;
+  /** Pauses if the rule says so at this point; whether it did. */
+  async at(point: 'batch' | 'epoch'): Promise<boolean> {
+    if (!this.#due(point)) return false;
     await nextTask();
     this.#last = performance.now();
+    return true;
   }
 
   #due(point: 'batch' | 'epoch'): boolean {

@@ -63,7 +63,8 @@ class HostLayer final : public nn::Layer {
     ObjectReader reader(answer, "the answer of the layer's host");
     const Json* list = reader.require("weights");
     TRY(reader.finish());
-    for (const Json& each : *list) TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
+    for (const Json& each : *list)
+      TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {

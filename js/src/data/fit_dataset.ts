@@ -2,7 +2,7 @@
 import { LatheError } from '../errors.js';
 import { checkCount, reported, type Scores, scoresOf, Tally } from '../fit.js';
 import type { Score } from '../instance.js';
-import { type Callbacks, History, type Logs } from '../history.js';
+import { CallbackList, type Callbacks, History, type Logs } from '../history.js';
 import { Pacer, type YieldEvery } from '../pause.js';
 import type { ModelData } from '../rows.js';
 import type { Dataset } from './dataset.js';
@@ -60,25 +60,29 @@ export async function fitDataset(
 ): Promise<History> {
   checkArgs(dataset, args);
   const { epochs = 1, batchesPerEpoch = Infinity, signal } = args;
-  const callbacks = [args.callbacks ?? []].flat();
-  const pacer = new Pacer(args.yieldEvery ?? 'auto');
+  const callbacks = new CallbackList(args.callbacks, model, {
+    epochs,
+    ...(batchesPerEpoch === Infinity ? {} : { steps: batchesPerEpoch }),
+    doValidation: args.validationData !== undefined,
+  });
+  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
   const history = new History();
   model.stopTraining = false;
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   const walk = new Walk(dataset);
-  for (const each of callbacks) await each.onTrainBegin?.();
+  await callbacks.tell('onTrainBegin');
   try {
     for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
-      for (const each of callbacks) await each.onEpochBegin?.(epoch);
+      await callbacks.tell('onEpochBegin', epoch);
       if (batchesPerEpoch === Infinity) await walk.restart();
       const tally = new Tally();
       let batches = 0;
       for (; batches < batchesPerEpoch && !stopped(); ++batches) {
         const batch = await walk.next('fitDataset');
         if (batch === undefined) break;
-        await trainBatch(model, batch, batches, tally, callbacks);
-        await pacer.at('batch');
+        const logs = await trainBatch(model, batch, batches, tally, callbacks);
+        if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
       if (ranOut) {
@@ -98,14 +102,14 @@ export async function fitDataset(
         for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
       }
       history.record(epoch, logs);
-      for (const each of callbacks) await each.onEpochEnd?.(epoch, logs);
+      await callbacks.tell('onEpochEnd', epoch, logs);
       await pacer.at('epoch');
       if (ranOut) break;
     }
   } finally {
     await walk.close();
   }
-  for (const each of callbacks) await each.onTrainEnd?.();
+  await callbacks.tell('onTrainEnd');
   return history;
 }
 
@@ -172,9 +176,9 @@ async function trainBatch(
   { xs, ys }: Batch,
   batch: number,
   tally: Tally,
-  callbacks: Callbacks[],
-): Promise<void> {
-  for (const each of callbacks) await each.onBatchBegin?.(batch);
+  callbacks: CallbackList,
+): Promise<Logs> {
+  await callbacks.tell('onBatchBegin', batch);
   const score = await model.trainBatch(xs, ys);
   tally.add(score);
   const { imagesPerSecond } = tally;
@@ -184,7 +188,8 @@ async function trainBatch(
     ...reported(model, scoresOf(score)),
     imagesPerSecond,
   };
-  for (const each of callbacks) await each.onBatchEnd?.(batch, logs);
+  await callbacks.tell('onBatchEnd', batch, logs);
+  return logs;
 }
 
 async function validate(

@@ -1,0 +1,205 @@
+// Callbacks: when training calls them, early stopping beside TensorFlow.js, saving the best epoch.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
+
+const [x, y] = blobs(20);
+const compiled = () => {
+  const model = smallModel();
+  model.compile({ loss: 'categoricalCrossentropy', optimizer: 'sgd', metrics: ['accuracy'] });
+  return model;
+};
+
+before(() => tf.setBackend('cpu'));
+
+test('a class hears of everything, knows the model and what was asked for', async () => {
+  const heard = [];
+  class Listener extends tl.Callback {
+    onTrainBegin() {
+      heard.push('train', this.params);
+    }
+    onEpochBegin(epoch) {
+      heard.push(`epoch ${epoch}`);
+    }
+    onBatchBegin(batch) {
+      heard.push(`batch ${batch}`);
+    }
+    async onBatchEnd(batch, { size, loss, acc }) {
+      await undefined;
+      assert.ok(loss > 0 && acc >= 0);
+      heard.push(`of ${size}`);
+    }
+    onEpochEnd(epoch, { val_loss, val_acc }) {
+      assert.ok(val_loss > 0 && val_acc >= 0);
+      heard.push(`end ${epoch}`);
+      if (epoch === 4) this.model.stopTraining = true;
+    }
+    onTrainEnd() {
+      heard.push('over');
+    }
+  }
+  const model = compiled();
+  const args = { epochs: 9, initialEpoch: 3, batchSize: 12, validationData: [x, y] };
+  const { epoch } = await model.fit(x, y, { ...args, callbacks: [new Listener()] });
+  const each = ['batch 0', 'of 12', 'batch 1', 'of 8'];
+  const params = {
+    epochs: 9,
+    initialEpoch: 3,
+    samples: 20,
+    batchSize: 12,
+    steps: 2,
+    doValidation: true,
+  };
+  assert.deepEqual(heard, [
+    ...['train', params, 'epoch 3', ...each, 'end 3', 'epoch 4', ...each, 'end 4', 'over'],
+  ]);
+  assert.deepEqual(epoch, [3, 4]);
+  model.dispose();
+});
+
+test('fitDataset calls the same functions', async () => {
+  const heard = [];
+  const note = (what) => () => void heard.push(what);
+  const model = compiled();
+  const dataset = tl.data.array([0, 1, 2]).map(() => ({ xs: x, ys: y }));
+  await model.fitDataset(dataset, {
+    epochs: 2,
+    batchesPerEpoch: 1,
+    callbacks: [
+      new tl.CustomCallback({ onTrainBegin: note('begin'), onBatchEnd: note('batch') }),
+      {
+        setParams: (params) => heard.push(params),
+        onEpochEnd: note('epoch'),
+        onTrainEnd: note('end'),
+      },
+    ],
+  });
+  const params = { epochs: 2, steps: 1, doValidation: false };
+  assert.deepEqual(heard, [params, 'begin', 'batch', 'epoch', 'batch', 'epoch', 'end']);
+  model.dispose();
+});
+
+test('onYield follows yieldEvery, of fit or of the callback', async () => {
+  const model = compiled();
+  const count = async (args, ofCallback) => {
+    let calls = 0;
+    const onYield = (epoch, batch, { loss }) => {
+      assert.ok(epoch < 2 && batch < 4 && loss > 0);
+      calls += 1;
+    };
+    const callbacks = new tl.CustomCallback({ onYield }, ofCallback);
+    await model.fit(x, y, { epochs: 2, batchSize: 5, callbacks, ...args });
+    return calls;
+  };
+  assert.equal(await count({ yieldEvery: 'batch' }), 8);
+  assert.equal(await count({}, 'batch'), 8);
+  assert.equal(await count({ yieldEvery: 'never' }, 'batch'), 0);
+  assert.equal(await count({ yieldEvery: 'epoch' }), 0);
+  model.dispose();
+});
+
+/** The epochs after which early stopping stops these values, or -1. */
+async function stops(callback, monitor, values) {
+  const model = { stopTraining: false };
+  callback.model = model;
+  await callback.onTrainBegin();
+  for (const [epoch, value] of values.entries()) {
+    await callback.onEpochEnd(epoch, { [monitor]: value });
+    if (model.stopTraining) return epoch;
+  }
+  return -1;
+}
+
+test('early stopping stops where TensorFlow.js does', async () => {
+  let state = 1;
+  const random = () => (state = (state * 16807) % 2147483647) / 2147483647;
+  const seen = new Set();
+  for (let trial = 0; trial < 300; ++trial) {
+    const args = {
+      monitor: ['loss', 'val_loss', 'val_acc', 'acc'][trial % 4],
+      patience: Math.floor(random() * 4),
+      minDelta: random() < 0.5 ? 0 : 0.1 * random(),
+      mode: ['auto', 'min', 'max'][Math.floor(random() * 3)],
+      ...(random() < 0.3 ? { baseline: random() } : {}),
+    };
+    const values = Array.from({ length: 12 }, () => random());
+    const own = await stops(tl.callbacks.earlyStopping(args), args.monitor, values);
+    const theirs = await stops(tf.callbacks.earlyStopping(args), args.monitor, values);
+    assert.equal(own, theirs, JSON.stringify({ args, values }));
+    seen.add(own);
+  }
+  assert.ok(seen.size > 6);
+});
+
+test('early stopping ends fit, and gives the weights of the best epoch back', async () => {
+  for (const restoreBestWeights of [false, true]) {
+    const model = compiled();
+    const weights = [];
+    const losses = [3, 1, 2, 2, 2, 2];
+    const pretend = {
+      onEpochEnd: (epoch, logs) => {
+        weights.push(model.getWeights().map((each) => each.dataSync()));
+        logs.loss = losses[epoch];
+      },
+    };
+    const stop = tl.callbacks.earlyStopping({ monitor: 'loss', patience: 2, restoreBestWeights });
+    const { epoch } = await model.fit(x, y, { epochs: 6, callbacks: [pretend, stop] });
+    assert.deepEqual(epoch, [0, 1, 2, 3]);
+    assert.equal(stop.stoppedEpoch, 3);
+    const wanted = weights[restoreBestWeights ? 1 : 3];
+    assert.deepEqual(
+      model.getWeights().map((each) => each.dataSync()),
+      wanted,
+    );
+    model.dispose();
+  }
+});
+
+test('the best epoch is saved', async () => {
+  const model = compiled();
+  const saved = [];
+  const target = {
+    save: ({ weightData }) => {
+      saved.push(weightData);
+      return {};
+    },
+  };
+  const losses = [3, 2, 5, 1];
+  const pretend = { onEpochEnd: (epoch, logs) => void (logs.val_loss = losses[epoch]) };
+  const best = tl.callbacks.modelCheckpoint(target, { saveBestOnly: true });
+  await model.fit(x, y, { epochs: 4, callbacks: [pretend, best] });
+  assert.equal(saved.length, 3);
+  await model.fit(x, y, { epochs: 2, callbacks: tl.callbacks.modelCheckpoint(target) });
+  assert.equal(saved.length, 5);
+  assert.notDeepEqual(saved[3], saved[4]);
+  model.dispose();
+});
+
+test('wrong arguments are refused', async () => {
+  const { earlyStopping } = tl.callbacks;
+  refuses(
+    () => earlyStopping({ mode: 'least' }),
+    'earlyStopping: mode must be auto, min or max, got least',
+  );
+  refuses(
+    () => earlyStopping({ patience: -1 }),
+    'earlyStopping: patience must be a number ≥ 0, got -1',
+  );
+  refuses(
+    () => earlyStopping({ minDelta: NaN }),
+    'earlyStopping: minDelta must be a number ≥ 0, got NaN',
+  );
+  const model = compiled();
+  await rejects(
+    model.fit(x, y, { callbacks: earlyStopping() }),
+    'earlyStopping: there is no number "val_loss" at the end of an epoch; known: acc, loss, imagesPerSecond',
+  );
+  await rejects(
+    model.fit(x, y, { epochs: 2, initialEpoch: 2 }),
+    'fit: initialEpoch must be an integer from 0 to 1, got 2',
+  );
+  await model.fit(x, y);
+  model.dispose();
+});
