@@ -120,6 +120,8 @@ export interface ModuleMetadata {
   states: BufferPlace[];
   /** The outputs that are the sums of a metric; absent in programs that are no models. */
   metrics?: { output: string; name: string; final: Final }[];
+  /** With checkNumerics, the layers that `not_finite` counts. */
+  watched?: string[];
 }
 
 /** What lathe_executable_contractions says of one contraction. */
@@ -165,6 +167,8 @@ export interface CompileRequest extends GraphRequest {
   metrics?: unknown[][];
   /** Whether train and evaluate take a weight for every row. */
   rowWeights: boolean;
+  /** Whether train and evaluate look for numbers that are not finite. */
+  checkNumerics?: boolean;
   labels: ('dense' | 'sparse')[];
   batch: { train: number; evaluate: number; predict: number };
 }

@@ -24,6 +24,7 @@ export interface Training {
   lossWeights?: unknown;
   optimizer?: unknown;
   metrics?: unknown[][];
+  checkNumerics?: boolean;
 }
 
 /** What a caller needs of the module; what it does not name stays as it is. */

@@ -3,6 +3,7 @@ import { LatheError } from './errors.js';
 import { CallbackList, type Callbacks, History, type Logs } from './history.js';
 import type { Instance, Score } from './instance.js';
 import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
+import { atStep } from './numerics.js';
 import { Pacer, type YieldEvery } from './pause.js';
 import { permutation } from './random.js';
 import type { Examples, ModelData } from './rows.js';
@@ -186,7 +187,8 @@ async function runEpoch(
     await callbacks.tell('onBatchBegin', batch);
     const instance = model.current();
     const count = Math.min(instance.batch('train'), data.count - from);
-    const score = await instance.scoreAsync('train', data, from, count, order);
+    const step = instance.scoreAsync('train', data, from, count, order);
+    const score = await atStep('fit', epoch, batch, step);
     tally.add(score);
     from += count;
     const logs = (): Logs => ({

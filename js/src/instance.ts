@@ -9,6 +9,7 @@ import {
 import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
 import type { MetricSums } from './metrics.js';
+import { checkNumbers, watches } from './numerics.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { Prediction } from './prediction.js';
 import type { Examples, Rows } from './rows.js';
@@ -196,8 +197,9 @@ export class Instance {
     const entry = this.entry(name);
     entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
+    const before = this.#statesToKeep;
     entry.run();
-    return scoreOf(entry, count, this.metadata);
+    return this.#scoreOf(entry, data, from, count, order, before);
   }
 
   /** As `score`, without keeping a page waiting for its threads. */
@@ -213,7 +215,33 @@ export class Instance {
     const entry = this.entry(name);
     entry.loadAll(data.rows, from, count, order);
     entry.setRows(count);
+    const before = this.#statesToKeep;
     await entry.runAsync();
+    return this.#scoreOf(entry, data, from, count, order, before);
+  }
+
+  /** What a step may have to give back. */
+  get #statesToKeep(): Uint8Array | undefined {
+    return watches(this.metadata) ? this.states() : undefined;
+  }
+
+  #scoreOf(
+    entry: Entry,
+    data: Examples,
+    from: number,
+    count: number,
+    order: Uint32Array | undefined,
+    before: Uint8Array | undefined,
+  ): Score {
+    if (before !== undefined) {
+      const rows = Array.from({ length: count }, (_, at) => order?.[from + at] ?? from + at);
+      try {
+        checkNumbers(this, entry, data, rows);
+      } catch (error) {
+        this.setStates(before);
+        throw error;
+      }
+    }
     return scoreOf(entry, count, this.metadata);
   }
 
@@ -295,6 +323,7 @@ function scoreOf(entry: Entry, rows: number, { metrics = [] }: ModuleMetadata): 
       continue;
     }
     const [kind, output] = name.split('/');
+    if (kind === 'not_finite') continue;
     const prefix = output === undefined ? '' : `${output}_`;
     if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
     else means[`${prefix}acc`] = values[0]! / rows;

@@ -189,7 +189,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
    * Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts
    * afresh.
    */
-  compile({ loss, lossWeights, optimizer, metrics = [] }: CompileArgs): void {
+  compile({ loss, lossWeights, optimizer, metrics = [], checkNumerics }: CompileArgs): void {
     const compiled = this.#built('compile', true);
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;
@@ -201,6 +201,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       loss: losses,
       ...(lossWeights === undefined ? {} : { lossWeights: weights }),
       ...(lists.flat().length === 0 ? {} : { metrics: lists }),
+      ...(checkNumerics ? { checkNumerics: true } : {}),
     };
     const config = this.#describe();
     if (JSON.stringify(config) !== JSON.stringify(this.#config)) {

@@ -40,6 +40,12 @@ export interface CompileArgs {
    * output is the label's; logs, history and `evaluate` call the others as they are called here.
    */
   metrics?: Metrics;
+  /**
+   * Whether training and evaluation end with an error where data, the result of a layer, the loss or
+   * a weight is NaN or infinite, naming it and the step; the weights then stay those before the step.
+   * Costs a copy of the weights at every step; without it, nothing. Default: false.
+   */
+  checkNumerics?: boolean;
 }
 
 /** The tensors as a list. Error: something else is among them. */

@@ -3,6 +3,7 @@ import { LatheError } from '../errors.js';
 import { checkCount, reported, type Scores, scoresOf, Tally } from '../fit.js';
 import type { Score } from '../instance.js';
 import { CallbackList, type Callbacks, History, type Logs } from '../history.js';
+import { atStep } from '../numerics.js';
 import { Pacer, type YieldEvery } from '../pause.js';
 import type { ModelData } from '../rows.js';
 import type { Dataset } from './dataset.js';
@@ -81,7 +82,7 @@ export async function fitDataset(
       for (; batches < batchesPerEpoch && !stopped(); ++batches) {
         const batch = await walk.next('fitDataset');
         if (batch === undefined) break;
-        const logs = await trainBatch(model, batch, batches, tally, callbacks);
+        const logs = await trainBatch(model, batch, epoch, batches, tally, callbacks);
         if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
@@ -174,12 +175,13 @@ class Walk {
 async function trainBatch(
   model: BatchTrainee,
   { xs, ys }: Batch,
+  epoch: number,
   batch: number,
   tally: Tally,
   callbacks: CallbackList,
 ): Promise<Logs> {
   await callbacks.tell('onBatchBegin', batch);
-  const score = await model.trainBatch(xs, ys);
+  const score = await atStep('fitDataset', epoch, batch, model.trainBatch(xs, ys));
   tally.add(score);
   const { imagesPerSecond } = tally;
   const logs: Logs = {

@@ -1,0 +1,129 @@
+// checkNumerics: which number is not finite and at which step, weights that stay, and no cost where it is off.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
+
+const [x, y] = blobs(12);
+const loss = 'categoricalCrossentropy';
+const checked = (model = smallModel(), options = {}) => {
+  model.compile({ loss, optimizer: 'sgd', checkNumerics: true, ...options });
+  return model;
+};
+const withBroken = (row, value) => {
+  const values = x.dataSync().slice();
+  values[2 * row + 1] = value;
+  return tl.tensor(values, [12, 2]);
+};
+const bytes = (model) => model.getWeights().map((each) => each.dataSync());
+
+test('without it the module is the same to the byte, with it training is', async () => {
+  const [plain, off, on] = [{}, { checkNumerics: false }, { checkNumerics: true }].map((options) =>
+    checked(smallModel(), { checkNumerics: undefined, ...options }),
+  );
+  const texts = await Promise.all([plain, off, on].map((model) => model.toWat()));
+  assert.equal(texts[0], texts[1]);
+  assert.notEqual(texts[0], texts[2]);
+  const histories = [];
+  for (const model of [plain, on]) {
+    histories.push(
+      (await model.fit(x, y, { epochs: 3, batchSize: 5, validationSplit: 0.2 })).history,
+    );
+  }
+  // Other fusion rounds otherwise.
+  const close = (a, b) => assert.ok(largestDifference(a, b) < 1e-6);
+  for (const key of ['loss', 'val_loss']) close(histories[0][key], histories[1][key]);
+  assert.deepEqual(Object.keys(histories[0]).sort(), Object.keys(histories[1]).sort());
+  bytes(plain).forEach((weight, at) => close(weight, bytes(on)[at]));
+  close([plain.evaluate(x, y).loss], [on.evaluate(x, y).loss]);
+});
+
+test('data are named with their row, wherever it is in the order', async () => {
+  const model = checked();
+  await model.trainOnBatch(x, y);
+  const before = bytes(model);
+  for (const [row, value] of [
+    [7, NaN],
+    [11, Infinity],
+  ]) {
+    await rejects(
+      model.fit(withBroken(row, value), y, { batchSize: 5, shuffle: false, epochs: 2 }),
+      `fit: epoch 0, batch ${Math.floor(row / 5)}: x holds ${value} in row ${row}`,
+    );
+    await rejects(
+      model.fit(withBroken(row, value), y, { batchSize: 5 }),
+      new RegExp(`^fit: epoch 0, batch \\d: x holds ${value} in row ${row}$`),
+    );
+    await rejects(
+      model.trainOnBatch(withBroken(row, value), y),
+      `train: x holds ${value} in row ${row}`,
+    );
+    refuses(
+      () => model.evaluate(withBroken(row, value), y),
+      `evaluate: x holds ${value} in row ${row}`,
+    );
+  }
+  const data = tl.data
+    .array([0, 1])
+    .map((at) => ({ xs: at === 1 ? withBroken(2, NaN) : x, ys: y }));
+  await rejects(
+    model.fitDataset(data, { epochs: 3 }),
+    'fitDataset: epoch 0, batch 1: x holds NaN in row 2',
+  );
+  assert.notDeepEqual(bytes(model), before);
+});
+
+test('a step that fails leaves weights and optimiser as they were', async () => {
+  const [model, other] = [
+    checked(smallModel(), { optimizer: 'adam' }),
+    checked(smallModel(), { optimizer: 'adam' }),
+  ];
+  await model.trainOnBatch(x, y);
+  await rejects(model.trainOnBatch(withBroken(0, NaN), y), 'train: x holds NaN in row 0');
+  await model.trainOnBatch(x, y);
+  for (let step = 0; step < 2; ++step) await other.trainOnBatch(x, y);
+  assert.deepEqual(bytes(model), bytes(other));
+});
+
+test('the first layer that gives NaN or infinity is named, nested and own ones too', async () => {
+  const layer = tl.layers.lambda((values) => values.sub(3).log(), { name: 'logarithm' });
+  const inner = tl.sequential({
+    name: 'inner',
+    layers: [tl.layers.dense({ units: 2, inputShape: [2], name: 'first' }), layer],
+  });
+  const model = checked(
+    tl.sequential({
+      layers: [inner, tl.layers.dense({ units: 3, activation: 'softmax', name: 'last' })],
+    }),
+  );
+  await rejects(
+    model.fit(x, y),
+    'fit: epoch 0, batch 0: layer "inner/logarithm" gave a number that is NaN or infinite',
+  );
+  const weights = model.getWeights();
+  weights[0] = tl.tensor([
+    [1e38, 1e38],
+    [1e38, 1e38],
+  ]);
+  model.setWeights(weights);
+  const large = tl.tensor(new Float32Array(24).fill(9), [12, 2]);
+  refuses(
+    () => model.evaluate(large, y),
+    'evaluate: layer "inner/first" gave a number that is NaN or infinite',
+  );
+});
+
+test('the loss and the weights are named', async () => {
+  const linear = () =>
+    tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [1], name: 'line' })] });
+  const model = checked(linear(), { loss: 'meanSquaredError' });
+  const [one, far] = [tl.tensor([[1]]), tl.tensor([[1e30]])];
+  refuses(() => model.evaluate(one, far), 'evaluate: the loss is Infinity');
+  const wild = checked(linear(), { loss: 'meanSquaredError', optimizer: tl.train.sgd(1e38) });
+  const before = bytes(wild);
+  await rejects(
+    wild.trainOnBatch(one, tl.tensor([[1e6]])),
+    'train: the step made a number of "line/kernel" Infinity',
+  );
+  assert.deepEqual(bytes(wild), before);
+});
