@@ -99,7 +99,7 @@ interface Setting {
 const settings: Record<SettingName, Setting> = {
   // More threads seldom help and all of them wait for the slowest.
   THREADS_COUNT: { least: 1, usual: () => Math.min(cores(), 8), wants: 'an integer ≥ 1' },
-  THREADS_MIN_WORK: { least: 0, usual: () => 8000, wants: 'an integer ≥ 0, in nanoseconds' },
+  THREADS_MIN_WORK: { least: 0, usual: () => 4000, wants: 'an integer ≥ 0, in nanoseconds' },
 };
 
 function cores(): number {

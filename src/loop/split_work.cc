@@ -15,11 +15,11 @@ namespace lathe::loop {
 
 namespace {
 
-// Of one loop nest: enough for eight threads to end at about the same time.
+// Of one loop nest: enough for eight threads to end at about the same time, and for two.
 constexpr int64_t kTasks = 64;
-// Parts of what is worth splitting that a task takes, and that a thread must save.
-constexpr double kTask = 0.5;
-constexpr double kThread = 10;
+constexpr int64_t kFewestTasks = 4;
+// How many times what is worth splitting a thread must save.
+constexpr double kThread = 20;
 constexpr int kMostThreads = 64;
 
 // A register that the statements use.
@@ -111,10 +111,13 @@ std::vector<Unit> units_of(const Kernel& kernel, std::vector<Stmt> body) {
 class Splitter {
  public:
   Splitter(Kernel& kernel, double worth_splitting)
-      : kernel_(kernel), task_(kTask * worth_splitting) {}
+      : kernel_(kernel), worth_splitting_(worth_splitting) {}
 
   void run() {
-    std::vector<Unit> units = units_of(kernel_, kernel_.body);
+    std::vector<Unit> units;
+    for (Unit& unit : units_of(kernel_, kernel_.body)) {
+      std::ranges::move(distributed(std::move(unit)), std::back_inserter(units));
+    }
     bool parallel = false;
     for (Unit& unit : units) parallel |= mark(unit);
     if (!parallel) return;
@@ -132,13 +135,47 @@ class Splitter {
   }
 
  private:
+  // Where the nest around all of the unit makes few, large tasks: a nest around each part of its
+  // body, if threads may run those in any order.
+  std::vector<Unit> distributed(Unit unit) const {
+    const double work = work_of(kernel_, unit);
+    std::vector<Stmt> nest;
+    double tasks = 1;
+    const std::vector<Stmt>* body = &unit;
+    for (size_t depth = parallel_nest(kernel_, unit).size(); nest.size() < depth;) {
+      nest.push_back(body->front());
+      tasks *= static_cast<double>(extent(nest.back()));
+      body = &body->front().body;
+    }
+    if (nest.empty() || tasks >= kTasks || work < 2 * worth_splitting_ * tasks) return {unit};
+    std::vector<Unit> parts = units_of(kernel_, *body);
+    const auto has_nest = [&](const Unit& part) { return !parallel_nest(kernel_, part).empty(); };
+    if (parts.size() < 2 || std::ranges::none_of(parts, has_nest)) return {unit};
+    std::vector<Footprint> footprints;
+    for (Unit& part : parts) {
+      for (size_t i = nest.size(); i-- > 0;) {
+        nest[i].body = std::move(part);
+        part = {nest[i]};
+      }
+      Footprint footprint(kernel_, part);
+      if (std::ranges::any_of(footprints, [&](const Footprint& f) { return f.meets(footprint); })) {
+        return {unit};
+      }
+      footprints.push_back(std::move(footprint));
+    }
+    return parts;
+  }
+
   // As many loops as give every thread something to do, outermost first.
   bool mark(Unit& unit) {
-    if (work_of(kernel_, unit) < 2 * task_) return false;
+    const double work = work_of(kernel_, unit);
+    if (work < worth_splitting_) return false;
     const size_t depth = parallel_nest(kernel_, unit).size();
+    const double task = std::min(worth_splitting_, work / kFewestTasks);
     Stmt* loop = nullptr;
     int64_t tasks = 1;
     for (size_t i = 0; i < depth && tasks < kTasks; ++i) {
+      if (loop != nullptr && work_of(kernel_, loop->body) <= task) break;
       if (loop != nullptr) loop->outlined = false;
       loop = loop == nullptr ? &unit[0] : &loop->body[0];
       loop->loop = LoopKind::Parallel;
@@ -146,7 +183,7 @@ class Splitter {
     }
     if (loop == nullptr) return false;
     const double each = work_of(kernel_, loop->body);
-    const auto large_enough = static_cast<int64_t>(std::ceil(task_ / std::max(each, 0.1)));
+    const auto large_enough = static_cast<int64_t>(std::ceil(task / std::max(each, 0.1)));
     const int64_t most = std::max(large_enough, (tasks + kTasks - 1) / kTasks);
     const int64_t chunks = (extent(*loop) + most - 1) / most;
     loop->grain = (extent(*loop) + chunks - 1) / chunks;
@@ -158,7 +195,7 @@ class Splitter {
   }
 
   Kernel& kernel_;
-  const double task_;
+  const double worth_splitting_;
 };
 
 double shared_work(const Kernel& kernel) {

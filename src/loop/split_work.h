@@ -10,7 +10,7 @@
 namespace lathe::loop {
 
 // In nanoseconds, as work_of guesses them: what a kernel must take one thread to be split.
-inline constexpr double kWorthSplitting = 8000;
+inline constexpr double kWorthSplitting = 4000;
 
 //   for i in 1000 { y[i] = neg(x[i]) }   becomes
 //   for i in 1000 parallel by 250 { y[i] = neg(x[i]) }
