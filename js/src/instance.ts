@@ -11,10 +11,19 @@ import { LatheError } from './errors.js';
 import type { MetricSums } from './metrics.js';
 import { checkNumbers, watches } from './numerics.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
+import { nextTask } from './pause.js';
 import { Prediction } from './prediction.js';
 import type { Examples, Rows } from './rows.js';
 import type { DataArray } from './tensor.js';
-import { addModule, beginJob, jobOf, poolIsBusy, poolIsIdle, removeModule } from './threads.js';
+import {
+  addModule,
+  beginJob,
+  isStarting,
+  jobOf,
+  poolIsBusy,
+  poolIsIdle,
+  removeModule,
+} from './threads.js';
 
 /** Nanoseconds of work that a page may do itself: half a frame of the screen. */
 const mostBriefWork = 8e6;
@@ -81,7 +90,8 @@ export class Entry {
     const job = this.begin();
     if (job !== undefined) return job.ended();
     this.runAlone();
-    return undefined;
+    // Loops that await every run would else keep the threads of a page from starting.
+    return this.#shared !== undefined && isStarting(this.#shared) ? nextTask() : undefined;
   }
 
   runAlone(): void {

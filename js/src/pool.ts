@@ -10,6 +10,7 @@ import {
   packJob,
   pooled,
   readReason,
+  state,
   type ToWorker,
   writeReason,
 } from './protocol.js';
@@ -115,7 +116,9 @@ export class Job {
   #help(): boolean {
     try {
       const run = this.module.exports[this.entry] as (how: number) => number;
-      if (run(mayBlock ? how.maySleep : 0) === 0) return false;
+      const found = run(mayBlock ? how.maySleep : 0);
+      if (found === state.ending) this.deputy = undefined;
+      if (found !== state.over) return false;
       noteDone(this.pool.control, this.number);
     } catch (error) {
       this.pool.fail(this, String(error));
@@ -163,6 +166,11 @@ export class Pool {
   /** Modules that the threads keep. */
   get modules(): number {
     return this.#ids.size;
+  }
+
+  /** Whether some thread has not got this module yet, which it has been sent. */
+  isStarting(module: SharedModule): boolean {
+    return this.#ids.get(module)?.isThere === false;
   }
 
   /** The run under way. */

@@ -10,6 +10,9 @@ export const pooled = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as c
 /** How a thread takes part in a run, the sum of these: an entry's argument. */
 export const how = { maySleep: 1, fromBack: 2 } as const;
 
+/** What an entry returns when its thread has nothing to do: others are at tasks that more may follow, or at the last. */
+export const state = { moreToCome: 0, over: 1, ending: 2 } as const;
+
 /** A module and one of its entries in one word, so that nobody reads half of it. */
 export const packJob = (module: number, entry: number) => module * 256 + entry;
 /** The reverse of `packJob`. */

@@ -49,6 +49,9 @@ export function beginJob(
   return pool.begin(module, entry, most, isBrief);
 }
 
+/** Whether threads that the module has asked for are not up yet. */
+export const isStarting = (module: SharedModule) => pool?.isStarting(module) === true;
+
 /** Whether a run is under way. */
 export const poolIsBusy = () => pool?.job !== undefined;
 

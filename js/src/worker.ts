@@ -6,6 +6,7 @@ import {
   noteDone,
   own,
   pooled,
+  state,
   type ToWorker,
   unpackJob,
   writeReason,
@@ -114,7 +115,7 @@ function work(): void {
       const run = exports[entries[entry]!] as (how: number) => number;
       // The thread that calls the workers takes the first tasks first.
       const manner = how.maySleep + (index % 2 === 0 ? how.fromBack : 0);
-      while (run(manner) === 0);
+      while (run(manner) !== state.over);
     } catch (error) {
       writeReason(control, String(error));
       Atomics.store(control, pooled.failed, 1);

@@ -5,7 +5,7 @@ const port = parentPort ?? globalThis;
 function run({ module, memory, entry, fromBack }) {
   try {
     const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-    while (exports[entry](1 + fromBack) === 0);
+    while (exports[entry](1 + fromBack) !== 1);
     return undefined;
   } catch (error) {
     return String(error);

@@ -24,9 +24,9 @@ enum Cell : uint64_t {
   kAborted = 20,
 };
 
-// Looks at the generation before a thread gives up: some ten microseconds. One that may sleep looks
-// longer, about as long as waking costs.
-constexpr int32_t kSpins = 20000;
+// Looks at the generation before a thread gives up: some tens of microseconds. One that may sleep
+// looks longer, about as long as waking costs.
+constexpr int32_t kSpins = 40000;
 constexpr int32_t kSleeperSpins = 200000;
 // Nanoseconds after which a sleeping thread gives up, because others may be gone.
 constexpr int64_t kLongestSleep = 100'000'000;
@@ -36,6 +36,11 @@ constexpr int32_t kTimedOut = 2;  // what memory.atomic.wait32 returns then
 constexpr int32_t kNone = -2;
 constexpr int32_t kLost = -1;
 constexpr uint32_t kMostTasks = 0xffff;  // of a phase
+
+// What an entry returns.
+constexpr int32_t kMoreToCome = 0;
+constexpr int32_t kOver = 1;
+constexpr int32_t kEnding = 2;
 
 // Bits of an entry's parameter.
 constexpr int32_t kMaySleep = 1;
@@ -157,7 +162,7 @@ void ThreadsEmitter::emit_wait() {
 //     wait for the next phase
 //     br loop, unless patience is over
 //   end
-//   0
+//   whether it was the last phase
 void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> phases) {
   FunctionBuilder& code =
       module_builder_.add_function(std::string(name), {ValType::i32}, {ValType::i32});
@@ -170,7 +175,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   first_phases_.push_back(phases_);
   phases_ += count + 1;  // the last one is none: the run is over
   if (count == 0) {
-    code.i32_const(1);
+    code.i32_const(kOver);
     return;
   }
 
@@ -181,7 +186,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.op(Opcode::i32_wrap_i64).i32_const(first).op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
   code.op(Opcode::i32_ge_u);
-  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
+  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(kOver).op(Opcode::return_).end();
 
   code.block().block();
   std::vector<uint32_t> cases;
@@ -222,8 +227,9 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
       .op(Opcode::i32_and)
       .call(wait_)
       .br_if(0)
-      .end()
-      .i32_const(0);
+      .end();
+  code.i32_const(kEnding).i32_const(kMoreToCome).op_index(Opcode::local_get, phase);
+  code.i32_const(static_cast<int32_t>(count) - 1).op(Opcode::i32_eq).op(Opcode::select);
 }
 
 void ThreadsEmitter::finish() {

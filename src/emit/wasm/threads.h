@@ -17,10 +17,10 @@ class ThreadsEmitter {
  public:
   explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder);
 
-  // Exports a function (how: i32) -> (is_over: i32) that any number of threads call. It returns 1
-  // when the run is over: all tasks are done. It returns 0 when it has waited for the tasks of
-  // others some ten microseconds, or a tenth of a second if it may sleep. how: 1, may sleep; 2,
-  // takes the last tasks first; or both together.
+  // Exports a function (how: i32) -> i32 that any number of threads call. It returns 1 when the run
+  // is over: all tasks are done. It returns 0 when it has waited for the tasks of others some tens
+  // of microseconds, or a tenth of a second if it may sleep; 2 where nothing comes after those.
+  // how: 1, may sleep; 2, takes the last tasks first; or both together.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
   // Exports "threads.begin" (entry: i32) -> (), which starts a run of the entry of this number when
