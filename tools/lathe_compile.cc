@@ -4,6 +4,7 @@
 
 #include "api/model_json.h"
 #include "api/network_json.h"
+#include "api/schedule_cache.h"
 #include "base/text.h"
 #include "compile/compile.h"
 #include "lathe.h"
@@ -12,6 +13,23 @@ namespace lathe::tool {
 namespace {
 
 std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+// What `tl.tune` remembered of the one target that fits; a damaged file is left out with a warning.
+Status add_schedules(const Arguments& arguments, compile::Options& options) {
+  const std::string path = arguments.value("--schedules");
+  if (path.empty()) return {};
+  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  auto cache = api::parse_schedule_cache(text_of(bytes));
+  if (!cache) {
+    std::fprintf(stderr, "lathe: the schedules of %s are ignored: %s\n", path.c_str(),
+                 cache.error().message.c_str());
+    return {};
+  }
+  const auto target = api::find_target(*cache, options.features, arguments.value("--target"));
+  if (!target) return fail(concat(path, ": ", target.error().message));
+  options.schedules.merge((*cache)[*target]);
+  return {};
+}
 
 // Options of the second file, if there is one, then what the flags say.
 Result<api::CompileRequest> request_of(const Arguments& arguments) {
@@ -29,6 +47,7 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
     ASSIGN_OR_RETURN(request.options.features,
                      compile::parse_features(arguments.value("--features")));
   }
+  TRY(add_schedules(arguments, request.options));
   if (arguments.has("--verify")) request.options.verify = true;
   for (const std::string& when : arguments.values("--dump")) {
     TRY(api::check_dump(when));

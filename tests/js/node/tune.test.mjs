@@ -1,5 +1,6 @@
 // Tuning: the schedules it finds compute the same, are remembered, and stop where they are told to.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -178,6 +179,49 @@ test('the cache outlives the process and merges with what others wrote', async (
     assert.equal(openStorage('schedules'), undefined);
   } finally {
     process.env.TENSORLATHE_CACHE = set ?? 'off';
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('the native compiler reads the same file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'schedules-'));
+  const at = (name) => join(folder, name);
+  const config = { units: 48, inputShape: [32], useBias: false };
+  writeFileSync(at('model.json'), JSON.stringify({ layers: [{ class: 'Dense', config }] }));
+  const lathe = (out, ...flags) => {
+    const args = ['compile', at('model.json'), '-o', at(out), '--features=simd', ...flags];
+    const { status, stderr } = spawnSync('build/native/tools/lathe', args, { encoding: 'utf8' });
+    return { status, stderr, bytes: status === 0 ? readFileSync(at(out)) : undefined };
+  };
+  const schedulesFlag = `--schedules=${at('schedules.json')}`;
+  try {
+    const model = tl.sequential({ layers: [tl.layers.dense(config)] });
+    const executable = model[tunable].executable();
+    const keys = executable.contractions().map(({ key }) => key); // that of one row is in both
+    executable.free();
+    model.dispose();
+    const cache = new ScheduleCache({
+      read: async () => undefined,
+      write: async (text) => writeFileSync(at('schedules.json'), text),
+    });
+    for (const target of ['V8 13 simd', 'V8 14 simd', 'V8 14 simd relaxedSimd']) {
+      for (const key of keys) cache.set(target, key, { rows: 1, columns: 4 });
+    }
+    await cache.save();
+    const plain = lathe('plain.wasm');
+    const tuned = lathe('tuned.wasm', schedulesFlag, '--target=V8 13');
+    assert.deepEqual([plain.status, tuned.status, tuned.stderr], [0, 0, '']);
+    assert.ok(!tuned.bytes.equals(plain.bytes));
+    assert.match(
+      lathe('x.wasm', schedulesFlag).stderr,
+      /more than one target has the features simd/,
+    );
+
+    writeFileSync(at('schedules.json'), '{"version":1,"targets":{"V8 13 simd":[["key"]]}}');
+    const damaged = lathe('damaged.wasm', schedulesFlag);
+    assert.match(damaged.stderr, /the schedules of .* are ignored: targets\.V8 13 simd: must hold/);
+    assert.ok(damaged.bytes.equals(plain.bytes));
+  } finally {
     rmSync(folder, { recursive: true });
   }
 });
