@@ -12,8 +12,8 @@ interface Description {
   outputs?: [string, number?, number?][];
 }
 
-const head =
-  '// Builds the network. `tl` is the package; `data` has shape and classes of the data.\n';
+const head = '// `tl` is the package; `data` tells shape and classes of the data.\n';
+const longestLine = 62;
 
 const isLayer = (value: unknown): value is LayerSpec =>
   typeof value === 'object' && value !== null && 'class' in value && 'config' in value;
@@ -28,20 +28,25 @@ function spell(value: unknown): string {
 }
 
 /** The call that makes the layer, without what is as it would be anyway. */
-function spellLayer({ class: className, config }: LayerSpec): string {
+function spellLayer({ class: className, config }: LayerSpec, indent = ''): string {
   const row = layerRow(className);
   if (row === undefined) throw new Error(`layers of class ${className} cannot be written as code`);
   const given = Object.entries(config).filter(([name, value]) => {
     const standard = row.options.find((option) => option.name === name)?.default;
     return value !== undefined && JSON.stringify(value) !== JSON.stringify(standard ?? null);
   });
-  const argument = given.length === 0 ? '' : spell(Object.fromEntries(given));
-  return `tl.layers.${row.name}(${argument})`;
+  if (given.length === 0) return `tl.layers.${row.name}()`;
+  const short = spell(Object.fromEntries(given));
+  if (short.length + indent.length + row.name.length < longestLine) {
+    return `tl.layers.${row.name}(${short})`;
+  }
+  const lines = given.map(([name, value]) => `${indent}  ${name}: ${spell(value)},\n`);
+  return `tl.layers.${row.name}({\n${lines.join('')}${indent}})`;
 }
 
 /** The code that builds these layers. */
 export function codeOfRow(layers: readonly LayerSpec[], data: DataSet): string {
-  const lines = placed(layers, data).map((layer) => `    ${spellLayer(layer)},\n`);
+  const lines = placed(layers, data).map((layer) => `    ${spellLayer(layer, '    ')},\n`);
   return `${head}return tl.sequential({\n  layers: [\n${lines.join('')}  ],\n});\n`;
 }
 

@@ -15,6 +15,8 @@ export interface Step {
 }
 
 export interface Comparison {
+  /** Threads that Tensorlathe used. */
+  threads: number;
   backend: string;
   version: string;
   steps: Step[];
@@ -79,6 +81,31 @@ function theirLabels(
   return tf.tidy(() => tf.oneHot(tf.tensor1d(part, 'int32'), width).toFloat());
 }
 
+/** One step of both on the same examples. */
+async function stepBoth(
+  tf: TensorFlow,
+  ours: tl.LayersModel,
+  theirs: Awaited<ReturnType<TensorFlow['loadLayersModel']>>,
+  data: DataSet,
+  loss: string,
+  [from, to]: readonly [number, number],
+): Promise<Step> {
+  const x = featuresFor(ours, data, data.train, from, to);
+  const y = labelsFor(data.train, from, to);
+  const width = (ours.outputShape as number[]).at(-1)!;
+  const theirX = tf.tensor(x.dataSync() as Float32Array, x.shape as number[]);
+  const theirY = theirLabels(tf, data, from, to, loss, width);
+  try {
+    const start = performance.now();
+    const ourLoss = lossOf(await ours.trainOnBatch(x, y));
+    const between = performance.now();
+    const theirLoss = lossOf(await theirs.trainOnBatch(theirX, theirY));
+    return { ourLoss, theirLoss, ourMs: between - start, theirMs: performance.now() - between };
+  } finally {
+    tf.dispose([theirX, theirY]);
+  }
+}
+
 /** Rejects with why TensorFlow.js cannot take the network, its loss or its optimiser. */
 export async function compare(
   network: Network,
@@ -89,44 +116,34 @@ export async function compare(
 ): Promise<Comparison> {
   const tf = await loadTensorFlow(backend);
   const ours = build(network, data, 1);
+  let theirs: Awaited<ReturnType<TensorFlow['loadLayersModel']>> | undefined;
   try {
     if (weights !== undefined) ours.setWeights(weights);
     compile(ours);
     const artifacts = tl.io.toArtifacts(ours, { includeOptimizer: true });
     const handler = tf.io.fromMemory(artifacts as Parameters<typeof tf.io.fromMemory>[0]);
-    const theirs = await tf.loadLayersModel(handler);
-    try {
-      const batch = Math.min(settings.batchSize, data.train.count);
-      const batches = Math.floor(data.train.count / batch);
-      const width = (ours.outputShape as number[]).at(-1)!;
-      const result: Step[] = [];
-      const start = performance.now();
-      for (let step = -warmUp; step < steps && !signal.aborted; ++step) {
-        if (step > 0 && performance.now() - start > mostMs) break;
-        const from = ((step + warmUp) % batches) * batch;
-        const to = from + batch;
-        const x = featuresFor(ours, data, data.train, from, to);
-        const y = labelsFor(data.train, from, to);
-        let began = performance.now();
-        const ourLoss = lossOf(await ours.trainOnBatch(x, y));
-        const ourMs = performance.now() - began;
-        const theirX = tf.tensor(x.dataSync() as Float32Array, x.shape as number[]);
-        const theirY = theirLabels(tf, data, from, to, settings.loss, width);
-        began = performance.now();
-        const theirLoss = lossOf(await theirs.trainOnBatch(theirX, theirY));
-        const theirMs = performance.now() - began;
-        tf.dispose([theirX, theirY]);
-        if (step >= 0) result.push({ ourLoss, theirLoss, ourMs, theirMs });
-        onStep(Math.max(0, step + 1));
-        await nextTask();
-      }
-      const name = tf.getBackend();
-      const label = name === 'wasm' ? 'wasm on one thread' : name;
-      return { backend: label, version: tf.version.tfjs, steps: result };
-    } finally {
-      theirs.dispose();
+    theirs = await tf.loadLayersModel(handler);
+    const batch = Math.min(settings.batchSize, data.train.count);
+    const batches = Math.floor(data.train.count / batch);
+    const done: Step[] = [];
+    const start = performance.now();
+    for (let step = -warmUp; step < steps && !signal.aborted; ++step) {
+      if (step > 0 && performance.now() - start > mostMs) break;
+      const from = ((step + warmUp) % batches) * batch;
+      const both = await stepBoth(tf, ours, theirs, data, settings.loss, [from, from + batch]);
+      if (step >= 0) done.push(both);
+      onStep(Math.max(0, step + 1));
+      await nextTask();
     }
+    const name = tf.getBackend();
+    return {
+      threads: Math.min(ours.stats().threads, tl.env().threads.count),
+      backend: name === 'wasm' ? 'wasm on one thread' : name,
+      version: tf.version.tfjs,
+      steps: done,
+    };
   } finally {
+    theirs?.dispose();
     ours.dispose();
   }
 }

@@ -62,6 +62,8 @@ export function showProblem(id: string, problem: unknown): void {
 export const messageOf = (error: unknown) =>
   error instanceof Error ? error.message : String(error);
 
+export const spellLoss = (loss: number) =>
+  Math.abs(loss) < 1000 ? loss.toFixed(4) : loss.toPrecision(5);
 export const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
 export const milliseconds = (ms: number) =>
   ms >= 1000 ? `${(ms / 1000).toFixed(1)} s` : `${ms.toFixed(ms < 1 ? 3 : ms < 10 ? 2 : 1)} ms`;

@@ -1,6 +1,7 @@
 // Changes of the network: every one is checked against the data at once, and can be undone. Knows no panel.
 import type { DataSet } from './data/data_set';
 import { check, isRow, type Network } from './network';
+import type { Kept } from './session';
 import { firstLoss, firstNetwork } from './presets';
 import { state, update } from './store';
 
@@ -47,6 +48,12 @@ export function undo(): void {
   if (before === undefined) return;
   take(before);
   replaced();
+}
+
+/** The network and settings that were kept for the data which the page opens with. */
+export function resume({ network, settings }: Kept): void {
+  update({ settings });
+  if (network !== undefined) change(network);
 }
 
 /** Takes other data. Where the examples or classes are of another kind, a network that suits them is begun. */

@@ -1,9 +1,9 @@
 // Opens the page: its panels, and the data to begin with.
 import * as tl from 'tensorlathe';
 import { box, button, messageOf, show } from './dom';
-import { onEdit } from './editing';
+import { onEdit, resume } from './editing';
 import { showBrowser } from './panels/browser';
-import { onNetworkChange, openCode } from './panels/code';
+import { draft, onNetworkChange, openCode, showDraft } from './panels/code';
 import { openCompare } from './panels/compare';
 import { openCurves } from './panels/curves';
 import { openData, useDrawnDigits } from './panels/data';
@@ -15,6 +15,8 @@ import { openSaving } from './panels/saving';
 import { openTime } from './panels/time';
 import { openTraining } from './panels/training';
 import { openWeights } from './panels/weights';
+import { keepSession, keptFor } from './session';
+import { state } from './store';
 
 /** What no panel expects is shown on top until it is dismissed. */
 function showError(error: unknown): void {
@@ -45,6 +47,12 @@ async function open(): Promise<void> {
   for (const each of [openDraw, openWeights, openTime, openCompare, openSaving, openDrop]) each();
   await showBrowser();
   await useDrawnDigits();
+  const kept = state.data && keptFor(state.data);
+  if (kept !== undefined) {
+    resume(kept);
+    if (kept.draft !== undefined) showDraft(kept.draft);
+  }
+  keepSession(draft);
 }
 
 open().catch(showError);

@@ -120,7 +120,7 @@ function checkCode(code: string, data: DataSet): Checked {
 /** The part of a message that a person needs beside the layer, and the option that it names. */
 function problemOf(message: string): { problem: string; option?: string } {
   const named = /^layers\[\d+\]\.config\.(\w+)[^:]*: (.*)$/s.exec(message);
-  if (named !== null) return { problem: named[2]!, option: named[1]! };
+  if (named !== null) return { problem: `${named[1]} ${named[2]}`, option: named[1]! };
   return { problem: message.replace(/^model "[^"]*": (layer "[^"]*" \(\w+\): )?/, '') };
 }
 

@@ -26,6 +26,8 @@ export const listen = (listener: Listener) => void listeners.push(listener);
 
 let seed = 1;
 let goOn: (() => void) | undefined;
+/** What the status says while a training runs. */
+let running = '';
 
 /** What went wrong, by the part of the page where it can be mended. */
 export class SettingError extends Error {
@@ -121,19 +123,28 @@ class Meter {
     this.#correct += acc * size;
   }
 
-  /** Tells what was collected if the last time is 150 ms ago. */
-  tell(epoch: number, speed: number, hasAccuracy: boolean): void {
-    if (performance.now() - this.#shownAt < 150) return;
+  beginEpoch(): void {
+    this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
+  }
+
+  /** Tells what was collected, within an epoch if the last time is 150 ms ago. */
+  tell(epoch: number, speed: number, hasAccuracy: boolean, isEnd: boolean): void {
+    if (!isEnd && performance.now() - this.#shownAt < 150) return;
     const loss = this.#loss / this.#rows;
     const point = { epoch, loss, ...(hasAccuracy ? { accuracy: this.#correct / this.#rows } : {}) };
     const batchMs = this.#spent / this.#batches;
     for (const each of listeners) {
-      each.onPoint?.('training', point);
-      each.onProgress?.({ share: epoch % 1, loss, speed, batchMs });
+      if (!isEnd) each.onPoint?.('training', point);
+      each.onProgress?.({ share: isEnd ? 1 : epoch % 1, loss, speed, batchMs });
     }
-    this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
+    this.beginEpoch();
     this.#shownAt = performance.now();
   }
+}
+
+/** Waits while the training is paused. */
+async function held(): Promise<void> {
+  if (state.phase === 'paused') await new Promise<void>((done) => (goOn = done));
 }
 
 function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callbacks {
@@ -141,18 +152,28 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
   const rows = data.train.count;
   const before = model.epochsTrained;
   let done = 0;
+  let shownAt = 0;
   return {
-    onEpochBegin(epoch) {
+    async onEpochBegin(epoch) {
+      await held();
       done = 0;
-      update({ status: `Epoch ${epoch + 1} of ${epochs}` });
+      meter.beginEpoch();
+      running = `Epoch ${epoch + 1} of ${epochs}`;
+      update({ status: running });
     },
     onBatchBegin: () => meter.beginBatch(),
     async onBatchEnd(_, logs) {
+      if (!Number.isFinite(logs.loss)) {
+        throw new SettingError(
+          'training',
+          'The loss is no number any more: the steps were too large. Take New weights and a smaller learning rate.',
+        );
+      }
       meter.endBatch(logs);
       done += logs.size ?? 0;
       const epoch = model.epochsTrained + Math.min(done / rows, 0.999);
-      meter.tell(epoch, logs.imagesPerSecond, logs.acc !== undefined);
-      if (state.phase === 'paused') await new Promise<void>((done) => (goOn = done));
+      meter.tell(epoch, logs.imagesPerSecond, logs.acc !== undefined, done >= rows);
+      await held();
     },
     onEpochEnd(epoch, { loss, acc, val_loss, val_acc, val_confusionMatrix }) {
       const at = before + epoch + 1;
@@ -165,9 +186,11 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
         each.onPoint?.('training', point(loss, acc));
         if (val_loss !== undefined) each.onPoint?.('validation', point(val_loss, val_acc));
       }
-      const weightsRevision = state.weightsRevision + 1;
-      const confusion = val_confusionMatrix as number[][] | undefined;
-      update(confusion === undefined ? { weightsRevision } : { weightsRevision, confusion });
+      const now = performance.now();
+      if (now - shownAt < 150 && epoch + 1 < epochs && !model.stopTraining) return;
+      shownAt = now;
+      const confusion = (val_confusionMatrix as number[][] | undefined) ?? state.confusion;
+      update({ weightsRevision: state.weightsRevision + 1, confusion });
     },
   };
 }
@@ -200,7 +223,7 @@ export async function train(): Promise<void> {
 /** Holds the training after the batch at hand, or lets it go on. */
 export function pause(holds: boolean): void {
   if (!isTraining()) return;
-  update({ phase: holds ? 'paused' : 'training', status: holds ? 'Paused' : 'Going on …' });
+  update({ phase: holds ? 'paused' : 'training', status: holds ? 'Paused' : running });
   if (!holds) goOn?.();
 }
 

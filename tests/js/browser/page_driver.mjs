@@ -7,6 +7,11 @@ const screenshots = fileURLToPath(new URL('../../../build/screenshots/', import.
 const patience = 60000;
 const quoted = JSON.stringify;
 
+/** In the page: the counts of the confusion matrix, and the names of the layers in the list. */
+export const matrix = `[...document.querySelectorAll('.matrix tbody tr')].map((row) => [...row.querySelectorAll('td:not(.recall)')].map((cell) => Number(cell.textContent)))`;
+export const namesOfLayers = `[...document.querySelectorAll('#layers .layer-name')].map((each) => each.textContent.trim()).join()`;
+export const sum = (values) => values.reduce((total, value) => total + value, 0);
+
 export class Driver {
   /** `engine` goes into the names of the screenshots. */
   constructor(page, engine) {

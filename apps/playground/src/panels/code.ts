@@ -77,6 +77,15 @@ function openTabs(): void {
   choose('layers', false);
 }
 
+/** What a person wrote and has not used. */
+export const draft = () => (isEdited() ? editor.value : undefined);
+
+/** Puts such a text back. */
+export function showDraft(text: string): void {
+  editor.value = text;
+  showState();
+}
+
 export function openCode(): void {
   openTabs();
   button('run-code').addEventListener('click', use);

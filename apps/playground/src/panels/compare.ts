@@ -67,7 +67,7 @@ function lossPlot(steps: readonly Step[]): SVGElement {
 }
 
 /** Medians of both, side by side. */
-function resultTable({ backend, version, steps }: Comparison, batch: number): HTMLElement {
+function resultTable({ backend, version, steps, threads }: Comparison, batch: number): HTMLElement {
   const batches = Math.ceil(state.data!.train.count / batch);
   const cell = (text: string, className = '') =>
     make('td', { className: `number ${className}` }, text);
@@ -80,7 +80,7 @@ function resultTable({ backend, version, steps }: Comparison, batch: number): HT
       cell(milliseconds(ms)),
       cell(whole((1000 * batch) / ms), 'rate'),
       cell(milliseconds(ms * batches)),
-      cell(steps.at(-1)![`${key}Loss`].toFixed(5)),
+      cell(steps.at(-1)![`${key}Loss`].toPrecision(6)),
     );
   };
   const head = (text: string, className = '') => make('th', { scope: 'col', className }, text);
@@ -91,7 +91,12 @@ function resultTable({ backend, version, steps }: Comparison, batch: number): HT
     'table',
     { className: 'comparison' },
     make('thead', {}, top),
-    make('tbody', {}, row('Tensorlathe', 'our'), theirs),
+    make(
+      'tbody',
+      {},
+      row(`Tensorlathe on ${threads === 1 ? 'one thread' : `${threads} threads`}`, 'our'),
+      theirs,
+    ),
   );
 }
 

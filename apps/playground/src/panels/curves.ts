@@ -12,6 +12,7 @@ const height = 210;
 class Plot {
   #data: [number[], Series, Series] = [[], [], []];
   #plot: uPlot;
+  #isDue = false;
   readonly #box: HTMLElement;
 
   constructor(
@@ -33,8 +34,14 @@ class Plot {
     this.#data[2].push(validation);
   }
 
+  /** Shows what was added, with the next picture of the page. */
   draw(): void {
-    this.#plot.setData(this.#data);
+    if (this.#isDue) return;
+    this.#isDue = true;
+    requestAnimationFrame(() => {
+      this.#isDue = false;
+      this.#plot.setData(this.#data);
+    });
   }
 
   clear(): void {

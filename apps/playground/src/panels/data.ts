@@ -30,12 +30,12 @@ function digitCount(): number {
 function use(data: DataSet): void {
   adopt(undefined);
   takeData(data);
-  const { train, test, source, shape, classes } = data;
-  const what = classes === undefined ? 'values' : `${classes.length} classes`;
+  const { train, test, source, shape, classes, target } = data;
+  const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
   show(
     'data-text',
-    `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, ` +
-      `${spellShape(shape)} numbers each, ${what}: ${source}.`,
+    `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, from ` +
+      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.`,
   );
   update({ phase: 'idle', status: 'Ready' });
 }

@@ -99,6 +99,13 @@ function factsOf({ shape, params }: CheckedLayer): (Node | string)[] {
   return [`${spellShape(shape)} · ${whole(params)}`, unit];
 }
 
+/** A control at fault is to be seen, though it may be among the seldom wanted. */
+function showControl(control: HTMLElement, problem: string): void {
+  control.setAttribute('aria-describedby', problem);
+  const more = control.closest<HTMLDetailsElement>('details.more');
+  if (more !== null) more.open = true;
+}
+
 /** Writes shapes, numbers of weights and errors beside the layers. */
 function showChecked(): void {
   const { checked } = state;
@@ -113,7 +120,7 @@ function showChecked(): void {
       const isWrong = text !== undefined && control.dataset.option === found?.option;
       control.toggleAttribute('aria-invalid', isWrong);
       if (isWrong) control.setAttribute('aria-invalid', 'true');
-      if (isWrong) control.setAttribute('aria-describedby', problem.id);
+      if (isWrong) showControl(control, problem.id);
       else control.removeAttribute('aria-describedby');
     }
   });
@@ -153,7 +160,7 @@ function showPresets(): void {
   const { data } = state;
   if (data === undefined) return;
   const chooser = select('preset');
-  chooser.replaceChildren(new Option('…', '', true, true));
+  chooser.replaceChildren(new Option('choose …', '', true, true));
   presets.forEach(({ name, fits }, at) => {
     if (fits(data)) chooser.append(new Option(name, String(at)));
   });

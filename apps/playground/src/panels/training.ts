@@ -9,6 +9,7 @@ import {
   select,
   show,
   showProblem,
+  spellLoss,
   whole,
 } from '../dom';
 import { isSound } from '../network';
@@ -91,7 +92,7 @@ async function begin(): Promise<void> {
 
 /** The number beside the loss: accuracy, or for values the validation loss. */
 function showScore(loss: number, accuracy: number | undefined): void {
-  show('score', accuracy === undefined ? loss.toPrecision(4) : percent(accuracy));
+  show('score', accuracy === undefined ? spellLoss(loss) : percent(accuracy));
 }
 
 export function openTraining(): void {
@@ -129,7 +130,7 @@ export function openTraining(): void {
     },
     onProgress({ share, loss, speed, batchMs }) {
       progress.value = share;
-      show('loss-value', loss.toFixed(4));
+      show('loss-value', spellLoss(loss));
       show('speed', whole(speed));
       show('batch-time', milliseconds(batchMs));
     },
@@ -146,6 +147,9 @@ export function openTraining(): void {
   watch(['phase', 'status', 'trained', 'checked', 'data', 'network'], showPhase);
   watch(['phase'], () => {
     if (state.phase === 'idle' && state.trained !== undefined) progress.value = 1;
+  });
+  watch(['network'], () => {
+    for (const part of problems) showProblem(`${part}-problem`, undefined);
   });
   showSettings();
 }

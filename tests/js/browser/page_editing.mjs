@@ -1,0 +1,227 @@
+// The playground's network as layers and as code, its data from files, its models saved and loaded.
+import assert from 'node:assert/strict';
+import { matrix, namesOfLayers, sum } from './page_driver.mjs';
+
+const problemOfLayer = (at) =>
+  `(document.querySelector('#layers > li:nth-child(${at + 1}) .problem:not([hidden])')?.textContent ?? '')`;
+
+export async function checkLayers(driver) {
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
+  await driver.set('#new-layer', 'Dropout');
+  await driver.click('#add-layer');
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dropout,Dense');
+  await driver.click('#layers > li:nth-child(4) [data-action=up]');
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dropout,Dense,Dense');
+  assert.equal(await driver.run('document.activeElement.dataset.action'), 'up');
+  await driver.click('#layers > li:nth-child(3) [data-action=remove]');
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
+
+  const units = '#layers > li:nth-child(3) [data-option=units]';
+  await driver.set(units, '-3');
+  assert.match(await driver.run(problemOfLayer(2)), /must be a positive integer, got -3/);
+  assert.equal(await driver.run(`document.querySelector('${units}').ariaInvalid`), 'true');
+  assert.equal(await driver.run(`document.getElementById('start').disabled`), true);
+  assert.match(await driver.text('score'), /%/, 'what was trained is still there');
+  await driver.click('#undo');
+  assert.equal(await driver.run(problemOfLayer(2)), '');
+  await driver.set('#layers > li:nth-child(4) [data-option=units]', '7');
+  assert.match(await driver.run(problemOfLayer(3)), /gives \[7\].* must give \[10\]/);
+  await driver.click('#undo');
+  await driver.set('#layers > li:nth-child(4) [data-option=activation]', 'relu');
+  await driver.click('#start');
+  await driver.until(`!document.getElementById('loss-problem').hidden`);
+  assert.match(await driver.text('loss-problem'), /needs a model that ends with softmax/);
+  await driver.click('#undo');
+
+  await driver.set('#preset', '3');
+  assert.equal(
+    await driver.run(namesOfLayers),
+    'Input,Conv2D,MaxPooling2D,Conv2D,MaxPooling2D,Flatten,Dense',
+  );
+  await driver.set('#layers > li:nth-child(2) [data-option=kernelSize]', '3, 5');
+  await driver.set('#layers > li:nth-child(2) [data-option=padding]', 'same');
+  await driver.set('#layers > li:nth-child(2) [data-option=activation]', 'leakyRelu');
+  await driver.set('#layers > li:nth-child(2) .parameters input', '0.2');
+  const code = await driver.run(`document.getElementById('code').value`);
+  assert.match(code, /kernelSize: \[3, 5\],\s+padding: 'same'/);
+  assert.match(code, /activation: \{ name: 'leakyRelu', alpha: 0.2 \}/);
+  await driver.train(1);
+  const filters = await driver.run(`document.querySelectorAll('#weight-images canvas').length`);
+  assert.equal(filters, 8);
+  await driver.click('#measure');
+  await driver.until(`document.querySelectorAll('.times tr').length === 6`);
+  assert.match(await driver.text('time-text'), /Forward, 32 examples, one thread: [\d.]+ ms/);
+}
+
+export async function checkCode(driver) {
+  const before = await driver.run(namesOfLayers);
+  await driver.click('#code-tab');
+  await driver.set('#code', 'window.hasRun = true; return 3;');
+  assert.equal(await driver.run('window.hasRun'), undefined, 'code runs only when it is to');
+  assert.match(await driver.text('code-state'), /not used yet/);
+  await driver.click('#run-code');
+  assert.match(await driver.text('code-problem'), /must end with return and the model/);
+  await driver.set('#code', 'return tl.sequential({ layers: [ });');
+  await driver.click('#run-code');
+  assert.match(await driver.text('code-problem'), /does not parse/);
+  assert.equal(await driver.run(namesOfLayers), before, 'what fails changes nothing');
+
+  const row = `// two layers\nconst units = 24;\nreturn tl.sequential({ layers: [
+    tl.layers.flatten({ inputShape: data.shape }),
+    tl.layers.dense({ units, activation: 'relu' }),
+    tl.layers.dense({ units: data.classes.length, activation: 'softmax' })] });`;
+  await driver.set('#code', row);
+  await driver.click('#run-code');
+  assert.equal(await driver.problems(), '');
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
+  assert.equal(await driver.run(`document.getElementById('code').value`), row);
+  await driver.click('#layers-tab');
+  await driver.set('#layers > li:nth-child(3) [data-option=units]', '25');
+  assert.match(await driver.run(`document.getElementById('code').value`), /units: 25/);
+
+  await driver.click('#code-tab');
+  const graph = `const x = tl.input({ shape: data.shape });
+    const flat = tl.layers.flatten().apply(x);
+    const arms = ['relu', 'tanh'].map((activation) =>
+      tl.layers.dense({ units: 16, activation }).apply(flat));
+    const both = tl.layers.concatenate().apply(arms);
+    const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(both);
+    return tl.model({ inputs: x, outputs: y });`;
+  await driver.set('#code', graph);
+  await driver.click('#run-code');
+  assert.match(await driver.text('code-state'), /a graph of layers/);
+  await driver.train(1);
+  assert.equal(sum((await driver.run(matrix)).flat()), 600);
+  await driver.click('#layers-tab');
+  await driver.click('#undo');
+  assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
+}
+
+export async function checkSaving(driver) {
+  await driver.set('#preset', '0');
+  await driver.train(2);
+  const before = await driver.run(matrix);
+  await driver.set('#model-name', 'round trip');
+  await driver.click('#save');
+  await driver.untilText('saving-text', '/Saved as “round trip”/');
+  await driver.catchDownloads();
+  await driver.click('#download-model');
+  await driver.untilText('saving-text', '/Downloaded round trip.json/');
+  await driver.click('#download');
+  await driver.click('#download-text');
+  await driver.untilText('saving-text', '/Downloaded model.wat/');
+  const names = await driver.run(
+    `Promise.all(downloads).then((files) => files.map(({ name }) => name).join())`,
+  );
+  assert.equal(names, 'round trip.json,round trip.weights.bin,model.wasm,model.wat');
+  await driver.run(`Promise.all(downloads).then(async (files) => {
+    const { instance } = await WebAssembly.instantiate(await files[2].arrayBuffer());
+    instance.exports.predict_1();
+    if (!(await files[3].text()).includes('(export "train"')) throw new Error('no text');
+  })`);
+
+  await driver.click('#reset');
+  assert.equal(await driver.run(`${matrix}.length`), 0);
+  await driver.click('#saved button[aria-label="Load round trip"]');
+  await driver.untilText('saving-text', '/Loaded “round trip”/');
+  assert.deepEqual(await driver.run(matrix), before, 'the loaded model is the saved one');
+  await driver.train(1);
+
+  await driver.click('#reset');
+  await driver.run(`Promise.all(downloads).then((files) => {
+    const transfer = new DataTransfer();
+    for (const file of files.slice(0, 2)) transfer.items.add(file);
+    const input = document.getElementById('model-files');
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change'));
+  })`);
+  await driver.untilText('saving-text', '/Loaded round trip.json/');
+  assert.deepEqual(await driver.run(matrix), before);
+  await driver.give('model-files', { 'model.json': '{"modelTopology": 3}' });
+  await driver.until(`!document.getElementById('saving-problem').hidden`);
+  assert.match(await driver.text('saving-problem'), /^Not loaded: /);
+  assert.deepEqual(await driver.run(matrix), before, 'a failed load changes nothing');
+
+  await driver.click('#saved button[aria-label="Remove round trip"]');
+  await driver.until(`document.querySelectorAll('#saved li').length === 0`);
+  await driver.click('#view');
+  await driver.until(`document.getElementById('text-dialog').open`);
+  assert.match(await driver.text('text'), /^\(module/);
+  await driver.page.keyboard.press('Escape');
+  await driver.until(`!document.getElementById('text-dialog').open`);
+}
+
+/** Two clouds of points; their distance is a third column. */
+function csv() {
+  const lines = ['width,colour,distance,kind'];
+  for (let row = 0; row < 240; ++row) {
+    const kind = row % 2 === 0 ? 'apple' : 'pear';
+    const width = (kind === 'apple' ? 8 : 4) + Math.sin(row * 12.9);
+    lines.push(
+      `${width.toFixed(3)},${row % 3 === 0 ? 'red' : 'green'},${(2 * width + 1).toFixed(3)},${kind}`,
+    );
+  }
+  return `${lines.join('\n')}\n,red,1,apple\n`;
+}
+
+export async function checkTables(driver) {
+  await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
+  await driver.until(`!document.getElementById('data-problem').hidden`);
+  assert.match(await driver.text('data-problem'), /line 3 has 1 fields, but there are 2 columns/);
+  assert.match(await driver.text('data-text'), /digits drawn/, 'the data of before stay');
+
+  await driver.drop({ 'fruit.csv': csv() });
+  await driver.untilText('data-text', '/192 examples .* 48 .* fruit.csv.* one of 2 classes/');
+  assert.match(await driver.text('table-preview'), /240 rows; 1 with an empty cell left out/);
+  assert.equal(await driver.run(namesOfLayers), 'Input,Dense,Dense');
+  await driver.set('#batch-size', '16');
+  await driver.train(10);
+  assert.equal(await driver.text('score'), '100.00 %');
+  assert.equal((await driver.run(matrix)).length, 2);
+
+  await driver.set('#target', 'distance');
+  await driver.untilText('data-text', '/distance, a value/');
+  assert.equal(await driver.run(`document.getElementById('loss').value`), 'meanSquaredError');
+  await driver.set('#learning-rate', '0.02');
+  await driver.train(20);
+  assert.ok(Number(await driver.text('score')) < 5, await driver.text('score'));
+  assert.equal(await driver.run(`document.querySelectorAll('.scatter circle').length`), 48);
+  await driver.drop({ 'notes.pdf': 'no' });
+  assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
+  await driver.give('idx-files', {
+    'train-images': 'no',
+    'train-labels': 'no',
+    't10k-images': 'no',
+    't10k-labels': 'no',
+  });
+  await driver.untilText('data-problem', '/train-images: no idx file/');
+  await driver.click('#drawn');
+  await driver.untilText('data-text', '/digits drawn/');
+}
+
+/** The test images of MNIST, taken for training, too; as files, packed as they are. */
+export async function checkIdx(driver, url) {
+  await driver.run(`(async () => {
+    const transfer = new DataTransfer();
+    for (const set of ['train', 't10k']) {
+      for (const kind of ['images-idx3-ubyte', 'labels-idx1-ubyte']) {
+        const answer = await fetch('${url}/mnist/t10k-' + kind + '.gz');
+        transfer.items.add(new File([await answer.blob()], set + '-' + kind + '.gz'));
+      }
+    }
+    const input = document.getElementById('idx-files');
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change'));
+  })()`);
+  await driver.untilText(
+    'data-text',
+    '/^10,000 examples .* 10,000 to validate with, from idx files/',
+  );
+  await driver.train(1);
+  const accuracy = parseFloat(await driver.text('score'));
+  assert.ok(accuracy > 85, String(accuracy));
+  assert.equal(sum((await driver.run(matrix)).flat()), 10000);
+  await driver.click('#drawn');
+  await driver.untilText('data-text', '/digits drawn/');
+  return `${accuracy} % after one epoch`;
+}

@@ -1,0 +1,89 @@
+// The playground trains, recognises a drawing, survives mishaps, and trains beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import { matrix, sum } from './page_driver.mjs';
+
+export async function checkTraining(driver) {
+  assert.match(await driver.text('data-text'), /^3,000 examples to train on and 600 to validate/);
+  await driver.set('#epochs', '50');
+  await driver.click('#start');
+  await driver.untilText('status', '/^Epoch [2-9]/');
+  await driver.click('#pause');
+  await driver.untilText('status', '/^Paused$/');
+  await driver.until('document.querySelector("#pause").textContent === "Go on"');
+  const loss = await driver.text('loss-value');
+  await new Promise((done) => setTimeout(done, 300));
+  assert.equal(await driver.text('loss-value'), loss, 'nothing is trained while it is paused');
+  await driver.click('#pause');
+  await driver.untilText('status', '/^Epoch ([5-9]|[1-9][0-9])/');
+  await driver.click('#stop');
+  await driver.untilText('status', '/^Stopped$/');
+  await driver.train(3);
+  const accuracy = parseFloat(await driver.text('score'));
+  assert.ok(accuracy > 80, String(accuracy));
+  const counts = await driver.run(matrix);
+  assert.deepEqual([counts.length, sum(counts.flat())], [10, 600]);
+  const right = sum(counts.map((row, at) => row[at]));
+  assert.ok(Math.abs(right / 6 - accuracy) < 0.01, `${right} right, ${accuracy} %`);
+  assert.equal(await driver.run(`document.querySelectorAll('#grid li').length`), 40);
+  assert.equal(await driver.run(`document.querySelectorAll('#weight-images canvas').length`), 40);
+  for (const id of ['loss-value', 'speed', 'batch-time', 'module-size', 'compile-time']) {
+    assert.match(await driver.text(id), /\d/, id);
+  }
+  const lines = await driver.run(`document.querySelectorAll('#curves canvas').length`);
+  assert.equal(lines, 2);
+  return `${accuracy} %, ${await driver.text('speed')} examples/s`;
+}
+
+/** Draws a seven with the arrow keys. */
+export async function checkDrawing(driver) {
+  const { keyboard } = driver.page;
+  await driver.run(`document.getElementById('pad').focus()`);
+  const press = async (key, times) => {
+    for (let time = 0; time < times; ++time) await keyboard.press(key);
+  };
+  await press('ArrowLeft', 6);
+  await keyboard.down('Shift');
+  await press('ArrowRight', 12);
+  for (let step = 0; step < 7; ++step) {
+    await press('ArrowDown', 2);
+    await press('ArrowLeft', 1);
+  }
+  await keyboard.up('Shift');
+  await driver.untilText('guess', '/^7, I think/');
+  const guess = await driver.text('guess');
+  await driver.click('#clear');
+  return guess;
+}
+
+/** A loss that is no number ends the training and says why; a reload keeps the network. */
+export async function checkMishaps(driver, url) {
+  await driver.set('#loss', 'meanSquaredError');
+  await driver.set('#optimizer', 'sgd');
+  await driver.set('#layers > li:nth-child(4) [data-option=activation]', 'linear');
+  await driver.set('#learning-rate', '1e30');
+  await driver.click('#start');
+  await driver.until(`!document.getElementById('training-problem').hidden`);
+  assert.match(await driver.text('training-problem'), /no number any more.* smaller learning rate/);
+  await driver.set('#learning-rate', '-1');
+  assert.match(await driver.text('learning-rate-problem'), /^Learning rate: ./);
+  await driver.set('#learning-rate', '0.03');
+  await driver.set('#code', 'return 1; // not yet');
+  await driver.open(url);
+  assert.equal(await driver.run(`document.getElementById('loss').value`), 'meanSquaredError');
+  assert.equal(await driver.run(`document.getElementById('learning-rate').value`), '0.03');
+  assert.match(await driver.text('code-state'), /not used yet/);
+  const layer = '#layers > li:nth-child(4) [data-option=activation]';
+  assert.equal(await driver.run(`document.querySelector('${layer}').value`), 'linear');
+}
+
+export async function checkComparison(driver) {
+  await driver.set('#backend', 'cpu');
+  await driver.set('#compare-steps', '4');
+  await driver.click('#run-compare');
+  await driver.untilText('compare-text', '/^4 steps of 64 examples/');
+  const difference = /differ by at most ([\d.e-]+) %/.exec(await driver.text('compare-text'));
+  assert.ok(Number(difference[1]) < 0.01, difference[0]);
+  assert.equal(await driver.run(`document.querySelectorAll('.comparison tbody tr').length`), 2);
+  assert.match(await driver.text('compare-result'), /TensorFlow.js 4.22.0, cpu/);
+  return `losses ${difference[0]}`;
+}
