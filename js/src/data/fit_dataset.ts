@@ -92,7 +92,10 @@ export async function fitDataset(
             `${batchesPerEpoch} batches; repeat() the dataset for more`,
         );
       }
-      if (tally.rows === 0) break;
+      if (tally.rows === 0) {
+        if (epoch > 0 || stopped()) break;
+        throw new LatheError('fitDataset: the dataset has no batches');
+      }
       model.epochsTrained += 1;
       const logs: Logs = {
         ...reported(model, tally.scores),

@@ -73,6 +73,78 @@ test('compile', () => {
   refuses(() => model.setLearningRate(-0.1), /must be a finite number ≥ 0, got -0.1/);
 });
 
+test('names that are not known come with those that are, word for word', () => {
+  const known = (table) =>
+    tl
+      .describe()
+      [table].map(({ name }) => name)
+      .join(', ');
+  const layer = (options) => () =>
+    tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2], ...options })] });
+  const start = 'model "sequential": layer "dense_1" (Dense): ';
+  const classes = tl.describe().layers.map((each) => each.class);
+  refuses(
+    () => tl.sequential({ layers: [{ class: 'Dence', config: { inputShape: [2] } }] }),
+    `layers[0].class: unknown layer class "Dence"; did you mean "Dense"? known: ${classes.join(', ')}`,
+  );
+  refuses(
+    layer({ activation: 'rellu' }),
+    `${start}unknown activation "rellu"; did you mean "relu"? known: ${known('activations')}`,
+  );
+  refuses(
+    layer({ kernelInitializer: 'one' }),
+    `${start}kernel: unknown initializer "one"; did you mean "ones"? known: ${known('initializers')}`,
+  );
+  refuses(
+    layer({ kernelRegularizer: 'l3' }),
+    `${start}kernel: unknown regularizer "l3"; did you mean "l1"? known: l1, l2, l1l2`,
+  );
+  refuses(
+    layer({ kernelConstraint: 'norm' }),
+    `${start}kernel: unknown constraint "norm"; known: maxNorm, minMaxNorm, unitNorm, nonNeg`,
+  );
+  const compile = (options) => () => smallModel().compile({ loss: 'mse', ...options });
+  refuses(compile({ loss: 'mee' }), `unknown loss "mee"; known: ${known('losses')}`);
+  refuses(
+    compile({ optimizer: 'adm' }),
+    `unknown optimizer "adm"; did you mean "adam"? known: ${known('optimizers')}`,
+  );
+  refuses(
+    compile({ metrics: ['acuracy'] }),
+    `unknown metric "acuracy"; did you mean "accuracy"? known: ${known('metrics')}`,
+  );
+  refuses(
+    compile({ loss: { other: 'mse' } }),
+    'compile: loss names "other", but the outputs are dense_2',
+  );
+  refuses(
+    compile({ metrics: { other: 'mse' } }),
+    'compile: metrics names "other", but the outputs are dense_2',
+  );
+  refuses(compile({ metrics: ['mse', 'mse'] }), 'two metrics are called "mse"');
+});
+
+test('data that are empty or have another shape, word for word', async () => {
+  const zeros = (...shape) => tl.tensor(new Float32Array(shape.reduce((a, b) => a * b)), shape);
+  const labels = (y) => model.fit(x, y);
+  const wanted = 'but the labels are [batch,3], or class numbers [batch]';
+  await rejects(labels(zeros(12, 2)), `fit: y has shape [12,2], ${wanted}`);
+  await rejects(labels(zeros(12, 3, 1)), `fit: y has shape [12,3,1], ${wanted}`);
+  await rejects(labels(zeros(11, 3)), 'fit: x has 12 rows, but y has 11');
+  await rejects(model.fit(zeros(0, 2), zeros(0, 3)), 'fit: x has no rows');
+  refuses(() => model.evaluate(zeros(0, 2), zeros(0, 3)), 'evaluate: x has no rows');
+  await rejects(model.trainOnBatch(zeros(0, 2), zeros(0, 3)), 'trainOnBatch: x has no rows');
+  const { array } = tl.data;
+  for (const nothing of [array([]), array([{ xs: x, ys: y }]).filter(() => false)]) {
+    await rejects(model.fitDataset(nothing), 'fitDataset: the dataset has no batches');
+    await rejects(model.evaluateDataset(nothing), 'evaluateDataset: the dataset has no batches');
+  }
+  await rejects(
+    model.fitDataset(array([1])),
+    'fitDataset: the elements of the dataset must be batches {xs, ys}',
+  );
+});
+
 test('calls before they make sense', async () => {
   refuses(() => tl.sequential().predict([[1]]), 'predict: the model has no layers');
   await rejects(smallModel().fit(x, y), 'fit: call compile first');
