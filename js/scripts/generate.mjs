@@ -74,6 +74,20 @@ function render(tables) {
       ? `The same as '${name}'.`
       : `Defaults: ${parameters.map((each) => `${each.name} ${each.default}`).join(', ')}.`;
   const argument = (each) => `${each.name}?: ${typeOf(each)}`;
+  const factory = (what, kind, rows) => [
+    `/** Makers of ${what}; parameters left out have their default. */`,
+    `export interface ${kind}Factory {`,
+    ...rows.flatMap((row) => [
+      `  /** ${defaults(row)} */`,
+      `  ${row.name}(${row.parameters.length > 0 ? `parameters?: { ${fields(row)} }` : ''}): ${kind}Config;`,
+    ]),
+    '}',
+    `/** The ${what} by name. */`,
+    `export const ${kind.toLowerCase()}Names = ${list(rows)};`,
+    '',
+  ];
+  const spellings = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
+  const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
   const parts = [
     '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
     "import type { Layer, LayerArgs } from './layer.js';",
@@ -113,16 +127,21 @@ function render(tables) {
       `  ${row.name}(${row.parameters.map(argument).join(', ')}): OptimizerConfig;`,
     ]),
     '}',
-    '/** Makers of initialisers; parameters left out have their default. */',
-    'export interface InitializerFactory {',
-    ...initializers.flatMap((row) => [
-      `  /** ${defaults(row)} */`,
-      `  ${row.name}(${row.parameters.length > 0 ? `parameters?: { ${fields(row)} }` : ''}): InitializerConfig;`,
-    ]),
+    ...factory('initialisers', 'Initializer', initializers),
+    ...factory('activations', 'Activation', activations),
+    ...factory('regularisers', 'Regularizer', regularizers),
+    ...factory('constraints', 'Constraint', constraints),
+    '/** Parameters of losses and of metrics. */',
+    'export interface LossParameters {',
+    ...losses.filter(({ parameters }) => parameters.length > 0).map(parametersOf),
+    '}',
+    'export interface MetricParameters extends LossParameters {',
+    ...metrics.filter(({ parameters }) => parameters.length > 0).map(parametersOf),
     '}',
     '',
-    '/** The initialisers by name. */',
-    `export const initializerNames = ${list(initializers)};`,
+    '/** The losses by name, and what metrics there are beside them. */',
+    `export const lossNames = [${losses.flatMap(spellings).join(', ')}] as const;`,
+    `export const metricNames = [${metrics.flatMap(spellings).join(', ')}] as const;`,
     '/** The optimisers by name, each with the names of its parameters in the order of its maker. */',
     'export const optimizerParameters = {',
     ...optimizers.map(

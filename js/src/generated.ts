@@ -131,9 +131,89 @@ export interface InitializerFactory {
   /** Defaults: seed null. */
   heNormal(parameters?: { seed?: number }): InitializerConfig;
 }
-
 /** The initialisers by name. */
 export const initializerNames = ['zeros', 'ones', 'constant', 'identity', 'orthogonal', 'forgetGateOnes', 'randomUniform', 'randomNormal', 'truncatedNormal', 'varianceScaling', 'glorotUniform', 'glorotNormal', 'leCunUniform', 'leCunNormal', 'heUniform', 'heNormal'] as const;
+
+/** Makers of activations; parameters left out have their default. */
+export interface ActivationFactory {
+  /** The same as 'linear'. */
+  linear(): ActivationConfig;
+  /** The same as 'sigmoid'. */
+  sigmoid(): ActivationConfig;
+  /** The same as 'hardSigmoid'. */
+  hardSigmoid(): ActivationConfig;
+  /** The same as 'tanh'. */
+  tanh(): ActivationConfig;
+  /** The same as 'relu'. */
+  relu(): ActivationConfig;
+  /** The same as 'relu6'. */
+  relu6(): ActivationConfig;
+  /** Defaults: alpha 0.3. */
+  leakyRelu(parameters?: { alpha?: number }): ActivationConfig;
+  /** Defaults: alpha 1. */
+  elu(parameters?: { alpha?: number }): ActivationConfig;
+  /** The same as 'selu'. */
+  selu(): ActivationConfig;
+  /** The same as 'softplus'. */
+  softplus(): ActivationConfig;
+  /** The same as 'softsign'. */
+  softsign(): ActivationConfig;
+  /** Defaults: alpha 1. */
+  swish(parameters?: { alpha?: number }): ActivationConfig;
+  /** The same as 'mish'. */
+  mish(): ActivationConfig;
+  /** The same as 'gelu'. */
+  gelu(): ActivationConfig;
+  /** The same as 'gelu_new'. */
+  gelu_new(): ActivationConfig;
+  /** The same as 'softmax'. */
+  softmax(): ActivationConfig;
+  /** The same as 'logSoftmax'. */
+  logSoftmax(): ActivationConfig;
+}
+/** The activations by name. */
+export const activationNames = ['linear', 'sigmoid', 'hardSigmoid', 'tanh', 'relu', 'relu6', 'leakyRelu', 'elu', 'selu', 'softplus', 'softsign', 'swish', 'mish', 'gelu', 'gelu_new', 'softmax', 'logSoftmax'] as const;
+
+/** Makers of regularisers; parameters left out have their default. */
+export interface RegularizerFactory {
+  /** Defaults: l1 0.01. */
+  l1(parameters?: { l1?: number }): RegularizerConfig;
+  /** Defaults: l2 0.01. */
+  l2(parameters?: { l2?: number }): RegularizerConfig;
+  /** Defaults: l1 0.01, l2 0.01. */
+  l1l2(parameters?: { l1?: number; l2?: number }): RegularizerConfig;
+}
+/** The regularisers by name. */
+export const regularizerNames = ['l1', 'l2', 'l1l2'] as const;
+
+/** Makers of constraints; parameters left out have their default. */
+export interface ConstraintFactory {
+  /** Defaults: maxValue 2, axis 0. */
+  maxNorm(parameters?: { maxValue?: number; axis?: number }): ConstraintConfig;
+  /** Defaults: minValue 0, maxValue 1, rate 1, axis 0. */
+  minMaxNorm(parameters?: { minValue?: number; maxValue?: number; rate?: number; axis?: number }): ConstraintConfig;
+  /** Defaults: axis 0. */
+  unitNorm(parameters?: { axis?: number }): ConstraintConfig;
+  /** The same as 'nonNeg'. */
+  nonNeg(): ConstraintConfig;
+}
+/** The constraints by name. */
+export const constraintNames = ['maxNorm', 'minMaxNorm', 'unitNorm', 'nonNeg'] as const;
+
+/** Parameters of losses and of metrics. */
+export interface LossParameters {
+  huber: { delta?: number };
+}
+export interface MetricParameters extends LossParameters {
+  topKCategoricalAccuracy: { k?: number };
+  precision: { threshold?: number };
+  recall: { threshold?: number };
+  auc: { numThresholds?: number };
+}
+
+/** The losses by name, and what metrics there are beside them. */
+export const lossNames = ['meanSquaredError', 'mse', 'meanAbsoluteError', 'mae', 'meanAbsolutePercentageError', 'mape', 'meanSquaredLogarithmicError', 'msle', 'huber', 'logcosh', 'hinge', 'squaredHinge', 'categoricalHinge', 'poisson', 'kullbackLeiblerDivergence', 'kld', 'cosineProximity', 'cosine', 'binaryCrossentropy', 'categoricalCrossentropy', 'sparseCategoricalCrossentropy', 'sigmoidCrossEntropy', 'softmaxCrossEntropy'] as const;
+export const metricNames = ['accuracy', 'acc', 'binaryAccuracy', 'categoricalAccuracy', 'sparseCategoricalAccuracy', 'topKCategoricalAccuracy', 'precision', 'recall', 'auc', 'r2Score', 'confusionMatrix'] as const;
 /** The optimisers by name, each with the names of its parameters in the order of its maker. */
 export const optimizerParameters = {
   sgd: ['learningRate', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],

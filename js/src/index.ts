@@ -25,11 +25,20 @@ export {
 export * as data from './data/index.js';
 export type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 export { LatheError } from './errors.js';
+export { math, oneHot } from './encode.js';
+export {
+  activations,
+  constraints,
+  type Formula,
+  losses,
+  metrics,
+  regularizers,
+} from './factories.js';
 export { env, Environment, type FeatureName, type FeatureReport, type SettingName } from './env.js';
 export type { FitArgs, Scores } from './fit.js';
 export { compile, CompiledFunction, type FunctionOptions, type InputSpec } from './function.js';
 export type * from './generated.js';
-export type { MetricLike, Metrics, MetricValue } from './metrics.js';
+export type { LossLike, MetricLike, Metrics, MetricValue } from './metrics.js';
 export { type Callbacks, History, type HistoryKey, type Logs, type Params } from './history.js';
 export * as io from './io/index.js';
 export { loadLayersModel } from './io/load_layers_model.js';

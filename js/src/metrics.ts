@@ -1,9 +1,39 @@
 /** Metrics by name, and what the sums of all batches make of them; the formulas are named in src/nn/tables.def. */
-import type { MetricName } from './generated.js';
+import { LatheError } from './errors.js';
+import type { LossName, MetricName } from './generated.js';
 import { type PerOutput, perOutput } from './per_output.js';
 
-/** A metric by name or with its parameters: {name: 'precision', threshold: 0.7}. */
-export type MetricLike = MetricName | ({ name: MetricName } & Record<string, number | string>);
+/** A name with its parameters: {name: 'precision', threshold: 0.7}. */
+type Described<Name> = { name: Name } & Record<string, number | string>;
+
+/** A loss by name, with its parameters, or one of `losses`. */
+export type LossLike = LossName | Described<LossName> | { readonly config: { name: LossName } };
+
+/** A metric by name, with its parameters, or one of `metrics`. */
+export type MetricLike =
+  MetricName | Described<MetricName> | { readonly config: { name: MetricName } };
+
+/** A function of `losses` or `metrics` as its name. Error: another function. */
+function named(what: string, value: unknown): unknown {
+  if (typeof value !== 'function') return value;
+  const { config } = value as { config?: { name: string } };
+  if (config !== undefined) return config.name;
+  throw new LatheError(
+    `compile: ${what} "${value.name}" is a function of your own; take a name, or one of tl.${what}`,
+  );
+}
+
+/** The loss of each output for the core. */
+export function readLosses(
+  loss: PerOutput<LossLike | null>,
+  outputs: readonly { name: string }[],
+): (LossName | null)[] {
+  const isOne = typeof (loss as { name?: unknown } | null)?.name === 'string';
+  const given = isOne
+    ? outputs.map(() => loss)
+    : perOutput(loss as PerOutput<null>, outputs, null, 'loss');
+  return given.map((each) => named('losses', each) as LossName | null);
+}
 
 /** Metrics of all outputs, or of each by its name. */
 export type Metrics =
@@ -18,21 +48,24 @@ export interface MetricSums {
   sums: number[];
 }
 
-const nameOf = (metric: MetricLike) => (typeof metric === 'string' ? metric : metric.name);
-const isAccuracy = (metric: MetricLike) => /^acc(uracy)?$/.test(nameOf(metric));
+type PlainMetric = MetricName | Described<MetricName>;
+
+const nameOf = (metric: PlainMetric) => (typeof metric === 'string' ? metric : metric.name);
+const isAccuracy = (metric: PlainMetric) => /^acc(uracy)?$/.test(nameOf(metric));
 
 /** The metrics of each output for the core, and whether accuracy, which it always counts, is among them. */
 export function readMetrics(
   metrics: Metrics,
   outputs: readonly { name: string }[],
-): { accuracy: boolean; lists: MetricLike[][] } {
+): { accuracy: boolean; lists: PlainMetric[][] } {
   const isOne = typeof metrics === 'string' || (!Array.isArray(metrics) && 'name' in metrics);
   const forAll = isOne || Array.isArray(metrics);
-  const lists = forAll
-    ? outputs.map(() => [metrics].flat() as MetricLike[])
-    : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'metrics').map(
-        (each) => [each].flat() as MetricLike[],
-      );
+  const given = forAll
+    ? outputs.map(() => metrics)
+    : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'metrics');
+  const lists = given.map((each) =>
+    [each].flat().map((metric) => named('metrics', metric) as PlainMetric),
+  );
   return {
     accuracy: lists.flat().some(isAccuracy),
     lists: lists.map((list) => list.filter((metric) => !isAccuracy(metric))),

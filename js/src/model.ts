@@ -29,7 +29,7 @@ import {
   type SymbolicTensor,
   type WeightHolder,
 } from './layer.js';
-import { readMetrics } from './metrics.js';
+import { readLosses, readMetrics } from './metrics.js';
 import {
   type CompileArgs,
   type ModelArgs,
@@ -193,7 +193,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const compiled = this.#built('compile', true);
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;
-    const losses = perOutput(loss, outputs, null, 'loss');
+    const losses = readLosses(loss, outputs);
     const weights = perOutput(lossWeights ?? 1, outputs, 1, 'lossWeights');
     const { accuracy, lists } = readMetrics(metrics, outputs);
     const named = typeof optimizer === 'string' ? { name: optimizer } : optimizer;

@@ -1,10 +1,9 @@
 /** What `model` and `compile` take, and inputs and outputs as they are given: one, or several. */
 import type { ModelConfig } from './compiled.js';
 import { LatheError } from './errors.js';
-import type { LossName } from './generated.js';
 import { type SymbolicShape, SymbolicTensor } from './layer.js';
 import type { OptimizerLike } from './layers.js';
-import type { Metrics } from './metrics.js';
+import type { LossLike, Metrics } from './metrics.js';
 import type { NamedLayer } from './network.js';
 import type { PerOutput } from './per_output.js';
 
@@ -30,7 +29,7 @@ export interface Structure {
 /** Arguments of `model.compile`. */
 export interface CompileArgs {
   /** An output may have none, if others have: null, or no entry for its name. */
-  loss: PerOutput<LossName | null>;
+  loss: PerOutput<LossLike | null>;
   /** What the loss of each output is multiplied by in the sum. Default: 1. */
   lossWeights?: PerOutput<number>;
   /** By name, or made by `train`. Without one the model can be evaluated but not trained. */

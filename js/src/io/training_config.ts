@@ -11,10 +11,13 @@ interface Row {
   parameters: { name: string; default: unknown }[];
 }
 
+/** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
+type LossDescription = string | { name: string };
+
 /** What `model.compile` takes. */
 export interface CompileDescription {
   /** For several outputs one each, null for one without. */
-  loss: string | readonly (string | null)[];
+  loss: LossDescription | readonly (LossDescription | null)[];
   lossWeights?: readonly number[] | undefined;
   optimizer: { name: string } & Record<string, unknown>;
   metrics: string[];
@@ -41,10 +44,11 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
   const standard = row.parameters.map((each) => [each.name, each.default]);
   const config: Record<string, unknown> = Object.fromEntries(standard);
   for (const [key, value] of Object.entries(given)) if (value !== undefined) config[key] = value;
-  const lossName = (loss: string | null) => loss && (kerasLosses[loss] ?? toSnakeCase(loss));
+  const lossName = (loss: LossDescription | null): unknown =>
+    typeof loss === 'string' ? (kerasLosses[loss] ?? toSnakeCase(loss)) : loss;
   const { loss, lossWeights } = training;
   return {
-    loss: typeof loss === 'string' ? lossName(loss) : loss.map(lossName),
+    loss: isList(loss) ? loss.map(lossName) : lossName(loss),
     ...(lossWeights === undefined ? {} : { loss_weights: lossWeights }),
     metrics: training.metrics.map(toSnakeCase),
     optimizer_config: {
@@ -61,12 +65,14 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   };
   const { loss, loss_weights: lossWeights, metrics, optimizer_config: optimizer } = config;
   const losses = rowsOf('losses').flatMap(({ name, short }) => (short ? [name, short] : [name]));
-  const lossOf = (each: unknown): string | null => {
+  const lossOf = (each: unknown): LossDescription | null => {
     if (each === null) return null;
+    if (isObject(each) && isName(each.name)) return { ...each, name: lossOf(each.name) as string };
     if (typeof each !== 'string') return fail(`a loss must be a name, got ${JSON.stringify(each)}`);
     return findName(each, losses) ?? fail(`the loss ${each} is not known`);
   };
-  const isPlain = typeof loss === 'string' || Array.isArray(loss);
+  const isPlain =
+    typeof loss === 'string' || Array.isArray(loss) || (isObject(loss) && isName(loss.name));
   if (!isPlain)
     return fail(`the loss must be a name or a list of them, got ${JSON.stringify(loss)}`);
 
@@ -85,11 +91,15 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const takes = row.parameters.map(({ name }) => name);
   const used = settings.filter(([name, value]) => takes.includes(name) && isSetting(value));
   return {
-    loss: typeof loss === 'string' ? lossOf(loss)! : (loss as unknown[]).map(lossOf),
+    loss: isList(loss) ? loss.map(lossOf) : lossOf(loss)!,
     ...(Array.isArray(lossWeights) ? { lossWeights: lossWeights as number[] } : {}),
     metrics: Array.isArray(metrics) ? metrics.flat().filter(isName).map(toCamelCase) : [],
     optimizer: { name: foundOptimizer, ...Object.fromEntries(used) },
   };
+}
+
+function isList(value: unknown): value is readonly (LossDescription | null)[] {
+  return Array.isArray(value);
 }
 
 function isName(value: unknown): value is string {
