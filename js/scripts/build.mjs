@@ -12,6 +12,9 @@ const modules = ['lathe-core', 'lathe-text'];
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
 
+// The linker puts the end of the stack at address 0, so nothing points into the first KiB.
+const SMALL = ['-Oz', '--low-memory-unused', '--one-caller-inline-max-function-size=0'];
+
 rmSync(dist, { recursive: true, force: true });
 run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 
@@ -26,7 +29,7 @@ for (const name of modules) {
   if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs) {
     const features = FEATURES.map((feature) => `--enable-${feature}`);
     const strip = ['--strip-debug', '--strip-producers', '--strip-target-features'];
-    run('binaryen', 'wasm-opt', built, '-Os', ...features, ...strip, '-o', small);
+    run('binaryen', 'wasm-opt', built, ...SMALL, ...features, ...strip, '-o', small);
   }
   copyFileSync(small, join(dist, `${name}.wasm`));
 }
