@@ -1,5 +1,7 @@
-// Writes js/src/generated.ts from the tables of the core; with --check it only says whether that would change it.
-import { readFileSync, writeFileSync } from 'node:fs';
+// Writes js/src/generated.ts and tables.ts from the tables of the core; with --check it only says whether that would change them.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 const operationTypes = {
   tensor: 'Operand',
@@ -33,26 +35,65 @@ const optionTexts = {
 const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
 const commonOptions = ['inputShape', 'name', 'trainable', 'activityRegularizer'];
 
-const target = new URL('../src/generated.ts', import.meta.url);
-const tables = describeCore(
-  readFileSync(new URL('../../build/wasm32/lathe-core.wasm', import.meta.url)),
-);
-const text = render(tables);
-if (process.argv.includes('--check')) {
-  if (readFileSync(target, 'utf8') !== text) {
-    console.error('js/src/generated.ts is stale; `npm run generate -w js` rewrites it');
+const lathe = fileURLToPath(new URL('../../build/native/tools/lathe', import.meta.url));
+const described = execFileSync(lathe, ['describe'], { encoding: 'utf8' }).trim();
+const written = {
+  'generated.ts': render(JSON.parse(described)),
+  'tables.ts': renderTables(described),
+};
+for (const [name, text] of Object.entries(written)) {
+  const target = new URL(`../src/${name}`, import.meta.url);
+  if (!process.argv.includes('--check')) {
+    writeFileSync(target, text);
+  } else if (!existsSync(target) || readFileSync(target, 'utf8') !== text) {
+    console.error(`js/src/${name} is stale; \`npm run generate -w js\` rewrites it`);
     process.exit(1);
   }
-} else {
-  writeFileSync(target, text);
 }
 
-function describeCore(bytes) {
-  const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), {});
-  exports._initialize?.();
-  const at = exports.lathe_describe();
-  const memory = new Uint8Array(exports.memory.buffer);
-  return JSON.parse(new TextDecoder().decode(memory.subarray(at, memory.indexOf(0, at))));
+function renderTables(json) {
+  return `/** What the core knows, as data. Written by js/scripts/generate.mjs; do not edit. */
+
+/** A row of a table: a name, perhaps a short one, and parameters with their defaults. */
+export interface TableRow {
+  name: string;
+  short: string;
+  parameters: { name: string; default: unknown; words?: string[] }[];
+}
+
+/** A layer class, the name of its maker in \`tl.layers\`, and its options. */
+export interface LayerRow {
+  class: string;
+  name: string;
+  doc: string;
+  options: { name: string; type: string; default: unknown }[];
+}
+
+/** An operation of \`tl.compile\` with its parameters; those with a default may be left out. */
+export interface OperationRow {
+  name: string;
+  parameters: { name: string; type: string; default?: unknown }[];
+}
+
+export interface Tables {
+  dtypes: string[];
+  scalarOps: { name: string; arity: number }[];
+  operations: OperationRow[];
+  activations: TableRow[];
+  losses: TableRow[];
+  optimizers: TableRow[];
+  initializers: TableRow[];
+  metrics: TableRow[];
+  regularizers: TableRow[];
+  constraints: TableRow[];
+  layers: LayerRow[];
+  /** Of the compiler, in the order they run: what \`dumps\` may ask for. */
+  passes: string[];
+  scheduleFields: string[];
+}
+
+export const tables: Tables = ${json.replaceAll('},{', '},\n{')};
+`;
 }
 
 function render(tables) {

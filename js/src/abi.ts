@@ -60,7 +60,6 @@ export interface CoreExports extends ModuleExports {
   lathe_executable_initial(executable: Handle): Pointer;
   lathe_executable_export(executable: Handle, states: Pointer): Handle;
   lathe_live_objects(): number;
-  lathe_describe(): Pointer;
 }
 
 /** What lathe_model_summary says. Shapes of layers start with null, the batch. */

@@ -63,7 +63,7 @@ export { ready } from './load.js';
 export { LayersModel, model } from './model.js';
 export type { CompileArgs, ModelArgs } from './model_args.js';
 export type { YieldEvery } from './pause.js';
-export { describe, memory, type MemoryCounts } from './program.js';
+export { memory, type MemoryCounts } from './program.js';
 export { moduleText } from './text.js';
 export { type LayerClass, serialization } from './serialization.js';
 export { sequential, Sequential, type SequentialArgs } from './sequential.js';

@@ -237,9 +237,3 @@ export function memory(): MemoryCounts {
     ...threadCounts(),
   };
 }
-
-/** The tables of the core: every layer, activation, loss, optimiser and initialiser it knows. */
-export function describe(): unknown {
-  const core = currentCore();
-  return JSON.parse(core.text(core.call('describe', (exports) => exports.lathe_describe())));
-}

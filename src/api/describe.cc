@@ -1,8 +1,10 @@
-// The tables of the core as JSON, so that other languages hold no copy of them.
+// The tables of the core as JSON, from which other languages write theirs; lathe-core.wasm is
+// without it.
 #include <span>
 #include <vector>
 
 #include "api/json_reader.h"
+#include "api/lathe.h"
 #include "api/model_json.h"
 #include "base/text.h"
 #include "compile/tune.h"
@@ -182,3 +184,8 @@ std::string describe() {
 }
 
 }  // namespace lathe::api
+
+extern "C" const char* lathe_describe() {
+  static const std::string kText = lathe::api::describe();
+  return kText.c_str();
+}

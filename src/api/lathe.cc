@@ -20,7 +20,7 @@ using lathe::api::Model;
 struct State {
   lathe::api::Table<Model> models;
   lathe::api::Table<Executable> executables;
-  std::string description, gradients, type;
+  std::string gradients, type;
   char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
@@ -223,11 +223,6 @@ int32_t lathe_executable_export(int32_t executable, const void* states) {
 
 int32_t lathe_live_objects() {
   return state().models.count() + graph_sessions().count() + state().executables.count();
-}
-
-const char* lathe_describe() {
-  if (state().description.empty()) state().description = lathe::api::describe();
-  return state().description.c_str();
 }
 
 }  // extern "C"

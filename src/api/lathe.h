@@ -150,7 +150,7 @@ LATHE_EXPORT(lathe_live_objects) int32_t lathe_live_objects(void);
 /* Any WebAssembly module as text; fails where it is corrupt. */
 LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t length);
 
-/* The tables of the core:
+/* The tables of the core, which lathe-core.wasm leaves out:
  * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers",
  *  "passes","scheduleFields"};
  * a choice is {"name","parameters":[{"name","default"}…]}, a layer

@@ -1,5 +1,5 @@
 // The core's tables of layers, losses and optimisers, and the few words about them that the core does not say.
-import * as tl from 'tensorlathe';
+import { tables as known } from 'tensorlathe/tables';
 
 export interface LayerOption {
   name: string;
@@ -26,9 +26,7 @@ type RowTable =
 
 type Tables = Record<RowTable, NamedRow[]> & { layers: LayerRow[] };
 
-let known: Tables | undefined;
-
-export const tables = (): Tables => (known ??= tl.describe() as Tables);
+export const tables = (): Tables => known as Tables;
 
 export const layerRow = (className: string): LayerRow | undefined =>
   tables().layers.find((row) => row.class === className);

@@ -1,5 +1,5 @@
 /** What the core knows of layers and the few names that are no rule: for reading and writing topologies. */
-import { describe } from '../program.js';
+import { tables } from '../tables.js';
 
 /** Options of a layer, or a value of one, in anyone's words. */
 export type Config = Record<string, unknown>;
@@ -52,16 +52,14 @@ export interface Tables {
 }
 
 export function readTables(): Tables {
-  type Option = { name: string; type: string };
-  const known = describe() as Tables & { layers: { class: string; options: Option[] }[] };
-  const namesOf = (isWanted: (option: Option) => boolean) =>
+  const namesOf = (isWanted: (option: { type: string }) => boolean) =>
     Object.fromEntries(
-      known.layers.map((layer) => [
+      tables.layers.map((layer) => [
         layer.class,
         layer.options.filter(isWanted).map(({ name }) => name),
       ]),
     );
-  return { ...known, options: namesOf(() => true), flags: namesOf(({ type }) => type === 'flag') };
+  return { ...tables, options: namesOf(() => true), flags: namesOf(({ type }) => type === 'flag') };
 }
 
 /** Classes of models. */

@@ -1,15 +1,9 @@
 /** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
 import { LatheError } from '../errors.js';
-import { describe } from '../program.js';
+import { tables } from '../tables.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
 import { findName, toCamelCase, toSnakeCase } from './names.js';
-
-interface Row {
-  name: string;
-  short?: string;
-  parameters: { name: string; default: unknown }[];
-}
 
 /** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
 type LossDescription = string | { name: string };
@@ -33,14 +27,10 @@ const optimizerClasses: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp
 /** Options of optimisers that Keras has had under other names. */
 const aliases: Record<string, string> = { lr: 'learningRate', nesterov: 'useNesterov' };
 
-const rowsOf = (table: 'losses' | 'optimizers'): Row[] => {
-  return (describe() as Record<typeof table, Row[]>)[table];
-};
-
 /** The training configuration that Keras and TensorFlow.js read. */
 export function toTrainingConfig(training: CompileDescription): TrainingConfig {
   const { name, ...given } = training.optimizer;
-  const row = rowsOf('optimizers').find((each) => each.name === name)!;
+  const row = tables.optimizers.find((each) => each.name === name)!;
   const standard = row.parameters.map((each) => [each.name, each.default]);
   const config: Record<string, unknown> = Object.fromEntries(standard);
   for (const [key, value] of Object.entries(given)) if (value !== undefined) config[key] = value;
@@ -64,7 +54,7 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
     throw new LatheError(`${file}: trainingConfig: ${what}`);
   };
   const { loss, loss_weights: lossWeights, metrics, optimizer_config: optimizer } = config;
-  const losses = rowsOf('losses').flatMap(({ name, short }) => (short ? [name, short] : [name]));
+  const losses = tables.losses.flatMap(({ name, short }) => (short ? [name, short] : [name]));
   const lossOf = (each: unknown): LossDescription | null => {
     if (each === null) return null;
     if (isObject(each) && isName(each.name)) return { ...each, name: lossOf(each.name) as string };
@@ -77,7 +67,7 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
     return fail(`the loss must be a name or a list of them, got ${JSON.stringify(loss)}`);
 
   const { class_name: className, config: options } = optimizer ?? {};
-  const known = rowsOf('optimizers');
+  const known = tables.optimizers;
   const isMomentum = className === 'SGD' && isObject(options) && Boolean(options.momentum);
   const wanted = isMomentum ? 'momentum' : String(className);
   const names = known.map(({ name }) => name);
