@@ -120,7 +120,7 @@ export async function compare(
   try {
     if (weights !== undefined) ours.setWeights(weights);
     compile(ours);
-    const artifacts = tl.io.toArtifacts(ours, { includeOptimizer: true });
+    const artifacts = await tl.io.toArtifacts(ours, { includeOptimizer: true });
     const handler = tf.io.fromMemory(artifacts as Parameters<typeof tf.io.fromMemory>[0]);
     theirs = await tf.loadLayersModel(handler);
     const batch = Math.min(settings.batchSize, data.train.count);

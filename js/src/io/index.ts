@@ -14,6 +14,7 @@ export { fromMemory, withSaveHandler } from './handlers.js';
 export { http } from './http.js';
 export { copyModel, listModels, moveModel, removeModel } from './manage.js';
 export { decodeSafetensors, encodeSafetensors } from './safetensors.js';
-export { type SaveArgs, toArtifacts } from './save.js';
+export type { SaveArgs } from './save.js';
+export { toArtifacts } from './to_artifacts.js';
 export { type LoadWeightsArgs, toSafetensors, type WeightSource } from './weight_files.js';
 export type { NamedArray } from './weights.js';

@@ -4,13 +4,13 @@ import { LatheError } from '../errors.js';
 import type { LayersModel } from '../model.js';
 import { modelFromConfig } from '../model_from_config.js';
 import { type IOHandler, type LoadOptions, type ModelArtifacts, weightBytes } from './artifacts.js';
-import { openHandler } from './handlers.js';
 import { assignOptimizer } from './optimizer_state.js';
 import { storable } from '../storable.js';
 import { assignWeights } from './assign_weights.js';
 import { readTopology } from './read_topology.js';
 import { fromTrainingConfig } from './training_config.js';
-import { decodeWeights, type NamedArray } from './weights.js';
+import { artifactsOf, nameOf } from './source.js';
+import { decodeWeights } from './weights.js';
 
 /** As `tl.loadLayersModel`. */
 export async function loadLayersModel(
@@ -79,29 +79,4 @@ function compileAs(
     const reason = error instanceof Error ? error.message : String(error);
     console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);
   }
-}
-
-/** What a handler or an address gives. */
-export async function artifactsOf(
-  source: string | URL | IOHandler,
-  options: LoadOptions,
-  where: string,
-): Promise<ModelArtifacts> {
-  const handler = await openHandler(source, options, where);
-  if (handler.load === undefined)
-    throw new LatheError(`${where}: nothing can be loaded from there`);
-  const artifacts = await handler.load();
-  options.onProgress?.(1);
-  return artifacts;
-}
-
-/** How errors call a source. */
-export function nameOf(source: unknown): string {
-  return typeof source === 'string' || source instanceof URL ? String(source) : 'the model';
-}
-
-/** The weights among the tensors that are saved of a model. */
-export function weightsOf(artifacts: ModelArtifacts, where: string): NamedArray[] {
-  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
-  return arrays.filter(({ group }) => group !== 'optimizer');
 }

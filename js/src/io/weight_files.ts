@@ -2,7 +2,7 @@
 import { LatheError } from '../errors.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
-import { artifactsOf, nameOf, weightsOf } from './load.js';
+import { artifactsOf, nameOf, weightsOf } from './source.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import { type Storable, storable } from '../storable.js';
 import { assignWeights, weightArrays } from './assign_weights.js';

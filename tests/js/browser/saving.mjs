@@ -54,7 +54,7 @@ const checks = `(async () => {
 
   await large.save('indexeddb://large');
   assert(await tl.loadLayersModel('indexeddb://large').then((m) => m.countParams() === 2251500), 'IndexedDB takes much');
-  const artifacts = tl.io.toArtifacts(one);
+  const artifacts = await tl.io.toArtifacts(one);
   const unstorable = { load: async () => ({ ...artifacts, userDefinedMetadata: { f() {} } }) };
   const { openHandler } = await import('/js/dist/io/handlers.js');
   const place = await openHandler('indexeddb://a', {}, 'test');

@@ -42,13 +42,13 @@ for (const name of names) {
     const [first, ...rest] = await Promise.all([
       model.predict(tl.tensor(x, shape)).data(),
       tl
-        .loadLayersModel(tl.io.fromMemory(tl.io.toArtifacts(model)))
+        .loadLayersModel(tl.io.fromMemory(await tl.io.toArtifacts(model)))
         .then((copy) => copy.predict(tl.tensor(x, shape)).data()),
       tf
         .loadLayersModel(forTheirs(await handler.load()))
         .then((each) => each.predict(theirInput).data()),
       tf
-        .loadLayersModel(tf.io.fromMemory(tl.io.toArtifacts(model)))
+        .loadLayersModel(tf.io.fromMemory(await tl.io.toArtifacts(model)))
         .then((each) => each.predict(theirInput).data()),
     ]);
     for (const each of rest) assert.ok(largestDifference(first, each) < 1e-4);
