@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { tables } from 'tensorlathe/tables';
 import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
 
 const [x, y] = blobs(12);
@@ -74,15 +75,11 @@ test('compile', () => {
 });
 
 test('names that are not known come with those that are, word for word', () => {
-  const known = (table) =>
-    tl
-      .describe()
-      [table].map(({ name }) => name)
-      .join(', ');
+  const known = (table) => tables[table].map(({ name }) => name).join(', ');
   const layer = (options) => () =>
     tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2], ...options })] });
   const start = 'model "sequential": layer "dense_1" (Dense): ';
-  const classes = tl.describe().layers.map((each) => each.class);
+  const classes = tables.layers.map((each) => each.class);
   refuses(
     () => tl.sequential({ layers: [{ class: 'Dence', config: { inputShape: [2] } }] }),
     `layers[0].class: unknown layer class "Dence"; did you mean "Dense"? known: ${classes.join(', ')}`,
