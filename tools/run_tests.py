@@ -108,7 +108,7 @@ SUITES = [
     ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
     ("ops-node24", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
     ("ops-2-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
-    ("ops-4-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "4"]),
+    ("ops-4-threads", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),

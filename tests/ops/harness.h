@@ -33,7 +33,10 @@ inline constexpr Variant kVariants[] = {
     {"simd", {.simd = true, .relaxed_simd = false}},
     {"relaxed", {.simd = true, .relaxed_simd = true}},
     {"wide", {.simd = true, .relaxed_simd = false, .wide_lanes = true}},
+    {"wide_relaxed", {.simd = true, .relaxed_simd = true, .wide_lanes = true}},
     {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
+    {"threads_scalar", {.simd = false, .relaxed_simd = false, .threads = true}},
+    {"threads_relaxed", {.simd = true, .relaxed_simd = true, .threads = true}},
 };
 // Splits even what is far too small for it.
 inline constexpr double kSplitAlways = 0.1;

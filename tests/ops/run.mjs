@@ -13,7 +13,7 @@ let skipped = 0;
 for (const line of lines) {
   const test = JSON.parse(line);
   const bytes = readFileSync(join(directory, test.file));
-  if (!WebAssembly.validate(bytes) && test.variant === 'relaxed') {
+  if (!WebAssembly.validate(bytes) && test.variant.includes('relaxed')) {
     skipped++;
     continue;
   }

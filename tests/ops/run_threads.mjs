@@ -22,13 +22,20 @@ const lines = readFileSync(join(directory, 'manifest.jsonl'), 'utf8').split('\n'
 const team = new Team(start, Number(threads));
 let passed = 0;
 let failed = 0;
+let skipped = 0;
 for (const line of lines) {
   const test = JSON.parse(line);
   if (!test.metadata.threads) continue;
-  const problem = await team.runCase(test, readFileSync(join(directory, test.file)));
-  if (problem) console.log(`${test.name} (${threads} threads): ${problem}`);
+  const bytes = readFileSync(join(directory, test.file));
+  if (!WebAssembly.validate(bytes) && test.variant.includes('relaxed')) {
+    skipped++;
+    continue;
+  }
+  const problem = await team.runCase(test, bytes);
+  if (problem) console.log(`${test.name} (${test.variant}, ${threads} threads): ${problem}`);
   problem ? failed++ : passed++;
 }
 team.stop();
-console.log(`${passed} passed, ${failed} failed, 0 skipped`);
+if (skipped > 0) console.log(`${skipped} modules with relaxed SIMD skipped: this engine has none`);
+console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
