@@ -123,8 +123,10 @@ class Meter {
     this.#correct += acc * size;
   }
 
-  beginEpoch(): void {
+  /** Forgets what was collected. */
+  begin(): void {
     this.#spent = this.#batches = this.#loss = this.#correct = this.#rows = 0;
+    this.#shownAt = performance.now();
   }
 
   /** Tells what was collected, within an epoch if the last time is 150 ms ago. */
@@ -134,11 +136,10 @@ class Meter {
     const point = { epoch, loss, ...(hasAccuracy ? { accuracy: this.#correct / this.#rows } : {}) };
     const batchMs = this.#spent / this.#batches;
     for (const each of listeners) {
-      if (!isEnd) each.onPoint?.('training', point);
+      each.onPoint?.('training', point);
       each.onProgress?.({ share: isEnd ? 1 : epoch % 1, loss, speed, batchMs });
     }
-    this.beginEpoch();
-    this.#shownAt = performance.now();
+    this.begin();
   }
 }
 
@@ -157,7 +158,7 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
     async onEpochBegin(epoch) {
       await held();
       done = 0;
-      meter.beginEpoch();
+      meter.begin();
       running = `Epoch ${epoch + 1} of ${epochs}`;
       update({ status: running });
     },
@@ -171,20 +172,18 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
       }
       meter.endBatch(logs);
       done += logs.size ?? 0;
-      const epoch = model.epochsTrained + Math.min(done / rows, 0.999);
+      const epoch = model.epochsTrained + done / rows;
       meter.tell(epoch, logs.imagesPerSecond, logs.acc !== undefined, done >= rows);
       await held();
     },
-    onEpochEnd(epoch, { loss, acc, val_loss, val_acc, val_confusionMatrix }) {
-      const at = before + epoch + 1;
-      const point = (value: number, accuracy?: number): Point => ({
-        epoch: at,
-        loss: value,
-        ...(accuracy === undefined ? {} : { accuracy }),
-      });
-      for (const each of listeners) {
-        each.onPoint?.('training', point(loss, acc));
-        if (val_loss !== undefined) each.onPoint?.('validation', point(val_loss, val_acc));
+    onEpochEnd(epoch, { val_loss: loss, val_acc: accuracy, val_confusionMatrix }) {
+      if (loss !== undefined) {
+        const point = {
+          epoch: before + epoch + 1,
+          loss,
+          ...(accuracy === undefined ? {} : { accuracy }),
+        };
+        for (const each of listeners) each.onPoint?.('validation', point);
       }
       const now = performance.now();
       if (now - shownAt < 150 && epoch + 1 < epochs && !model.stopTraining) return;

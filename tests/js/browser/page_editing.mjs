@@ -85,7 +85,8 @@ export async function checkCode(driver) {
     const arms = ['relu', 'tanh'].map((activation) =>
       tl.layers.dense({ units: 16, activation }).apply(flat));
     const both = tl.layers.concatenate().apply(arms);
-    const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(both);
+    const own = tl.layers.lambda((x) => x.mul(0.5)).apply(both);
+    const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(own);
     return tl.model({ inputs: x, outputs: y });`;
   await driver.set('#code', graph);
   await driver.click('#run-code');

@@ -28,10 +28,18 @@ class Plot {
     });
   }
 
+  /** A point of the training, or of the validation; those of one epoch share a column. */
   add(epoch: number, training: number | null, validation: number | null): void {
-    this.#data[0].push(epoch);
-    this.#data[1].push(training);
-    this.#data[2].push(validation);
+    const [epochs, ofTraining, ofValidation] = this.#data;
+    const last = epochs.length - 1;
+    if (epochs[last] === epoch) {
+      ofTraining[last] ??= training;
+      ofValidation[last] ??= validation;
+      return;
+    }
+    epochs.push(epoch);
+    ofTraining.push(training);
+    ofValidation.push(validation);
   }
 
   /** Shows what was added, with the next picture of the page. */
