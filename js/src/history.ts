@@ -1,5 +1,6 @@
 /** What training reports while it runs and when it ends. */
 import type { MetricValue } from './metrics.js';
+import type { LayersModel } from './model.js';
 import type { YieldEvery } from './pause.js';
 
 /** Numbers about a batch or an epoch. */
@@ -37,7 +38,7 @@ export interface Params {
 export interface Callbacks {
   /** Called before all others. */
   setParams?(params: Params): void;
-  setModel?(model: never): void;
+  setModel?(model: LayersModel): void;
   onTrainBegin?(): Awaitable;
   onTrainEnd?(): Awaitable;
   onEpochBegin?(epoch: number): Awaitable;
@@ -60,7 +61,7 @@ export class CallbackList {
     this.#all = [given].flat() as Callbacks[];
     for (const each of this.#all) {
       each.setParams?.(params);
-      each.setModel?.(model as never);
+      each.setModel?.(model as LayersModel);
     }
   }
 

@@ -66,7 +66,7 @@ function listen(core: Core): void {
       result = answer(core, JSON.parse(question) as Question);
     } catch (error) {
       core.cause = error;
-      result = { error: error instanceof Error ? error.message : String(error) };
+      result = { error: (error as Partial<Error> | null)?.message || String(error) };
     }
     const text = new TextEncoder().encode(`${encodeJson(result)}\0`);
     const place = core.call('layer', (exports) => exports.lathe_alloc(text.length));

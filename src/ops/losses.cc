@@ -105,7 +105,10 @@ Tensor binary_cross_entropy(Tensor x, Tensor y) {
 
 Tensor categorical_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("categorical_cross_entropy", x, y)) return invalid(x);
-  const Tensor p = clip_by_value(x / sum(x, {-1}, true), kEpsilon, 1 - kEpsilon);
+  const Tensor total = sum(x, {-1}, true);
+  // Rows that hold no data may be zeros; their loss must be finite all the same.
+  const Tensor whole = select(total == zero(total), x.builder->scalar(1), total);
+  const Tensor p = clip_by_value(x / whole, kEpsilon, 1 - kEpsilon);
   return -sum(y * log(p), {-1});
 }
 

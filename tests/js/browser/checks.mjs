@@ -54,6 +54,11 @@ export async function checkPlainPage(page, url, isIsolated) {
   assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
   assert.equal(result.features.SIMD, true);
   assert.deepEqual(await page.evaluate('window.largeConstants()'), [1, 728]);
+  assert.deepEqual(await page.evaluate('window.ownLayer()'), {
+    before: [[1, 2]],
+    after: [[2, 4]],
+    refusal: 'model "sequential": layer "scale_1" (Scale): of mine',
+  });
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
 

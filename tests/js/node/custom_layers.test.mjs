@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { tables } from 'tensorlathe/tables';
 import { blobs, largestDifference, refuses, rejects } from '../lib.mjs';
 
 class OwnDense extends tl.layers.Layer {
@@ -384,10 +385,7 @@ test('what goes wrong in a layer names the layer', () => {
       },
     },
     'w: unknown initializer "one"; did you mean "ones"? known: ' +
-      tl
-        .describe()
-        .initializers.map(({ name }) => name)
-        .join(', '),
+      tables.initializers.map(({ name }) => name).join(', '),
   );
   refusal(
     {

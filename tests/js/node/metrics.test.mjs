@@ -132,3 +132,22 @@ test('weights that do not fit are refused and change nothing', async () => {
   assert.deepEqual(model.getWeights()[0].dataSync(), before);
   model.dispose();
 });
+
+test('rows that hold no data do not count, whatever a model makes of them', async () => {
+  const model = tl.sequential({
+    layers: [
+      tl.layers.dense({
+        units: 3,
+        inputShape: [2],
+        kernelInitializer: 'ones',
+        activation: 'relu',
+      }),
+    ],
+  });
+  model.compile({ loss, optimizer: 'sgd' });
+  const ones = tl.tensor(new Float32Array(6).fill(1), [3, 2]);
+  const score = model.evaluate(ones, [0, 1, 2], { batchSize: 4 }).loss;
+  assert.ok(Math.abs(score - Math.log(3)) < 1e-5);
+  await model.fit(ones, [0, 1, 2], { batchSize: 2 });
+  assert.ok(model.getWeights()[0].dataSync().every(Number.isFinite));
+});

@@ -43,6 +43,13 @@ TEST(Losses, GiveOneNumberPerRow) {
                static_cast<float>((cost(-1, 1) + cost(0.25, 0) + 100) / 3)});
 }
 
+TEST(Losses, CategoricalCrossEntropyScalesRowsAndTakesZeros) {
+  const Inputs inputs = {{"x", Array::of({2, 3}, Floats{1, 2, 5, 0, 0, 0})},
+                         {"y", Array::of({2, 3}, Floats{0, 1, 0, 1, 0, 0})}};
+  expect_near(run([](Builder& b) { return categorical_cross_entropy(x(b), y(b)); }, inputs),
+              {std::log(4.0f), std::log(1e7f)});
+}
+
 TEST(Losses, GradientsAgreeWithFiniteDifferences) {
   using grad::check_gradients;
   check_gradients("mse", [](Builder& b) { return mean_squared_error(x(b), y(b)); });
