@@ -56,13 +56,20 @@ export function resume({ network, settings }: Kept): void {
   if (network !== undefined) change(network);
 }
 
+/** Whether a network for the data at hand suits these, too. */
+export function isOfSameKind(data: DataSet): boolean {
+  const before = state.data;
+  return (
+    before !== undefined &&
+    String(before.shape) === String(data.shape) &&
+    (before.classes?.length ?? 0) === (data.classes?.length ?? 0)
+  );
+}
+
 /** Takes other data. Where the examples or classes are of another kind, a network that suits them is begun. */
 export function takeData(data: DataSet): void {
   const before = state.data;
-  const isSame =
-    before !== undefined &&
-    String(before.shape) === String(data.shape) &&
-    (before.classes?.length ?? 0) === (data.classes?.length ?? 0);
+  const isSame = isOfSameKind(data);
   update({ data });
   if (isSame) return;
   const isOther =

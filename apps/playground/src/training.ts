@@ -39,7 +39,7 @@ export class SettingError extends Error {
   }
 }
 
-export function compileArgs(): tl.CompileArgs {
+function compileArgs(): tl.CompileArgs {
   const { loss, optimizer, learningRate } = state.settings;
   return {
     loss: loss as tl.LossName,
@@ -66,7 +66,7 @@ export function adopt(trained: Trained | undefined): void {
 }
 
 /** The model of the network as it is now, compiled as set; one that is at hand goes on. */
-export function currentModel(): Trained {
+function currentModel(): Trained {
   const { data, network, checked, trained, settings } = state;
   const { loss, optimizer, learningRate } = settings;
   if (data === undefined || !isSound(checked)) {

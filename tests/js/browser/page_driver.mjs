@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const screenshots = fileURLToPath(new URL('../../../build/screenshots/', import.meta.url));
-const patience = 60000;
+const patience = 120000;
 const quoted = JSON.stringify;
 
 /** In the page: the counts of the confusion matrix, and the names of the layers in the list. */

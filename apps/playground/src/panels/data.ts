@@ -14,7 +14,7 @@ import {
   spellShape,
   whole,
 } from '../dom';
-import { takeData } from '../editing';
+import { isOfSameKind, takeData } from '../editing';
 import { isTraining, state, update, watch } from '../store';
 import { adopt } from '../training';
 import type { DataSet } from '../data/data_set';
@@ -28,8 +28,9 @@ function digitCount(): number {
 }
 
 function use(data: DataSet): void {
-  adopt(undefined);
+  if (!isOfSameKind(data)) adopt(undefined);
   takeData(data);
+  update({ confusion: undefined, weightsRevision: state.weightsRevision + 1 });
   const { train, test, source, shape, classes, target } = data;
   const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
   show(
