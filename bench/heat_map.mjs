@@ -4,13 +4,18 @@ const cell = 34;
 const left = 46;
 const top = 58;
 const gap = 40;
+/** The line below the maps fits. */
+const narrowest = 420;
 
 const text = (x, y, content, { anchor = 'middle', size = 10, fill = '#444' } = {}) =>
   `<text x="${x}" y="${y}" text-anchor="${anchor}" font-family="sans-serif" font-size="${size}" fill="${fill}">${content}</text>`;
 
+/** NaN is a square that nobody measured. */
+const percent = (share) => (Number.isNaN(share) ? '–' : Math.round(100 * share));
+
 /** White at 0.3 and below, dark at 1. */
 function colour(share) {
-  const depth = Math.max(0, (share - 0.3) / 0.7);
+  const depth = Math.max(0, ((share || 0) - 0.3) / 0.7);
   const mix = (from, to) => Math.round(from + (to - from) * depth);
   return `rgb(${mix(255, 26)},${mix(255, 82)},${mix(255, 118)})`;
 }
@@ -23,7 +28,7 @@ function drawMap({ title, cells }, { rows, columns }, x0) {
     ...cells.flatMap((line, i) =>
       line.flatMap((share, j) => [
         `<rect x="${x0 + j * cell}" y="${top + i * cell}" width="${cell - 1}" height="${cell - 1}" fill="${colour(share)}"/>`,
-        text(x0 + (j + 0.5) * cell, top + (i + 0.6) * cell, Math.round(100 * share), {
+        text(x0 + (j + 0.5) * cell, top + (i + 0.6) * cell, percent(share), {
           fill: share > 0.75 ? 'white' : '#444',
         }),
       ]),
@@ -34,9 +39,10 @@ function drawMap({ title, cells }, { rows, columns }, x0) {
 /** Rows of a table are tile rows, columns are tile columns. */
 export function drawHeatMaps(maps, axes) {
   const mapWidth = axes.columns.length * cell + gap + left;
+  const width = Math.max(maps.length * mapWidth, narrowest);
   const height = top + axes.rows.length * cell + 30;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${maps.length * mapWidth}" height="${height}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">`,
     '<rect width="100%" height="100%" fill="white"/>',
     ...maps.flatMap((map, i) => drawMap(map, axes, left + i * mapWidth)),
     text(left, height - 10, 'rows (down) × columns (across) of the register tile; % of the best', {

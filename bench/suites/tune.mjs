@@ -19,7 +19,8 @@ async function sweepEngine(engine, budgetMs) {
       const reply = await process.call({ command: 'sweep', size, tiles, budgetMs });
       if (reply.error) throw new Error(`${engine.title}, ${size}³: ${reply.error}`);
       const { speeds, standard, standardTile } = reply;
-      const measured = tiles.map((tile, at) => ({ tile, gflops: speeds[at] ?? 0 }));
+      const all = tiles.map((tile, at) => ({ tile, gflops: speeds[at] ?? 0 }));
+      const measured = all.filter(({ gflops }) => gflops > 0);
       measured.sort((a, b) => b.gflops - a.gflops);
       results.push({ size, standard, standardTile, measured });
       console.log(
@@ -37,9 +38,10 @@ const spell = ({ tile: [height, width, unroll], gflops }) =>
 
 /** The speed of a tile at its best unrolling, averaged over sizes as a share of each size's best. */
 function share({ results }, height, width) {
-  const shares = results.map(({ measured }) => {
+  const shares = results.flatMap(({ measured }) => {
     const alike = measured.filter(({ tile }) => tile[0] === height && tile[1] === width);
-    return Math.max(...alike.map(({ gflops }) => gflops)) / measured[0].gflops;
+    if (alike.length === 0) return [];
+    return [Math.max(...alike.map(({ gflops }) => gflops)) / measured[0].gflops];
   });
   return shares.reduce((sum, each) => sum + each, 0) / shares.length;
 }
@@ -61,11 +63,19 @@ function markdown(engines) {
           `${size}`,
           `${standardTile.rows}×${standardTile.columns} ${standard.toFixed(1)}`,
           ...measured.slice(0, 3).map(spell),
-          spell(measured.filter(({ gflops }) => gflops > 0).at(-1)),
+          spell(measured.at(-1)),
         ]),
       ),
     ]),
   ].join('\n');
+}
+
+/** Of what the time did not suffice for. */
+function missing({ title, results }) {
+  const short = results.filter(({ measured }) => measured.length < tiles.length);
+  return short.map(
+    ({ size, measured }) => `${title}, ${size}³: ${measured.length} of ${tiles.length} tiles`,
+  );
 }
 
 export const tune = {
@@ -81,6 +91,12 @@ export const tune = {
       })),
       { rows, columns },
     );
-    return { engines, problems: [], svg, markdown: markdown(engines) };
+    return {
+      engines,
+      problems: [],
+      missing: engines.flatMap(missing),
+      svg,
+      markdown: markdown(engines),
+    };
   },
 };
