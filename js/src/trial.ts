@@ -2,8 +2,33 @@
 import type { CoreExecutable } from './program.js';
 import type { Schedule } from './schedules.js';
 
-/** Of a batch of calls: coarse clocks tell no shorter ones apart. */
+/** Of what is timed, at least. */
 const shortestMs = 0.2;
+/** Of calls between two looks at the clock, which take time as well. */
+const batchMs = 0.02;
+/**
+ * Pages that are not isolated have clocks of 0.1 to 1 ms. What begins when one ticks is off by a batch or a tick at its
+ * end, whichever is less.
+ */
+const leastOverError = 20;
+
+/** The time when the clock ticks next. */
+function nextTick(): number {
+  const before = performance.now();
+  let now = before;
+  while (now === before) now = performance.now();
+  return now;
+}
+
+let tick: number | undefined;
+
+/** Milliseconds between two ticks. */
+function clockTick(): number {
+  if (tick !== undefined) return tick;
+  const ticks = Array.from({ length: 5 }, nextTick);
+  tick = Math.min(...ticks.slice(1).map((now, at) => now - ticks[at]!));
+  return tick;
+}
 
 export class Trial {
   /** Of the fastest call so far; infinite before the first measurement. */
@@ -37,16 +62,26 @@ export class Trial {
     }
   }
 
-  /** Calls it for about so long, in batches that a coarse clock can tell apart. */
+  /** Calls it for about so long, longer where the clock is coarse. */
   measure(forMs: number, counts: boolean): void {
-    const end = performance.now() + forMs;
-    for (let now = performance.now(); now < end;) {
-      const start = now;
+    const tick = clockTick();
+    let start = nextTick();
+    for (const end = start + forMs; start < end;) {
+      const { took, calls } = this.#callFrom(start, tick);
+      if (counts) this.milliseconds = Math.min(this.milliseconds, took / calls);
+      this.#together = Math.max(1, Math.floor((batchMs * calls) / took));
+      start += took;
+    }
+  }
+
+  /** Calls it until what it takes is known well enough. */
+  #callFrom(start: number, tick: number): { took: number; calls: number } {
+    for (let calls = 0, took = 0; ;) {
       for (let i = 0; i < this.#together; ++i) this.#run();
-      now = performance.now();
-      const took = now - start;
-      if (took < shortestMs) this.#together *= 2;
-      else if (counts) this.milliseconds = Math.min(this.milliseconds, took / this.#together);
+      calls += this.#together;
+      took = performance.now() - start;
+      const error = Math.min(tick, (took / calls) * this.#together);
+      if (took >= Math.max(shortestMs, leastOverError * error)) return { took, calls };
     }
   }
 

@@ -111,14 +111,17 @@ test('a new model is tuned in the background, if that is on, for the next one', 
   assert.equal(tl.env().get('AUTO_TUNE'), false, tl.env().report().AUTO_TUNE.why);
   tl.env().set('AUTO_TUNE', true);
   const product = () => tl.compile({ x: [128, 128] }, ({ x }) => ({ y: x.matMul(x) }));
-  const first = product();
-  const { key } = firstContraction(first);
-  for (let i = 0; i < 200 && !schedules.has(targetName(), key); ++i) {
-    await new Promise((done) => setTimeout(done, 50));
+  // On a machine that is busy with other work the time may not suffice for one model.
+  for (let models = 0, key; models < 20 && !(key && schedules.has(targetName(), key)); ++models) {
+    const model = product();
+    ({ key } = firstContraction(model));
+    for (let i = 0; i < 40 && !schedules.has(targetName(), key); ++i) {
+      await new Promise((done) => setTimeout(done, 50));
+    }
+    model.dispose();
   }
   tl.env().reset();
-  assert.ok(schedules.has(targetName(), key));
-  first.dispose();
+  assert.equal(Object.keys(schedules.of(targetName())).length, 1);
 });
 
 test('tuning ends with its budget, with its signal, and leaves nothing behind', async () => {
