@@ -103,13 +103,9 @@ export function reported<T extends Readonly<Record<string, MetricValue>>>(
 
 /** Checks the options that are about numbers. */
 export function checkFitArgs(args: FitArgs): void {
-  const { epochs = 1, initialEpoch = 0, batchSize, validationSplit, yieldEvery } = args;
-  checkCount('epochs', epochs);
-  if (!(Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs)) {
-    throw new LatheError(
-      `fit: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
-    );
-  }
+  const { batchSize, validationSplit, yieldEvery } = args;
+  checkCount('epochs', args.epochs ?? 1);
+  checkInitialEpoch('fit', args);
   checkCount('batchSize', batchSize ?? 32);
   const split = validationSplit ?? 0;
   if (!(split >= 0 && split < 1)) {
@@ -122,6 +118,17 @@ export function checkFitArgs(args: FitArgs): void {
       `fit: yieldEvery must be ${known.join(', ')} or milliseconds, got ${rule}`,
     );
   }
+}
+
+/** Error unless there is an epoch to train. */
+export function checkInitialEpoch(
+  where: string,
+  { epochs = 1, initialEpoch = 0 }: Pick<FitArgs, 'epochs' | 'initialEpoch'>,
+): void {
+  if (Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs) return;
+  throw new LatheError(
+    `${where}: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
+  );
 }
 
 /** Error unless the value is a positive integer. */

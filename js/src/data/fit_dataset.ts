@@ -1,6 +1,6 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../errors.js';
-import { checkCount, reported, type Scores, scoresOf, Tally } from '../fit.js';
+import { checkCount, checkInitialEpoch, reported, type Scores, scoresOf, Tally } from '../fit.js';
 import type { Score } from '../instance.js';
 import { CallbackList, type Callbacks, History, type Logs } from '../history.js';
 import { atStep } from '../numerics.js';
@@ -18,6 +18,8 @@ export interface Batch {
 export interface FitDatasetArgs {
   /** Rounds over the data. Default 1. */
   epochs?: number;
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  initialEpoch?: number;
   /**
    * Steps per epoch. The next epoch then goes on where this one ended, and the training ends with
    * a warning where the data do. Default: an epoch is one walk through the dataset.
@@ -60,9 +62,10 @@ export async function fitDataset(
   args: FitDatasetArgs = {},
 ): Promise<History> {
   checkArgs(dataset, args);
-  const { epochs = 1, batchesPerEpoch = Infinity, signal } = args;
+  const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, signal } = args;
   const callbacks = new CallbackList(args.callbacks, model, {
     epochs,
+    initialEpoch,
     ...(batchesPerEpoch === Infinity ? {} : { steps: batchesPerEpoch }),
     doValidation: args.validationData !== undefined,
   });
@@ -74,7 +77,7 @@ export async function fitDataset(
   const walk = new Walk(dataset);
   await callbacks.tell('onTrainBegin');
   try {
-    for (let epoch = 0; epoch < epochs && !stopped(); ++epoch) {
+    for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
       await callbacks.tell('onEpochBegin', epoch);
       if (batchesPerEpoch === Infinity) await walk.restart();
       const tally = new Tally();
@@ -93,7 +96,7 @@ export async function fitDataset(
         );
       }
       if (tally.rows === 0) {
-        if (epoch > 0 || stopped()) break;
+        if (epoch > initialEpoch || stopped()) break;
         throw new LatheError('fitDataset: the dataset has no batches');
       }
       model.epochsTrained += 1;
@@ -131,6 +134,7 @@ export async function evaluateDataset(
 function checkArgs(dataset: unknown, args: FitDatasetArgs): void {
   checkDataset('fitDataset', dataset);
   checkCount('fitDataset: epochs', args.epochs ?? 1);
+  checkInitialEpoch('fitDataset', args);
   checkCount('fitDataset: batchesPerEpoch', args.batchesPerEpoch ?? 1);
   checkCount('fitDataset: validationBatches', args.validationBatches ?? 1);
   const endless = (dataset as Dataset<unknown>).size === Infinity;

@@ -65,7 +65,8 @@ test('fitDataset calls the same functions', async () => {
   const model = compiled();
   const dataset = tl.data.array([0, 1, 2]).map(() => ({ xs: x, ys: y }));
   await model.fitDataset(dataset, {
-    epochs: 2,
+    epochs: 3,
+    initialEpoch: 1,
     batchesPerEpoch: 1,
     callbacks: [
       new tl.CustomCallback({ onTrainBegin: note('begin'), onBatchEnd: note('batch') }),
@@ -76,7 +77,7 @@ test('fitDataset calls the same functions', async () => {
       },
     ],
   });
-  const params = { epochs: 2, steps: 1, doValidation: false };
+  const params = { epochs: 3, initialEpoch: 1, steps: 1, doValidation: false };
   assert.deepEqual(heard, [params, 'begin', 'batch', 'epoch', 'batch', 'epoch', 'end']);
   model.dispose();
 });

@@ -456,3 +456,16 @@ test('stand-alone modules and dumps know nothing of JavaScript', () => {
   assert.deepEqual(WebAssembly.Module.imports(module), []);
   own.dispose();
 });
+
+test('nothing of own layers stays in the core', async () => {
+  const x = tl.tensor([[1, 2]]);
+  const { liveObjects } = tl.memory();
+  for (let trial = 0; trial < 20; ++trial) {
+    const model = tl.sequential({ layers: [new OwnDense({ units: 2, inputShape: [2] })] });
+    model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+    await model.trainOnBatch(x, x);
+    assert.throws(() => model.add(tl.layers.lambda(() => 1)), { name: 'LatheError' });
+    model.dispose();
+  }
+  assert.equal(tl.memory().liveObjects, liveObjects);
+});
