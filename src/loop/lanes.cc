@@ -133,7 +133,7 @@ class Iterations {
 
   void note_inner(const std::vector<Stmt>& stmts) {
     for (const Stmt& stmt : stmts) {
-      if (stmt.kind == StmtKind::For) inner_.push_back(stmt.var);
+      if (stmt.kind == StmtKind::For && !is_inner(stmt.var)) inner_.push_back(stmt.var);
       note_inner(stmt.body);
     }
   }
