@@ -82,14 +82,27 @@ export async function checkPhone(driver, resize) {
   await driver.shoot('playground');
 }
 
-export async function checkFeatures(driver) {
+/** Whether each feature is there, and why. */
+async function features(driver) {
   const rows = await driver.run(
     `[...document.querySelectorAll('#features tr')].map((row) => [...row.cells].map((cell) => cell.textContent))`,
   );
-  const facts = Object.fromEntries(rows.map(([name, value, why]) => [name, { value, why }]));
+  return Object.fromEntries(rows.map(([name, value, why]) => [name, { value, why }]));
+}
+
+/** `plain` is the address of the page without cross-origin isolation. */
+export async function checkFeatures(driver, plain) {
+  const isolated = await features(driver);
   const names = 'WebAssembly SIMD,Relaxed SIMD,Cross-origin isolation,Threads,WebGPU';
-  assert.equal(Object.keys(facts).join(), names);
-  assert.equal(facts['WebAssembly SIMD'].value, 'yes');
-  assert.equal(facts['Cross-origin isolation'].value, 'yes');
-  for (const { why } of Object.values(facts)) assert.ok(why.length > 10, why);
+  assert.equal(Object.keys(isolated).join(), names);
+  for (const name of ['WebAssembly SIMD', 'Cross-origin isolation', 'Threads']) {
+    assert.equal(isolated[name].value, 'yes', name);
+  }
+  for (const { why } of Object.values(isolated)) assert.ok(why.length > 10, why);
+  await driver.open(plain);
+  const { Threads, 'Cross-origin isolation': isolation } = await features(driver);
+  assert.deepEqual([Threads.value, isolation.value], ['no', 'no']);
+  for (const { why } of [Threads, isolation]) assert.match(why, /Cross-Origin-Opener-Policy/);
+  await driver.train(1);
+  assert.equal(await driver.text('threads'), '1');
 }

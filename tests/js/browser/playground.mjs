@@ -19,11 +19,12 @@ export function buildPlayground() {
   if (status !== 0) throw new Error(`vite build failed: ${stdout}${stderr}`);
 }
 
-/** All of it. `resize` sets the size of the window; `engine` names the screenshots. */
-export async function checkPlayground(report, page, url, { engine, resize }) {
+/** All of it. `resize` sets the size of the window; `engine` names the screenshots; `plain` is not isolated. */
+export async function checkPlayground(report, page, url, { engine, resize, plain }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
-  const address = `${url}/playground/index.html?digits=3000`;
+  const path = '/playground/index.html?digits=3000';
+  const address = `${url}${path}`;
   await check('opens with drawn digits', () => driver.open(address));
   await check('trains, pauses, goes on, stops', () => checkTraining(driver));
   await check('recognises a seven drawn by keyboard', () => checkDrawing(driver));
@@ -37,5 +38,5 @@ export async function checkPlayground(report, page, url, { engine, resize }) {
   await check('works by keyboard', () => checkKeyboard(driver));
   await check('fits a phone', () => checkPhone(driver, resize));
   await check('survives mishaps and a reload', () => checkMishaps(driver, address));
-  await check('says what the browser supports', () => checkFeatures(driver));
+  await check('says what the browser supports', () => checkFeatures(driver, `${plain}${path}`));
 }

@@ -46,6 +46,7 @@ async function run(report) {
     await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url, {
       engine: 'chromium',
+      plain: plain.url,
       resize: (width, height) => page.setViewportSize({ width, height }),
     });
     await report.check('no page reported an error', () => assert.deepEqual(problems, []));

@@ -35,6 +35,7 @@ async function run(report) {
     await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url, {
       engine: 'firefox',
+      plain: plain.url,
       resize: (width, height) => page.setViewport({ width, height }),
     });
   } finally {
