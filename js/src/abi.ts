@@ -71,6 +71,8 @@ export interface ModelSummary {
   outputShape: number[];
   totalParams: number;
   trainableParams: number;
+  /** Whether layers keep states from batch to batch. */
+  stateful: boolean;
   layers: LayerSummary[];
   weights: { name: string; shape: number[]; trainable: boolean }[];
 }

@@ -1,6 +1,7 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
 import type { CompileRequest, Dump, ModelSummary } from './abi.js';
 import { noticeNew } from './auto_tune.js';
+import { LatheError } from './errors.js';
 import { Instance, threadsOf } from './instance.js';
 import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
@@ -12,6 +13,8 @@ import { type Tunable, tunable } from './tune.js';
 export interface ModelConfig {
   name?: string;
   seed: number;
+  /** Rows of every batch, where layers keep states between batches. */
+  batchSize?: number;
   layers: readonly unknown[];
   /** Those of a graph of layers; without them the layers stand in a row. */
   inputs?: readonly unknown[];
@@ -82,6 +85,20 @@ export class Compiled implements Tunable {
     return this.#model.summary;
   }
 
+  /** Rows of every batch, where layers keep states between batches. */
+  get batchSize(): number | undefined {
+    return this.summary.stateful ? this.#config.batchSize : undefined;
+  }
+
+  /** Error: layers keep states for batches of one size, and the rows are no such batches, or not one. */
+  checkRows(what: string, rows: number, once = false): void {
+    const size = this.batchSize;
+    if (size === undefined || (once ? rows === size : rows % size === 0)) return;
+    throw new LatheError(
+      `${what}: a stateful model takes ${once ? '' : 'whole '}batches of ${size} rows, got ${rows} rows`,
+    );
+  }
+
   /** Replaces the layers; weights of the same name and shape stay. */
   setModel(config: ModelConfig): void {
     const model = new CoreModel(config);
@@ -98,7 +115,8 @@ export class Compiled implements Tunable {
   }
 
   /** The running module for what is wanted. */
-  instance(wanted: Wanted = {}): Instance {
+  instance(given: Wanted = {}): Instance {
+    const wanted = this.#sized(given);
     if (this.#instance === undefined || !this.#fits(wanted)) {
       this.#build(this.#wish(this.#training, wanted), false);
     }
@@ -184,7 +202,13 @@ export class Compiled implements Tunable {
     );
   }
 
-  #wish(training: Training, wanted: Wanted): CompileRequest {
+  #sized(wanted: Wanted): Wanted {
+    const rows = this.batchSize;
+    return rows === undefined ? wanted : { ...wanted, train: rows, evaluate: rows, predict: rows };
+  }
+
+  #wish(training: Training, given: Wanted): CompileRequest {
+    const wanted = this.#sized(given);
     const { train, evaluate, predict } = this.#last.batch;
     return {
       ...training,

@@ -649,12 +649,20 @@ export interface SimpleRNNArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   returnSequences?: boolean;
   /** Default: false. */
   returnState?: boolean;
   /** Default: false. */
   goBackwards?: boolean;
+  /** Default: false. */
+  stateful?: boolean;
+  /** Default: false. */
+  unroll?: boolean;
 }
 /** Arguments of `layers.lstm`. */
 export interface LSTMArgs extends LayerArgs {
@@ -677,6 +685,10 @@ export interface LSTMArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   unitForgetBias?: boolean;
   /** Default: false. */
@@ -685,6 +697,10 @@ export interface LSTMArgs extends LayerArgs {
   returnState?: boolean;
   /** Default: false. */
   goBackwards?: boolean;
+  /** Default: false. */
+  stateful?: boolean;
+  /** Default: false. */
+  unroll?: boolean;
 }
 /** Arguments of `layers.gru`. */
 export interface GRUArgs extends LayerArgs {
@@ -707,6 +723,10 @@ export interface GRUArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   resetAfter?: boolean;
   /** Default: false. */
@@ -715,6 +735,10 @@ export interface GRUArgs extends LayerArgs {
   returnState?: boolean;
   /** Default: false. */
   goBackwards?: boolean;
+  /** Default: false. */
+  stateful?: boolean;
+  /** Default: false. */
+  unroll?: boolean;
 }
 /** Arguments of `layers.convLstm2d`. */
 export interface ConvLSTM2DArgs extends LayerArgs {
@@ -746,6 +770,10 @@ export interface ConvLSTM2DArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   unitForgetBias?: boolean;
   /** Default: false. */
@@ -754,6 +782,10 @@ export interface ConvLSTM2DArgs extends LayerArgs {
   returnState?: boolean;
   /** Default: false. */
   goBackwards?: boolean;
+  /** Default: false. */
+  stateful?: boolean;
+  /** Default: false. */
+  unroll?: boolean;
 }
 /** Arguments of `layers.rnn`. */
 export interface RNNArgs extends LayerArgs {
@@ -764,6 +796,10 @@ export interface RNNArgs extends LayerArgs {
   returnState?: boolean;
   /** Default: false. */
   goBackwards?: boolean;
+  /** Default: false. */
+  stateful?: boolean;
+  /** Default: false. */
+  unroll?: boolean;
 }
 /** Arguments of `layers.simpleRNNCell`. */
 export interface SimpleRNNCellArgs extends LayerArgs {
@@ -784,6 +820,10 @@ export interface SimpleRNNCellArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
 }
 /** Arguments of `layers.lstmCell`. */
 export interface LSTMCellArgs extends LayerArgs {
@@ -806,6 +846,10 @@ export interface LSTMCellArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   unitForgetBias?: boolean;
 }
@@ -830,6 +874,10 @@ export interface GRUCellArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   resetAfter?: boolean;
 }
@@ -863,6 +911,10 @@ export interface ConvLSTM2DCellArgs extends LayerArgs {
   biasInitializer?: InitializerName | InitializerConfig;
   biasRegularizer?: RegularizerName | RegularizerConfig;
   biasConstraint?: ConstraintName | ConstraintConfig;
+  /** Default: 0. */
+  dropout?: number;
+  /** Default: 0. */
+  recurrentDropout?: number;
   /** Default: false. */
   unitForgetBias?: boolean;
 }

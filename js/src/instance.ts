@@ -257,7 +257,9 @@ export class Instance {
 
   /** Predicts every row of x. */
   predict(x: Examples): Prediction {
-    const entry = this.entry(x.count === 1 ? 'predict_1' : 'predict');
+    const entry = this.entry(
+      x.count === 1 && this.#entries.has('predict_1') ? 'predict_1' : 'predict',
+    );
     const prediction = new Prediction(entry, x);
     if (!prediction.isOver) this.#prediction = prediction;
     return prediction;
@@ -307,6 +309,13 @@ export class Instance {
       if (source === undefined || source.shape.join() !== place.shape.join()) continue;
       if (!onlyWeights || !place.name.startsWith('optimizer/'))
         this.state(place).set(other.state(source));
+    }
+  }
+
+  /** Sets to zero what layers keep between batches. */
+  resetStates(): void {
+    for (const place of this.metadata.states) {
+      if (place.name.startsWith('states/')) this.state(place).fill(0);
     }
   }
 

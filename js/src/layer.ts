@@ -9,6 +9,8 @@ import type { Tensor, TensorLike } from './tensor.js';
 export interface LayerArgs {
   /** Shape of one example; only the first layer of a sequential model needs it. */
   inputShape?: readonly number[];
+  /** The same with the size of all batches in front, which stateful layers need; null: any. */
+  batchInputShape?: readonly (number | null)[];
   /** Default: the class in lower case, with a number. */
   name?: string;
   /** Whether training changes the weights. Default: true. */
@@ -74,14 +76,20 @@ export class Layer {
   readonly inboundNodes: LayerCall[] = [];
   /** @internal Where its weights are. */
   readonly shared: LayerWeights = { revision: 0, holder: undefined, copies: new Set() };
+  /** @internal Rows of every batch, if the layer says so. */
+  batchSize: number | undefined;
   readonly #className: string;
   readonly #config: LayerArgs;
   #name: string | undefined;
 
   /** Made by the functions of `layers`. */
-  constructor(className: string, config: LayerArgs = {}) {
+  constructor(className: string, { batchInputShape, ...config }: LayerArgs = {}) {
     this.#className = className;
-    this.#config = { ...config };
+    this.#config = config;
+    if (batchInputShape !== undefined) {
+      this.batchSize = batchInputShape[0] ?? undefined;
+      config.inputShape = batchInputShape.slice(1) as number[];
+    }
     this.#name = config.name;
     this.trainable = config.trainable ?? true;
   }
@@ -135,12 +143,14 @@ export class Layer {
 
   /**
    * Calls the layer on symbolic tensors: one, or an array where it takes several. Gives a symbolic
-   * tensor, or an array where it has several outputs. Error: the shapes do not fit.
+   * tensor, or an array where it has several outputs. Recurrent layers start with `initialState`.
+   * Error: the shapes do not fit.
    */
   apply<T extends SymbolicTensor | SymbolicTensor[] = SymbolicTensor>(
     inputs: SymbolicTensor | readonly SymbolicTensor[],
+    { initialState = [] }: { initialState?: SymbolicTensor | readonly SymbolicTensor[] } = {},
   ): T {
-    const list = [inputs].flat() as SymbolicTensor[];
+    const list = [inputs, initialState].flat() as SymbolicTensor[];
     const wrong = list.find((each) => !(each instanceof SymbolicTensor));
     if (list.length === 0 || wrong !== undefined) {
       throw new LatheError(
@@ -241,19 +251,28 @@ function shapesOf(tensors: readonly SymbolicTensor[]): SymbolicShape | SymbolicS
 /** Arguments of `input`. */
 export interface InputArgs {
   /** Shape of one example. */
-  shape: readonly number[];
+  shape?: readonly number[];
+  /** Instead of it, the same with the size of all batches in front; null: any. */
+  batchShape?: readonly (number | null)[];
   /** Default: input_1, input_2, … */
   name?: string;
 }
 
 /** A place where data enters a model. */
-export function input({ shape, name }: InputArgs): SymbolicTensor {
+export function input({
+  batchShape,
+  shape = batchShape?.slice(1) as number[],
+  name,
+}: InputArgs): SymbolicTensor {
   if (!Array.isArray(shape) || !shape.every((size) => Number.isInteger(size) && size > 0)) {
     throw new LatheError(
       `input: shape must be an array of positive integers, got ${String(shape)}`,
     );
   }
-  const layer = new Layer(inputClass, name === undefined ? {} : { name });
+  const layer = new Layer(inputClass, {
+    ...(name === undefined ? {} : { name }),
+    ...(batchShape === undefined ? {} : { batchInputShape: batchShape }),
+  });
   return layer.addCall([], [[null, ...shape]])[0]!;
 }
 

@@ -237,6 +237,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       }
     } else if (args.validationSplit !== undefined && args.validationSplit > 0) {
       [data, validation] = split(data, args.validationSplit);
+      this.#compiled!.checkRows('fit: validationSplit', data.count);
     }
     if (data.weighted && validation !== undefined && !validation.weighted) {
       validation = weighted(
@@ -304,6 +305,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     this.#check('trainOnBatch', true);
     const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
+    this.#compiled!.checkRows('trainOnBatch', data.count, true);
     const instance = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
     const score = await instance.scoreAsync('train', data, 0, data.count);
     this.#push();
@@ -340,6 +342,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const { inputs, outputs } = this.#built('predict').summary;
     if (batchSize !== undefined) checkCount('predict: batchSize', batchSize);
     const data = featuresOf(x, inputs, 'predict');
+    this.#compiled!.checkRows('predict', data.count);
     const prediction = this.#module('predict', { predict: batchSize }).predict(data);
     const results = outputs.map((port) => {
       const values = prediction.output(entryName('y', port, outputs));
@@ -385,6 +388,11 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     }
     const { buffer, byteOffset } = instance.state(place);
     new Float32Array(buffer, byteOffset, 1)[0] = learningRate;
+  }
+
+  /** Has stateful layers begin anew with the next batch. */
+  resetStates(): void {
+    this.#module('resetStates').resetStates();
   }
 
   /**
@@ -561,6 +569,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       throw new LatheError(`${where}: compile with an optimizer first`);
     const targets = summary.outputs.filter((_, at) => losses[at] !== null);
     const data = labelledOf({ x, y }, summary, targets, where);
+    this.#compiled!.checkRows(where, data.count);
     return weighted(data, weighting, summary.outputs, where);
   }
 

@@ -12,6 +12,7 @@ type Reference = readonly [name: string, call?: number, output?: number];
 export interface ModelDescription {
   name?: string;
   seed?: number;
+  batchSize?: number;
   trainable?: boolean;
   layers: readonly (LayerConfig & { inputs?: readonly (readonly Reference[])[] })[];
   /** Those of a graph of layers; without them the layers stand in a row. */
@@ -21,15 +22,19 @@ export interface ModelDescription {
 
 /** The model, with first weights. Errors: a reference to nothing, layers that do not fit. */
 export function modelFromConfig(description: ModelDescription): LayersModel {
-  const { trainable = true, inputs, outputs = [], name, seed } = description;
+  const { trainable = true, inputs, outputs = [], name, seed, batchSize } = description;
   const args = { ...(name === undefined ? {} : { name }), ...(seed === undefined ? {} : { seed }) };
   const layers = description.layers.map(layerFromConfig);
   let made: LayersModel;
   if (inputs === undefined) {
+    if (layers.length > 0) layers[0]!.batchSize ??= batchSize;
     made = new Sequential({ ...args, layers });
   } else {
     const given = new Map<string, SymbolicTensor[][]>();
-    for (const port of inputs) given.set(port.name, [[input(port)]]);
+    for (const port of inputs) {
+      const batchShape = [batchSize ?? null, ...port.shape];
+      given.set(port.name, [[input({ name: port.name, batchShape })]]);
+    }
     callAll(description.layers, layers, given);
     made = new LayersModel({
       ...args,

@@ -45,9 +45,16 @@ export class Network {
   }
 
   /** The model as the core reads it. */
-  describe(frozen: boolean): { inputs: object[]; layers: object[]; outputs: unknown[] } {
+  describe(frozen: boolean): {
+    inputs: object[];
+    layers: object[];
+    outputs: unknown[];
+    batchSize?: number;
+  } {
+    const sized = this.inputs.find(({ sourceLayer }) => sourceLayer.batchSize !== undefined);
     const own = this.layers.filter(({ layer }) => layer.getClassName() !== inputClass);
     return {
+      ...(sized === undefined ? {} : { batchSize: sized.sourceLayer.batchSize! }),
       inputs: this.inputs.map(({ sourceLayer, shape }) => ({
         name: this.#names.get(sourceLayer),
         shape: shape.slice(1),

@@ -35,6 +35,7 @@ export class Sequential extends LayersModel {
       inputs: this.inputs,
       outputs: this.outputs,
       describe: (frozen: boolean) => ({
+        ...(layers[0]!.batchSize === undefined ? {} : { batchSize: layers[0]!.batchSize }),
         layers: named.map(({ name, layer }) => layer.describe(name, frozen)),
       }),
     };

@@ -266,9 +266,11 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
   ObjectReader reader(json, path);
   std::string name;
   uint64_t seed = 42;
+  int64_t batch = 0;
   bool trainable = true;
   reader("name", name);
   reader("seed", seed);
+  reader("batchSize", batch);
   if (!path.empty()) reader("trainable", trainable);
   const Json* layers = reader.require("layers");
   const Json* inputs = reader.find("inputs");
@@ -279,11 +281,13 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
                    parse_layers(*layers, reader.path_of("layers"), inputs != nullptr));
   if (inputs == nullptr) {
     nn::Sequential model(std::move(name), seed);
+    model.fix_batch(batch);
     for (const ParsedLayer& layer : parsed) model.add(layer.layer);
     TRY(model.status());
     return ParsedModel{std::move(model), trainable};
   }
   nn::Model model(std::move(name), seed);
+  model.fix_batch(batch);
   Values values;
   TRY(parse_inputs(*inputs, reader.path_of("inputs"), model, values));
   TRY(add_calls(model, parsed, values));
@@ -371,8 +375,9 @@ std::string summary(const nn::Model& model) {
                 ",\"outputs\":", list(model.outputs(), port),
                 ",\"inputShape\":", bracketed(model.input_shape()),
                 ",\"outputShape\":", bracketed(model.output_shape()), ",\"totalParams\":", total,
-                ",\"trainableParams\":", trainable, ",\"layers\":", spelled_layers(model),
-                ",\"weights\":", list(weights, weight), '}');
+                ",\"trainableParams\":", trainable,
+                ",\"stateful\":", model.states().empty() ? "false" : "true",
+                ",\"layers\":", spelled_layers(model), ",\"weights\":", list(weights, weight), '}');
 }
 
 }  // namespace lathe::api

@@ -80,11 +80,6 @@ class LoopGradient {
   // Calls accumulate(operand of the loop, part of its adjoint).
   template <class Accumulate>
   void run(const Accumulate& accumulate) {
-    if (std::ranges::any_of(node_.body->nodes,
-                            [](const Node& each) { return each.kind == Kind::Loop; })) {
-      outer_.error("gradients: a loop inside of a loop has none; detach it");
-      return;
-    }
     differentiate();
     if (!body_.ok()) {
       outer_.error(concat("in the body of a loop: ", body_.message()));
@@ -113,6 +108,10 @@ class LoopGradient {
   };
 
   Tensor body(Value value) { return {&body_, value}; }
+  // A result of a loop of the forward steps, which the gradient of that loop may have asked for.
+  bool is_forward_item(const Node& node) const {
+    return node.kind == Kind::Item && static_cast<size_t>(node.operands[0].id) < size_;
+  }
   bool is_sliced(size_t input) const { return input >= carried_ && input < carried_ + sliced_; }
   bool is_float(Value value) const { return body_.graph()[value].dtype == DType::F32; }
 
@@ -187,7 +186,7 @@ class LoopGradient {
       if (!needed[id]) continue;
       if (node.kind == Kind::Input) {
         if (id < size_) input_port({static_cast<int32_t>(id)}, saved);
-      } else if (id < size_ && !is_cheap(node)) {
+      } else if (is_forward_item(node) || (id < size_ && !is_cheap(node))) {
         saved.push_back({static_cast<int32_t>(id)});
       } else {
         computed_[id] = true;
@@ -203,11 +202,29 @@ class LoopGradient {
         saved.push_back(each.other);
       }
     }
-    const std::vector<Tensor> stacks = outer_.stack_more(loop_, saved);
+    std::vector<Value> places;
+    Graph forward = forward_body(saved, places);
+    const std::vector<Tensor> stacks = outer_.stack_more(loop_, std::move(forward), places);
     for (size_t i = 0; i < saved.size(); ++i) {
       saved_[saved[i]] = stacks[i];
       if (i < ported) sliced_ports_.push_back({saved[i], stacks[i]});
     }
+  }
+
+  // The body whose loops stack what their gradients ask for, and where these values are in it.
+  Graph forward_body(const std::vector<Value>& values, std::vector<Value>& places) const {
+    const Graph& extended = body_.graph();
+    Graph forward = *node_.body;
+    for (size_t id = 0; id < size_; ++id) {
+      if (forward.nodes[id].kind == Kind::Loop) forward.nodes[id] = extended.nodes[id];
+    }
+    for (const Value value : values) {
+      places.push_back(value);
+      if (static_cast<size_t>(value.id) < size_) continue;
+      places.back() = {static_cast<int32_t>(forward.nodes.size())};
+      forward.nodes.push_back(extended[value]);
+    }
+    return forward;
   }
 
   void input_port(Value value, std::vector<Value>& saved) {

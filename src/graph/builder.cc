@@ -228,9 +228,8 @@ Tensor Builder::item(Value loop, int number) {
   return add(std::move(node));
 }
 
-std::vector<Tensor> Builder::stack_more(Value loop, std::span<const Value> values) {
+std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const Value> values) {
   Node& node = graph_.nodes[static_cast<size_t>(loop.id)];
-  Graph body = *node.body;
   std::vector<size_t> numbers;
   for (Value value : values) {
     auto number = static_cast<size_t>(node.repetition.carried);

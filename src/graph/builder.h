@@ -64,8 +64,9 @@ class Builder {
   // and invariants are the operands.
   std::vector<Tensor> loop(std::span<const Tensor> operands, Repetition repetition, bool reverse,
                            Graph body);
-  // The same loop also stacks these values of its body; the stacks.
-  std::vector<Tensor> stack_more(Value loop, std::span<const Value> values);
+  // The same loop with this body, which is its own with more nodes at the end, also stacks these
+  // values of the body; the stacks.
+  std::vector<Tensor> stack_more(Value loop, Graph body, std::span<const Value> values);
   Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
   Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.

@@ -28,7 +28,9 @@ ops::Moments moments_of_rows(Tensor x, Tensor present) {
 class BatchNormalization final : public UnaryLayer {
  public:
   explicit BatchNormalization(BatchNormalizationOptions options)
-      : UnaryLayer(options), options_(std::move(options)) {}
+      : UnaryLayer(options), options_(std::move(options)) {
+    put_last(options_.axis);
+  }
 
   std::string_view class_name() const override { return "BatchNormalization"; }
 

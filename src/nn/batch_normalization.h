@@ -1,4 +1,4 @@
-// The layer BatchNormalization along the last axis: statistics of the batch while it trains,
+// The layer BatchNormalization of channels: statistics of the batch while it trains,
 // moving ones otherwise. Ioffe & Szegedy, "Batch normalization", 2015.
 #pragma once
 
@@ -7,6 +7,7 @@
 namespace lathe::nn {
 
 struct BatchNormalizationOptions {
+  int32_t axis = -1;  // of the channels, in the tensor; the batch is 0
   double momentum = 0.99;
   double epsilon = 1e-3;
   bool center = true;
@@ -19,6 +20,7 @@ struct BatchNormalizationOptions {
   // field("jsonKey", member) for every own member.
   template <class Field>
   void fields(Field&& field) {
+    field("axis", axis);
     field("momentum", momentum);
     field("epsilon", epsilon);
     field("center", center);

@@ -33,10 +33,9 @@ class Convolution : public UnaryLayer {
 
  protected:
   Result<Window> window_on(const Shape& input) const {
-    return window(axes_, "kernelSize",
-                  {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding,
-                   options_.data_format},
-                  input);
+    return window(
+        axes_, "kernelSize",
+        {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding}, input);
   }
 
   Weight kernel(std::string name, const Shape& size, std::initializer_list<int64_t> channels,
@@ -104,7 +103,6 @@ class ConvTranspose final : public Convolution<ConvOptions> {
   // The window of the convolution that leads back, and what it leads back from.
   Result<Window> window_back(const Shape& input) const {
     TRY(check_spatial(axes_, input));
-    TRY(check_data_format(options_.data_format));
     if (!std::ranges::all_of(options_.dilation_rate.values, [](int64_t d) { return d == 1; })) {
       return fail(concat("dilationRate must be 1, got ", bracketed(options_.dilation_rate.values)));
     }

@@ -1,5 +1,6 @@
 #include "nn/layer.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -53,16 +54,51 @@ ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {
           builder.cast(builder.state(kStepCount, graph::DType::F32, {}), graph::DType::I32)};
 }
 
+Tensor Context::kept_state(graph::Builder& builder, std::string_view name, Shape shape) const {
+  return builder.state(concat(kKeptStates, layer_, '/', name), graph::DType::F32, std::move(shape));
+}
+
 Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   if (inputs.size() != 1) return fail(concat("takes one input, got ", inputs.size()));
-  ASSIGN_OR_RETURN(UnaryPlan found, plan(inputs[0]));
+  Shape input = inputs[0];
+  ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
+  if (axis > 0) std::rotate(input.begin() + axis - 1, input.begin() + axis, input.end());
+  ASSIGN_OR_RETURN(UnaryPlan found, plan(input));
+  if (axis > 0 && found.output.size() == input.size()) {
+    std::rotate(found.output.begin() + axis - 1, found.output.end() - 1, found.output.end());
+  }
   return LayerPlan{{std::move(found.output)}, std::move(found.weights)};
 }
 
 std::vector<Tensor> UnaryLayer::build_call(std::span<const Tensor> inputs,
                                            std::span<const Tensor> weights,
                                            Context& context) const {
-  return {inputs[0].valid() ? build(inputs[0], weights, context) : inputs[0]};
+  Tensor x = inputs[0];
+  if (!x.valid()) return {x};
+  const int rank = x.rank();
+  const auto axis = last_axis(static_cast<size_t>(rank - 1));
+  if (!axis || *axis == 0) return {build(x, weights, context)};
+  std::vector<int> there(static_cast<size_t>(rank));
+  std::iota(there.begin(), there.end(), 0);
+  std::vector<int> back = there;
+  std::rotate(there.begin() + *axis, there.begin() + *axis + 1, there.end());
+  std::rotate(back.begin() + *axis, back.end() - 1, back.end());
+  const Tensor y = build(x.builder->permute(x, there), weights, context);
+  return {y.valid() && y.rank() == rank ? y.builder->permute(y, back) : y};
+}
+
+Result<ptrdiff_t> UnaryLayer::last_axis(size_t rank) const {
+  const auto axes = static_cast<ptrdiff_t>(rank);
+  ptrdiff_t axis = last_axis_ < 0 ? last_axis_ + axes + 1 : last_axis_;
+  if (same_name(data_format_, "channelsFirst")) {
+    axis = std::min<ptrdiff_t>(1, axes);
+  } else if (!data_format_.empty() && !same_name(data_format_, "channelsLast")) {
+    return fail(concat("dataFormat must be \"channelsFirst\" or \"channelsLast\", got \"",
+                       data_format_.substr(0, 60), '"'));
+  }
+  if (axis >= std::min<ptrdiff_t>(1, axes) && axis <= axes) return axis == axes ? 0 : axis;
+  return fail(
+      concat("axis must be 1 to ", axes, ", or -1 to ", -axes, " from the end, got ", last_axis_));
 }
 
 }  // namespace lathe::nn

@@ -62,10 +62,20 @@ struct Weight {
   bool trainable = true;
 };
 
+// The names of kept states start with it: "states/LAYER/NAME".
+inline constexpr std::string_view kKeptStates = "states/";
+
+// What a layer keeps from one batch to the next, for every row of the batch. Starts at zero.
+struct KeptState {
+  std::string name;  // within the layer
+  Shape shape;       // of one row
+};
+
 // Of one call with given inputs; shapes are those of one example.
 struct LayerPlan {
   std::vector<Shape> outputs;
   std::vector<Weight> weights;
+  std::vector<KeptState> states = {};
 };
 
 // What all calls of one entry point share while its graph is built.
@@ -115,6 +125,8 @@ class Context {
     return at == trace_.updates.end() ? state : at->second;
   }
   void update(Tensor state, Tensor value) { trace_.updates[state.value] = value; }
+  // One of the plan's states; `shape` has the batch.
+  Tensor kept_state(graph::Builder& builder, std::string_view name, Shape shape) const;
 
   // What a model needs to call the layers in it: the context of one, and the result of its last
   // step.
@@ -186,7 +198,8 @@ struct UnaryPlan {
   std::vector<Weight> weights = {};
 };
 
-// A layer of one input and one output.
+// A layer of one input and one output. Where its options have a data_format that is
+// "channelsFirst", plan and build see the channels last all the same.
 class UnaryLayer : public Layer {
  public:
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const final;
@@ -198,7 +211,20 @@ class UnaryLayer : public Layer {
   virtual Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const = 0;
 
  protected:
-  using Layer::Layer;
+  template <class Options>
+  explicit UnaryLayer(const Options& options, Choice activation = "linear")
+      : Layer(options, std::move(activation)) {
+    if constexpr (requires { options.data_format; }) data_format_ = options.data_format;
+  }
+  // The axis of the tensor that plan and build see last; those below zero count from the end.
+  void put_last(int32_t axis) { last_axis_ = axis; }
+
+ private:
+  // Of the tensor, for examples of this rank; 0 where it is the last already.
+  Result<ptrdiff_t> last_axis(size_t rank) const;
+
+  std::string data_format_;
+  int32_t last_axis_ = -1;
 };
 
 // x of any shape -> the same shape; softmax works along the last axis.

@@ -133,9 +133,8 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
   const auto known = std::ranges::find(layers_, name, &PlacedLayer::name);
   Call call{static_cast<size_t>(known - layers_.begin()), inputs, {}};
   if (known == layers_.end()) {
-    ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, std::move(plan.weights)));
+    ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, plan));
     placed.inputs = std::move(shapes);
-    placed.outputs = plan.outputs;
     layers_.push_back(std::move(placed));
   } else if (!std::ranges::equal(known->weights, plan.weights, {}, &Weight::shape,
                                  &Weight::shape)) {
@@ -150,9 +149,14 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
   return calls_.size() - 1;
 }
 
-Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
-                                 std::vector<Weight> weights) {
-  PlacedLayer placed{layer, name, {}, {}, {}, std::move(weights)};
+Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name, LayerPlan plan) {
+  PlacedLayer placed{layer,
+                     name,
+                     {},
+                     {},
+                     std::move(plan.outputs),
+                     std::move(plan.weights),
+                     std::move(plan.states)};
   ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
   if (const Choice& rule = layer->activity_regularizer(); !rule.empty()) {
     TRY(find_regularizer(rule));
@@ -250,6 +254,16 @@ std::vector<Variable> Model::weights() const {
   return all;
 }
 
+std::vector<KeptState> Model::states() const {
+  std::vector<KeptState> all;
+  for (const PlacedLayer& layer : layers_) {
+    for (const KeptState& state : layer.states) {
+      all.push_back({concat(layer.name, '/', state.name), state.shape});
+    }
+  }
+  return all;
+}
+
 const Chosen<ActivationKind>* Model::last_activation(size_t output) const {
   const Value& from = values_[outputs_[output].value.id];
   if (from.call < 0) return nullptr;
@@ -316,7 +330,7 @@ void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& r
 
 Status Model::check_name(std::string_view what, const std::string& name) const {
   if (!is_name(name)) return fail(bad_name(what, name));
-  for (const std::string_view reserved : {"optimizer", "random"}) {
+  for (const std::string_view reserved : {"optimizer", "random", "states"}) {
     if (name == reserved) return fail(concat(what, " name \"", name, "\" is reserved"));
   }
   if (!is_taken(name)) return {};

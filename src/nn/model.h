@@ -25,6 +25,7 @@ struct PlacedLayer {
   Chosen<ActivationKind> activation;
   std::vector<Shape> inputs, outputs;
   std::vector<Weight> weights;  // names "LAYER/WEIGHT"
+  std::vector<KeptState> states;
 
   int64_t parameter_count() const;
 };
@@ -59,6 +60,13 @@ class Model {
   // Without a name it has that of the layer or input that gives the value.
   Model& output(ModelValue value, std::string name = {});
 
+  // Rows of every batch, which layers that keep states between batches must know; 0: any.
+  Model& fix_batch(int64_t rows) {
+    batch_ = rows;
+    return *this;
+  }
+  int64_t batch() const { return batch_; }
+
   // An error if a call failed, or there is no input or output.
   Status status() const;
 
@@ -80,6 +88,8 @@ class Model {
 
   // All weights in the order of the layers.
   std::vector<Variable> weights() const;
+  // What the layers keep between batches; names "LAYER/STATE".
+  std::vector<KeptState> states() const;
   // The activation that an output ends with, nested models looked into; null if it is an input.
   const Chosen<ActivationKind>* last_activation(size_t output) const;
   // The graph: one tensor for every output. `weights` as weights() lists them; masks as in Context.
@@ -109,8 +119,7 @@ class Model {
   // The index of the new call.
   Result<size_t> add_call(const LayerPtr& layer, const std::string& name,
                           const std::vector<ModelValue>& inputs);
-  static Result<PlacedLayer> place(const LayerPtr& layer, const std::string& name,
-                                   std::vector<Weight> weights);
+  static Result<PlacedLayer> place(const LayerPtr& layer, const std::string& name, LayerPlan plan);
   // An error of the builder and tensors that are not valid where a layer did not keep to its plan.
   void check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const;
   Status check_name(std::string_view what, const std::string& name) const;
@@ -118,6 +127,7 @@ class Model {
 
   std::string name_;
   uint64_t seed_;
+  int64_t batch_ = 0;
   std::vector<Port> inputs_, outputs_;
   std::vector<PlacedLayer> layers_;
   std::vector<Call> calls_;

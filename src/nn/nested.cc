@@ -38,6 +38,7 @@ class NestedModel final : public Layer {
     for (const PlacedLayer& layer : model_.layers()) {
       plan.weights.insert(plan.weights.end(), layer.weights.begin(), layer.weights.end());
     }
+    plan.states = model_.states();
     return plan;
   }
 

@@ -9,9 +9,10 @@
 namespace lathe::nn {
 namespace {
 
-Status check_rate(double rate) {
-  if (rate >= 0 && rate < 1) return {};
-  return fail(concat("rate must be a number from 0 to below 1, got ", rate));
+// 1 with probability 1 - rate, else 0.
+Tensor kept(graph::Builder& builder, Context& context, const Seed& seed, Shape shape, double rate) {
+  const Tensor chance = ops::uniform_numbers(context.random_key(builder, seed), std::move(shape));
+  return builder.cast(chance >= builder.scalar(static_cast<float>(rate)), graph::DType::F32);
 }
 
 // An input of shape [batch, …] -> [batch, …] of the decisions.
@@ -58,12 +59,6 @@ class Noise : public UnaryLayer {
   ops::RandomKey key(Tensor x, Context& context) const {
     return context.random_key(*x.builder, options_.seed);
   }
-  // 1 with probability 1 - rate, else 0; broadcasts to the shape of x.
-  Tensor kept(Tensor x, Context& context, const Shape& shape, double rate) const {
-    graph::Builder& builder = *x.builder;
-    const Tensor chance = ops::uniform_numbers(key(x, context), shape);
-    return builder.cast(chance >= builder.scalar(static_cast<float>(rate)), graph::DType::F32);
-  }
 
   Options options_;
 };
@@ -75,14 +70,13 @@ class Dropout final : public Noise<DropoutOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate(options_.rate));
+    TRY(check_rate("rate", options_.rate));
     return check_noise_shape(options_.noise_shape, input);
   }
   Tensor disturbed(Tensor x, Context& context) const override {
     if (options_.rate == 0) return x;
     const Shape shape = noise_shape_of(options_.noise_shape, x.shape());
-    const auto scale = static_cast<float>(1 / (1 - options_.rate));
-    return x * (kept(x, context, shape, options_.rate) * scale);
+    return x * dropout_mask(*x.builder, context, options_.seed, shape, options_.rate);
   }
 };
 
@@ -93,15 +87,14 @@ class SpatialDropout1D final : public Noise<SpatialDropout1DOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate(options_.rate));
+    TRY(check_rate("rate", options_.rate));
     if (input.size() == 2) return {};
     return fail(concat("wants examples [steps,channels], got ", bracketed(input)));
   }
   Tensor disturbed(Tensor x, Context& context) const override {
     if (options_.rate == 0) return x;
     const Shape shape = {x.shape()[0], 1, x.shape()[2]};
-    const auto scale = static_cast<float>(1 / (1 - options_.rate));
-    return x * (kept(x, context, shape, options_.rate) * scale);
+    return x * dropout_mask(*x.builder, context, options_.seed, shape, options_.rate);
   }
 };
 
@@ -127,7 +120,7 @@ class GaussianDropout final : public Noise<GaussianDropoutOptions> {
   std::string_view class_name() const override { return "GaussianDropout"; }
 
  protected:
-  Status check(const Shape&) const override { return check_rate(options_.rate); }
+  Status check(const Shape&) const override { return check_rate("rate", options_.rate); }
   Tensor disturbed(Tensor x, Context& context) const override {
     if (options_.rate == 0) return x;
     const auto deviation = static_cast<float>(std::sqrt(options_.rate / (1 - options_.rate)));
@@ -142,7 +135,7 @@ class AlphaDropout final : public Noise<AlphaDropoutOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate(options_.rate));
+    TRY(check_rate("rate", options_.rate));
     return check_noise_shape(options_.noise_shape, input);
   }
   Tensor disturbed(Tensor x, Context& context) const override {
@@ -150,13 +143,24 @@ class AlphaDropout final : public Noise<AlphaDropoutOptions> {
     constexpr double kLimit = -double{ops::kSeluAlpha} * ops::kSeluScale;
     const double rate = options_.rate;
     const double scale = 1 / std::sqrt((1 - rate) * (1 + rate * kLimit * kLimit));
-    const Tensor keeps = kept(x, context, noise_shape_of(options_.noise_shape, x.shape()), rate);
+    const Tensor keeps = kept(*x.builder, context, options_.seed,
+                              noise_shape_of(options_.noise_shape, x.shape()), rate);
     const Tensor mixed = x * keeps + (1.0f - keeps) * static_cast<float>(kLimit);
     return mixed * static_cast<float>(scale) - static_cast<float>(scale * kLimit * rate);
   }
 };
 
 }  // namespace
+
+Status check_rate(std::string_view name, double rate) {
+  if (rate >= 0 && rate < 1) return {};
+  return fail(concat(name, " must be a number from 0 to below 1, got ", rate));
+}
+
+Tensor dropout_mask(graph::Builder& builder, Context& context, const Seed& seed, Shape shape,
+                    double rate) {
+  return kept(builder, context, seed, std::move(shape), rate) * static_cast<float>(1 / (1 - rate));
+}
 
 LayerPtr dropout(DropoutOptions options) { return std::make_shared<Dropout>(std::move(options)); }
 LayerPtr spatial_dropout1d(SpatialDropout1DOptions options) {

@@ -7,6 +7,12 @@
 
 namespace lathe::nn {
 
+// An error unless it is from 0 to below 1.
+Status check_rate(std::string_view name, double rate);
+// 0 with probability `rate`, else 1 / (1 - rate).
+Tensor dropout_mask(graph::Builder& builder, Context& context, const Seed& seed, Shape shape,
+                    double rate);
+
 struct DropoutOptions {
   double rate = 0;
   Sizes noise_shape = {};  // with the batch; -1: as the input, 1: one decision for the whole axis

@@ -35,7 +35,6 @@ class UpSampling2D final : public UnaryLayer {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_picture(input));
-    TRY(check_data_format(options_.data_format));
     TRY(check_interpolation(options_.interpolation));
     ASSIGN_OR_RETURN(const Shape factors, one_per_axis(2, "size", options_.size));
     return UnaryPlan{{factors[0] * input[0], factors[1] * input[1], input[2]}, {}};

@@ -34,8 +34,7 @@ class Pooling final : public UnaryLayer {
 
  private:
   Result<Window> window_on(const Shape& input) const {
-    return window(axes_, "poolSize",
-                  {options_.pool_size, options_.strides, 1, options_.padding, options_.data_format},
+    return window(axes_, "poolSize", {options_.pool_size, options_.strides, 1, options_.padding},
                   input);
   }
 
@@ -48,18 +47,13 @@ class Pooling final : public UnaryLayer {
 class GlobalPooling final : public UnaryLayer {
  public:
   GlobalPooling(std::string_view class_name, size_t axes, GlobalPool pool,
-                GlobalPoolingOptions options)
-      : UnaryLayer(options),
-        class_name_(class_name),
-        axes_(axes),
-        pool_(pool),
-        data_format_(std::move(options.data_format)) {}
+                const GlobalPoolingOptions& options)
+      : UnaryLayer(options), class_name_(class_name), axes_(axes), pool_(pool) {}
 
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_spatial(axes_, input));
-    TRY(check_data_format(data_format_));
     return UnaryPlan{{input.back()}, {}};
   }
 
@@ -69,7 +63,6 @@ class GlobalPooling final : public UnaryLayer {
   std::string_view class_name_;
   size_t axes_;
   GlobalPool pool_;
-  std::string data_format_;
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "nn/recurrent.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "base/check.h"
@@ -10,14 +11,6 @@
 
 namespace lathe::nn {
 namespace {
-
-// Exchanges the first two axes: of batch and time.
-Tensor exchanged(Tensor x) {
-  std::vector<int> order(static_cast<size_t>(x.rank()));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[0], order[1]);
-  return x.builder->permute(x, order);
-}
 
 Shape joined(std::initializer_list<int64_t> first, std::span<const int64_t> rest) {
   Shape shape(first);
@@ -41,6 +34,13 @@ std::vector<Tensor> kept(Tensor mask, const std::vector<Tensor>& next,
 
 }  // namespace
 
+Tensor exchange_axes(Tensor x) {
+  std::vector<int> order(static_cast<size_t>(x.rank()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[0], order[1]);
+  return x.builder->permute(x, order);
+}
+
 Result<LayerPlan> RecurrentLayer::plan_call(std::span<const Shape> inputs) const {
   if (cell_ == nullptr || cell_->cell() == nullptr) return fail("cell must be a recurrent cell");
   if (inputs[0].size() < 2) {
@@ -61,22 +61,26 @@ Result<LayerPlan> RecurrentLayer::plan_call(std::span<const Shape> inputs) const
   }
   ASSIGN_OR_RETURN(plan.weights, step().weights(input));
   for (Weight& weight : plan.weights) weight.trainable = weight.trainable && cell_->trainable();
+  for (size_t k = 0; sequence_.stateful && k < states.size(); ++k) {
+    plan.states.push_back({concat(k), states[k]});
+  }
   return plan;
 }
 
 std::vector<Tensor> RecurrentLayer::build_call(std::span<const Tensor> inputs,
                                                std::span<const Tensor> weights,
                                                Context& context) const {
-  const Tensor mask = context.masks.empty() ? Tensor{} : context.masks[0];
-  std::vector<Tensor> outputs = run(inputs, weights, mask, sequence_.go_backwards);
+  std::vector<Tensor> outputs = run(inputs, weights, sequence_.go_backwards, "", context);
   context.output_masks.assign(outputs.size(), Tensor{});
-  if (sequence_.return_sequences) context.output_masks[0] = mask;
+  if (sequence_.return_sequences && !context.masks.empty()) {
+    context.output_masks[0] = context.masks[0];
+  }
   return outputs;
 }
 
 std::vector<Tensor> RecurrentLayer::run(std::span<const Tensor> inputs,
-                                        std::span<const Tensor> weights, Tensor mask,
-                                        bool backwards) const {
+                                        std::span<const Tensor> weights, bool backwards,
+                                        std::string_view place, Context& context) const {
   const Tensor x = inputs[0];
   graph::Builder& builder = *x.builder;
   const Shape shape = x.shape();
@@ -86,34 +90,53 @@ std::vector<Tensor> RecurrentLayer::run(std::span<const Tensor> inputs,
   }
   const int64_t batch = shape[0], steps = shape[1];
   const Shape input(shape.begin() + 2, shape.end());
-  const Tensor rows = builder.reshape(exchanged(x), joined({steps * batch}, input));
+  const std::vector<Tensor> masks = step().masks(builder, joined({batch}, input), context);
+  const Tensor dropped =
+      masks[0].builder == nullptr ? x : x * builder.reshape(masks[0], joined({batch, 1}, input));
+  const Tensor rows = builder.reshape(exchange_axes(dropped), joined({steps * batch}, input));
   Tensor projected = step().project(rows, weights);
   const Shape wide = projected.shape();
   projected = builder.reshape(projected, joined({steps, batch}, std::span(wide).subspan(1)));
 
-  std::vector<Tensor> initial(inputs.begin() + 1, inputs.end());
-  if (initial.empty()) {
-    const auto states = step().state_shapes(input);
-    CHECK(states);
-    for (const Shape& state : *states) {
-      initial.push_back(builder.full(joined({batch}, state), scalar::Number::of(0.0f)));
+  std::vector<Tensor> initial(inputs.begin() + 1, inputs.end()), kept_states;
+  const auto states = step().state_shapes(input);
+  CHECK(states);
+  for (size_t k = 0; k < count; ++k) {
+    const Shape rows_of_state = joined({batch}, (*states)[k]);
+    if (sequence_.stateful) {
+      kept_states.push_back(context.kept_state(builder, concat(place, k), rows_of_state));
     }
+    if (initial.size() > k) continue;
+    initial.push_back(sequence_.stateful ? context.current(kept_states[k])
+                                         : builder.full(rows_of_state, scalar::Number::of(0.0f)));
   }
   std::vector<Tensor> xs = {projected};
-  if (mask.builder != nullptr) xs.push_back(exchanged(mask));
-  const ops::ScanResult result = ops::scan(
-      builder, {steps, backwards}, initial, xs, step().shared(weights),
-      [&](const ops::ScanStep& each) -> ops::ScanResult {
-        std::vector<Tensor> next = step().step(each.slices[0], each.carried, each.invariants);
-        if (each.slices.size() > 1) next = kept(each.slices[1], next, each.carried);
-        return {next, {next[0]}};
-      });
+  const Tensor mask = context.masks.empty() ? Tensor{} : context.masks[0];
+  if (mask.builder != nullptr) xs.push_back(exchange_axes(mask));
+  std::vector<Tensor> invariants = step().shared(weights);
+  const size_t shared = invariants.size();
+  std::ranges::copy_if(masks.begin() + 1, masks.end(), std::back_inserter(invariants),
+                       [](const Tensor& each) { return each.builder != nullptr; });
+  const ops::ScanResult result =
+      ops::scan(builder, {steps, backwards}, initial, xs, invariants,
+                [&](const ops::ScanStep& each) -> ops::ScanResult {
+                  std::vector<Tensor> own = masks;
+                  auto given = each.invariants.begin() + static_cast<std::ptrdiff_t>(shared);
+                  for (size_t k = 1; k < own.size(); ++k) {
+                    if (own[k].builder != nullptr) own[k] = *given++;
+                  }
+                  std::vector<Tensor> next = step().step(
+                      each.slices[0], each.carried, std::span(each.invariants).first(shared), own);
+                  if (each.slices.size() > 1) next = kept(each.slices[1], next, each.carried);
+                  return {next, {next[0]}};
+                });
   if (!builder.ok()) {
     return std::vector<Tensor>(1 + (sequence_.return_state ? count : 0), Tensor{&builder, {}});
   }
+  for (size_t k = 0; k < kept_states.size(); ++k) context.update(kept_states[k], result.carried[k]);
   std::vector<Tensor> outputs = {result.carried[0]};
   if (sequence_.return_sequences) {
-    outputs[0] = exchanged(result.stacked[0]);
+    outputs[0] = exchange_axes(result.stacked[0]);
     if (backwards) outputs[0] = ops::reverse(outputs[0], std::vector<int>{1});
   }
   if (sequence_.return_state) {

@@ -12,6 +12,8 @@ struct SequenceOptions {
   bool return_sequences = false;
   bool return_state = false;
   bool go_backwards = false;  // the last step first; sequences come in the order of the steps taken
+  bool stateful = false;      // every call goes on with the states of the last; see LayerPlan
+  bool unroll = false;        // changes nothing here: the steps are a loop
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -19,6 +21,8 @@ struct SequenceOptions {
     field("returnSequences", return_sequences);
     field("returnState", return_state);
     field("goBackwards", go_backwards);
+    field("stateful", stateful);
+    field("unroll", unroll);
   }
 };
 
@@ -62,15 +66,19 @@ class RecurrentLayer final : public Layer {
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override;
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const override;
-  // The same with the steps in the other order, if `backwards`.
+  // The same with the steps in the other order, if `backwards`. The names of kept states start with
+  // `place`.
   std::vector<Tensor> run(std::span<const Tensor> inputs, std::span<const Tensor> weights,
-                          Tensor mask, bool backwards) const;
+                          bool backwards, std::string_view place, Context& context) const;
 
  private:
   std::string_view class_name_;
   LayerPtr cell_;
   SequenceOptions sequence_;
 };
+
+// Exchanges the first two axes: of batch and time.
+Tensor exchange_axes(Tensor x);
 
 LayerPtr simple_rnn(SimpleRNNOptions options);
 LayerPtr lstm(LSTMOptions options);

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "nn/noise.h"
 #include "ops/conv.h"
 #include "ops/movement.h"
 
@@ -22,12 +23,33 @@ Result<LayerPlan> RecurrentCell::plan_call(std::span<const Shape> inputs) const 
 }
 
 std::vector<Tensor> RecurrentCell::build_call(std::span<const Tensor> inputs,
-                                              std::span<const Tensor> weights, Context&) const {
+                                              std::span<const Tensor> weights,
+                                              Context& context) const {
+  const Tensor x = inputs[0];
+  const std::vector<Tensor> drops = masks(*x.builder, x.shape(), context);
   std::vector<Tensor> outputs =
-      step(project(inputs[0], weights), inputs.subspan(1), shared(weights));
+      step(project(masked(x, drops[0]), weights), inputs.subspan(1), shared(weights), drops);
   outputs.insert(outputs.begin(), outputs[0]);
   return outputs;
 }
+
+std::vector<Tensor> RecurrentCell::masks(graph::Builder& builder, const Shape& input,
+                                         Context& context) const {
+  const auto states = state_shapes(Shape(input.begin() + 1, input.end()));
+  std::vector<Tensor> masks(2);
+  if (!context.trains() || !states) return masks;
+  Shape state = (*states)[0];
+  state.insert(state.begin(), input[0]);
+  if (const double rate = rates_.dropout; rate > 0) {
+    masks[0] = dropout_mask(builder, context, {}, input, rate);
+  }
+  if (const double rate = rates_.recurrent_dropout; rate > 0) {
+    masks[1] = dropout_mask(builder, context, {}, std::move(state), rate);
+  }
+  return masks;
+}
+
+Tensor masked(Tensor x, Tensor mask) { return mask.builder == nullptr ? x : x * mask; }
 
 namespace {
 
@@ -50,9 +72,10 @@ Tensor activated(const Choice& choice, Tensor x) {
   return apply_activation(*found, x);
 }
 
-Status check_activations(std::initializer_list<Choice> choices) {
-  for (const Choice& choice : choices) TRY(find_activation(choice));
-  return {};
+Status check(std::initializer_list<Choice> activations, const DropoutRates& rates) {
+  for (const Choice& choice : activations) TRY(find_activation(choice));
+  TRY(check_rate("dropout", rates.dropout));
+  return check_rate("recurrentDropout", rates.recurrent_dropout);
 }
 
 Status check_units(std::string_view what, int64_t units) {
@@ -103,12 +126,12 @@ std::vector<Tensor> lstm_states(Tensor z, Tensor c, const Choice& activation,
 class SimpleRNNCell final : public RecurrentCell {
  public:
   explicit SimpleRNNCell(SimpleRNNCellOptions options)
-      : RecurrentCell(options), options_(std::move(options)) {}
+      : RecurrentCell(options, options.rates), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "SimpleRNNCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check_activations({options_.activation}));
+    TRY(check({options_.activation}, options_.rates));
     return vector_states(input, options_.units, 1);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
@@ -125,9 +148,10 @@ class SimpleRNNCell final : public RecurrentCell {
   size_t shared_count() const override { return 1; }
   size_t state_count() const override { return 1; }
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                           std::span<const Tensor> shared) const override {
-    return {activated(options_.activation,
-                      projected + projected.builder->matmul(states[0], shared[0]))};
+                           std::span<const Tensor> shared,
+                           std::span<const Tensor> masks) const override {
+    const Tensor h = masked(states[0], masks[1]);
+    return {activated(options_.activation, projected + h.builder->matmul(h, shared[0]))};
   }
 
  private:
@@ -137,12 +161,12 @@ class SimpleRNNCell final : public RecurrentCell {
 class LSTMCell final : public RecurrentCell {
  public:
   explicit LSTMCell(LSTMCellOptions options)
-      : RecurrentCell(options), options_(std::move(options)) {}
+      : RecurrentCell(options, options.rates), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "LSTMCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     return vector_states(input, options_.units, 2);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
@@ -163,9 +187,11 @@ class LSTMCell final : public RecurrentCell {
   size_t shared_count() const override { return 1; }
   size_t state_count() const override { return 2; }
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                           std::span<const Tensor> shared) const override {
-    return lstm_states(projected + projected.builder->matmul(states[0], shared[0]), states[1],
-                       options_.activation, options_.recurrent_activation);
+                           std::span<const Tensor> shared,
+                           std::span<const Tensor> masks) const override {
+    const Tensor h = masked(states[0], masks[1]);
+    return lstm_states(projected + h.builder->matmul(h, shared[0]), states[1], options_.activation,
+                       options_.recurrent_activation);
   }
 
  private:
@@ -174,12 +200,13 @@ class LSTMCell final : public RecurrentCell {
 
 class GRUCell final : public RecurrentCell {
  public:
-  explicit GRUCell(GRUCellOptions options) : RecurrentCell(options), options_(std::move(options)) {}
+  explicit GRUCell(GRUCellOptions options)
+      : RecurrentCell(options, options.rates), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "GRUCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     return vector_states(input, options_.units, 1);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
@@ -204,8 +231,10 @@ class GRUCell final : public RecurrentCell {
   }
   size_t state_count() const override { return 1; }
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                           std::span<const Tensor> shared) const override {
-    const Tensor h = states[0], x_h = part(projected, 2, 3);
+                           std::span<const Tensor> shared,
+                           std::span<const Tensor> masks) const override {
+    // TensorFlow.js drops of the state where it is kept, too.
+    const Tensor h = masked(states[0], masks[1]), x_h = part(projected, 2, 3);
     Tensor inner = projected.builder->matmul(h, shared[0]);
     if (has_recurrent_bias()) inner = inner + shared[1];
     const int64_t parts = options_.reset_after ? 3 : 2;
@@ -228,13 +257,17 @@ class GRUCell final : public RecurrentCell {
 class ConvLSTM2DCell final : public RecurrentCell {
  public:
   explicit ConvLSTM2DCell(ConvLSTM2DCellOptions options)
-      : RecurrentCell(options), options_(std::move(options)) {}
+      : RecurrentCell(options, options.rates), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "ConvLSTM2DCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check_activations({options_.activation, options_.recurrent_activation}));
+    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     TRY(check_units("filters", options_.filters));
+    if (!same_name(options_.data_format, "channelsLast")) {
+      return fail(concat("dataFormat must be \"channelsLast\", got \"",
+                         options_.data_format.substr(0, 60), "\"; put a Permute layer before"));
+    }
     ASSIGN_OR_RETURN(const Window found, window_over(input));
     return std::vector<Shape>(2, Shape{found.out[0], found.out[1], options_.filters});
   }
@@ -262,19 +295,20 @@ class ConvLSTM2DCell final : public RecurrentCell {
   size_t shared_count() const override { return 1; }
   size_t state_count() const override { return 2; }
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                           std::span<const Tensor> shared) const override {
+                           std::span<const Tensor> shared,
+                           std::span<const Tensor> masks) const override {
     ops::ConvOptions same;
     same.window.padding = ops::Padding::Same;
-    return lstm_states(projected + ops::conv(states[0], shared[0], same), states[1],
-                       options_.activation, options_.recurrent_activation);
+    const Tensor h = masked(states[0], masks[1]);
+    return lstm_states(projected + ops::conv(h, shared[0], same), states[1], options_.activation,
+                       options_.recurrent_activation);
   }
 
  private:
   Result<Window> window_over(const Shape& input) const {
-    return window(2, "kernelSize",
-                  {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding,
-                   options_.data_format},
-                  input);
+    return window(
+        2, "kernelSize",
+        {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding}, input);
   }
 
   ConvLSTM2DCellOptions options_;
@@ -348,21 +382,41 @@ class StackedRNNCells final : public RecurrentCell {
     for (const LayerPtr& cell : cells_) count += cell->cell()->state_count();
     return count;
   }
+  size_t mask_count() const override {
+    size_t count = 0;
+    for (const LayerPtr& cell : cells_) count += cell->cell()->mask_count();
+    return count;
+  }
+
+  std::vector<Tensor> masks(graph::Builder& builder, const Shape& input,
+                            Context& context) const override {
+    std::vector<Tensor> all;
+    Shape shape = input;
+    for (const LayerPtr& cell : cells_) {
+      const std::vector<Tensor> own = cell->cell()->masks(builder, shape, context);
+      all.insert(all.end(), own.begin(), own.end());
+      const auto states = cell->cell()->state_shapes(Shape(shape.begin() + 1, shape.end()));
+      if (states) std::copy((*states)[0].begin(), (*states)[0].end(), shape.begin() + 1);
+    }
+    return all;
+  }
 
   std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                           std::span<const Tensor> shared) const override {
+                           std::span<const Tensor> shared,
+                           std::span<const Tensor> masks) const override {
     std::vector<Tensor> all;
     Tensor x = projected;
     size_t end = states.size();
     for (size_t i = 0; i < cells_.size(); ++i) {
       const RecurrentCell& cell = *cells_[i]->cell();
       if (i > 0) {
-        x = cell.project(x, shared.first(cell.weight_count()));
+        x = cell.project(masked(x, masks[0]), shared.first(cell.weight_count()));
         shared = shared.subspan(cell.weight_count());
       }
       const size_t begin = end - cell.state_count();
-      const std::vector<Tensor> next =
-          cell.step(x, states.subspan(begin, end - begin), shared.first(cell.shared_count()));
+      const std::vector<Tensor> next = cell.step(x, states.subspan(begin, end - begin),
+                                                 shared.first(cell.shared_count()), masks);
+      masks = masks.subspan(cell.mask_count());
       shared = shared.subspan(cell.shared_count());
       all.insert(all.begin(), next.begin(), next.end());
       x = next[0];

@@ -7,6 +7,19 @@
 
 namespace lathe::nn {
 
+// Shares of the input and of the first state that are dropped while the model trains, the same in
+// all steps of a sequence.
+struct DropoutRates {
+  double dropout = 0, recurrent_dropout = 0;
+
+  // field("jsonKey", member) for every own member.
+  template <class Field>
+  void fields(Field&& field) {
+    field("dropout", dropout);
+    field("recurrentDropout", recurrent_dropout);
+  }
+};
+
 class RecurrentCell : public Layer {
  public:
   // Of one example; the first is that of the output.
@@ -19,9 +32,16 @@ class RecurrentCell : public Layer {
   virtual size_t weight_count() const = 0;
   virtual size_t shared_count() const = 0;
   virtual size_t state_count() const = 0;
-  // The rest: the new states, the first of which is the output.
+  virtual size_t mask_count() const { return 2; }
+  // The rest: the new states, the first of which is the output. `masks` as masks() gives them.
   virtual std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
-                                   std::span<const Tensor> shared) const = 0;
+                                   std::span<const Tensor> shared,
+                                   std::span<const Tensor> masks) const = 0;
+  // What the input and the first state are to be multiplied by in every step; a tensor without
+  // builder where there is nothing to do. `input` has a batch. Two for each cell that this one is
+  // made of.
+  virtual std::vector<Tensor> masks(graph::Builder& builder, const Shape& input,
+                                    Context& context) const;
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const final;
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
@@ -29,8 +49,16 @@ class RecurrentCell : public Layer {
   const RecurrentCell* cell() const final { return this; }
 
  protected:
-  using Layer::Layer;
+  template <class Options>
+  explicit RecurrentCell(const Options& options, DropoutRates rates = {})
+      : Layer(options), rates_(rates) {}
+
+ private:
+  DropoutRates rates_;
 };
+
+// x * mask, if there is one.
+Tensor masked(Tensor x, Tensor mask);
 
 // Weights kernel [input, units], recurrent_kernel [units, units], bias [units].
 struct SimpleRNNCellOptions {
@@ -38,6 +66,7 @@ struct SimpleRNNCellOptions {
   Choice activation = "tanh";
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
+  DropoutRates rates = {};
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
@@ -49,6 +78,7 @@ struct SimpleRNNCellOptions {
     field("kernel", kernel);
     field("recurrent", recurrent);
     field("bias", bias);
+    rates.fields(field);
   }
 };
 
@@ -60,6 +90,7 @@ struct LSTMCellOptions {
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
+  DropoutRates rates = {};
   bool unit_forget_bias = false;  // the bias of the gate f starts at one
   LAYER_OPTIONS;
 
@@ -72,6 +103,7 @@ struct LSTMCellOptions {
     field("kernel", kernel);
     field("recurrent", recurrent);
     field("bias", bias);
+    rates.fields(field);
     field("unitForgetBias", unit_forget_bias);
   }
 };
@@ -83,6 +115,7 @@ struct GRUCellOptions {
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
+  DropoutRates rates = {};
   bool reset_after = false;  // r multiplies the product, not what goes into it; bias [2, 3 units]
   LAYER_OPTIONS;
 
@@ -95,6 +128,7 @@ struct GRUCellOptions {
     field("kernel", kernel);
     field("recurrent", recurrent);
     field("bias", bias);
+    rates.fields(field);
     field("resetAfter", reset_after);
   }
 };
@@ -112,6 +146,7 @@ struct ConvLSTM2DCellOptions {
   Choice recurrent_activation = "hardSigmoid";
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
+  DropoutRates rates = {};
   bool unit_forget_bias = false;
   LAYER_OPTIONS;
 
@@ -129,6 +164,7 @@ struct ConvLSTM2DCellOptions {
     field("kernel", kernel);
     field("recurrent", recurrent);
     field("bias", bias);
+    rates.fields(field);
     field("unitForgetBias", unit_forget_bias);
   }
 };

@@ -118,19 +118,17 @@ class RepeatVector final : public UnaryLayer {
 class Frame2D final : public UnaryLayer {
  public:
   Frame2D(std::string_view class_name, std::string_view option, bool crops, Sizes sizes,
-          std::string data_format, const auto& options)
+          const auto& options)
       : UnaryLayer(options),
         class_name_(class_name),
         option_(option),
         crops_(crops),
-        sizes_(std::move(sizes)),
-        data_format_(std::move(data_format)) {}
+        sizes_(std::move(sizes)) {}
 
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     TRY(check_picture(input));
-    TRY(check_data_format(data_format_));
     const auto& values = sizes_.values;
     const bool sound =
         (values.size() == 1 || values.size() == 2 || values.size() == 4) &&
@@ -175,7 +173,6 @@ class Frame2D final : public UnaryLayer {
   std::string_view class_name_, option_;
   bool crops_;
   Sizes sizes_;
-  std::string data_format_;
 };
 
 }  // namespace
@@ -191,13 +188,11 @@ LayerPtr repeat_vector(RepeatVectorOptions options) {
 }
 
 LayerPtr zero_padding2d(ZeroPadding2DOptions options) {
-  return std::make_shared<Frame2D>("ZeroPadding2D", "padding", false, options.padding,
-                                   options.data_format, options);
+  return std::make_shared<Frame2D>("ZeroPadding2D", "padding", false, options.padding, options);
 }
 
 LayerPtr cropping2d(Cropping2DOptions options) {
-  return std::make_shared<Frame2D>("Cropping2D", "cropping", true, options.cropping,
-                                   options.data_format, options);
+  return std::make_shared<Frame2D>("Cropping2D", "cropping", true, options.cropping, options);
 }
 
 }  // namespace lathe::nn

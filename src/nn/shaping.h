@@ -7,11 +7,14 @@
 namespace lathe::nn {
 
 struct FlattenOptions {
+  std::string data_format = "channelsLast";
   LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
-  void fields(Field&&) {}
+  void fields(Field&& field) {
+    field("dataFormat", data_format);
+  }
 };
 
 // [batch, …] -> [batch, product of the rest]

@@ -24,12 +24,6 @@ Status check_spatial(size_t axes, const Shape& input) {
                      bracketed(input)));
 }
 
-Status check_data_format(const std::string& name) {
-  if (name == "channelsLast" || name == "channels_last") return {};
-  return fail(concat("dataFormat must be \"channelsLast\", got \"", name.substr(0, 60),
-                     "\"; put a Permute layer before"));
-}
-
 Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& sizes, int64_t least) {
   Shape values = sizes.values;
   if (values.size() == 1) values.resize(axes, values[0]);
@@ -45,7 +39,6 @@ Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& size
 Result<Window> window(size_t axes, std::string_view size_name, const WindowArguments& arguments,
                       const Shape& input) {
   TRY(check_spatial(axes, input));
-  TRY(check_data_format(arguments.data_format));
   Window window;
   ASSIGN_OR_RETURN(window.size, one_per_axis(axes, size_name, arguments.size));
   ASSIGN_OR_RETURN(window.options.strides, one_per_axis(axes, "strides", arguments.strides));

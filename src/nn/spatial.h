@@ -24,8 +24,7 @@ struct Sizes {
 
 struct WindowArguments {
   Sizes size, strides, dilations;
-  std::string padding;      // "valid", "same"; "causal" over one axis
-  std::string data_format;  // "channelsLast"
+  std::string padding;  // "valid", "same"; "causal" over one axis
 };
 
 // A window over the spatial axes.
@@ -41,7 +40,6 @@ Result<Window> window(size_t axes, std::string_view size_name, const WindowArgum
 // An error unless an example has the channels behind this many spatial axes.
 Status check_spatial(size_t axes, const Shape& input);
 inline Status check_picture(const Shape& input) { return check_spatial(2, input); }
-Status check_data_format(const std::string& name);
 // The numbers of one option for `axes` axes; each at least `least`.
 Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& sizes,
                            int64_t least = 1);

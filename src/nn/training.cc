@@ -32,7 +32,7 @@ struct Target {
 struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
-  bool row_weights = false, check_numerics = false;
+  bool row_weights = false, check_numerics = false, keeps_states = false;
 };
 
 Shape with_batch(Shape shape, int64_t batch) {
@@ -117,10 +117,27 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
   return targets;
 }
 
+// A model whose layers keep states has one size of batches.
+Status check_fixed_batch(const Model& model, const TrainingOptions& options) {
+  const int64_t rows = model.batch();
+  if (rows < 1) {
+    return fail(
+        "a stateful layer needs the size of the batches: the batchInputShape of the first "
+        "layer, or the batchShape of an input");
+  }
+  for (const int64_t size : {options.batch.train, options.batch.evaluate, options.batch.predict}) {
+    if (size == rows) continue;
+    return fail(concat("a stateful model takes batches of ", rows, " rows, not of ", size));
+  }
+  return {};
+}
+
 Result<Plan> check(const Model& model, const TrainingOptions& options) {
   TRY(model.status());
   TRY(check_batch(model, "predict", options.batch.predict));
   Plan plan;
+  plan.keeps_states = !model.states().empty();
+  if (plan.keeps_states) TRY(check_fixed_batch(model, options));
   ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
   if (plan.targets.empty()) {
     if (!options.optimizer.empty()) return fail("an optimizer needs a loss");
@@ -238,6 +255,10 @@ void add_watch(Builder& builder, const Trace& trace) {
   builder.output("not_finite", first);
 }
 
+void add_updates(Builder& builder, const Trace& trace) {
+  for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);
+}
+
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
   const std::vector<Tensor> inputs = inputs_of(builder, model, batch);
@@ -257,7 +278,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   add_penalties(builder, model, trace);
   const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
   if (plan.check_numerics) add_watch(builder, trace);
-  for (const auto& [state, value] : trace.updates) builder.update({&builder, state}, value);
+  add_updates(builder, trace);
   if (trains) {
     const std::vector<Variable> weights = trainable(model.weights());
     add_optimizer_step(builder, *plan.optimizer, weights,
@@ -274,6 +295,7 @@ Result<Graph> build_predict(const Model& model, std::string name, int64_t batch)
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.output(concat('y', suffix_of(model.outputs(), i)), outputs[i]);
   }
+  add_updates(builder, trace);
   return std::move(builder).finish();
 }
 
@@ -290,7 +312,7 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   if (plan.optimizer) TRY(add(build_step(model, plan, options.batch.train, true)));
   if (!plan.targets.empty()) TRY(add(build_step(model, plan, options.batch.evaluate, false)));
   TRY(add(build_predict(model, "predict", options.batch.predict)));
-  TRY(add(build_predict(model, "predict_1", 1)));
+  if (!plan.keeps_states) TRY(add(build_predict(model, "predict_1", 1)));
   return program;
 }
 
@@ -324,6 +346,11 @@ std::vector<std::string> watched_layers(const Model& model) {
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options) {
   ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<Variable> all = model.weights();
+  for (const KeptState& state : model.states()) {
+    all.push_back({concat(kKeptStates, state.name),
+                   with_batch(state.shape, model.batch()),
+                   {InitializerKind::Zeros, {}}});
+  }
   if (plan.optimizer) {
     for (Variable& variable : optimizer_variables(*plan.optimizer, trainable(all))) {
       all.push_back(std::move(variable));

@@ -6,11 +6,13 @@
 #include "base/text.h"
 #include "nn/recurrent.h"
 #include "ops/movement.h"
+#include "ops/recurrence.h"
 
 namespace lathe::nn {
 namespace {
 
 constexpr std::string_view kMergeModes[] = {"concat", "sum", "mul", "ave", "none"};
+constexpr std::string_view kDirections[] = {"forward/", "backward/"};
 
 class Bidirectional final : public Layer {
  public:
@@ -40,9 +42,12 @@ class Bidirectional final : public Layer {
     for (int direction = 0; direction < 2; ++direction) {
       plan.outputs.insert(plan.outputs.end(), one.outputs.begin() + 1, one.outputs.end());
       for (Weight weight : one.weights) {
-        weight.name = concat(direction == 0 ? "forward/" : "backward/", weight.name);
+        weight.name = concat(kDirections[direction], weight.name);
         weight.trainable = weight.trainable && options_.layer->trainable();
         plan.weights.push_back(std::move(weight));
+      }
+      for (const KeptState& state : one.states) {
+        plan.states.push_back({concat(kDirections[direction], state.name), state.shape});
       }
     }
     return plan;
@@ -50,20 +55,21 @@ class Bidirectional final : public Layer {
 
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const override {
-    const Tensor mask = context.masks.empty() ? Tensor{} : context.masks[0];
     const bool backwards = layer().sequence().go_backwards;
     const size_t states = (inputs.size() - 1) / 2, half = weights.size() / 2;
     std::vector<Tensor> behind = {inputs[0]};
     behind.insert(behind.end(), inputs.begin() + 1 + static_cast<std::ptrdiff_t>(states),
                   inputs.end());
-    const std::vector<Tensor> first =
-        layer().run(inputs.first(1 + states), weights.first(half), mask, backwards);
-    const std::vector<Tensor> second = layer().run(behind, weights.subspan(half), mask, !backwards);
+    const std::vector<Tensor> first = layer().run(inputs.first(1 + states), weights.first(half),
+                                                  backwards, kDirections[0], context);
+    const std::vector<Tensor> second =
+        layer().run(behind, weights.subspan(half), !backwards, kDirections[1], context);
     if (!first[0].valid() || !second[0].valid()) return {};
     const bool sequences = layer().sequence().return_sequences;
     std::vector<Tensor> outputs =
         merged(first[0], sequences ? ops::reverse(second[0], std::vector<int>{1}) : second[0]);
     context.output_masks.assign(outputs.size() + 2 * (first.size() - 1), Tensor{});
+    const Tensor mask = context.masks.empty() ? Tensor{} : context.masks[0];
     for (size_t k = 0; sequences && k < outputs.size(); ++k) context.output_masks[k] = mask;
     outputs.insert(outputs.end(), first.begin() + 1, first.end());
     outputs.insert(outputs.end(), second.begin() + 1, second.end());
@@ -102,13 +108,8 @@ class TimeDistributed final : public UnaryLayer {
     if (plan.outputs.size() != 1) {
       return fail(concat("the layer gives ", plan.outputs.size(), " outputs, where one is wanted"));
     }
-    for (Weight& weight : plan.weights) {
-      if (!weight.trainable) {
-        return fail(concat(layer_->class_name(), " keeps \"", weight.name,
-                           "\" between the steps, which TimeDistributed does not support"));
-      }
-      weight.trainable = layer_->trainable();
-    }
+    if (!plan.states.empty()) return fail("the layer is stateful, which TimeDistributed is not");
+    for (Weight& weight : plan.weights) weight.trainable = weight.trainable && layer_->trainable();
     UnaryPlan own{std::move(plan.outputs[0]), std::move(plan.weights)};
     own.output.insert(own.output.begin(), input[0]);
     return own;
@@ -116,14 +117,15 @@ class TimeDistributed final : public UnaryLayer {
 
   Tensor build(Tensor x, std::span<const Tensor> weights, Context& context) const override {
     graph::Builder& builder = *x.builder;
+    const std::vector<bool> follows = following(x);
+    if (context.trains() && context.trainable() && std::ranges::count(follows, true) > 0) {
+      return step_by_step(x, weights, follows, context);
+    }
     const int64_t batch = x.shape()[0], steps = x.shape()[1];
     Shape shape(x.shape().begin() + 1, x.shape().end());
     shape[0] = batch * steps;
-    const Tensor rows[] = {builder.reshape(x, shape)};
     Context inner = context.within(layer_->name(), layer_->trainable());
-    const auto activation = find_activation(layer_->activation());
-    CHECK(activation);
-    const Tensor y = apply_activation(*activation, layer_->build_call(rows, weights, inner)[0]);
+    const Tensor y = result(builder.reshape(x, shape), weights, inner);
     if (!y.valid()) return y;
     shape = y.shape();
     shape[0] = steps;
@@ -132,6 +134,57 @@ class TimeDistributed final : public UnaryLayer {
   }
 
  private:
+  Tensor result(Tensor x, std::span<const Tensor> weights, Context& context) const {
+    const auto activation = find_activation(layer_->activation());
+    CHECK(activation);
+    return apply_activation(*activation, layer_->build_call({&x, 1}, weights, context)[0]);
+  }
+
+  // For each weight whether the layer changes it while it trains, as the moving mean of
+  // BatchNormalization.
+  std::vector<bool> following(Tensor x) const {
+    const Shape example(x.shape().begin() + 2, x.shape().end());
+    const auto plan = layer_->plan_call({&example, 1});
+    std::vector<bool> follows;
+    for (const Weight& weight : plan ? plan->weights : std::vector<Weight>{}) {
+      follows.push_back(!weight.trainable && layer_->trainable());
+    }
+    return follows;
+  }
+
+  // Each step changes these weights before the next.
+  Tensor step_by_step(Tensor x, std::span<const Tensor> weights, const std::vector<bool>& follows,
+                      Context& context) const {
+    graph::Builder& builder = *x.builder;
+    const int64_t steps = x.shape()[1];
+    std::vector<Tensor> initial, invariants = {context.present()};
+    for (size_t k = 0; k < weights.size(); ++k) {
+      if (follows[k]) initial.push_back(context.current(weights[k]));
+      if (!follows[k]) invariants.push_back(weights[k]);
+    }
+    const Tensor slices[] = {exchange_axes(x)};
+    const ops::ScanResult all = ops::scan(
+        builder, {steps, false}, initial, slices, invariants, [&](const ops::ScanStep& each) {
+          std::vector<Tensor> own;
+          for (size_t k = 0, carried = 0, invariant = 1; k < weights.size(); ++k) {
+            own.push_back(follows[k] ? each.carried[carried++] : each.invariants[invariant++]);
+          }
+          Trace trace{.trains = true, .present = each.invariants[0]};
+          Context inner(trace, context.layer(), true);
+          ops::ScanResult step{{}, {result(each.slices[0], own, inner)}};
+          for (const Tensor& state : each.carried) step.carried.push_back(inner.current(state));
+          if (!trace.losses.empty()) {
+            each.builder.error("timeDistributed: no activityRegularizer beside batch statistics");
+          }
+          return step;
+        });
+    if (!builder.ok()) return {&builder, {}};
+    for (size_t k = 0, carried = 0; k < weights.size(); ++k) {
+      if (follows[k]) context.update(weights[k], all.carried[carried++]);
+    }
+    return exchange_axes(all.stacked[0]);
+  }
+
   LayerPtr layer_;
 };
 

@@ -128,7 +128,7 @@ constexpr Case kCases[] = {
     {"loop_last_value", last_value},
     {"loop_exchanged", exchanged},
     {"loop_after_each_other", after_each_other},
-    {"loop_nested", nested, false},
+    {"loop_nested", nested},
     {"loop_no_steps", no_steps},
 };
 

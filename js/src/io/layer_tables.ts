@@ -13,6 +13,7 @@ export interface Network {
   layers: readonly NetworkLayer[];
   inputs?: readonly { name: string; shape: readonly number[] }[];
   outputs?: readonly Reference[];
+  batchSize?: number;
   trainable?: boolean;
 }
 

@@ -1,5 +1,4 @@
 /** Loads models in the layers format of TensorFlow.js. */
-import type { ModelSummary } from '../abi.js';
 import { LatheError } from '../errors.js';
 import type { LayersModel } from '../model.js';
 import { modelFromConfig } from '../model_from_config.js';
@@ -23,13 +22,12 @@ export async function loadLayersModel(
   if (modelTopology === undefined) {
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
   }
-  const { network, lastAxes, leftOut } = readTopology(modelTopology, where);
+  const { network, leftOut } = readTopology(modelTopology, where);
   const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
   const gathered = arrays.filter(({ group }) => group === 'optimizer');
   let model: LayersModel | undefined;
   try {
     model = modelFromConfig(network);
-    checkLastAxes(lastAxes, model[storable].summary.layers);
     if (leftOut.length > 0) {
       const names = leftOut.slice(0, 3).join(', ');
       const rest = leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '';
@@ -49,20 +47,6 @@ export async function loadLayersModel(
     model?.dispose();
     if (!(error instanceof LatheError) || error.message.startsWith(where)) throw error;
     throw new LatheError(`${where}: ${error.message}`, { cause: error });
-  }
-}
-
-type Placed = ModelSummary['layers'][number] & { layers?: Placed[] };
-
-/** Error: a layer works along another axis than the last. */
-function checkLastAxes(axes: ReadonlyMap<string, number>, layers: readonly Placed[]): void {
-  for (const { name, outputShape, layers: inner } of layers) {
-    if (inner !== undefined) checkLastAxes(axes, inner);
-    const axis = axes.get(name) ?? outputShape.length - 1;
-    if (axis === outputShape.length - 1) continue;
-    throw new LatheError(
-      `layer "${name}" works along axis ${axis} of ${outputShape.length}; only the last is known`,
-    );
   }
 }
 

@@ -23,8 +23,6 @@ import { findName, toCamelCase } from './names.js';
 /** A model and what else its topology says. */
 export interface ReadTopology {
   network: Network;
-  /** Axes that must be the last of the layer's output, by the name of the layer. */
-  lastAxes: Map<string, number>;
   /** Options that only training would notice, and that the class of the layer does not have. */
   leftOut: string[];
 }
@@ -40,11 +38,10 @@ export function readTopology(topology: unknown, file: string): ReadTopology {
   const isOurs = (topology as Config).keras_version === 'tensorlathe';
   const reader = new TopologyReader(file, readTables(), isOurs);
   const network = reader.model(model.class_name, model.config);
-  return { network, lastAxes: reader.lastAxes, leftOut: reader.leftOut };
+  return { network, leftOut: reader.leftOut };
 }
 
 class TopologyReader {
-  readonly lastAxes: ReadTopology['lastAxes'] = new Map();
   readonly leftOut: string[] = [];
 
   constructor(
@@ -62,8 +59,12 @@ class TopologyReader {
     if (!Array.isArray(listed)) return this.#fail('the topology has no layers');
     const layers = listed.map((layer) => this.#checked(layer));
     const name = isObject(config) && typeof config.name === 'string' ? config.name : undefined;
-    if (className !== 'Sequential') return this.#graph(name ?? 'model', layers, config as Config);
-    return { name: name ?? 'sequential', layers: this.#withoutInputs(layers) };
+    const network =
+      className === 'Sequential'
+        ? { name: name ?? 'sequential', layers: this.#withoutInputs(layers) }
+        : this.#graph(name ?? 'model', layers, config as Config);
+    const [batchSize] = layers.flatMap((layer) => batchOf(layer) ?? []);
+    return batchSize === undefined ? network : { ...network, batchSize };
   }
 
   #checked(layer: unknown): KerasLayer {
@@ -203,9 +204,7 @@ class TopologyReader {
         if (!Array.isArray(value)) return this.#fail(`${where}: ${key} must be an array`);
         result.inputShape = this.#sizes(value, where);
       } else if (isKnown) result[name] = this.#value(name, value, where);
-      else if (name === 'axis' && Number([value].flat()[0]) > 0 && [value].flat().length === 1) {
-        this.lastAxes.set(String(config.name), Number([value].flat()[0]));
-      } else if (/(Regularizer|Constraint)$/.test(name)) this.leftOut.push(`${key} of ${where}`);
+      else if (/(Regularizer|Constraint)$/.test(name)) this.leftOut.push(`${key} of ${where}`);
       else if (!isNeutral(name, value)) {
         this.#fail(`${where} has the option ${key} = ${JSON.stringify(value)}, which is not known`);
       }
@@ -261,6 +260,12 @@ class TopologyReader {
   #fail(what: string): never {
     throw new LatheError(`${this.file}: ${what}`);
   }
+}
+
+/** Rows of every batch, if the layer says so. */
+function batchOf({ config }: KerasLayer): number | undefined {
+  const shape = config?.batch_input_shape ?? config?.batch_shape;
+  return Array.isArray(shape) && isCount(shape[0]) ? shape[0] : undefined;
 }
 
 function isCount(value: unknown): value is number {

@@ -49,7 +49,7 @@ function model(
     const written = layerOf(layer, found, isTrained, rows);
     if (at === 0 && inputs === undefined && !modelClasses.includes(layer.class)) {
       const shape = inputShape ?? ((layer.config as Config).inputShape as number[] | undefined);
-      if (shape !== undefined) Object.assign(written.config, inputConfig(shape));
+      if (shape !== undefined) Object.assign(written.config, inputConfig(shape, network));
     }
     return written;
   });
@@ -65,7 +65,7 @@ function model(
   ];
   const first = inputs.map((input) => ({
     class_name: 'InputLayer',
-    config: { ...inputConfig(input.shape), sparse: false, name: input.name },
+    config: { ...inputConfig(input.shape, network), sparse: false, name: input.name },
     name: input.name,
     inbound_nodes: [],
   }));
@@ -83,8 +83,8 @@ function model(
   return { class_name: 'Model', config };
 }
 
-function inputConfig(shape: readonly number[]): Config {
-  return { batch_input_shape: [null, ...shape], dtype: 'float32' };
+function inputConfig(shape: readonly number[], { batchSize }: Network): Config {
+  return { batch_input_shape: [batchSize ?? null, ...shape], dtype: 'float32' };
 }
 
 function layerOf(

@@ -236,6 +236,35 @@ const cases = {
   rescaling: [picture, [['rescaling', { scale: 0.5, offset: -0.25 }]]],
 };
 
+const channelsFirst = { dataFormat: 'channelsFirst' };
+const planes = [3, 5, 5];
+const cube = [2, 4, 4, 4];
+for (const [name, shape, args, options] of [
+  ['conv2d', planes, { filters: 4, kernelSize: 3, activation: 'relu' }],
+  ['conv2d', planes, { filters: 2, kernelSize: 2, strides: 2, padding: 'same' }],
+  ['conv3d', cube, { filters: 2, kernelSize: 2 }],
+  ['conv2dTranspose', planes, { filters: 2, kernelSize: 3, strides: 2 }],
+  ['depthwiseConv2d', planes, { kernelSize: 3, depthMultiplier: 2 }],
+  ['separableConv2d', planes, { filters: 4, kernelSize: 3, padding: 'same', useBias: false }],
+  ['maxPooling2d', planes, {}],
+  ['maxPooling3d', cube, {}],
+  ['averagePooling2d', planes, { poolSize: 2, strides: 1 }],
+  ['averagePooling3d', cube, {}],
+  ['globalMaxPooling2d', planes, {}],
+  ['globalAveragePooling2d', planes, {}],
+  ['upSampling2d', planes, { size: [2, 3] }, cannotTrain],
+  ['zeroPadding2d', planes, { padding: [[1, 0], [2, 1]] }], // prettier-ignore
+  ['cropping2D', planes, { cropping: [[1, 0], [2, 1]] }], // prettier-ignore
+  ['flatten', planes, {}],
+]) {
+  const title = `${name}, channels first${args.strides ? ', strides' : ''}`;
+  const layers = [
+    ['activation', { activation: 'tanh' }],
+    [name, { ...args, ...channelsFirst }],
+  ];
+  cases[title] = [shape, layers, options];
+}
+
 /** All weights of these names start, cost and obey as they are told. */
 function ruled(...weights) {
   const each = weights.map((weight, at) => [
@@ -347,6 +376,32 @@ for (const [name, [inputShape, layer, wanted]] of Object.entries(alone)) {
   });
 }
 
+// The cpu of TensorFlow.js takes the statistics of other axes than the last in the wrong order.
+test('batchNormalization of the first axis is that of the last with the axes exchanged', async () => {
+  const normal = {
+    momentum: 0.9,
+    gammaInitializer: { name: 'randomUniform', minval: 0.5, maxval: 2 },
+  };
+  const [first, last] = [
+    [['batchNormalization', { axis: 1, ...normal, name: 'normal' }]],
+    [
+      ['permute', { dims: [2, 3, 1] }],
+      ['batchNormalization', { axis: 3, ...normal, name: 'normal' }],
+      ['permute', { dims: [3, 1, 2] }],
+    ],
+  ].map((layers) =>
+    chain(tl, planes, [...layers, ['flatten'], ['dense', { units: 2, name: 'last' }]]),
+  );
+  const x = waves(rows * elements(planes));
+  const y = waves(rows * 2, 3.7);
+  for (const model of [first, last]) model.compile({ loss: 'mse', optimizer: 'sgd' });
+  for (let step = 0; step < steps; ++step) {
+    const [one, other] = [await first.trainOnBatch(x, y), await last.trainOnBatch(x, y)];
+    assert.ok(Math.abs(one - other) < 1e-5, `step ${step}: ${one}, ${other}`);
+  }
+  expectClose(first.predict(x).dataSync(), last.predict(x).dataSync(), 1e-4, 'predict');
+});
+
 test('categoryEncoding counts as TensorFlow.js does', () => {
   for (const outputMode of ['multiHot', 'count']) {
     const x = indices(rows * 4, 6);
@@ -441,11 +496,10 @@ for (const useCausalMask of [false, true]) {
   });
 }
 
-test('a channels-first picture is refused with the way out', () => {
+test('a data format that is none is refused', () => {
   refuses(
-    () =>
-      chain(tl, picture, [['conv2d', { filters: 2, kernelSize: 2, dataFormat: 'channelsFirst' }]]),
-    /dataFormat must be "channelsLast", got "channelsFirst"; put a Permute layer before/,
+    () => chain(tl, picture, [['conv2d', { filters: 2, kernelSize: 2, dataFormat: 'NCHW' }]]),
+    /dataFormat must be "channelsFirst" or "channelsLast", got "NCHW"/,
   );
 });
 

@@ -43,6 +43,8 @@ const cases = {
     }),
   timeDistributed: (on) =>
     on.timeDistributed({ layer: on.dense({ units: 4, activation: 'tanh' }) }),
+  'timeDistributed normalisation': (on) =>
+    on.timeDistributed({ layer: on.batchNormalization({ momentum: 0.9 }) }),
 };
 for (const mergeMode of ['concat', 'sum', 'mul', 'ave']) {
   cases[`bidirectional ${mergeMode}`] = (on) =>
@@ -104,6 +106,11 @@ for (const [list, inputShape] of [
         const difference = Math.abs(mine - loss) / Math.abs(loss);
         assert.ok(difference < 1e-3, `step ${step}: ${mine}, TensorFlow.js ${loss}`);
       }
+      const trained = theirs.predict(x).dataSync();
+      ours
+        .predict(values)
+        .dataSync()
+        .forEach((value, at) => assert.ok(Math.abs(value - trained[at]) < 1e-3, `[${at}]`));
     });
   }
 }
@@ -156,5 +163,144 @@ for (const [name, [inputShape, make]] of Object.entries(ruled)) {
       const difference = Math.abs(got - loss) / loss;
       assert.ok(difference < 1e-3, `step ${step}: ${got}, TensorFlow.js ${loss}`);
     }
+  });
+}
+
+const unitsOf = 4;
+const full = (shape, value) =>
+  tl.tensor(new Float32Array(tf.util.sizeFromShape([...shape])).fill(value), [...shape]);
+/** The masks of the dropout layer `name` at step 1, 2, … as its gradient shows them, for the shapes of two calls. */
+async function masksOf(name, rate, shapes, count) {
+  const inputs = shapes.map((shape) => tl.input({ shape }));
+  const layer = tl.layers.dropout({ rate, name });
+  const flatten = (x) => (x.shape.length > 2 ? tl.layers.flatten().apply(x) : x);
+  const rowsOf = inputs.map((each) =>
+    tl.layers
+      .dense({ units: rows, useBias: false, kernelInitializer: 'zeros' })
+      .apply(flatten(layer.apply(each))),
+  );
+  const model = tl.model({ inputs, outputs: rowsOf, seed: 5 });
+  // Each output minds one row only, so that the gradient of its kernel is what is left of the row.
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(1) });
+  const ones = shapes.map((shape) => full([rows, ...shape], 1));
+  const label = Float32Array.from({ length: rows * rows }, (_, at) =>
+    at % (rows + 1) === 0 ? -(rows * rows) / 2 : 0,
+  );
+  const masks = [];
+  for (let step = 0; step < count; ++step) {
+    model.setWeights(model.getWeights().map((each) => full(each.shape, 0)));
+    await model.trainOnBatch(ones, [label, label]);
+    masks.push(
+      model.getWeights().map((kernel, at) => {
+        const [width] = kernel.shape;
+        const left = tf.tensor(kernel.dataSync(), [width, rows]).transpose().neg();
+        return left.reshape([rows, ...shapes[at]]);
+      }),
+    );
+  }
+  model.dispose();
+  return masks;
+}
+
+for (const [name, make, inputShape, stateShape] of [
+  ['simpleRNN', (on, args) => on.simpleRNN({ units: unitsOf, ...args }), sequence, [unitsOf]],
+  ['lstm', (on, args) => on.lstm({ units: unitsOf, ...args }), sequence, [unitsOf]],
+  ['gru', (on, args) => on.gru({ units: unitsOf, ...args }), sequence, [unitsOf]],
+  ['convLstm2d', (on, args) => on.convLstm2d({ filters: 2, kernelSize: 2, ...args }), film, [3, 3, 2]], // prettier-ignore
+]) {
+  test(`${name} with dropout is that of TensorFlow.js with the same masks`, async () => {
+    const rate = 0.4;
+    const args = { dropout: rate, recurrentDropout: rate, name: 'under_test' };
+    const masks = await masksOf('under_test', rate, [inputShape.slice(1), stateShape], 10);
+    const zeros = masks.flat().map((mask) => tf.equal(mask, 0).mean().dataSync()[0]);
+    assert.ok(
+      zeros.every((share) => share > 0 && share < 1),
+      `${zeros}`,
+    );
+    let step = 0;
+    // The first masks that TensorFlow.js asks for are those of the input, then those of the state.
+    const dropoutFunc = (x) => masks[step].find((mask) => mask.shape.join() === x.shape.join());
+    const [mine, other] = twins(
+      (on) => make(on, on === tl.layers ? args : { ...args, dropoutFunc }),
+      inputShape,
+    );
+    const [values, labels, x, y] = someData([rows, ...inputShape]);
+    const before = mine.predict(values).dataSync();
+    other
+      .predict(x)
+      .dataSync()
+      .forEach((value, at) => assert.ok(Math.abs(value - before[at]) < 1e-5));
+    mine.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
+    other.compile({ loss: 'meanSquaredError', optimizer: tf.train.sgd(0.1) });
+    for (; step < masks.length; ++step) {
+      const got = await mine.trainOnBatch(values, labels);
+      const loss = await other.trainOnBatch(x, y);
+      const difference = Math.abs(got - loss) / loss;
+      assert.ok(difference < 1e-3, `step ${step}: ${got}, TensorFlow.js ${loss}`);
+    }
+  });
+}
+
+for (const name of ['simpleRNN', 'lstm', 'gru']) {
+  test(`a stateful ${name} goes on where the last batch ended, as in TensorFlow.js`, async () => {
+    const build = (library, args) => {
+      const model = library.sequential(args);
+      const batchInputShape = [rows, ...sequence];
+      model.add(library.layers[name]({ units: 4, stateful: true, batchInputShape }));
+      model.add(library.layers.dense({ units: 2 }));
+      return model;
+    };
+    const [mine, other] = [build(tl, { seed: 5 }), build(tf)];
+    other.setWeights(mine.getWeights().map((each) => tf.tensor(each.dataSync(), [...each.shape])));
+    const [values, labels, x, y] = someData([rows, ...sequence]);
+    const same = () => {
+      const wanted = other.predict(x, { batchSize: rows }).dataSync();
+      const got = mine.predict(values).dataSync();
+      got.forEach((value, at) => assert.ok(Math.abs(value - wanted[at]) < 1e-5, `${at}: ${value}`));
+      return got;
+    };
+    const [first, second] = [same(), same()];
+    assert.ok(Math.abs(first[0] - second[0]) > 1e-4);
+    for (const model of [mine, other]) model.resetStates();
+    assert.deepEqual(same(), first);
+    mine.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0.1) });
+    other.compile({ loss: 'meanSquaredError', optimizer: tf.train.sgd(0.1) });
+    for (const model of [mine, other]) model.resetStates();
+    for (let step = 0; step < 10; ++step) {
+      const [got, loss] = [await mine.trainOnBatch(values, labels), await other.trainOnBatch(x, y)];
+      assert.ok(Math.abs(got - loss) < 1e-3 * loss, `step ${step}: ${got}, TensorFlow.js ${loss}`);
+    }
+    assert.throws(() => mine.predict(values.subarray(18)), /takes whole batches of 5 rows, got 4 rows/); // prettier-ignore
+    mine.dispose();
+  });
+}
+
+test('a stateful layer without a size of batches is refused with the way out', () => {
+  const model = tl.sequential();
+  model.add(tl.layers.lstm({ units: 2, stateful: true, inputShape: sequence }));
+  assert.throws(() => model.predict(full([rows, ...sequence], 0)), /batchInputShape/);
+});
+
+for (const name of ['simpleRNN', 'lstm', 'gru']) {
+  test(`states go into ${name} and out of it as in TensorFlow.js`, () => {
+    const build = (library) => {
+      const { layers } = library;
+      const x = library.input({ shape: sequence, name: 'x' });
+      const [whole, ...states] = layers[name]({ units: 4, returnState: true, name: 'encoder' }).apply(x); // prettier-ignore
+      const decoder = layers[name]({ units: 4, returnSequences: true, unroll: true, name: 'decoder' }); // prettier-ignore
+      const outputs = [whole, ...states, decoder.apply(x, { initialState: states })];
+      return library.model({ inputs: x, outputs });
+    };
+    const [mine, other] = [build(tl), build(tf)];
+    for (const layer of ['encoder', 'decoder']) {
+      const weights = mine.getLayer(layer).getWeights();
+      other.getLayer(layer).setWeights(weights.map((each) => tf.tensor(each.dataSync(), [...each.shape]))); // prettier-ignore
+    }
+    const [values, , x] = someData([rows, ...sequence]);
+    const wanted = other.predict(x);
+    mine.predict(values).forEach((got, at) => {
+      const theirs = wanted[at].dataSync();
+      got.dataSync().forEach((value, i) => assert.ok(Math.abs(value - theirs[i]) < 1e-5));
+    });
   });
 }

@@ -54,6 +54,14 @@ ops::ScanResult recurrent_step(const ops::ScanStep& step) {
   return {{tanh(next), next}, {h * next}};
 }
 
+// The same over the slices of a slice.
+ops::ScanResult recurrent_loop(const ops::ScanStep& step) {
+  const auto steps = step.slices[0].shape()[0];
+  const auto inner =
+      ops::scan(step.builder, {steps}, step.carried, step.slices, step.invariants, recurrent_step);
+  return {inner.carried, {sum(inner.stacked[0], {0}) * 0.5f}};
+}
+
 constexpr Case kCases[] = {
     {"broadcast of both operands",
      [](Builder& b) {
@@ -169,6 +177,27 @@ constexpr Case kCases[] = {
        const Tensor xs[] = {input(b, "x", {3, 2, 3})};
        const Tensor invariants[] = {input(b, "u", {3, 3}), input(b, "b", {3})};
        return ops::scan(b, {3}, initial, xs, invariants, recurrent_step).stacked[0];
+     }},
+    {"loop in a loop",
+     [](Builder& b) {
+       const Tensor initial[] = {input(b, "h", {2, 3}), input(b, "c", {2, 3})};
+       const Tensor xs[] = {input(b, "x", {2, 4, 2, 3})};
+       const Tensor invariants[] = {input(b, "u", {3, 3}), input(b, "b", {3})};
+       const auto result = ops::scan(b, {2}, initial, xs, invariants, recurrent_loop);
+       return sum(result.stacked[0], {0}) * result.carried[0] + result.carried[1];
+     }},
+    {"three loops",
+     [](Builder& b) {
+       const Tensor initial[] = {input(b, "h", {2, 3}), input(b, "c", {2, 3})};
+       const Tensor xs[] = {input(b, "x", {2, 2, 3, 2, 3})};
+       const Tensor invariants[] = {input(b, "u", {3, 3}), input(b, "b", {3})};
+       const auto result = ops::scan(
+           b, {2}, initial, xs, invariants, [](const ops::ScanStep& each) -> ops::ScanResult {
+             const auto inner = ops::scan(each.builder, {2, true}, each.carried, each.slices,
+                                          each.invariants, recurrent_loop);
+             return {inner.carried, {sum(inner.stacked[0], {0})}};
+           });
+       return sum(result.stacked[0], {0}) * result.carried[0] + result.carried[1];
      }},
     {"transposed convolution",
      [](Builder& b) {
