@@ -312,6 +312,17 @@ export class Instance {
     }
   }
 
+  /** Error: negative, NaN, no optimiser. */
+  setLearningRate(learningRate: number): void {
+    const place = this.metadata.states.find(({ name }) => name === 'optimizer/learning_rate');
+    if (place === undefined)
+      throw new LatheError('setLearningRate: compile with an optimizer first');
+    if (!(learningRate >= 0 && learningRate < Infinity)) {
+      throw new LatheError(`setLearningRate: must be a finite number ≥ 0, got ${learningRate}`);
+    }
+    this.elements(place)[0] = learningRate;
+  }
+
   /** Sets to zero what layers keep between batches. */
   resetStates(): void {
     for (const place of this.metadata.states) {

@@ -379,15 +379,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
 
   /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
   setLearningRate(learningRate: number): void {
-    const instance = this.#module('setLearningRate');
-    const place = instance.metadata.states.find(({ name }) => name === 'optimizer/learning_rate');
-    if (place === undefined)
-      throw new LatheError('setLearningRate: compile with an optimizer first');
-    if (!(learningRate >= 0 && learningRate < Infinity)) {
-      throw new LatheError(`setLearningRate: must be a finite number ≥ 0, got ${learningRate}`);
-    }
-    const { buffer, byteOffset } = instance.state(place);
-    new Float32Array(buffer, byteOffset, 1)[0] = learningRate;
+    this.#module('setLearningRate').setLearningRate(learningRate);
   }
 
   /** Has stateful layers begin anew with the next batch. */
