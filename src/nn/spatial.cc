@@ -18,6 +18,15 @@ Result<ops::Padding> padding(const std::string& name) {
 
 }  // namespace
 
+Sizes::Sizes() = default;
+Sizes::Sizes(int64_t all) : values{all} {}
+Sizes::Sizes(int64_t height, int64_t width) : values{height, width} {}
+Sizes::Sizes(const Sizes&) = default;
+Sizes::Sizes(Sizes&&) noexcept = default;
+Sizes& Sizes::operator=(const Sizes&) = default;
+Sizes& Sizes::operator=(Sizes&&) noexcept = default;
+Sizes::~Sizes() = default;
+
 Status check_spatial(size_t axes, const Shape& input) {
   if (input.size() == axes + 1) return {};
   return fail(concat("takes examples of shape [", kSpatial[axes - 1], ", channels], got ",

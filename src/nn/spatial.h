@@ -16,9 +16,15 @@ namespace lathe::nn {
 struct Sizes {
   std::vector<int64_t> values;
 
-  Sizes() = default;
-  Sizes(int64_t all) : values{all} {}
-  Sizes(int64_t height, int64_t width) : values{height, width} {}
+  Sizes();
+  Sizes(int64_t all);
+  Sizes(int64_t height, int64_t width);
+  // Out of line: many structs of layer options hold several.
+  Sizes(const Sizes&);
+  Sizes(Sizes&&) noexcept;
+  Sizes& operator=(const Sizes&);
+  Sizes& operator=(Sizes&&) noexcept;
+  ~Sizes();
   bool empty() const { return values.empty(); }
 };
 

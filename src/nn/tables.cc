@@ -178,6 +178,10 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
 
 }  // namespace
 
+Choice::Choice() = default;
+Choice::Choice(const char* text) : name(text) {}
+Choice::Choice(std::string text, std::vector<std::pair<std::string, Setting>> values)
+    : name(std::move(text)), parameters(std::move(values)) {}
 Choice::Choice(const Choice&) = default;
 Choice::Choice(Choice&&) noexcept = default;
 Choice& Choice::operator=(const Choice&) = default;

@@ -30,10 +30,9 @@ struct Choice {
   std::string name;
   std::vector<std::pair<std::string, Setting>> parameters;
 
-  Choice() = default;
-  Choice(const char* text) : name(text) {}
-  Choice(std::string text, std::vector<std::pair<std::string, Setting>> values = {})
-      : name(std::move(text)), parameters(std::move(values)) {}
+  Choice();
+  Choice(const char* text);
+  Choice(std::string text, std::vector<std::pair<std::string, Setting>> values = {});
   // Out of line: every struct of layer options holds several.
   Choice(const Choice&);
   Choice(Choice&&) noexcept;
