@@ -155,7 +155,6 @@ export interface GraphRequest {
   schedules?: Schedules;
   /** Whether convolutions may be computed by transformed tiles. */
   winograd?: boolean;
-  verify?: boolean;
   dumps?: string[];
 }
 

@@ -23,8 +23,6 @@ export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: 
 
 /** Options of `compile`. */
 export interface FunctionOptions {
-  /** Runs the verifier after every pass of the compiler. Default: false. */
-  verify?: boolean;
   /** 'before:PASS', 'after:PASS' or 'after:*': intermediate forms to keep for `dumps`. */
   dumps?: string[];
 }

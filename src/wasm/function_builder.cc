@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "wasm/assembler.h"
+#include "wasm/validate.h"
 
 namespace lathe::wasm {
 
@@ -30,6 +31,7 @@ void FunctionBuilder::refuse(std::string message) {
 
 bool FunctionBuilder::takes(Opcode op, std::initializer_list<Immediate> allowed,
                             const char* given) {
+  if constexpr (!kBuildersCheck) return true;
   const OpcodeInfo* row = find_opcode(static_cast<uint32_t>(op));
   if (row == nullptr) {
     refuse(concat("there is no opcode ", static_cast<uint32_t>(op)));
@@ -43,6 +45,7 @@ bool FunctionBuilder::takes(Opcode op, std::initializer_list<Immediate> allowed,
 }
 
 void FunctionBuilder::check_written() {
+  if constexpr (!kBuildersCheck) return;
   const std::vector<Instruction>& written = function_.code.instructions;
   while (!error_ && checked_ < written.size()) {
     const Instruction& next = written[checked_];
@@ -171,10 +174,12 @@ FunctionBuilder& FunctionBuilder::ref_null(ValType type) {
 
 Status FunctionBuilder::finish() {
   end();
-  if (!error_ && checked_ < function_.code.instructions.size()) {
-    refuse(concat("unknown function ", function_.code.instructions[checked_].index));
+  if constexpr (kBuildersCheck) {
+    if (!error_ && checked_ < function_.code.instructions.size()) {
+      refuse(concat("unknown function ", function_.code.instructions[checked_].index));
+    }
+    if (!error_ && !checker_.done()) refuse("the body ends inside a block");
   }
-  if (!error_ && !checker_.done()) refuse("the body ends inside a block");
   if (error_) return std::unexpected(*error_);
   return {};
 }

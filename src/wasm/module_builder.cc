@@ -205,7 +205,7 @@ Result<Module> ModuleBuilder::finish() {
     module_.functions.push_back(std::move(function.function_));
   }
   functions_.clear();
-  TRY(validate_around_bodies(module_));
+  if constexpr (kBuildersCheck) TRY(validate_around_bodies(module_));
   return std::move(module_);
 }
 
