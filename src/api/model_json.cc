@@ -85,7 +85,9 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   reader.number("worthSplitting", options.worth_splitting);
   if (!(options.worth_splitting >= 0)) return fail("worthSplitting: must be at least 0");
   reader("winograd", options.winograd);
+#ifndef __wasm__
   reader("verify", options.verify);
+#endif
   reader("dumps", options.dumps);
   for (const std::string& when : options.dumps) TRY(check_dump(when));
   return {};
@@ -151,13 +153,11 @@ void add_training(std::string& metadata, const std::vector<nn::MetricPlace>& met
 
 std::string metadata(const compile::Executable& executable,
                      const std::vector<nn::Variable>& variables) {
-  Json json = Json::parse(compile::metadata(executable), nullptr, false);
-  for (Json& state : json["states"]) {
-    const auto at = std::ranges::find(variables, state["name"].get_ref<const std::string&>(),
-                                      &nn::Variable::name);
-    state["trainable"] = at != variables.end() && at->trainable;
-  }
-  return json.dump();
+  return compile::metadata(executable, [&](const compile::Buffer& state) {
+    const auto at = std::ranges::find(variables, state.name, &nn::Variable::name);
+    const bool trainable = at != variables.end() && at->trainable;
+    return concat(",\"trainable\":", trainable ? "true" : "false");
+  });
 }
 
 }  // namespace lathe::api

@@ -72,7 +72,7 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
   ASSIGN_OR_RETURN(kernel.compiled,
                    compile::compile_kernel(*found, request.schedule, executable.features));
   kernel.features = executable.features;
-  kernel.metadata = metadata(kernel.compiled, {});
+  kernel.metadata = api::metadata(kernel.compiled, {});
   kernel.dumps = "[]";
   for (const compile::Buffer& state : kernel.compiled.states) {
     kernel.initial.resize(kernel.initial.size() + byte_count(state));
@@ -131,7 +131,7 @@ Result<Executable> export_executable(const Executable& executable, const std::by
     states += size;
   }
   ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
-  exported.metadata = metadata(exported.compiled, {});
+  exported.metadata = api::metadata(exported.compiled, {});
   for (const compile::Buffer& state : exported.compiled.states) {
     const auto content =
         std::ranges::find(options.contents, state.name, &compile::StateContent::name);

@@ -98,14 +98,16 @@ Status check_names(const graph::Program& program) {
   return {};
 }
 
-void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers) {
+void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers,
+                    const std::function<std::string(const Buffer&)>& more = {}) {
   append(out, '"', key, "\":[");
   for (size_t i = 0; i < buffers.size(); ++i) {
     const Buffer& buffer = buffers[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");
     append_json(out, buffer.name);
     append(out, ",\"dtype\":\"", scalar::text(buffer.dtype),
-           "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset, '}');
+           "\",\"shape\":", bracketed(buffer.shape), ",\"offset\":", buffer.offset,
+           more ? more(buffer) : "", '}');
   }
   out += ']';
 }
@@ -155,7 +157,8 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
   return std::move(state.shaders.json);
 }
 
-std::string metadata(const Executable& executable) {
+std::string metadata(const Executable& executable,
+                     const std::function<std::string(const Buffer&)>& more) {
   std::string out =
       concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
              ",\"temporaryBytes\":", executable.temporary_bytes,
@@ -172,7 +175,7 @@ std::string metadata(const Executable& executable) {
     out += '}';
   }
   out += "],";
-  append_buffers(out, "states", executable.states);
+  append_buffers(out, "states", executable.states, more);
   return out + '}';
 }
 

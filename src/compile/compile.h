@@ -80,7 +80,9 @@ struct Executable {
 Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
-std::string metadata(const Executable& executable);
+// `more` gives further members of a state: `,"key":value`.
+std::string metadata(const Executable& executable,
+                     const std::function<std::string(const Buffer&)>& more = {});
 
 // Shaders and the table of what to bind and start, as JSON (emit/wgsl/module.h). Features, times
 // and contents belong to WebAssembly.
