@@ -74,7 +74,7 @@ Status check_states(const graph::Program& program) {
 }
 
 // Everything that the module exports has a name of its own.
-Status check_names(const graph::Program& program) {
+Status check_names(const graph::Program& program, bool timing) {
   std::set<std::string> taken = {"memory", "threads.abort", "threads.begin"};
   for (const graph::Graph& entry : program.entries) {
     if (!taken.insert(entry.name).second) {
@@ -87,6 +87,7 @@ Status check_names(const graph::Program& program) {
     return fail(concat("'", name, "' would be exported twice; rename a state, input or output"));
   };
   for (const graph::Graph& entry : program.entries) {
+    if (timing) TRY(add(concat(entry.name, ".times")));
     for (const graph::Node& node : entry.nodes) {
       if (node.kind == graph::Kind::Input) TRY(add(concat(entry.name, '.', node.name)));
       if (node.kind == graph::Kind::State && states.insert(node.name).second) TRY(add(node.name));
@@ -112,6 +113,16 @@ void append_buffers(std::string& out, std::string_view key, const std::vector<Bu
   out += ']';
 }
 
+void append_times(std::string& out, const Entry& entry) {
+  if (entry.times == 0) return;
+  append(out, ",\"times\":{\"offset\":", entry.times, ",\"parts\":[");
+  for (size_t i = 0; i < entry.parts.size(); ++i) {
+    out += i == 0 ? "" : ",";
+    append_json(out, entry.parts[i]);
+  }
+  out += "]}";
+}
+
 }  // namespace
 
 namespace {
@@ -121,7 +132,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
   TRY(check_dumps(options.dumps, passes));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
-  TRY(check_names(program));
+  TRY(check_names(program, options.timing));
   State state{.options = options,
               .program = std::move(program),
               .loops = {},
@@ -172,6 +183,7 @@ std::string metadata(const Executable& executable,
     append_buffers(out, "inputs", entry.inputs);
     out += ',';
     append_buffers(out, "outputs", entry.outputs);
+    append_times(out, entry);
     out += '}';
   }
   out += "],";

@@ -17,11 +17,7 @@
 
 namespace lathe::compile {
 
-// First content of a state; states without one start as zeros.
-struct StateContent {
-  std::string name;
-  std::vector<std::byte> data;
-};
+using graph::StateContent;
 
 struct Options {
   Features features;
@@ -37,6 +33,8 @@ struct Options {
   lower::Schedules schedules;
   // Whether convolutions may be computed by transformed tiles, which round more (lower/winograd.h).
   bool winograd = true;
+  // Whether every entry adds up how long its parts take (graph::Part); on one thread then.
+  bool timing = false;
   // With the feature threads: nanoseconds that a kernel must take one thread to be split.
   double worth_splitting = loop::kWorthSplitting;
 };
@@ -56,6 +54,9 @@ struct Entry {
   int threads = 1;  // more than these have too little to do
   double work = 0;  // nanoseconds that one thread needs, as loop/work guesses
   std::vector<Buffer> inputs, outputs;
+  // With timing: f64 at this offset, the number of calls and then the milliseconds of each part.
+  uint32_t times = 0;
+  std::vector<std::string> parts = {};  // "forward dense_1", "backward dense_1", "update dense_1"…
 };
 
 struct PassTime {
@@ -65,7 +66,8 @@ struct PassTime {
 
 // The module exports `memory`, a function per entry, and for every buffer an immutable i32 global
 // with its offset: "ENTRY.NAME" for inputs and outputs, "NAME" for states. The custom section
-// "tensorlathe" holds metadata() as JSON.
+// "tensorlathe" holds metadata() as JSON. With timing it imports "env" "now" () -> f64, which gives
+// milliseconds, and exports "ENTRY.times".
 struct Executable {
   std::vector<uint8_t> module;
   std::vector<Entry> entries;
@@ -80,6 +82,7 @@ struct Executable {
 Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
+// With timing entries have "times":{"offset","parts":[…]} too.
 // `more` gives further members of a state: `,"key":value`.
 std::string metadata(const Executable& executable,
                      const std::function<std::string(const Buffer&)>& more = {});

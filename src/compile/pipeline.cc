@@ -1,5 +1,6 @@
 #include "compile/pipeline.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -76,7 +77,8 @@ Status split_work(State& state) {
     Entry& entry = state.executable.entries.emplace_back();
     entry.name = loops.name;
     entry.work = loop::work_of(loops);
-    if (options.features.threads) entry.threads = loop::split_work(loops, options.worth_splitting);
+    if (options.features.threads && !options.timing)
+      entry.threads = loop::split_work(loops, options.worth_splitting);
     state.executable.threads |= entry.threads > 1;
   }
   return {};
@@ -99,34 +101,60 @@ Status plan_memory(State& state) {
   return {};
 }
 
-Result<std::vector<emit::Content>> contents_of(const State& state) {
-  std::vector<emit::Content> contents;
-  for (const StateContent& content : state.options.contents) {
-    const loop::Port* target = nullptr;
-    for (const loop::Port& port : state.loops.states) {
-      if (port.name == content.name) target = &port;
+// Tables of times lie behind everything else.
+Result<std::vector<emit::Times>> place_times(State& state) {
+  std::vector<emit::Times> tables;
+  if (!state.options.timing) return tables;
+  uint64_t& end = state.executable.memory_bytes;
+  for (size_t i = 0; i < state.loops.entries.size(); ++i) {
+    emit::Times& table = tables.emplace_back(end);
+    for (const loop::Kernel& kernel : state.loops.entries[i].kernels) {
+      const bool is_new = std::ranges::find(table.parts, kernel.part) == table.parts.end();
+      if (is_new && !kernel.part.empty()) table.parts.push_back(kernel.part);
     }
-    if (target == nullptr) return fail(concat("the program has no state '", content.name, "'"));
-    const loop::Buffer& buffer = state.loops.buffers[static_cast<size_t>(target->buffer)];
+    end += table.bytes();
+    Entry& entry = state.executable.entries[i];
+    entry.times = static_cast<uint32_t>(table.offset);
+    entry.parts = table.parts;
+  }
+  if (end > uint64_t{1} << 32) return fail("the model leaves no memory for its times");
+  return tables;
+}
+
+Result<std::vector<emit::Content>> contents_of(const State& state) {
+  const std::vector<StateContent>& given = state.options.contents;
+  for (const StateContent& content : given) {
+    const auto& states = state.loops.states;
+    if (std::ranges::find(states, content.name, &loop::Port::name) == states.end()) {
+      return fail(concat("the program has no state '", content.name, "'"));
+    }
+  }
+  std::vector<emit::Content> contents;
+  for (const loop::Port& port : state.loops.states) {
+    const auto content = std::ranges::find(given, port.name, &StateContent::name);
+    if (content == given.end()) continue;
+    const loop::Buffer& buffer = state.loops.buffers[static_cast<size_t>(port.buffer)];
     const auto bytes =
         static_cast<size_t>(buffer.size) * static_cast<size_t>(scalar::size_of(buffer.dtype));
-    if (content.data.size() != bytes) {
-      return fail(concat("state '", content.name, "' of shape ", bracketed(target->shape),
-                         " holds ", bytes, " bytes, not ", content.data.size()));
+    if (content->data.size() != bytes) {
+      return fail(concat("state '", port.name, "' of shape ", bracketed(port.shape), " holds ",
+                         bytes, " bytes, not ", content->data.size()));
     }
-    contents.push_back({target->buffer, content.data});
+    contents.push_back({port.buffer, content->data});
   }
   return contents;
 }
 
 Status emit_wasm(State& state) {
   ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
+  ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
   const Features& features = state.options.features;
-  ASSIGN_OR_RETURN(state.module,
-                   emit::emit_module(state.loops, {state.plan.offsets, state.plan.total_bytes},
-                                     contents, metadata(state.executable),
-                                     {features.simd, features.simd && features.relaxed_simd,
-                                      state.executable.threads}));
+  ASSIGN_OR_RETURN(
+      state.module,
+      emit::emit_module(
+          state.loops, {state.plan.offsets, state.executable.memory_bytes, times}, contents,
+          metadata(state.executable),
+          {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
   state.form = Form::Wasm;
   return {};

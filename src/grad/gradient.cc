@@ -40,6 +40,7 @@ void Reverse::accumulate(Value value, Tensor part) {
 
 void Reverse::run(Value last) {
   for (Value value = last; value.valid() && builder_.ok(); --value.id) {
+    builder_.begin_gradient_of(value);
     const auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
     if (adjoint) propagate(tensor(value), *adjoint);
     if (const auto results = results_.find(value); results != results_.end()) {

@@ -55,8 +55,18 @@ Tensor Builder::add(Node node) {
   if (!type) return error(std::move(type.error().message));
   node.dtype = type->dtype;
   node.shape = std::move(type->shape);
+  node.part = part_;
   graph_.nodes.push_back(std::move(node));
   return {this, {static_cast<int32_t>(graph_.nodes.size()) - 1}};
+}
+
+void Builder::begin_part(std::string_view phase, std::string_view layer) {
+  if (keeps_parts_) part_.name = concat(phase, ' ', layer);
+}
+
+void Builder::begin_gradient_of(Value value) {
+  const std::string& part = graph_[value].part.name;
+  if (!part.empty()) begin_part("backward", part.substr(part.find(' ') + 1));
 }
 
 Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {

@@ -72,6 +72,13 @@ class Builder {
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
   Tensor matmul(Tensor x, Tensor y, bool transpose_x = false, bool transpose_y = false);
 
+  // From now on nodes are part of something; before, begin_part does nothing.
+  void keep_parts() { keeps_parts_ = true; }
+  // What is added next is the `phase` ("forward", "backward", "update") of this layer.
+  void begin_part(std::string_view phase, std::string_view layer);
+  // What is added next is the gradient of this node.
+  void begin_gradient_of(Value value);
+
   void output(std::string_view name, Tensor value);
   void update(Tensor state, Tensor value);
 
@@ -90,6 +97,8 @@ class Builder {
 
   Graph graph_;
   std::string message_;
+  bool keeps_parts_ = false;
+  Part part_;
 };
 
 // Free functions and operators: what a row's VJP text and composites are written in.

@@ -97,6 +97,12 @@ AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank) {
   return result;
 }
 
+void join_part(Graph& graph, size_t first, const Part& part) {
+  for (size_t id = first; id < graph.nodes.size(); ++id) {
+    if (graph.nodes[id].part.name.empty()) graph.nodes[id].part = part;
+  }
+}
+
 std::vector<Value> inputs_of(const Graph& graph) {
   std::vector<Value> inputs;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {

@@ -77,6 +77,13 @@ struct Repetition {
 
 struct Graph;
 
+// What a node is part of, for those who measure: "backward dense_1"; empty: nobody asked. All parts
+// are equal, since they change no meaning.
+struct Part {
+  std::string name = {};
+  bool operator==(const Part&) const { return true; }
+};
+
 struct Value {
   int32_t id = -1;
   bool valid() const { return id >= 0; }
@@ -101,6 +108,7 @@ struct Node {
   Repetition repetition = {};
   std::shared_ptr<const Graph> body = {};  // has no states and is never changed
   int item = 0;
+  Part part = {};
 
   bool operator==(const Node&) const = default;
 };
@@ -126,12 +134,22 @@ struct Graph {
   const Node& operator[](Value value) const { return nodes[value.id]; }
 };
 
+// First content of a state, little-endian; states without one start as zeros.
+struct StateContent {
+  std::string name;
+  std::vector<std::byte> data;
+};
+
 // The entry points that share one memory: States of the same name are the same buffer.
 struct Program {
   std::vector<Graph> entries;
 };
 
 std::vector<Value> inputs_of(const Graph& graph);  // its Input nodes
+
+// Nodes from `first` on that are part of nothing become part of this: a pass calls it for what it
+// has put in the place of one node.
+void join_part(Graph& graph, size_t first, const Part& part);
 
 // The pass on a graph whose loop bodies have gone through it.
 template <Graph (*run)(Graph)>

@@ -221,7 +221,11 @@ class Parser {
     const auto dtype = scalar::dtype_of(word);
     if (!dtype) return fail(concat("there is no dtype \"", word, "\""));
     node.dtype = *dtype;
-    return parse_integers(cursor, node.shape);
+    TRY(parse_integers(cursor, node.shape));
+    if (cursor.take_word("part")) {
+      ASSIGN_OR_RETURN(node.part.name, cursor.quoted());
+    }
+    return {};
   }
 
   // Elements stand before the type that says what they are: their words are kept until then.

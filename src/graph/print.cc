@@ -167,6 +167,10 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
       break;
   }
   append(out, " : ", spell(node.dtype, node.shape));
+  if (!node.part.name.empty()) {
+    out += " part ";
+    append_quoted(out, node.part.name);
+  }
   if (node.kind == Kind::Loop) {
     out += ' ';
     append_graph(out, *node.body, indent + "  ");

@@ -148,8 +148,9 @@ struct Kernel {
   std::vector<Var> vars;
   std::vector<Expr> exprs;  // operands come before their users; equal expressions are stored once
   std::vector<Stmt> body;
-  int32_t origin = -1;  // node of the entry's graph that this kernel computes
-  int32_t repeat = -1;  // the innermost of its entry's repeats that it is in, or -1
+  int32_t origin = -1;    // node of the entry's graph that this kernel computes
+  std::string part = {};  // what it is part of, for those who measure
+  int32_t repeat = -1;    // the innermost of its entry's repeats that it is in, or -1
 
   // A name that is taken gets a number.
   VarId add_var(std::string name, int64_t extent);

@@ -25,6 +25,10 @@ class KernelParser {
         return reader_.error_behind("origin too large");
       kernel_.origin = static_cast<int32_t>(origin);
     }
+    ASSIGN_OR_RETURN(const bool has_part, reader_.accept("part"));
+    if (has_part) {
+      ASSIGN_OR_RETURN(kernel_.part, reader_.name());
+    }
     TRY(reader_.expect("{"));
     while (reader_.sees("register")) TRY(own_buffer(Space::Register, kernel_.registers));
     while (reader_.sees(kSharedWord)) TRY(own_buffer(Space::Workgroup, kernel_.shared));

@@ -57,6 +57,10 @@ class KernelPrinter {
     append(out_, indent_, "kernel ");
     append_name(out_, kernel_.name);
     if (kernel_.origin >= 0) append(out_, " origin ", kernel_.origin);
+    if (!kernel_.part.empty()) {
+      out_ += " part ";
+      append_name(out_, kernel_.part);
+    }
     out_ += " {\n";
     for (const Buffer& buffer : kernel_.registers) {
       append(out_, indent_, "  register ");

@@ -406,7 +406,9 @@ loop::Module lower(const graph::Program& program, Style style, const Schedules& 
     entry.name = graph.name;
     EntryLowering(graph, context, states, entry).run();
     for (size_t k = 0; k < entry.kernels.size(); ++k) {
-      entry.kernels[k].name = concat(entry.name, ".k", k);
+      Kernel& kernel = entry.kernels[k];
+      kernel.name = concat(entry.name, ".k", k);
+      if (kernel.origin >= 0) kernel.part = graph[Value{kernel.origin}].part.name;
     }
     module.entries.push_back(std::move(entry));
   }

@@ -115,7 +115,9 @@ Graph pad_operands(Graph graph) {
   Padder padder(graph);
   for (Node& node : nodes) {
     for (Value& operand : node.operands) operand = renamed[static_cast<size_t>(operand.id)];
+    const size_t first = graph.nodes.size();
     if (node.kind == Kind::Contract) padder.pad(node);
+    join_part(graph, first, node.part);
     renamed.push_back(padder.add(std::move(node)));
   }
   for (auto& output : graph.outputs) output.value = renamed[static_cast<size_t>(output.value.id)];

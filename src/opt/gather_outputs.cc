@@ -212,8 +212,11 @@ class Rewriter {
     std::vector<Value> renamed;
     for (Node& node : nodes_) {
       for (Value& operand : node.operands) operand = renamed[static_cast<size_t>(operand.id)];
+      const size_t first = graph_.nodes.size();
+      const graph::Part part = node.part;
       renamed.push_back(node.kind == Kind::Contract ? contract(std::move(node))
                                                     : add(std::move(node)));
+      join_part(graph_, first, part);
     }
     for (auto& output : graph_.outputs)
       output.value = renamed[static_cast<size_t>(output.value.id)];

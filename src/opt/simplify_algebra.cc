@@ -26,6 +26,14 @@ namespace {
 // Copies nodes into a new graph; add() simplifies a node whose operands are simplified.
 class Simplifier {
  public:
+  Value replace(Node node) {
+    const size_t first = graph_.nodes.size();
+    const graph::Part part = node.part;
+    const Value value = add(std::move(node));
+    join_part(graph_, first, part);
+    return value;
+  }
+
   Value add(Node node) {
     if (const auto value = simpler(node)) return *value;
     graph_.nodes.push_back(std::move(node));
@@ -235,7 +243,7 @@ Graph simplify_algebra(Graph graph) {
   moved.reserve(graph.nodes.size());
   for (Node& node : graph.nodes) {
     for (Value& operand : node.operands) operand = moved[operand.id];
-    moved.push_back(simplifier.add(std::move(node)));
+    moved.push_back(simplifier.replace(std::move(node)));
   }
   graph.nodes = simplifier.take().nodes;
   for (graph::Output& output : graph.outputs) output.value = moved[output.value.id];

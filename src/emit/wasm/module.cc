@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/check.h"
 #include "base/text.h"
 #include "emit/wasm/threads.h"
 #include "loop/index_width.h"
@@ -62,6 +63,54 @@ void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
   }
 }
 
+// Reads the clock where one part ends and the next begins.
+class Stopwatch {
+ public:
+  Stopwatch(wasm::FunctionBuilder& code, const Times& times, uint32_t clock)
+      : code_(code), times_(times), clock_(clock) {
+    last_ = code_.add_local(wasm::ValType::f64);
+    now_ = code_.add_local(wasm::ValType::f64);
+    begin_sum(0);
+    code_.f64_const(1);
+    end_sum(0);
+    code_.call(clock_).op_index(Opcode::local_set, last_);
+  }
+
+  // What follows is of this part; of the one before if it has no name.
+  void begin(const std::string& part) {
+    if (part.empty() || part == part_) return;
+    end();
+    part_ = part;
+  }
+
+  void end() {
+    if (part_.empty()) return;
+    const auto at = std::ranges::find(times_.parts, part_) - times_.parts.begin();
+    const auto cell = static_cast<uint64_t>(at) + 1;
+    begin_sum(cell);
+    code_.call(clock_).op_index(Opcode::local_tee, now_);
+    code_.op_index(Opcode::local_get, last_).op(Opcode::f64_sub);
+    end_sum(cell);
+    code_.op_index(Opcode::local_get, now_).op_index(Opcode::local_set, last_);
+  }
+
+ private:
+  wasm::MemArg place(uint64_t cell) const { return {.offset = times_.offset + 8 * cell}; }
+
+  void begin_sum(uint64_t cell) {
+    code_.i32_const(0).i32_const(0).op_memory(Opcode::f64_load, place(cell));
+  }
+  void end_sum(uint64_t cell) {
+    code_.op(Opcode::f64_add).op_memory(Opcode::f64_store, place(cell));
+  }
+
+  wasm::FunctionBuilder& code_;
+  const Times& times_;
+  const uint32_t clock_;
+  uint32_t last_ = 0, now_ = 0;
+  std::string part_;
+};
+
 template <class Emitter>
 void emit_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
                   const Emitter& emitter) {
@@ -69,6 +118,25 @@ void emit_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> ent
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
     builder.export_function(entry.name, function.index());
     emit_steps(function, entry, loop::steps_of(entry), emitter);
+  }
+}
+
+template <class Emitter>
+void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
+                        std::span<const Times> times, uint32_t clock, const Emitter& emitter) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const loop::Entry& entry = entries[i];
+    wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
+    builder.export_function(entry.name, function.index());
+    const auto offset = static_cast<int64_t>(times[i].offset);
+    builder.export_global(concat(entry.name, ".times"),
+                          builder.add_global(wasm::ValType::i32, false, offset));
+    Stopwatch watch(function, times[i], clock);
+    for (const loop::Step& step : loop::steps_of(entry)) {
+      watch.begin(entry.kernels[step.begin].part);
+      emit_steps(function, entry, {step}, emitter);
+    }
+    watch.end();
   }
 }
 
@@ -100,6 +168,10 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
                                  std::span<const Content> contents, std::string_view metadata,
                                  Target target) {
   wasm::ModuleBuilder builder;
+  const bool is_timed = !layout.times.empty();
+  CHECK(!is_timed || !target.threads);
+  const uint32_t clock =
+      is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
   const uint64_t pages = (layout.total_bytes + kPage - 1) / kPage;
   wasm::Limits limits;
   limits.min = pages;
@@ -116,6 +188,8 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   };
   if (target.threads) {
     emit_for_threads(builder, module.entries, emitter);
+  } else if (is_timed) {
+    emit_timed_entries(builder, module.entries, layout.times, clock, emitter);
   } else {
     emit_entries(builder, module.entries, emitter);
   }

@@ -18,11 +18,22 @@ struct Content {
   std::span<const std::byte> data;
 };
 
+// Where an entry adds up, in f64, how often it was called and how many milliseconds each part took.
+struct Times {
+  uint64_t offset = 0;
+  std::vector<std::string> parts;  // of its kernels, each once
+
+  uint64_t bytes() const { return 8 * (1 + parts.size()); }
+};
+
 struct Layout {
   std::span<const uint64_t> offsets;  // bytes, by buffer id
   uint64_t total_bytes = 0;
+  std::span<const Times> times = {};  // one for each entry; none: nothing is measured
 };
 
+// Where there are times it imports a clock, "env" "now" () -> (milliseconds: f64), exports the
+// offset of every table of times ("ENTRY.times"), and is for one thread.
 // Exports `memory`, a function () -> () per entry (for threads: emit/wasm/threads.h, and the memory
 // is shared and imported as "env" "memory"), and an i32 global with the offset of every input
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".

@@ -218,6 +218,39 @@ TEST(Compile, DeepNetworksTakeCodeInProportion) {
   EXPECT_GT(deep, 4 * shallow);
 }
 
+TEST(Compile, TimingIsTheSameModuleWithAClock) {
+  nn::Sequential model;
+  model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {8}, .name = "a"}));
+  model.add(nn::dense({.units = 3, .activation = "softmax", .name = "b"}));
+  const auto compiled = [&](bool parts, bool timing) {
+    nn::TrainingOptions training{.loss = "softmaxCrossEntropy", .optimizer = "adam"};
+    training.timing = parts;
+    const auto program = nn::build_program(model, training);
+    EXPECT_TRUE(program) << program.error().message;
+    Options options;
+    options.timing = timing;
+    options.verify = true;
+    auto executable = compile(*program, options);
+    EXPECT_TRUE(executable) << executable.error().message;
+    return *std::move(executable);
+  };
+  const Executable plain = compiled(false, false), timed = compiled(true, true);
+  EXPECT_EQ(compiled(true, false).module, plain.module);
+  EXPECT_TRUE(wasm::decode(plain.module)->imports.empty());
+  const auto module = wasm::decode(timed.module);
+  ASSERT_TRUE(module && wasm::validate(*module));
+  ASSERT_EQ(module->imports.size(), 1u);
+  EXPECT_EQ(module->imports[0].name, "now");
+  const auto is_part = [&](const char* part) {
+    return std::ranges::find(timed.entries[0].parts, part) != timed.entries[0].parts.end();
+  };
+  for (const char* part : {"forward a", "backward a", "forward b", "backward b"}) {
+    EXPECT_TRUE(is_part(part)) << part;
+  }
+  EXPECT_GE(timed.entries[0].times, plain.memory_bytes);
+  EXPECT_TRUE(metadata(timed).find("\"parts\":[\"forward a\"") != std::string::npos);
+}
+
 TEST(Compile, ClockTimesEveryPass) {
   Options options;
   double now = 0;

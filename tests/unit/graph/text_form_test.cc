@@ -60,6 +60,27 @@ TEST(TextForm, NamesMayHoldAnything) {
 }
 
 // No prefix and no damaged byte may do worse than fail.
+TEST(TextForm, PartsReadBackAndChangeNoMeaning) {
+  const auto build = [](bool keeps) {
+    Builder b("parts");
+    if (keeps) b.keep_parts();
+    const Tensor x = b.input("x", DType::F32, {2});
+    b.begin_part("forward", "dense_1");
+    const Tensor y = x * 2.0f;
+    b.begin_gradient_of(y.value);
+    b.output("z", y + x);
+    return *std::move(b).finish();
+  };
+  const Graph graph = build(true), plain = build(false);
+  EXPECT_EQ(graph[graph.outputs[0].value].part.name, "backward dense_1");
+  EXPECT_TRUE(graph.nodes == plain.nodes);
+  EXPECT_EQ(print(plain).find("part \""), std::string::npos);
+  const auto parsed = parse(print(graph));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  expect_same(*parsed, graph);
+  EXPECT_EQ((*parsed)[parsed->outputs[0].value].part.name, "backward dense_1");
+}
+
 TEST(TextForm, DamagedTextIsRefusedNotFollowed) {
   const std::string text = print(RandomGraph(3).make(20));
   for (size_t size = 0; size < text.size(); size += 7) {

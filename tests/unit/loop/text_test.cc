@@ -28,6 +28,16 @@ TEST(Text, PrintAfterParseIsTheIdentity) {
   }
 }
 
+TEST(Text, KernelsKeepTheirPart) {
+  Module module = random_module(1);
+  for (Entry& entry : module.entries) {
+    for (Kernel& kernel : entry.kernels) kernel.part = "forward dense_1";
+  }
+  const auto parsed = parse(print(module));
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_EQ(parsed->entries[0].kernels[0].part, "forward dense_1");
+}
+
 TEST(Text, ConstantsKeepTheirBits) {
   const std::string text =
       "buffer c : f32[8] constant {0.5, -0.0, inf, -inf, nan, nan:xffc00000, 1e-40, 3.0}\n"
