@@ -28,12 +28,23 @@ import {
 /** Nanoseconds of work that a page may do itself: half a frame of the screen. */
 const mostBriefWork = 8e6;
 
+/** The rows that lie in the memory of an entry for several batches. */
+interface Resident {
+  data: WeakRef<Examples>;
+  /** Whether they are all, in their own order. */
+  whole: boolean;
+  order: Uint32Array | undefined;
+  from: number;
+  to: number;
+}
+
 /** One entry point with typed windows on its buffers. */
 export class Entry {
   readonly inputs: ReadonlyMap<string, DataArray>;
   readonly outputs: ReadonlyMap<string, DataArray>;
   readonly #call: (how: number) => void;
   readonly #shared: SharedModule | undefined;
+  #resident: Resident | undefined;
 
   constructor(
     { exports }: WebAssembly.Instance,
@@ -54,8 +65,34 @@ export class Entry {
     return this.place.inputs[0]!.shape[0]!;
   }
 
-  /** Copies rows `order[from]` … into the inputs; rows `from` … when there is no order. */
-  loadAll(rows: ReadonlyMap<string, Rows>, from: number, count: number, order?: Uint32Array): void {
+  /** Has the entry work on rows `order[from]` …; rows `from` … when there is no order. */
+  loadAll(data: Examples, from: number, count: number, order?: Uint32Array): void {
+    const picked = this.inputs.get('order');
+    if (picked === undefined) return this.#copy(data, from, count, order);
+    if (!this.#holds(data, from, count, order)) this.#fill(data, from, order);
+    const { whole, from: first } = this.#resident!;
+    for (let at = 0; at < count; ++at) {
+      picked[at] = whole ? (order?.[from + at] ?? from + at) : from + at - first;
+    }
+  }
+
+  #holds(data: Examples, from: number, count: number, order?: Uint32Array): boolean {
+    const held = this.#resident;
+    if (held?.data.deref() !== data) return false;
+    return held.whole || (held.order === order && from >= held.from && from + count <= held.to);
+  }
+
+  /** Takes all rows in their own order if they fit, else as many as fit from `from` on. */
+  #fill(data: Examples, from: number, order?: Uint32Array): void {
+    const most = this.place.inputs.find(({ name }) => name !== 'order')!.shape[0]!;
+    const whole = data.count <= most;
+    const first = whole ? 0 : from;
+    const to = Math.min(first + most, data.count);
+    this.#copy(data, first, to - first, whole ? undefined : order);
+    this.#resident = { data: new WeakRef(data), order, whole, from: first, to };
+  }
+
+  #copy({ rows }: Examples, from: number, count: number, order?: Uint32Array): void {
     for (const [name, each] of rows) this.load(name, each, from, count, order);
   }
 
@@ -133,13 +170,30 @@ export interface Score {
   rows: number;
 }
 
-const forgotten = new FinalizationRegistry<SharedModule>(removeModule);
+/** What an instance holds. */
+interface Held {
+  shared: SharedModule | undefined;
+  bytes: number;
+}
+
+const forgotten = new FinalizationRegistry<Held>(release);
+const alive = { modules: 0, moduleBytes: 0 };
+
+function release({ shared, bytes }: Held): void {
+  if (shared !== undefined) removeModule(shared);
+  alive.modules -= 1;
+  alive.moduleBytes -= bytes;
+}
+
+/** Instances that are not disposed, and bytes of their memory. */
+export const moduleCounts = (): typeof alive => ({ ...alive });
 
 /** An instantiated module. Its memory holds weights and optimiser states between calls. */
 export class Instance {
   readonly #memory: WebAssembly.Memory;
   readonly #entries = new Map<string, Entry>();
   readonly #shared: SharedModule | undefined;
+  readonly #held: Held;
   #prediction: Prediction | undefined;
 
   /** Errors: no memory for it, or an engine that refuses the module. */
@@ -153,8 +207,11 @@ export class Instance {
       const entries = metadata.entries.map(({ name }) => name);
       this.#shared = { module, memory: this.#memory, exports: instance.exports, entries };
       addModule(this.#shared);
-      forgotten.register(this, this.#shared, this);
     }
+    this.#held = { shared: this.#shared, bytes: this.#memory.buffer.byteLength };
+    forgotten.register(this, this.#held, this);
+    alive.modules += 1;
+    alive.moduleBytes += this.#held.bytes;
     for (const place of metadata.entries) {
       this.#entries.set(place.name, new Entry(instance, place, this.#shared));
     }
@@ -163,9 +220,7 @@ export class Instance {
   /** Ends what threads do with the module. */
   dispose(): void {
     this.settle();
-    if (this.#shared === undefined) return;
-    forgotten.unregister(this);
-    removeModule(this.#shared);
+    if (forgotten.unregister(this)) release(this.#held);
   }
 
   /** Waits for what threads do with the memory; a page's own thread spins. */
@@ -205,7 +260,7 @@ export class Instance {
     order?: Uint32Array,
   ): Score {
     const entry = this.entry(name);
-    entry.loadAll(data.rows, from, count, order);
+    entry.loadAll(data, from, count, order);
     entry.setRows(count);
     const before = this.#statesToKeep;
     entry.run();
@@ -223,7 +278,7 @@ export class Instance {
     if (mayBlock) return this.score(name, data, from, count, order);
     await this.idle();
     const entry = this.entry(name);
-    entry.loadAll(data.rows, from, count, order);
+    entry.loadAll(data, from, count, order);
     entry.setRows(count);
     const before = this.#statesToKeep;
     await entry.runAsync();
@@ -277,6 +332,11 @@ export class Instance {
     return new Uint8Array(this.#memory.buffer, place.offset, byteLength(place));
   }
 
+  /** The calls and milliseconds of an entry in the module's memory; nothing without timing. */
+  times({ times }: EntryPlace): Float64Array | undefined {
+    return times && new Float64Array(this.#memory.buffer, times.offset, 1 + times.parts.length);
+  }
+
   /** All states one after the other in the order of the metadata. */
   states(): Uint8Array<ArrayBuffer> {
     const result = new Uint8Array(this.statesLength);
@@ -302,13 +362,19 @@ export class Instance {
     return this.metadata.states.reduce((total, place) => total + byteLength(place), 0);
   }
 
-  /** Copies from another instance every state of the same name and shape; or only the weights. */
+  /** Copies from another instance every state of the same name and shape, and times; or only the weights. */
   carryFrom(other: Instance, onlyWeights: boolean): void {
     for (const place of this.metadata.states) {
       const source = other.metadata.states.find(({ name }) => name === place.name);
       if (source === undefined || source.shape.join() !== place.shape.join()) continue;
       if (!onlyWeights || !place.name.startsWith('optimizer/'))
         this.state(place).set(other.state(source));
+    }
+    if (onlyWeights) return;
+    for (const place of this.metadata.entries) {
+      const before = other.metadata.entries.find(({ name }) => name === place.name);
+      const isSame = before?.times?.parts.join() === place.times?.parts.join();
+      if (isSame && before?.times) this.times(place)!.set(other.times(before)!);
     }
   }
 
@@ -380,7 +446,7 @@ function instantiate(
       ? {
           env: { memory: new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }) },
         }
-      : {};
+      : { env: { now: () => performance.now() } };
     const instance = new WebAssembly.Instance(module, imports);
     const memory = new Uint8Array((instance.exports.memory as WebAssembly.Memory).buffer);
     for (const { offset, data } of segments) memory.set(data, offset);

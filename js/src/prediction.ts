@@ -89,7 +89,7 @@ export class Prediction {
 
   #begin(): void {
     while (this.#from < this.#data.count) {
-      this.#entry.loadAll(this.#data.rows, this.#from, this.#count);
+      this.#entry.loadAll(this.#data, this.#from, this.#count);
       this.#job = this.#entry.begin();
       if (this.#job !== undefined) return;
       this.#entry.runAlone();

@@ -13,6 +13,7 @@ import type {
 } from './abi.js';
 import type { ModelConfig } from './compiled.js';
 import { type Core, currentCore } from './core.js';
+import { moduleCounts } from './instance.js';
 import { encodeJson } from './json.js';
 import type { Schedule } from './schedules.js';
 import { threadCounts } from './threads.js';
@@ -223,7 +224,10 @@ export interface MemoryCounts {
   coreBytes: number;
   /** Threads that have been started and not stopped. */
   threads: number;
-  /** Generated modules that run on several threads and are not disposed, and bytes of their memory. */
+  /** Generated modules that are not disposed, and bytes of their memory. */
+  modules: number;
+  moduleBytes: number;
+  /** Those of them that run on several threads, and bytes of their memory. */
   sharedModules: number;
   sharedBytes: number;
 }
@@ -234,6 +238,7 @@ export function memory(): MemoryCounts {
   return {
     liveObjects: core.run('memory', (exports) => exports.lathe_live_objects()),
     coreBytes: core.exports.memory.buffer.byteLength,
+    ...moduleCounts(),
     ...threadCounts(),
   };
 }

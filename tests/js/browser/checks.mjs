@@ -62,6 +62,14 @@ export async function checkPlainPage(page, url, isIsolated) {
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
 
+/** Models come and go, and nothing of them is left. */
+export async function checkMemory(page, url) {
+  await openPlain(page, url);
+  const { before, after } = await page.evaluate('window.memoryOfModels(100)');
+  assert.deepEqual(after, before);
+  assert.equal(after.modules + after.liveObjects, 0);
+}
+
 /** What one page has tuned, IndexedDB brings to the next. */
 export async function checkTuning(page, url) {
   await openPlain(page, url);

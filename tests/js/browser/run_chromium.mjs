@@ -2,7 +2,14 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
-import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
+import {
+  checkMemory,
+  checkMnist,
+  checkOps,
+  checkPlainPage,
+  checkTuning,
+  Report,
+} from './checks.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
@@ -37,6 +44,7 @@ async function run(report) {
     await report.check('package from a script tag, not isolated', () =>
       checkPlainPage(page, plain.url, false),
     );
+    await report.check('models leave nothing behind', () => checkMemory(page, isolated.url));
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);

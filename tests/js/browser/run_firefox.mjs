@@ -1,7 +1,14 @@
 // Runs the package in headless Firefox. The last line is N passed, M failed, K skipped.
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
-import { checkMnist, checkOps, checkPlainPage, checkTuning, Report } from './checks.mjs';
+import {
+  checkMemory,
+  checkMnist,
+  checkOps,
+  checkPlainPage,
+  checkTuning,
+  Report,
+} from './checks.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
@@ -26,6 +33,7 @@ async function run(report) {
     await report.check('package from a script tag, not isolated', () =>
       checkPlainPage(page, plain.url, false),
     );
+    await report.check('models leave nothing behind', () => checkMemory(page, plain.url));
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);

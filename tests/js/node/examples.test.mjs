@@ -63,6 +63,26 @@ test('a new head learns on frozen features, which stay', skipWithout('mnist'), (
   assert.ok(number(output, /digits 5 to 9 +([\d.]+) %/) > 45, output);
 });
 
+test('a text is learnt character by character', skipWithout('text/tinyshakespeare.txt'), () => {
+  const plot = join(folder, 'characters.svg');
+  const args = [
+    '--data',
+    data,
+    '--steps',
+    '200',
+    '--units',
+    '16',
+    '--length',
+    '16',
+    '--batch',
+    '16',
+  ];
+  const { status, stdout, stderr } = node('characters', ...args, '--write', '80', '--plot', plot);
+  assert.equal(status, 0, stderr);
+  assert.match(readFileSync(plot, 'utf8'), /<polyline points="[\d., ]+"/);
+  assert.ok(readFileSync(plot.replace('.svg', '.txt'), 'utf8').length >= 80, stdout);
+});
+
 test('examples say which file is missing and which option is wrong', () => {
   for (const [script, name] of [
     ['mnist_cnn', 'mnist'],
