@@ -1,7 +1,7 @@
 /** What those who save and load a model need of it. Knows no format. */
 import type { ModelSummary } from './abi.js';
 import type { Network } from './io/layer_tables.js';
-import type { CompileDescription } from './io/training_config.js';
+import type { CompileDescription, LossDescription } from './io/training_config.js';
 import type { DataArray, DType } from './tensor.js';
 
 /** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
@@ -21,6 +21,25 @@ export interface StoredModel {
   training: CompileDescription | undefined;
   /** All weights and what the optimiser keeps. */
   states: State[];
+}
+
+/** What a model learns by, as `compile` has read it. */
+export interface Goal {
+  losses: readonly (LossDescription | null)[];
+  lossWeights: readonly number[] | undefined;
+  optimizer: CompileDescription['optimizer'] | undefined;
+  metrics: CompileDescription['metrics'];
+}
+
+/** What to compile the model with so that it goes on learning; nothing where it cannot. */
+export function trainingOf(
+  { losses, optimizer, ...rest }: Goal,
+  states: readonly State[],
+): CompileDescription | undefined {
+  if (optimizer === undefined) return undefined;
+  const loss = losses.length === 1 ? losses[0]! : losses;
+  const learningRate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
+  return { loss, optimizer: { ...optimizer, learningRate }, ...rest };
 }
 
 export const storable = Symbol('storable');

@@ -25,6 +25,8 @@ export interface TrainingConfig {
   loss?: unknown;
   loss_weights?: unknown;
   metrics?: unknown;
+  /** All metrics in our own words, where `metrics` cannot say them. */
+  tensorlathe_metrics?: unknown;
   optimizer_config?: { class_name?: unknown; config?: Record<string, unknown> };
 }
 

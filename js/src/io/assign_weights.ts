@@ -43,7 +43,7 @@ export function weightArrays(model: StoredModel): NamedArray[] {
 
 /**
  * Gives weights to a model: those of the same name. Errors: another shape; with `strict`, weights
- * that are missing or left over. Then nothing has changed.
+ * that are missing or left over, or NaN. Then nothing has changed.
  */
 export function assignWeights(
   model: StoredModel,
@@ -68,6 +68,12 @@ export function assignWeights(
       throw new LatheError(
         `${where}: the tensor ${array.name} has shape [${array.shape.join(',')}], ` +
           `but the model takes [${state.shape.join(',')}]`,
+      );
+    }
+    const nan = strict ? array.data.findIndex(Number.isNaN) : -1;
+    if (nan >= 0) {
+      throw new LatheError(
+        `${where}: the tensor ${array.name} holds NaN at ${nan}; strict: false takes it all the same`,
       );
     }
     pairs.push([state, array]);

@@ -10,7 +10,7 @@ const generatedBy = 'keras';
 
 /**
  * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address
- * or its content. What the optimiser had gathered is left out.
+ * or its content, with what the optimiser had gathered.
  * Errors: it cannot be read or is damaged; with the file and the tensor.
  */
 export function fromKeras(source: string | URL | Blob | ArrayBuffer | Uint8Array): IOHandler {
@@ -38,15 +38,19 @@ function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
   try {
     const file = new HdfFile(buffer, where);
     const model = jsonOf(file.attrs.model_config, 'model_config');
-    const training = jsonOf(file.attrs.training_config, 'training_config');
+    const training = jsonOf(file.attrs.training_config, 'training_config') as
+      TrainingConfig | undefined;
     const isModel = file.keys.includes('model_weights');
     const weights = readWeights(isModel ? (file.get('model_weights') as Group) : file);
+    const gathered = file.keys.includes('optimizer_weights')
+      ? readOptimizer(file.get('optimizer_weights') as Group, weights, training)
+      : [];
     return {
       ...(model && { modelTopology: model }),
-      ...(training && { trainingConfig: training as TrainingConfig }),
+      ...(training && { trainingConfig: training }),
       format: 'layers-model',
       generatedBy,
-      ...encodeWeights(weights),
+      ...encodeWeights([...weights, ...gathered]),
     };
   } catch (error) {
     // The reader of HDF5 throws strings, and whatever engines throw for a wrong place.
@@ -75,16 +79,66 @@ function readWeights(group: Group): NamedArray[] {
     const part = group.get(layer) as Group;
     return namesOf(part.attrs, 'weight_names').map((path) => {
       const name = nameOf(layer, path);
-      const dataset = part.get(path);
-      if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
-      const shape = [...dataset.shape];
-      const data = Float32Array.from(dataset.value);
-      if (data.length !== elementCount(shape)) {
-        throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
-      }
-      return { name, shape, dtype: 'float32', data };
+      return { name, ...readTensor(part, path) };
     });
   });
+}
+
+function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
+  const dataset = group.get(path);
+  if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
+  const shape = [...dataset.shape];
+  const data = Float32Array.from(dataset.value, Number);
+  if (data.length !== elementCount(shape)) {
+    throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
+  }
+  return { shape, dtype: 'float32', data };
+}
+
+/** What later versions of Keras call the slots of optimisers. */
+const slotNames: Record<string, string> = {
+  velocity: 'rms',
+  average_gradient: 'mg',
+  accumulated_grad: 'accum_grad',
+  accumulated_delta_var: 'accum_var',
+  u: 'v',
+};
+
+/**
+ * The steps and slots as optimizer_state.ts names them, WEIGHT/SLOT. Keras has them as
+ * OPTIMIZER/WEIGHT/SLOT, later as OPTIMIZER/SLOT/WEIGHT; what is neither is left out.
+ */
+function readOptimizer(
+  group: Group,
+  weights: readonly NamedArray[],
+  training: TrainingConfig | undefined,
+): NamedArray[] {
+  const ofOptimizer = { group: 'optimizer' };
+  const known = new Set(weights.map(({ name }) => name));
+  const isMomentum = /SGD$/.test(String(training?.optimizer_config?.class_name));
+  const rate = Number(training?.optimizer_config?.config?.learning_rate);
+  const slots: NamedArray[] = [];
+  let steps = 0;
+  for (const path of namesOf(group.attrs, 'weight_names')) {
+    const parts = path.replace(/:0$/, '').split('/');
+    if (/^iter(ations?)?$/.test(parts.at(-1)!)) {
+      steps = readTensor(group, path).data[0]!;
+      continue;
+    }
+    const own = parts.slice(1).filter((part) => !/_cell(_\d+)?$/.test(part));
+    const [first, last] = [own[0] ?? '', own.at(-1) ?? ''];
+    const [before, behind] = [own.slice(0, -1), own.slice(1)].map((each) => each.join('/'));
+    const [weight, slot] = known.has(before!) ? [before!, last] : [behind!, first];
+    if (!known.has(weight)) continue;
+    const tensor = readTensor(group, path);
+    // Keras gathers the steps themselves: against the gradient, the learning rate within.
+    if (isMomentum) tensor.data = tensor.data.map((value) => -value / rate);
+    const name = isMomentum ? 'momentum' : (slotNames[slot] ?? slot);
+    slots.push({ name: `${weight}/${name}`, ...tensor, ...ofOptimizer });
+  }
+  if (slots.length === 0) return [];
+  const count = Int32Array.of(steps);
+  return [{ name: 'iter', shape: [], dtype: 'int32', data: count, ...ofOptimizer }, ...slots];
 }
 
 /** lstm, "lstm/lstm_cell_1/kernel:0" -> "lstm/kernel": Keras repeats the layer and names its cell. */

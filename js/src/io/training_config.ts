@@ -1,12 +1,13 @@
 /** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
 import { LatheError } from '../errors.js';
+import type { MetricLike, Metrics } from '../metrics.js';
 import { tables } from '../tables.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
 import { findName, toCamelCase, toSnakeCase } from './names.js';
 
 /** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
-type LossDescription = string | { name: string };
+export type LossDescription = string | { name: string };
 
 /** What `model.compile` takes. */
 export interface CompileDescription {
@@ -14,7 +15,8 @@ export interface CompileDescription {
   loss: LossDescription | readonly (LossDescription | null)[];
   lossWeights?: readonly number[] | undefined;
   optimizer: { name: string } & Record<string, unknown>;
-  metrics: string[];
+  /** As `model.compile` was given them. */
+  metrics: Metrics;
 }
 
 /** Losses that Keras has under another name. */
@@ -26,6 +28,9 @@ const kerasLosses: Record<string, string> = {
 const optimizerClasses: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
 /** Options of optimisers that Keras has had under other names. */
 const aliases: Record<string, string> = { lr: 'learningRate', nesterov: 'useNesterov' };
+
+/** Metrics that TensorFlow.js computes, too; it refuses a model with any other. */
+const sharedMetrics = /^(acc(uracy)?|binaryAccuracy|categoricalAccuracy|precision)$/;
 
 /** The training configuration that Keras and TensorFlow.js read. */
 export function toTrainingConfig(training: CompileDescription): TrainingConfig {
@@ -40,12 +45,36 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
   return {
     loss: isList(loss) ? loss.map(lossName) : lossName(loss),
     ...(lossWeights === undefined ? {} : { loss_weights: lossWeights }),
-    metrics: training.metrics.map(toSnakeCase),
+    ...metricsConfig(training.metrics),
     optimizer_config: {
       class_name: optimizerClasses[name] ?? name[0]!.toUpperCase() + name.slice(1),
       config,
     },
   };
+}
+
+/** All of them as they are, and for others the names of those that they know. */
+function metricsConfig(given: Metrics): TrainingConfig {
+  const isList = typeof given === 'string' || Array.isArray(given);
+  const list: unknown[] = isList ? [given].flat() : [];
+  const shared = list.filter(isName).filter((name) => sharedMetrics.test(name));
+  const isAll = isList && shared.length === list.length;
+  return { metrics: shared.map(toSnakeCase), ...(isAll ? {} : { tensorlathe_metrics: given }) };
+}
+
+/** Metrics of Keras: names, or classes with their options, perhaps in a list for each output. */
+function fromKerasMetrics(given: unknown): MetricLike[] {
+  const rows = tables.metrics;
+  const known = rows.flatMap(({ name, short }) => (short ? [name, short] : [name]));
+  const metrics = (Array.isArray(given) ? given.flat() : []).map((each: unknown) => {
+    const { class_name: className, config } = isObject(each) ? each : { class_name: each };
+    const { name, fn, thresholds } = isObject(config) ? config : {};
+    const candidates = [className, name, fn].filter(isName);
+    const found = candidates.map((each) => findName(each, known)).find((each) => each);
+    const hasThreshold = typeof thresholds === 'number' && /^(precision|recall)$/.test(found ?? '');
+    return hasThreshold ? { name: found, threshold: thresholds } : found;
+  });
+  return metrics.filter((each) => each !== undefined) as MetricLike[];
 }
 
 /** What `compile` takes for a training configuration. Error: something in it is not known. */
@@ -58,18 +87,18 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const lossOf = (each: unknown): LossDescription | null => {
     if (each === null) return null;
     if (isObject(each) && isName(each.name)) return { ...each, name: lossOf(each.name) as string };
+    if (isObject(each) && isObject(each.config)) return lossOf(each.config.name);
     if (typeof each !== 'string') return fail(`a loss must be a name, got ${JSON.stringify(each)}`);
     return findName(each, losses) ?? fail(`the loss ${each} is not known`);
   };
-  const isPlain =
-    typeof loss === 'string' || Array.isArray(loss) || (isObject(loss) && isName(loss.name));
-  if (!isPlain)
+  const isKnown = typeof loss === 'string' || Array.isArray(loss) || isObject(loss);
+  if (!isKnown)
     return fail(`the loss must be a name or a list of them, got ${JSON.stringify(loss)}`);
 
   const { class_name: className, config: options } = optimizer ?? {};
   const known = tables.optimizers;
   const isMomentum = className === 'SGD' && isObject(options) && Boolean(options.momentum);
-  const wanted = isMomentum ? 'momentum' : String(className);
+  const wanted = isMomentum ? 'momentum' : String(className).replace(/^.*>/, '');
   const names = known.map(({ name }) => name);
   const foundOptimizer = findName(wanted, names);
   if (foundOptimizer === undefined) return fail(`the optimizer ${wanted} is not known`);
@@ -83,7 +112,7 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   return {
     loss: isList(loss) ? loss.map(lossOf) : lossOf(loss)!,
     ...(Array.isArray(lossWeights) ? { lossWeights: lossWeights as number[] } : {}),
-    metrics: Array.isArray(metrics) ? metrics.flat().filter(isName).map(toCamelCase) : [],
+    metrics: (config.tensorlathe_metrics as Metrics | undefined) ?? fromKerasMetrics(metrics),
     optimizer: { name: foundOptimizer, ...Object.fromEntries(used) },
   };
 }

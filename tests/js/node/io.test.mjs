@@ -201,6 +201,46 @@ test('the learning rate of now is saved', async () => {
   assert.equal(trainingConfig.optimizer_config.config.learningRate, 0.125);
 });
 
+test('metrics come back as they were, and TensorFlow.js reads those it knows', async () => {
+  const metrics = ['accuracy', 'confusionMatrix', { name: 'precision', threshold: 0.7 }];
+  const model = trainable('adam');
+  const y = tl.tensor([0, 1, 2, 3, 1, 0]);
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics });
+  const artifacts = await savedBy(model, { includeOptimizer: true });
+  assert.deepEqual(artifacts.trainingConfig.metrics, ['accuracy']);
+  const copy = await ours(artifacts);
+  assert.deepEqual(copy.evaluate(x, y), model.evaluate(x, y));
+  assert.deepEqual(Object.keys(copy.evaluate(x, y)), [
+    'loss',
+    'acc',
+    'confusionMatrix',
+    'precision',
+  ]);
+  assert.deepEqual(await savedBy(copy, { includeOptimizer: true }), artifacts);
+  const theirModel = await theirs(artifacts);
+  assert.deepEqual(theirModel.metricsNames, ['loss', 'acc']);
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] });
+  const { trainingConfig } = await savedBy(model, { includeOptimizer: true });
+  assert.equal(trainingConfig.tensorlathe_metrics, undefined);
+});
+
+test('metrics of each output come back', async () => {
+  const input = tl.input({ shape: [3] });
+  const outputs = ['a', 'b'].map((name) => layers.dense({ units: 2, name }).apply(input));
+  const model = tl.model({ inputs: input, outputs, seed: 1 });
+  const metrics = { a: ['r2Score'], b: 'cosine' };
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics });
+  const copy = await ours(await savedBy(model, { includeOptimizer: true }));
+  const three = tl.tensor([1, 2, 3], [1, 3]);
+  const scores = copy.evaluate(three, [tl.tensor([[1, 2]]), tl.tensor([[3, 4]])]);
+  assert.deepEqual(
+    Object.keys(scores)
+      .filter((name) => /r2|cos/.test(name))
+      .sort(),
+    ['a_r2Score', 'b_cosine'],
+  );
+});
+
 for (const [quantize, most, share] of [
   ['uint8', 2e-2, 1 / 4],
   ['uint16', 1e-4, 1 / 2],

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
+import { File as File5 } from 'jsfive';
 import * as tl from 'tensorlathe';
 import { fromKeras } from 'tensorlathe/keras';
 import { largestDifference, rejects } from '../lib.mjs';
@@ -53,6 +54,47 @@ for (const name of names) {
     ]);
     for (const each of rest) assert.ok(largestDifference(first, each) < 1e-4);
   });
+}
+
+/** Tensors of HDF5 by the names that Keras gives them. */
+function gatheredIn(name) {
+  const file = new File5(Uint8Array.from(readFileSync(pathOf(name))).buffer, name);
+  const group = file.get('optimizer_weights');
+  const paths = group.attrs.weight_names.map((each) => each.replace(/\0+$/, ''));
+  return new Map(paths.map((path) => [path.replace(/:0$/, ''), [...group.get(path).value]]));
+}
+
+for (const [name, place] of [
+  ['model_ToyCar.hdf5', (weight, slot) => `Adam/${weight}/${slot}`],
+  ['vww_96.h5', (weight, slot) => `Adam/${weight}/${slot}`],
+  ['str_ww_ref_model.h5', (weight, slot) => `Adam/${slot}/${weight}`],
+]) {
+  test(
+    `${name}: what the optimiser had gathered is read`,
+    { skip: modelsAbsent },
+    async (context) => {
+      const gathered = gatheredIn(name);
+      const model = await known(context, fromKeras(`file://${pathOf(name)}`));
+      if (model === undefined) return;
+      const { weightSpecs, weightData } = tl.io.toArtifacts(model, { includeOptimizer: true });
+      let at = 0;
+      const arrays = weightSpecs.map(({ name, shape, dtype, group }) => {
+        const bytes = weightData.slice(at, (at += 4 * shape.reduce((a, b) => a * b, 1)));
+        const data = dtype === 'int32' ? new Int32Array(bytes) : new Float32Array(bytes);
+        return { name, group, data };
+      });
+      const [steps, ...slots] = arrays.filter(({ group }) => group === 'optimizer');
+      assert.equal(
+        steps.data[0],
+        Number((gathered.get('Adam/iter') ?? gathered.get('iteration'))[0]),
+      );
+      assert.equal(slots.length, gathered.size - 1);
+      for (const { name: slotName, data } of slots) {
+        const [weight, slot] = slotName.match(/^(.*)\/(\w+)$/).slice(1);
+        assert.deepEqual([...data], gathered.get(place(weight, slot)), slotName);
+      }
+    },
+  );
 }
 
 /** TensorFlow.js wants one number for an axis, knows no class L2, and no training of Keras here. */

@@ -1,6 +1,7 @@
 // Weights as safetensors files: the layout of the format, every type, errors that name the tensor, damaged files.
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import fs, { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -158,10 +159,47 @@ test('weights that do not fit leave the model as it was', async () => {
   );
   await rejects(model.loadWeights(`file://${folder}/none.safetensors`), /cannot read .*ENOENT/);
   await rejects(model.loadWeights(new Uint8Array(3)), /no safetensors file/);
+  const spoilt = smallModel({ seed: 9 });
+  const [kernel, bias, ...rest] = spoilt.getWeights();
+  const values = bias.dataSync();
+  values[5] = NaN;
+  spoilt.setWeights([kernel, tl.tensor(values), ...rest]);
+  const nan = new File([toSafetensors(spoilt)], 'nan.safetensors');
+  await rejects(
+    model.loadWeights(nan),
+    /^nan\.safetensors: the tensor dense_1\/bias holds NaN at 5; strict: false takes it/,
+  );
+  const cut = new File([toSafetensors(spoilt).slice(0, -9)], 'cut.safetensors');
+  await rejects(model.loadWeights(cut), /^cut\.safetensors: .*dense_2\/bias/);
   await rejects(model.saveWeights('indexeddb://x'), /must begin with file:\/\/ or downloads:\/\//);
   assert.deepEqual(weightsOf(model), before);
   await model.loadWeights(file, { strict: false });
   assert.deepEqual(weightsOf(model).slice(0, 2), weightsOf(other));
+});
+
+test('weights that are cut off while they are saved leave the file of before', async () => {
+  const place = await mkdtemp(join(folder, 'cut-'));
+  const path = join(place, 'w.safetensors');
+  await smallModel({ seed: 1 }).saveWeights(`file://${path}`);
+  const bytes = await readFile(path);
+  const { open } = fs;
+  fs.open = async (...args) => {
+    const file = await open(...args);
+    file.writeFile = async (content) => {
+      await file.write(content.subarray(0, 20));
+      throw new Error('the disk is full');
+    };
+    return file;
+  };
+  syncBuiltinESMExports();
+  try {
+    await rejects(smallModel({ seed: 2 }).saveWeights(`file://${path}`), /the disk is full/);
+  } finally {
+    fs.open = open;
+    syncBuiltinESMExports();
+  }
+  assert.deepEqual(await readFile(path), bytes);
+  assert.deepEqual(await readdir(place), ['w.safetensors']);
 });
 
 test('damaged files give tensors or a LatheError', () => {
