@@ -1,12 +1,10 @@
 // mnist OUTPUT_DIRECTORY [cnn]: builds a 784-128-10 classifier, or a convolutional network, with
 // the C++ API, prints the graph of a training step, and writes mnist.wasm and mnist.wat: the module
-// with its initial weights, forward and backward pass, loss, accuracy and optimiser step inside.
-// train_module.mjs trains it.
+// with its initial weights, forward and backward pass, loss, accuracy, confusion matrix and
+// optimiser step inside. train_module.mjs trains it.
 #include <cstdio>
-#include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "compile/compile.h"
 #include "graph/print.h"
@@ -14,6 +12,7 @@
 #include "nn/dense.h"
 #include "nn/pooling.h"
 #include "nn/shaping.h"
+#include "nn/states.h"
 #include "nn/training.h"
 #include "wasm/decode.h"
 #include "wasm/print.h"
@@ -28,18 +27,6 @@ lathe::Status write(const std::string& path, const void* data, size_t size) {
   const bool complete = std::fwrite(data, 1, size, file) == size;
   if (std::fclose(file) != 0 || !complete) return lathe::fail("cannot write " + path);
   return {};
-}
-
-// The first content of every state, for the module to start with.
-std::vector<lathe::compile::StateContent> contents(const std::vector<nn::Variable>& variables,
-                                                   uint64_t seed) {
-  std::vector<lathe::compile::StateContent> all;
-  for (const nn::Variable& variable : variables) {
-    const std::vector<float> values = nn::initial_value(variable, seed);
-    const auto bytes = std::as_bytes(std::span(values));
-    all.push_back({variable.name, {bytes.begin(), bytes.end()}});
-  }
-  return all;
 }
 
 nn::Sequential dense_network() {
@@ -66,13 +53,16 @@ lathe::Status build(const std::string& directory, bool convolves) {
   const nn::Sequential model = convolves ? convolutional_network() : dense_network();
   const nn::TrainingOptions training{.loss = "softmaxCrossEntropy",
                                      .optimizer = {"adam", {{"learningRate", 0.001}}},
-                                     .labels = nn::Labels::Sparse};
+                                     .labels = nn::Labels::Sparse,
+                                     .batch = {.train = 64, .evaluate = 250, .predict = 100},
+                                     .metrics = {{"confusionMatrix"}},
+                                     .stand_alone = true};
   ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   std::puts(lathe::graph::print(program.entries.front()).c_str());
 
   lathe::compile::Options options;
   ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
-  options.contents = contents(variables, model.seed());
+  options.contents = nn::contents_of(nn::initial_states(variables, model.seed()));
   ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, options));
   ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(executable.module));
   const std::string text = lathe::wasm::print(module);

@@ -13,6 +13,7 @@
 
 #include "graph/evaluate.h"
 #include "nn/dense.h"
+#include "nn/states.h"
 #include "nn/training.h"
 
 namespace nn = lathe::nn;
@@ -39,10 +40,7 @@ lathe::Status train() {
                                      .batch = {.train = 4}};
   ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
-  std::map<std::string, Array> states;
-  for (const nn::Variable& variable : variables) {
-    states[variable.name] = Array::of(variable.shape, nn::initial_value(variable, model.seed()));
-  }
+  nn::States states = nn::initial_states(variables, model.seed());
   const auto entry = [&](std::string_view name) {
     return *std::ranges::find(program.entries, name, &lathe::graph::Graph::name);
   };

@@ -18,20 +18,21 @@ struct Verb {
 
 Status help(const Arguments&);
 
-constexpr Flag kCompileFlags[] = {
-    {"-o", true},         {"--loss", true},      {"--optimizer", true},
-    {"--features", true}, {"--schedules", true}, {"--target", true},
-    {"--dump", true},     {"--verify"},          {"--time-passes"}};
+constexpr Flag kCompileFlags[] = {{"-o", true},          {"--weights", true}, {"--loss", true},
+                                  {"--optimizer", true}, {"--labels", true},  {"--features", true},
+                                  {"--schedules", true}, {"--target", true},  {"--dump", true},
+                                  {"--verify"},          {"--time-passes"}};
 
 constexpr Verb kVerbs[] = {
     {"wat", "FILE.wasm", "print a module as text", wat, 1, 1, {}},
     {"validate", "FILE.wasm", "check a module against the specification", validate, 1, 1, {}},
     {"inspect", "FILE.wasm", "print sections, exports, features and metadata", inspect, 1, 1, {}},
     {"compile",
-     "MODEL.json [OPTIONS.json] [-o OUT.wasm] [--loss NAME] [--optimizer NAME]\n"
+     "MODEL.json [OPTIONS.json] [-o OUT.wasm] [--weights FILE.safetensors]\n"
+     "        [--loss NAME] [--optimizer NAME] [--labels dense|sparse]\n"
      "        [--features=simd,relaxedSimd] [--schedules=FILE [--target=PART]]\n"
      "        [--dump=before:PASS|after:PASS]… [--verify] [--time-passes]",
-     "compile a model to one module", compile, 1, 2, kCompileFlags},
+     "compile a model with its weights to one stand-alone module", compile, 1, 2, kCompileFlags},
     {"passes", "", "print the compiler's passes in order", passes, 0, 0, {}},
     {"describe", "", "print the tables of the compiler as JSON", describe, 0, 0, {}},
     {"help", "", "print this", help, 0, 0, {}},

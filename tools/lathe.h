@@ -37,6 +37,7 @@ class Arguments {
 
 // Errors name the file and the system's reason.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
+// The file is the old one or all of the new one.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 void print(std::string_view text);  // to standard output
 

@@ -81,13 +81,17 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
-  File file(std::fopen(path.c_str(), "wb"));
-  if (!file) return system_error(path);
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file.get()) != bytes.size()) {
-    return system_error(path);
+  const std::string fresh = concat(path, ".new");
+  File file(std::fopen(fresh.c_str(), "wb"));
+  if (!file) return system_error(fresh);
+  const bool complete = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  if (std::fclose(file.release()) == 0 && complete &&
+      std::rename(fresh.c_str(), path.c_str()) == 0) {
+    return {};
   }
-  if (std::fclose(file.release()) != 0) return system_error(path);
-  return {};
+  const auto error = system_error(path);
+  std::remove(fresh.c_str());
+  return error;
 }
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }

@@ -1,6 +1,7 @@
 // The verbs of the compiler: compile, passes, describe.
 #include <chrono>
 #include <cstdio>
+#include <span>
 
 #include "api/model_json.h"
 #include "api/network_json.h"
@@ -8,6 +9,7 @@
 #include "base/text.h"
 #include "compile/compile.h"
 #include "lathe.h"
+#include "nn/states.h"
 
 namespace lathe::tool {
 namespace {
@@ -42,6 +44,12 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
     request = std::move(*parsed);
   }
   if (arguments.has("--loss")) request.training.loss = arguments.value("--loss");
+  if (arguments.has("--labels")) {
+    const std::string labels = arguments.value("--labels");
+    if (labels != "dense" && labels != "sparse") return fail("--labels must be dense or sparse");
+    request.training.labels = labels == "sparse" ? nn::Labels::Sparse : nn::Labels::Dense;
+  }
+  request.training.stand_alone = true;
   if (arguments.has("--optimizer")) request.training.optimizer = arguments.value("--optimizer");
   if (arguments.has("--features")) {
     ASSIGN_OR_RETURN(request.options.features,
@@ -65,6 +73,20 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
   return request;
 }
 
+// Those of the model's seed, the weights replaced by those of a file if one is given.
+Result<std::vector<compile::StateContent>> contents_of(const nn::Model& model,
+                                                       const nn::TrainingOptions& training,
+                                                       const std::string& weights) {
+  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  nn::States states = nn::initial_states(variables, model.seed());
+  if (!weights.empty()) {
+    ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
+    const Status read = nn::read_weights(model, std::as_bytes(std::span(bytes)), states);
+    if (!read) return fail(concat(weights, ": ", read.error().message));
+  }
+  return nn::contents_of(states);
+}
+
 void print_times(const compile::Executable& executable) {
   double total = 0;
   for (const auto& [pass, milliseconds] : executable.times) {
@@ -81,8 +103,10 @@ Status compile(const Arguments& arguments) {
   ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   auto model = api::parse_model(text_of(bytes));
   if (!model) return fail(concat(path, ": ", model.error().message));
-  ASSIGN_OR_RETURN(const api::CompileRequest request, request_of(arguments));
+  ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments));
   ASSIGN_OR_RETURN(const auto program, nn::build_program(*model, request.training));
+  ASSIGN_OR_RETURN(request.options.contents,
+                   contents_of(*model, request.training, arguments.value("--weights")));
   ASSIGN_OR_RETURN(const auto executable, compile::compile(program, request.options));
   if (!executable.times.empty()) print_times(executable);
 

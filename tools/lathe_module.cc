@@ -103,7 +103,7 @@ void print_buffers(std::string_view title, const Json& buffers) {
     const auto field = [&buffer](const char* key) {
       return buffer.contains(key) ? spelled(buffer[key]) : std::string("?");
     };
-    print(concat("    ", title, padded(field("name"), 32), padded(field("dtype"), 5),
+    print(concat("    ", title, padded(concat(field("name"), " "), 32), padded(field("dtype"), 5),
                  padded(field("shape"), 14), "@ ", field("offset"), "\n"));
   }
 }

@@ -108,6 +108,8 @@ export interface EntryPlace {
   work: number;
   inputs: BufferPlace[];
   outputs: BufferPlace[];
+  /** Float64 numbers at this offset: the calls, then the milliseconds of each part. */
+  times?: { offset: number; parts: string[] };
 }
 
 /** What lathe_executable_metadata says of a generated module. */
@@ -169,6 +171,12 @@ export interface CompileRequest extends GraphRequest {
   rowWeights: boolean;
   /** Whether train and evaluate look for numbers that are not finite. */
   checkNumerics?: boolean;
+  /** Batches that train and evaluate find in memory at once. */
+  batchesInMemory?: number;
+  /** Whether the module adds up totals and can be exported with all its entries. */
+  standAlone?: boolean;
+  /** Whether entries add up how long their parts take. */
+  timing?: boolean;
   labels: ('dense' | 'sparse')[];
   batch: { train: number; evaluate: number; predict: number };
 }

@@ -1,5 +1,5 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
-import type { CompileRequest, Dump, ModelSummary } from './abi.js';
+import { byteLength, type CompileRequest, type Dump, type ModelSummary } from './abi.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { Instance, threadsOf } from './instance.js';
@@ -28,6 +28,7 @@ export interface Training {
   optimizer?: unknown;
   metrics?: unknown[][];
   checkNumerics?: boolean;
+  timing?: boolean;
 }
 
 /** What a caller needs of the module; what it does not name stays as it is. */
@@ -39,6 +40,25 @@ export interface Wanted {
   labels?: LabelKind[];
   /** Whether every row has a weight. */
   rowWeights?: boolean;
+  /** Batches that train and evaluate find in memory at once. */
+  batchesInMemory?: number;
+}
+
+/** What `toWasm` takes. */
+export interface ToWasmArgs {
+  /**
+   * Whether the module also trains and evaluates (docs/training_module.md); it starts with the
+   * weights and the optimiser of now. Default: it only predicts.
+   */
+  training?: boolean;
+  /** Rows of a call of each entry of a module that trains. Default: as in the module at hand. */
+  batchSize?: { train?: number; evaluate?: number; predict?: number };
+  /** How a module that trains takes labels. Default: as last given to this model, else dense. */
+  labels?: LabelKind;
+  /** Batches that a module that trains finds in memory at once. Default: 1. */
+  batchesInMemory?: number;
+  /** What the engine of the module can do. Default: what this one can. */
+  features?: { simd?: boolean; relaxedSimd?: boolean };
 }
 
 /** What the last compilation cost and gave. */
@@ -67,7 +87,7 @@ export class Compiled implements Tunable {
   #executable: CoreExecutable | undefined;
   #instance: Instance | undefined;
   #request: CompileRequest | undefined;
-  #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights'> = {
+  #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
     labels: ['dense'],
     rowWeights: false,
@@ -139,15 +159,29 @@ export class Compiled implements Tunable {
     return this.#stats?.memoryBytes;
   }
 
-  /** A stand-alone module with the weights of now. */
-  standAlone(): Uint8Array<ArrayBuffer> {
-    const states = this.instance().states();
-    if (!this.#executable!.alive) this.#build(this.#wish(this.#training, {}), false);
-    const exported = this.#executable!.withStates(states);
+  /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
+  standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+    const { training = false, batchSize = {}, labels, features } = args;
+    if (training && this.#training.loss === undefined) {
+      throw new LatheError('toWasm: call compile before asking for a module that trains');
+    }
+    const instance = this.instance();
+    const { timing: _, ...learns } = this.#training;
+    const batchesInMemory = args.batchesInMemory ?? 1;
+    const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
+    const plain = this.#wish(training ? learns : {}, wanted);
+    const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
+    Object.assign(request, { features: { ...plain.features, ...features, threads: false } });
+    const executable = this.#liveModel().compile(request);
     try {
-      return exported.bytes();
+      const exported = executable.withStates(statesFor(executable, instance));
+      try {
+        return exported.bytes();
+      } finally {
+        exported.free();
+      }
     } finally {
-      exported.free();
+      executable.free();
     }
   }
 
@@ -183,7 +217,7 @@ export class Compiled implements Tunable {
     this.#instance = undefined;
   }
 
-  #fits({ train, evaluate, predict, labels, rowWeights }: Wanted): boolean {
+  #fits({ train, evaluate, predict, labels, rowWeights, batchesInMemory }: Wanted): boolean {
     const made = this.#request;
     if (made === undefined) return false;
     const { features, worthSplitting, winograd } = engine();
@@ -193,6 +227,7 @@ export class Compiled implements Tunable {
       (predict ?? made.batch.predict) === made.batch.predict &&
       (labels ?? made.labels).join() === made.labels.join() &&
       (rowWeights ?? made.rowWeights) === made.rowWeights &&
+      (batchesInMemory ?? made.batchesInMemory) === made.batchesInMemory &&
       features.simd === made.features.simd &&
       features.relaxedSimd === made.features.relaxedSimd &&
       features.wideLanes === made.features.wideLanes &&
@@ -213,6 +248,7 @@ export class Compiled implements Tunable {
     return {
       ...training,
       labels: wanted.labels ?? this.#last.labels,
+      batchesInMemory: wanted.batchesInMemory ?? this.#last.batchesInMemory ?? 1,
       rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
       batch: {
         train: wanted.train ?? train,
@@ -259,4 +295,18 @@ export class Compiled implements Tunable {
     if (!this.#model.alive) this.#model = new CoreModel(this.#config);
     return this.#model;
   }
+}
+
+/** The states of an executable, one after the other: those that the instance has, and first ones. */
+function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
+  const { states } = executable.metadata();
+  const length = states.reduce((total, place) => total + byteLength(place), 0);
+  const content = executable.initial(length);
+  let at = 0;
+  for (const place of states) {
+    const source = instance.metadata.states.find(({ name }) => name === place.name);
+    if (source !== undefined) content.set(instance.state(source), at);
+    at += byteLength(place);
+  }
+  return content;
 }

@@ -17,6 +17,11 @@ export interface FitArgs {
   initialEpoch?: number;
   /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
   batchSize?: number;
+  /**
+   * Batches that lie in the memory of the module at once. Where all rows fit, they are copied there
+   * once and stay for all epochs; else they pass through in parts of so many batches. Default: 1.
+   */
+  batchesInMemory?: number;
   /** Whether every epoch goes through the rows in another order. Default true. */
   shuffle?: boolean;
   /** Seed of that order. Default: the model's. */
@@ -107,6 +112,7 @@ export function checkFitArgs(args: FitArgs): void {
   checkCount('epochs', args.epochs ?? 1);
   checkInitialEpoch('fit', args);
   checkCount('batchSize', batchSize ?? 32);
+  checkCount('batchesInMemory', args.batchesInMemory ?? 1);
   const split = validationSplit ?? 0;
   if (!(split >= 0 && split < 1)) {
     throw new LatheError(`fit: validationSplit must be at least 0 and less than 1, got ${split}`);

@@ -15,7 +15,7 @@ export {
   type ModelCheckpointArgs,
   type MonitorArgs,
 } from './callbacks.js';
-export type { CompileStats } from './compiled.js';
+export type { CompileStats, ToWasmArgs } from './compiled.js';
 export {
   type CallArgs,
   type CustomLayer,
@@ -64,6 +64,7 @@ export { LayersModel, model } from './model.js';
 export type { CompileArgs, ModelArgs } from './model_args.js';
 export type { YieldEvery } from './pause.js';
 export { memory, type MemoryCounts } from './program.js';
+export { type EntryTimes, layerTimes, type LayerTimes } from './times.js';
 export { moduleText } from './text.js';
 export { type LayerClass, serialization } from './serialization.js';
 export { sequential, Sequential, type SequentialArgs } from './sequential.js';

@@ -1,6 +1,12 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import type { BufferPlace, Dump, ModelSummary } from './abi.js';
-import { Compiled, type CompileStats, type ModelConfig, type Wanted } from './compiled.js';
+import {
+  Compiled,
+  type CompileStats,
+  type ModelConfig,
+  type ToWasmArgs,
+  type Wanted,
+} from './compiled.js';
 import type { Dataset } from './data/dataset.js';
 import type { EvaluateDatasetArgs, FitDatasetArgs } from './data/fit_dataset.js';
 import { LatheError } from './errors.js';
@@ -16,7 +22,6 @@ import {
   type Tally,
   type Trainee,
 } from './fit.js';
-import type { LossName, OptimizerConfig } from './generated.js';
 import type { History } from './history.js';
 import type { Instance, Score } from './instance.js';
 import type { IOHandler, SaveResult } from './io/artifacts.js';
@@ -52,7 +57,7 @@ import {
   type Weighting,
 } from './rows.js';
 import { type WeightBytes, WeightCopy } from './shared_weights.js';
-import { type Storable, storable, type StoredModel } from './storable.js';
+import { type Goal, type Storable, storable, type StoredModel, trainingOf } from './storable.js';
 import { printSummary } from './summary.js';
 import { moduleText } from './text.js';
 import { hostDTypes, Tensor, type TensorLike } from './tensor.js';
@@ -77,9 +82,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   #compiled: Compiled | undefined;
   #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
-  #losses: readonly (LossName | null)[] | undefined;
-  #lossWeights: readonly number[] | undefined;
-  #optimizer: OptimizerConfig | undefined;
+  #goal: Goal | undefined;
   #accuracy = false;
   #labels: LabelKind[] | undefined;
   #rowWeights = false;
@@ -189,7 +192,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
    * Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts
    * afresh.
    */
-  compile({ loss, lossWeights, optimizer, metrics = [], checkNumerics }: CompileArgs): void {
+  compile({ loss, lossWeights, optimizer, metrics = [], ...flags }: CompileArgs): void {
     const compiled = this.#built('compile', true);
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;
@@ -201,7 +204,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       loss: losses,
       ...(lossWeights === undefined ? {} : { lossWeights: weights }),
       ...(lists.flat().length === 0 ? {} : { metrics: lists }),
-      ...(checkNumerics ? { checkNumerics: true } : {}),
+      ...flags,
     };
     const config = this.#describe();
     if (JSON.stringify(config) !== JSON.stringify(this.#config)) {
@@ -209,9 +212,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       this.#config = config;
     }
     compiled.setTraining(named === undefined ? training : { ...training, optimizer: named });
-    this.#losses = losses;
-    this.#lossWeights = lossWeights === undefined ? undefined : weights;
-    this.#optimizer = named;
+    this.#goal = {
+      losses,
+      lossWeights: lossWeights === undefined ? undefined : weights,
+      optimizer: named,
+      metrics,
+    };
     this.#accuracy = accuracy;
   }
 
@@ -250,7 +256,9 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const batchSize = Math.min(args.batchSize ?? 32, data.count);
     const labels = this.#kinds(data);
     const rowWeights = data.weighted === true;
-    this.#module('fit', { train: batchSize, evaluate: args.batchSize ?? 32, labels, rowWeights });
+    const { batchesInMemory = 1 } = args;
+    const batches = { train: batchSize, evaluate: args.batchSize ?? 32, batchesInMemory };
+    this.#module('fit', { ...batches, labels, rowWeights });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
     this.#training = true;
@@ -387,14 +395,10 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     this.#module('resetStates').resetStates();
   }
 
-  /**
-   * A stand-alone WebAssembly module that predicts with the weights of now. It imports nothing and
-   * exports `memory`, `predict`, `predict_1` and, as globals, the offsets of their buffers
-   * (`predict.x`, `predict.y`, …).
-   */
-  toWasm(): Uint8Array<ArrayBuffer> {
+  /** A stand-alone module with the weights of now, as docs/training_module.md tells. */
+  toWasm(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
     this.#module('toWasm');
-    return this.#compiled!.standAlone();
+    return this.#compiled!.standAlone(args);
   }
 
   /** The module at hand, training included, in WebAssembly text form. */
@@ -462,15 +466,9 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       dtype: hostDTypes[place.dtype],
       values: instance.elements(place),
     }));
-    const metrics = this.#accuracy ? ['accuracy'] : [];
-    const rate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
-    const optimizer = this.#optimizer && { ...this.#optimizer, learningRate: rate };
-    const losses = this.#losses;
-    const loss = losses?.length === 1 ? losses[0]! : losses;
-    const lossWeights = this.#lossWeights;
-    const training = loss && optimizer && { loss, lossWeights, optimizer, metrics };
+    const training = this.#goal && trainingOf(this.#goal, states);
     const config = this.#config as unknown as StoredModel['config'];
-    return { config, summary, training: training || undefined, states };
+    return { config, summary, training, states };
   }
 
   /** @internal */
@@ -555,9 +553,9 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     weighting: Weighting = {},
   ): Examples {
     const { summary } = this.#built(where);
-    const losses = this.#losses;
+    const losses = this.#goal?.losses;
     if (losses === undefined) throw new LatheError(`${where}: call compile first`);
-    if (trains && this.#optimizer === undefined)
+    if (trains && this.#goal?.optimizer === undefined)
       throw new LatheError(`${where}: compile with an optimizer first`);
     const targets = summary.outputs.filter((_, at) => losses[at] !== null);
     const data = labelledOf({ x, y }, summary, targets, where);
@@ -568,7 +566,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
   /** The kinds of labels of all outputs; it does not matter for one without a loss. */
   #kinds({ kinds }: Examples): LabelKind[] {
     let next = 0;
-    return this.#losses!.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
+    return this.#goal!.losses.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
   }
 
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */

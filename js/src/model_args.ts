@@ -45,6 +45,11 @@ export interface CompileArgs {
    * Costs a copy of the weights at every step; without it, nothing. Default: false.
    */
   checkNumerics?: boolean;
+  /**
+   * Whether the module measures its layers, for `tl.layerTimes`. It runs on one thread then; without
+   * it not one instruction is spent on it. Default: false.
+   */
+  timing?: boolean;
 }
 
 /** The tensors as a list. Error: something else is among them. */

@@ -67,10 +67,12 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
  * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
- * "worthSplitting": 4000, "winograd": true, "verify": false (not in pages), "dumps": ["after:PASS"],
- * "schedules": {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there
- * are only the entries predict and predict_1. For several outputs loss, labels and lossWeights may
- * be arrays, null for an output without a loss. Returns a handle > 0. */
+ * "worthSplitting": 4000, "winograd": true, "timing": false, "batchesInMemory": 1, "standAlone":
+ * false, "verify": false
+ * (not in pages), "dumps": ["after:PASS"], "schedules": {"KEY": {"rows": 4, "columns":
+ * 8}}}; every key may be left out. Without a loss there are only the entries predict and predict_1.
+ * For several outputs loss, labels and lossWeights may be arrays, null for an output without a
+ * loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executable);
@@ -139,7 +141,7 @@ int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t len
  */
 LATHE_EXPORT(lathe_executable_initial) const void* lathe_executable_initial(int32_t executable);
 
-/* A stand-alone executable that only predicts: its module starts with the weights found in
+/* A stand-alone executable of the same entries: its module starts with the states found in
  * `states`, laid out as lathe_executable_initial lays them out. Returns a handle > 0. */
 LATHE_EXPORT(lathe_executable_export)
 int32_t lathe_executable_export(int32_t executable, const void* states);

@@ -72,6 +72,9 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   TRY(read_metrics(reader, training.metrics));
   reader("rowWeights", training.row_weights);
   reader("checkNumerics", training.check_numerics);
+  reader("timing", training.timing);
+  reader("batchesInMemory", training.batches_in_memory);
+  reader("standAlone", training.stand_alone);
   return {};
 }
 
@@ -108,6 +111,7 @@ Result<CompileRequest> parse_request(std::string_view text) {
     TRY(sizes.finish());
   }
   TRY(read_compile_options(reader, request.options));
+  request.options.timing = request.training.timing;
   TRY(reader.finish());
   return request;
 }

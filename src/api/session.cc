@@ -16,15 +16,12 @@ size_t byte_count(const compile::Buffer& buffer) {
          static_cast<size_t>(scalar::size_of(buffer.dtype));
 }
 
-bool only_predicts(const graph::Graph& entry) {
-  return entry.updates.empty() && entry.outputs.size() == 1;
-}
-
 Result<Executable> compile_with(graph::Program program, compile::Options options,
                                 const std::vector<nn::Variable>& variables) {
   Executable executable;
   executable.features = options.features;
   executable.schedules = options.schedules;
+  executable.winograd = options.winograd;
   std::string dumps;
   options.on_dump = [&dumps](std::string_view when, std::string_view text) {
     append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
@@ -111,33 +108,22 @@ Result<Executable> export_executable(const Executable& executable, const std::by
   exported.features = executable.features;
   exported.schedules = executable.schedules;
   exported.dumps = concat("[]");
-  std::ranges::copy_if(executable.program.entries, std::back_inserter(exported.program.entries),
-                       only_predicts);
+  exported.program = executable.program;
 
   compile::Options options;
   options.features = executable.features;
   options.schedules = executable.schedules;
+  options.winograd = executable.winograd;
   options.features.threads = false;
-  const auto is_read = [&exported](const std::string& name) {
-    return std::ranges::any_of(exported.program.entries, [&name](const graph::Graph& entry) {
-      return std::ranges::any_of(entry.nodes, [&name](const graph::Node& node) {
-        return node.kind == graph::Kind::State && node.name == name;
-      });
-    });
-  };
+  const std::byte* at = states;
   for (const compile::Buffer& state : executable.compiled.states) {
     const size_t size = byte_count(state);
-    if (is_read(state.name)) options.contents.push_back({state.name, {states, states + size}});
-    states += size;
+    options.contents.push_back({state.name, {at, at + size}});
+    at += size;
   }
   ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
   exported.metadata = api::metadata(exported.compiled, {});
-  for (const compile::Buffer& state : exported.compiled.states) {
-    const auto content =
-        std::ranges::find(options.contents, state.name, &compile::StateContent::name);
-    CHECK(content != options.contents.end());
-    exported.initial.insert(exported.initial.end(), content->data.begin(), content->data.end());
-  }
+  exported.initial.assign(states, at);
   return exported;
 }
 

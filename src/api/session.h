@@ -23,6 +23,7 @@ struct Executable {
   graph::Program program;
   compile::Features features;
   lower::Schedules schedules;
+  bool winograd = true;
   std::string metadata, dumps;
   std::string contractions;  // written when somebody asks
   std::vector<nn::Variable> variables;
@@ -71,8 +72,8 @@ Result<Executable> compile_program(graph::Program program, std::string_view json
 Result<const std::byte*> initial_contents(Executable& executable);
 // One contraction of `executable` alone, with a schedule of its own.
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json);
-// Only the entries that predict, with the weights taken from `states` (all states of `executable`,
-// one after the other).
+// The same entries with the first content of states taken from `states` (all states of
+// `executable`, one after the other), for one thread.
 Result<Executable> export_executable(const Executable& executable, const std::byte* states);
 
 }  // namespace lathe::api

@@ -11,6 +11,11 @@
 #include "nn/regularizer.h"
 
 namespace lathe::nn {
+namespace {
+
+constexpr std::string_view kSeed = "random/seed";
+
+}  // namespace
 
 Context Context::within(std::string_view layer, bool trainable) const {
   std::string name = layer_.empty() ? std::string(layer) : concat(layer_, '/', layer);
@@ -49,8 +54,12 @@ ops::RandomKey Context::random_key(graph::Builder& builder, const Seed& seed) {
   const uint64_t wide = seed.value.value_or(trace_.seed);
   const uint32_t number = static_cast<uint32_t>(trace_.random_keys++);
   const uint64_t stream = hash(layer_);
-  return {word(static_cast<uint32_t>(wide ^ wide >> 32)),
-          word(static_cast<uint32_t>(stream ^ stream >> 32) + number),
+  Tensor word_of_seed = word(static_cast<uint32_t>(wide ^ wide >> 32));
+  if (trace_.moves_seed) {
+    const Tensor moved = builder.state(kSeed, graph::DType::F32, {});
+    word_of_seed = word_of_seed + builder.cast(moved, graph::DType::I32);
+  }
+  return {word_of_seed, word(static_cast<uint32_t>(stream ^ stream >> 32) + number),
           builder.cast(builder.state(kStepCount, graph::DType::F32, {}), graph::DType::I32)};
 }
 

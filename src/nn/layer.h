@@ -91,6 +91,7 @@ struct Trace {
   int32_t random_keys = 0;  // given out so far
   // Where numbers are watched: for each result of a layer, its name and whether all is finite.
   bool watches = false;
+  bool moves_seed = false;  // whether the state "random/seed" changes all random numbers
   std::vector<std::pair<std::string, Tensor>> watched = {};
 };
 

@@ -288,6 +288,7 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
   for (const Call& call : calls_) {
     const PlacedLayer& placed = layers_[call.layer];
     Context inner = context.within(placed.name, placed.layer->trainable());
+    inputs.front().builder->begin_part("forward", inner.layer());
     std::vector<Tensor> arguments;
     for (const ModelValue input : call.inputs) {
       arguments.push_back(values[input.id]);
@@ -330,7 +331,7 @@ void Model::check_results(const Call& call, Tensor input, std::vector<Tensor>& r
 
 Status Model::check_name(std::string_view what, const std::string& name) const {
   if (!is_name(name)) return fail(bad_name(what, name));
-  for (const std::string_view reserved : {"optimizer", "random", "states"}) {
+  for (const std::string_view reserved : {"optimizer", "random", "states", "totals"}) {
     if (name == reserved) return fail(concat(what, " name \"", name, "\" is reserved"));
   }
   if (!is_taken(name)) return {};

@@ -239,6 +239,7 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
   const std::vector<Tensor> cut_gradients = clipped(optimizer, gradients);
   for (size_t i = 0; i < weights.size(); ++i) {
     const Variable& variable = weights[i];
+    builder.begin_part("update", variable.name.substr(0, variable.name.rfind('/')));
     const Tensor weight = builder.state(variable.name, DType::F32, variable.shape);
     step.weight = decay > 0 ? weight - weight * (rate * decay) : weight;
     step.gradient = cut_gradients[i];

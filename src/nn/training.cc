@@ -8,6 +8,8 @@
 #include "grad/gradient.h"
 #include "nn/optimizer.h"
 #include "nn/regularizer.h"
+#include "nn/totals.h"
+#include "ops/indexing.h"
 #include "ops/losses.h"
 #include "ops/metrics.h"
 
@@ -17,6 +19,9 @@ namespace {
 using graph::Builder;
 using graph::DType;
 using graph::Graph;
+
+// What nodes are part of that belong to no layer; layers cannot be called so.
+constexpr std::string_view kLossPart = "(loss)";
 
 // An output that the loss counts.
 struct Target {
@@ -33,6 +38,8 @@ struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
   bool row_weights = false, check_numerics = false, keeps_states = false;
+  bool timing = false, stand_alone = false;
+  int64_t batches_in_memory = 1;
 };
 
 Shape with_batch(Shape shape, int64_t batch) {
@@ -136,6 +143,13 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   TRY(model.status());
   TRY(check_batch(model, "predict", options.batch.predict));
   Plan plan;
+  plan.timing = options.timing;
+  plan.stand_alone = options.stand_alone;
+  plan.batches_in_memory = options.batches_in_memory;
+  if (plan.batches_in_memory < 1 || plan.batches_in_memory > INT32_MAX) {
+    return fail(concat("the number of batches in memory must be a positive integer, got ",
+                       plan.batches_in_memory));
+  }
   plan.keeps_states = !model.states().empty();
   if (plan.keeps_states) TRY(check_fixed_batch(model, options));
   ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
@@ -145,11 +159,15 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   }
   plan.row_weights = options.row_weights;
   plan.check_numerics = options.check_numerics;
-  TRY(check_batch(model, "evaluate", options.batch.evaluate));
+  const auto check_rows = [&](std::string_view entry, int64_t batch) -> Status {
+    TRY(check_batch(model, entry, batch));
+    return check_batch(model, entry, batch * plan.batches_in_memory);
+  };
+  TRY(check_rows("evaluate", options.batch.evaluate));
   if (!options.optimizer.empty()) {
     ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
     TRY(check_optimizer(*plan.optimizer));
-    TRY(check_batch(model, "train", options.batch.train));
+    TRY(check_rows("train", options.batch.train));
   }
   return plan;
 }
@@ -167,29 +185,57 @@ std::vector<Tensor> states_of(Builder& builder, const std::vector<Variable>& var
   return states;
 }
 
-std::vector<Tensor> inputs_of(Builder& builder, const Model& model, int64_t batch) {
-  std::vector<Tensor> inputs;
-  for (size_t i = 0; i < model.inputs().size(); ++i) {
-    inputs.push_back(builder.input(concat('x', suffix_of(model.inputs(), i)), DType::F32,
-                                   with_batch(model.shape(model.inputs()[i].value), batch)));
-  }
-  return inputs;
-}
-
 std::vector<Tensor> forward(Builder& builder, const Model& model, std::span<const Tensor> inputs,
                             Trace& trace) {
   Context context(trace, "", true);
   return model.build(inputs, states_of(builder, model.weights()), context);
 }
 
+// The inputs of a step, of which the batch may be some rows only.
+class Rows {
+ public:
+  Rows(Builder& builder, int64_t batch, int64_t batches_in_memory = 1)
+      : builder_(builder), in_memory_(batch * batches_in_memory) {
+    if (batches_in_memory > 1) order_ = builder.input("order", DType::I32, {batch});
+  }
+
+  // `shape` is that of one example.
+  Tensor input(const std::string& name, DType dtype, const Shape& shape) {
+    const Tensor all = builder_.input(name, dtype, with_batch(shape, in_memory_));
+    return order_.valid() ? ops::gather(all, order_, 0) : all;
+  }
+
+ private:
+  Builder& builder_;
+  const int64_t in_memory_;
+  Tensor order_;
+};
+
+// What an output should be, and how much each row counts.
+struct Truth {
+  Tensor labels, weights;
+};
+
 // Labels as f32 of the shape of the output, whatever their form.
-Tensor labels_of(Builder& builder, const Model& model, const Target& target, int64_t batch) {
-  const Shape output = with_batch(model.shape(model.outputs()[target.output].value), batch);
+Tensor labels_of(Rows& rows, const Model& model, const Target& target) {
+  const Shape& output = model.shape(model.outputs()[target.output].value);
   const std::string name = concat('y', target.suffix);
-  if (target.labels == Labels::Dense) return builder.input(name, DType::F32, output);
-  const Shape places(output.begin(), output.end() - 1);
-  const Tensor classes = builder.reshape(builder.input(name, DType::I32, places), {-1});
-  return builder.reshape(ops::one_hot(classes, static_cast<int>(output.back())), output);
+  if (target.labels == Labels::Dense) return rows.input(name, DType::F32, output);
+  const Tensor places = rows.input(name, DType::I32, {output.begin(), output.end() - 1});
+  if (!places.valid()) return places;
+  Shape shape = places.shape();
+  shape.push_back(output.back());
+  const Tensor classes = places.builder->reshape(places, {-1});
+  return places.builder->reshape(ops::one_hot(classes, static_cast<int>(output.back())), shape);
+}
+
+std::vector<Tensor> inputs_of(Rows& rows, const Model& model) {
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < model.inputs().size(); ++i) {
+    inputs.push_back(rows.input(concat('x', suffix_of(model.inputs(), i)), DType::F32,
+                                model.shape(model.inputs()[i].value)));
+  }
+  return inputs;
 }
 
 // [n, …] -> [n], the mean of each row.
@@ -212,7 +258,7 @@ void add_penalties(Builder& builder, const Model& model, Trace& trace) {
 }
 
 // The outputs of the entry that say how it went; gives the loss.
-Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> labels,
+Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> truths,
                   std::span<const Tensor> outputs, const Trace& trace, Tensor rows,
                   Tensor present) {
   const Tensor mean_weights = present / maximum(builder.cast(rows, DType::F32), builder.scalar(1));
@@ -220,14 +266,12 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Tensor> la
   const auto add = [&loss](Tensor part) { loss = loss.builder == nullptr ? part : loss + part; };
   for (size_t i = 0; i < plan.targets.size(); ++i) {
     const Target& target = plan.targets[i];
-    const Tensor y = labels[i], output = outputs[target.output];
+    const Tensor y = truths[i].labels, output = outputs[target.output];
     if (!output.valid()) return output;
     const auto before = trace.before_activation.find(output.value);
     const Tensor logits = before == trace.before_activation.end() ? output : before->second;
     Tensor each = row_means(row_losses(target.loss, target.loss.takes_logits ? logits : output, y));
-    if (plan.row_weights) {
-      each = each * builder.input(concat("weights", target.suffix), DType::F32, present.shape());
-    }
+    if (plan.row_weights) each = each * truths[i].weights;
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
@@ -261,10 +305,14 @@ void add_updates(Builder& builder, const Trace& trace) {
 
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
-  const std::vector<Tensor> inputs = inputs_of(builder, model, batch);
-  std::vector<Tensor> labels;
+  if (plan.timing) builder.keep_parts();
+  Rows examples(builder, batch, plan.batches_in_memory);
+  const std::vector<Tensor> inputs = inputs_of(examples, model);
+  std::vector<Truth> truths;
   for (const Target& target : plan.targets) {
-    labels.push_back(labels_of(builder, model, target, batch));
+    Truth& truth = truths.emplace_back(labels_of(examples, model, target));
+    if (!plan.row_weights) continue;
+    truth.weights = examples.input(concat("weights", target.suffix), DType::F32, {});
   }
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
@@ -272,12 +320,15 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   Trace trace{.trains = trains,
               .seed = model.seed(),
               .present = trains ? present : Tensor{},
-              .watches = plan.check_numerics};
+              .watches = plan.check_numerics,
+              .moves_seed = plan.stand_alone};
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
   if (!builder.ok()) return std::move(builder).finish();
+  builder.begin_part("forward", kLossPart);
   add_penalties(builder, model, trace);
-  const Tensor loss = add_scores(builder, plan, labels, outputs, trace, rows, present);
+  const Tensor loss = add_scores(builder, plan, truths, outputs, trace, rows, present);
   if (plan.check_numerics) add_watch(builder, trace);
+  if (plan.stand_alone) add_totals(builder, rows);
   add_updates(builder, trace);
   if (trains) {
     const std::vector<Variable> weights = trainable(model.weights());
@@ -287,10 +338,12 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   return std::move(builder).finish();
 }
 
-Result<Graph> build_predict(const Model& model, std::string name, int64_t batch) {
+Result<Graph> build_predict(const Model& model, const Plan& plan, std::string name, int64_t batch) {
   Builder builder(std::move(name));
+  if (plan.timing) builder.keep_parts();
   Trace trace;
-  const auto outputs = forward(builder, model, inputs_of(builder, model, batch), trace);
+  Rows examples(builder, batch);
+  const auto outputs = forward(builder, model, inputs_of(examples, model), trace);
   if (!builder.ok()) return std::move(builder).finish();
   for (size_t i = 0; i < outputs.size(); ++i) {
     builder.output(concat('y', suffix_of(model.outputs(), i)), outputs[i]);
@@ -309,10 +362,14 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
     program.entries.push_back(std::move(*entry));
     return {};
   };
-  if (plan.optimizer) TRY(add(build_step(model, plan, options.batch.train, true)));
-  if (!plan.targets.empty()) TRY(add(build_step(model, plan, options.batch.evaluate, false)));
-  TRY(add(build_predict(model, "predict", options.batch.predict)));
-  if (!plan.keeps_states) TRY(add(build_predict(model, "predict_1", 1)));
+  const auto add_step = [&](int64_t batch, bool trains) -> Status {
+    TRY(add(build_step(model, plan, batch, trains)));
+    return plan.stand_alone ? add(build_reset(program.entries.back())) : Status{};
+  };
+  if (plan.optimizer) TRY(add_step(options.batch.train, true));
+  if (!plan.targets.empty()) TRY(add_step(options.batch.evaluate, false));
+  TRY(add(build_predict(model, plan, "predict", options.batch.predict)));
+  if (!plan.keeps_states) TRY(add(build_predict(model, plan, "predict_1", 1)));
   return program;
 }
 

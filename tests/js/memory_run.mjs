@@ -15,13 +15,18 @@ export async function useModels(tl, times) {
     const expected = model.predict(x);
     model.toWasm();
     const copy = await tl.loadLayersModel(
-      tl.io.fromMemory(tl.io.toArtifacts(model, { includeOptimizer: true })),
+      tl.io.fromMemory(await tl.io.toArtifacts(model, { includeOptimizer: true })),
     );
     const result = copy.predict(x);
     const [a, b] = [expected, result].map((each) => each.dataSync().join());
     if (a !== b) throw new Error(`the copy predicts ${b}, not ${a}`);
     const f = tl.compile({ x: [2, 2] }, ({ x }) => ({ y: x.matMul(x) }));
-    f.run({ x: [1, 2, 3, 4] });
+    f.run({
+      x: [
+        [1, 2],
+        [3, 4],
+      ],
+    });
     for (const each of [expected, result, f, copy, model]) each.dispose();
   }
   x.dispose();

@@ -193,7 +193,7 @@ test('weights that are cut off while they are saved leave the file of before', a
   };
   syncBuiltinESMExports();
   try {
-    await rejects(smallModel({ seed: 2 }).saveWeights(`file://${path}`), /the disk is full/);
+    await assert.rejects(smallModel({ seed: 2 }).saveWeights(`file://${path}`), /disk is full/);
   } finally {
     fs.open = open;
     syncBuiltinESMExports();

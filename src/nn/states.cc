@@ -1,0 +1,77 @@
+#include "nn/states.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "formats/safetensors.h"
+
+namespace lathe::nn {
+namespace {
+
+using formats::NamedArray;
+
+Status fit(const NamedArray& tensor, const Variable& weight) {
+  const auto wrong = [&](std::string_view what) {
+    return fail(concat("the tensor \"", tensor.name, "\" ", what));
+  };
+  const graph::Array& array = tensor.array;
+  if (array.dtype != graph::DType::F32) {
+    return wrong(concat("is ", scalar::text(array.dtype), ", but weights are f32"));
+  }
+  if (array.shape != weight.shape) {
+    return wrong(concat("has shape ", bracketed(array.shape), ", but the model takes ",
+                        bracketed(weight.shape)));
+  }
+  for (int64_t i = 0; i < graph::element_count(array.shape); ++i) {
+    if (std::isnan(array[i].f)) return wrong(concat("holds NaN at ", i));
+  }
+  return {};
+}
+
+}  // namespace
+
+States initial_states(std::span<const Variable> variables, uint64_t seed) {
+  States states;
+  for (const Variable& variable : variables) {
+    states[variable.name] = graph::Array::of(variable.shape, initial_value(variable, seed));
+  }
+  return states;
+}
+
+std::vector<graph::StateContent> contents_of(const States& states) {
+  std::vector<graph::StateContent> contents;
+  for (const auto& [name, array] : states) contents.push_back({name, array.data});
+  return contents;
+}
+
+Result<std::vector<std::byte>> write_weights(const Model& model, const States& states) {
+  std::vector<NamedArray> tensors;
+  for (const Variable& weight : model.weights()) {
+    const auto state = states.find(weight.name);
+    if (state == states.end()) return fail(concat("the states have no \"", weight.name, '"'));
+    tensors.push_back({weight.name, state->second});
+  }
+  return formats::write_safetensors(tensors);
+}
+
+Status read_weights(const Model& model, std::span<const std::byte> file, States& states) {
+  ASSIGN_OR_RETURN(std::vector<NamedArray> tensors, formats::read_safetensors(file));
+  const std::vector<Variable> weights = model.weights();
+  for (const Variable& weight : weights) {
+    const auto tensor = std::ranges::find(tensors, weight.name, &NamedArray::name);
+    if (tensor == tensors.end()) {
+      return fail(concat("the model needs the tensor \"", weight.name, "\", which is not there"));
+    }
+    TRY(fit(*tensor, weight));
+  }
+  for (const NamedArray& tensor : tensors) {
+    if (std::ranges::find(weights, tensor.name, &Variable::name) == weights.end()) {
+      return fail(concat("the model has no weight \"", tensor.name, '"'));
+    }
+  }
+  for (NamedArray& tensor : tensors) states[tensor.name] = std::move(tensor.array);
+  return {};
+}
+
+}  // namespace lathe::nn

@@ -1,0 +1,30 @@
+// What a model keeps between calls, by name: its first content, and its weights as safetensors.
+// Knows bytes, no files.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "graph/evaluate.h"
+#include "nn/model.h"
+
+namespace lathe::nn {
+
+using States = std::map<std::string, graph::Array>;
+
+// The first content of all variables.
+States initial_states(std::span<const Variable> variables, uint64_t seed);
+// For compile::Options::contents: a stand-alone module starts with them.
+std::vector<graph::StateContent> contents_of(const States& states);
+
+// The weights of the model, in its order, as a safetensors file. Error: one is not in `states`.
+Result<std::vector<std::byte>> write_weights(const Model& model, const States& states);
+
+// Replaces the weights of the model in `states` by those of a safetensors file. Errors name the
+// tensor: a damaged file, a tensor that is missing, that the model does not have, of another type
+// or shape, or that holds NaN; then nothing has changed.
+Status read_weights(const Model& model, std::span<const std::byte> file, States& states);
+
+}  // namespace lathe::nn

@@ -1,0 +1,20 @@
+// What a stand-alone module adds up over many batches, and the entries that begin it anew.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "graph/builder.h"
+
+namespace lathe::nn {
+
+inline constexpr std::string_view kTotals = "totals/";
+
+// Adds the outputs of the entry so far to the states "totals/ENTRY/OUTPUT": losses times `rows`,
+// other sums as they are; and the rows to "totals/ENTRY/rows".
+void add_totals(graph::Builder& builder, graph::Tensor rows);
+
+// The entry "reset_ENTRY": the totals of this entry become zero.
+Result<graph::Graph> build_reset(const graph::Graph& entry);
+
+}  // namespace lathe::nn

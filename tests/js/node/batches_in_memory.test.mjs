@@ -1,0 +1,89 @@
+// Batches in memory: however many lie there at once, training gives the same weights to the last bit.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
+
+const [x, y] = blobs(45);
+const training = { loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] };
+
+async function trained(make, data, args) {
+  const model = make();
+  const { history } = await model.fit(...data, { batchSize: 8, epochs: 3, ...args });
+  const weights = model.getWeights().map((each) => [...each.dataSync()]);
+  const { imagesPerSecond: _, ...numbers } = history;
+  return { numbers, weights, model };
+}
+
+const classifier = () => {
+  const model = smallModel();
+  model.compile(training);
+  return model;
+};
+
+/** Two inputs and two outputs. */
+const twofold = () => {
+  const [a, b] = [tl.input({ shape: [2], name: 'a' }), tl.input({ shape: [2], name: 'b' })];
+  const both = tl.layers.concatenate({}).apply([a, b]);
+  const outputs = ['c', 'd'].map((name) =>
+    tl.layers.dense({ units: 3, activation: 'softmax', name }).apply(both),
+  );
+  const model = tl.model({ inputs: [a, b], outputs, seed: 4 });
+  model.compile({ ...training, loss: { c: 'softmaxCrossEntropy', d: 'softmaxCrossEntropy' } });
+  return model;
+};
+
+const cases = {
+  'shuffled rows': [classifier, [x, y], {}],
+  'rows in order': [classifier, [x, y], { shuffle: false }],
+  'with validation': [classifier, [x, y], { validationSplit: 0.3 }],
+  'with weights': [
+    classifier,
+    [x, y],
+    { sampleWeight: Array.from({ length: 45 }, (_, i) => i % 4) },
+  ],
+  'several inputs and outputs': [
+    twofold,
+    [
+      [x, x],
+      [y, y],
+    ],
+    {},
+  ],
+};
+
+for (const [name, [make, data, args]] of Object.entries(cases)) {
+  test(`${name}: one, some and all batches in memory train alike`, async () => {
+    const expected = await trained(make, data, args);
+    for (const batchesInMemory of [1, 2, 5, 6, 50]) {
+      const { numbers, weights } = await trained(make, data, { ...args, batchesInMemory });
+      assert.deepEqual(weights, expected.weights, `${batchesInMemory}`);
+      for (const [key, values] of Object.entries(expected.numbers)) {
+        assert.ok(largestDifference(numbers[key], values) < 1e-6, `${key}, ${batchesInMemory}`);
+      }
+    }
+  });
+}
+
+test('other data in the same module are read anew', async () => {
+  const { model } = await trained(classifier, [x, y], { batchesInMemory: 50 });
+  const { model: plain } = await trained(classifier, [x, y], {});
+  const other = [
+    tl.tensor(
+      x.dataSync().map((each) => each + 1),
+      [45, 2],
+    ),
+    y,
+  ];
+  for (const each of [model, plain]) await each.trainOnBatch(...other);
+  await model.fit(...other, { batchSize: 8, batchesInMemory: 3 });
+  await plain.fit(...other, { batchSize: 8 });
+  assert.deepEqual(model.evaluate(...other), plain.evaluate(...other));
+  assert.deepEqual(model.evaluate(x, y), plain.evaluate(x, y));
+});
+
+test('a wrong number is refused', async () => {
+  const message = /^batchesInMemory must be a positive integer, got 0$/;
+  await rejects(classifier().fit(x, y, { batchesInMemory: 0 }), message);
+  await rejects(classifier().fit(x, y, { batchesInMemory: 2 ** 40 }), /batchesInMemory: must be/);
+});

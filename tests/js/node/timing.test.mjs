@@ -1,0 +1,92 @@
+// Times of layers: who asks for them gets them by layer and phase; who does not gets the module as it was.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { blobs, refuses, smallModel } from '../lib.mjs';
+
+const training = { loss: 'softmaxCrossEntropy', optimizer: 'adam' };
+
+function pictures() {
+  const model = tl.sequential({ seed: 1 });
+  model.add(tl.layers.conv2d({ filters: 4, kernelSize: 3, inputShape: [12, 12, 1], name: 'c' }));
+  model.add(tl.layers.batchNormalization({ name: 'n' }));
+  model.add(tl.layers.maxPooling2d({ name: 'p' }));
+  model.add(tl.layers.flatten({ name: 'f' }));
+  model.add(tl.layers.dense({ units: 3, activation: 'softmax', name: 'd' }));
+  return model;
+}
+const rows = [
+  tl.tensor(new Float32Array(20 * 144).fill(0.5), [20, 12, 12, 1]),
+  new Array(20).fill(1),
+];
+
+/** A wasm module's imports and code. */
+const importsOf = (bytes) => WebAssembly.Module.imports(new WebAssembly.Module(bytes));
+
+test('layers have their times, forward, backward and of the update', async () => {
+  const model = pictures();
+  model.compile({ ...training, timing: true });
+  await model.fit(...rows, { batchSize: 5, epochs: 2 });
+  model.evaluate(...rows);
+  const { train, evaluate, predict } = tl.layerTimes(model);
+  assert.deepEqual([train.calls, evaluate.calls, predict.calls], [8, 4, 0]);
+  const names = train.layers.map(({ name }) => name);
+  for (const name of ['c', 'n', 'p', 'd', '(loss)']) assert.ok(names.includes(name), name);
+  const of = (name, { layers } = train) => layers.find((layer) => layer.name === name);
+  for (const name of ['c', 'd']) {
+    for (const phase of ['forward', 'backward']) assert.ok(of(name)[phase] > 0, `${name} ${phase}`);
+  }
+  for (const { name, backward, update } of evaluate.layers) {
+    assert.equal(backward + update, 0, `${name} is evaluated only`);
+  }
+  assert.ok(predict.layers.every(({ forward }) => forward === 0));
+  assert.ok(of('c', evaluate).forward > 0);
+});
+
+test('times add up until they are reset, also where another batch size needs another module', async () => {
+  const [x, y] = blobs(30);
+  const model = smallModel();
+  model.compile({ ...training, timing: true });
+  await model.fit(x, y, { batchSize: 10 });
+  await model.fit(x, y, { batchSize: 15 });
+  assert.equal(tl.layerTimes(model).train.calls, 5);
+  assert.equal(tl.layerTimes(model, { reset: true }).train.calls, 5);
+  const { train } = tl.layerTimes(model);
+  assert.equal(train.calls, 0);
+  assert.ok(train.layers.every((each) => each.forward + each.backward + each.update === 0));
+});
+
+test('what is not asked for costs no instruction and changes no result', async () => {
+  const modules = [];
+  for (const timing of [undefined, false, true]) {
+    const model = pictures();
+    model.compile(timing === undefined ? training : { ...training, timing });
+    await model.fit(...rows, { batchSize: 5 });
+    const [text] = model.dumps(['after:encode']);
+    modules.push({ text: text.text, weights: model.getWeights().map((w) => w.dataSync().join()) });
+    if (!timing) refuses(() => tl.layerTimes(model), /^layerTimes: compile with timing first$/);
+    assert.deepEqual(importsOf(model.toWasm()), [], 'stand-alone modules measure nothing');
+  }
+  const [never, off, on] = modules;
+  assert.equal(off.text, never.text);
+  assert.deepEqual(on.weights, off.weights);
+  assert.doesNotMatch(off.text, /"now"|f64/);
+  assert.match(on.text, /\(import "env" "now"/);
+  const plain = on.text.split('\n').filter((line) => /f32x4/.test(line)).length;
+  assert.equal(plain, off.text.split('\n').filter((line) => /f32x4/.test(line)).length);
+});
+
+test('layers of nested models and repeated steps are found', async () => {
+  const inner = tl.sequential({ name: 'inner' });
+  inner.add(tl.layers.dense({ units: 4, inputShape: [3], name: 'a' }));
+  const model = tl.sequential({ seed: 2 });
+  model.add(tl.layers.lstm({ units: 3, inputShape: [6, 2], name: 'l' }));
+  model.add(inner);
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', timing: true });
+  await model.fit(
+    tl.tensor(new Float32Array(48), [4, 6, 2]),
+    tl.tensor(new Float32Array(16), [4, 4]),
+  );
+  const names = tl.layerTimes(model).train.layers.map(({ name }) => name);
+  for (const name of ['l', 'inner/a']) assert.ok(names.includes(name), names.join());
+});
