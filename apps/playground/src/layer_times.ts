@@ -1,54 +1,57 @@
-// How long each layer takes, from the outside: the first k layers are compiled alone and timed, and compared with the first k-1.
+// How long each layer takes: a copy of the network is trained some steps in a module that measures itself.
 import * as tl from 'tensorlathe';
-import { type DataSet } from './data/data_set';
+import { type DataSet, featuresFor, labelsFor } from './data/data_set';
 import { nextTask } from './dom';
-import { type LayerSpec, placed } from './network';
+import { build, type Network } from './network';
+import type { Settings } from './store';
+import { compile } from './training';
 
-export const timedBatch = 32;
-const shortestMs = 2;
-const rounds = 9;
+/** What was measured: milliseconds of one step, by layer. */
+export interface Measured {
+  layers: tl.LayerTimes[];
+  steps: number;
+  batch: number;
+}
 
-/** The forward pass of a row of layers in a module of its own, without what goes in and out. */
-async function forward(layers: LayerSpec[], data: DataSet): Promise<() => void> {
-  const model = tl.sequential({ seed: 1, layers: placed(layers, data) as tl.LayerConfig[] });
+/** Steps that are not counted: the engine optimises the module during them. */
+const warmUp = 5;
+const mostSteps = 100;
+const mostMs = 3000;
+
+/** Trains a copy on the data at hand, on one thread. Error: the settings do not suit the network. */
+export async function measureLayers(
+  network: Network,
+  data: DataSet,
+  { batchSize }: Settings,
+  onProgress: (share: number) => void,
+): Promise<Measured> {
+  const model = build(network, data, 1);
   try {
-    const shape = model.inputs[0]!.shape.slice(1) as number[];
-    const size = shape.reduce((total, n) => total * n, timedBatch);
-    const x = tl.tensor(new Float32Array(size).fill(0.5), [timedBatch, ...shape]);
-    model.predict(x, { batchSize: timedBatch });
-    const { instance } = await WebAssembly.instantiate(model.toWasm());
-    return instance.exports.predict as () => void;
+    compile(model, true);
+    const batch = Math.min(batchSize, data.train.count);
+    const batches = Math.floor(data.train.count / batch);
+    const end = performance.now() + mostMs;
+    let steps = 0;
+    for (let step = -warmUp; step < mostSteps && performance.now() < end; ++step) {
+      if (step === 0) tl.layerTimes(model, { reset: true });
+      const from = ((step + warmUp) % batches) * batch;
+      const x = featuresFor(model, data, data.train, from, from + batch);
+      await model.trainOnBatch(x, labelsFor(data.train, from, from + batch));
+      steps = step + 1;
+      onProgress(Math.max(0, steps) / mostSteps);
+      await nextTask();
+    }
+    if (steps < 1)
+      throw new Error('One step takes longer than the time for measuring; try a smaller batch.');
+    const { calls, layers } = tl.layerTimes(model).train!;
+    const perStep = layers.map(({ name, forward, backward, update }) => ({
+      name,
+      forward: forward / calls,
+      backward: backward / calls,
+      update: update / calls,
+    }));
+    return { layers: perStep, steps: calls, batch };
   } finally {
     model.dispose();
   }
-}
-
-/** Milliseconds of one call; many together where the clock is coarse. */
-function time(run: () => void, calls: number): number {
-  const start = performance.now();
-  for (let call = 0; call < calls; ++call) run();
-  return (performance.now() - start) / calls;
-}
-
-/** Milliseconds of the first layer, the first two, … of all, on one thread; the fastest of several rounds. */
-export async function prefixTimes(
-  layers: readonly LayerSpec[],
-  data: DataSet,
-  onProgress: (share: number) => void,
-): Promise<number[]> {
-  const passes: { run: () => void; calls: number; best: number }[] = [];
-  for (let count = 1; count <= layers.length; ++count) {
-    const run = await forward(layers.slice(0, count), data);
-    let calls = 1;
-    while (time(run, calls) * calls < shortestMs && calls < 1 << 16) calls *= 2;
-    passes.push({ run, calls, best: Infinity });
-    onProgress((0.5 * count) / layers.length);
-    await nextTask();
-  }
-  for (let round = 0; round < rounds; ++round) {
-    for (const pass of passes) pass.best = Math.min(pass.best, time(pass.run, pass.calls));
-    onProgress(0.5 + (0.5 * round) / rounds);
-    await nextTask();
-  }
-  return passes.map(({ best }) => best);
 }

@@ -1,48 +1,69 @@
 // Time per layer as bars, measured when a person asks for it.
 import { box, button, make, milliseconds, show, showProblem } from '../dom';
-import { prefixTimes, timedBatch } from '../layer_times';
-import { isRow, isSound } from '../network';
+import { type Measured, measureLayers } from '../layer_times';
+import { isSound } from '../network';
 import { state, update, watch } from '../store';
 
-const how =
-  'A layer’s time is that of the layers up to it less that of the layers before it, each row of ' +
-  'layers compiled alone. In the whole network neighbours are often one loop, so the parts are a guide.';
+const phases = ['forward', 'backward', 'update'] as const;
 
-function showTimes(names: readonly string[], totals: readonly number[]): void {
-  const own = totals.map((total, at) => Math.max(0, total - (totals[at - 1] ?? 0)));
-  const most = Math.max(...own);
-  const rows = own.map((ms, at) => {
-    const bar = make('i');
-    bar.style.width = `${(100 * ms) / (most || 1)}%`;
+function showTimes({ layers, steps, batch }: Measured): void {
+  const totalOf = (layer: Measured['layers'][number]) =>
+    phases.reduce((sum, phase) => sum + layer[phase], 0);
+  const most = Math.max(...layers.map(totalOf));
+  const number = (ms: number, className = '') =>
+    make('td', { className: `number ${className}` }, ms < most / 10000 ? '0' : milliseconds(ms));
+  const rows = layers.map((layer) => {
+    const bars = phases.map((phase) => {
+      const bar = make('i', { className: phase });
+      bar.style.width = `${(100 * layer[phase]) / (most || 1)}%`;
+      return bar;
+    });
     return make(
       'tr',
       {},
-      make('th', { scope: 'row' }, names[at]!),
-      make('td', { className: 'bar-cell' }, bar),
-      make('td', { className: 'number' }, ms < most / 1000 ? '≈ 0' : milliseconds(ms)),
+      make('th', { scope: 'row' }, layer.name),
+      make('td', { className: 'bar-cell' }, ...bars),
+      ...phases.map((phase) => number(layer[phase], 'wide')),
+      number(totalOf(layer)),
     );
   });
-  const caption = make('caption', {}, 'Forward pass by layer');
-  box('times').replaceChildren(
-    make('table', { className: 'times' }, caption, make('tbody', {}, ...rows)),
+  const head = (text: string, className = '') => make('th', { scope: 'col', className }, text);
+  const heads = phases.map((phase) =>
+    make('th', { scope: 'col', className: 'number wide' }, make('i', { className: phase }), phase),
   );
-  const total = milliseconds(totals.at(-1)!);
-  show('time-text', `Forward, ${timedBatch} examples, one thread: ${total} in all. ${how}`);
+  const top = make(
+    'tr',
+    {},
+    head('layer'),
+    head('', 'bar-cell'),
+    ...heads,
+    head('in all', 'number'),
+  );
+  const table = make(
+    'table',
+    { className: 'times' },
+    make('thead', {}, top),
+    make('tbody', {}, ...rows),
+  );
+  box('times').replaceChildren(table);
+  const all = layers.reduce((sum, layer) => sum + totalOf(layer), 0);
+  show(
+    'time-text',
+    `A training step of ${batch} examples takes ${milliseconds(all)} on one thread: means of ${steps} ` +
+      'steps of a copy whose module measures itself. Where layers share a loop, its time is told of one of them.',
+  );
 }
 
 async function measure(): Promise<void> {
-  const { network, checked, data, status } = state;
-  if (data === undefined || !isSound(checked) || !isRow(network)) return;
+  const { network, checked, data, settings, status } = state;
+  if (data === undefined || !isSound(checked)) return;
   showProblem('time-problem', undefined);
   update({ phase: 'busy', status: 'Measuring …' });
   try {
-    const totals = await prefixTimes(network.layers, data, (share) =>
+    const measured = await measureLayers(network, data, settings, (share) =>
       show('time-text', `Measuring, ${Math.round(100 * share)} %`),
     );
-    showTimes(
-      checked.layers.map(({ class: name }, at) => `${at + 1} ${name}`),
-      totals,
-    );
+    showTimes(measured);
   } catch (error) {
     show('time-text', '');
     showProblem('time-problem', error);
@@ -54,12 +75,10 @@ async function measure(): Promise<void> {
 export function openTime(): void {
   button('measure').addEventListener('click', () => void measure());
   watch(['phase', 'checked', 'network'], () => {
-    const canMeasure = isRow(state.network) && isSound(state.checked);
-    button('measure').disabled = state.phase !== 'idle' || !canMeasure;
+    button('measure').disabled = state.phase !== 'idle' || !isSound(state.checked);
   });
   watch(['network'], () => {
     box('times').replaceChildren();
-    const isList = isRow(state.network);
-    show('time-text', isList ? '' : 'Layers are timed where they stand in a row, not in a graph.');
+    show('time-text', '');
   });
 }
