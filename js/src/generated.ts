@@ -512,6 +512,8 @@ export interface GlobalAveragePooling2DArgs extends LayerArgs {
 }
 /** Arguments of `layers.batchNormalization`. */
 export interface BatchNormalizationArgs extends LayerArgs {
+  /** Default: -1. */
+  axis?: number;
   /** Default: 0.99. */
   momentum?: number;
   /** Default: 0.001. */
@@ -554,6 +556,8 @@ export interface LayerNormalizationArgs extends LayerArgs {
 }
 /** Arguments of `layers.flatten`. */
 export interface FlattenArgs extends LayerArgs {
+  /** Default: channelsLast. */
+  dataFormat?: string;
 }
 /** Arguments of `layers.reshape`. */
 export interface ReshapeArgs extends LayerArgs {
