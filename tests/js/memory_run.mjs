@@ -33,9 +33,9 @@ export async function useModels(tl, times) {
   y.dispose();
 }
 
-/** Uses models until the core needs no more memory, then `times` times; the counts before and after. */
+/** The counts before and after `times` uses, once the core has grown to what it needs: its memory cannot shrink. */
 export async function measureMemory(tl, times) {
-  await useModels(tl, 10);
+  await useModels(tl, 400);
   const before = tl.memory();
   await useModels(tl, times);
   return { before, after: tl.memory() };
