@@ -8,8 +8,16 @@
 
 namespace lathe {
 
+// Its members are out of line: every TRY of the program holds them.
 struct Error {
   std::string message;
+
+  Error(std::string text);
+  Error(const Error& other);
+  Error(Error&& other) noexcept;
+  Error& operator=(const Error& other);
+  Error& operator=(Error&& other) noexcept;
+  ~Error();
 };
 
 template <class T>
@@ -20,14 +28,14 @@ class [[nodiscard]] Result : public std::expected<T, Error> {
 
 using Status = Result<void>;
 
-inline std::unexpected<Error> fail(std::string message) {
-  return std::unexpected(Error{std::move(message)});
-}
+std::unexpected<Error> fail(std::string message);
 
 // TRY(expression): returns the error of a Status or Result to the caller, drops the value.
-#define TRY(expression)                                                                 \
-  do {                                                                                  \
-    if (auto result_ = (expression); !result_) return std::unexpected(result_.error()); \
+#define TRY(expression)                                   \
+  do {                                                    \
+    if (auto result_ = (expression); !result_) {          \
+      return std::unexpected(std::move(result_.error())); \
+    }                                                     \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, expression): x = the value, or returns the error to the caller.
