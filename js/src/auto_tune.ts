@@ -2,7 +2,7 @@
 import { env } from './env.js';
 import { nextTask } from './pause.js';
 import { schedules } from './schedules.js';
-import { measureInto, type Tunable, tunable } from './tune.js';
+import { type Tunable, tunable } from './tunable.js';
 
 const budgetMs = 200;
 /** How long after a model was made it begins, at the earliest: in first use nothing disturbs it. */
@@ -41,6 +41,7 @@ async function tuneOne(model: Tunable | undefined, budget: number): Promise<void
     const executable = model?.[tunable].executable();
     if (executable === undefined) return;
     try {
+      const { measureInto } = await import('./tune.js');
       await measureInto(executable, { budgetMs: budget, leastWork, onlyNew: true });
     } finally {
       executable.free();

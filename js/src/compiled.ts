@@ -7,7 +7,7 @@ import { type CoreExecutable, CoreModel } from './program.js';
 import type { LabelKind } from './rows.js';
 import { schedules } from './schedules.js';
 import { engine, target } from './target.js';
-import { type Tunable, tunable } from './tune.js';
+import { type Tunable, tunable } from './tunable.js';
 
 /** The layers of a model, its name, and the seed of its first weights. */
 export interface ModelConfig {

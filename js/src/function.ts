@@ -16,7 +16,7 @@ import {
   type TensorLike,
 } from './tensor.js';
 import { type Operand, type TracedTensor, Trace, type Variable } from './trace.js';
-import { type Tunable, tunable } from './tune.js';
+import { type Tunable, tunable } from './tunable.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };

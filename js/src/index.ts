@@ -86,7 +86,7 @@ export {
   type TuneProgress,
   type TunedKernel,
   type TuneResult,
-} from './tune.js';
+} from './tunable.js';
 
 // Whoever imports the package finds it usable; why it is not, if so, is what ready() rejects with.
 await ready().catch(() => undefined);

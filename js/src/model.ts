@@ -61,7 +61,7 @@ import { type Goal, type Storable, storable, type StoredModel, trainingOf } from
 import { printSummary } from './summary.js';
 import { moduleText } from './text.js';
 import { hostDTypes, Tensor, type TensorLike } from './tensor.js';
-import { type Tunable, tunable } from './tune.js';
+import { type Tunable, tunable } from './tunable.js';
 import { readWeights, writeWeights } from './weights.js';
 
 /**

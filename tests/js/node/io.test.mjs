@@ -183,7 +183,7 @@ test('nested models and weights that layers share survive', async () => {
     name: 'inner',
     layers: [layers.dense({ units: 3, inputShape: [3], name: inner.layers[0].name })],
   });
-  await inner.loadWeights(tl.io.toSafetensors(other));
+  await inner.loadWeights(await tl.io.toSafetensors(other));
   const expected = other.predict(other.predict(x)).dataSync();
   near(model.predict(x).dataSync(), expected, 1e-6);
 });

@@ -10,7 +10,7 @@ import { ScheduleCache, schedules } from '../../../js/dist/schedules.js';
 import { openStorage } from '../../../js/dist/storage.js';
 import { targetName } from '../../../js/dist/target.js';
 import { Trial } from '../../../js/dist/trial.js';
-import { tunable } from '../../../js/dist/tune.js';
+import { tunable } from '../../../js/dist/tunable.js';
 import { blobs, rejects } from '../lib.mjs';
 
 afterEach(() => schedules.clear());
