@@ -63,6 +63,7 @@ async function openBrowser(name, threads) {
       await tab.waitForFunction(() => window.runCommand);
       return {
         async call(message) {
+          await tab.bringToFront();
           const before = cpuTimeOfTree(pid);
           const reply = await tab
             .evaluate((each) => window.runCommand(each), message)
