@@ -1,0 +1,125 @@
+// Orders the functions of a WebAssembly module so that those that resemble each other are near each other: gzip finds
+// repetitions only in the last 32 KiB. The order is told by names, by which wasm-opt sorts them.
+
+const CUSTOM = 0;
+const CODE = 10;
+const FUNCTION_NAMES = 1;
+const HEADER_BYTES = 8;
+
+// Bytes that two functions must share in a row to resemble each other, and how far back gzip sees, less than itself needs.
+const RUN = 6;
+const WINDOW = 30_000;
+
+/** The module without the names that it had, and with names that sort its functions. It must import no functions. */
+export function nameByResemblance(module) {
+  const kept = [module.subarray(0, HEADER_BYTES)];
+  let bodies = [];
+  for (const { id, start, content, end } of sections(module)) {
+    if (id === CODE) bodies = bodiesIn(module, content);
+    if (id !== CUSTOM) kept.push(module.subarray(start, end));
+  }
+  const names = new Array(bodies.length);
+  orderOf(bodies).forEach((index, place) => {
+    names[index] = String(place).padStart(6, '0');
+  });
+  return Buffer.concat([...kept, nameSection(names)]);
+}
+
+/** Greedy: each function is followed by the one of whose runs the window holds the largest share. */
+function orderOf(bodies) {
+  const { runs, users } = sharedRuns(bodies);
+  const inWindow = new Int32Array(users.length);
+  const held = new Int32Array(bodies.length);
+  const left = new Set(bodies.keys());
+  const order = [];
+  let oldest = 0;
+  let bytes = 0;
+  const count = (index, step) => {
+    bytes += step * bodies[index].length;
+    for (const run of runs[index]) {
+      inWindow[run] += step;
+      if (inWindow[run] === (step > 0 ? 1 : 0)) for (const user of users[run]) held[user] += step;
+    }
+  };
+  for (let next = 0; left.size > 0; next = likest(left, held, runs)) {
+    left.delete(next);
+    order.push(next);
+    count(next, 1);
+    while (bytes > WINDOW && oldest < order.length - 1) count(order[oldest++], -1);
+  }
+  return order;
+}
+
+function likest(left, held, runs) {
+  let best;
+  let most = -1;
+  for (const index of left) {
+    const share = held[index] / (runs[index].length + 1);
+    if (share > most) [best, most] = [index, share];
+  }
+  return best;
+}
+
+/** For each function the runs of bytes that others have too, numbered; for each run the functions that have it. */
+function sharedRuns(bodies) {
+  const found = new Map();
+  bodies.forEach((body, index) => {
+    for (let at = 0; at + RUN <= body.length; at++) {
+      const run = body.readUIntLE(at, RUN);
+      const users = found.get(run);
+      if (users === undefined) found.set(run, [index]);
+      else if (users.at(-1) !== index) users.push(index);
+    }
+  });
+  const users = [...found.values()].filter((each) => each.length > 1);
+  const runs = bodies.map(() => []);
+  users.forEach((each, run) => {
+    for (const index of each) runs[index].push(run);
+  });
+  return { runs, users };
+}
+
+function* sections(module) {
+  for (let at = HEADER_BYTES; at < module.length;) {
+    const [size, content] = readLeb(module, at + 1);
+    const end = content + size;
+    yield { id: module[at], start: at, content, end };
+    at = end;
+  }
+}
+
+function bodiesIn(module, content) {
+  let [count, at] = readLeb(module, content);
+  const bodies = [];
+  for (; count > 0; count--) {
+    const [size, start] = readLeb(module, at);
+    at = start + size;
+    bodies.push(module.subarray(start, at));
+  }
+  return bodies;
+}
+
+function nameSection(names) {
+  const entries = names.flatMap((name, index) => [...leb(index), ...sized(Buffer.from(name))]);
+  const functions = [FUNCTION_NAMES, ...sized([...leb(names.length), ...entries])];
+  return Buffer.from([CUSTOM, ...sized([...sized(Buffer.from('name')), ...functions])]);
+}
+
+function sized(bytes) {
+  return [...leb(bytes.length), ...bytes];
+}
+
+function leb(value) {
+  const bytes = [];
+  for (; value >= 128; value >>>= 7) bytes.push((value & 127) | 128);
+  return [...bytes, value];
+}
+
+function readLeb(bytes, at) {
+  let value = 0;
+  for (let shift = 0; ; shift += 7) {
+    const byte = bytes[at++];
+    value |= (byte & 127) << shift;
+    if (byte < 128) return [value, at];
+  }
+}
