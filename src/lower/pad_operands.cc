@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "graph/rewriter.h"
+
 namespace lathe::lower {
 
 using graph::AffineMap;
@@ -45,9 +47,11 @@ Margins margins_of(const AffineMap& map, const Shape& extents, const Shape& shap
   return margins;
 }
 
-class Padder {
- public:
-  explicit Padder(Graph& graph) : graph_(graph) {}
+class Padder final : public graph::Rewriter {
+  Value replace(Node node) override {
+    if (node.kind == Kind::Contract) pad(node);
+    return add(std::move(node));
+  }
 
   void pad(Node& contract) {
     const Shape& extents = contract.contraction.extents;
@@ -65,12 +69,6 @@ class Padder {
     }
   }
 
-  Value add(Node node) {
-    graph_.nodes.push_back(std::move(node));
-    return Value{static_cast<int32_t>(graph_.nodes.size() - 1)};
-  }
-
- private:
   struct Copy {
     Value of, copy;
     Margins margins;
@@ -88,44 +86,22 @@ class Padder {
       if (known.of == operand && known.margins == margins) return known.copy;
     }
     const Node& from = graph_[operand];
-    Node node;
-    node.kind = Kind::Reindex;
-    node.dtype = from.dtype;
-    node.operands = {operand};
-    node.shape = padded(from.shape, margins);
     std::vector<int> all(from.shape.size());
     std::iota(all.begin(), all.end(), 0);
-    node.map = AffineMap::project(static_cast<int>(all.size()), all);
+    AffineMap map = AffineMap::project(static_cast<int>(all.size()), all);
     for (size_t axis = 0; axis < all.size(); ++axis) {
-      node.map.axes[axis].offset = -margins.before[axis];
+      map.axes[axis].offset = -margins.before[axis];
     }
-    copies_.push_back({operand, add(std::move(node)), margins});
+    const Value result = reindex(operand, std::move(map), padded(from.shape, margins));
+    copies_.push_back({operand, result, margins});
     return copies_.back().copy;
   }
 
-  Graph& graph_;
   std::vector<Copy> copies_;
 };
 
 }  // namespace
 
-Graph pad_operands(Graph graph) {
-  std::vector<Node> nodes = std::exchange(graph.nodes, {});
-  std::vector<Value> renamed;
-  Padder padder(graph);
-  for (Node& node : nodes) {
-    for (Value& operand : node.operands) operand = renamed[static_cast<size_t>(operand.id)];
-    const size_t first = graph.nodes.size();
-    if (node.kind == Kind::Contract) padder.pad(node);
-    join_part(graph, first, node.part);
-    renamed.push_back(padder.add(std::move(node)));
-  }
-  for (auto& output : graph.outputs) output.value = renamed[static_cast<size_t>(output.value.id)];
-  for (auto& update : graph.updates) {
-    update.state = renamed[static_cast<size_t>(update.state.id)];
-    update.value = renamed[static_cast<size_t>(update.value.id)];
-  }
-  return graph;
-}
+Graph pad_operands(Graph graph) { return Padder().run(std::move(graph)); }
 
 }  // namespace lathe::lower

@@ -1,6 +1,8 @@
 // Marks from the results backwards, then closes the gaps.
 #include "opt/eliminate_dead_code.h"
 
+#include "graph/rewriter.h"
+
 namespace lathe::opt {
 
 using graph::Graph;
@@ -32,10 +34,7 @@ Graph eliminate_dead_code(Graph graph) {
     for (Value& operand : node.operands) operand = moved[operand.id];
   }
   graph.nodes = std::move(kept);
-  for (Output& output : graph.outputs) output.value = moved[output.value.id];
-  for (Update& update : graph.updates) {
-    update = {moved[update.state.id], moved[update.value.id]};
-  }
+  rename_results(graph, moved);
   return graph;
 }
 

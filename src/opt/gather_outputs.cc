@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "graph/elements.h"
+#include "graph/rewriter.h"
 
 namespace lathe::opt {
 
@@ -203,40 +204,9 @@ class Solver {
   size_t at_ = 0;  // the axis of the output to be solved next
 };
 
-class Rewriter {
- public:
-  explicit Rewriter(Graph graph)
-      : nodes_(std::exchange(graph.nodes, {})), graph_(std::move(graph)) {}
-
-  Graph run() {
-    std::vector<Value> renamed;
-    for (Node& node : nodes_) {
-      for (Value& operand : node.operands) operand = renamed[static_cast<size_t>(operand.id)];
-      const size_t first = graph_.nodes.size();
-      const graph::Part part = node.part;
-      renamed.push_back(node.kind == Kind::Contract ? contract(std::move(node))
-                                                    : add(std::move(node)));
-      join_part(graph_, first, part);
-    }
-    for (auto& output : graph_.outputs)
-      output.value = renamed[static_cast<size_t>(output.value.id)];
-    for (auto& update : graph_.updates) {
-      update.state = renamed[static_cast<size_t>(update.state.id)];
-      update.value = renamed[static_cast<size_t>(update.value.id)];
-    }
-    return std::move(graph_);
-  }
-
- private:
-  Value add(Node node) {
-    graph_.nodes.push_back(std::move(node));
-    return {static_cast<int32_t>(graph_.nodes.size()) - 1};
-  }
-
-  Value view(Kind kind, Value of, Shape shape, AffineMap map = {}) {
-    Node node{.kind = kind, .shape = std::move(shape), .operands = {of}};
-    node.map = std::move(map);
-    return add(std::move(node));
+class Gatherer final : public graph::Rewriter {
+  Value replace(Node node) override {
+    return node.kind == Kind::Contract ? contract(std::move(node)) : add(std::move(node));
   }
 
   // The whole output is visited, each place by iterations of its own.
@@ -262,15 +232,15 @@ class Rewriter {
     node.contraction = solver.contraction;
     Value result = sum_of_products(std::move(node));
     if (graph_[result].shape != solver.phases) {
-      result = view(Kind::Reindex, result, solver.phases, identity(solver.phases.size()));
+      result = reindex(result, identity(solver.phases.size()), solver.phases);
     }
-    if (solver.phases != solver.joined) result = view(Kind::Reshape, result, solver.joined);
+    if (solver.phases != solver.joined) result = reshape(result, solver.joined);
     AffineMap places = identity(target.size());
     for (size_t axis = 0; axis < target.size(); ++axis) {
       places.axes[axis].offset = solver.shifts[axis];
     }
     if (solver.joined == target && places == identity(target.size())) return result;
-    return view(Kind::Reindex, result, target, std::move(places));
+    return reindex(result, std::move(places), target);
   }
 
   // As a sum over a view where one factor is the same number everywhere.
@@ -286,10 +256,7 @@ class Rewriter {
       const scalar::Number number = splat_value(factor);
       const Value sum = sum_of_view(node, node.operands[1 - side], *maps[1 - side]);
       if (number.f == 1) return sum;
-      const Value scale =
-          add({.kind = Kind::Constant, .shape = node.shape, .data = graph::bytes_of(number)});
-      return add(
-          {.kind = Kind::Map, .shape = node.shape, .operands = {sum, scale}, .op = graph::Op::Mul});
+      return map(graph::Op::Mul, {sum, splat(number, node.shape)});
     }
     return add(std::move(node));
   }
@@ -315,19 +282,16 @@ class Rewriter {
       places.axes[order[i]].coefficients[i] = 1;
     }
     places = compose(map, places, static_cast<int>(order.size()));
-    const Value all = view(Kind::Reindex, operand, std::move(shape), std::move(places));
+    const Value all = reindex(operand, std::move(places), std::move(shape));
     if (summed.empty()) return all;
     Node sum{.kind = Kind::Reduce, .shape = node.shape, .operands = {all}, .op = graph::Op::Add};
     sum.axes = std::move(summed);
     return add(std::move(sum));
   }
-
-  std::vector<Node> nodes_;
-  Graph graph_;
 };
 
 }  // namespace
 
-Graph gather_outputs(Graph graph) { return Rewriter(std::move(graph)).run(); }
+Graph gather_outputs(Graph graph) { return Gatherer().run(std::move(graph)); }
 
 }  // namespace lathe::opt

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "graph/elements.h"
+#include "graph/rewriter.h"
 #include "opt/algebra_rules.h"
 
 namespace lathe::opt {
@@ -23,29 +24,16 @@ using scalar::Number;
 
 namespace {
 
-// Copies nodes into a new graph; add() simplifies a node whose operands are simplified.
-class Simplifier {
- public:
-  Value replace(Node node) {
-    const size_t first = graph_.nodes.size();
-    const graph::Part part = node.part;
-    const Value value = add(std::move(node));
-    join_part(graph_, first, part);
-    return value;
-  }
-
-  Value add(Node node) {
-    if (const auto value = simpler(node)) return *value;
-    graph_.nodes.push_back(std::move(node));
-    return {static_cast<int32_t>(graph_.nodes.size()) - 1};
-  }
-
-  Graph take() { return std::move(graph_); }
-
- private:
+// add() simplifies a node whose operands are simplified.
+class Simplifier final : public graph::Rewriter {
   using Bindings = std::array<Value, 26>;
 
-  const Node& operator[](Value value) const { return graph_[value]; }
+  Value replace(Node node) override { return add(std::move(node)); }
+
+  Value add(Node node) override {
+    const auto value = simpler(node);
+    return value ? *value : Rewriter::add(std::move(node));
+  }
 
   std::optional<Value> simpler(const Node& node) {
     switch (node.kind) {
@@ -140,13 +128,6 @@ class Simplifier {
     return add(std::move(node));
   }
 
-  Value splat(const Number& number, const Shape& shape) {
-    return add({.kind = Kind::Constant,
-                .dtype = number.dtype,
-                .shape = shape,
-                .data = graph::bytes_of(number)});
-  }
-
   // op(x[m], y[m], constant) -> op(x, y, constant)[m]: the operation runs before the repetition.
   std::optional<Value> map_of_reindex(const Node& node) {
     const Node* shared = nullptr;
@@ -164,16 +145,14 @@ class Simplifier {
     const Shape inner = (*this)[shared->operands[0]].shape;
     if (graph::element_count(inner) >= graph::element_count(node.shape)) return std::nullopt;
     if (!always_inside(shared->map, node.shape, inner)) return std::nullopt;
-    Node outer{.kind = Kind::Reindex, .dtype = node.dtype, .shape = node.shape};
-    outer.map = shared->map;
+    const AffineMap map = shared->map;
     Node small{.kind = Kind::Map, .dtype = node.dtype, .shape = inner, .op = node.op};
     for (Value value : node.operands) {
       const bool constant = is_splat((*this)[value]);
       small.operands.push_back(constant ? splat(splat_value((*this)[value]), inner)
                                         : (*this)[value].operands[0]);
     }
-    outer.operands = {add(std::move(small))};
-    return add(std::move(outer));
+    return Rewriter::reindex(add(std::move(small)), map, node.shape);
   }
 
   std::optional<Value> reduce(const Node& node) {
@@ -181,19 +160,14 @@ class Simplifier {
     const bool single =
         std::all_of(node.axes.begin(), node.axes.end(), [&](int axis) { return shape[axis] == 1; });
     if (!single) return std::nullopt;
-    return add({.kind = Kind::Reshape,
-                .dtype = node.dtype,
-                .shape = node.shape,
-                .operands = node.operands});
+    return Rewriter::reshape(node.operands[0], node.shape);
   }
 
   std::optional<Value> reshape(const Node& node) {
     const Node& operand = (*this)[node.operands[0]];
     if (operand.shape == node.shape) return node.operands[0];
     if (operand.kind != Kind::Reshape) return std::nullopt;
-    Node direct = node;
-    direct.operands = operand.operands;
-    return add(std::move(direct));
+    return Rewriter::reshape(operand.operands[0], node.shape);
   }
 
   std::optional<Value> reindex(const Node& node) {
@@ -206,10 +180,7 @@ class Simplifier {
     }
     if (operand.kind != Kind::Reindex) return std::nullopt;
     if (!always_inside(node.map, node.shape, operand.shape)) return std::nullopt;
-    Node direct = node;
-    direct.operands = operand.operands;
-    direct.map = compose(operand.map, node.map, rank);
-    return add(std::move(direct));
+    return Rewriter::reindex(operand.operands[0], compose(operand.map, node.map, rank), node.shape);
   }
 
   std::optional<Value> contract(const Node& node) {
@@ -231,26 +202,10 @@ class Simplifier {
     }
     return std::nullopt;
   }
-
-  Graph graph_;
 };
 
 }  // namespace
 
-Graph simplify_algebra(Graph graph) {
-  Simplifier simplifier;
-  std::vector<Value> moved;
-  moved.reserve(graph.nodes.size());
-  for (Node& node : graph.nodes) {
-    for (Value& operand : node.operands) operand = moved[operand.id];
-    moved.push_back(simplifier.replace(std::move(node)));
-  }
-  graph.nodes = simplifier.take().nodes;
-  for (graph::Output& output : graph.outputs) output.value = moved[output.value.id];
-  for (graph::Update& update : graph.updates) {
-    update = {moved[update.state.id], moved[update.value.id]};
-  }
-  return graph;
-}
+Graph simplify_algebra(Graph graph) { return Simplifier().run(std::move(graph)); }
 
 }  // namespace lathe::opt

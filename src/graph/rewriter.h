@@ -1,0 +1,34 @@
+// Copies a graph node by node into one where something else may stand for each: what passes that
+// add nodes have in common.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace lathe::graph {
+
+class Rewriter {
+ public:
+  Graph run(Graph graph);
+
+ protected:
+  ~Rewriter() = default;
+
+  // What stands for the node, whose operands are of the new graph. New nodes are part of what it is
+  // part of.
+  virtual Value replace(Node node) = 0;
+
+  virtual Value add(Node node);
+  Value map(Op op, std::vector<Value> operands);  // as the first operand is
+  Value splat(const scalar::Number& number, Shape shape);
+  Value reshape(Value operand, Shape shape);
+  Value reindex(Value operand, AffineMap map, Shape shape);
+
+  const Node& operator[](Value value) const { return graph_[value]; }
+
+  Graph graph_;  // as far as it is copied
+};
+
+// Outputs and updates by what stands for each value.
+void rename_results(Graph& graph, const std::vector<Value>& renamed);
+
+}  // namespace lathe::graph
