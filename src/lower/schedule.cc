@@ -15,13 +15,14 @@ void append_dimensions(std::string& out,
 }
 
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
-// fit them; where a product needs a register until it is added, ten.
-constexpr int32_t kRows = 6, kRowsUnfused = 5, kHeldRegisters = 14;
-constexpr int32_t kSums = 8;              // vectors of running sums hide the latency of one
-constexpr int32_t kFewestRows = 4;        // that keep the multipliers busy
-constexpr int64_t kLittleWork = 1 << 23;  // multiply-adds
-constexpr int32_t kColumnRows = 8, kRowVectors = 8;  // tiles of one vector, and of one row
-
+// fit them; where a product needs a register until it is added, older engines (Node 20) keep only
+// eight sums there, best of two rows. By what multiplies, then by vectors of columns, up to four.
+constexpr int32_t kRows[2][4] = {{6, 4, 2, 2}, {8, 6, 3, 6}};
+constexpr int32_t kHeldRegisters = 14, kRowVectors = 8;
+constexpr int32_t kScalars = 6;             // rows or columns of tiles without lanes along columns
+constexpr int32_t kFewestRows = 4;          // that keep the multipliers busy
+constexpr int64_t kLittleWork = 1 << 19;    // multiply-adds
+constexpr int32_t kSums = 8;                // vectors of running sums hide the latency of one
 constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-level cache
 constexpr int64_t kFarApart = 256;          // elements between neighbours that share few cache sets
 constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
@@ -85,8 +86,9 @@ struct Tile {
 
 // The tallest tile; of a small product one that divides the rows, which halves its code: training
 // steps are long. They multiply by no constants.
-int32_t most_rows(const ContractionShape& shape) {
-  const int32_t most = shape.unit.fused ? kRows : kRowsUnfused;
+int32_t most_rows(const ContractionShape& shape, int64_t vectors) {
+  if (shape.column < 0) return kScalars;
+  const int32_t most = kRows[shape.unit.fused][std::clamp<int64_t>(vectors, 1, 4) - 1];
   if (shape.wide_constant || shape.multiply_adds() >= kLittleWork) return most;
   for (int32_t rows = most; rows >= kFewestRows; --rows) {
     if (shape.rows() % rows == 0) return rows;
@@ -96,17 +98,15 @@ int32_t most_rows(const ContractionShape& shape) {
 
 Tile register_tile(const ContractionShape& shape) {
   const auto lanes = static_cast<int32_t>(shape.unit.doubled ? 2 * loop::kLanes : loop::kLanes);
-  const int32_t most = most_rows(shape);
-  const auto rows = static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most));
-  if (shape.column < 0) return {rows, 1};
   const int64_t vectors = (shape.columns() + lanes - 1) / lanes;
-  if (shape.narrow_moves && rows > 1 && vectors > 1) {
+  const auto rows =
+      static_cast<int32_t>(std::clamp<int64_t>(shape.rows(), 1, most_rows(shape, vectors)));
+  if (shape.column < 0) return {rows, 1};
+  if (rows == 1) return {1, kRowVectors * lanes};
+  if (shape.narrow_moves && vectors > 1) {
     // Where rows lie apart a tile takes whole cache lines of each.
     return shape.columns() >= kFarApart ? Tile{2, 4 * lanes} : Tile{4, 2 * lanes};
   }
-  if (rows == 1) return {1, kRowVectors * lanes};
-  if (vectors == 1) return {kColumnRows, lanes};
-  if (vectors == 3) return {std::min(rows, 3), 3 * lanes};
   return {rows, std::clamp(kHeldRegisters / (rows + 1), 2, 4) * lanes};
 }
 
@@ -118,9 +118,9 @@ bool prefers_dots(const ContractionShape& shape) {
 }
 
 Tile dot_tile(const ContractionShape& shape) {
-  const auto rows = static_cast<int32_t>(std::min<int64_t>(shape.dot_rows(), kRows));
-  const auto columns = static_cast<int32_t>(std::min<int64_t>(shape.dot_columns(), kRows));
-  if (rows <= 2) return {rows, std::min(columns, rows == 1 ? kRows : 4)};
+  const auto rows = static_cast<int32_t>(std::min<int64_t>(shape.dot_rows(), kScalars));
+  const auto columns = static_cast<int32_t>(std::min<int64_t>(shape.dot_columns(), kScalars));
+  if (rows <= 2) return {rows, std::min(columns, rows == 1 ? kScalars : 4)};
   return {columns == 1 ? rows : columns == 2 ? std::min(rows, 4) : 3, std::min(columns, 3)};
 }
 

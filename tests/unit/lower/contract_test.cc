@@ -177,6 +177,7 @@ TEST(Contract, EveryProductGetsTheStrategyThatSuitsIt) {
   EXPECT_EQ(small.pack_rows, 1);
   EXPECT_EQ(small.pack_columns, 1);
   EXPECT_EQ(64 % small.rows, 0);
+  EXPECT_EQ(of_product({64, 128}, {128, 128}, false, false).rows, 6);
   const Schedule transposed = of_product({64, 64}, {64, 64}, false, true);
   EXPECT_EQ(transposed.lanes, 1);
   EXPECT_EQ(transposed.pack_columns, 2);
