@@ -148,6 +148,12 @@ export class Compiled implements Tunable {
     return this.#request?.batch.train ?? 0;
   }
 
+  /** A copy of the bytes of the module at hand. */
+  module(): Uint8Array<ArrayBuffer> {
+    this.instance();
+    return this.#executable!.bytes();
+  }
+
   /** What the module at hand cost. */
   stats(): CompileStats {
     this.instance();
@@ -263,8 +269,9 @@ export class Compiled implements Tunable {
     const start = performance.now();
     const executable = this.#liveModel().compile(request);
     try {
-      const bytes = executable.bytes();
       const metadata = executable.metadata();
+      const bytes = executable.view();
+      const moduleBytes = bytes.length;
       const compiled = performance.now();
       const instance = new Instance(bytes, metadata);
       instance.setStates(executable.initial(instance.statesLength));
@@ -274,7 +281,7 @@ export class Compiled implements Tunable {
       this.#stats = {
         compileMs: compiled - start,
         instantiateMs: performance.now() - compiled,
-        moduleBytes: bytes.length,
+        moduleBytes,
         memoryBytes: metadata.memoryBytes,
         temporaryBytes: metadata.temporaryBytes,
         threads: threadsOf(metadata),

@@ -52,13 +52,19 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     bytes: Uint8Array,
     action: (at: Pointer, length: number) => number,
   ): number {
-    const at = this.call(what, (exports) => exports.lathe_alloc(bytes.length));
+    const at = this.copy(what, bytes);
     try {
-      new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
       return this.call(what, () => action(at, bytes.length));
     } finally {
       if (!this.dead) this.exports.lathe_free(at);
     }
+  }
+
+  /** A copy of bytes in the core's memory, for a function that takes it over. */
+  copy(what: string, bytes: Uint8Array): Pointer {
+    const at = this.call(what, (exports) => exports.lathe_alloc(bytes.length));
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    return at;
   }
 
   /** Passes a text to `action` as UTF-8. */
@@ -72,9 +78,14 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     return decoder.decode(memory.subarray(at, memory.indexOf(0, at)));
   }
 
+  /** Bytes of the core's memory; they may move with its next call. */
+  view(at: Pointer, length: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, length);
+  }
+
   /** A copy of bytes of the core's memory. */
   bytes(at: Pointer, length: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, length).slice();
+    return this.view(at, length).slice();
   }
 
   private trapReason(error: unknown): string {

@@ -39,6 +39,7 @@ export class CompiledFunction<
 > implements Tunable {
   readonly #graph = new CoreGraph();
   readonly #options: FunctionOptions;
+  #executable: CoreExecutable | undefined;
   #instance!: Instance;
   #stats!: CompileStats;
   #dumps: Dump[] = [];
@@ -61,6 +62,7 @@ export class CompiledFunction<
       }
     } catch (error) {
       this.#graph.free();
+      this.#executable?.free();
       throw error;
     }
   }
@@ -157,7 +159,8 @@ export class CompiledFunction<
 
   /** The bytes of the generated module. */
   module(): Uint8Array<ArrayBuffer> {
-    return this.#instance.bytes;
+    this.#live();
+    return this.#executable!.bytes();
   }
 
   /** Lets the memory go; using the function afterwards is an error. */
@@ -165,6 +168,7 @@ export class CompiledFunction<
     if (this.#entry === undefined) return;
     this.#entry = undefined;
     this.#graph.free();
+    this.#executable?.free();
     this.#instance.dispose();
   }
 
@@ -181,8 +185,9 @@ export class CompiledFunction<
   #build(start: number): void {
     const executable = this.#compile();
     try {
-      const bytes = executable.bytes();
       const metadata = executable.metadata();
+      const bytes = executable.view();
+      const moduleBytes = bytes.length;
       const compiled = performance.now();
       this.#instance = new Instance(bytes, metadata);
       this.#entry = this.#instance.entry(entryName);
@@ -192,14 +197,17 @@ export class CompiledFunction<
       this.#stats = {
         compileMs: compiled - start,
         instantiateMs: performance.now() - compiled,
-        moduleBytes: bytes.length,
+        moduleBytes,
         memoryBytes: metadata.memoryBytes,
         temporaryBytes: metadata.temporaryBytes,
         threads: threadsOf(metadata),
       };
-    } finally {
+    } catch (error) {
       executable.free();
+      throw error;
     }
+    this.#executable?.free();
+    this.#executable = executable;
   }
 
   #reschedule(): void {

@@ -198,7 +198,7 @@ export class Instance {
 
   /** Errors: no memory for it, or an engine that refuses the module. */
   constructor(
-    readonly bytes: Uint8Array<ArrayBuffer>,
+    bytes: Uint8Array<ArrayBuffer>,
     readonly metadata: ModuleMetadata,
   ) {
     const { module, instance } = instantiate(bytes, metadata);

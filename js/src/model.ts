@@ -403,7 +403,8 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
 
   /** The module at hand, training included, in WebAssembly text form. */
   async toWat(): Promise<string> {
-    return moduleText(this.#module('toWat').bytes);
+    this.#module('toWat');
+    return moduleText(this.#compiled!.module());
   }
 
   /** What compiling the module at hand cost, its size and its memory. */

@@ -121,10 +121,9 @@ export class CoreGraph extends Owned {
   /** `data` holds every element, or one that fills the shape. */
   constant(type: ValueType, data: Uint8Array): ValueId {
     const { core, handle } = this;
-    return core.withBytes('constant', data, (place, size) =>
-      core.withText('constant', encodeJson(type), (at, length) =>
-        core.exports.lathe_graph_constant(handle, at, length, place, size),
-      ),
+    const place = core.copy('constant', data);
+    return core.withText('constant', encodeJson(type), (at, length) =>
+      core.exports.lathe_graph_constant(handle, at, length, place, data.length),
     );
   }
 
@@ -195,10 +194,15 @@ export class CoreExecutable extends Owned {
     return new CoreExecutable(this.core, handle);
   }
 
-  /** The module's bytes, a copy. */
-  bytes(): Uint8Array<ArrayBuffer> {
+  /** The module's bytes; they may move with the core's next call. */
+  view(): Uint8Array<ArrayBuffer> {
     const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
-    return this.core.bytes(this.pointer('module', 'bytes'), size);
+    return this.core.view(this.pointer('module', 'bytes'), size);
+  }
+
+  /** A copy of the module's bytes. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    return this.view().slice();
   }
 
   /** The first content of all states, one after the other, `length` bytes. */

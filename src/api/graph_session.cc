@@ -212,11 +212,11 @@ Result<int32_t> GraphSession::state(std::string_view json) {
   return checked_number(builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
 }
 
-Result<int32_t> GraphSession::constant(std::string_view json, std::span<const std::byte> data) {
+Result<int32_t> GraphSession::constant(std::string_view json, SharedBytes data) {
   ASSIGN_OR_RETURN(Builder* const builder, entry());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(json, "constant", false));
-  return checked_number(
-      builder->constant(it.dtype, std::move(it.shape), {data.begin(), data.end()}), "constant");
+  return checked_number(builder->constant(it.dtype, std::move(it.shape), std::move(data)),
+                        "constant");
 }
 
 Result<int32_t> GraphSession::operation(std::string_view text) {

@@ -29,7 +29,7 @@ class GraphSession {
   Result<int32_t> input(std::string_view json);
   Result<int32_t> state(std::string_view json);
   // {"dtype","shape"}; data holds all elements, or one that fills the shape.
-  Result<int32_t> constant(std::string_view json, std::span<const std::byte> data);
+  Result<int32_t> constant(std::string_view json, SharedBytes data);
   // {"op":"matMul","operands":[1,2],"attributes":{"transposeB":true}}
   Result<int32_t> operation(std::string_view json);
   // {"loss":7,"wrt":[1,2]} -> "[9,12]"

@@ -129,12 +129,14 @@ int32_t lathe_graph_state(int32_t graph, const char* json, size_t length) {
   return found == nullptr ? 0 : number(found->state(text_of(json, length)));
 }
 
-int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, const void* data,
+int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, void* data,
                              size_t size) {
+  lathe::SharedBytes bytes(
+      {static_cast<const std::byte*>(data), [data](auto*) { lathe_free(data); }},
+      data == nullptr ? 0 : size);
   GraphSession* found = find_graph(graph);
   if (found == nullptr) return 0;
-  const auto* bytes = static_cast<const std::byte*>(data);
-  return number(found->constant(text_of(json, length), {bytes, bytes == nullptr ? 0 : size}));
+  return number(found->constant(text_of(json, length), std::move(bytes)));
 }
 
 int32_t lathe_graph_operation(int32_t graph, const char* json, size_t length) {

@@ -88,13 +88,14 @@ int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length);
 /* Each returns the number of a value, > 0 within its entry.
  * input: {"name": "x", "dtype": "f32", "shape": [1, 784]}, given at each call.
  * state: the same; lives between calls and is shared by name with other entries.
- * constant: {"dtype", "shape"} and its elements, or one element that fills the shape. */
+ * constant: {"dtype", "shape"} and its elements, or one element that fills the shape, in memory
+ * from lathe_alloc, which belongs to the library from then on, even if the call fails. */
 LATHE_EXPORT(lathe_graph_input)
 int32_t lathe_graph_input(int32_t graph, const char* json, size_t length);
 LATHE_EXPORT(lathe_graph_state)
 int32_t lathe_graph_state(int32_t graph, const char* json, size_t length);
 LATHE_EXPORT(lathe_graph_constant)
-int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, const void* data,
+int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, void* data,
                              size_t size);
 /* {"op": "matMul", "operands": [1, 2], "attributes": {"transposeB": true}}; lathe_describe lists
  * the operations with their attributes and defaults. */

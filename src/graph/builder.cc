@@ -93,7 +93,7 @@ Tensor Builder::state(std::string_view name, DType dtype, Shape shape) {
   return add(std::move(node));
 }
 
-Tensor Builder::constant(DType dtype, Shape shape, std::vector<std::byte> data) {
+Tensor Builder::constant(DType dtype, Shape shape, SharedBytes data) {
   Node node{.kind = Kind::Constant, .dtype = dtype, .shape = std::move(shape)};
   node.data = std::move(data);
   return add(std::move(node));

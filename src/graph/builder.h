@@ -36,7 +36,7 @@ class Builder {
   Tensor input(std::string_view name, DType dtype, Shape shape);
   // The state of this name; asking again with the same shape and dtype gives the same tensor.
   Tensor state(std::string_view name, DType dtype, Shape shape);
-  Tensor constant(DType dtype, Shape shape, std::vector<std::byte> data);
+  Tensor constant(DType dtype, Shape shape, SharedBytes data);
   Tensor full(Shape shape, scalar::Number value);
   Tensor scalar(float value);
   Tensor iota(Shape shape, int axis);  // I32

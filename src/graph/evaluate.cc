@@ -30,7 +30,7 @@ int64_t position(const AffineMap& map, const Shape& shape, const std::vector<int
 
 void constant(const Node& node, Array& out) {
   if (!is_splat(node)) {
-    out.data = node.data;
+    out.data.assign(node.data.begin(), node.data.end());
     return;
   }
   const scalar::Number value = splat_value(node);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/shared_bytes.h"
 #include "scalar/op.h"
 
 namespace lathe::graph {
@@ -100,7 +101,7 @@ struct Node {
   Op op = Op::Add;
   std::vector<int> axes = {};  // ascending
   std::string name = {};
-  std::vector<std::byte> data = {};  // little-endian elements
+  SharedBytes data = {};  // little-endian elements
   AffineMap map = {};
   std::vector<AffineMap> maps = {};  // one per operand
   Contraction contraction = {};
@@ -137,7 +138,7 @@ struct Graph {
 // First content of a state, little-endian; states without one start as zeros.
 struct StateContent {
   std::string name;
-  std::vector<std::byte> data;
+  SharedBytes data;
 };
 
 // The entry points that share one memory: States of the same name are the same buffer.

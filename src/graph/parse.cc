@@ -101,15 +101,16 @@ Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
   return number;
 }
 
-Status parse_hex(std::string_view digits, std::vector<std::byte>& data) {
+Result<std::vector<std::byte>> parse_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return fail("hex: the number of digits is odd");
+  std::vector<std::byte> data;
   for (size_t i = 0; i < digits.size(); i += 2) {
     const char pair[] = {digits[i], digits[i + 1], 0};
     char* end = nullptr;
     data.push_back(static_cast<std::byte>(std::strtoul(pair, &end, 16)));
     if (*end != 0) return fail(concat("hex: \"", std::string_view(pair), "\" is not a byte"));
   }
-  return {};
+  return data;
 }
 
 class Parser {
@@ -243,12 +244,17 @@ class Parser {
       ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
     }
     TRY(type(cursor, node));
-    if (hex) return parse_hex(*hex, node.data);
+    if (hex) {
+      ASSIGN_OR_RETURN(node.data, parse_hex(*hex));
+      return {};
+    }
+    std::vector<std::byte> data;
     for (std::string_view word : words) {
       ASSIGN_OR_RETURN(const scalar::Number number, parse_number(word, node.dtype));
       const auto bytes = bytes_of(number);
-      node.data.insert(node.data.end(), bytes.begin(), bytes.end());
+      data.insert(data.end(), bytes.begin(), bytes.end());
     }
+    node.data = std::move(data);
     return {};
   }
 

@@ -40,7 +40,7 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.name.clear();
       break;
     case Kind::Constant:
-      rest.data.clear();
+      rest.data = {};
       break;
     case Kind::Iota:
       rest.axes.clear();
@@ -86,7 +86,7 @@ bool unused_attributes_are_empty(const Node& node) {
     case Kind::Reshape:
       break;
   }
-  return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.empty() &&
+  return rest.op == Op::Add && rest.axes.empty() && rest.name.empty() && rest.data.size() == 0 &&
          rest.map == AffineMap{} && rest.maps.empty() && rest.contraction == Contraction{} &&
          !rest.exclusive && !rest.reverse && rest.repetition == Repetition{} && !rest.body &&
          rest.item == 0;

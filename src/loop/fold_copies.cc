@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,13 +18,60 @@ bool only_loops(const std::vector<Stmt>& stmts) {
   });
 }
 
+// One loop of a nest that copies: how often it runs, and the bytes by which it advances.
+struct Axis {
+  int64_t extent = 1, to = 0, from = 0;
+};
+
+void copy_run(std::byte* to, const std::byte* from, size_t count) {
+  constexpr size_t kChunk = 16;  // one instruction
+  constexpr size_t kMany = 256;
+  if (count >= kMany) {
+    std::memcpy(to, from, count);
+    return;
+  }
+  for (; count >= kChunk; count -= kChunk, to += kChunk, from += kChunk) {
+    std::memcpy(to, from, kChunk);
+  }
+  for (size_t i = 0; i < count; ++i) to[i] = from[i];
+}
+
+// A function of its own: engines run what is called often at full speed, and no loop that is
+// entered once.
+[[gnu::noinline]] void copy_plane(std::byte* to, const std::byte* from, const Axis& outer,
+                                  const Axis& inner, size_t size) {
+  const auto dense = static_cast<int64_t>(size);
+  for (int64_t i = 0; i < outer.extent; ++i, to += outer.to, from += outer.from) {
+    if (inner.to == dense && inner.from == dense) {
+      copy_run(to, from, static_cast<size_t>(inner.extent) * size);
+    } else if (size == 4) {
+      for (int64_t k = 0; k < inner.extent; ++k) {
+        std::memcpy(to + k * inner.to, from + k * inner.from, 4);
+      }
+    } else {
+      for (int64_t k = 0; k < inner.extent; ++k) {
+        copy_run(to + k * inner.to, from + k * inner.from, size);
+      }
+    }
+  }
+}
+
+void copy_nest(std::byte* to, const std::byte* from, std::span<const Axis> axes, size_t size) {
+  if (axes.size() <= 2) {
+    return copy_plane(to, from, axes.size() == 2 ? axes[0] : Axis{}, axes.back(), size);
+  }
+  for (int64_t i = 0; i < axes[0].extent; ++i) {
+    copy_nest(to + i * axes[0].to, from + i * axes[0].from, axes.subspan(1), size);
+  }
+}
+
 // Executes the loops of one kernel on the bytes of its two buffers.
 class Copy {
  public:
   Copy(const Kernel& kernel, const Buffer& from, std::vector<std::byte>& to)
       : kernel_(kernel),
-        from_(from.data),
-        to_(to),
+        from_(from.data.data()),
+        to_(to.data()),
         size_(static_cast<int64_t>(scalar::size_of(from.dtype))),
         values_(kernel.vars.size()) {}
 
@@ -31,9 +79,7 @@ class Copy {
     for (const Stmt& stmt : stmts) {
       if (stmt.kind == StmtKind::Store) {
         store(stmt);
-      } else if (stmt.body.size() == 1 && stmt.body[0].kind == StmtKind::Store) {
-        innermost(stmt);
-      } else {
+      } else if (!run_at_once(stmt)) {
         for (int64_t i = 0; i < extent(stmt); ++i) {
           values_[static_cast<size_t>(stmt.var)] = i;
           run(stmt.body);
@@ -47,6 +93,10 @@ class Copy {
     return kernel_.vars[static_cast<size_t>(loop.var)].extent;
   }
 
+  const Expr& load_of(const Stmt& store) const {
+    return kernel_.exprs[static_cast<size_t>(store.value)];
+  }
+
   int64_t at(const Affine& affine) const {
     int64_t sum = affine.offset;
     for (const Term& term : affine.terms) {
@@ -55,47 +105,41 @@ class Copy {
     return sum;
   }
 
-  void copy(int64_t to, int64_t from, int64_t count = 1) {
-    std::byte* target = to_.data() + to * size_;
-    const std::byte* source = from_.data() + from * size_;
-    // Of a known size it is one instruction.
-    if (count * size_ == 16) {
-      std::memcpy(target, source, 16);
-    } else if (count * size_ == 4) {
-      std::memcpy(target, source, 4);
-    } else {
-      std::memcpy(target, source, static_cast<size_t>(count * size_));
-    }
-  }
-
   void store(const Stmt& stmt) {
-    const Expr& load = kernel_.exprs[static_cast<size_t>(stmt.value)];
+    const Expr& load = load_of(stmt);
     const bool inside = std::ranges::all_of(load.guards, [&](const Guard& guard) {
       const int64_t index = at(guard.index);
       return 0 <= index && index < guard.extent;
     });
-    if (inside) copy(at(stmt.address), at(load.address));
+    if (!inside) return;
+    copy_run(to_ + at(stmt.address) * size_, from_ + at(load.address) * size_,
+             static_cast<size_t>(size_));
   }
 
-  void innermost(const Stmt& loop) {
-    const Stmt& stmt = loop.body[0];
-    const Expr& load = kernel_.exprs[static_cast<size_t>(stmt.value)];
-    int64_t& value = values_[static_cast<size_t>(loop.var)];
-    value = 0;
-    if (load.guards.empty()) {
-      const int64_t to = at(stmt.address), from = at(load.address);
-      const int64_t to_step = stmt.address.coefficient(loop.var);
-      const int64_t from_step = load.address.coefficient(loop.var);
-      if (to_step == 1 && from_step == 1) return copy(to, from, extent(loop));
-      for (int64_t i = 0; i < extent(loop); ++i) copy(to + i * to_step, from + i * from_step);
-      return;
+  // Loops around a single copy without conditions. False: it is no such nest, and nothing is done.
+  bool run_at_once(const Stmt& nest) {
+    std::vector<const Stmt*> loops;
+    const Stmt* inner = &nest;
+    for (; inner->kind == StmtKind::For; inner = &inner->body[0]) {
+      if (inner->body.size() != 1) return false;
+      loops.push_back(inner);
     }
-    for (; value < extent(loop); ++value) store(stmt);
+    const Expr& load = load_of(*inner);
+    if (!load.guards.empty()) return false;
+    std::vector<Axis> axes;
+    for (const Stmt* loop : loops) {
+      values_[static_cast<size_t>(loop->var)] = 0;
+      axes.push_back({extent(*loop), size_ * inner->address.coefficient(loop->var),
+                      size_ * load.address.coefficient(loop->var)});
+    }
+    copy_nest(to_ + at(inner->address) * size_, from_ + at(load.address) * size_, axes,
+              static_cast<size_t>(size_));
+    return true;
   }
 
   const Kernel& kernel_;
-  const std::vector<std::byte>& from_;
-  std::vector<std::byte>& to_;
+  const std::byte* from_;
+  std::byte* to_;
   int64_t size_;
   std::vector<int64_t> values_;  // of the variables
 };

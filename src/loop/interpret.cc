@@ -14,7 +14,7 @@ namespace lathe::loop {
 
 Memory::Memory(const Module& module) {
   for (const Buffer& buffer : module.buffers) {
-    Storage storage{buffer.dtype, buffer.data};
+    Storage storage{buffer.dtype, {buffer.data.begin(), buffer.data.end()}};
     storage.bytes.resize(buffer.size * scalar::size_of(buffer.dtype));
     buffers_.push_back(std::move(storage));
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_bytes.h"
 #include "loop/affine.h"
 #include "scalar/op.h"
 
@@ -43,7 +44,7 @@ struct Buffer {
   DType dtype = DType::F32;
   int64_t size = 0;                         // elements
   BufferRole role = BufferRole::Temporary;  // Global buffers only
-  std::vector<std::byte> data;              // Constant only, little-endian
+  SharedBytes data;                         // Constant only, little-endian
 };
 
 struct BufferRef {

@@ -53,16 +53,18 @@ class ModuleParser {
   // {1.0, 2.0}
   Status data(Buffer& buffer) {
     TRY(reader_.expect("{"));
+    std::vector<std::byte> data;
     for (bool first = true; !reader_.sees("}"); first = false) {
       if (!first) TRY(reader_.expect(","));
       ASSIGN_OR_RETURN(const Number number, reader_.number());
       if (number.dtype != buffer.dtype) {
         return reader_.error_behind(concat("expected values of type ", scalar::text(buffer.dtype)));
       }
-      const size_t at = buffer.data.size();
-      buffer.data.resize(at + scalar::size_of(buffer.dtype));
-      std::memcpy(&buffer.data[at], &number.i, scalar::size_of(buffer.dtype));
+      const size_t at = data.size();
+      data.resize(at + scalar::size_of(buffer.dtype));
+      std::memcpy(&data[at], &number.i, scalar::size_of(buffer.dtype));
     }
+    buffer.data = std::move(data);
     return reader_.advance();
   }
 

@@ -363,10 +363,9 @@ class WinogradLowering {
     };
     const loop::Expr& first = kernel.exprs[static_cast<size_t>(taps[0][0])];
     const int64_t c_step = first.address.coefficient(c), o_step = first.address.coefficient(o);
-    const std::span<const float> from = elements(first.buffer);
-    buffer(filter).role = loop::BufferRole::Constant;
-    buffer(filter).data.resize(static_cast<size_t>(buffer(filter).size) * sizeof(float));
-    const std::span<float> to = elements(filter);
+    const auto* from = reinterpret_cast<const float*>(buffer(first.buffer).data.data());
+    std::vector<std::byte> data(static_cast<size_t>(buffer(filter).size) * sizeof(float));
+    auto* to = reinterpret_cast<float*>(data.data());
     const auto points = static_cast<size_t>(transforms_.points);
     for (int64_t channel = 0; channel < in(); ++channel) {
       for (int64_t column = 0; column < out(); column += kStrip) {
@@ -377,7 +376,7 @@ class WinogradLowering {
             const int64_t at = address(y, x).offset + channel * c_step + column * o_step;
             Strip strip = {};
             for (int64_t i = 0; i < width; ++i) {
-              strip[static_cast<size_t>(i)] = from[static_cast<size_t>(at + i * o_step)];
+              strip[static_cast<size_t>(i)] = from[at + i * o_step];
             }
             for (size_t point = 0; point < points; ++point) {
               add(rows[point][x], transforms_.filter[point][y], strip);
@@ -390,15 +389,12 @@ class WinogradLowering {
             add(strip, transforms_.filter[point % points][x], rows[point / points][x]);
           }
           const int64_t at = static_cast<int64_t>(point) * filter_size_ + channel * out() + column;
-          std::copy_n(strip.begin(), width, to.begin() + at);
+          std::copy_n(strip.begin(), width, to + at);
         }
       }
     }
-  }
-
-  std::span<float> elements(BufferRef ref) {
-    std::vector<std::byte>& data = buffer(ref).data;
-    return {reinterpret_cast<float*>(data.data()), data.size() / sizeof(float)};
+    buffer(filter).role = loop::BufferRole::Constant;
+    buffer(filter).data = std::move(data);
   }
 
   void transform_filter(BufferRef filter) {

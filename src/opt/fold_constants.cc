@@ -88,7 +88,7 @@ void shrink_to_splat(Node& node) {
   const size_t size = scalar::size_of(node.dtype);
   if (node.data.size() <= size) return;
   if (std::equal(node.data.begin() + size, node.data.end(), node.data.begin())) {
-    node.data.resize(size);
+    node.data = {node.data.begin(), node.data.begin() + size};
   }
 }
 

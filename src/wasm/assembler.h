@@ -181,6 +181,7 @@ class ModuleBuilder {
   void set_start(uint32_t function);
   void set_name(std::string_view module_name);
 
+  uint32_t add_data(uint32_t memory, uint64_t offset, SharedBytes bytes);
   uint32_t add_data(uint32_t memory, uint64_t offset, std::span<const uint8_t> bytes);
   uint32_t add_passive_data(std::span<const uint8_t> bytes);
   uint32_t add_elements(uint32_t table, uint64_t offset, std::vector<uint32_t> functions);

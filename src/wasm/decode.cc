@@ -176,7 +176,7 @@ Result<Data> read_data(ByteReader& reader) {
   }
   ASSIGN_OR_RETURN(const uint32_t size, reader.u32());
   ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader.bytes(size));
-  data.bytes.assign(bytes.begin(), bytes.end());
+  data.bytes = shared(bytes);
   return data;
 }
 

@@ -219,7 +219,8 @@ class Encoder {
     append_bytes(out_, count);
     for (size_t i = 0; i < heads.size(); ++i) {
       append_bytes(out_, heads[i]);
-      append_bytes(out_, module_.data[i].bytes);
+      const SharedBytes& bytes = module_.data[i].bytes;
+      append_bytes(out_, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
     }
   }
 

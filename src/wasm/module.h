@@ -4,7 +4,9 @@
 
 #include <array>
 #include <map>
+#include <span>
 
+#include "base/shared_bytes.h"
 #include "wasm/opcode.h"
 
 namespace lathe::wasm {
@@ -86,11 +88,16 @@ struct Element {
   size_t size() const { return uses_expressions ? expressions.size() : functions.size(); }
 };
 
+inline SharedBytes shared(std::span<const uint8_t> bytes) {
+  const std::span<const std::byte> copied = std::as_bytes(bytes);
+  return {copied.begin(), copied.end()};
+}
+
 struct Data {
   SegmentMode mode = SegmentMode::active;
   uint32_t memory = 0;
   Code offset;  // active
-  std::vector<uint8_t> bytes;
+  SharedBytes bytes;
 };
 
 // The non-custom sections in the order of the binary format; custom sections stand between them.

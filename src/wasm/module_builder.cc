@@ -146,18 +146,22 @@ void ModuleBuilder::set_start(uint32_t function) { module_.start = function; }
 void ModuleBuilder::set_name(std::string_view name) { module_.names.module = std::string(name); }
 
 uint32_t ModuleBuilder::add_data(uint32_t memory, uint64_t offset, std::span<const uint8_t> bytes) {
+  return add_data(memory, offset, shared(bytes));
+}
+
+uint32_t ModuleBuilder::add_data(uint32_t memory, uint64_t offset, SharedBytes bytes) {
   const bool is64 = memory < spaces_.memories.size() && spaces_.memories[memory].is64;
   Data data;
   data.memory = memory;
   data.offset = constant_of(is64 ? ValType::i64 : ValType::i32, address_bits(offset, is64));
-  data.bytes.assign(bytes.data(), bytes.data() + bytes.size());
+  data.bytes = std::move(bytes);
   return add_to(module_.data, std::move(data));
 }
 
 uint32_t ModuleBuilder::add_passive_data(std::span<const uint8_t> bytes) {
   Data data;
   data.mode = SegmentMode::passive;
-  data.bytes.assign(bytes.data(), bytes.data() + bytes.size());
+  data.bytes = shared(bytes);
   return add_to(module_.data, std::move(data));
 }
 

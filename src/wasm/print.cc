@@ -247,7 +247,8 @@ class Printer {
         if (data.memory != 0) append(out_, " (memory ", data.memory, ')');
         append(out_, " (offset ", expression(data.offset), ')');
       }
-      append(out_, ' ', quoted(std::string(data.bytes.begin(), data.bytes.end())), ')');
+      append(out_, ' ',
+             quoted({reinterpret_cast<const char*>(data.bytes.data()), data.bytes.size()}), ')');
     }
   }
 

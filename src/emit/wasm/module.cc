@@ -193,10 +193,10 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   } else {
     emit_entries(builder, module.entries, emitter);
   }
-  const auto add_data = [&](int32_t buffer, std::span<const std::byte> data) {
+  const auto add_data = [&](int32_t buffer, const SharedBytes& data) {
     const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });
     if (all_zero) return;
-    builder.add_data(memory, layout.offsets[static_cast<size_t>(buffer)], bytes_of(data));
+    builder.add_data(memory, layout.offsets[static_cast<size_t>(buffer)], data);
   };
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (module.buffers[id].role == loop::BufferRole::Constant) {

@@ -15,7 +15,7 @@ namespace lathe::emit {
 // First content of a buffer, put into a data segment.
 struct Content {
   int32_t buffer;
-  std::span<const std::byte> data;
+  SharedBytes data;
 };
 
 // Where an entry adds up, in f64, how often it was called and how many milliseconds each part took.

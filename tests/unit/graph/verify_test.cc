@@ -46,7 +46,7 @@ TEST(Verify, RefusesEveryBrokenInvariant) {
             "%4 map: has an attribute of another kind");
   EXPECT_EQ(message_after([](Graph& g) { g.nodes[2].contraction.lhs.axes.pop_back(); }),
             "%2 contract lhs: the map has 1 axes, the tensor 2");
-  EXPECT_EQ(message_after([](Graph& g) { g.nodes[3].data.resize(7); }),
+  EXPECT_EQ(message_after([](Graph& g) { g.nodes[3].data = std::vector<std::byte>(7); }),
             "%3 constant: 7 bytes do not fill f32[3,4]");
   EXPECT_EQ(message_after([](Graph& g) { g.updates[0].state.id = 0; }),
             "update %0: is not a state");

@@ -255,11 +255,12 @@ class Generator {
   void fill_constant(Buffer& buffer) {
     if (buffer.role != BufferRole::Constant) return;
     const size_t step = scalar::size_of(buffer.dtype);
-    buffer.data.resize(buffer.size * step);
-    for (size_t at = 0; at < buffer.data.size(); at += step) {
+    std::vector<std::byte> data(buffer.size * step);
+    for (size_t at = 0; at < data.size(); at += step) {
       const Number value = Number::from(buffer.dtype, number(-9, 9) / 8.0);
-      std::memcpy(&buffer.data[at], &value.i, step);
+      std::memcpy(&data[at], &value.i, step);
     }
+    buffer.data = std::move(data);
   }
 
   void add_ports() {

@@ -167,7 +167,7 @@ TEST(Verify, RefusesBrokenTables) {
   EXPECT_EQ(broken([](Module&, Kernel& k) { k.vars[0].extent = -1; }),
             place + "loop i has extent -1");
   EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[1].name = "x"; }), "two buffers named x");
-  EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[3].data.pop_back(); }),
+  EXPECT_EQ(broken([](Module& m, Kernel&) { m.buffers[3].data = std::vector<std::byte>(7); }),
             "buffer c has 7 bytes of data, not 8");
   EXPECT_EQ(broken([](Module& m, Kernel&) {
               m.entries.push_back({"e", {}, {}, {}});
