@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "graph/elements.h"
 #include "graph/evaluate.h"
 
 namespace lathe::opt {
 
+using graph::Affine;
 using graph::Array;
 using graph::element_count;
 using graph::Graph;
 using graph::Kind;
 using graph::Node;
+using graph::Shape;
 using graph::Value;
 
 namespace {
@@ -94,21 +97,60 @@ void shrink_to_splat(Node& node) {
 
 bool is_constant(const Graph& graph, Value value) { return graph[value].kind == Kind::Constant; }
 
+// Where in a tensor of this shape an element of the view lies.
+Affine place_of(const Node& view, const Shape& shape) {
+  Affine row_major{std::vector<int64_t>(shape.size()), 0};
+  int64_t stride = 1;
+  for (size_t axis = shape.size(); axis-- > 0; stride *= shape[axis]) {
+    row_major.coefficients[axis] = stride;
+  }
+  return compose({{row_major}}, view.map, static_cast<int>(view.shape.size())).axes[0];
+}
+
+// A constant times a view of another, of any size: what fold_scales leaves of weights.
+std::optional<std::vector<std::byte>> scaled(const Graph& graph, const Node& node) {
+  if (node.kind != Kind::Map || node.op != graph::Op::Mul || node.dtype != graph::DType::F32) {
+    return std::nullopt;
+  }
+  const Node &weights = graph[node.operands[0]], &view = graph[node.operands[1]];
+  if (weights.kind != Kind::Constant || is_splat(weights)) return std::nullopt;
+  const Node& scale = view.kind == Kind::Reindex ? graph[view.operands[0]] : view;
+  if (scale.kind != Kind::Constant) return std::nullopt;
+  Affine place{std::vector<int64_t>(node.shape.size()), 0};
+  if (!is_splat(scale)) {
+    if (&scale == &view || !always_inside(view.map, view.shape, scale.shape)) return std::nullopt;
+    place = place_of(view, scale.shape);
+  }
+  std::vector<std::byte> data(weights.data.begin(), weights.data.end());
+  auto* result = reinterpret_cast<float*>(data.data());
+  const auto* factors = reinterpret_cast<const float*>(scale.data.data());
+  Shape rows = node.shape;
+  const int64_t columns = std::exchange(rows.back(), 1), step = place.coefficients.back();
+  for (graph::Odometer at(rows); at.inside(); at.next()) {
+    const float* factor = factors + place.at(at.index());
+    for (int64_t i = 0; i < columns; ++i, factor += step) *result++ *= *factor;
+  }
+  return data;
+}
+
 void fold(Graph& graph, Node& node) {
   if (node.kind == Kind::Constant) return shrink_to_splat(node);
   if (node.operands.empty() || node.kind == Kind::Loop || node.kind == Kind::Item) return;
+  Node folded{.kind = Kind::Constant, .dtype = node.dtype, .shape = node.shape};
   const bool constant = std::all_of(node.operands.begin(), node.operands.end(),
                                     [&](Value operand) { return is_constant(graph, operand); });
-  if (!constant) return;
-  Node folded{.kind = Kind::Constant, .dtype = node.dtype, .shape = node.shape};
-  if (const auto number = splat_result(graph, node)) {
+  const auto number = constant ? splat_result(graph, node) : std::nullopt;
+  if (number) {
     folded.data = graph::bytes_of(*number);
-  } else if (element_count(node.shape) <= kMostElements && steps(graph, node) <= kMostSteps) {
+  } else if (constant && element_count(node.shape) <= kMostElements &&
+             steps(graph, node) <= kMostSteps) {
     folded.data = evaluated(graph, node);
-    shrink_to_splat(folded);
+  } else if (auto data = scaled(graph, node)) {
+    folded.data = *std::move(data);
   } else {
     return;
   }
+  shrink_to_splat(folded);
   node = std::move(folded);
 }
 

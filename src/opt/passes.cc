@@ -4,6 +4,7 @@
 #include "opt/eliminate_common_subexpressions.h"
 #include "opt/eliminate_dead_code.h"
 #include "opt/fold_constants.h"
+#include "opt/fold_scales.h"
 #include "opt/gather_outputs.h"
 #include "opt/prune_loops.h"
 #include "opt/simplify_algebra.h"
@@ -15,6 +16,7 @@ std::span<const Pass> passes() {
   static constexpr Pass kPasses[] = {
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
       {"prune_loops", with_bodies<prune_loops>},
+      {"fold_scales", with_bodies<fold_scales>},
       {"gather_outputs", with_bodies<gather_outputs>},
       {"fold_constants", with_bodies<fold_constants>},
       {"simplify_algebra", with_bodies<simplify_algebra>},
