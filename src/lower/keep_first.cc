@@ -69,7 +69,7 @@ class FirstKeeper {
     });
   }
 
-  // The slots that come behind x move on by one, so that it has room.
+  // The slots that come behind x move on by one, the last first, so that it has room.
   std::vector<Stmt> insert(const Affine& place, bool filling) {
     const ExprId x = space_.element(place);
     const LaneLoops tests = lane_loops(kernel_, slots_);
@@ -81,21 +81,23 @@ class FirstKeeper {
       behind = exprs_.apply(Op::Or, {behind, empty});
     }
     std::vector<Stmt> body = tests.around({loop::store(behind_, slot, behind)});
-    const BufferRef values = kernel_.add_register("moved", space_.dtype(), slots_);
-    const BufferRef places = kernel_.add_register("moved", DType::I32, slots_);
-    const LaneLoops moves = lane_loops(kernel_, slots_);
-    append(
-        body,
-        moves.around({
-            loop::store(values, moves.element, moved(values_, moves.element, x)),
-            loop::store(places, moves.element, moved(places_, moves.element, exprs_.index(place))),
-        }));
-    const LaneLoops sets = lane_loops(kernel_, slots_);
-    const Affine to = sets.element + kLanes;
-    append(body, sets.around({
-                     loop::store(values_, to, exprs_.load(values, space_.dtype(), sets.element)),
-                     loop::store(places_, to, exprs_.load(places, DType::I32, sets.element)),
+    const BufferRef value = kernel_.add_register("moved", space_.dtype(), kLanes);
+    const BufferRef from = kernel_.add_register("moved", DType::I32, kLanes);
+    const VarId step = kernel_.add_var("u", slots_ / kLanes);
+    const Affine first = Affine::variable(step, -kLanes) + (slots_ - kLanes);
+    const LaneLoops moves = lane_loops(kernel_, kLanes);
+    const Affine at = first + moves.element;
+    std::vector<Stmt> move = moves.around({
+        loop::store(value, moves.element, moved(values_, at, x)),
+        loop::store(from, moves.element, moved(places_, at, exprs_.index(place))),
+    });
+    const LaneLoops sets = lane_loops(kernel_, kLanes);
+    const Affine to = first + sets.element + kLanes;
+    append(move, sets.around({
+                     loop::store(values_, to, exprs_.load(value, space_.dtype(), sets.element)),
+                     loop::store(places_, to, exprs_.load(from, DType::I32, sets.element)),
                  }));
+    body.push_back(loop::for_loop(step, LoopKind::Unroll, std::move(move)));
     return body;
   }
 
