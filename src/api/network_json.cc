@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "api/host_layer.h"
 #include "api/json_reader.h"
@@ -71,6 +72,15 @@ Result<nn::LayerPtr> read_layer(nn::LayerPtr (*make)(Options), const Json* json,
   return make(std::move(options));
 }
 
+// One for each of nn::layer_classes().
+constexpr Result<nn::LayerPtr> (*kReaders[])(const Json*, const std::string&) = {
+#define LAYER(class_, function_, ...)                                  \
+  [](const Json* json, const std::string& path) {                      \
+    return read_layer<nn::class_##Options>(nn::function_, json, path); \
+  },
+#include "nn/tables.def"
+};
+
 // What an input reads: a layer or input of the model, which of its calls, which output of that.
 struct Reference {
   std::string name;
@@ -120,10 +130,10 @@ Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config
     ASSIGN_OR_RETURN(ParsedModel inner, parse_network(*config, path));
     return nn::as_layer(std::move(inner.model), inner.trainable);
   }
-#define LAYER(class_, function_, ...) \
-  if (class_name == #class_) return read_layer<nn::class_##Options>(nn::function_, config, path);
-#include "nn/tables.def"
-  return fail(nn::unknown_name("layer class", class_name, nn::layer_classes()));
+  const std::span<const std::string_view> classes = nn::layer_classes();
+  const auto found = std::ranges::find(classes, class_name);
+  if (found == classes.end()) return fail(nn::unknown_name("layer class", class_name, classes));
+  return kReaders[found - classes.begin()](config, path);
 }
 
 Result<nn::LayerPtr> parse_host_layer(std::string class_name, const Json& host, const Json* config,
