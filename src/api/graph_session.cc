@@ -123,8 +123,7 @@ Result<std::vector<Argument>> read_arguments(const Operation& operation, Json at
   if (attributes.is_object()) {
     for (const ops::Parameter& parameter : operation.parameters) {
       if (parameter.standard.empty() || attributes.contains(parameter.name)) continue;
-      attributes[std::string(parameter.name)] =
-          Json::parse(parameter.standard.begin(), parameter.standard.end(), nullptr, false);
+      ASSIGN_OR_RETURN(attributes[std::string(parameter.name)], parse_json(parameter.standard));
     }
   }
   ObjectReader reader(attributes, operation.name);

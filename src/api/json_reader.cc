@@ -70,8 +70,10 @@ Result<Json> parse_json(std::string_view text) {
     return fail(concat("JSON text of ", text.size(), " bytes; at most ", kMaxLength, " are read"));
   }
   if (is_too_deep(text)) return fail(concat("JSON text nests deeper than ", kMaxDepth));
-  Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (json.is_discarded()) return fail("the text is not JSON");
+  // Json::parse would hold a second parser, for callers with a callback.
+  Json json;
+  nlohmann::detail::json_sax_dom_parser<Json> builder(json, false);
+  if (!Json::sax_parse(text, &builder)) return fail("the text is not JSON");
   return json;
 }
 
