@@ -1,7 +1,7 @@
-// Value numbering: a hash table from a node to its first copy.
+// Value numbering: a table from the hash of a node to its first copies.
 #include "opt/eliminate_common_subexpressions.h"
 
-#include <unordered_map>
+#include <map>
 
 namespace lathe::opt {
 
@@ -40,7 +40,7 @@ uint64_t hash(const Node& node) {
 }  // namespace
 
 Graph eliminate_common_subexpressions(Graph graph) {
-  std::unordered_multimap<uint64_t, int32_t> seen;
+  std::multimap<uint64_t, int32_t> seen;
   std::vector<Value> first(graph.nodes.size());
   for (int32_t id = 0; id < static_cast<int32_t>(graph.nodes.size()); ++id) {
     Node& node = graph.nodes[id];
