@@ -1,6 +1,7 @@
 // What the wasm32 build takes from here instead of the C and C++ libraries, so that the module
 // needs no imports: running out of memory and every abort become a trap, with the reason where
 // CHECK leaves its own. Knows nothing of the core.
+#include <__verbose_abort>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,6 +12,10 @@ extern const char* lathe_check_text;
 
 _Noreturn void abort() { __builtin_trap(); }
 [[noreturn]] void __stack_chk_fail() { __builtin_trap(); }
+[[noreturn]] void abort_message(const char* format, ...) {
+  lathe_check_text = format;
+  __builtin_trap();
+}
 uintptr_t __stack_chk_guard = 0x7a3c91e5;
 
 // Why the module trapped, or null. The host may call this one function after a trap.
@@ -40,14 +45,10 @@ void* allocate_or_trap(void* memory) {
 
 }  // namespace
 
-namespace std {
-inline namespace __1 {
-[[noreturn]] void __libcpp_verbose_abort(const char* format, ...) noexcept {
+[[noreturn, gnu::noinline]] void std::__libcpp_verbose_abort(const char* format, ...) {
   lathe_check_text = format;
   __builtin_trap();
 }
-}  // namespace __1
-}  // namespace std
 
 void* operator new(size_t size) { return allocate_or_trap(malloc(size)); }
 void* operator new[](size_t size) { return allocate_or_trap(malloc(size)); }
