@@ -64,11 +64,12 @@ lathe::Status build(const std::string& directory, bool convolves) {
   ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   options.contents = nn::contents_of(nn::initial_states(variables, model.seed()));
   ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, options));
-  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(executable.module));
+  const std::vector<uint8_t> bytes = executable.module();
+  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
   const std::string text = lathe::wasm::print(module);
-  TRY(write(directory + "/mnist.wasm", executable.module.data(), executable.module.size()));
+  TRY(write(directory + "/mnist.wasm", bytes.data(), bytes.size()));
   TRY(write(directory + "/mnist.wat", text.data(), text.size()));
-  std::printf("%s/mnist.wasm: %zu bytes\n", directory.c_str(), executable.module.size());
+  std::printf("%s/mnist.wasm: %zu bytes\n", directory.c_str(), bytes.size());
   return {};
 }
 

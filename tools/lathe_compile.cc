@@ -111,11 +111,12 @@ Status compile(const Arguments& arguments) {
   if (!executable.times.empty()) print_times(executable);
 
   const std::string out = arguments.value("-o");
-  if (!out.empty()) TRY(write_file(out, executable.module));
+  const std::vector<uint8_t> module = executable.module();
+  if (!out.empty()) TRY(write_file(out, module));
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
-  print(concat(out.empty() ? "not written (no -o)" : out, ": ", executable.module.size(),
-               " bytes, entries", entries, ", memory ", executable.memory_bytes, " bytes, ",
+  print(concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(), " bytes, entries",
+               entries, ", memory ", executable.memory_bytes, " bytes, ",
                executable.temporary_bytes, " of them temporary\n"));
   return {};
 }

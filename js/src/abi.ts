@@ -53,6 +53,7 @@ export interface CoreExports extends ModuleExports {
   lathe_executable_free(executable: Handle): void;
   lathe_executable_bytes(executable: Handle): Pointer;
   lathe_executable_size(executable: Handle): number;
+  lathe_executable_parts(executable: Handle): Pointer;
   lathe_executable_metadata(executable: Handle): Pointer;
   lathe_executable_dumps(executable: Handle): Pointer;
   lathe_executable_contractions(executable: Handle): Pointer;

@@ -3,7 +3,7 @@ import { byteLength, type CompileRequest, type Dump, type ModelSummary } from '.
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { Instance, threadsOf } from './instance.js';
-import { type CoreExecutable, CoreModel } from './program.js';
+import { type CoreExecutable, CoreModel, sizeOf } from './program.js';
 import type { LabelKind } from './rows.js';
 import { schedules } from './schedules.js';
 import { engine, target } from './target.js';
@@ -67,7 +67,7 @@ export interface CompileStats {
   compileMs: number;
   /** Milliseconds in the engine, from the bytes to a running module. */
   instantiateMs: number;
-  /** Bytes of the module. */
+  /** Bytes of the module's code and of what fills its memory. */
   moduleBytes: number;
   /** Bytes of its memory: weights, optimiser states, activations, batches. */
   memoryBytes: number;
@@ -270,10 +270,10 @@ export class Compiled implements Tunable {
     const executable = this.#liveModel().compile(request);
     try {
       const metadata = executable.metadata();
-      const bytes = executable.view();
-      const moduleBytes = bytes.length;
+      const parts = executable.parts();
+      const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
-      const instance = new Instance(bytes, metadata);
+      const instance = new Instance(parts, metadata);
       instance.setStates(executable.initial(instance.statesLength));
       if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyWeights);
       this.#instance?.dispose();

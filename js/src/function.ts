@@ -4,7 +4,7 @@ import type { CompileStats } from './compiled.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { type Entry, Instance, threadsOf } from './instance.js';
-import { type CoreExecutable, CoreGraph } from './program.js';
+import { type CoreExecutable, CoreGraph, sizeOf } from './program.js';
 import { schedules } from './schedules.js';
 import { target } from './target.js';
 import {
@@ -186,10 +186,10 @@ export class CompiledFunction<
     const executable = this.#compile();
     try {
       const metadata = executable.metadata();
-      const bytes = executable.view();
-      const moduleBytes = bytes.length;
+      const parts = executable.parts();
+      const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
-      this.#instance = new Instance(bytes, metadata);
+      this.#instance = new Instance(parts, metadata);
       this.#entry = this.#instance.entry(entryName);
       this.#dumps = executable.dumps();
       this.#revision = schedules.revision;

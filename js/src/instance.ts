@@ -6,13 +6,13 @@ import {
   type EntryPlace,
   type ModuleMetadata,
 } from './abi.js';
-import { takeData } from './data_segments.js';
 import { LatheError } from './errors.js';
 import type { MetricSums } from './metrics.js';
 import { checkNumbers, watches } from './numerics.js';
 import { type Job, mayBlock, type SharedModule } from './pool.js';
 import { nextTask } from './pause.js';
 import { Prediction } from './prediction.js';
+import type { ModuleParts } from './program.js';
 import type { Examples, Rows } from './rows.js';
 import type { DataArray } from './tensor.js';
 import {
@@ -198,10 +198,10 @@ export class Instance {
 
   /** Errors: no memory for it, or an engine that refuses the module. */
   constructor(
-    bytes: Uint8Array<ArrayBuffer>,
+    parts: ModuleParts,
     readonly metadata: ModuleMetadata,
   ) {
-    const { module, instance } = instantiate(bytes, metadata);
+    const { module, instance } = instantiate(parts, metadata);
     this.#memory = instance.exports.memory as WebAssembly.Memory;
     if (metadata.threads) {
       const entries = metadata.entries.map(({ name }) => name);
@@ -435,11 +435,10 @@ export function threadsOf({ entries }: ModuleMetadata): number {
 const pageBytes = 65536;
 
 function instantiate(
-  bytes: Uint8Array<ArrayBuffer>,
+  { code, segments }: ModuleParts,
   { memoryBytes, threads }: ModuleMetadata,
 ): WebAssembly.WebAssemblyInstantiatedSource {
   try {
-    const { code, segments } = takeData(bytes);
     const module = new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
     const imports: WebAssembly.Imports = threads

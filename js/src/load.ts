@@ -2,7 +2,7 @@
 import { compileCore, coreUrl } from './core_module.js';
 import { currentCore, useCoreModule } from './core.js';
 import { LatheError } from './errors.js';
-import { schedules } from './schedules.js';
+import { schedulesRead } from './schedules.js';
 import { probeTarget } from './target.js';
 
 /** How long the first use waits for a slow cache of schedules once the core is there. */
@@ -23,7 +23,7 @@ export function ready(): Promise<void> {
 }
 
 async function load(): Promise<void> {
-  const remembered = Promise.all([probeTarget(), schedules.load()]);
+  const remembered = Promise.all([probeTarget(), schedulesRead]);
   useCoreModule(await compileCore());
   currentCore();
   await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);

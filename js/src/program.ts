@@ -65,7 +65,7 @@ class Owned {
 
   protected pointer(
     what: string,
-    name: 'metadata' | 'dumps' | 'contractions' | 'initial' | 'bytes',
+    name: 'metadata' | 'dumps' | 'contractions' | 'initial' | 'bytes' | 'parts',
   ): Pointer {
     return this.core.call(what, (exports) => exports[`lathe_executable_${name}`](this.handle));
   }
@@ -166,6 +166,19 @@ export class CoreGraph extends Owned {
   }
 }
 
+/**
+ * A module without its data section, and what belongs where in its memory: engines then compile
+ * code only, and Chromium compiles no more than 8 MB on a page's own thread.
+ */
+export interface ModuleParts {
+  code: Uint8Array<ArrayBuffer>;
+  segments: { offset: number; data: Uint8Array }[];
+}
+
+/** Bytes of a module in parts. */
+export const sizeOf = ({ code, segments }: ModuleParts) =>
+  segments.reduce((sum, { data }) => sum + data.length, code.length);
+
 /** A generated module inside the core. */
 export class CoreExecutable extends Owned {
   constructor(core: Core, handle: Handle) {
@@ -194,15 +207,23 @@ export class CoreExecutable extends Owned {
     return new CoreExecutable(this.core, handle);
   }
 
-  /** The module's bytes; they may move with the core's next call. */
-  view(): Uint8Array<ArrayBuffer> {
-    const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
-    return this.core.view(this.pointer('module', 'bytes'), size);
+  /** The module in parts, which may move with the core's next call. */
+  parts(): ModuleParts {
+    const { core } = this;
+    const at = this.pointer('module', 'parts') >> 2;
+    const words = new Uint32Array(core.exports.memory.buffer);
+    const part = (word: number) => core.view(words[word]!, words[word + 1]!);
+    const segments = Array.from({ length: words[at + 2]! }, (_, index) => {
+      const word = at + 3 + 3 * index;
+      return { offset: words[word]!, data: part(word + 1) };
+    });
+    return { code: part(at), segments };
   }
 
-  /** A copy of the module's bytes. */
+  /** A copy of the whole module's bytes. */
   bytes(): Uint8Array<ArrayBuffer> {
-    return this.view().slice();
+    const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
+    return this.core.bytes(this.pointer('module', 'bytes'), size);
   }
 
   /** The first content of all states, one after the other, `length` bytes. */

@@ -124,3 +124,6 @@ function isSchedule(value: unknown): value is Schedule {
 
 /** The cache of the page or process. */
 export const schedules = new ScheduleCache(openStorage('schedules'));
+
+/** Resolves when they are read from the storage, which begins with this module: a page waits for it. */
+export const schedulesRead = schedules.load();

@@ -90,7 +90,7 @@ std::string ObjectReader::path_of(std::string_view key) const {
 }
 
 const Json* ObjectReader::find(std::string_view key) {
-  known_.push_back(key);
+  if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
   if (!message_.empty()) return nullptr;
   const auto at = json_.find(key);
   return at == json_.end() ? nullptr : &*at;

@@ -173,13 +173,18 @@ int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
 void lathe_executable_free(int32_t executable) { state().executables.remove(executable); }
 
 const uint8_t* lathe_executable_bytes(int32_t executable) {
-  const Executable* found = find_executable(executable);
-  return found == nullptr ? nullptr : found->compiled.module.data();
+  Executable* found = find_executable(executable);
+  return found == nullptr ? nullptr : lathe::api::module_of(*found).data();
 }
 
 size_t lathe_executable_size(int32_t executable) {
-  const Executable* found = find_executable(executable);
-  return found == nullptr ? 0 : found->compiled.module.size();
+  Executable* found = find_executable(executable);
+  return found == nullptr ? 0 : lathe::api::module_of(*found).size();
+}
+
+const size_t* lathe_executable_parts(int32_t executable) {
+  Executable* found = find_executable(executable);
+  return found == nullptr ? nullptr : lathe::api::parts_of(*found).data();
 }
 
 const char* lathe_executable_metadata(int32_t executable) {

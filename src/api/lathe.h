@@ -120,6 +120,10 @@ int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
 /* The module, lathe_executable_size bytes. */
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);
 LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executable);
+/* The module without its data section and what stands in it, for callers that fill the memory
+ * themselves: the address of the module and its bytes, the number of segments, and for each its
+ * offset in the memory, its address here and its bytes. */
+LATHE_EXPORT(lathe_executable_parts) const size_t* lathe_executable_parts(int32_t executable);
 
 /* Where everything lies in the module's memory: the module's custom section "tensorlathe", with
  * "trainable" in every state. */

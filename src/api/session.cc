@@ -82,6 +82,25 @@ Result<Executable> compile_program(graph::Program program, std::string_view json
   return compile_with(std::move(program), std::move(options), {});
 }
 
+const std::vector<uint8_t>& module_of(Executable& executable) {
+  if (executable.module.empty()) executable.module = executable.compiled.module();
+  return executable.module;
+}
+
+const std::vector<size_t>& parts_of(Executable& executable) {
+  std::vector<size_t>& parts = executable.parts;
+  if (!parts.empty()) return parts;
+  const std::vector<uint8_t>& code = executable.compiled.code.bytes;
+  const std::vector<wasm::Data>& data = executable.compiled.data;
+  parts = {reinterpret_cast<size_t>(code.data()), code.size(), data.size()};
+  for (const wasm::Data& segment : data) {
+    const auto offset = static_cast<size_t>(segment.offset.instructions[0].value);
+    const auto address = reinterpret_cast<size_t>(segment.bytes.data());
+    parts.insert(parts.end(), {offset, address, segment.bytes.size()});
+  }
+  return parts;
+}
+
 Result<const std::byte*> initial_contents(Executable& executable) {
   std::vector<std::byte>& contents = executable.initial;
   if (!contents.empty()) return contents.data();

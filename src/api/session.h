@@ -25,7 +25,10 @@ struct Executable {
   lower::Schedules schedules;
   bool winograd = true;
   std::string metadata, dumps;
-  std::string contractions;  // written when somebody asks
+  // Written when somebody asks, as is what follows.
+  std::vector<uint8_t> module;
+  std::vector<size_t> parts;
+  std::string contractions;
   std::vector<nn::Variable> variables;
   uint64_t seed = 0;
   // Drawn when somebody asks: large networks take longer to draw than to compile.
@@ -67,6 +70,10 @@ Result<Model> create_model(std::string_view json);
 Result<Executable> compile_model(const nn::Model& network, std::string_view json);
 // A program without a model, `json` as parse_compile_options reads it. Its states start as zeros.
 Result<Executable> compile_program(graph::Program program, std::string_view json);
+// The bytes of the whole module.
+const std::vector<uint8_t>& module_of(Executable& executable);
+// As lathe_executable_parts gives them.
+const std::vector<size_t>& parts_of(Executable& executable);
 // The first content of all states, one after the other. An error if they are more than memory can
 // hold.
 Result<const std::byte*> initial_contents(Executable& executable);

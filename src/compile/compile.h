@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "loop/split_work.h"
 #include "lower/schedule.h"
+#include "wasm/encode.h"
 
 namespace lathe::compile {
 
@@ -69,7 +70,11 @@ struct PassTime {
 // "tensorlathe" holds metadata() as JSON. With timing it imports "env" "now" () -> f64, which gives
 // milliseconds, and exports "ENTRY.times".
 struct Executable {
-  std::vector<uint8_t> module;
+  // The module and what fills its memory, apart: large constants are not copied.
+  wasm::Encoded code;
+  std::vector<wasm::Data> data;
+  std::vector<uint8_t> module() const { return wasm::with_data(code, data); }
+
   std::vector<Entry> entries;
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;

@@ -161,7 +161,8 @@ Status emit_wasm(State& state) {
 }
 
 Status encode(State& state) {
-  state.executable.module = wasm::encode(state.module);
+  state.executable.code = wasm::encode_without_data(state.module);
+  state.executable.data = state.module.data;
   state.form = Form::Bytes;
   return {};
 }

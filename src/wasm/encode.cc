@@ -104,13 +104,12 @@ bool needs_data_count(const Module& module) {
   return false;
 }
 
-constexpr size_t kBehindData = 1 << 16;  // names and other sections of a usual module
-
 class Encoder {
  public:
   Encoder(const Module& module, CodeOffsets* offsets) : module_(module), offsets_(offsets) {}
 
-  Bytes run() {
+  Encoded run() {
+    size_t data_at = 0;
     append_fixed(out_, 0x6d736100, 4);
     append_fixed(out_, 1, 4);
     customs(Section::none);
@@ -119,12 +118,12 @@ class Encoder {
       Bytes content;
       const bool present = section_content(section, content);
       if (present) append_section(section, content);
-      if (section == Section::data) append_data();
+      if (section == Section::data) data_at = out_.size();
       if (section == Section::code) place_code_offsets(content.size());
       customs(section);
     }
     name_section();
-    return std::move(out_);
+    return {std::move(out_), data_at};
   }
 
  private:
@@ -180,7 +179,7 @@ class Encoder {
           append_function(to, function);
         });
       case Section::data:
-        return false;  // append_data
+        return false;  // with_data
     }
     return false;
   }
@@ -200,28 +199,6 @@ class Encoder {
     out_.push_back(kSectionIds[static_cast<uint8_t>(section)]);
     append_uleb128(out_, content.size());
     append_bytes(out_, content);
-  }
-
-  // Written in place, as it can be larger than all else together.
-  void append_data() {
-    if (module_.data.empty()) return;
-    Bytes count;
-    append_uleb128(count, module_.data.size());
-    std::vector<Bytes> heads(module_.data.size());
-    size_t size = count.size();
-    for (size_t i = 0; i < heads.size(); ++i) {
-      append_data_head(heads[i], module_.data[i]);
-      size += heads[i].size() + module_.data[i].bytes.size();
-    }
-    out_.reserve(out_.size() + size + kBehindData);
-    out_.push_back(kSectionIds[static_cast<uint8_t>(Section::data)]);
-    append_uleb128(out_, size);
-    append_bytes(out_, count);
-    for (size_t i = 0; i < heads.size(); ++i) {
-      append_bytes(out_, heads[i]);
-      const SharedBytes& bytes = module_.data[i].bytes;
-      append_bytes(out_, {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
-    }
   }
 
   // Offsets within the section that has just been written become offsets in the module.
@@ -260,11 +237,42 @@ class Encoder {
 
 }  // namespace
 
-std::vector<uint8_t> encode(const Module& module) { return Encoder(module, nullptr).run(); }
+std::vector<uint8_t> encode(const Module& module) {
+  return with_data(encode_without_data(module), module.data);
+}
 
 std::vector<uint8_t> encode(const Module& module, CodeOffsets& offsets) {
   offsets.offsets.clear();
-  return Encoder(module, &offsets).run();
+  return with_data(Encoder(module, &offsets).run(), module.data);
+}
+
+Encoded encode_without_data(const Module& module) { return Encoder(module, nullptr).run(); }
+
+std::vector<uint8_t> with_data(const Encoded& encoded, std::span<const Data> data) {
+  if (data.empty()) return encoded.bytes;
+  Bytes count;
+  append_uleb128(count, data.size());
+  std::vector<Bytes> heads(data.size());
+  size_t size = count.size();
+  for (size_t i = 0; i < heads.size(); ++i) {
+    append_data_head(heads[i], data[i]);
+    size += heads[i].size() + data[i].bytes.size();
+  }
+  constexpr size_t kSectionHead = 16;
+  Bytes out;
+  out.reserve(encoded.bytes.size() + kSectionHead + size);
+  const std::span<const uint8_t> code = encoded.bytes;
+  append_bytes(out, code.first(encoded.data_at));
+  out.push_back(kSectionIds[static_cast<uint8_t>(Section::data)]);
+  append_uleb128(out, size);
+  append_bytes(out, count);
+  for (size_t i = 0; i < heads.size(); ++i) {
+    append_bytes(out, heads[i]);
+    append_bytes(out,
+                 {reinterpret_cast<const uint8_t*>(data[i].bytes.data()), data[i].bytes.size()});
+  }
+  append_bytes(out, code.subspan(encoded.data_at));
+  return out;
 }
 
 }  // namespace lathe::wasm

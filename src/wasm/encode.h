@@ -15,4 +15,15 @@ struct CodeOffsets {
 std::vector<uint8_t> encode(const Module& module);
 std::vector<uint8_t> encode(const Module& module, CodeOffsets& offsets);
 
+// All of a module but its data section, which would stand at `data_at`: for those who fill the
+// memory themselves, and need no copy of large segments.
+struct Encoded {
+  std::vector<uint8_t> bytes;
+  size_t data_at = 0;
+};
+
+Encoded encode_without_data(const Module& module);
+// The whole module, as encode() writes it.
+std::vector<uint8_t> with_data(const Encoded& encoded, std::span<const Data> data);
+
 }  // namespace lathe::wasm

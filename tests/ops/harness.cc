@@ -152,9 +152,10 @@ Status compare(const Outcome& want, const Outcome& got) {
 void Manifest::add(const Expectation& test, std::string_view variant,
                    const compile::Executable& executable) {
   const std::string file = concat(test.name, '.', variant, ".wasm");
+  const std::vector<uint8_t> module = executable.module();
   std::ofstream(directory_ / file, std::ios::binary)
-      .write(reinterpret_cast<const char*>(executable.module.data()),
-             static_cast<std::streamsize>(executable.module.size()));
+      .write(reinterpret_cast<const char*>(module.data()),
+             static_cast<std::streamsize>(module.size()));
   append(lines_, "{\"name\":\"", test.name, "\",\"variant\":\"", variant, "\",\"file\":\"", file,
          "\",\"metadata\":", compile::metadata(executable), json_expectation(test));
 }

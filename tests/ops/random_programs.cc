@@ -133,7 +133,8 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
                                      {.simd = variant.features.simd,
                                       .relaxed_simd = variant.features.relaxed_simd,
                                       .threads = variant.features.threads}));
-  executable.module = wasm::encode(bytes);
+  executable.code = wasm::encode_without_data(bytes);
+  executable.data = bytes.data;
   return executable;
 }
 

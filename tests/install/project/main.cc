@@ -16,12 +16,13 @@ static lathe::Status build(const char* path) {
   const nn::TrainingOptions training{.loss = "meanSquaredError", .optimizer = "sgd"};
   ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, {}));
-  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(executable.module));
+  const std::vector<uint8_t> bytes = executable.module();
+  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
   TRY(lathe::wasm::validate(module));
   if (executable.entries.size() != 4) return lathe::fail("four entries are due");
   std::FILE* file = std::fopen(path, "wb");
   if (file == nullptr) return lathe::fail("cannot write");
-  std::fwrite(executable.module.data(), 1, executable.module.size(), file);
+  std::fwrite(bytes.data(), 1, bytes.size(), file);
   std::fclose(file);
   return {};
 }

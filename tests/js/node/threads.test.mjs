@@ -135,7 +135,7 @@ test(
     const text = (await tl.moduleText(f.module())).replace(task, (head) => {
       return `${head} local.get 0 i32.const 3 i32.eq if unreachable end\n`;
     });
-    const instance = new Instance(assemble(text), metadata);
+    const instance = new Instance({ code: assemble(text), segments: [] }, metadata);
     const entry = instance.entry('run');
     const failure = { name: 'LatheError', message: 'a thread failed: RuntimeError: unreachable' };
     for (let name = ''; name !== 'LatheError'; await pause(5)) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "api/lathe.h"
+#include "wasm/decode.h"
 
 namespace {
 
@@ -202,6 +203,43 @@ TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
   for (const int32_t each : {first, second, alone}) lathe_executable_free(each);
   lathe_model_free(model);
   EXPECT_EQ(lathe_live_objects(), 0);
+}
+
+TEST(Api, GivesModulesInPartsToThoseWhoFillTheMemoryThemselves) {
+  const int32_t graph = lathe_graph_create();
+  lathe_graph_entry(graph, "run", 3);
+  const std::string_view type = R"({"name":"x","dtype":"f32","shape":[3]})";
+  const std::string_view three = R"({"dtype":"f32","shape":[3]})";
+  const std::string_view add = R"({"op":"add","operands":[1,2]})";
+  EXPECT_EQ(lathe_graph_input(graph, type.data(), type.size()), 1);
+  const float numbers[] = {1, 2, 4};
+  const auto given = [&](size_t size) {
+    void* memory = lathe_alloc(size);
+    std::memcpy(memory, numbers, size);
+    return lathe_graph_constant(graph, three.data(), three.size(), memory, size);
+  };
+  EXPECT_EQ(given(sizeof(numbers)), 2);
+  EXPECT_EQ(given(8), 0);  // and what it was given is freed
+  EXPECT_EQ(lathe_graph_operation(graph, add.data(), add.size()), 3);
+  EXPECT_EQ(lathe_graph_output(graph, "y", 1, 3), 1);
+  const int32_t executable = lathe_graph_compile(graph, "{}", 2);
+  ASSERT_GT(executable, 0) << lathe_error();
+  lathe_graph_free(graph);
+
+  const size_t* parts = lathe_executable_parts(executable);
+  ASSERT_EQ(parts[2], 1u);
+  ASSERT_EQ(parts[5], sizeof(numbers));
+  EXPECT_EQ(std::memcmp(reinterpret_cast<const void*>(parts[4]), numbers, sizeof(numbers)), 0);
+  const auto whole =
+      lathe::wasm::decode({lathe_executable_bytes(executable), lathe_executable_size(executable)});
+  const auto code = lathe::wasm::decode({reinterpret_cast<const uint8_t*>(parts[0]), parts[1]});
+  ASSERT_TRUE(whole && code);
+  EXPECT_TRUE(code->data.empty());
+  ASSERT_EQ(whole->data.size(), 1u);
+  EXPECT_EQ(whole->data[0].offset.instructions[0].value, parts[3]);
+  EXPECT_EQ(whole->functions.size(), code->functions.size());
+  EXPECT_EQ(lathe_executable_parts(0), nullptr);
+  lathe_executable_free(executable);
 }
 
 TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {

@@ -157,7 +157,7 @@ TEST(Compile, ModulesUseOnlyWhatWasGranted) {
     options.verify = true;
     const auto executable = compile(program_of({+product}), options);
     ASSERT_TRUE(executable) << executable.error().message;
-    const auto module = wasm::decode(executable->module);
+    const auto module = wasm::decode(executable->module());
     ASSERT_TRUE(module) << module.error().message;
     EXPECT_TRUE(wasm::validate(*module));
     const wasm::FeatureSet needed = wasm::features_of(*module);
@@ -186,9 +186,9 @@ TEST(Compile, OnlyLargeEntriesUseThreads) {
   EXPECT_TRUE(mixed->threads);
   EXPECT_GT(mixed->entries[0].threads, 1);
   EXPECT_EQ(mixed->entries[1].threads, 1);
-  EXPECT_TRUE(wasm::features_of(*wasm::decode(mixed->module)).has(wasm::Feature::threads));
+  EXPECT_TRUE(wasm::features_of(*wasm::decode(mixed->module())).has(wasm::Feature::threads));
   EXPECT_FALSE(alone->threads);
-  EXPECT_FALSE(wasm::features_of(*wasm::decode(alone->module)).has(wasm::Feature::threads));
+  EXPECT_FALSE(wasm::features_of(*wasm::decode(alone->module())).has(wasm::Feature::threads));
 }
 
 TEST(Compile, FeaturesHaveNames) {
@@ -211,7 +211,7 @@ TEST(Compile, DeepNetworksTakeCodeInProportion) {
     EXPECT_TRUE(program) << program.error().message;
     const auto executable = compile(*program, {});
     EXPECT_TRUE(executable) << executable.error().message;
-    return executable->module.size();
+    return executable->module().size();
   };
   const size_t shallow = bytes(8), deep = bytes(64);
   EXPECT_LT(deep, 10 * shallow);
@@ -235,9 +235,9 @@ TEST(Compile, TimingIsTheSameModuleWithAClock) {
     return *std::move(executable);
   };
   const Executable plain = compiled(false, false), timed = compiled(true, true);
-  EXPECT_EQ(compiled(true, false).module, plain.module);
-  EXPECT_TRUE(wasm::decode(plain.module)->imports.empty());
-  const auto module = wasm::decode(timed.module);
+  EXPECT_EQ(compiled(true, false).module(), plain.module());
+  EXPECT_TRUE(wasm::decode(plain.module())->imports.empty());
+  const auto module = wasm::decode(timed.module());
   ASSERT_TRUE(module && wasm::validate(*module));
   ASSERT_EQ(module->imports.size(), 1u);
   EXPECT_EQ(module->imports[0].name, "now");

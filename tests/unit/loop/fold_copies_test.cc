@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
 #include "loop/interpret.h"
 #include "loop/parse.h"
 #include "loop/verify.h"
@@ -48,6 +53,33 @@ TEST(FoldCopies, RunsThemOnce) {
   EXPECT_EQ(module.buffers[0].size, 0) << "nothing reads it any more";
   EXPECT_EQ(module.buffers[1].role, BufferRole::Constant);
   EXPECT_EQ(result(module, 2), want);
+}
+
+// Runs of every length and stride: whole rows, single elements, transposed nests.
+TEST(FoldCopies, CopiesNestsOfEveryOrder) {
+  int orders[] = {0, 1, 2};
+  do {
+    for (const auto& [type, value] : {std::pair{"f32", ".5"}, {"i32", ""}}) {
+      for (const int width : {1, 4, 7, 70}) {
+        const int extents[] = {3, 5, width};
+        int steps[3];
+        for (int k = 2, step = 1; k >= 0; step *= extents[orders[k--]]) steps[orders[k]] = step;
+        std::string values;
+        for (int i = 0; i < 15 * width; ++i) append(values, i == 0 ? "" : ", ", i, value);
+        Module module = parsed(concat(
+            "buffer c : ", type, "[", 15 * width, "] constant {", values, "}\nbuffer t : ", type,
+            "[", 15 * width, "] temporary\nbuffer y : ", type, "[", 15 * width,
+            "] output\nentry e { output \"y\" [", 15 * width,
+            "] y kernel copy { for i in 3 { for j in 5 { for k in ", width, " { t[", 5 * width,
+            "*i + ", width, "*j + k] = c[", steps[0], "*i + ", steps[1], "*j + ", steps[2],
+            "*k] } } } } kernel use { for i in ", 15 * width, " { y[i] = t[i] } } }"));
+        const std::vector<float> want = result(module, 2);
+        fold_copies(module);
+        EXPECT_EQ(module.buffers[1].role, BufferRole::Constant);
+        EXPECT_EQ(result(module, 2), want);
+      }
+    }
+  } while (std::next_permutation(std::begin(orders), std::end(orders)));
 }
 
 TEST(FoldCopies, LeavesWhatIsNoCopyOfConstants) {

@@ -56,5 +56,24 @@ TEST(Encode, WritesADataCountWhenCodeNeedsIt) {
   EXPECT_TRUE(decoded->has_data_count);
 }
 
+TEST(Encode, PutsDataBackWhereItStood) {
+  Module module;
+  module.memories = {{.min = 1}};
+  module.customs = {{"before", {1}, Section::memory}, {"behind", {2}, Section::data}};
+  EXPECT_EQ(with_data(encode_without_data(module), {}), encode(module));
+  module.data.resize(1);
+  module.data[0].offset = constant_code(Opcode::i32_const, 8);
+  module.data[0].bytes = std::vector<std::byte>(200);
+  const Encoded encoded = encode_without_data(module);
+  EXPECT_TRUE(decode(encoded.bytes)->data.empty());
+  const Result<Module> decoded = decode(with_data(encoded, module.data));
+  ASSERT_TRUE(decoded) << decoded.error().message;
+  ASSERT_EQ(decoded->data.size(), 1u);
+  EXPECT_EQ(decoded->data[0].bytes, module.data[0].bytes);
+  ASSERT_EQ(decoded->customs.size(), 2u);
+  EXPECT_EQ(decoded->customs[0].after, Section::memory);
+  EXPECT_EQ(decoded->customs[1].after, Section::data);
+}
+
 }  // namespace
 }  // namespace lathe::wasm
