@@ -1,11 +1,14 @@
 #include "loop/fold_copies.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "base/check.h"
 #include "loop/rebuild.h"
 
 namespace lathe::loop {
@@ -56,10 +59,24 @@ void copy_run(std::byte* to, const std::byte* from, size_t count) {
   }
 }
 
+// A few rows of every plane at a time: planes of a matrix are columns that share cache lines.
+void copy_blocks(std::byte* to, const std::byte* from, std::span<const Axis> axes, size_t size) {
+  constexpr int64_t kRows = 32;
+  for (int64_t row = 0; row < axes[1].extent; row += kRows) {
+    Axis rows = axes[1];
+    rows.extent = std::min(kRows, rows.extent - row);
+    for (int64_t i = 0; i < axes[0].extent; ++i) {
+      copy_plane(to + i * axes[0].to + row * rows.to, from + i * axes[0].from + row * rows.from,
+                 rows, axes[2], size);
+    }
+  }
+}
+
 void copy_nest(std::byte* to, const std::byte* from, std::span<const Axis> axes, size_t size) {
   if (axes.size() <= 2) {
     return copy_plane(to, from, axes.size() == 2 ? axes[0] : Axis{}, axes.back(), size);
   }
+  if (axes.size() == 3) return copy_blocks(to, from, axes, size);
   for (int64_t i = 0; i < axes[0].extent; ++i) {
     copy_nest(to + i * axes[0].to, from + i * axes[0].from, axes.subspan(1), size);
   }
@@ -68,10 +85,10 @@ void copy_nest(std::byte* to, const std::byte* from, std::span<const Axis> axes,
 // Executes the loops of one kernel on the bytes of its two buffers.
 class Copy {
  public:
-  Copy(const Kernel& kernel, const Buffer& from, std::vector<std::byte>& to)
+  Copy(const Kernel& kernel, const Buffer& from, std::byte* to)
       : kernel_(kernel),
         from_(from.data.data()),
-        to_(to.data()),
+        to_(to),
         size_(static_cast<int64_t>(scalar::size_of(from.dtype))),
         values_(kernel.vars.size()) {}
 
@@ -190,11 +207,14 @@ class Folder {
         writers_[static_cast<size_t>(to.id)].size() != 1) {
       return false;
     }
-    std::vector<std::byte> data(static_cast<size_t>(buffer(to).size) *
-                                static_cast<size_t>(scalar::size_of(buffer(to).dtype)));
-    Copy(kernel, buffer(from), data).run(kernel.body);
+    const size_t size = static_cast<size_t>(buffer(to).size) *
+                        static_cast<size_t>(scalar::size_of(buffer(to).dtype));
+    // Zeros of the system: a vector writes them byte by byte in code made small.
+    const std::shared_ptr<std::byte> data(static_cast<std::byte*>(std::calloc(size, 1)), std::free);
+    CHECK(data != nullptr || size == 0);
+    Copy(kernel, buffer(from), data.get()).run(kernel.body);
     buffer(to).role = BufferRole::Constant;
-    buffer(to).data = std::move(data);
+    buffer(to).data = {data, size};
     return true;
   }
 
