@@ -37,8 +37,6 @@ std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node)
       return scalar::evaluate(node.op, operands);
     case Kind::Cast:
       return scalar::cast(operands[0], node.dtype);
-    case Kind::Reshape:
-      return operands[0];
     case Kind::Reindex:
       if (!always_inside(node.map, node.shape, graph[node.operands[0]].shape)) return std::nullopt;
       return operands[0];
@@ -55,6 +53,7 @@ std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node)
     case Kind::Constant:
     case Kind::Iota:
     case Kind::Contract:
+    case Kind::Reshape:
     case Kind::Join:
     case Kind::Gather:
     case Kind::Scatter:
@@ -140,7 +139,9 @@ void fold(Graph& graph, Node& node) {
   const bool constant = std::all_of(node.operands.begin(), node.operands.end(),
                                     [&](Value operand) { return is_constant(graph, operand); });
   const auto number = constant ? splat_result(graph, node) : std::nullopt;
-  if (number) {
+  if (constant && node.kind == Kind::Reshape) {
+    folded.data = graph[node.operands[0]].data;
+  } else if (number) {
     folded.data = graph::bytes_of(*number);
   } else if (constant && element_count(node.shape) <= kMostElements &&
              steps(graph, node) <= kMostSteps) {
