@@ -210,7 +210,7 @@ export class CoreExecutable extends Owned {
   /** The module in parts, which may move with the core's next call. */
   parts(): ModuleParts {
     const { core } = this;
-    const at = this.pointer('module', 'parts') >> 2;
+    const at = this.pointer('module', 'parts') / Uint32Array.BYTES_PER_ELEMENT;
     const words = new Uint32Array(core.exports.memory.buffer);
     const part = (word: number) => core.view(words[word]!, words[word + 1]!);
     const segments = Array.from({ length: words[at + 2]! }, (_, index) => {
