@@ -34,8 +34,8 @@ export async function useModels(tl, times) {
 }
 
 /**
- * The counts before and after `times` uses, once the core has grown to what it needs: its memory cannot shrink. Now and
- * then it takes a page more for blocks that were freed in another order; a leak takes more in the next uses, too.
+ * The counts before and after `times` uses, once the core has grown to what it needs: its memory cannot shrink. Under
+ * load it was seen to take a page more once, the cause is not known; a steady leak takes more in the next uses, too.
  */
 export async function measureMemory(tl, times) {
   await useModels(tl, 400);

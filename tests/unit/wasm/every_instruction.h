@@ -109,7 +109,7 @@ inline Module module_of(const OpcodeInfo& row) {
   module.elements = {element};
   Data data;
   data.mode = SegmentMode::passive;
-  data.bytes = std::vector<std::byte>(3);
+  data.bytes = std::vector{std::byte{1}, std::byte{2}, std::byte{3}};
   module.data = {data};
   module.has_data_count = true;
   module.functions = {{0, {{1, ValType::i32}}, code_around(row)}};
