@@ -76,6 +76,9 @@ class Database implements Storage {
   constructor(private readonly key: string) {}
 
   async read(): Promise<string | undefined> {
+    // Opening a database that is not there would make it, which costs a first visit milliseconds.
+    const all = await indexedDB.databases?.();
+    if (all?.every(({ name }) => name !== databaseName)) return undefined;
     const text = await this.#request('readonly', (store) => store.get(this.key));
     return typeof text === 'string' ? text : undefined;
   }

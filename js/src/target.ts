@@ -38,8 +38,9 @@ export function targetName(): string {
   return [engineName(), ...on.map(([name]) => name)].join(' ');
 }
 
-/** Learns what can only be asked asynchronously; targetName() is vaguer before. */
+/** Learns what takes its time, for who waits for the core anyway; targetName() is vaguer before. */
 export async function probeTarget(): Promise<void> {
+  features();
   if (nodeProcess === undefined) return;
   const { cpus } = await nodeModule('node:os');
   processor = cpus()[0]?.model.trim() ?? '';
