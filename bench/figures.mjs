@@ -19,6 +19,10 @@ export const speedOf = (row) => ratio(row.flops / 1e6, oursOf(row));
 export const ceilingOf = ({ peers: { fused, plain } }) =>
   ceilingSpeed(fused) ?? ceilingSpeed(plain);
 
+/** How many times faster the threads of a configuration run that loop than one thread, at the same time of day. */
+export const scalingOf = ({ peers: { fused, parallel } }) =>
+  ratio(ceilingSpeed(parallel), ceilingSpeed(fused));
+
 export const digits = (value) =>
   value === undefined ? '–' : value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 export const times = (value) => (value === undefined ? '–' : `${value.toFixed(2)}×`);

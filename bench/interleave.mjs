@@ -15,13 +15,14 @@ export async function runSuite(
     const title = `${engine.title}, ${engine.threads} ${engine.threads > 1 ? 'threads' : 'thread'}`;
     console.log(`\n${title}`);
     const pool = makePool(engine);
+    const present = engine.threads > 1 ? withSolo(measured) : measured;
     const results = [];
     for (const { name, subject, flops } of rows) {
       const work = {
         task: suite.task,
         subject,
         options: { ...suite.options, threads: engine.threads, tuneMs },
-        peers: measured,
+        peers: present,
       };
       const row = {
         name,
@@ -29,12 +30,19 @@ export async function runSuite(
         peers: await measureRow(pool, work, { rounds, roundMs, warmUpMs }),
       };
       results.push(row);
-      console.log(summary(row, measured));
+      console.log(summary(row, present));
     }
     await pool.close();
-    configurations.push({ title, engine: engine.name, threads: engine.threads, rows: results });
+    configurations.push({
+      title,
+      engine: engine.name,
+      threads: engine.threads,
+      measured: present,
+      rows: results,
+    });
   }
-  const versions = Object.fromEntries(measured.map((name) => [name, versionOf(name)]));
+  const names = [...new Set(configurations.flatMap(({ measured }) => measured))];
+  const versions = Object.fromEntries(names.map((name) => [name, versionOf(name)]));
   const problems = configurations.flatMap(problemsOf);
   const missing = configurations.flatMap(missingOf);
   return {
@@ -45,9 +53,8 @@ export async function runSuite(
     configurations,
     problems,
     missing,
-    ...countCells(configurations, measured),
+    ...countCells(configurations),
     markdown: markdown(suite, {
-      measured,
       versions,
       rounds,
       roundMs,
@@ -59,9 +66,13 @@ export async function runSuite(
   };
 }
 
+/** Beside ourselves on several threads, in the same rounds, ourselves on one. */
+const withSolo = (measured) =>
+  measured.flatMap((name) => (name === 'tensorlathe' ? [name, 'solo'] : [name]));
+
 /** How many times of peers there are, and how many that cannot be. */
-function countCells(configurations, measured) {
-  const cells = configurations.flatMap(({ rows }) =>
+function countCells(configurations) {
+  const cells = configurations.flatMap(({ rows, measured }) =>
     rows.flatMap((row) => measured.map((name) => row.peers[name])),
   );
   return {

@@ -5,7 +5,11 @@ import { peers } from './peers.mjs';
 import { flopsPerStep as ceilingFlops } from './peers/ceiling.mjs';
 import { median } from './report.mjs';
 
-export const ceilings = { fused: { fused: true }, plain: { fused: false } };
+const ceilings = (threads) => ({
+  fused: { fused: true },
+  plain: { fused: false },
+  ...(threads > 1 && { parallel: { fused: true, threads } }),
+});
 
 /** A peer whose steps are so long that it took this many times its share leaves out the rounds that remain. */
 const slowest = 3;
@@ -41,13 +45,15 @@ export async function measureRow(pool, work, { rounds, roundMs, warmUpMs }) {
   const results = {};
   const runners = [
     ...work.peers.map((name) => ({ name, peer: name, task: work.task, subject: work.subject })),
-    ...Object.entries(ceilings).map(([name, subject]) => {
+    ...Object.entries(ceilings(work.options.threads)).map(([name, subject]) => {
       return { name, peer: 'ceiling', task: 'ceiling', subject };
     }),
   ];
+  const optionsOf = ({ name }) =>
+    name === 'solo' ? { ...work.options, threads: 1 } : work.options;
   const shareOf = ({ task }) => (task === 'ceiling' ? 0.2 : 1);
   for (const { name, ...runner } of runners) {
-    const message = { command: 'prepare', ...runner, options: work.options };
+    const message = { command: 'prepare', ...runner, options: optionsOf({ name }) };
     const reply = await pool.call(name, { ...message, warmUpMs: warmUpMs * shareOf(runner) });
     results[name] = { ...reply, cpuMs: 0, steps: 0, spentMs: 0, times: [], roundMedians: [] };
   }
@@ -119,4 +125,5 @@ export const mapValues = (object, change) =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
 
 /** GFLOP/s of a ceiling's result; undefined where the engine lacks it. */
-export const ceilingSpeed = ({ ms }) => ms && ceilingFlops / ms / 1e6;
+export const ceilingSpeed = ({ ms, stats } = {}) =>
+  ms && ((stats?.steps ?? 1) * ceilingFlops) / ms / 1e6;

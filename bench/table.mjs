@@ -1,5 +1,14 @@
 /** What came of a suite as Markdown: a table for each configuration, goals, problems; and the speeds for its chart. */
-import { ceilingOf, digits, fastestOf, oursOf, ratio, speedOf, times } from './figures.mjs';
+import {
+  ceilingOf,
+  digits,
+  fastestOf,
+  oursOf,
+  ratio,
+  scalingOf,
+  speedOf,
+  times,
+} from './figures.mjs';
 import { goalSection } from './goals.mjs';
 import { ceilingSpeed } from './measure.mjs';
 import { peers } from './peers.mjs';
@@ -41,11 +50,8 @@ export function summary(row, measured) {
   return `${name.padEnd(28)} ${parts.join('  ')}  fastest/ours ${fastest}  ${speed} GFLOP/s, ${share}`;
 }
 
-export function markdown(
-  suite,
-  { measured, versions, rounds, roundMs, tuneMs, configurations, problems },
-) {
-  const heads = [
+export function markdown(suite, { versions, rounds, roundMs, tuneMs, configurations, problems }) {
+  const headsOf = (measured) => [
     '',
     ...measured.map((name) => `${peers[name].title} ${versions[name]}`.trim()),
     'fastest peer ÷ ours',
@@ -60,21 +66,27 @@ export function markdown(
     'covers all threads and, in browsers, the whole browser. The ceiling is a loop of nothing but 12 independent fused',
     'multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer cannot do the row. In Node TensorFlow.js and',
     `jax-js have one thread, whatever is asked, and ConvNetJS has one everywhere. ${agreements[suite.task]}`,
-    ...configurations.flatMap(({ title, rows }) => {
+    ...configurations.flatMap(({ title, rows, measured }) => {
       const ceiling = (name) => {
         const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);
         return speeds.length > 0 ? median(speeds) : undefined;
       };
+      const scalings = rows.map(scalingOf).filter(Boolean);
       return [
         '',
         `## ${title}`,
         '',
         formatTable(
-          heads,
+          headsOf(measured),
           rows.map((row) => cells(row, measured)),
         ),
         '',
         `Ceiling: ${digits(ceiling('fused'))} GFLOP/s fused, ${digits(ceiling('plain'))} with separate multiplication and addition.`,
+        ...(scalings.length > 0
+          ? [
+              `Its threads together: ${times(median(scalings))} that, ${times(Math.min(...scalings))} to ${times(Math.max(...scalings))} from row to row.`,
+            ]
+          : []),
       ];
     }),
     ...goalSection(suite.goals, configurations),

@@ -49,7 +49,7 @@ async function openBrowser(name, threads) {
     bundle: true,
     splitting: true,
     format: 'esm',
-    external: Object.keys(external),
+    external: [...Object.keys(external), 'node:*'],
     logLevel: 'error',
   });
   const server = await serve({ isolated: threads > 1, pages: { '/index.html': page(threads) } });
@@ -63,7 +63,6 @@ async function openBrowser(name, threads) {
       await tab.waitForFunction(() => window.runCommand);
       return {
         async call(message) {
-          await tab.bringToFront();
           const before = cpuTimeOfTree(pid);
           const reply = await tab
             .evaluate((each) => window.runCommand(each), message)

@@ -43,12 +43,59 @@ function makeModule(fused) {
   ]);
 }
 
-/** Steps of the loop alone; a step's work is flopsPerStep. */
-export async function ceiling({ fused }) {
+/** Steps of the loop alone; a step's work is flopsPerStep, or with several threads stats().steps times that. */
+export async function ceiling({ fused, threads = 1 }) {
   const bytes = makeModule(fused);
   if (!WebAssembly.validate(bytes)) throw new Unsupported('has no relaxed SIMD');
-  const { instance } = await WebAssembly.instantiate(bytes);
-  return { synchronous: true, step: () => instance.exports.run(iterations), dispose() {} };
+  const { module, instance } = await WebAssembly.instantiate(bytes);
+  const run = (count) => instance.exports.run(count * iterations);
+  if (threads === 1) return { synchronous: true, step: () => run(1), dispose() {} };
+  const others = await Promise.all(
+    Array.from({ length: threads - 1 }, () => startWorker(module, stepsTogether * iterations)),
+  );
+  return {
+    async step() {
+      const ends = others.map((other) => other.step());
+      run(stepsTogether);
+      await Promise.all(ends);
+    },
+    stats: () => ({ steps: threads * stepsTogether }),
+    dispose: () => Promise.all(others.map((other) => other.stop())),
+  };
+}
+
+/** So many that what messages take does not count. */
+const stepsTogether = 1000;
+
+const workerSource = `
+  const port = globalThis.postMessage ? globalThis : require('node:worker_threads').parentPort;
+  port.onmessage = ({ data: { module, count, answers } }) => {
+    const { run } = new WebAssembly.Instance(module).exports;
+    answers.onmessage = () => { run(count); answers.postMessage(0); };
+    answers.postMessage(0);
+  };`;
+
+/** A thread beside this one that runs the loop when told; step() resolves when it has. */
+async function startWorker(module, count) {
+  const worker = await (typeof Worker === 'undefined'
+    ? import('node:worker_threads').then(({ Worker }) => new Worker(workerSource, { eval: true }))
+    : new Worker(URL.createObjectURL(new Blob([workerSource]))));
+  const { port1, port2 } = new MessageChannel();
+  const answer = () => new Promise((done) => (port1.onmessage = done));
+  const started = answer();
+  worker.postMessage({ module, count, answers: port2 }, [port2]);
+  await started;
+  return {
+    step() {
+      const ended = answer();
+      port1.postMessage(0);
+      return ended;
+    },
+    stop() {
+      port1.close();
+      return worker.terminate();
+    },
+  };
 }
 
 export const flopsPerStep = iterations * accumulators * 4 * 2;
