@@ -9,7 +9,7 @@ import {
 import { LatheError } from './errors.js';
 import type { MetricSums } from './metrics.js';
 import { checkNumbers, watches } from './numerics.js';
-import { type Job, mayBlock, type SharedModule } from './pool.js';
+import { type Begin, type Job, mayBlock, type SharedModule } from './pool.js';
 import { nextTask } from './pause.js';
 import { Prediction } from './prediction.js';
 import type { ModuleParts } from './program.js';
@@ -133,7 +133,7 @@ export class Entry {
 
   runAlone(): void {
     if (this.#shared !== undefined) {
-      (this.#shared.exports['threads.begin'] as (entry: number) => void)(this.#index);
+      (this.#shared.exports['threads.begin'] as Begin)(this.#index, 1);
     }
     this.#call(0);
   }

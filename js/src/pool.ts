@@ -23,6 +23,9 @@ export interface SharedModule {
   readonly entries: readonly string[];
 }
 
+/** Starts a run of an entry by so many threads. */
+export type Begin = (entry: number, threads: number) => void;
+
 /** A worker of a browser or of Node. */
 interface Thread {
   post(message: ToWorker): void;
@@ -187,7 +190,7 @@ export class Pool {
     const deputy = Math.min(most, this.size) - 1;
     if (this.#job !== undefined || deputy < 1 || !this.#has(module)) return undefined;
     const { control } = this;
-    (module.exports['threads.begin'] as (entry: number) => void)(entry);
+    (module.exports['threads.begin'] as Begin)(entry, deputy + 1);
     const number = control[pooled.number]! + 1;
     Atomics.store(control, pooled.failed, 0);
     Atomics.store(control, pooled.awaited, 0);

@@ -10,6 +10,7 @@ namespace lathe::lower {
 namespace {
 
 constexpr uint64_t kAlignment = 64;  // a cache line
+constexpr uint64_t kFirst = 3 * kAlignment;
 constexpr uint64_t kLimit = uint64_t{1} << 32;
 
 struct Life {
@@ -109,7 +110,7 @@ uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
 Result<MemoryPlan> plan_memory(const loop::Module& module) {
   MemoryPlan plan;
   plan.offsets.resize(module.buffers.size());
-  uint64_t next = kAlignment;
+  uint64_t next = kFirst;
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (module.buffers[id].role == loop::BufferRole::Temporary) continue;
     plan.offsets[id] = next;

@@ -11,7 +11,8 @@
 namespace lathe::lower {
 
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64, never 0
+  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64, 192 at least: what is
+                                  // before is for threads to meet in
   uint64_t persistent_bytes = 0;  // states, constants, inputs, outputs
   uint64_t total_bytes = 0;
 };

@@ -20,7 +20,7 @@ export function runCase(test, bytes) {
   for (const [index, entry] of test.metadata.entries.entries()) {
     const { exports } = instantiate(module, test.metadata.memoryBytes);
     prepare(exports.memory, test, entry);
-    exports['threads.begin']?.(index);
+    exports['threads.begin']?.(index, 1);
     exports[entry.name](0);
     const problem = verdict(exports.memory, test, index);
     if (problem) return problem;

@@ -16,12 +16,12 @@ export class Team {
     for (const [index, entry] of entries.entries()) {
       const alone = instantiate(module, memoryBytes).exports;
       prepare(alone.memory, test, entry);
-      alone['threads.begin'](index);
+      alone['threads.begin'](index, 1);
       alone[entry.name](0);
       const together = instantiate(module, memoryBytes).exports;
       const { memory } = together;
       prepare(memory, test, entry);
-      together['threads.begin'](index);
+      together['threads.begin'](index, this.#workers.length);
       const problems = await this.#call(module, memory, entry.name);
       const problem =
         problems.find(Boolean) ??
@@ -49,10 +49,12 @@ export class Team {
   }
 }
 
-// Behind the cells that say what is done.
+/** Bytes in which threads tell each other what is done. */
+const cellBytes = 192;
+
 function difference(entry, several, alone) {
-  const got = new Uint32Array(several.buffer, 64);
-  const want = new Uint32Array(alone.buffer, 64);
+  const got = new Uint32Array(several.buffer, cellBytes);
+  const want = new Uint32Array(alone.buffer, cellBytes);
   const at = got.findIndex((word, i) => word !== want[i]);
-  return at < 0 ? undefined : `${entry}: several threads left other bytes at ${4 * at + 64}`;
+  return at < 0 ? undefined : `${entry}: several threads left other bytes at ${4 * at + cellBytes}`;
 }

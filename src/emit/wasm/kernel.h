@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "emit/wasm/forms.h"
+#include "emit/wasm/task_order.h"
 #include "loop/loop.h"
 #include "wasm/assembler.h"
 
@@ -42,7 +43,7 @@ class KernelEmitter {
   // Index of a function () -> () that runs the kernel.
   uint32_t emit();
   // The kernel for several threads: each phase waits for the one before it.
-  std::vector<Phase> emit_phases();
+  std::vector<Phase> emit_phases(TaskOrder& order);
 
  private:
   // One function under construction.
@@ -93,7 +94,7 @@ class KernelEmitter {
   // Tasks
   void begin_task();
   Tasks emit_task(std::span<const loop::Stmt> stmts);
-  Tasks emit_parallel(const loop::Stmt& outermost);
+  Tasks emit_parallel(const loop::Stmt& outermost, TaskOrder& order);
   uint32_t emit_count(const loop::Stmt& loop, uint32_t start);
 
   // Addresses

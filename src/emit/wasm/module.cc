@@ -141,14 +141,15 @@ void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entr
 }
 
 template <class Emitter>
-void emit_for_threads(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
+void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
                       const Emitter& emitter) {
   ThreadsEmitter threads(builder);
-  for (const loop::Entry& entry : entries) {
+  for (const loop::Entry& entry : module.entries) {
+    TaskOrder order(module);
     std::vector<Phase> phases;
     for (const loop::Step& step : loop::steps_of(entry)) {
       if (step.repeat < 0) {
-        std::ranges::move(emitter(entry.kernels[step.begin]).emit_phases(),
+        std::ranges::move(emitter(entry.kernels[step.begin]).emit_phases(order),
                           std::back_inserter(phases));
         continue;
       }
@@ -187,7 +188,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     return KernelEmitter(builder, module, kernel, layout.offsets, target);
   };
   if (target.threads) {
-    emit_for_threads(builder, module.entries, emitter);
+    emit_for_threads(builder, module, emitter);
   } else if (is_timed) {
     emit_timed_entries(builder, module.entries, layout.times, clock, emitter);
   } else {

@@ -30,7 +30,7 @@ std::vector<const Stmt*> parallel_loops(const Stmt& outermost) {
 
 }  // namespace
 
-std::vector<Phase> KernelEmitter::emit_phases() {
+std::vector<Phase> KernelEmitter::emit_phases(TaskOrder& order) {
   if (target_.simd) find_vector_registers();
   const std::span<const Stmt> body = kernel_.body;
   if (std::ranges::none_of(body, is_parallel)) return {{emit_task(body)}};
@@ -47,7 +47,7 @@ std::vector<Phase> KernelEmitter::emit_phases() {
       phases.emplace_back();
       ++i;
     } else {
-      phases.back().push_back(emit_parallel(body[i++]));
+      phases.back().push_back(emit_parallel(body[i++], order));
     }
   }
   return phases;
@@ -65,18 +65,19 @@ Tasks KernelEmitter::emit_task(std::span<const Stmt> stmts) {
   return {{code().index()}, 1};
 }
 
-Tasks KernelEmitter::emit_parallel(const Stmt& outermost) {
+Tasks KernelEmitter::emit_parallel(const Stmt& outermost, TaskOrder& order) {
   const std::vector<const Stmt*> loops = parallel_loops(outermost);
   const Stmt& innermost = *loops.back();
   begin_task();
-  // The number taken apart, innermost loop first, the rest being that of the outermost.
+  // The number taken apart, innermost loop first, the rest being that of the slowest.
+  const size_t slowest = order.slowest(kernel_, loops);
   std::vector<uint32_t> starts(loops.size(), kTask);
   int64_t count = 1;
   for (size_t i = loops.size(); i-- > 0;) {
     const int64_t extent = kernel_.vars[static_cast<size_t>(loops[i]->var)].extent;
     const int64_t chunks = (extent + loops[i]->grain - 1) / loops[i]->grain;
     count *= chunks;
-    if (i == 0 || count == 0) continue;
+    if (i == slowest || count == 0) continue;
     starts[i] = acquire(ValType::i32);
     const auto divisor = static_cast<int32_t>(chunks);
     code().op_index(Opcode::local_get, kTask).i32_const(divisor).op(Opcode::i32_rem_u);

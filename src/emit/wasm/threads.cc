@@ -15,13 +15,15 @@ using wasm::ValType;
 
 namespace {
 
-// Cells of shared memory, in bytes.
+// Cells of shared memory, in bytes, in three cache lines: what every task writes, what every thread
+// writes when it has done some, and what waiting threads look at.
 enum Cell : uint64_t {
-  kWork = 0,         // i64: the phase in the upper half, the tasks taken from either end below it
-  kDone = 8,         // tasks of the phase that are done
-  kGeneration = 12,  // changes when waiting threads should look again
-  kSleepers = 16,    // threads that wait for kGeneration to change
-  kAborted = 20,
+  kWork = 0,          // i64: the phase in the upper half, the tasks taken from either end below it
+  kDone = 64,         // tasks of the phase that are done
+  kGeneration = 128,  // changes when waiting threads should look again
+  kSleepers = 132,    // threads that wait for kGeneration to change
+  kAborted = 136,
+  kShares = 140,  // the part of the tasks left that a thread takes is one of so many
 };
 
 // Looks at the generation before a thread gives up: some tens of microseconds. One that may sleep
@@ -32,10 +34,12 @@ constexpr int32_t kSleeperSpins = 200000;
 constexpr int64_t kLongestSleep = 100'000'000;
 constexpr int32_t kTimedOut = 2;  // what memory.atomic.wait32 returns then
 
-// What threads.take returns instead of a task: all are taken, or another thread was faster.
+// What threads.take returns: how many tasks above the lower half and the first one in it; or that
+// all are taken, or another thread was faster.
+constexpr int32_t kHalf = 16;  // bits
 constexpr int32_t kNone = -2;
 constexpr int32_t kLost = -1;
-constexpr uint32_t kMostTasks = 0xffff;  // of a phase
+constexpr uint32_t kMostTasks = 0x7fff;  // of a phase
 
 // What an entry returns.
 constexpr int32_t kMoreToCome = 0;
@@ -89,26 +93,38 @@ ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder)
 }
 
 // Half of the threads take tasks in order, half from the last one back: so each stays with its part
-// of the data from phase to phase, and little moves between caches.
+// of the data from phase to phase, and little moves between caches. Each takes one of kShares parts
+// of what is left, at least a task: as few turns at kWork, which moves between caches too, as leave
+// all threads busy to the end (Polychronopoulos, Kuck, "Guided self-scheduling", IEEE Transactions
+// on Computers 36(12), 1987).
 void ThreadsEmitter::emit_take() {
   FunctionBuilder& code = module_builder_.add_function(
       "threads.take", {ValType::i64, ValType::i32, ValType::i32}, {ValType::i32});
   take_ = code.index();
   const uint32_t front = code.add_local(ValType::i32), back = code.add_local(ValType::i32);
-  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(0xffff);
-  code.op(Opcode::i32_and).op_index(Opcode::local_tee, front);
-  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(16);
-  code.op(Opcode::i32_shr_u).op_index(Opcode::local_tee, back).op(Opcode::i32_add);
-  code.op_index(Opcode::local_get, 2).op(Opcode::i32_ge_u);
+  const uint32_t left = code.add_local(ValType::i32), count = code.add_local(ValType::i32);
+  code.op_index(Opcode::local_get, 2);
+  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const((1 << kHalf) - 1);
+  code.op(Opcode::i32_and).op_index(Opcode::local_tee, front).op(Opcode::i32_sub);
+  code.op_index(Opcode::local_get, 0).op(Opcode::i32_wrap_i64).i32_const(kHalf);
+  code.op(Opcode::i32_shr_u).op_index(Opcode::local_tee, back).op(Opcode::i32_sub);
+  code.op_index(Opcode::local_tee, left).op(Opcode::i32_eqz);
   code.if_().i32_const(kNone).op(Opcode::return_).end();
+  code.op_index(Opcode::local_get, left);
+  read(code, kShares).op(Opcode::i32_div_u).op_index(Opcode::local_tee, count);
+  code.i32_const(1).op_index(Opcode::local_get, count).op(Opcode::select);
+  code.op_index(Opcode::local_set, count);
   code.i32_const(0).op_index(Opcode::local_get, 0).op_index(Opcode::local_get, 0);
-  code.i64_const(1 << 16).i64_const(1).op_index(Opcode::local_get, 1).op(Opcode::select);
+  code.op_index(Opcode::local_get, count).op_index(Opcode::local_get, 1).i32_const(0);
+  code.op(Opcode::i32_ne).i32_const(kHalf).op(Opcode::i32_mul).op(Opcode::i32_shl);
+  code.op(Opcode::i64_extend_i32_u);
   code.op(Opcode::i64_add).op_memory(Opcode::i64_atomic_rmw_cmpxchg, {.offset = kWork});
   code.op_index(Opcode::local_get, 0).op(Opcode::i64_ne);
   code.if_().i32_const(kLost).op(Opcode::return_).end();
-  code.op_index(Opcode::local_get, 2).i32_const(1).op(Opcode::i32_sub);
-  code.op_index(Opcode::local_get, back).op(Opcode::i32_sub);
+  code.op_index(Opcode::local_get, front).op_index(Opcode::local_get, left).op(Opcode::i32_add);
+  code.op_index(Opcode::local_get, count).op(Opcode::i32_sub);
   code.op_index(Opcode::local_get, front).op_index(Opcode::local_get, 1).op(Opcode::select);
+  code.op_index(Opcode::local_get, count).i32_const(kHalf).op(Opcode::i32_shl).op(Opcode::i32_or);
 }
 
 // Nobody counts a task of the next phase before the phase is there.
@@ -153,10 +169,11 @@ void ThreadsEmitter::emit_wait() {
 //     work = what there is to do; return 1 if it is of another entry or aborted
 //     block none
 //       block ran
-//         switch (phase) { case p: if (no task left) br none; take it or start over; run it; br ran
+//         switch (phase) {
+//           case p: if (no task left) br none; take some or start over; run each; br ran
 //         }
 //       end
-//       if (++done == all of the phase) advance
+//       if ((done += taken) == all of the phase) advance
 //       br loop
 //     end
 //     wait for the next phase
@@ -169,6 +186,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   module_builder_.export_function(name, code.index());
   const uint32_t work = code.add_local(ValType::i64), phase = code.add_local(ValType::i32);
   const uint32_t task = code.add_local(ValType::i32), all = code.add_local(ValType::i32);
+  const uint32_t taken = code.add_local(ValType::i32), last = code.add_local(ValType::i32);
   const uint32_t from_back = code.add_local(ValType::i32);
   const auto first = static_cast<int32_t>(phases_);
   const auto count = static_cast<uint32_t>(phases.size());
@@ -202,6 +220,11 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
     code.i32_const(kNone).op(Opcode::i32_eq).br_if(none);
     code.op_index(Opcode::local_get, task).i32_const(0).op(Opcode::i32_lt_s).br_if(again);
     code.i32_const(total).op_index(Opcode::local_set, all);
+    code.op_index(Opcode::local_get, task).i32_const(kHalf).op(Opcode::i32_shr_u);
+    code.op_index(Opcode::local_tee, taken);
+    code.op_index(Opcode::local_get, task).i32_const((1 << kHalf) - 1).op(Opcode::i32_and);
+    code.op_index(Opcode::local_tee, task).op(Opcode::i32_add).op_index(Opcode::local_set, last);
+    code.loop().block();
     uint32_t begin = 0;
     for (const Tasks& tasks : phases[p]) {
       const uint32_t end = begin + tasks.count;
@@ -211,14 +234,16 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
         code.op_index(Opcode::local_get, task).i32_const(static_cast<int32_t>(begin));
         code.op(Opcode::i32_sub).call(function);
       }
-      code.br(ran + 1).end();
+      code.br(1).end();
       begin = end;
     }
-    code.br(ran);
+    code.end().op_index(Opcode::local_get, task).i32_const(1).op(Opcode::i32_add);
+    code.op_index(Opcode::local_tee, task).op_index(Opcode::local_get, last).op(Opcode::i32_lt_u);
+    code.br_if(0).end().br(ran);
   }
-  code.end();
-  add(code, kDone, 1).i32_const(1).op(Opcode::i32_add).op_index(Opcode::local_get, all);
-  code.op(Opcode::i32_eq).if_();
+  code.end().i32_const(0).op_index(Opcode::local_get, taken);
+  code.op_memory(Opcode::i32_atomic_rmw_add, {.offset = kDone}).op_index(Opcode::local_get, taken);
+  code.op(Opcode::i32_add).op_index(Opcode::local_get, all).op(Opcode::i32_eq).if_();
   code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add).call(advance_).end();
   code.br(1).end();
   code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add);
@@ -233,10 +258,13 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
 }
 
 void ThreadsEmitter::finish() {
-  FunctionBuilder& begin = module_builder_.add_function("threads.begin", {ValType::i32}, {});
+  FunctionBuilder& begin =
+      module_builder_.add_function("threads.begin", {ValType::i32, ValType::i32}, {});
   module_builder_.export_function(begin.name(), begin.index());
   write(begin, kAborted, 0);
   write(begin, kDone, 0);
+  begin.i32_const(0).op_index(Opcode::local_get, 1).i32_const(1).op(Opcode::i32_shl).i32_const(1);
+  begin.op(Opcode::i32_sub).op_memory(Opcode::i32_atomic_store, {.offset = kShares});
   for (size_t entry = 0; entry < first_phases_.size(); ++entry) {
     begin.op_index(Opcode::local_get, 0).i32_const(static_cast<int32_t>(entry));
     begin.op(Opcode::i32_eq).if_();

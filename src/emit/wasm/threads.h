@@ -1,6 +1,6 @@
-// Threads that run an entry together: they share the memory and take its tasks one by one. Nobody
-// waits for a thread that has not come yet; whoever comes late joins where the others are. It knows
-// nothing of what the tasks do.
+// Threads that run an entry together: they share the memory and take its tasks, several at a time
+// as long as many are left. Nobody waits for a thread that has not come yet; whoever comes late
+// joins where the others are. It knows nothing of what the tasks do.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace lathe::emit {
 
-// Uses the first 64 bytes of the memory.
+// Uses the first 192 bytes of the memory.
 class ThreadsEmitter {
  public:
   explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder);
@@ -23,9 +23,9 @@ class ThreadsEmitter {
   // how: 1, may sleep; 2, takes the last tasks first; or both together.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
-  // Exports "threads.begin" (entry: i32) -> (), which starts a run of the entry of this number when
-  // the one before is over, and "threads.abort" () -> (), which sends all threads home after the
-  // task they are at.
+  // Exports "threads.begin" (entry: i32, threads: i32) -> (), which starts a run of the entry of
+  // this number, by about so many threads, when the one before is over, and "threads.abort" () ->
+  // (), which sends all threads home after the tasks they have taken.
   void finish();
 
  private:
@@ -34,7 +34,7 @@ class ThreadsEmitter {
   void emit_wait();
 
   wasm::ModuleBuilder& module_builder_;
-  uint32_t take_ = 0;     // (work, from_back, all) -> (the task that is taken, or why none is)
+  uint32_t take_ = 0;     // (work, from_back, all) -> (which tasks are taken, or why none)
   uint32_t advance_ = 0;  // (phase that is done) -> ()
   uint32_t wait_ = 0;     // (phase, may_sleep) -> (whether to look again)
   uint32_t phases_ = 0;

@@ -57,12 +57,12 @@ TEST(Compile, MetadataIsJson) {
   const auto executable = compile(program_of({doubled}), {});
   ASSERT_TRUE(executable) << executable.error().message;
   EXPECT_EQ(metadata(*executable),
-            "{\"version\":1,\"memoryBytes\":256,\"temporaryBytes\":0,\"threads\":false,\"entries\":"
+            "{\"version\":1,\"memoryBytes\":384,\"temporaryBytes\":0,\"threads\":false,\"entries\":"
             "[{\"name\":\"run\","
             "\"threads\":1,\"work\":5,\"inputs\":[{"
-            "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":64}],"
-            "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}]}],"
-            "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":128}]}");
+            "\"name\":\"x \\\"1\\\"\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":192}],"
+            "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[2,3],\"offset\":320}]}],"
+            "\"states\":[{\"name\":\"w\",\"dtype\":\"f32\",\"shape\":[3],\"offset\":256}]}");
 }
 
 TEST(Compile, DumpsWhatIsAskedFor) {

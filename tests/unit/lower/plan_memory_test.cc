@@ -105,7 +105,7 @@ TEST(PlanMemory, TemporariesShareMemory) {
   ASSERT_TRUE(module) << module.error().message;
   const auto plan = plan_memory(*module);
   ASSERT_TRUE(plan);
-  EXPECT_EQ(plan->persistent_bytes, 64u + 2 * 1024);
+  EXPECT_EQ(plan->persistent_bytes, 192u + 2 * 1024);
   EXPECT_EQ(plan->total_bytes, plan->persistent_bytes + 2 * 1024);
   EXPECT_EQ(plan->offsets[2], plan->offsets[4]);
   EXPECT_EQ(plan->offsets[3], plan->offsets[5]);
