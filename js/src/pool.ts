@@ -1,5 +1,6 @@
 /** Worker threads that run entries of generated modules together. Knows nothing of what the entries compute. */
 import { LatheError } from './errors.js';
+import { nextTask } from './pause.js';
 import {
   cellOf,
   type FromWorker,
@@ -53,6 +54,9 @@ interface NodeThreads {
   Worker: new (script: URL) => NodeWorker;
 }
 
+/** Milliseconds after which a run is not brief, whatever its work is. */
+const briefMs = 8;
+
 /** Milliseconds that a page may lose to a run that is about to end. */
 const spinMs = 0.05;
 
@@ -105,7 +109,7 @@ export class Job {
 
   /** `ended` that leaves the error to others. */
   async over(): Promise<void> {
-    if (!this.#isOver && !(this.isBrief && this.#help())) {
+    if (!this.#isOver && !(this.isBrief && (await this.#helpBriefly()))) {
       if (this.deputy !== undefined) this.pool.call(this.deputy);
       this.deputy = undefined;
       const until = performance.now() + spinMs;
@@ -114,6 +118,17 @@ export class Job {
       }
     }
     this.#finish();
+  }
+
+  /** `#help` again and again, between other tasks of the page, for as long as a brief run may take. */
+  async #helpBriefly(): Promise<boolean> {
+    const until = performance.now() + briefMs;
+    while (!this.#help()) {
+      if (performance.now() > until) return false;
+      await nextTask();
+      if (this.#isOver) return true;
+    }
+    return true;
   }
 
   /** Takes tasks. Returns whether the run is over; if not, others keep it waiting. */
