@@ -69,11 +69,11 @@ size_t TaskOrder::slowest(const Kernel& kernel, std::span<const Stmt* const> nes
   size_t best = 0;
   double least = 0;
   for (size_t i = 0; i < nest.size(); ++i) {
-    double bytes = 0;
-    for (const Access& access : all) bytes += cost(access, i);
-    if (i == 0 || bytes < least) {
+    double moved = 0;
+    for (const Access& access : all) moved += cost(access, i);
+    if (i == 0 || moved < least) {
       best = i;
-      least = bytes;
+      least = moved;
     }
   }
   for (const Access& access : all) {

@@ -18,7 +18,7 @@ class TaskOrder {
       : module_(module), written_(module.buffers.size()) {}
 
   // The place of the loop, among those of a nest from the outermost to the innermost, in whose
-  // iterations tasks are numbered first: the one that moves the fewest bytes.
+  // iterations tasks are numbered first: the one that moves the least between threads.
   size_t slowest(const loop::Kernel& kernel, std::span<const loop::Stmt* const> nest);
 
  private:
