@@ -26,16 +26,6 @@ Index mapped(const graph::AffineMap& map, const Index& index) {
   return result;
 }
 
-// Axes of a tensor that the map can leave.
-std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64_t>& extents,
-                            const graph::Shape& shape) {
-  std::vector<size_t> axes;
-  for (size_t axis = 0; axis < shape.size(); ++axis) {
-    if (!graph::always_inside({{map.axes[axis]}}, extents, {shape[axis]})) axes.push_back(axis);
-  }
-  return axes;
-}
-
 // Whether walking `inner` to its end and taking one step of `outer` is one more step of `inner`.
 bool even(const Affine& address, VarId outer, VarId inner, int64_t extent) {
   return address.coefficient(outer) == address.coefficient(inner) * extent;

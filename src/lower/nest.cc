@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "loop/bounds.h"
 
 namespace lathe::lower {
 
@@ -29,6 +28,15 @@ loop::Lookup lookup_along(const graph::Shape& shape, size_t axis) {
   loop::Lookup lookup{1, shape[axis]};
   for (size_t k = axis + 1; k < shape.size(); ++k) lookup.scale *= shape[k];
   return lookup;
+}
+
+std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64_t>& extents,
+                            const graph::Shape& shape) {
+  std::vector<size_t> axes;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (!graph::always_inside({{map.axes[axis]}}, extents, {shape[axis]})) axes.push_back(axis);
+  }
+  return axes;
 }
 
 int32_t EntryContext::add_buffer(std::string name, loop::DType dtype, int64_t size,
@@ -110,21 +118,10 @@ ExprId Nest::reindexed(const Node& n, const Index& index, std::vector<Guard> gua
   const graph::Shape& from = node(operand).shape;
   Index inner;
   for (const graph::Affine& axis : n.map.axes) inner.push_back(apply(axis, index));
-  if (always_inside(context_.graph, n)) return value_at(operand, inner, guards);
-
   std::vector<Guard> own;
-  for (size_t axis = 0; axis < inner.size(); ++axis) {
-    if (can_leave(inner[axis], from[axis])) own.push_back({inner[axis], from[axis]});
-  }
+  for (size_t axis : leaving(n.map, n.shape, from)) own.push_back({inner[axis], from[axis]});
   guards.insert(guards.end(), own.begin(), own.end());
   return zero_outside(value_at(operand, inner, guards), own);
-}
-
-bool Nest::can_leave(const Affine& index, int64_t extent) const {
-  loop::VarRanges ranges;
-  for (const loop::Var& var : kernel_.vars) ranges.push_back(loop::Range{0, var.extent - 1});
-  const auto range = loop::range_of(index, {}, std::move(ranges));
-  return !range || range->low < 0 || range->high >= extent;
 }
 
 ExprId Nest::zero_outside(ExprId element, std::span<const Guard> guards) {

@@ -21,6 +21,11 @@ loop::Affine apply(const graph::Affine& map, const Index& index);
 // What an index along the axis adds to a row-major address.
 loop::Lookup lookup_along(const graph::Shape& shape, size_t axis);
 
+// The axes of a tensor of this shape that the map can leave. The map alone tells, not the loops
+// that walk it: axes that share a loop have ranges of their own no more.
+std::vector<size_t> leaving(const graph::AffineMap& map, const std::vector<int64_t>& extents,
+                            const graph::Shape& shape);
+
 // What the kernels of one entry share.
 struct EntryContext {
   const graph::Graph& graph;
@@ -71,8 +76,6 @@ class Nest {
   loop::ExprId load(graph::Value value, const loop::Affine& address,
                     const std::vector<loop::Guard>& guards);
   loop::ExprId reindexed(const graph::Node& n, const Index& index, std::vector<loop::Guard> guards);
-  // For some values of the variables in it.
-  bool can_leave(const loop::Affine& index, int64_t extent) const;
   loop::ExprId gathered(const graph::Node& n, const Index& index,
                         const std::vector<loop::Guard>& guards);
   loop::ExprId reshaped(const graph::Node& n, const Index& index,

@@ -2,6 +2,7 @@
 // reduced and used again, updates of several states at once.
 #include "cases.h"
 #include "ops/activations.h"
+#include "ops/movement.h"
 #include "ops/reductions.h"
 
 namespace lathe::ops_tests {
@@ -51,6 +52,25 @@ void padded_images(Builder& b) {
   b.output("odd", padded(floats(b, "y", {1, 4, 3, 3}), 0, 2) + 1.0f);
   b.output("cut", padded(floats(b, "z", {2, 5, 6, 5}), -1, 2));
   b.output("nothing", padded(floats(b, "w", {1, 2, 2, 8}), 3, -3));
+}
+
+// Sums whose reduced axes join in one loop, over views that leave their operand on another axis.
+void sums_of_padded(Builder& b) {
+  const Tensor x = floats(b, "x", {2, 3, 4});
+  const Tensor below = ops::pad(x, {{0, 1}, {0, 0}, {0, 0}}, 0);
+  b.output("below", graph::sum(below, {1, 2}));
+  b.output("most", graph::max(ops::pad(x, {{1, 1}, {0, 0}, {0, 0}}, 0) * 2.0f, {1, 2}));
+  b.output("inside", graph::sum(ops::pad(x, {{0, 0}, {1, 2}, {0, 0}}, 0), {1, 2}));
+  b.output("cut",
+           graph::sum(ops::pad(ops::slice(x, {0, 1, 0}, {}), {{2, 0}, {0, 0}, {0, 0}}, 0), {1, 2}));
+  const Tensor mean = graph::sum(below, {1, 2}, true) * 0.1f;
+  b.output("spread", exp(below - b.broadcast_to(mean, below.shape())));
+}
+
+// Products followed by such a view, whose kept axes join.
+void products_and_padded(Builder& b) {
+  const Tensor y = b.matmul(floats(b, "x", {3, 4, 5}), floats(b, "w", {5, 8}));
+  b.output("y", y + ops::pad(floats(b, "z", {2, 4, 8}), {{0, 1}, {0, 0}, {0, 0}}, 0));
 }
 
 void adam_step(Builder& b) {
@@ -150,6 +170,8 @@ constexpr Case kCases[] = {
     {"transposes", transposes},
     {"transposes_in_maps", transposes_in_maps},
     {"padded_images", padded_images},
+    {"sums_of_padded", sums_of_padded},
+    {"products_and_padded", products_and_padded},
     {"adam_step", adam_step, false},
 };
 
