@@ -70,21 +70,20 @@ class Sum {
 class Iterations {
  public:
   // Those less than `reach` apart.
-  Iterations(const Kernel& kernel, const Stmt& loop, int64_t reach)
-      : kernel_(kernel), lane_(loop.var), reach_(reach) {
-    note_inner(loop.body);
-    for_each_store(loop.body, [this](const Stmt& stmt) { stored_.push_back(stmt.buffer); });
+  Iterations(const Kernel& kernel, const std::vector<Stmt>& body, VarId lane, int64_t reach)
+      : kernel_(kernel), lane_(lane), reach_(reach) {
+    note_inner(body);
+    for_each_store(body, [this](const Stmt& stmt) { stored_.push_back(stmt.buffer); });
   }
 
   // Whether a at one iteration may be b at another, inner loops anywhere. Where the places that
   // lookups move are the same in all iterations, only the affine parts tell.
-  template <class A, class B>
-  bool meet(const A& a, ExprId a_index, const B& b, ExprId b_index) const {
+  bool meet(const Access& a, const Access& b) const {
     const int64_t step = a.address.coefficient(lane_);
     if (step != b.address.coefficient(lane_)) return true;
-    if (reach_ < 2) return false;
+    if (lane_ >= 0 && reach_ < 2) return false;
     std::vector<Span> spans;
-    if (a.lookup != b.lookup || a_index != b_index || (a.lookup && moves(a_index))) {
+    if (a.lookup != b.lookup || a.index != b.index || (a.lookup && moves(a.index))) {
       if (a.lookup) spread(a.lookup.scale, a.lookup.extent - 1, spans);
       if (b.lookup) spread(-b.lookup.scale, b.lookup.extent - 1, spans);
     }
@@ -152,19 +151,20 @@ class Iterations {
 // `counts` says of which stores to look at.
 template <class Counts>
 bool meet(const Kernel& kernel, const Stmt& loop, int64_t reach, const Counts& counts) {
-  const Iterations iterations(kernel, loop, reach);
+  const Iterations iterations(kernel, loop.body, loop.var, reach);
   const std::vector<bool> used = reachable(kernel, loop.body);
   bool found = false;
   for_each_store(loop.body, [&](const Stmt& stored) {
     if (!counts(stored.buffer)) return;
+    const Access written{stored.address, stored.lookup, stored.index};
     for_each_store(loop.body, [&](const Stmt& other) {
       found |= other.buffer == stored.buffer &&
-               iterations.meet(stored, stored.index, other, other.index);
+               iterations.meet(written, {other.address, other.lookup, other.index});
     });
     for (size_t id = 0; id < used.size() && !found; ++id) {
       const Expr& expr = kernel.exprs[id];
       found = used[id] && expr.kind == ExprKind::Load && expr.buffer == stored.buffer &&
-              iterations.meet(stored, stored.index, expr, expr.operands[0]);
+              iterations.meet(written, {expr.address, expr.lookup, expr.operands[0]});
     }
   });
   return found;
@@ -179,6 +179,11 @@ bool lanes_meet(const Kernel& kernel, const Stmt& loop) {
 bool iterations_meet(const Kernel& kernel, const Stmt& loop) {
   return meet(kernel, loop, kernel.vars[loop.var].extent,
               [](BufferRef buffer) { return buffer.space == Space::Global; });
+}
+
+bool may_meet(const Kernel& kernel, const std::vector<Stmt>& body, VarId var, int64_t reach,
+              const Access& a, const Access& b) {
+  return Iterations(kernel, body, var, reach).meet(a, b);
 }
 
 }  // namespace lathe::loop

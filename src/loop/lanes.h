@@ -12,4 +12,17 @@ bool lanes_meet(const Kernel& kernel, const Stmt& loop);
 // The same of any two iterations, and of Global buffers alone.
 bool iterations_meet(const Kernel& kernel, const Stmt& loop);
 
+// What a store writes or a load reads.
+struct Access {
+  const Affine& address;
+  const Lookup& lookup;
+  ExprId index;  // of the lookup
+};
+
+// Whether `a` and `b` may be the same element of one buffer in two different iterations of the loop
+// over `var` that are less than `reach` apart, or with -1 in the same iteration of everything
+// around `body`, the body of that loop. Loops in `body` may be anywhere in both.
+bool may_meet(const Kernel& kernel, const std::vector<Stmt>& body, VarId var, int64_t reach,
+              const Access& a, const Access& b);
+
 }  // namespace lathe::loop

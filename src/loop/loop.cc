@@ -78,6 +78,10 @@ BufferRef Kernel::add_shared(std::string shared_name, DType dtype, int64_t size)
   return {Space::Workgroup, static_cast<int32_t>(shared.size() - 1)};
 }
 
+void Kernel::reread(BufferRef buffer) {
+  if (std::ranges::find(rereads, buffer.id) == rereads.end()) rereads.push_back(buffer.id);
+}
+
 const std::vector<Buffer>& buffers_in(Space space, const Module& module, const Kernel& kernel) {
   switch (space) {
     case Space::Global:

@@ -152,10 +152,15 @@ struct Kernel {
   int32_t origin = -1;    // node of the entry's graph that this kernel computes
   std::string part = {};  // what it is part of, for those who measure
   int32_t repeat = -1;    // the innermost of its entry's repeats that it is in, or -1
+  // Global buffers through which it hands values on: it reads what it stored there. Of all others
+  // it reads only what they held before it ran.
+  std::vector<int32_t> rereads = {};
 
   // A name that is taken gets a number.
   VarId add_var(std::string name, int64_t extent);
   BufferRef add_register(std::string name, DType dtype, int64_t size);
+  // From now on it may read what it stored in this Global buffer.
+  void reread(BufferRef buffer);
   BufferRef add_shared(std::string name, DType dtype, int64_t size);
 };
 

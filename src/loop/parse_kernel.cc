@@ -29,6 +29,12 @@ class KernelParser {
     if (has_part) {
       ASSIGN_OR_RETURN(kernel_.part, reader_.name());
     }
+    ASSIGN_OR_RETURN(bool rereads, reader_.accept("rereads"));
+    while (rereads) {
+      ASSIGN_OR_RETURN(const int32_t buffer, global_buffer());
+      kernel_.rereads.push_back(buffer);
+      ASSIGN_OR_RETURN(rereads, reader_.accept(","));
+    }
     TRY(reader_.expect("{"));
     while (reader_.sees("register")) TRY(own_buffer(Space::Register, kernel_.registers));
     while (reader_.sees(kSharedWord)) TRY(own_buffer(Space::Workgroup, kernel_.shared));
@@ -37,6 +43,13 @@ class KernelParser {
   }
 
  private:
+  Result<int32_t> global_buffer() {
+    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    const auto buffer = names_.find(name);
+    if (buffer == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
+    return buffer->second;
+  }
+
   Status own_buffer(Space space, std::vector<Buffer>& buffers) {
     TRY(reader_.advance());
     ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());

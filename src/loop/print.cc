@@ -61,6 +61,11 @@ class KernelPrinter {
       out_ += " part ";
       append_name(out_, kernel_.part);
     }
+    if (!kernel_.rereads.empty()) out_ += " rereads";
+    for (size_t i = 0; i < kernel_.rereads.size(); ++i) {
+      out_ += i > 0 ? ", " : " ";
+      append_name_of(out_, module_.buffers, kernel_.rereads[i]);
+    }
     out_ += " {\n";
     for (const Buffer& buffer : kernel_.registers) {
       append(out_, indent_, "  register ");

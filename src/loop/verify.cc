@@ -11,6 +11,7 @@
 #include "loop/lanes.h"
 #include "loop/parallel.h"
 #include "loop/rebuild.h"
+#include "loop/rereads.h"
 
 namespace lathe::loop {
 
@@ -62,8 +63,10 @@ class KernelVerifier {
         return fail(concat("expression ", id, " stands twice in the table"));
       }
     }
+    for (const int32_t id : kernel_.rereads) TRY(resolve({Space::Global, id}));
     const bool has_tasks = std::ranges::any_of(kernel_.body, is_parallel);
-    return has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true);
+    TRY(has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true));
+    return check_rereads(module_, kernel_);
   }
 
  private:

@@ -179,12 +179,9 @@ std::vector<Stmt> Contraction::finish(const Index& index, ExprId sum, const Affi
   return nest_.store_members(group_, place(index), lane, width);
 }
 
-bool Contraction::stores_once() const {
-  const EntryContext& context = nest_.context();
+bool Contraction::overwrites() const {
   return std::ranges::any_of(group_.members, [&](graph::Value member) {
-    if (!context.fusion.stored[static_cast<size_t>(member.id)]) return false;
-    const int32_t buffer = context.buffer_of[static_cast<size_t>(member.id)];
-    return context.module.buffers[static_cast<size_t>(buffer)].role == loop::BufferRole::State;
+    return nest_.context().fusion.overwrites[static_cast<size_t>(member.id)].valid();
   });
 }
 

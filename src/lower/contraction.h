@@ -50,8 +50,8 @@ class Contraction {
   // Stores the group's members at `index`, where the anchor's element is `sum`.
   std::vector<loop::Stmt> finish(const Index& index, loop::ExprId sum, const loop::Affine& lane,
                                  int64_t width);
-  // Storing an element twice would apply an in-place update twice.
-  bool stores_once() const;
+  // Whether a member overwrites a value that it may read: its elements must be stored once.
+  bool overwrites() const;
 
  private:
   const graph::AffineMap& map_of(int operand) const {

@@ -71,7 +71,6 @@ class Fuser {
         reach_(graph.nodes.size()) {
     fusion_.group_of.assign(graph.nodes.size(), -1);
     fusion_.stored.assign(graph.nodes.size(), false);
-    fusion_.in_place.assign(graph.updates.size(), false);
     fusion_.dear.assign(graph.nodes.size(), false);
     fusion_.unfolds.assign(graph.nodes.size(), false);
     size_.assign(graph.nodes.size(), 0);
@@ -414,8 +413,7 @@ class Fuser {
     }
     std::set<Value> claimed;
     for (const auto& output : graph_.outputs) claimed.insert(output.value);
-    for (size_t u = 0; u < graph_.updates.size(); ++u) {
-      const auto& update = graph_.updates[u];
+    for (const graph::Update& update : graph_.updates) {
       const int writer = fusion_.group_of[update.value.id];
       if (writer < 0 || !claimed.insert(update.value).second) continue;
       if (scattered[update.state.id].contains(writer)) continue;
@@ -427,7 +425,7 @@ class Fuser {
       for (int reader : users) {
         if (reader != writer) before[writer].insert(reader);
       }
-      fusion_.in_place[u] = true;
+      fusion_.overwrites[update.value.id] = update.state;
     }
     order(before);
   }

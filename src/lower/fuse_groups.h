@@ -23,10 +23,9 @@ struct Group {
 };
 
 struct Fusion {
-  std::vector<Group> groups;   // in order of execution
-  std::vector<int> group_of;   // by node: its group, or -1 (leaf, or computed where it is used)
-  std::vector<bool> stored;    // by node: has a buffer of its own
-  std::vector<bool> in_place;  // by update: the group writes straight into the state's buffer
+  std::vector<Group> groups;  // in order of execution
+  std::vector<int> group_of;  // by node: its group, or -1 (leaf, or computed where it is used)
+  std::vector<bool> stored;   // by node: has a buffer of its own
   std::vector<bool> dear;  // by node: not to be computed twice, so held in a register if not stored
   // By node: dear, and what uses it would grow beyond bounds if it were spelled where it is used.
   std::vector<bool> unfolds;
@@ -35,9 +34,13 @@ struct Fusion {
   std::vector<int> pass;
   std::vector<int> last_pass;  // by node: the latest pass that reads it
   std::vector<bool> scratch;   // by node: stored for a later pass only
-  // By node: the value whose buffer it overwrites, element by element, where nothing reads that
-  // any more; or invalid.
+  // By node: the value whose buffer it overwrites, element by element, because nothing else will
+  // read that any more: one that dies, or the state that an update gives a new value; or invalid.
   std::vector<graph::Value> overwrites;
+
+  bool is_in_place(const graph::Update& update) const {
+    return overwrites[static_cast<size_t>(update.value.id)] == update.state;
+  }
 };
 
 // Whether the member of a group that reduces has one element for each row.

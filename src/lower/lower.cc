@@ -111,10 +111,8 @@ class EntryLowering {
 
   // A value has one buffer; outputs and updates beyond the first are copies.
   void give_outputs_buffers() {
-    for (size_t u = 0; u < graph_.updates.size(); ++u) {
-      if (fusion_.in_place[u]) {
-        buffer_of(graph_.updates[u].value) = buffer_of(graph_.updates[u].state);
-      }
+    for (const graph::Update& update : graph_.updates) {
+      if (fusion_.is_in_place(update)) buffer_of(update.value) = buffer_of(update.state);
     }
     for (const graph::Output& output : graph_.outputs) {
       const Node& node = graph_[output.value];
@@ -136,7 +134,7 @@ class EntryLowering {
     }
     for (size_t u = 0; u < graph_.updates.size(); ++u) {
       const graph::Update& update = graph_.updates[u];
-      if (fusion_.in_place[u]) continue;
+      if (fusion_.is_in_place(update)) continue;
       const Node& node = graph_[update.value];
       int32_t from = -1;
       if (node.kind == Kind::State) {

@@ -61,7 +61,7 @@ ContractionShape shape_of(Contraction& contraction) {
   ContractionShape shape;
   shape.dtype = contraction.dtype();
   shape.unit = contraction.context().unit;
-  shape.in_place = contraction.stores_once();
+  shape.in_place = contraction.overwrites();
   int column = -1, row = -1;
   if (contraction.context().style == Style::Lanes) {
     column = find_column(contraction);

@@ -4,7 +4,6 @@
 namespace lathe::lower {
 
 using loop::Affine;
-using loop::Space;
 using loop::Stmt;
 
 namespace {
@@ -27,15 +26,11 @@ void append_loops(Nest& nest, const graph::Shape& shape, const Make& make) {
   append(nest.kernel().body, std::move(body));
 }
 
-loop::BufferRef buffer_of(Nest& nest, graph::Value value) {
-  return {Space::Global, nest.context().buffer_of[static_cast<size_t>(value.id)]};
-}
-
 void append_zeros(Nest& nest, graph::Value value) {
   const graph::Node& node = nest.node(value);
   const loop::ExprId zero = nest.exprs().constant(loop::Number::from(node.dtype, 0));
   append_loops(nest, node.shape, [&](const Index& index) {
-    return loop::store(buffer_of(nest, value), loop::row_major(index, node.shape), zero);
+    return loop::store(nest.buffer_of(value), loop::row_major(index, node.shape), zero);
   });
 }
 
@@ -52,7 +47,7 @@ void lower_join(Nest& nest, const Group& group) {
     append_loops(nest, nest.node(join.operands[k]).shape, [&](const Index& index) {
       Index place;
       for (const graph::Affine& axis : join.maps[k].axes) place.push_back(apply(axis, index));
-      return loop::store(buffer_of(nest, group.anchor()), loop::row_major(place, join.shape),
+      return loop::store(nest.buffer_of(group.anchor()), loop::row_major(place, join.shape),
                          nest.value_at(join.operands[k], index));
     });
   }
@@ -62,12 +57,13 @@ void lower_scatter(Nest& nest, const Group& group) {
   const graph::Node& scatter = nest.node(group.anchor());
   const auto axis = static_cast<size_t>(scatter.axes[0]);
   append_zeros(nest, group.anchor());
+  nest.kernel().reread(nest.buffer_of(group.anchor()));
   append_loops(nest, nest.node(scatter.operands[0]).shape, [&](const Index& index) {
     Index rest = index;
     rest[axis] = 0;
     const Affine address = loop::row_major(rest, scatter.shape);
     const loop::Lookup lookup = lookup_along(scatter.shape, axis);
-    const loop::BufferRef buffer = buffer_of(nest, group.anchor());
+    const loop::BufferRef buffer = nest.buffer_of(group.anchor());
     const loop::ExprId place = nest.value_at(scatter.operands[1], index);
     const loop::ExprId before =
         nest.exprs().load(buffer, scatter.dtype, address, {}, place, lookup);

@@ -46,7 +46,11 @@ class RowLowering {
       nest_.bind(member, nest_.exprs().load(held, dtype, 0));
       last_pass_ = std::max(last_pass_, pass_of(member));
     }
-    for (Value member : group.members) last_pass_ = std::max(last_pass_, pass_of(member));
+    for (Value member : group.members) {
+      last_pass_ = std::max(last_pass_, pass_of(member));
+      const bool later = fusion_.last_pass[static_cast<size_t>(member.id)] > pass_of(member);
+      if (later && is_stored(member)) kernel_.reread(nest.buffer_of(member));
+    }
   }
 
   void run() {

@@ -91,8 +91,11 @@ ExprId SortSpace::key(ExprId x) {
 
 BufferRef SortSpace::add_scratch(const char* name, int64_t size) {
   size *= graph::element_count(x_.shape) / length_;
-  return {loop::Space::Global,
-          nest_.context().add_buffer(name, DType::I32, size, loop::BufferRole::Temporary)};
+  const BufferRef scratch{
+      loop::Space::Global,
+      nest_.context().add_buffer(name, DType::I32, size, loop::BufferRole::Temporary)};
+  nest_.kernel().reread(scratch);
+  return scratch;
 }
 
 Affine SortSpace::scratch_address(const Affine& place, int64_t size) const {

@@ -18,6 +18,7 @@ void scatter_contract(Contraction& contraction) {
   const graph::Shape& shape = contraction.node().shape;
   const auto id = static_cast<size_t>(contraction.group().anchor().id);
   const BufferRef out{loop::Space::Global, contraction.context().buffer_of[id]};
+  kernel.reread(out);
   const loop::VarId cell = kernel.add_var("i", graph::element_count(shape));
   kernel.body.push_back(
       loop::for_loop(cell, loop::LoopKind::Serial,

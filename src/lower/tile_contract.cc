@@ -41,7 +41,7 @@ class TileLowering {
         column_(shape.column < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.column)]),
         wide_(shape.wide),
         narrow_moves_(shape.narrow_moves),
-        stores_once_(contraction.stores_once()) {}
+        overwrites_(contraction.overwrites()) {}
 
   void run() {
     columns_ = {{0, 1, 1}};
@@ -107,6 +107,7 @@ class TileLowering {
     const std::string name = concat(context.graph.name, ".sums", contraction_.group().anchor().id);
     partial_ = {loop::Space::Global,
                 context.add_buffer(name, contraction_.dtype(), size, loop::BufferRole::Temporary)};
+    kernel_.reread(partial_);
   }
 
   bool is_blocked() const { return partial_.id >= 0; }
@@ -361,7 +362,7 @@ class TileLowering {
 
   std::vector<Stmt> store_run(BufferRef sums, const Tile& tile, Run run, const Affine& row) {
     const bool overlaps = run.in_register != run.in_memory;
-    if (overlaps && stores_once_) {
+    if (overlaps && overwrites_) {
       // Only what the vector before does not hold.
       const Segment& column = tile.column;
       run.loops = lane_loops(kernel_, 1);
@@ -389,7 +390,7 @@ class TileLowering {
   int row_, column_;
   int wide_;           // the operand that moves with the columns and not with the rows
   bool narrow_moves_;  // the other moves with the columns, too
-  bool stores_once_;
+  bool overwrites_;
   std::vector<Segment> rows_, columns_, depths_;  // blocks
   std::optional<Panels> wide_panels_, narrow_panels_;
   BufferRef partial_;  // sums of the stretches so far, where the depth is blocked

@@ -46,6 +46,21 @@ void lstm(Builder& b) {
   b.output("y2", result.stacked[0]);
 }
 
+// What is carried is read by the product that overwrites it, with widths around the lanes.
+template <int kBatch, int kUnits>
+void gated(Builder& b) {
+  const Tensor x = floats(b, "x", {3, kBatch, kUnits});
+  const Tensor u = floats(b, "u", {kUnits, kUnits});
+  const ScanResult result = scan(b, {3}, {{floats(b, "h", {kBatch, kUnits})}}, {{x}}, {{u}},
+                                 [](const ScanStep& step) -> ScanResult {
+                                   const Tensor h = step.carried[0], gate = sigmoid(step.slices[0]);
+                                   const Tensor z =
+                                       step.builder.matmul(h * gate, step.invariants[0]) * 0.2f;
+                                   return {{gate * h + (1.0f - gate) * (step.slices[0] + z)}, {}};
+                                 });
+  b.output("y", result.carried[0]);
+}
+
 // Only the last value is used, by two results; the body reads a transposed weight and a bias.
 void last_value(Builder& b) {
   const Tensor x = floats(b, "x", {5, 3, 4});
@@ -125,6 +140,12 @@ constexpr Case kCases[] = {
     {"loop_lstm", lstm<5, 3, 6, false>},
     {"loop_lstm_reversed", lstm<3, 17, 33, true>},
     {"loop_lstm_one_step", lstm<1, 1, 4, false>},
+    {"loop_gated_1", gated<7, 1>},
+    {"loop_gated_5", gated<1, 5>},
+    {"loop_gated_6", gated<2, 6>},
+    {"loop_gated_7", gated<3, 7>},
+    {"loop_gated_9", gated<4, 9>},
+    {"loop_gated_13", gated<2, 13>},
     {"loop_last_value", last_value},
     {"loop_exchanged", exchanged},
     {"loop_after_each_other", after_each_other},

@@ -67,7 +67,7 @@ TEST(Interpret, ReductionsFoldInOrder) {
     buffer sum : f32[1] state
     buffer best : i32[1] output
     entry e {
-      kernel k {
+      kernel k rereads sum, best {
         best[0] = 0
         for i in 4 {
           sum[0] = add(sum[0], x[i])
@@ -107,7 +107,7 @@ TEST(Interpret, ConditionsAreComputedBeforeWhatTheyGuard) {
     buffer most : f32[1] output
     buffer place : i32[1] output
     entry e {
-      kernel k {
+      kernel k rereads most {
         most[0] = x[0]
         for i in 5 {
           when lt(most[0], x[i]) {
@@ -128,7 +128,7 @@ TEST(Interpret, TemporariesStartSpoiled) {
     buffer t : f32[2] temporary
     buffer y : f32[2] output
     entry e {
-      kernel k {
+      kernel k rereads t {
         t[0] = 1.0
         for i in 2 { y[i] = t[i] }
       }

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "loop/bounds.h"
 #include "loop/interpret.h"
+#include "loop/rebuild.h"
 
 namespace lathe::loop {
 
@@ -29,6 +30,9 @@ class Generator {
         ranges_.clear();
         home_.clear();
         kernel.body = body(0);
+        for_each_store(kernel.body, [&](const Stmt& stmt) {
+          if (stmt.buffer.space == Space::Global) kernel.reread(stmt.buffer);
+        });
         module_.entries.back().kernels.push_back(std::move(kernel));
       }
       if (repeats_) repeat(module_.entries.back());

@@ -16,7 +16,7 @@ namespace {
 Module module_of(std::string_view kernel) {
   auto module =
       parse(concat("buffer x : f32[12] input\nbuffer y : f32[12] output\n"
-                   "entry e {\n  kernel k {\n",
+                   "entry e {\n  kernel k rereads y {\n",
                    kernel, "  }\n}\n"));
   EXPECT_TRUE(module) << module.error().message;
   return module ? *std::move(module) : Module();

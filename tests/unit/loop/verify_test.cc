@@ -55,6 +55,38 @@ TEST(Verify, RefusesAddressesOutside) {
             "an address of y overflows");
 }
 
+// What `verify` says of loops that update y in place, under this head of the kernel.
+std::string verdict_in_place(std::string_view head, std::string_view loops) {
+  const auto module =
+      parse(concat(kBuffers, "entry e {\nkernel k ", head, " {\n", loops, "\n}\n}\n"));
+  EXPECT_TRUE(module) << module.error().message;
+  return module ? verdict(*module) : "";
+}
+
+TEST(Verify, RefusesReadsOfWhatTheKernelStored) {
+  const std::string refusal =
+      "entry e, kernel k: reads of y what it may have stored there before, and does not say that "
+      "it rereads it";
+  const auto update = [](const char* at) {
+    return concat("y[", at, "] = add(y[", at, "], x[0]) ");
+  };
+  const std::string once =
+      concat("for i in 2 { for j in 4 { ", update("6*i + j"), "} ", update("6*i + 4"), "}");
+  EXPECT_EQ(verdict_in_place("", once), "");
+  // The last of two vectors begins in the one before.
+  const std::string overlapping = concat("for i in 2 { for j in 4 { ", update("6*i + j"),
+                                         "} for k in 4 { ", update("6*i + k + 1"), "} }");
+  EXPECT_EQ(verdict_in_place("", overlapping), refusal);
+  EXPECT_EQ(verdict_in_place("rereads y", overlapping), "");
+  const std::string repeated = concat("for i in 3 { for j in 4 { ", update("j"), "} }");
+  EXPECT_EQ(verdict_in_place("", repeated), refusal);
+  EXPECT_EQ(verdict_in_place(
+                "", concat("for i in 3 { if 0 <= i - 2 < 1 { for j in 4 { ", update("j"), "} } }")),
+            "");
+  EXPECT_EQ(verdict_in_place("", "y[0] = x[0] y[1] = y[0]"), refusal);
+  EXPECT_EQ(verdict_in_place("", "y[1] = y[0] y[0] = x[0]"), "");
+}
+
 TEST(Verify, RefusesWrongDtypes) {
   EXPECT_EQ(verdict("n[0] = 1.0"), "a f32 is stored to i32 n");
   Module module = module_of("y[0] = add(x[0], x[1])");

@@ -96,7 +96,7 @@ TEST(FuseGroups, OnlyTheSameRowsAreOneKernel) {
       "}\n");
   const Fusion fusion = fuse_groups(graph);
   EXPECT_EQ(members(fusion), (Groups{{1}, {3}, {5}, {7}}));
-  EXPECT_TRUE(fusion.in_place[0]);
+  EXPECT_TRUE(fusion.is_in_place(graph.updates[0]));
 }
 
 TEST(FuseGroups, CheapValuesAreComputedAgain) {
@@ -124,7 +124,7 @@ TEST(FuseGroups, UpdatesInPlaceRunAfterEveryReader) {
       "  update %0 %2\n"
       "}\n");
   const Fusion fusion = fuse_groups(graph);
-  EXPECT_TRUE(fusion.in_place[0]);
+  EXPECT_TRUE(fusion.is_in_place(graph.updates[0]));
   EXPECT_EQ(members(fusion), (Groups{{3}, {2}}));
 }
 
@@ -148,7 +148,7 @@ TEST(FuseGroups, NoUpdateInPlaceWhereItWouldBeRead) {
       "  update %1 %6\n"
       "}\n");
   const Fusion fusion = fuse_groups(graph);
-  EXPECT_FALSE(fusion.in_place[0]);
+  EXPECT_FALSE(fusion.is_in_place(graph.updates[0]));
 }
 
 graph::Program trained(int layers, const char* optimizer) {
@@ -175,7 +175,7 @@ TEST(FuseGroups, AdamStepFollowsTheWeightGradient) {
     const graph::Node& state = train[train.updates[u].state];
     if (state.shape != graph::Shape{16, 16}) continue;
     ++weights;
-    EXPECT_TRUE(fusion.in_place[u]) << state.name;
+    EXPECT_TRUE(fusion.is_in_place(train.updates[u])) << state.name;
     const int group = fusion.group_of[static_cast<size_t>(train.updates[u].value.id)];
     ASSERT_GE(group, 0);
     const auto anchor = fusion.groups[static_cast<size_t>(group)].anchor();
