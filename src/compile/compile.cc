@@ -27,7 +27,7 @@ void dump(const State& state, std::string_view when, std::string_view pass) {
   if (wanted) options.on_dump(concat(when, ':', pass), text(state));
 }
 
-std::vector<std::string_view> names_of(const std::vector<Pass>& passes) {
+std::vector<std::string_view> names_of(std::span<const Pass> passes) {
   std::vector<std::string_view> names;
   for (const Pass& pass : passes) {
     if (std::ranges::find(names, pass.name) == names.end()) names.push_back(pass.name);
@@ -35,7 +35,7 @@ std::vector<std::string_view> names_of(const std::vector<Pass>& passes) {
   return names;
 }
 
-Status check_dumps(const std::vector<std::string>& dumps, const std::vector<Pass>& passes) {
+Status check_dumps(const std::vector<std::string>& dumps, std::span<const Pass> passes) {
   for (const std::string& request : dumps) {
     const size_t colon = request.find(':');
     const std::string_view when = std::string_view(request).substr(0, colon);
@@ -123,12 +123,17 @@ void append_times(std::string& out, const Entry& entry) {
   out += "]}";
 }
 
+// Text, soundness and what the caller looks at.
+Status look_at(const State& state, const Pass& pass, const AfterPass& after) {
+  dump(state, "after", pass.name);
+  if (state.options.verify || kAlwaysVerify) TRY(verify(state));
+  return after ? after(state) : Status();
+}
+
 }  // namespace
 
-namespace {
-
 Result<State> run_passes(graph::Program program, const Options& options,
-                         const std::vector<Pass>& passes) {
+                         std::span<const Pass> passes, const AfterPass& after) {
   TRY(check_dumps(options.dumps, passes));
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
@@ -147,16 +152,12 @@ Result<State> run_passes(graph::Program program, const Options& options,
     if (options.clock) {
       state.executable.times.push_back({std::string(pass.name), options.clock() - start});
     }
-    dump(state, "after", pass.name);
-    if (!options.verify && !kAlwaysVerify) continue;
-    if (const Status sound = verify(state); !sound) {
+    if (const Status sound = look_at(state, pass, after); !sound) {
       return fail(concat("after pass ", pass.name, ": ", sound.error().message));
     }
   }
   return state;
 }
-
-}  // namespace
 
 Result<Executable> compile(graph::Program program, const Options& options) {
   ASSIGN_OR_RETURN(State state, run_passes(std::move(program), options, wasm_passes()));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,12 @@ struct Pass {
 // One function a target: what does not call wgsl_passes() links no code of shaders.
 const std::vector<Pass>& wasm_passes();
 const std::vector<Pass>& wgsl_passes();
+
+// The program through these passes, in order. `after` is called behind each; its error ends the run
+// and names the pass.
+using AfterPass = std::function<Status(const State& state)>;
+Result<State> run_passes(graph::Program program, const Options& options,
+                         std::span<const Pass> passes, const AfterPass& after = {});
 
 std::string text(const State& state);
 Status verify(const State& state);

@@ -4,20 +4,11 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include "base/text.h"
-#include "loop/bind_grid.h"
-#include "loop/collapse_loops.h"
-#include "loop/fold_copies.h"
+#include "compile/pipeline.h"
 #include "loop/interpret.h"
-#include "loop/spell_transcendentals.h"
-#include "loop/split_work.h"
-#include "loop/tile_products.h"
-#include "loop/vectorise_loops.h"
-#include "loop/verify.h"
-#include "lower/lower.h"
-#include "lower/passes.h"
-#include "opt/passes.h"
 
 namespace lathe::ops_tests {
 
@@ -65,29 +56,13 @@ std::string json_expectation(const Expectation& test) {
   return out + "]}\n";
 }
 
-Result<loop::Module> lower_for(const graph::Graph& graph, compile::Target target) {
-  graph::Program program;
-  program.entries.push_back(graph);
-  graph::Graph& entry = program.entries[0];
-  for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
-  const bool lanes = target == compile::Target::Wasm;
-  if (lanes) entry = lower::prepare(std::move(entry));
-  loop::Module module = lower::lower(program, lanes ? lower::Style::Lanes : lower::Style::Threads);
-  TRY(loop::verify(module));
-  if (lanes) loop::fold_copies(module);
-  for (loop::Kernel& kernel : module.entries[0].kernels) {
-    loop::collapse_loops(kernel);
-    if (lanes) {
-      loop::spell_transcendentals(kernel);
-      loop::vectorise_loops(kernel);
-      loop::split_work(kernel, kSplitAlways);
-    } else {
-      loop::tile_products(kernel);
-      loop::bind_grid(kernel);
-    }
-  }
-  TRY(loop::verify(module));
-  return module;
+// The passes of the target up to its emitter.
+std::span<const compile::Pass> loop_passes(compile::Target target) {
+  const auto& all =
+      target == compile::Target::Wasm ? compile::wasm_passes() : compile::wgsl_passes();
+  const auto emitter = std::ranges::find_if(
+      all, [](const compile::Pass& pass) { return pass.name.starts_with("emit_"); });
+  return {all.begin(), emitter};
 }
 
 }  // namespace
@@ -106,17 +81,16 @@ Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random)
   return array;
 }
 
-Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states,
-                          compile::Target target) {
-  ASSIGN_OR_RETURN(const loop::Module module, lower_for(graph, target));
+Result<Outcome> interpret(const loop::Module& module, std::string_view entry, const Arrays& inputs,
+                          const Arrays& states) {
   loop::Memory memory(module);
   const auto write = [&](int32_t buffer, const Array& array) {
     std::ranges::copy(array.data, memory.bytes(buffer).begin());
   };
-  const loop::Entry& entry = module.entries[0];
-  for (const loop::Port& port : entry.inputs) write(port.buffer, inputs.at(port.name));
+  const loop::Entry& called = *std::ranges::find(module.entries, entry, &loop::Entry::name);
+  for (const loop::Port& port : called.inputs) write(port.buffer, inputs.at(port.name));
   for (const loop::Port& port : module.states) write(port.buffer, states.at(port.name));
-  TRY(loop::run(module, entry.name, memory));
+  TRY(loop::run(module, entry, memory));
   const auto read = [&](const loop::Port& port) {
     const auto bytes = memory.bytes(port.buffer);
     return Array{module.buffers[static_cast<size_t>(port.buffer)].dtype,
@@ -124,10 +98,33 @@ Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const
                  {bytes.begin(), bytes.end()}};
   };
   Outcome outcome;
-  for (const loop::Port& port : entry.outputs) outcome.outputs[port.name] = read(port);
+  for (const loop::Port& port : called.outputs) outcome.outputs[port.name] = read(port);
   for (const loop::Port& port : module.states) outcome.states[port.name] = read(port);
   outcome.irregular = memory.met_irregular();
   return outcome;
+}
+
+Status check_passes(const graph::Program& program, Expectation& test) {
+  for (const compile::Target target : {compile::Target::Wasm, compile::Target::Wgsl}) {
+    compile::Options options;
+    options.features = {.simd = true, .relaxed_simd = true, .threads = true};
+    options.worth_splitting = kSplitAlways;
+    options.verify = true;
+    std::string before;
+    const auto interpreted = [&](const compile::State& state) -> Status {
+      if (state.form != compile::Form::Loop) return {};
+      if (std::string now = compile::text(state); now == std::exchange(before, now)) return {};
+      for (size_t i = 0; i < program.entries.size(); ++i) {
+        ASSIGN_OR_RETURN(const Outcome got,
+                         interpret(state.loops, program.entries[i].name, test.inputs, test.states));
+        TRY(compare(test.expected[i], got));
+        test.irregular |= got.irregular;
+      }
+      return {};
+    };
+    TRY(compile::run_passes(program, options, loop_passes(target), interpreted));
+  }
+  return {};
 }
 
 Status compare(std::string_view what, const Array& want, const Array& got) {

@@ -43,10 +43,6 @@ inline constexpr double kSplitAlways = 0.1;
 
 Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random);
 
-// The path of the compiler up to the emitter of the target, executed by the loop interpreter.
-Result<Outcome> interpret(const graph::Graph& graph, const Arrays& inputs, const Arrays& states,
-                          compile::Target target);
-
 Status compare(std::string_view what, const Array& want, const Array& got);
 Status compare(const Outcome& want, const Outcome& got);
 
@@ -59,6 +55,10 @@ struct Expectation {
   bool exact = false;      // else within the tolerance of compare()
   bool irregular = false;  // some outcome is
 };
+
+// Runs the program through the passes of both targets up to the emitter; behind every pass over
+// loops the interpreter must give what is expected. Notes whether a run was irregular.
+Status check_passes(const graph::Program& program, Expectation& test);
 
 class Manifest {
  public:
