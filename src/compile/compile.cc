@@ -99,6 +99,14 @@ Status check_names(const graph::Program& program, bool timing) {
   return {};
 }
 
+Status check_placement(const Options& options) {
+  if (options.placement == Placement::Fixed) return {};
+  if (options.features.threads) return fail("a relocatable module is for one thread");
+  if (options.timing) return fail("a relocatable module cannot be timed");
+  if (!options.contents.empty()) return fail("a relocatable module holds no first states");
+  return {};
+}
+
 void append_buffers(std::string& out, std::string_view key, const std::vector<Buffer>& buffers,
                     const std::function<std::string(const Buffer&)>& more = {}) {
   append(out, '"', key, "\":[");
@@ -138,6 +146,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
   for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
   TRY(check_states(program));
   TRY(check_names(program, options.timing));
+  TRY(check_placement(options));
   State state{.options = options,
               .program = std::move(program),
               .loops = {},
@@ -171,10 +180,13 @@ Result<std::string> compile_to_wgsl(const graph::Program& program, const Options
 
 std::string metadata(const Executable& executable,
                      const std::function<std::string(const Buffer&)>& more) {
-  std::string out =
-      concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
-             ",\"temporaryBytes\":", executable.temporary_bytes,
-             ",\"threads\":", executable.threads ? "true" : "false", ",\"entries\":[");
+  std::string out = concat("{\"version\":1,\"memoryBytes\":", executable.memory_bytes,
+                           ",\"temporaryBytes\":", executable.temporary_bytes,
+                           ",\"threads\":", executable.threads ? "true" : "false");
+  if (executable.relocatable) {
+    append(out, ",\"relocatable\":true,\"constantBytes\":", executable.constant_bytes);
+  }
+  out += ",\"entries\":[";
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const Entry& entry = executable.entries[i];
     append(out, i == 0 ? "" : ",", "{\"name\":");

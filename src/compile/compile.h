@@ -20,6 +20,10 @@ namespace lathe::compile {
 
 using graph::StateContent;
 
+// Where buffers lie: at addresses of a memory that the module owns, or wherever the caller of an
+// entry says, in a memory that many modules share.
+enum class Placement : uint8_t { Fixed, Relocatable };
+
 struct Options {
   Features features;
   // Runs the verifier of the IR after every pass.
@@ -36,6 +40,8 @@ struct Options {
   bool winograd = true;
   // Whether every entry adds up how long its parts take (graph::Part); on one thread then.
   bool timing = false;
+  // Relocatable modules are for one thread and have neither contents nor timing.
+  Placement placement = Placement::Fixed;
   // With the feature threads: nanoseconds that a kernel must take one thread to be split.
   double worth_splitting = loop::kWorthSplitting;
 };
@@ -45,7 +51,7 @@ struct Buffer {
   std::string name;
   graph::DType dtype;
   graph::Shape shape;
-  uint32_t offset;  // bytes
+  uint32_t offset;  // bytes; 0 where the executable is relocatable
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
@@ -73,13 +79,18 @@ struct Executable {
   // The module and what fills its memory, apart: large constants are not copied.
   wasm::Encoded code;
   std::vector<wasm::Data> data;
-  std::vector<uint8_t> module() const { return wasm::with_data(code, data); }
+  std::vector<uint8_t> module() const { return wasm::with_data(code, data); }  // if not relocatable
 
   std::vector<Entry> entries;
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;
   uint64_t temporary_bytes = 0;  // of them; what the kernels of an entry share, at its peak
   bool threads = false;          // whether the module imports a shared memory, "env" "memory"
+  // Relocatable: the module imports "env" "memory", data have offsets from the base of the
+  // constants, whose bytes are zero before, and an entry is a function (scratch, constants, each
+  // state, each input, each output: i32) -> () of bases, multiples of 64.
+  bool relocatable = false;
+  uint64_t constant_bytes = 0;
   std::vector<PassTime> times;
   std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
 };

@@ -85,10 +85,13 @@ Status split_work(State& state) {
 }
 
 Status plan_memory(State& state) {
-  ASSIGN_OR_RETURN(state.plan, lower::plan_memory(state.loops));
   Executable& executable = state.executable;
+  executable.relocatable = state.options.placement == Placement::Relocatable;
+  ASSIGN_OR_RETURN(state.plan, executable.relocatable ? lower::plan_relocatable_memory(state.loops)
+                                                      : lower::plan_memory(state.loops));
   executable.memory_bytes = state.plan.total_bytes;
   executable.temporary_bytes = state.plan.total_bytes - state.plan.persistent_bytes;
+  executable.constant_bytes = state.plan.constant_bytes;
   for (const loop::Port& port : state.loops.states) {
     executable.states.push_back(placed(state, port));
   }
@@ -152,7 +155,8 @@ Status emit_wasm(State& state) {
   ASSIGN_OR_RETURN(
       state.module,
       emit::emit_module(
-          state.loops, {state.plan.offsets, state.executable.memory_bytes, times}, contents,
+          state.loops,
+          {{state.plan.offsets, state.plan.bases}, state.executable.memory_bytes, times}, contents,
           metadata(state.executable),
           {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them

@@ -1,6 +1,7 @@
 #include "lower/plan_memory.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/sort.h"
 #include "base/text.h"
@@ -105,6 +106,14 @@ uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
   return end;
 }
 
+Status check_limit(const MemoryPlan& plan) {
+  if (plan.total_bytes <= kLimit) return {};
+  return fail(concat("the model needs ", plan.total_bytes >> 20, " MiB of memory (",
+                     plan.persistent_bytes >> 20,
+                     " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory holds 4096 "
+                     "MiB. Use a smaller batch or fewer units"));
+}
+
 }  // namespace
 
 Result<MemoryPlan> plan_memory(const loop::Module& module) {
@@ -123,12 +132,36 @@ Result<MemoryPlan> plan_memory(const loop::Module& module) {
     plan.total_bytes = std::max(plan.total_bytes, place_temporaries(lives, next));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
-  if (plan.total_bytes > kLimit) {
-    return fail(concat(
-        "the model needs ", plan.total_bytes >> 20, " MiB of memory (", plan.persistent_bytes >> 20,
-        " MiB of weights, inputs and outputs); a 32-bit WebAssembly memory holds 4096 "
-        "MiB. Use a smaller batch or fewer units"));
+  TRY(check_limit(plan));
+  return plan;
+}
+
+Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
+  constexpr int32_t kScratch = 0, kConstants = 1, kFirstPort = 2;
+  MemoryPlan plan;
+  plan.offsets.resize(module.buffers.size());
+  plan.bases.assign(module.buffers.size(), kScratch);
+  for (size_t id = 0; id < module.buffers.size(); ++id) {
+    const loop::Buffer& buffer = module.buffers[id];
+    if (buffer.role == loop::BufferRole::Temporary) continue;
+    plan.persistent_bytes += bytes_of(buffer);
+    if (buffer.role != loop::BufferRole::Constant) continue;
+    plan.bases[id] = kConstants;
+    plan.offsets[id] = std::exchange(plan.constant_bytes, plan.constant_bytes + bytes_of(buffer));
   }
+  const auto number = [&](const std::vector<loop::Port>& ports, int32_t base) {
+    for (const loop::Port& port : ports) plan.bases[static_cast<size_t>(port.buffer)] = base++;
+    return base;
+  };
+  const int32_t first = number(module.states, kFirstPort);
+  for (const loop::Entry& entry : module.entries) {
+    number(entry.outputs, number(entry.inputs, first));
+    std::vector<Life> lives = lives_of(module, entry);
+    plan.scratch_bytes = std::max(plan.scratch_bytes, place_temporaries(lives, 0));
+    for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
+  }
+  plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;
+  TRY(check_limit(plan));
   return plan;
 }
 

@@ -1,5 +1,6 @@
 // Gives every global buffer of a loop module its place in linear memory: states and constants for
-// good, temporaries for as long as they live within their entry, entries on top of each other.
+// good, temporaries for as long as they live within their entry, entries on top of each other. Or,
+// where several modules share a memory, its place behind a base that the caller chooses.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,19 @@
 namespace lathe::lower {
 
 struct MemoryPlan {
-  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64, 192 at least: what is
-                                  // before is for threads to meet in
+  std::vector<uint64_t> offsets;  // bytes, by buffer id; multiples of 64. Where they are fixed 192
+                                  // at least: what is before is for threads to meet in
   uint64_t persistent_bytes = 0;  // states, constants, inputs, outputs
   uint64_t total_bytes = 0;
+
+  // Where they are not: by buffer id, which base the offset counts from. 0 is scratch, 1 the
+  // constants; then come the states and of each entry its inputs and outputs, with offset 0.
+  std::vector<int32_t> bases = {};
+  uint64_t scratch_bytes = 0, constant_bytes = 0;
 };
 
-// Fails when the module needs more than a 32-bit memory holds (4 GiB).
+// Both fail when the module needs more than a 32-bit memory holds (4 GiB).
 Result<MemoryPlan> plan_memory(const loop::Module& module);
+Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module);
 
 }  // namespace lathe::lower

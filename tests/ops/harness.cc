@@ -43,6 +43,16 @@ std::string json_arrays(const Arrays& arrays) {
   return out + '}';
 }
 
+std::string json_segments(const std::vector<wasm::Data>& data) {
+  std::string out = ",\"segments\":[";
+  for (bool first = true; const wasm::Data& segment : data) {
+    append(out, first ? "" : ",", "{\"offset\":", segment.offset.instructions[0].value,
+           ",\"data\":\"", hex({segment.bytes.begin(), segment.bytes.end()}), "\"}");
+    first = false;
+  }
+  return out + ']';
+}
+
 // What both manifests say of a case behind its name and file.
 std::string json_expectation(const Expectation& test) {
   std::string out = concat(",\"exact\":", test.exact ? "true" : "false",
@@ -149,18 +159,21 @@ Status compare(const Outcome& want, const Outcome& got) {
 void Manifest::add(const Expectation& test, std::string_view variant,
                    const compile::Executable& executable) {
   const std::string file = concat(test.name, '.', variant, ".wasm");
-  const std::vector<uint8_t> module = executable.module();
+  const std::vector<uint8_t> module =
+      executable.relocatable ? executable.code.bytes : executable.module();
   std::ofstream(directory_ / file, std::ios::binary)
       .write(reinterpret_cast<const char*>(module.data()),
              static_cast<std::streamsize>(module.size()));
   append(lines_, "{\"name\":\"", test.name, "\",\"variant\":\"", variant, "\",\"file\":\"", file,
-         "\",\"metadata\":", compile::metadata(executable), json_expectation(test));
+         "\",\"metadata\":", compile::metadata(executable),
+         executable.relocatable ? json_segments(executable.data) : "", json_expectation(test));
 }
 
 Status Manifest::add(const Expectation& test, const graph::Program& program) {
   for (const Variant& variant : kVariants) {
     compile::Options options;
     options.features = variant.features;
+    options.placement = variant.placement;
     options.worth_splitting = kSplitAlways;
     options.verify = true;
     ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));

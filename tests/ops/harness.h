@@ -27,6 +27,7 @@ struct Outcome {
 struct Variant {
   const char* name;
   compile::Features features;
+  compile::Placement placement = compile::Placement::Fixed;
 };
 inline constexpr Variant kVariants[] = {
     {"scalar", {.simd = false, .relaxed_simd = false}},
@@ -37,6 +38,8 @@ inline constexpr Variant kVariants[] = {
     {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
     {"threads_scalar", {.simd = false, .relaxed_simd = false, .threads = true}},
     {"threads_relaxed", {.simd = true, .relaxed_simd = true, .threads = true}},
+    {"relocatable", {.simd = true, .relaxed_simd = false}, compile::Placement::Relocatable},
+    {"relocatable_scalar", {.simd = false, .relaxed_simd = false}, compile::Placement::Relocatable},
 };
 // Splits even what is far too small for it.
 inline constexpr double kSplitAlways = 0.1;

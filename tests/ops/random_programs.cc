@@ -124,7 +124,7 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, 1, 0, {}, {}});
   ASSIGN_OR_RETURN(const wasm::Module bytes,
-                   emit::emit_module(module, {plan.offsets, plan.total_bytes}, {}, {},
+                   emit::emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, {},
                                      {.simd = variant.features.simd,
                                       .relaxed_simd = variant.features.relaxed_simd,
                                       .threads = variant.features.threads}));
@@ -167,8 +167,9 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
     test.expected.push_back(std::move(outcome));
   }
   for (const Variant& variant : kVariants) {
-    if (variant.features.relaxed_simd) continue;  // rounds fused products once
-    if (variant.features.wide_lanes) continue;    // lowering alone asks for it
+    if (variant.features.relaxed_simd) continue;                   // rounds fused products once
+    if (variant.features.wide_lanes) continue;                     // lowering alone asks for it
+    if (variant.placement != compile::Placement::Fixed) continue;  // emitted without the pipeline
     const bool threads = variant.features.threads;
     ASSIGN_OR_RETURN(const compile::Executable executable, emit(threads ? split : module, variant));
     manifest.add(test, variant.name, executable);

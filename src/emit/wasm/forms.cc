@@ -18,8 +18,9 @@ namespace {
 
 class Collector {
  public:
-  Collector(const loop::Module& module, const loop::Kernel& kernel, std::vector<VarId> nest)
-      : module_(module), kernel_(kernel), nest_(std::move(nest)) {}
+  Collector(const loop::Module& module, const Placement& placement, const loop::Kernel& kernel,
+            std::vector<VarId> nest)
+      : module_(module), placement_(placement), kernel_(kernel), nest_(std::move(nest)) {}
 
   void visit(std::span<const Stmt> body) {
     for (const Stmt& stmt : body) visit(stmt);
@@ -53,14 +54,16 @@ class Collector {
     }
   }
 
-  void add(const Affine& affine, int64_t scale) {
+  void add(const Affine& affine, int64_t scale, int32_t base = -1) {
     Form form = place_of(affine, scale, nest_, {}).form;
+    form.base = base;
     if (!form.empty()) forms.insert(std::move(form));
   }
 
   void access(loop::BufferRef buffer, const Affine& address) {
     if (buffer.space == loop::Space::Register) return;
-    add(address, scalar::size_of(module_.buffers[static_cast<size_t>(buffer.id)].dtype));
+    add(address, scalar::size_of(module_.buffers[static_cast<size_t>(buffer.id)].dtype),
+        placement_.base_of(buffer));
   }
 
   void guards(std::span<const loop::Guard> list) {
@@ -79,6 +82,7 @@ class Collector {
   }
 
   const loop::Module& module_;
+  const Placement& placement_;
   const loop::Kernel& kernel_;
   std::vector<VarId> nest_;
 };
@@ -86,6 +90,7 @@ class Collector {
 }  // namespace
 
 bool Form::operator<(const Form& other) const {
+  if (base != other.base) return base < other.base;
   return std::ranges::lexicographical_compare(
       terms, other.terms, [](const loop::Term& a, const loop::Term& b) {
         return a.var != b.var ? a.var < b.var : a.coefficient < b.coefficient;
@@ -94,6 +99,7 @@ bool Form::operator<(const Form& other) const {
 
 Form Form::prefix(std::span<const VarId> nest, size_t depth) const {
   Form result;
+  result.base = base;
   for (const loop::Term& term : terms) {
     const auto at = std::ranges::find(nest, term.var);
     if (at == nest.end() || static_cast<size_t>(at - nest.begin()) > depth) break;
@@ -120,9 +126,10 @@ Place place_of(const Affine& affine, int64_t scale, std::span<const VarId> nest,
   return place;
 }
 
-std::set<Form> forms_of(const loop::Module& module, const loop::Kernel& kernel,
-                        std::span<const Stmt> body, std::vector<VarId> nest) {
-  Collector collector(module, kernel, std::move(nest));
+std::set<Form> forms_of(const loop::Module& module, const Placement& placement,
+                        const loop::Kernel& kernel, std::span<const Stmt> body,
+                        std::vector<VarId> nest) {
+  Collector collector(module, placement, kernel, std::move(nest));
   collector.visit(body);
   return std::move(collector.forms);
 }

@@ -13,14 +13,29 @@
 
 namespace lathe::emit {
 
-// coefficient * var summed, outermost loop first. Byte units for addresses, plain numbers for
-// indices.
+// Where the global buffers of a module lie in memory 0: at fixed addresses, or behind bases that
+// entries take as parameters.
+struct Placement {
+  std::span<const uint64_t> offsets;    // bytes, by buffer id; from its base, if there are any
+  std::span<const int32_t> bases = {};  // by buffer id, the number of the parameter; none: fixed
+
+  uint64_t offset_of(loop::BufferRef buffer) const {
+    return offsets[static_cast<size_t>(buffer.id)];
+  }
+  int32_t base_of(loop::BufferRef buffer) const {
+    return bases.empty() ? -1 : bases[static_cast<size_t>(buffer.id)];
+  }
+};
+
+// A base, and coefficient * var summed, outermost loop first. Byte units for addresses, plain
+// numbers for indices, which have no base.
 struct Form {
   std::vector<loop::Term> terms;
+  int32_t base = -1;
 
   bool operator<(const Form& other) const;
-  bool empty() const { return terms.empty(); }
-  // The terms up to and including the loop at `depth` of the nest.
+  bool empty() const { return base < 0 && terms.empty(); }
+  // The base and the terms up to and including the loop at `depth` of the nest.
   Form prefix(std::span<const loop::VarId> nest, size_t depth) const;
 };
 
@@ -42,7 +57,8 @@ Place place_of(const loop::Affine& affine, int64_t scale, std::span<const loop::
                const Fixed& fixed);
 
 // Every form that `body` uses, inside the loops `nest`.
-std::set<Form> forms_of(const loop::Module& module, const loop::Kernel& kernel,
-                        std::span<const loop::Stmt> body, std::vector<loop::VarId> nest);
+std::set<Form> forms_of(const loop::Module& module, const Placement& placement,
+                        const loop::Kernel& kernel, std::span<const loop::Stmt> body,
+                        std::vector<loop::VarId> nest);
 
 }  // namespace lathe::emit

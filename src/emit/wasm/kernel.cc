@@ -21,20 +21,30 @@ using wasm::ValType;
 wasm::ValType scalar_type(DType dtype) { return dtype == DType::F32 ? ValType::f32 : ValType::i32; }
 
 KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
-                             const loop::Kernel& kernel, std::span<const uint64_t> offsets,
-                             Target target)
+                             const loop::Kernel& kernel, const Placement& placement, Target target)
     : module_builder_(module_builder),
       module_(module),
       kernel_(kernel),
-      offsets_(offsets),
+      placement_(placement),
       target_(target),
       vector_registers_(kernel.registers.size()) {}
 
-uint32_t KernelEmitter::emit() {
+Callee KernelEmitter::emit() {
   if (target_.simd) find_vector_registers();
-  scope_.function = &module_builder_.add_function(kernel_.name, {}, {});
+  const std::set<int32_t> bases = bases_used();
+  scope_.function = &module_builder_.add_function(
+      kernel_.name, std::vector<ValType>(bases.size(), ValType::i32), {});
+  for (uint32_t index = 0; const int32_t base : bases) scope_.forms[{{}, base}] = index++;
   emit_body(kernel_.body);
-  return code().index();
+  return {code().index(), {bases.begin(), bases.end()}};
+}
+
+std::set<int32_t> KernelEmitter::bases_used() const {
+  std::set<int32_t> bases;
+  for (const Form& form : forms_of(module_, placement_, kernel_, kernel_.body, {})) {
+    if (form.base >= 0) bases.insert(form.base);
+  }
+  return bases;
 }
 
 uint32_t KernelEmitter::acquire(ValType type) {
@@ -142,9 +152,9 @@ std::set<Form> KernelEmitter::open_loop(const Stmt& stmt, std::optional<uint32_t
   scope_.nest.push_back(stmt.var);
   const size_t depth = scope_.nest.size() - 1;
   std::set<Form> moving;
-  for (const Form& form : forms_of(module_, kernel_, stmt.body, scope_.nest)) {
+  for (const Form& form : forms_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
     const Form head = form.prefix(scope_.nest, depth);
-    if (!head.empty() && head.terms.back().var == stmt.var) moving.insert(head);
+    if (!head.terms.empty() && head.terms.back().var == stmt.var) moving.insert(head);
   }
   for (const Form& form : moving) {
     Form outer = form;
@@ -194,7 +204,7 @@ void KernelEmitter::emit_iterations(const Stmt& stmt, bool outlined, const std::
 // need one of its own, so there bodies stay where they are.
 void KernelEmitter::emit_outlined_call(const Stmt& stmt) {
   std::set<Form> params;
-  for (const Form& form : forms_of(module_, kernel_, stmt.body, scope_.nest)) {
+  for (const Form& form : forms_of(module_, placement_, kernel_, stmt.body, scope_.nest)) {
     const Form head = form.prefix(scope_.nest, scope_.nest.size() - 1);
     if (!head.empty()) params.insert(head);
   }
@@ -377,9 +387,9 @@ void KernelEmitter::push_index(const loop::Affine& index) {
 // A pointer that may be negative must be complete before the unsigned offset is added to it.
 wasm::MemArg KernelEmitter::push_address(loop::BufferRef buffer, const loop::Affine& address,
                                          std::optional<uint32_t> lookup) {
-  const Place at = place(address, scalar::size_of(dtype_of(buffer)));
-  const int64_t constant =
-      at.constant + static_cast<int64_t>(offsets_[static_cast<size_t>(buffer.id)]);
+  Place at = place(address, scalar::size_of(dtype_of(buffer)));
+  at.form.base = placement_.base_of(buffer);
+  const int64_t constant = at.constant + static_cast<int64_t>(placement_.offset_of(buffer));
   const bool falls = std::ranges::any_of(
       at.form.terms, [](const loop::Term& term) { return term.coefficient < 0; });
   push_form(at.form);

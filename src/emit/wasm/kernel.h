@@ -34,15 +34,21 @@ struct Tasks {
 // What threads may do in any order or at once.
 using Phase = std::vector<Tasks>;
 
+// A function that takes these bases and gives nothing.
+struct Callee {
+  uint32_t function = 0;
+  std::vector<int32_t> bases = {};
+};
+
 class KernelEmitter {
  public:
-  // `offsets`: place of every global buffer in memory 0, in bytes.
   KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
-                const loop::Kernel& kernel, std::span<const uint64_t> offsets, Target target);
+                const loop::Kernel& kernel, const Placement& placement, Target target);
 
-  // Index of a function () -> () that runs the kernel.
-  uint32_t emit();
-  // The kernel for several threads: each phase waits for the one before it.
+  // The function that runs the kernel.
+  Callee emit();
+  // The kernel for several threads, all buffers at fixed addresses: each phase waits for the one
+  // before it.
   std::vector<Phase> emit_phases(TaskOrder& order);
 
  private:
@@ -64,6 +70,8 @@ class KernelEmitter {
   wasm::FunctionBuilder& code() { return *scope_.function; }
   uint32_t acquire(wasm::ValType type);
   void release(wasm::ValType type, uint32_t local);
+
+  std::set<int32_t> bases_used() const;
 
   // Statements
   void find_vector_registers();
@@ -156,7 +164,7 @@ class KernelEmitter {
   wasm::ModuleBuilder& module_builder_;
   const loop::Module& module_;
   const loop::Kernel& kernel_;
-  std::span<const uint64_t> offsets_;
+  const Placement& placement_;
   Target target_;
   Scope scope_;
   Fixed fixed_;

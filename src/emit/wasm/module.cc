@@ -24,7 +24,7 @@ std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
 void export_offsets(wasm::ModuleBuilder& builder, const loop::Module& module,
                     const Layout& layout) {
   const auto add = [&](const std::string& name, int32_t buffer) {
-    const auto offset = static_cast<int64_t>(layout.offsets[static_cast<size_t>(buffer)]);
+    const auto offset = static_cast<int64_t>(layout.placement.offsets[static_cast<size_t>(buffer)]);
     builder.export_global(name, builder.add_global(wasm::ValType::i32, false, offset));
   };
   for (const loop::Port& state : module.states) add(state.name, state.buffer);
@@ -45,12 +45,17 @@ Status check_index_widths(const loop::Entry& entry) {
   return {};
 }
 
+// The parameters of the function are the bases, in order.
 template <class Emitter>
 void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
                 const std::vector<loop::Step>& steps, const Emitter& emitter) {
   for (const loop::Step& step : steps) {
     if (step.repeat < 0) {
-      function.call(emitter(entry.kernels[step.begin]).emit());
+      const Callee kernel = emitter(entry.kernels[step.begin]).emit();
+      for (const int32_t base : kernel.bases) {
+        function.op_index(Opcode::local_get, static_cast<uint32_t>(base));
+      }
+      function.call(kernel.function);
       continue;
     }
     const int64_t times = entry.repeats[static_cast<size_t>(step.repeat)].times;
@@ -111,11 +116,18 @@ class Stopwatch {
   std::string part_;
 };
 
+// One for scratch, one for constants, one for each port.
+size_t base_count(const loop::Module& module, const loop::Entry& entry) {
+  return 2 + module.states.size() + entry.inputs.size() + entry.outputs.size();
+}
+
 template <class Emitter>
-void emit_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
-                  const Emitter& emitter) {
-  for (const loop::Entry& entry : entries) {
-    wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
+void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
+                  const Placement& placement, const Emitter& emitter) {
+  for (const loop::Entry& entry : module.entries) {
+    const size_t bases = placement.bases.empty() ? 0 : base_count(module, entry);
+    wasm::FunctionBuilder& function =
+        builder.add_function(entry.name, std::vector<wasm::ValType>(bases, wasm::ValType::i32), {});
     builder.export_function(entry.name, function.index());
     emit_steps(function, entry, loop::steps_of(entry), emitter);
   }
@@ -173,31 +185,35 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   CHECK(!is_timed || !target.threads);
   const uint32_t clock =
       is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
-  const uint64_t pages = (layout.total_bytes + kPage - 1) / kPage;
+  const bool is_relocatable = !layout.placement.bases.empty();
+  CHECK(!is_relocatable || !(is_timed || target.threads || !contents.empty()));
   wasm::Limits limits;
-  limits.min = pages;
-  limits.max = pages;
+  if (!is_relocatable) limits.min = (layout.total_bytes + kPage - 1) / kPage;
+  if (!is_relocatable) limits.max = limits.min;
   limits.shared = target.threads;
+  const bool is_imported = is_relocatable || target.threads;
   const uint32_t memory =
-      target.threads ? builder.import_memory("env", "memory", limits) : builder.add_memory(limits);
-  builder.export_memory("memory", memory);
-  export_offsets(builder, module, layout);
+      is_imported ? builder.import_memory("env", "memory", limits) : builder.add_memory(limits);
+  if (!is_relocatable) {
+    builder.export_memory("memory", memory);
+    export_offsets(builder, module, layout);
+  }
 
   for (const loop::Entry& entry : module.entries) TRY(check_index_widths(entry));
   const auto emitter = [&](const loop::Kernel& kernel) {
-    return KernelEmitter(builder, module, kernel, layout.offsets, target);
+    return KernelEmitter(builder, module, kernel, layout.placement, target);
   };
   if (target.threads) {
     emit_for_threads(builder, module, emitter);
   } else if (is_timed) {
     emit_timed_entries(builder, module.entries, layout.times, clock, emitter);
   } else {
-    emit_entries(builder, module.entries, emitter);
+    emit_entries(builder, module, layout.placement, emitter);
   }
   const auto add_data = [&](int32_t buffer, const SharedBytes& data) {
     const bool all_zero = std::ranges::all_of(data, [](std::byte b) { return b == std::byte{0}; });
     if (all_zero) return;
-    builder.add_data(memory, layout.offsets[static_cast<size_t>(buffer)], data);
+    builder.add_data(memory, layout.placement.offsets[static_cast<size_t>(buffer)], data);
   };
   for (size_t id = 0; id < module.buffers.size(); ++id) {
     if (module.buffers[id].role == loop::BufferRole::Constant) {

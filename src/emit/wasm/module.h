@@ -27,8 +27,8 @@ struct Times {
 };
 
 struct Layout {
-  std::span<const uint64_t> offsets;  // bytes, by buffer id
-  uint64_t total_bytes = 0;
+  Placement placement;
+  uint64_t total_bytes = 0;           // where addresses are fixed
   std::span<const Times> times = {};  // one for each entry; none: nothing is measured
 };
 
@@ -37,6 +37,11 @@ struct Layout {
 // Exports `memory`, a function () -> () per entry (for threads: emit/wasm/threads.h, and the memory
 // is shared and imported as "env" "memory"), and an i32 global with the offset of every input
 // ("ENTRY.NAME"), output and state (its name). `metadata` becomes the custom section "tensorlathe".
+//
+// Where buffers have bases the memory is imported as "env" "memory", of any size, and the module
+// data have offsets from the base of the constants, which who owns the memory adds. Each entry is a
+// function (scratch, constants, each state, each of its inputs, each of its outputs: i32) -> ();
+// no offset is exported. For one thread, without times or contents.
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
                                  std::span<const Content> contents, std::string_view metadata,
                                  Target target);

@@ -53,7 +53,10 @@ TEST(Forms, EqualMovementsShareOneForm) {
   ASSERT_TRUE(module) << module.error().message;
   const loop::Kernel& kernel = module->entries[0].kernels[0];
   // Four bytes a step for x and n, one for b.
-  EXPECT_EQ(forms_of(*module, kernel, kernel.body, {}).size(), 2u);
+  EXPECT_EQ(forms_of(*module, {}, kernel, kernel.body, {}).size(), 2u);
+  // Buffers behind different bases share none.
+  const int32_t bases[] = {2, 3, 4};
+  EXPECT_EQ(forms_of(*module, {{}, bases}, kernel, kernel.body, {}).size(), 3u);
 }
 
 TEST(Forms, GuardsAndIndicesCountElements) {
@@ -70,7 +73,7 @@ TEST(Forms, GuardsAndIndicesCountElements) {
   ASSERT_TRUE(module) << module.error().message;
   const loop::Kernel& kernel = module->entries[0].kernels[0];
   std::vector<int64_t> coefficients;
-  for (const Form& form : forms_of(*module, kernel, kernel.body, {})) {
+  for (const Form& form : forms_of(*module, {}, kernel, kernel.body, {})) {
     coefficients.push_back(form.terms[0].coefficient);
   }
   EXPECT_EQ(coefficients, (std::vector<int64_t>{-1, 2, 4}));

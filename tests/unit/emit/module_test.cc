@@ -26,7 +26,7 @@ Result<wasm::Module> emitted(std::string_view kernel, Target target) {
                    loop::parse(concat(kBuffers, "entry e {\nkernel k {\n", kernel, "\n}\n}\n")));
   TRY(loop::verify(module));
   ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
-  return emit_module(module, {plan.offsets, plan.total_bytes}, {}, "{}", target);
+  return emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, "{}", target);
 }
 
 wasm::Module must(std::string_view kernel, Target target) {
