@@ -1,4 +1,6 @@
-# lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders.
+# lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders. It is
+# compiled seeing its own headers, those of DEPS and what these show, nothing else of src/: each folder has a view, a directory
+# with a link to it.
 set(LATHE_WARNINGS -Wall -Wextra -Werror -Wshadow -Wswitch -fno-exceptions -fno-rtti)
 # What g++ 12 wrongly reports about inlined containers of its own library.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -13,8 +15,12 @@ function(lathe_library name)
   string(REPLACE "/" "_" target "lathe_${name}")
   add_library(${target} STATIC ${ARG_SOURCES})
   target_compile_options(${target} PRIVATE ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
+  set(view ${PROJECT_BINARY_DIR}/views/${name})
+  cmake_path(GET name PARENT_PATH parent)
+  file(MAKE_DIRECTORY ${view}/${parent})
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/${name} SYMBOLIC)
   target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src> $<INSTALL_INTERFACE:include/tensorlathe>)
+    $<BUILD_INTERFACE:${view}> $<INSTALL_INTERFACE:include/tensorlathe>)
   target_compile_features(${target} PUBLIC cxx_std_23)
   set_property(GLOBAL APPEND PROPERTY LATHE_LIBRARIES ${target})
   foreach(dep ${ARG_DEPS})
