@@ -1,5 +1,5 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
-import type { BufferPlace, Dump } from './abi.js';
+import { type BufferPlace, type Dump, elementCount } from './abi.js';
 import type { CompileStats } from './compiled.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
@@ -11,11 +11,12 @@ import {
   type DataArray,
   type DType,
   hostDTypes,
+  type NestedArray,
   Tensor,
   tensor,
   type TensorLike,
 } from './tensor.js';
-import { type Operand, type TracedTensor, Trace, type Variable } from './trace.js';
+import { type Operand, type TracedTensor, Trace } from './trace.js';
 import { type Tunable, tunable } from './tunable.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
@@ -39,12 +40,17 @@ export class CompiledFunction<
 > implements Tunable {
   readonly #graph = new CoreGraph();
   readonly #options: FunctionOptions;
+  readonly #assigned: ReadonlySet<string>;
   #executable: CoreExecutable | undefined;
   #instance!: Instance;
   #stats!: CompileStats;
   #dumps: Dump[] = [];
   #revision = 0;
   #entry: Entry | undefined;
+  /** What `input` and `output` show: places in the memory, or where they were before `tune`. */
+  #shown!: Pick<Entry, 'inputs' | 'outputs'>;
+  /** Whether somebody may have kept one of them. */
+  #isShown = false;
 
   /** As `compile`. */
   constructor(
@@ -55,83 +61,87 @@ export class CompiledFunction<
     const start = performance.now();
     this.#options = options;
     try {
-      const variables = record(this.#graph, specs, build);
-      this.#build(start);
-      for (const place of this.#instance.metadata.states) {
-        this.#instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
-      }
+      const { variables, assigned } = record(this.#graph, specs, build);
+      this.#assigned = assigned;
+      this.#build(start, (instance) => {
+        for (const place of instance.metadata.states) {
+          instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
+        }
+      });
     } catch (error) {
       this.#graph.free();
-      this.#executable?.free();
       throw error;
     }
   }
 
   /**
-   * Runs the function. Typed arrays are taken by their elements, whatever their shape. Errors: an
-   * input that is missing, unknown or of the wrong size.
+   * Runs the function. Typed arrays are taken by their elements, whatever their shape; for bool
+   * inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
-    this.#loadAll(inputs);
-    this.call();
-    return this.#results();
+    const entry = this.#live();
+    this.#load(this.#checked(inputs));
+    entry.run();
+    this.#show();
+    return results(entry) as Record<Outputs, Tensor>;
   }
 
-  /** As `run`, without keeping a page waiting while threads are at work. */
+  /**
+   * As `run`, without keeping a page waiting while threads are at work. Calls that overlap run in
+   * their order, each on its inputs as they are now. Errors: as `run`; `dispose` before its turn.
+   */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
-    if (this.#instance.isBusy) await this.#instance.idle();
-    this.#loadAll(inputs);
-    await this.#live().runAsync();
-    return this.#results();
-  }
-
-  #loadAll(inputs: Record<Inputs, TensorLike>): void {
-    const { place } = this.#live();
-    for (const name of Object.keys(inputs)) {
-      if (!place.inputs.some((each) => each.name === name)) {
-        throw new LatheError(`run: there is no input ${name}; known: ${names(place.inputs)}`);
-      }
-    }
-    for (const each of place.inputs) this.#load(each, inputs[each.name as Inputs]);
-  }
-
-  #results(): Record<Outputs, Tensor> {
-    const { place } = this.#live();
-    const results = place.outputs.map((each) => {
-      const data = this.output(each.name as Outputs).slice();
-      return [each.name, new Tensor(data, each.shape, hostDTypes[each.dtype])];
+    const entry = this.#usable();
+    const given = this.#checked(inputs);
+    if (this.#instance.isBusy) given.forEach((data, name) => given.set(name, data.slice()));
+    const write = () => this.#load(given);
+    return this.#instance.call(entryName, write, () => {
+      this.#show();
+      return results(entry) as Record<Outputs, Tensor>;
     });
-    return Object.fromEntries(results) as Record<Outputs, Tensor>;
   }
 
-  /** The elements of an input in the function's memory: write them, then `call`. */
+  /** The elements of an input in the function's memory, of bool 0 or 1: write them, then `call`. */
   input(name: Inputs): DataArray {
-    return window('input', name, this.#live().inputs);
+    this.#live();
+    this.#isShown = true;
+    return window('input', name, this.#shown.inputs);
   }
 
   /** Runs on what the inputs hold now. */
   call(): void {
-    this.#live().run();
+    const entry = this.#live();
+    this.#load(this.#shown.inputs);
+    entry.run();
+    this.#show();
   }
 
-  /** As `call`, without keeping a page waiting while threads are at work. */
+  /**
+   * As `call`, without keeping a page waiting while threads are at work. Calls that overlap run in
+   * their order on what the inputs hold now; until they are over, `input` waits for them.
+   */
   callAsync(): Promise<void> {
-    if (this.#instance.isBusy) return this.#callWhenIdle();
     try {
-      return this.#live().runAsync() ?? done;
+      const entry = this.#usable();
+      let { inputs } = this.#shown;
+      if (this.#instance.isBusy) {
+        inputs = new Map([...inputs].map(([name, data]) => [name, data.slice()]));
+      } else if (entry.place.threads < 2) {
+        this.call();
+        return done;
+      }
+      const write = () => this.#load(inputs);
+      return this.#instance.call(entryName, write, () => this.#show());
     } catch (error) {
       return Promise.reject(error as Error);
     }
   }
 
-  async #callWhenIdle(): Promise<void> {
-    await this.#instance.idle();
-    await this.#live().runAsync();
-  }
-
   /** The elements of an output in the function's memory, which the next call overwrites. */
   output(name: Outputs): DataArray {
-    return window('output', name, this.#live().outputs);
+    this.#live();
+    this.#isShown = true;
+    return window('output', name, this.#shown.outputs);
   }
 
   /** A variable as it is now. Error: there is none of this name. */
@@ -144,7 +154,7 @@ export class CompiledFunction<
   /** Gives a variable another content. Errors: no such variable, another number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const place = this.#state(name);
-    fill(`variable ${name}`, this.#instance.elements(place), place, values);
+    this.#instance.elements(place).set(elementsFor(`variable ${name}`, place, values));
   }
 
   /** What compiling cost and gave. */
@@ -163,13 +173,14 @@ export class CompiledFunction<
     return this.#executable!.bytes();
   }
 
-  /** Lets the memory go; using the function afterwards is an error. */
+  /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
   dispose(): void {
     if (this.#entry === undefined) return;
+    this.#instance.drop(disposed());
+    this.#instance.dispose();
     this.#entry = undefined;
     this.#graph.free();
     this.#executable?.free();
-    this.#instance.dispose();
   }
 
   /** @internal */
@@ -182,18 +193,18 @@ export class CompiledFunction<
     return this.#graph.compile({ ...target(), ...this.#options });
   }
 
-  #build(start: number): void {
+  /** Errors leave the function as it was. `fill` gives the variables their content. */
+  #build(start: number, fill: (instance: Instance) => void): void {
     const executable = this.#compile();
+    let instance: Instance | undefined;
     try {
       const metadata = executable.metadata();
       const parts = executable.parts();
       const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
-      this.#instance = new Instance(parts, metadata);
-      this.#entry = this.#instance.entry(entryName);
+      instance = new Instance(parts, metadata, this.#assigned);
+      fill(instance);
       this.#dumps = executable.dumps();
-      this.#revision = schedules.revision;
-      noticeNew(this);
       this.#stats = {
         compileMs: compiled - start,
         instantiateMs: performance.now() - compiled,
@@ -204,29 +215,65 @@ export class CompiledFunction<
       };
     } catch (error) {
       executable.free();
+      instance?.dispose();
       throw error;
     }
     this.#executable?.free();
     this.#executable = executable;
+    this.#instance = instance;
+    this.#entry = instance.entry(entryName);
+    if (!this.#isShown) this.#shown = this.#entry;
+    this.#revision = schedules.revision;
+    noticeNew(this);
   }
 
   #reschedule(): void {
     if (this.#entry === undefined || this.#revision === schedules.revision) return;
-    const before = this.#instance;
-    this.#build(performance.now());
-    this.#instance.carryFrom(before, false);
-    before.dispose();
+    const [instance, entry] = [this.#instance, this.#live()];
+    this.#build(performance.now(), (next) => void next.carryFrom(instance, false));
+    copyAll(entry.inputs, this.#entry.inputs);
+    copyAll(entry.outputs, this.#entry.outputs);
+    instance.dispose();
   }
 
+  /** Copies inputs to where the entry reads them, and to where callers see them. */
+  #load(inputs: ReadonlyMap<string, Elements>): void {
+    copyAll(inputs, this.#shown.inputs);
+    copyAll(this.#shown.inputs, this.#entry!.inputs);
+  }
+
+  /** Copies the outputs to where callers see them. */
+  #show(): void {
+    copyAll(this.#entry!.outputs, this.#shown.outputs);
+  }
+
+  /** The entry, and nothing at work on it. */
   #live(): Entry {
-    if (this.#entry === undefined) throw new LatheError('this function has been disposed');
+    const entry = this.#usable();
     this.#instance.settle();
+    return entry;
+  }
+
+  #usable(): Entry {
+    if (this.#entry === undefined) throw disposed();
     return this.#entry;
   }
 
-  #load(place: BufferPlace, values: TensorLike | undefined): void {
-    if (values === undefined) throw new LatheError(`run: input ${place.name} is missing`);
-    fill(`input ${place.name}`, this.input(place.name as Inputs), place, values);
+  /** The elements of all inputs. */
+  #checked(inputs: Record<Inputs, TensorLike>): Map<string, Elements> {
+    const { place } = this.#usable();
+    for (const name of Object.keys(inputs)) {
+      if (!place.inputs.some((each) => each.name === name)) {
+        throw new LatheError(`run: there is no input ${name}; known: ${names(place.inputs)}`);
+      }
+    }
+    return new Map(
+      place.inputs.map((each) => {
+        const values: TensorLike | undefined = inputs[each.name as Inputs];
+        if (values === undefined) throw new LatheError(`run: input ${each.name} is missing`);
+        return [each.name, elementsFor(`input ${each.name}`, each, values)];
+      }),
+    );
   }
 
   #state(name: string): BufferPlace {
@@ -265,7 +312,7 @@ function record<Inputs extends string, Outputs extends string>(
   graph: CoreGraph,
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-): ReadonlyMap<string, Variable> {
+): Trace {
   graph.beginEntry(entryName);
   const trace = new Trace(graph);
   const inputs = Object.entries<InputSpec>(specs).map(([name, spec]) => {
@@ -274,7 +321,7 @@ function record<Inputs extends string, Outputs extends string>(
   });
   const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
   for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
-  return trace.variables;
+  return trace;
 }
 
 const names = (places: readonly BufferPlace[]) => places.map(({ name }) => name).join(', ');
@@ -285,14 +332,33 @@ function window(what: string, name: string, all: ReadonlyMap<string, DataArray>)
   throw new LatheError(`there is no ${what} ${name}; known: ${[...all.keys()].join(', ')}`);
 }
 
-function fill(what: string, target: DataArray, place: BufferPlace, values: TensorLike): void {
-  const isTyped = ArrayBuffer.isView(values);
-  const source = isTyped ? values : tensor(values, undefined, hostDTypes[place.dtype]);
+type Elements = Exclude<TensorLike, Tensor | NestedArray>;
+
+/** The elements of `values`, not always a copy. Error: not as many as the place has, or another shape. */
+function elementsFor(what: string, place: BufferPlace, values: TensorLike): Elements {
+  const dtype = hostDTypes[place.dtype];
+  const source = ArrayBuffer.isView(values) ? values : tensor(values, undefined, dtype);
   const data = source instanceof Tensor ? source.dataSync() : source;
   const wrongShape = source instanceof Tensor && source.shape.join() !== place.shape.join();
-  if (data.length !== target.length || wrongShape) {
+  if (data.length !== elementCount(place.shape) || wrongShape) {
     const got = source instanceof Tensor ? `[${source.shape.join(',')}]` : `${data.length} values`;
     throw new LatheError(`${what}: wants shape [${place.shape.join(',')}], got ${got}`);
   }
-  target.set(data);
+  return dtype === 'bool' ? Uint8Array.from(data, (value) => (value ? 1 : 0)) : data;
 }
+
+/** Copies what is not there already. */
+function copyAll(from: ReadonlyMap<string, Elements>, to: ReadonlyMap<string, DataArray>): void {
+  if (from === to) return;
+  for (const [name, data] of from) to.get(name)!.set(data);
+}
+
+/** Copies of what the last run of the entry gave. */
+function results({ place, outputs }: Entry): Record<string, Tensor> {
+  const each = place.outputs.map(({ name, shape, dtype }) => {
+    return [name, new Tensor(outputs.get(name)!.slice(), shape, hostDTypes[dtype])];
+  });
+  return Object.fromEntries(each) as Record<string, Tensor>;
+}
+
+const disposed = () => new LatheError('this function has been disposed');

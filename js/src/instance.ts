@@ -13,17 +13,11 @@ import { type Begin, type Job, mayBlock, type SharedModule } from './pool.js';
 import { nextTask } from './pause.js';
 import { Prediction } from './prediction.js';
 import type { ModuleParts } from './program.js';
-import type { Examples, Rows } from './rows.js';
+import { how } from './protocol.js';
+import { copied, type Examples, type Rows } from './rows.js';
+import { Runs } from './runs.js';
 import type { DataArray } from './tensor.js';
-import {
-  addModule,
-  beginJob,
-  isStarting,
-  jobOf,
-  poolIsBusy,
-  poolIsIdle,
-  removeModule,
-} from './threads.js';
+import { addModule, beginJob, isStarting, jobOf, poolIsBusy, removeModule } from './threads.js';
 
 /** Nanoseconds of work that a page may do itself: half a frame of the screen. */
 const mostBriefWork = 8e6;
@@ -50,6 +44,8 @@ export class Entry {
     { exports }: WebAssembly.Instance,
     readonly place: EntryPlace,
     shared: SharedModule | undefined,
+    /** Notes what a run changes, to give it back where the run fails. */
+    private readonly keep: (() => () => void) | undefined,
   ) {
     this.#call = exports[place.name] as (how: number) => void;
     this.#shared = shared;
@@ -122,27 +118,18 @@ export class Entry {
     else job.wait();
   }
 
-  /** Runs on threads while this one goes on; nothing to wait for where there are none. */
-  runAsync(): Promise<void> | undefined {
-    const job = this.begin();
-    if (job !== undefined) return job.ended();
-    this.runAlone();
-    // Loops that await every run would else keep the threads of a page from starting.
-    return this.#shared !== undefined && isStarting(this.#shared) ? nextTask() : undefined;
-  }
-
   runAlone(): void {
     if (this.#shared !== undefined) {
       (this.#shared.exports['threads.begin'] as Begin)(this.#index, 1);
     }
-    this.#call(0);
+    this.#call(how.alone);
   }
 
   /** Starts a run on threads; nothing where this thread should do it alone. */
   begin(): Job | undefined {
     const { threads, work } = this.place;
     if (this.#shared === undefined || threads < 2) return undefined;
-    return beginJob(this.#shared, this.#index, threads, work < mostBriefWork);
+    return beginJob(this.#shared, this.#index, threads, work < mostBriefWork, this.keep);
   }
 
   get #index(): number {
@@ -152,6 +139,17 @@ export class Entry {
   output(name: string): DataArray {
     return this.outputs.get(name)!;
   }
+}
+
+/** Copies states, into the same memory every time; what it returns brings them back. */
+function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
+  if (states.length === 0) return undefined;
+  let copies: DataArray[] | undefined;
+  return () => {
+    copies ??= states.map((each) => each.slice());
+    copies.forEach((copy, at) => copy.set(states[at]!));
+    return () => copies!.forEach((copy, at) => states[at]!.set(copy));
+  };
 }
 
 /** The elements of a buffer, not a copy. */
@@ -194,12 +192,16 @@ export class Instance {
   readonly #entries = new Map<string, Entry>();
   readonly #shared: SharedModule | undefined;
   readonly #held: Held;
-  #prediction: Prediction | undefined;
+  readonly #runs = new Runs();
 
-  /** Errors: no memory for it, or an engine that refuses the module. */
+  /**
+   * A run on threads that fails leaves the states `kept` as they were. Errors: no memory for it, or
+   * an engine that refuses the module.
+   */
   constructor(
     parts: ModuleParts,
     readonly metadata: ModuleMetadata,
+    kept: ReadonlySet<string> = new Set(),
   ) {
     const { module, instance } = instantiate(parts, metadata);
     this.#memory = instance.exports.memory as WebAssembly.Memory;
@@ -212,8 +214,13 @@ export class Instance {
     forgotten.register(this, this.#held, this);
     alive.modules += 1;
     alive.moduleBytes += this.#held.bytes;
+    const keep = keeper(
+      metadata.states
+        .filter(({ name }) => kept.has(name))
+        .map((place) => windowOn(this.#memory, place)),
+    );
     for (const place of metadata.entries) {
-      this.#entries.set(place.name, new Entry(instance, place, this.#shared));
+      this.#entries.set(place.name, new Entry(instance, place, this.#shared, keep));
     }
   }
 
@@ -225,25 +232,30 @@ export class Instance {
 
   /** Waits for what threads do with the memory; a page's own thread spins. */
   settle(): void {
-    try {
-      this.#prediction?.now();
-    } catch {
-      // Whoever waits for the prediction hears of it.
-    }
-    this.#prediction = undefined;
+    this.#runs.now();
     if (this.#shared !== undefined) jobOf(this.#shared)?.settle();
   }
 
-  /** Whether threads work for anyone. */
+  /** Whether threads work for anyone, or runs wait for them. */
   get isBusy(): boolean {
-    return this.#prediction?.isOver === false || poolIsBusy();
+    return this.#runs.isBusy || poolIsBusy();
   }
 
-  /** Resolves when no thread works for anyone. */
-  async idle(): Promise<void> {
-    await this.#prediction?.later.catch(() => {});
-    await poolIsIdle();
-    this.settle();
+  /**
+   * A run of an entry that need not be waited for: at once, or after those before it and what
+   * threads do for others. `write` puts its inputs into the memory, `read` makes the result of what
+   * it left there.
+   */
+  call<T>(name: string, write: () => void, read: () => T): Promise<T> {
+    const result = this.#runs.call(this.#found(name), write, read);
+    if (this.#shared === undefined || !isStarting(this.#shared)) return result;
+    // Loops that await every run would else keep the threads of a page from starting.
+    return result.then(async (value) => (await nextTask(), value));
+  }
+
+  /** Ends all of those that have not begun. */
+  drop(error: Error): void {
+    this.#runs.drop(error);
   }
 
   /** The batch size an entry is made for. */
@@ -276,13 +288,20 @@ export class Instance {
     order?: Uint32Array,
   ): Promise<Score> {
     if (mayBlock) return this.score(name, data, from, count, order);
-    await this.idle();
-    const entry = this.entry(name);
-    entry.loadAll(data, from, count, order);
-    entry.setRows(count);
-    const before = this.#statesToKeep;
-    await entry.runAsync();
-    return this.#scoreOf(entry, data, from, count, order, before);
+    const entry = this.#found(name);
+    let before: Uint8Array | undefined;
+    const write = () => {
+      entry.loadAll(data, from, count, order);
+      entry.setRows(count);
+      before = this.#statesToKeep;
+    };
+    return this.call(name, write, () => this.#scoreOf(entry, data, from, count, order, before));
+  }
+
+  /** A step on all rows, of a caller that may change them as soon as it has the promise. */
+  step(data: Examples): Promise<Score> {
+    const own = mayBlock || !this.isBusy ? data : copied(data);
+    return this.scoreAsync('train', own, 0, data.count);
   }
 
   /** What a step may have to give back. */
@@ -315,9 +334,7 @@ export class Instance {
     const entry = this.entry(
       x.count === 1 && this.#entries.has('predict_1') ? 'predict_1' : 'predict',
     );
-    const prediction = new Prediction(entry, x);
-    if (!prediction.isOver) this.#prediction = prediction;
-    return prediction;
+    return new Prediction(entry, x, this.#runs);
   }
 
   /** The elements of a state in the module's memory, not a copy. */
@@ -362,15 +379,23 @@ export class Instance {
     return this.metadata.states.reduce((total, place) => total + byteLength(place), 0);
   }
 
-  /** Copies from another instance every state of the same name and shape, and times; or only the weights. */
-  carryFrom(other: Instance, onlyWeights: boolean): void {
-    for (const place of this.metadata.states) {
+  /**
+   * Copies from another instance every state of the same name and shape, and times; or only the
+   * weights. Returns the states that got nothing.
+   */
+  carryFrom(other: Instance, onlyWeights: boolean): BufferPlace[] {
+    const fresh = this.metadata.states.filter((place) => {
       const source = other.metadata.states.find(({ name }) => name === place.name);
-      if (source === undefined || source.shape.join() !== place.shape.join()) continue;
-      if (!onlyWeights || !place.name.startsWith('optimizer/'))
-        this.state(place).set(other.state(source));
-    }
-    if (onlyWeights) return;
+      const isSame = source !== undefined && source.shape.join() === place.shape.join();
+      if (!isSame || (onlyWeights && place.name.startsWith('optimizer/'))) return true;
+      this.state(place).set(other.state(source));
+      return false;
+    });
+    if (!onlyWeights) this.#carryTimes(other);
+    return fresh;
+  }
+
+  #carryTimes(other: Instance): void {
     for (const place of this.metadata.entries) {
       const before = other.metadata.entries.find(({ name }) => name === place.name);
       const isSame = before?.times?.parts.join() === place.times?.parts.join();

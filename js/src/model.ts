@@ -246,35 +246,39 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
       this.#compiled!.checkRows('fit: validationSplit', data.count);
     }
     if (data.weighted && validation !== undefined && !validation.weighted) {
-      validation = weighted(
-        validation,
-        { classWeight: {} },
-        this.#built('fit').summary.outputs,
-        'fit',
-      );
+      const { outputs } = this.#built('fit').summary;
+      validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
     }
-    const batchSize = Math.min(args.batchSize ?? 32, data.count);
     const labels = this.#kinds(data);
     const rowWeights = data.weighted === true;
-    const { batchesInMemory = 1 } = args;
-    const batches = { train: batchSize, evaluate: args.batchSize ?? 32, batchesInMemory };
-    this.#module('fit', { ...batches, labels, rowWeights });
+    const { batchSize = 32, batchesInMemory = 1 } = args;
+    const train = Math.min(batchSize, data.count);
+    this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
-    this.#training = true;
-    this.stopTraining = false;
-    try {
-      return await fitLoop(this, data, validation, { ...args, seed: args.seed ?? this.seed });
-    } finally {
-      this.#training = false;
-      this.#push();
-    }
+    const seed = args.seed ?? this.seed;
+    return this.#train(() => fitLoop(this, data, validation, { ...args, seed }));
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
   async fitDataset(dataset: Dataset<unknown>, args: FitDatasetArgs = {}): Promise<History> {
-    const { fitDataset } = await import('./data/fit_dataset.js');
-    return fitDataset(this, dataset, args);
+    this.#check('fitDataset', true);
+    return this.#train(async () => {
+      const { fitDataset } = await import('./data/fit_dataset.js');
+      return fitDataset(this, dataset, args);
+    });
+  }
+
+  /** Nothing else changes the model meanwhile. */
+  async #train(training: () => Promise<History>): Promise<History> {
+    this.#training = true;
+    this.stopTraining = false;
+    try {
+      return await training();
+    } finally {
+      this.#training = false;
+      this.#push();
+    }
   }
 
   /** Mean loss and share of hits over a dataset of batches `{xs, ys}`. */
@@ -301,21 +305,20 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     y: ModelData,
     weighting: Weighting = {},
   ): Promise<number | number[]> {
-    const scores = Object.entries(
-      reported(this, scoresOf(await this.trainBatch(x, y, weighting))),
-    ).filter((each): each is [string, number] => typeof each[1] === 'number');
+    this.#check('trainOnBatch', true);
+    const found = reported(this, scoresOf(await this.trainBatch(x, y, weighting)));
+    const scores = Object.entries(found).filter(([, value]) => typeof value === 'number');
     const rank = (name: string) => (name === 'loss' ? 0 : name.endsWith('loss') ? 1 : 2);
-    const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value);
+    const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value as number);
     return values.length === 1 ? values[0]! : values;
   }
 
-  /** @internal One step; gives the scores by name and the rows they are of. */
+  /** @internal One step, also of `fitDataset`; gives the scores by name and the rows they are of. */
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
-    this.#check('trainOnBatch', true);
     const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
     const instance = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
-    const score = await instance.scoreAsync('train', data, 0, data.count);
+    const score = await instance.step(data);
     this.#push();
     return score;
   }
@@ -575,10 +578,8 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     const { trainBatch } = this.#built('trainOnBatch');
     const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
     this.#lastBatch = count;
-    return this.#module(
-      'trainOnBatch',
-      stays ? { labels, rowWeights } : { labels, rowWeights, train: count },
-    );
+    const wanted = { labels, rowWeights };
+    return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });
   }
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {

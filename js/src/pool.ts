@@ -32,8 +32,13 @@ interface Thread {
   post(message: ToWorker): void;
   /** Whether it keeps the process of Node alive. */
   hold(isHeld: boolean): void;
-  /** False as soon as it is gone, which events tell only later. */
-  isAlive(): boolean;
+  /**
+   * False as soon as it is gone, which events tell only later. Browsers tell nothing of workers that
+   * they ended, and Node nothing before `isKnown`: there it is gone when a run that waits for it makes
+   * no progress.
+   */
+  isAlive(isSilent: boolean): boolean;
+  isKnown(): boolean;
   stop(): void;
 }
 
@@ -47,7 +52,7 @@ interface NodeWorker {
   ref(): void;
   unref(): void;
   terminate(): Promise<number>;
-  performance: { eventLoopUtilization(): { idle: number } };
+  performance: { eventLoopUtilization(): { idle: number; active: number } };
 }
 
 interface NodeThreads {
@@ -59,6 +64,12 @@ const briefMs = 8;
 
 /** Milliseconds that a page may lose to a run that is about to end. */
 const spinMs = 0.05;
+
+/** Milliseconds without any progress after which threads count as silent, and between two looks. */
+const silence = { mostMs: 10_000, lookMs: 1000 };
+
+/** Words of a module's memory that say what threads have taken and done. */
+const progressCells = [0, 1, 16];
 
 /** Whether this thread may sleep until others wake it: everywhere but on a page's own thread. */
 export const mayBlock = /* @__PURE__ */ (() => {
@@ -75,6 +86,9 @@ export const mayBlock = /* @__PURE__ */ (() => {
 export class Job {
   #isOver = false;
   #problem: string | undefined;
+  #progress = '';
+  #silentMs = 0;
+  #lookedAt = 0;
 
   constructor(
     private readonly pool: Pool,
@@ -86,6 +100,8 @@ export class Job {
     private readonly isBrief: boolean,
     /** The worker that takes the caller's place. */
     private deputy: number | undefined,
+    /** Undoes what a run that fails has done by then. */
+    private readonly undo: (() => void) | undefined,
   ) {}
 
   /** Helps until the run is over; may sleep where that is allowed. Error: a thread failed. */
@@ -120,6 +136,23 @@ export class Job {
     this.#finish();
   }
 
+  /** Whether there has been no progress for long, as far as looks can tell: machines sleep. */
+  isSilent(): boolean {
+    const words = new Int32Array(this.module.memory.buffer);
+    const progress = progressCells.map((cell) => Atomics.load(words, cell)).join();
+    const now = performance.now();
+    const passed = Math.min(now - this.#lookedAt, silence.lookMs);
+    this.#silentMs = progress === this.#progress ? this.#silentMs + passed : 0;
+    this.#progress = progress;
+    this.#lookedAt = now;
+    return this.#silentMs >= silence.mostMs;
+  }
+
+  /** Begins to count anew. */
+  forgive(): void {
+    this.#silentMs = 0;
+  }
+
   /** `#help` again and again, between other tasks of the page, for as long as a brief run may take. */
   async #helpBriefly(): Promise<boolean> {
     const until = performance.now() + briefMs;
@@ -149,6 +182,7 @@ export class Job {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#problem = this.pool.release(this);
+    if (this.#problem !== undefined) this.undo?.();
   }
 
   #check(): void {
@@ -166,6 +200,7 @@ export class Pool {
   #job: Job | undefined;
   #end: { promise: Promise<void>; resolve: () => void } | undefined;
   #problem: string | undefined;
+  #isKnown = false;
   readonly #lost = new Set<number>();
 
   /** `onBroken` hears why the threads are of no use any more. */
@@ -199,19 +234,26 @@ export class Pool {
 
   /**
    * Starts a run on up to `most` threads, the caller's among them. Nothing where one is under way,
-   * or before all threads have the module, which the first call sends them.
+   * or before all threads have the module, which the first call sends them. `keep` as in `beginJob`.
    */
-  begin(module: SharedModule, entry: number, most: number, isBrief: boolean): Job | undefined {
+  begin(
+    module: SharedModule,
+    entry: number,
+    most: number,
+    isBrief: boolean,
+    keep?: () => () => void,
+  ): Job | undefined {
     const deputy = Math.min(most, this.size) - 1;
     if (this.#job !== undefined || deputy < 1 || !this.#has(module)) return undefined;
     const { control } = this;
+    const undo = keep?.();
     (module.exports['threads.begin'] as Begin)(entry, deputy + 1);
     const number = control[pooled.number]! + 1;
     Atomics.store(control, pooled.failed, 0);
     Atomics.store(control, pooled.awaited, 0);
     Atomics.store(control, pooled.job, packJob(this.#ids.get(module)!.id, entry));
     Atomics.store(control, pooled.number, number);
-    this.#job = new Job(this, module, module.entries[entry]!, number, isBrief, deputy);
+    this.#job = new Job(this, module, module.entries[entry]!, number, isBrief, deputy, undo);
     for (let index = 0; index < deputy; ++index) this.call(index);
     return this.#job;
   }
@@ -238,8 +280,9 @@ export class Pool {
   release(job: Job): string | undefined {
     if (this.#job !== job) return undefined;
     const failed = Atomics.load(this.control, pooled.failed) === 1;
+    job.forgive();
     // Tasks under way still write to the memory.
-    while (failed && !this.#threads.every((each, index) => this.#isOut(index) || !each.isAlive()));
+    while (failed && this.#findAtWork(job, true) >= 0);
     this.#job = undefined;
     this.#end?.resolve();
     const reason = failed ? readReason(this.control) : undefined;
@@ -251,8 +294,10 @@ export class Pool {
   nextEnd(job: Job): Promise<void> {
     if (this.#end !== undefined) return this.#end.promise;
     let resolve = () => {};
+    const watch = setInterval(() => this.findLost(job), silence.lookMs);
     const promise = new Promise<void>((done) => {
       resolve = () => {
+        clearInterval(watch);
         this.#end = undefined;
         this.#hold(false);
         done();
@@ -288,12 +333,11 @@ export class Pool {
       known = { id, posted: this.#posted, isThere: false };
       this.#ids.set(module, known);
     }
-    const { posted, isThere } = known;
+    const { posted } = known;
     known.isThere ||= this.#threads.every(
       (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= posted,
     );
-    // Node tells the end only of threads that it was asked about before.
-    if (known.isThere && !isThere) for (const thread of this.#threads) thread.isAlive();
+    this.#isKnown ||= this.#threads.every((thread) => thread.isKnown());
     return known.isThere;
   }
 
@@ -330,8 +374,16 @@ export class Pool {
   /** Ends a run that waits for a thread that is gone. */
   findLost(job: Job): void {
     if (this.#job !== job) return;
-    const lost = this.#threads.findIndex((each, index) => !this.#isOut(index) && !each.isAlive());
+    const lost = this.#findAtWork(job, false);
     if (lost >= 0) this.#lose(lost, 'it ended');
+  }
+
+  /** A thread that has not left a run and is alive, or is gone. */
+  #findAtWork(job: Job, isAlive: boolean): number {
+    const isSilent = job.isSilent();
+    return this.#threads.findIndex(
+      (each, index) => !this.#isOut(index) && each.isAlive(isSilent) === isAlive,
+    );
   }
 
   /** A thread is gone: the others must not wait for it. */
@@ -362,7 +414,8 @@ export class Pool {
     return {
       post: (message) => worker.postMessage(message),
       hold: () => {},
-      isAlive: () => true,
+      isAlive: (isSilent) => !isSilent,
+      isKnown: () => true,
       stop: () => worker.terminate(),
     };
   }
@@ -378,11 +431,14 @@ function startInNode(
   worker.on('error', (error) => lose(String(error)));
   worker.on('exit', () => lose('it ended'));
   worker.unref();
+  const utilization = () => worker.performance.eventLoopUtilization();
+  // Node says 0 until it was asked after it heard of the thread, and -1 of one that has been stopped.
+  const isKnown = () => utilization().idle !== 0 || utilization().active !== 0;
   return {
     post: (message) => worker.postMessage(message),
     hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
-    // Node says -1 of a thread that has been stopped.
-    isAlive: () => worker.performance.eventLoopUtilization().idle >= 0,
+    isAlive: (isSilent) => (isKnown() ? utilization().idle >= 0 : !isSilent),
+    isKnown,
     stop: () => void worker.terminate(),
   };
 }

@@ -1,21 +1,24 @@
 /** The results of a model for many rows, batch after batch: threads go on with them while the caller does other things. */
 import type { Entry } from './instance.js';
-import type { Job } from './pool.js';
-import type { Examples } from './rows.js';
+import { copied, type Examples } from './rows.js';
+import type { Runs, Task } from './runs.js';
 import type { PendingData } from './tensor.js';
 
 /** Begins at once, and is over at once where one thread does it. */
-export class Prediction {
-  readonly #entry: Entry;
+export class Prediction implements Task {
   readonly #results: ReadonlyMap<string, Float32Array>;
   #data: Examples;
   #from = 0;
-  #job: Job | undefined;
+  #isOver = false;
   #error: unknown;
   #later: Promise<void> | undefined;
+  #tell = () => {};
 
-  constructor(entry: Entry, data: Examples) {
-    this.#entry = entry;
+  constructor(
+    readonly entry: Entry,
+    data: Examples,
+    private readonly runs: Runs,
+  ) {
     this.#data = data;
     const sizes = [...entry.outputs].map(([name, { length }]) => [name, length / entry.batch]);
     this.#results = new Map(
@@ -24,85 +27,57 @@ export class Prediction {
         new Float32Array(data.count * width),
       ]),
     );
-    this.#begin();
-    if (this.isOver) return;
+    runs.begin(this);
     // The caller may change its rows as soon as it has the result in its hands.
-    const copies = [...data.rows].map(
-      ([name, rows]) => [name, { ...rows, data: rows.data.slice() }] as const,
-    );
-    this.#data = { ...data, rows: new Map(copies) };
-    this.later.catch(() => {});
+    if (!this.#isOver) this.#data = copied(data);
   }
 
-  /** The results of one output. */
+  /** The results of one output; there is no promise before somebody asks for it, so nobody misses its error. */
   output(name: string): PendingData {
-    const values = () => this.#results.get(name)!;
+    const values = () => (this.#now(), this.#results.get(name)!);
+    const later = () => (this.#later ??= this.#ended()).then(values);
     return {
-      now: () => (this.now(), values()),
-      later: this.isOver ? Promise.resolve(values()) : this.later.then(values),
+      now: values,
+      get later() {
+        return later();
+      },
     };
   }
 
-  get later(): Promise<void> {
-    return (this.#later ??= this.#follow());
-  }
-
-  get isOver(): boolean {
-    return this.#job === undefined;
-  }
-
   /** Blocks until all is there; a page's own thread spins. Error: a thread failed. */
-  now(): void {
-    while (this.#job !== undefined) {
-      this.#job.settle();
-      this.#advance(this.#job);
-    }
+  #now(): void {
+    this.runs.now(this);
     if (this.#error !== undefined) throw this.#error;
   }
 
-  async #follow(): Promise<void> {
-    if (!this.isOver) await undefined; // a caller that wants the result at once helps with it
-    while (this.#job !== undefined) {
-      const job = this.#job;
-      await job.over();
-      this.#advance(job);
-    }
-    this.now();
-  }
-
-  /** Takes the results of a run that is over, once, and begins the next. */
-  #advance(job: Job): void {
-    if (this.#job !== job) return;
-    this.#job = undefined;
-    try {
-      job.wait();
-      this.#collect();
-      this.#begin();
-    } catch (error) {
-      this.#error = error;
-    }
+  #ended(): Promise<void> {
+    return this.#isOver ? Promise.resolve() : new Promise((done) => (this.#tell = done));
   }
 
   get #count(): number {
-    return Math.min(this.#entry.batch, this.#data.count - this.#from);
+    return Math.min(this.entry.batch, this.#data.count - this.#from);
   }
 
-  #begin(): void {
-    while (this.#from < this.#data.count) {
-      this.#entry.loadAll(this.#data, this.#from, this.#count);
-      this.#job = this.#entry.begin();
-      if (this.#job !== undefined) return;
-      this.#entry.runAlone();
-      this.#collect();
-    }
+  get hasNext(): boolean {
+    return this.#from < this.#data.count;
   }
 
-  #collect(): void {
+  load(): void {
+    this.entry.loadAll(this.#data, this.#from, this.#count);
+  }
+
+  collect(): void {
     const count = this.#count;
     for (const [name, result] of this.#results) {
       const width = result.length / this.#data.count;
-      result.set(this.#entry.output(name).subarray(0, count * width), this.#from * width);
+      result.set(this.entry.output(name).subarray(0, count * width), this.#from * width);
     }
     this.#from += count;
+  }
+
+  end(error?: unknown): void {
+    this.#isOver = true;
+    this.#error = error;
+    this.#tell();
   }
 }

@@ -7,8 +7,11 @@
  */
 export const pooled = { job: 0, number: 1, done: 2, failed: 3, awaited: 4 } as const;
 
-/** How a thread takes part in a run, the sum of these: an entry's argument. */
-export const how = { maySleep: 1, fromBack: 2 } as const;
+/**
+ * How a thread takes part in a run, the sum of these: an entry's argument. `alone` is that of the
+ * one thread of a run that was begun for one; all others find it over.
+ */
+export const how = { maySleep: 1, fromBack: 2, alone: 4 } as const;
 
 /** What an entry returns when its thread has nothing to do: others are at tasks that more may follow, or at the last. */
 export const state = { moreToCome: 0, over: 1, ending: 2 } as const;

@@ -28,6 +28,14 @@ export interface Examples {
   weighted?: boolean;
 }
 
+/** The same examples in memory of their own. */
+export function copied(data: Examples): Examples {
+  const rows = [...data.rows].map(
+    ([name, each]) => [name, { ...each, data: each.data.slice() }] as const,
+  );
+  return { ...data, rows: new Map(rows) };
+}
+
 /** Weights of rows in the loss. */
 export interface Weighting {
   sampleWeight?: TensorLike | undefined;

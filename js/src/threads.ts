@@ -32,12 +32,16 @@ export function jobOf(module: SharedModule): Job | undefined {
   return pool?.job?.module === module ? pool.job : undefined;
 }
 
-/** Starts a run. Nothing where one thread should do it: always before the threads are up. */
+/**
+ * Starts a run. Nothing where one thread should do it: always before the threads are up. What `keep`
+ * returns just before is called where the run fails.
+ */
 export function beginJob(
   module: SharedModule,
   entry: number,
   most: number,
   isBrief: boolean,
+  keep?: () => () => void,
 ): Job | undefined {
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
@@ -46,7 +50,7 @@ export function beginJob(
     pool = undefined;
     env().giveUpThreads(reason);
   });
-  return pool.begin(module, entry, most, isBrief);
+  return pool.begin(module, entry, most, isBrief, keep);
 }
 
 /** Whether threads that the module has asked for are not up yet. */

@@ -62,6 +62,8 @@ export class Variable extends TracedTensor {
 export class Trace {
   /** The variables by name. */
   readonly variables = new Map<string, Variable>();
+  /** Names of those that calls change. */
+  readonly assigned = new Set<string>();
   readonly #graph: CoreGraph;
 
   constructor(graph: CoreGraph) {
@@ -108,6 +110,7 @@ export class Trace {
   assign(variable: Variable, value: Operand): void {
     this.#check('assign', variable);
     this.#graph.update(variable.id, this.#operand('assign', value, variable.dtype).id);
+    this.assigned.add(variable.name);
   }
 
   /** d loss / d x for each x; the loss is a float32 scalar. */

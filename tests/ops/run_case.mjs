@@ -6,6 +6,9 @@ const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
 const onePage = 65536;
 
+/** What the one thread of a run passes to an entry; those without threads take no argument. */
+export const alone = 4;
+
 /** The module with a memory of its own, shared if the module wants it so. */
 export function instantiate(module, memoryBytes) {
   if (WebAssembly.Module.imports(module).length === 0) return new WebAssembly.Instance(module);
@@ -22,7 +25,7 @@ export function runCase(test, bytes) {
     const { exports } = instantiate(module, test.metadata.memoryBytes);
     prepare(exports.memory, test, entry);
     exports['threads.begin']?.(index, 1);
-    exports[entry.name](0);
+    exports[entry.name](alone);
     const problem = verdict(exports.memory, test, index);
     if (problem) return problem;
   }

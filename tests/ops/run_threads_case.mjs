@@ -1,5 +1,5 @@
 // Runs compiled cases on several threads and wants the bytes that one thread leaves. Runs in Node and browsers.
-import { instantiate, prepare, verdict } from './run_case.mjs';
+import { alone as byOne, instantiate, prepare, verdict } from './run_case.mjs';
 
 /** Threads that call entries of modules. `start` makes a worker: { postMessage, receive(handler), terminate }. */
 export class Team {
@@ -17,7 +17,7 @@ export class Team {
       const alone = instantiate(module, memoryBytes).exports;
       prepare(alone.memory, test, entry);
       alone['threads.begin'](index, 1);
-      alone[entry.name](0);
+      alone[entry.name](byOne);
       const together = instantiate(module, memoryBytes).exports;
       const { memory } = together;
       prepare(memory, test, entry);

@@ -71,7 +71,6 @@ export async function fitDataset(
   });
   const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
   const history = new History();
-  model.stopTraining = false;
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   const walk = new Walk(dataset);

@@ -22,8 +22,8 @@ enum Cell : uint64_t {
   kDone = 64,         // tasks of the phase that are done
   kGeneration = 128,  // changes when waiting threads should look again
   kSleepers = 132,    // threads that wait for kGeneration to change
-  kAborted = 136,
-  kShares = 140,  // the part of the tasks left that a thread takes is one of so many
+  kClosed = 136,      // aborted, or begun for one thread: all others find the run over
+  kShares = 140,      // the part of the tasks left that a thread takes is one of so many
 };
 
 // Looks at the generation before a thread gives up: some tens of microseconds. One that may sleep
@@ -49,6 +49,7 @@ constexpr int32_t kEnding = 2;
 // Bits of an entry's parameter.
 constexpr int32_t kMaySleep = 1;
 constexpr int32_t kFromBack = 2;
+constexpr int32_t kAlone = 4;
 
 FunctionBuilder& read(FunctionBuilder& code, Cell cell) {
   return code.i32_const(0).op_memory(Opcode::i32_atomic_load, {.offset = cell});
@@ -150,7 +151,7 @@ void ThreadsEmitter::emit_wait() {
   code.loop();
   read(code, kGeneration).op_index(Opcode::local_set, generation);
   phase_of_work(code).op_index(Opcode::local_get, 0).op(Opcode::i32_ne);
-  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
+  read(code, kClosed).op(Opcode::i32_or).if_().i32_const(1).op(Opcode::return_).end();
   code.i32_const(kSleeperSpins).i32_const(kSpins).op_index(Opcode::local_get, 1);
   code.op(Opcode::select).op_index(Opcode::local_set, spins).loop();
   read(code, kGeneration).op_index(Opcode::local_get, generation).op(Opcode::i32_ne).br_if(1);
@@ -166,7 +167,7 @@ void ThreadsEmitter::emit_wait() {
 }
 
 //   loop
-//     work = what there is to do; return 1 if it is of another entry or aborted
+//     work = what there is to do; return 1 if it is of another entry or closed to this thread
 //     block none
 //       block ran
 //         switch (phase) {
@@ -204,7 +205,9 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.op(Opcode::i32_wrap_i64).i32_const(first).op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
   code.op(Opcode::i32_ge_u);
-  read(code, kAborted).op(Opcode::i32_or).if_().i32_const(kOver).op(Opcode::return_).end();
+  read(code, kClosed).op_index(Opcode::local_get, 0).i32_const(kAlone).op(Opcode::i32_and);
+  code.op(Opcode::i32_eqz).op(Opcode::i32_and).op(Opcode::i32_or);
+  code.if_().i32_const(kOver).op(Opcode::return_).end();
 
   code.block().block();
   std::vector<uint32_t> cases;
@@ -261,7 +264,8 @@ void ThreadsEmitter::finish() {
   FunctionBuilder& begin =
       module_builder_.add_function("threads.begin", {ValType::i32, ValType::i32}, {});
   module_builder_.export_function(begin.name(), begin.index());
-  write(begin, kAborted, 0);
+  begin.i32_const(0).op_index(Opcode::local_get, 1).i32_const(1).op(Opcode::i32_eq);
+  begin.op_memory(Opcode::i32_atomic_store, {.offset = kClosed});
   write(begin, kDone, 0);
   begin.i32_const(0).op_index(Opcode::local_get, 1).i32_const(1).op(Opcode::i32_shl).i32_const(1);
   begin.op(Opcode::i32_sub).op_memory(Opcode::i32_atomic_store, {.offset = kShares});
@@ -273,7 +277,7 @@ void ThreadsEmitter::finish() {
   }
   FunctionBuilder& abort = module_builder_.add_function("threads.abort", {}, {});
   module_builder_.export_function(abort.name(), abort.index());
-  write(abort, kAborted, 1);
+  write(abort, kClosed, 1);
   wake_all(abort);
 }
 

@@ -20,12 +20,14 @@ class ThreadsEmitter {
   // Exports a function (how: i32) -> i32 that any number of threads call. It returns 1 when the run
   // is over: all tasks are done. It returns 0 when it has waited for the tasks of others some tens
   // of microseconds, or a tenth of a second if it may sleep; 2 where nothing comes after those.
-  // how: 1, may sleep; 2, takes the last tasks first; or both together.
+  // how: the sum of 1, may sleep; 2, takes the last tasks first; 4, is the thread of a run that was
+  // begun for one, which returns when all is done.
   void emit_entry(std::string_view name, std::span<const Phase> phases);
 
   // Exports "threads.begin" (entry: i32, threads: i32) -> (), which starts a run of the entry of
-  // this number, by about so many threads, when the one before is over, and "threads.abort" () ->
-  // (), which sends all threads home after the tasks they have taken.
+  // this number, by about so many threads, when the one before is over; a run for one is over for
+  // all others. And "threads.abort" () -> (), which sends all threads home after the tasks they
+  // have taken.
   void finish();
 
  private:

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
 
 function compiled(seed = 3) {
   const model = smallModel({ seed });
@@ -104,6 +104,35 @@ test('stopTraining and signals end it and close the data', async () => {
     });
     assert.equal(closed, 1);
   }
+});
+
+test('nothing else changes the model while it trains on a dataset', async () => {
+  const model = compiled();
+  const batches = examples.batch(16);
+  let refused = 0;
+  const training = model.fitDataset(batches, {
+    epochs: 2,
+    callbacks: {
+      onEpochBegin: async () => {
+        await rejects(model.fit(x, y), 'fit: fit is running; await it, or set stopTraining first');
+        await rejects(model.fitDataset(batches), /^fitDataset: fit is running/);
+        await rejects(model.trainOnBatch(x, y), /^trainOnBatch: fit is running/);
+        refuses(() => model.dispose(), /^dispose: fit is running/);
+        refuses(() => model.compile({ loss: 'meanSquaredError' }), /^compile: fit is running/);
+        assert.ok(model.evaluate(x, y).loss > 0);
+        refused += 1;
+      },
+    },
+  });
+  await rejects(model.fitDataset(batches), /^fitDataset: fit is running/);
+  await rejects(model.fit(x, y), /^fit: fit is running/);
+  refuses(() => model.dispose(), /^dispose: fit is running/);
+  const { history } = await training;
+  assert.deepEqual([history.loss.length, refused], [2, 2]);
+  await rejects(model.fitDataset(x), /a dataset is needed/);
+  await model.fit(x, y);
+  model.dispose();
+  await rejects(model.fitDataset(batches), 'fitDataset: this model has been disposed');
 });
 
 test('a failing callback or element closes the data', async () => {

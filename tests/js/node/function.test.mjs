@@ -249,6 +249,25 @@ test('a training step in one function', () => {
   assert.ok(largestDifference(f.variable('w').dataSync(), Float32Array.of(3, -2)) < 1e-2);
 });
 
+test('of a bool input and variable all but 0 is true', async () => {
+  const f = tl.compile({ c: { shape: [6], dtype: 'bool' } }, ({ c }, g) => {
+    const all = g.variable('all', tl.tensor(Array(6).fill(true)));
+    return { a: g.where(c, 1, 2), b: c.logicalAnd(all), sum: g.where(c, 1, 0).sum() };
+  });
+  const bytes = Uint8Array.of(255, 0, 1, 2, 128, 0);
+  for (const c of [bytes, Float32Array.of(0.5, 0, -1, 2, 0.1, 0)]) {
+    const { a, b, sum } = f.run({ c });
+    assert.deepEqual([...a.dataSync()], [1, 2, 1, 1, 1, 2]);
+    assert.deepEqual([...b.dataSync()], [1, 0, 1, 1, 1, 0]);
+    assert.equal(sum.dataSync()[0], 4);
+    assert.deepEqual([...f.input('c')], [1, 0, 1, 1, 1, 0]);
+  }
+  f.setVariable('all', bytes);
+  assert.deepEqual([...f.variable('all').dataSync()], [1, 0, 1, 1, 1, 0]);
+  assert.deepEqual([...(await f.runAsync({ c: bytes })).b.dataSync()], [1, 0, 1, 1, 1, 0]);
+  f.dispose();
+});
+
 test('errors surface at the call that is wrong, and building goes on', () => {
   const seen = tl.compile({ x: [2, 3] }, ({ x }, g) => {
     refuses(() => x.matMul([[1, 2]]), /^matMul: .*\[2,3\] x \[1,2\]/);

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
 import { Instance } from '../../../js/dist/instance.js';
+import { how, state } from '../../../js/dist/protocol.js';
 import { blobs, refuses, startedWorkers } from '../lib.mjs';
 
 /** Splits even the smallest model. */
@@ -148,7 +149,10 @@ test(
       );
     }
     for (let i = 0; i < 20; ++i) assert.throws(() => entry.run(), failure);
-    for (let i = 0; i < 20; ++i) await assert.rejects(entry.runAsync(), failure);
+    const nothing = () => {};
+    for (let i = 0; i < 20; ++i) {
+      await assert.rejects(instance.call('run', nothing, nothing), failure);
+    }
     const x = Float32Array.from({ length: 64 * 64 }, (_, i) => i % 3);
     const want = x.subarray(0, 64).reduce((sum, value, k) => sum + value * x[64 * k], 0);
     await warmUp(() => f.runAsync({ x }));
@@ -198,6 +202,110 @@ test('a thread that is killed in a run ends it with an error', async () => {
   }
   assert.equal(message, 'a thread failed: it ended');
   assert.equal(tl.env().threads.why, 'the threads could not be used: it ended');
+  f.dispose();
+});
+
+/** So many rounds of `start`, which kills the threads at work; the messages of the errors that it saw. */
+async function killed(workers, rounds, start) {
+  const kill = () => void workers.splice(0).map((worker) => worker.terminate());
+  const messages = [];
+  for (let round = 0; round < rounds; ++round) {
+    force(4);
+    messages.push(...(await start(kill, round)));
+  }
+  return messages;
+}
+
+test('variables are as before a call whose thread is lost', async () => {
+  const size = 400;
+  const count = 8;
+  const f = tl.compile({ x: [size, size] }, ({ x }, g) => {
+    let y = x;
+    for (let i = 0; i < count; ++i) {
+      const weight = g.variable(`w${i}`, [size, size]);
+      y = y.matMul(x).clipByValue(-1, 1);
+      g.assign(weight, weight.add(1).add(y.mul(0)));
+    }
+    return { y };
+  });
+  f.input('x').fill(0.01);
+  const workers = startedWorkers();
+  const messages = await killed(workers, 16, async (kill, round) => {
+    for (let i = 0; i < count; ++i) f.setVariable(`w${i}`, new Float32Array(size * size));
+    const { running } = await sharedRun(f);
+    const calls = Promise.allSettled([running, f.callAsync()]);
+    await pause(round % 8);
+    kill();
+    const failed = (await calls).filter(({ status }) => status === 'rejected');
+    const first = f.variable('w0').dataSync()[0];
+    for (let i = 0; i < count; ++i) {
+      const values = f.variable(`w${i}`).dataSync();
+      assert.ok(
+        values.every((value) => value === first),
+        `w${i} is half of a call`,
+      );
+    }
+    return failed.map(({ reason }) => reason.message);
+  });
+  assert.ok(messages.length > 0);
+  for (const message of messages) assert.equal(message, 'a thread failed: it ended');
+  f.dispose();
+});
+
+test('whoever catches the error of a prediction has it alone', async () => {
+  const made = tl.sequential({ seed: 1 });
+  for (let i = 0; i < 3; ++i) made.add(tl.layers.dense({ units: 700, inputShape: [700] }));
+  const x = new Float32Array(700 * 700);
+  const workers = startedWorkers();
+  const unhandled = [];
+  const note = (error) => unhandled.push(error);
+  process.on('unhandledRejection', note);
+  const messages = await killed(workers, 8, async (kill, round) => {
+    const predict = () => made.predict(x, { batchSize: 700 });
+    await warmUp(() => predict().data());
+    const result = predict();
+    await pause(1 + (round % 4));
+    kill();
+    try {
+      result.dataSync();
+      return [];
+    } catch (error) {
+      await assert.rejects(result.data(), error);
+      return [error.message];
+    }
+  });
+  process.off('unhandledRejection', note);
+  assert.ok(messages.length > 0);
+  assert.deepEqual(unhandled, []);
+  made.dispose();
+});
+
+test('a thread that comes late finds the run of one over', () => {
+  const f = tl.compile({ x: [64, 64] }, ({ x }) => ({ y: x.matMul(x).relu() }));
+  const bytes = f.module();
+  const { memoryBytes, entries } = metadataOf(bytes);
+  const [input, output] = [entries[0].inputs[0], entries[0].outputs[0]];
+  const pages = Math.ceil(memoryBytes / 65536);
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const module = new WebAssembly.Module(bytes);
+  const [own, late] = [1, 2].map(
+    () => new WebAssembly.Instance(module, { env: { memory } }).exports,
+  );
+  new Float32Array(memory.buffer, input.offset, 64 * 64).fill(1);
+  const result = new Float32Array(memory.buffer, output.offset, 64 * 64);
+  own['threads.begin'](0, 1);
+  assert.equal(late.run(how.maySleep), state.over);
+  assert.equal(late.run(how.maySleep + how.fromBack), state.over);
+  assert.ok(
+    result.every((value) => value === 0),
+    'it has taken no task',
+  );
+  assert.equal(own.run(how.alone), state.over);
+  assert.ok(result.every((value) => value === 64));
+  result.fill(0);
+  own['threads.begin'](0, 2);
+  assert.equal(late.run(how.maySleep), state.over, 'of two it takes tasks');
+  assert.ok(result.every((value) => value === 64));
   f.dispose();
 });
 

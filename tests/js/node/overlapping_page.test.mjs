@@ -1,0 +1,121 @@
+// Calls that overlap on a thread that may not sleep, as that of a page: steps, predictions and evaluations each keep their own.
+import assert from 'node:assert/strict';
+import { afterEach, test } from 'node:test';
+
+// What a page's own thread does; workers have an Atomics of their own.
+Atomics.wait = () => {
+  throw new TypeError('Atomics.wait cannot be called in this context');
+};
+const tl = await import('tensorlathe');
+const { mayBlock } = await import('../../../js/dist/pool.js');
+
+afterEach(() => tl.env().reset());
+
+function force(count) {
+  tl.env().set('AUTO_TUNE', true);
+  tl.env().set('THREADS_COUNT', count);
+  tl.env().set('THREADS_MIN_WORK', 1);
+}
+
+const rows = 48;
+
+/** Rows and targets, others for every number. */
+function batch(number) {
+  const x = Float32Array.from({ length: rows * 40 }, (_, i) => Math.sin(i + 100 * number));
+  const y = Float32Array.from({ length: rows }, (_, i) => Math.cos(i * number));
+  return [tl.tensor(x, [rows, 40]), tl.tensor(y, [rows, 1])];
+}
+
+function network() {
+  const model = tl.sequential({ seed: 5 });
+  model.add(tl.layers.dense({ units: 64, activation: 'tanh', inputShape: [40] }));
+  model.add(tl.layers.dense({ units: 1 }));
+  model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
+  return model;
+}
+
+async function warmUp(model) {
+  for (let i = 0; i < 20; ++i) {
+    await model.predict(batch(0)[0]).data();
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}
+
+test('this thread may not sleep', () => assert.equal(mayBlock, false));
+
+for (const count of [1, 4]) {
+  test(`steps, predictions and evaluations at the same time, ${count} threads`, async () => {
+    force(1);
+    const alone = network();
+    const want = [];
+    for (let number = 0; number < 8; ++number) {
+      want.push(await alone.trainOnBatch(...batch(number)));
+      if (number === 3)
+        want.push(alone.predict(batch(9)[0]).dataSync(), alone.evaluate(...batch(2)).loss);
+    }
+    force(count);
+    const models = [network(), network()];
+    for (const model of models) await warmUp(model);
+    const calls = models.map(() => []);
+    for (let number = 0; number < 8; ++number) {
+      for (const [at, model] of models.entries()) {
+        const [x, y] = batch(number);
+        calls[at].push(model.trainOnBatch(x, y));
+        x.dataSync().fill(NaN); // the rows are the caller's again
+        if (number !== 3) continue;
+        calls[at].push(model.predict(batch(9)[0]).data(), model.evaluate(...batch(2)).loss);
+      }
+    }
+    for (const [at, model] of models.entries()) {
+      assert.deepEqual(await Promise.all(calls[at]), want);
+      assert.deepEqual(
+        model.getWeights().map((each) => each.dataSync()),
+        alone.getWeights().map((each) => each.dataSync()),
+      );
+      model.dispose();
+    }
+    alone.dispose();
+  });
+
+  test(`evaluate and predict while fit runs change nothing of it, ${count} threads`, async () => {
+    force(1);
+    const alone = network();
+    const want = (await alone.fit(...batch(1), { epochs: 20, batchSize: 16 })).history.loss;
+    force(count);
+    const model = network();
+    await warmUp(model);
+    let isOver = false;
+    const training = model.fit(...batch(1), { epochs: 20, batchSize: 16 });
+    void training.then(() => (isOver = true));
+    for (let number = 0; !isOver; ++number) {
+      const [x, y] = batch(number % 5);
+      model.evaluate(x, y);
+      const predicted = model.predict(x);
+      await (number % 2 === 0 ? undefined : new Promise((done) => setTimeout(done)));
+      assert.ok(predicted.dataSync().every(Number.isFinite));
+    }
+    assert.deepEqual((await training).history.loss, want);
+    model.dispose();
+    alone.dispose();
+  });
+
+  test(`other batch sizes lose no step, ${count} threads`, async () => {
+    force(1);
+    const alone = network();
+    const cut = (number, size) =>
+      batch(number).map((each) =>
+        tl.tensor(each.dataSync().slice(0, size * each.shape[1]), [size, each.shape[1]]),
+      );
+    const sizes = [48, 32, 32, 48, 16, 48];
+    const want = [];
+    for (const [number, size] of sizes.entries())
+      want.push(await alone.trainOnBatch(...cut(number, size)));
+    force(count);
+    const model = network();
+    await warmUp(model);
+    const got = sizes.map((size, number) => model.trainOnBatch(...cut(number, size)));
+    assert.deepEqual(await Promise.all(got), want);
+    model.dispose();
+    alone.dispose();
+  });
+}
