@@ -1,5 +1,12 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
-import { byteLength, type CompileRequest, type Dump, type ModelSummary } from './abi.js';
+import {
+  type BufferPlace,
+  byteLength,
+  type CompileRequest,
+  type Dump,
+  type ModelSummary,
+  type ModuleMetadata,
+} from './abi.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { Instance, threadsOf } from './instance.js';
@@ -268,14 +275,18 @@ export class Compiled implements Tunable {
   #build(request: CompileRequest, onlyWeights: boolean): void {
     const start = performance.now();
     const executable = this.#liveModel().compile(request);
+    let instance: Instance | undefined;
     try {
       const metadata = executable.metadata();
       const parts = executable.parts();
       const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
-      const instance = new Instance(parts, metadata);
-      instance.setStates(executable.initial(instance.statesLength));
-      if (this.#instance !== undefined) instance.carryFrom(this.#instance, onlyWeights);
+      instance = new Instance(parts, metadata);
+      const fresh =
+        this.#instance === undefined
+          ? metadata.states
+          : instance.carryFrom(this.#instance, onlyWeights);
+      for (const place of fresh) instance.state(place).set(firstOf(executable, metadata, place));
       this.#instance?.dispose();
       this.#instance = instance;
       this.#stats = {
@@ -288,6 +299,7 @@ export class Compiled implements Tunable {
       };
     } catch (error) {
       executable.free();
+      instance?.dispose();
       throw error;
     }
     this.#executable?.free();
@@ -306,14 +318,24 @@ export class Compiled implements Tunable {
 
 /** The states of an executable, one after the other: those that the instance has, and first ones. */
 function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
-  const { states } = executable.metadata();
+  const metadata = executable.metadata();
+  const { states } = metadata;
   const length = states.reduce((total, place) => total + byteLength(place), 0);
-  const content = executable.initial(length);
+  const content = new Uint8Array(length);
   let at = 0;
   for (const place of states) {
     const source = instance.metadata.states.find(({ name }) => name === place.name);
-    if (source !== undefined) content.set(instance.state(source), at);
+    content.set(source ? instance.state(source) : firstOf(executable, metadata, place), at);
     at += byteLength(place);
   }
   return content;
+}
+
+/** What a state holds at first. */
+function firstOf(
+  executable: CoreExecutable,
+  { states }: ModuleMetadata,
+  place: BufferPlace,
+): Uint8Array {
+  return executable.initial(states.indexOf(place), byteLength(place));
 }

@@ -28,7 +28,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
     const { cause } = this;
     this.cause = undefined;
     throw new LatheError(
-      this.text(this.exports.lathe_error()),
+      this.text(this.exports.lathe_error() >>> 0),
       cause === undefined ? {} : { cause },
     );
   }

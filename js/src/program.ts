@@ -2,6 +2,7 @@
 import type {
   CompileRequest,
   ContractionPlace,
+  CoreExports,
   Dump,
   GraphRequest,
   Handle,
@@ -58,14 +59,14 @@ class Owned {
     return !this.core.dead;
   }
 
+  /** Once: after that the handle may be somebody else's. */
   free(): void {
-    forgotten.unregister(this);
-    if (this.#held !== undefined) release(this.#held);
+    if (this.#held !== undefined && forgotten.unregister(this)) release(this.#held);
   }
 
   protected pointer(
     what: string,
-    name: 'metadata' | 'dumps' | 'contractions' | 'initial' | 'bytes' | 'parts',
+    name: 'metadata' | 'dumps' | 'contractions' | 'bytes' | 'parts',
   ): Pointer {
     return this.core.call(what, (exports) => exports[`lathe_executable_${name}`](this.handle));
   }
@@ -226,13 +227,17 @@ export class CoreExecutable extends Owned {
     return this.core.bytes(this.pointer('module', 'bytes'), size);
   }
 
-  /** The first content of all states, one after the other, `length` bytes. */
-  initial(length: number): Uint8Array<ArrayBuffer> {
+  /**
+   * The first content of the state at this place of the metadata, drawn now; it may move with the
+   * core's next call.
+   */
+  initial(state: number, length: number): Uint8Array {
     if (length === 0) return new Uint8Array(0);
-    return this.core.bytes(this.pointer('weights', 'initial'), length);
+    const draw = (exports: CoreExports) => exports.lathe_executable_initial(this.handle, state);
+    return this.core.view(this.core.call('weights', draw), length);
   }
 
-  /** A stand-alone executable that predicts with the given states, laid out as `initial`. */
+  /** A stand-alone executable that predicts with the given states, one after the other. */
   withStates(states: Uint8Array): CoreExecutable {
     const handle = this.core.withBytes('export', states, (at) =>
       this.core.exports.lathe_executable_export(this.handle, at),

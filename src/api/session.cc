@@ -1,6 +1,7 @@
 #include "api/session.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "api/json_reader.h"
@@ -71,9 +72,6 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
   kernel.features = executable.features;
   kernel.metadata = api::metadata(kernel.compiled, {});
   kernel.dumps = "[]";
-  for (const compile::Buffer& state : kernel.compiled.states) {
-    kernel.initial.resize(kernel.initial.size() + byte_count(state));
-  }
   return kernel;
 }
 
@@ -101,25 +99,22 @@ const std::vector<size_t>& parts_of(Executable& executable) {
   return parts;
 }
 
-Result<const std::byte*> initial_contents(Executable& executable) {
-  std::vector<std::byte>& contents = executable.initial;
-  if (!contents.empty()) return contents.data();
-  size_t size = 0;
-  for (const compile::Buffer& state : executable.compiled.states) size += byte_count(state);
-  if (size > contents.max_size())
-    return fail(concat("out of memory: the weights take ", size, " bytes"));
-  contents.reserve(size);
-  for (const compile::Buffer& state : executable.compiled.states) {
-    const auto variable = std::ranges::find(executable.variables, state.name, &nn::Variable::name);
-    if (variable == executable.variables.end()) {
-      contents.resize(contents.size() + byte_count(state));
-      continue;
-    }
-    const std::vector<float> values = nn::initial_value(*variable, executable.seed);
-    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
-    contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
+Result<const void*> initial_content(Executable& executable, size_t state) {
+  const auto& states = executable.compiled.states;
+  if (state >= states.size()) return fail(concat("the module has no state ", state));
+  const compile::Buffer& place = states[state];
+  std::vector<float>& content = executable.initial;
+  const size_t size = byte_count(place);
+  if (size > size_t{PTRDIFF_MAX})
+    return fail(concat("out of memory: the weights ", place.name, " take ", size, " bytes"));
+  const auto variable = std::ranges::find(executable.variables, place.name, &nn::Variable::name);
+  content = {};
+  if (variable != executable.variables.end()) {
+    content = nn::initial_value(*variable, executable.seed);
+  } else {
+    content.resize((size + sizeof(float) - 1) / sizeof(float));
   }
-  return contents.data();
+  return content.data();
 }
 
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {
@@ -142,7 +137,6 @@ Result<Executable> export_executable(const Executable& executable, const std::by
   }
   ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
   exported.metadata = api::metadata(exported.compiled, {});
-  exported.initial.assign(states, at);
   return exported;
 }
 

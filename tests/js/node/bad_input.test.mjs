@@ -238,8 +238,14 @@ test('a model larger than memory, after which everything goes on', async () => {
     huge.predict(new Float32Array(30000), { batchSize: 1 });
   };
   const other = smallModel();
+  const { modules, moduleBytes } = tl.memory();
   refuses(() => predict(40000), /kernel \[30000,40000\] does not fit the 4294967296 bytes/);
-  refuses(() => predict(30000), /^out of memory: the weights take \d+ bytes$/);
+  refuses(
+    () => predict(30000),
+    /^out of memory: the weights dense_\d+\/kernel take 3600000000 bytes$/,
+  );
+  const left = tl.memory();
+  assert.deepEqual([left.modules, left.moduleBytes], [modules, moduleBytes]);
   other.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
   await other.fit(x, y);
   assert.ok(other.toWasm().length > 0);

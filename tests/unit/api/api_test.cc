@@ -4,6 +4,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "api/lathe.h"
 #include "wasm/decode.h"
@@ -254,9 +255,11 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
   EXPECT_EQ(lathe_wat(bytes, lathe_executable_size(executable) / 2), nullptr);
 
   const Json metadata = Json::parse(lathe_executable_metadata(executable));
-  const auto* initial = static_cast<const float*>(lathe_executable_initial(executable));
   size_t trainable = 0;
+  int32_t place = 0;
   for (const Json& state : metadata["states"]) {
+    const auto* initial = static_cast<const float*>(lathe_executable_initial(executable, place++));
+    ASSERT_NE(initial, nullptr) << lathe_error();
     trainable += state["trainable"].get<bool>();
     if (state["name"] == "optimizer/learning_rate") {
       EXPECT_FLOAT_EQ(*initial, 0.01f);
@@ -267,11 +270,10 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
     if (state["name"] == "dense_1/kernel") {
       EXPECT_NE(*initial, 0);
     }
-    size_t count = 1;
-    for (const Json& size : state["shape"]) count *= size.get<size_t>();
-    initial += count;
   }
   EXPECT_EQ(trainable, 4u);
+  EXPECT_EQ(lathe_executable_initial(executable, place), nullptr);
+  EXPECT_EQ(std::string(lathe_error()), "the module has no state " + std::to_string(place));
   EXPECT_EQ(metadata["entries"].size(), 4u);
   EXPECT_EQ(std::string(lathe_executable_dumps(executable)), "[]");
   lathe_executable_free(executable);
@@ -292,8 +294,16 @@ TEST(Api, ExportedModulesStartWithTheirStates) {
   const int32_t model = create(kModel);
   const int32_t executable = compile(model, "{}");
   ASSERT_GT(executable, 0) << lathe_error();
-  const int32_t exported =
-      lathe_executable_export(executable, lathe_executable_initial(executable));
+  const Json states = Json::parse(lathe_executable_metadata(executable))["states"];
+  std::vector<float> contents;
+  for (size_t at = 0; at < states.size(); ++at) {
+    const auto* initial =
+        static_cast<const float*>(lathe_executable_initial(executable, static_cast<int32_t>(at)));
+    size_t count = 1;
+    for (const Json& size : states[at]["shape"]) count *= size.get<size_t>();
+    contents.insert(contents.end(), initial, initial + count);
+  }
+  const int32_t exported = lathe_executable_export(executable, contents.data());
   ASSERT_GT(exported, 0) << lathe_error();
   EXPECT_EQ(lathe_live_objects(), 3);
   const Json metadata = Json::parse(lathe_executable_metadata(exported));
