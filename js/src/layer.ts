@@ -2,7 +2,7 @@
 import { LatheError } from './errors.js';
 import type { RegularizerConfig, RegularizerName } from './generated.js';
 import { CoreModel } from './program.js';
-import type { LayerWeights } from './shared_weights.js';
+import { aliveCopies, type LayerWeights } from './shared_weights.js';
 import type { Tensor, TensorLike } from './tensor.js';
 
 /** What every layer may be given. */
@@ -208,7 +208,7 @@ export class Layer {
   }
 
   #holder(what: string): WeightHolder {
-    const [copy] = this.shared.copies;
+    const [copy = this.shared.holder] = aliveCopies(this.shared);
     if (copy !== undefined) return copy.model;
     throw new LatheError(`${what}: layer "${this.name}" is part of no model`);
   }

@@ -15,12 +15,19 @@ export interface LayerWeights {
   holder: WeightCopy | undefined;
   /** The newest weights, where their holder is gone. */
   kept?: WeightBytes | undefined;
-  readonly copies: Set<WeightCopy>;
+  /** Held by their models: a layer that many models have used keeps none of them alive but the holder's. */
+  readonly copies: Set<WeakRef<WeightCopy>>;
+}
+
+/** The copies whose models are alive; forgets the others. */
+export function aliveCopies({ copies }: LayerWeights): WeightCopy[] {
+  return [...copies].flatMap((each) => each.deref() ?? (copies.delete(each), []));
 }
 
 /** The weights of one layer in one model. */
 export class WeightCopy {
   #seen = 0;
+  readonly #self = new WeakRef(this);
 
   constructor(
     readonly model: WeightHolder,
@@ -28,7 +35,8 @@ export class WeightCopy {
     /** The windows of now. */
     private readonly bytes: () => WeightBytes,
   ) {
-    weights.copies.add(this);
+    aliveCopies(weights);
+    weights.copies.add(this.#self);
   }
 
   /** Fetches what another model has changed. */
@@ -54,10 +62,10 @@ export class WeightCopy {
   /** Lets another copy go on with the newest weights. */
   leave(): void {
     const { weights } = this;
-    weights.copies.delete(this);
+    weights.copies.delete(this.#self);
     if (weights.holder !== this) return;
     weights.holder = undefined;
-    if (weights.copies.size === 0) return;
+    if (aliveCopies(weights).length === 0) return;
     weights.kept = new Map([...this.bytes()].map(([name, bytes]) => [name, bytes.slice()]));
   }
 

@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
+import { Core } from '../../../js/dist/core.js';
+import { CoreExecutable, CoreGraph } from '../../../js/dist/program.js';
 import { measureMemory } from '../memory_run.mjs';
 import { blobs, rejects, smallModel } from '../lib.mjs';
 
@@ -52,4 +54,111 @@ test('counts follow what is alive, failures included', async () => {
   model.dispose();
   model.dispose();
   assert.deepEqual(counts(), start);
+});
+
+test('a layer keeps alive only the model that has its newest weights', async () => {
+  const shared = tl.layers.dense({ units: 50, inputShape: [50] });
+  const use = () => {
+    const model = tl.sequential();
+    model.add(shared);
+    model.add(tl.layers.dense({ units: 1 }));
+    model.predict(new Float32Array(50)).dataSync();
+    return model;
+  };
+  const first = use();
+  const weights = first.getWeights().map((each) => each.dataSync());
+  const { modules } = tl.memory();
+  for (let i = 0; i < 20; ++i) use();
+  await bufferBytes();
+  assert.ok(tl.memory().modules <= modules + 2, `${tl.memory().modules - modules} models too many`);
+  const last = use();
+  const changed = weights.slice(0, 2).map((each) => each.map((value) => value + 1));
+  shared.setWeights(changed);
+  assert.deepEqual(first.getWeights()[0].dataSync(), changed[0]);
+  first.dispose();
+  assert.deepEqual(last.getWeights()[0].dataSync(), changed[0]);
+  last.dispose();
+  const another = use();
+  assert.deepEqual(another.getWeights()[0].dataSync().length, 2500);
+  another.dispose();
+});
+
+test('a layer remembers what a forgotten model has learnt', async () => {
+  const shared = tl.layers.dense({ units: 3, inputShape: [2], activation: 'softmax' });
+  await (async () => {
+    const model = tl.sequential({ layers: [shared] });
+    model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });
+    await model.fit(...blobs(30));
+    shared.setWeights([
+      [
+        [1, 2, 3],
+        [4, 5, 6],
+      ],
+      [7, 8, 9],
+    ]);
+  })();
+  await bufferBytes();
+  const model = tl.sequential({ layers: [shared, tl.layers.dense({ units: 1 })] });
+  assert.deepEqual([...model.getWeights()[0].dataSync()], [1, 2, 3, 4, 5, 6]);
+  assert.deepEqual([...shared.getWeights()[1].dataSync()], [7, 8, 9]);
+  model.dispose();
+});
+
+test('first weights are drawn once, when they are new', async () => {
+  const { initial } = CoreExecutable.prototype;
+  let drawn = [];
+  CoreExecutable.prototype.initial = function (state, length) {
+    drawn.push(this.metadata().states[state].name);
+    return initial.call(this, state, length);
+  };
+  const taken = () => drawn.splice(0).sort();
+  const model = tl.sequential({ seed: 3 });
+  model.add(tl.layers.lstm({ units: 8, inputShape: [2, 3] }));
+  model.predict(new Float32Array(6)).dataSync();
+  const names = ['bias', 'kernel', 'recurrent_kernel'].map((name) => `lstm/${name}`);
+  assert.deepEqual(
+    taken().map((name) => name.replace(/^[^/]*/, 'lstm')),
+    names,
+  );
+  const before = model.getWeights().map((each) => each.dataSync());
+  for (const batchSize of [1, 2, 5]) model.predict(new Float32Array(30), { batchSize }).dataSync();
+  assert.deepEqual(taken(), []);
+  model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
+  assert.ok(taken().every((name) => name.startsWith('optimizer/')));
+  await model.fit(new Float32Array(30), new Float32Array(40), { batchSize: 2 });
+  await model.fit(new Float32Array(30), new Float32Array(40), { batchSize: 3 });
+  model.toWasm();
+  assert.deepEqual(taken(), []);
+  model.toWasm({ training: true });
+  assert.ok(taken().every((name) => name.startsWith('totals/')));
+  model.add(tl.layers.dense({ units: 1 }));
+  const after = model.getWeights().map((each) => each.dataSync());
+  assert.ok(taken().every((name) => name.includes('dense')));
+  assert.deepEqual(
+    before.map(({ length }) => length),
+    after.slice(0, 3).map(({ length }) => length),
+  );
+  CoreExecutable.prototype.initial = initial;
+  model.dispose();
+});
+
+test('a handle that is freed twice is freed once', () => {
+  const { liveObjects } = tl.memory();
+  const first = new CoreGraph();
+  first.free();
+  const second = new CoreGraph();
+  assert.equal(second.handle, first.handle);
+  first.free();
+  assert.equal(tl.memory().liveObjects, liveObjects + 1);
+  second.beginEntry('run');
+  second.free();
+  assert.equal(tl.memory().liveObjects, liveObjects);
+});
+
+test('messages of the core may lie above 2 GiB', () => {
+  const core = Object.create(Core.prototype, {
+    exports: { value: { lathe_error: () => -16 } },
+    text: { value: (at) => `text at ${at}` },
+  });
+  assert.throws(() => core.call('model', () => 0), { message: `text at ${2 ** 32 - 16}` });
 });
