@@ -55,7 +55,7 @@ export class Runs {
   readonly #tasks: Task[] = [];
   #job: Job | undefined;
   #isFollowed = false;
-  /** Whether a task reads or writes the memory right now. */
+  /** Whether a task is at the memory right now: what it does there does not wait for it. */
   #isInside = false;
 
   /** Whether a task is not over. */
@@ -100,17 +100,20 @@ export class Runs {
   /** Begins runs until threads are at one, or nothing is left. */
   #go(): void {
     for (let task = this.#tasks[0]; task !== undefined; task = this.#tasks[0]) {
+      this.#isInside = true;
       try {
         while (task.hasNext) {
-          this.#inside(() => task!.load());
+          task.load();
           this.#job = task.entry.begin();
           if (this.#job !== undefined) return;
           task.entry.runAlone();
-          this.#inside(() => task!.collect());
+          task.collect();
         }
         this.#end();
       } catch (error) {
         this.#end(error);
+      } finally {
+        this.#isInside = false;
       }
     }
   }
@@ -121,27 +124,20 @@ export class Runs {
     if (this.#job !== job) return;
     this.#job = undefined;
     const task = this.#tasks[0]!;
+    this.#isInside = true;
     try {
       job.wait();
-      this.#inside(() => task.collect());
+      task.collect();
       if (!task.hasNext) this.#end();
     } catch (error) {
       this.#end(error);
+    } finally {
+      this.#isInside = false;
     }
   }
 
   #end(error?: unknown): void {
     this.#tasks.shift()!.end(error);
-  }
-
-  /** What a task does with the memory does not wait for the task. */
-  #inside(action: () => void): void {
-    this.#isInside = true;
-    try {
-      action();
-    } finally {
-      this.#isInside = false;
-    }
   }
 
   #follow(): void {

@@ -68,6 +68,105 @@ const runPackage = `(async () => {
   return { alone, several, left };
 })()`;
 
+const asUsers = `
+  const tl = await import('/js/dist/index.js');
+  tl.env().set('AUTO_TUNE', true);
+  tl.env().set('THREADS_COUNT', ${threads});
+  tl.env().set('THREADS_MIN_WORK', 1);
+  const size = 96;
+  const data = (number) =>
+    Float32Array.from({ length: size * size }, (_, i) => ((i * 7 + number * 13) % 5) - 2);
+  const warmUp = async (call) => {
+    for (let i = 0; i < 10; ++i) {
+      await call();
+      await new Promise((done) => setTimeout(done, 50));
+    }
+  };`;
+
+/** Calls of two functions and steps of a model that overlap, and the same one after the other. */
+const runOverlapping = `(async () => {${asUsers}
+  const functions = [1, 2].map(() =>
+    tl.compile({ x: [size, size] }, ({ x }, g) => {
+      const calls = g.variable('calls', [1]);
+      g.assign(calls, calls.add(1));
+      return { y: x.matMul(x), calls: calls.add(1) };
+    }),
+  );
+  const models = [1, 2].map(() => {
+    const model = tl.sequential({ seed: 3 });
+    model.add(tl.layers.dense({ units: 64, activation: 'tanh', inputShape: [size] }));
+    model.add(tl.layers.dense({ units: size }));
+    model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
+    return model;
+  });
+  for (const f of functions) await warmUp(() => f.runAsync({ x: data(0) }));
+  for (const model of models) await warmUp(() => model.predict(tl.tensor(data(0), [size, size])).data());
+  for (const f of functions) f.setVariable('calls', [0]);
+  const x = new Float32Array(size * size);
+  const pending = [];
+  for (let number = 0; number < 12; ++number) {
+    x.set(data(number));
+    const f = functions[number % 2];
+    pending.push(f.runAsync({ x }).then(({ y, calls }) => [calls.dataSync()[0], ...y.dataSync()]));
+    pending.push(models[0].trainOnBatch(tl.tensor(x, [size, size]), tl.tensor(x, [size, size])));
+  }
+  const together = await Promise.all(pending);
+  const alone = [];
+  for (let number = 0; number < 12; ++number) {
+    const { y } = functions[0].run({ x: data(number) });
+    alone.push([Math.floor(number / 2) + 1, ...y.dataSync()]);
+    const rows = tl.tensor(data(number), [size, size]);
+    alone.push(await models[1].trainOnBatch(rows, rows));
+  }
+  const { threads } = tl.memory();
+  for (const each of [...functions, ...models]) each.dispose();
+  tl.env().reset();
+  return { isSame: JSON.stringify(together) === JSON.stringify(alone), threads };
+})()`;
+
+/**
+ * A worker that ends without a word in the middle of its work, so that a task which is taken is never done: what a call says
+ * that waits for it, and one that is awaited. The clock runs faster meanwhile.
+ */
+const runSilent = `(async () => {
+  let memory;
+  const { Memory } = WebAssembly;
+  WebAssembly.Memory = class extends Memory {
+    constructor(options) {
+      super(options);
+      memory = this;
+    }
+  };${asUsers}
+  tl.env().set('AUTO_TUNE', false);
+  const start = performance.now();
+  const now = performance.now.bind(performance);
+  performance.now = () => start + 20 * (now() - start);
+  const every = setInterval;
+  window.setInterval = (action, ms) => every(action, ms / 20);
+  const messages = {};
+  const wide = 1000;
+  const rows = new Float32Array(wide * wide);
+  for (const how of ['sync', 'later']) {
+    tl.env().set('THREADS_COUNT', ${threads});
+    const model = tl.sequential({ seed: 3 });
+    model.add(tl.layers.dense({ units: wide, inputShape: [wide] }));
+    const predict = () => model.predict(tl.tensor(rows, [wide, wide]), { batchSize: wide });
+    await warmUp(() => predict().data());
+    const result = predict();
+    Atomics.add(new BigInt64Array(memory.buffer, 0, 1), 0, 1n); // takes a task
+    try {
+      if (how === 'sync') result.dataSync();
+      else await result.data();
+    } catch (error) {
+      messages[how] = error.message;
+    }
+    model.dispose();
+  }
+  const { why } = tl.env().threads;
+  tl.env().reset();
+  return { messages, why };
+})()`;
+
 async function open(page, url) {
   await page.goto(`${url}/tests/js/browser/page.html`);
   await page.waitForFunction('window.isReady === true', { timeout: 30000 });
@@ -94,6 +193,17 @@ export async function checkThreads(report, page, url) {
     assert.deepEqual(several.results, alone.results);
     assert.deepEqual(several.together, alone.together);
     assert.deepEqual([left.threads, left.sharedModules, left.sharedBytes], [0, 0, 0]);
+  });
+  await report.check('calls that overlap on several threads', async () => {
+    await open(page, url);
+    assert.deepEqual(await page.evaluate(runOverlapping), { isSame: true, threads });
+  });
+  await report.check('a worker that ended silently', async () => {
+    await open(page, url);
+    const { messages, why } = await page.evaluate(runSilent);
+    const message = 'a thread failed: it ended';
+    assert.deepEqual(messages, { sync: message, later: message });
+    assert.equal(why, 'the threads could not be used: it ended');
   });
 }
 

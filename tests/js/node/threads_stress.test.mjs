@@ -17,11 +17,12 @@ function dice(seed) {
 }
 
 const size = 24;
-const x = Float32Array.from({ length: size * size }, (_, i) => (i % 7) - 3);
+/** Others for every call. */
+const data = (call) => Float32Array.from({ length: size * size }, (_, i) => ((i + call) % 7) - 3);
 const [rows, labels] = blobs(40);
 
 /** Exact in any order: sums of small integers. */
-function product(at) {
+function product(x, at) {
   const [i, j] = [Math.floor(at / size), at % size];
   let sum = 0;
   for (let k = 0; k < size; ++k) sum += x[i * size + k] * x[k * size + j];
@@ -34,17 +35,20 @@ async function runFunction(random) {
   for (let left = random(4); left > 0; --left) {
     if (random(5) === 0) {
       await assert.rejects(f.runAsync({ x: [1] }), { name: 'LatheError' });
-    } else if (random(2) === 0) {
-      results.push(f.run({ x }).y);
-    } else {
-      const result = f.runAsync({ x });
-      if (random(4) > 0) results.push((await result).y);
-      else result.catch((error) => assert.match(error.message, /disposed/));
+      continue;
     }
+    const x = data(random(7));
+    if (random(2) === 0) {
+      results.push([x, f.run({ x }).y]);
+      continue;
+    }
+    const result = f.runAsync({ x }).then(({ y }) => results.push([x, y]));
+    if (random(4) > 0) await result;
+    else result.catch((error) => assert.match(error.message, /disposed/));
   }
   f.dispose();
   const at = random(size * size);
-  for (const result of results) assert.equal(result.dataSync()[at], product(at));
+  for (const [x, y] of results) assert.equal(y.dataSync()[at], product(x, at));
 }
 
 async function runModel(random, seed) {
@@ -73,7 +77,7 @@ test('10,000 models leave no thread, module or byte', { timeout: 300000 }, async
   tl.env().set('THREADS_COUNT', 4);
   tl.env().set('THREADS_MIN_WORK', 1);
   const keeper = tl.compile({ x: [size, size] }, ({ x }) => ({ y: x.matMul(x) }));
-  while (tl.memory().threads < 4) keeper.run({ x });
+  while (tl.memory().threads < 4) keeper.run({ x: data(0) });
   const before = tl.memory().liveObjects;
   let shared = 0;
   let next = 0;
