@@ -13,6 +13,7 @@ interface Process {
   pid: number;
   versions: Record<string, string | undefined>;
   arch: string;
+  kill(pid: number, signal: number): void;
   /** Since Node 22.3. */
   getBuiltinModule?(name: string): any;
 }

@@ -13,9 +13,12 @@ import { savedAs } from './handlers.js';
 
 /** The most bytes of one weight file. */
 const shardBytes = 4 * 2 ** 20;
-/** Names of weight files: the digest tells the files of one saving from those of the next. */
+/** Names of weight files: the tag tells those of one saving from those of any other. */
 const shardName = /^group1-shard\d+of\d+-[0-9a-f]{16}\.bin$/;
-const draftName = /\.[0-9a-f]{12}\.draft$/;
+/** Names of drafts of model.json: whose saving it is, by process and thread. */
+const planName = /^model\.json\.(\d+)-(\d+)-[0-9a-f]{12}\.draft$/;
+/** How often a saving may be thrown out by others before it gives up. */
+const mostAttempts = 100;
 
 /** The path of a file address; as text it may be relative: file://./model. */
 export async function filePath(address: string | URL): Promise<string> {
@@ -34,18 +37,28 @@ export function fileHandler(path: string): IOHandler {
 }
 
 async function load(path: string): Promise<ModelArtifacts> {
-  const { readFile, stat } = await nodeModule('node:fs/promises');
-  const { dirname, join } = await nodeModule('node:path');
-  const read = (file: string): Promise<Uint8Array> =>
-    readFile(file).catch((error: Error) => {
-      throw new LatheError(`cannot read ${file}: ${error.message}`, { cause: error });
-    });
+  const { stat } = await nodeModule('node:fs/promises');
+  const { join } = await nodeModule('node:path');
   const isFolder: boolean = await stat(path).then(
     (found: { isDirectory(): boolean }) => found.isDirectory(),
     () => false,
   );
   const file: string = isFolder ? join(path, 'model.json') : path;
-  const json = parseModelJson(new TextDecoder().decode(await read(file)), file);
+  for (let text = await readText(file); ;) {
+    try {
+      return await assembled(text, file);
+    } catch (error) {
+      // Whoever has saved another model meanwhile has removed the weight files of this one.
+      const now = await readText(file);
+      if (now === text) throw error;
+      text = now;
+    }
+  }
+}
+
+async function assembled(text: string, file: string): Promise<ModelArtifacts> {
+  const { dirname, join } = await nodeModule('node:path');
+  const json = parseModelJson(text, file);
   const groups = await Promise.all(
     json.weightsManifest.map(({ paths }) =>
       Promise.all(
@@ -56,59 +69,174 @@ async function load(path: string): Promise<ModelArtifacts> {
   return assemble(json, groups, file);
 }
 
-/**
- * Weight files get names that no model in the folder uses; model.json, the only file that is
- * replaced, comes last and by renaming. Then the files of the model before go.
- */
+async function read(file: string): Promise<Uint8Array> {
+  const { readFile } = await nodeModule('node:fs/promises');
+  return readFile(file).catch((error: Error) => {
+    throw new LatheError(`cannot read ${file}: ${error.message}`, { cause: error });
+  });
+}
+
+async function readText(file: string): Promise<string> {
+  return new TextDecoder().decode(await read(file));
+}
+
+/** The last saving into each folder here: the next one waits for it. */
+const queues = new Map<string, Promise<unknown>>();
+
 async function save(path: string, artifacts: ModelArtifacts): Promise<object> {
-  const { mkdir, readdir, rm } = await nodeModule('node:fs/promises');
-  const { join } = await nodeModule('node:path');
-  const folder = path.endsWith('model.json') ? join(path, '..') : path;
-  const data = new Uint8Array(weightBytes(artifacts));
-  const digest = await digestOf(data);
-  const count = Math.ceil(data.length / shardBytes);
-  const names = Array.from(
-    { length: count },
-    (_, at) => `group1-shard${at + 1}of${count}-${digest}.bin`,
-  );
+  const { join, resolve } = await nodeModule('node:path');
+  const folder: string = resolve(path.endsWith('model.json') ? join(path, '..') : path);
+  const before = queues.get(folder) ?? Promise.resolve();
+  const own = before.then(() => saveNext(folder, artifacts));
+  const settled = own.catch(() => undefined);
+  queues.set(folder, settled);
   try {
-    await mkdir(folder, { recursive: true });
-    for (const [at, name] of names.entries()) {
-      const shard = data.subarray(at * shardBytes, (at + 1) * shardBytes);
-      await replaceFile(join(folder, name), shard);
-    }
-    await syncFolder(folder);
-    await replaceFile(join(folder, 'model.json'), modelJson(artifacts, names));
-    await syncFolder(folder);
-    for (const name of (await readdir(folder)) as string[]) {
-      const isOld = draftName.test(name) || (shardName.test(name) && !names.includes(name));
-      if (isOld) await rm(join(folder, name), { force: true });
-    }
+    return await own;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new LatheError(`cannot save to ${folder}: ${reason}`, { cause: error });
+  } finally {
+    if (queues.get(folder) === settled) queues.delete(folder);
   }
+}
+
+async function saveNext(folder: string, artifacts: ModelArtifacts): Promise<object> {
+  const data = new Uint8Array(weightBytes(artifacts));
+  if (!(await holds(folder, artifacts, data))) {
+    for (let attempt = 1; !(await replaceModel(folder, artifacts, data)); ++attempt) {
+      if (attempt === mostAttempts) throw new Error('other programs keep saving there');
+    }
+  }
+  await clear(folder);
   return savedAs(artifacts);
 }
 
-async function digestOf(data: Uint8Array): Promise<string> {
-  const { createHash } = await nodeModule('node:crypto');
-  return createHash('sha256').update(data).digest('hex').slice(0, 16);
+/** Whether just this model is there. */
+async function holds(
+  folder: string,
+  artifacts: ModelArtifacts,
+  data: Uint8Array,
+): Promise<boolean> {
+  const { join } = await nodeModule('node:path');
+  const { Buffer } = await nodeModule('node:buffer');
+  try {
+    const file: string = join(folder, 'model.json');
+    const text = await readText(file);
+    if (text !== modelJson(artifacts, pathsIn(text))) return false;
+    const found = await assembled(text, file);
+    return Buffer.compare(data, new Uint8Array(weightBytes(found))) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The weight files that a model.json names. */
+function pathsIn(text: string): string[] {
+  return parseModelJson(text, 'model.json').weightsManifest.flatMap(({ paths }) => paths);
+}
+
+/**
+ * Writes the model under names that no file has had, and has it take the place of the one before. The
+ * draft of model.json stands for the saving: it is there before the weight files that it names. Who
+ * takes a saving for dead removes its draft, then its weight files; was it alive, it cannot end and
+ * begins again. So programs that save at once need no lock. False: that has happened.
+ */
+async function replaceModel(
+  folder: string,
+  artifacts: ModelArtifacts,
+  data: Uint8Array,
+): Promise<boolean> {
+  const { mkdir, rename, rm } = await nodeModule('node:fs/promises');
+  const { join } = await nodeModule('node:path');
+  const { randomBytes } = await nodeModule('node:crypto');
+  const { threadId } = await nodeModule('node:worker_threads');
+  const tag = (bytes: number): string => randomBytes(bytes).toString('hex');
+  const count = Math.ceil(data.length / shardBytes);
+  const suffix = `of${count}-${tag(8)}.bin`;
+  const names = Array.from({ length: count }, (_, at) => `group1-shard${at + 1}${suffix}`);
+  const plan: string = join(folder, `model.json.${nodeProcess!.pid}-${threadId}-${tag(6)}.draft`);
+  await mkdir(folder, { recursive: true });
+  await writeNew(plan, modelJson(artifacts, names));
+  try {
+    for (const [at, name] of names.entries()) {
+      await writeNew(join(folder, name), data.subarray(at * shardBytes, (at + 1) * shardBytes));
+    }
+    await syncFolder(folder);
+    await rename(plan, join(folder, 'model.json'));
+  } catch (error) {
+    const wasThrownOut = await rm(plan).then(() => false, isMissing);
+    for (const name of names) await rm(join(folder, name), { force: true }).catch(() => undefined);
+    if (wasThrownOut) return false;
+    throw error;
+  }
+  await syncFolder(folder);
+  return true;
+}
+
+/** Removes the weight files that neither model.json nor a saving under way names. */
+async function clear(folder: string): Promise<void> {
+  const { readdir, rm } = await nodeModule('node:fs/promises');
+  const { join } = await nodeModule('node:path');
+  const { threadId } = await nodeModule('node:worker_threads');
+  // A saving that begins from here on has no files in this list; one that ends meanwhile is in model.json.
+  const shards = ((await readdir(folder)) as string[]).filter((name) => shardName.test(name));
+  const used = new Set<string>();
+  const keep = async (file: string) => {
+    for (const path of pathsIn(await readText(join(folder, file)))) used.add(path);
+  };
+  for (const name of (await readdir(folder)) as string[]) {
+    const plan = planName.exec(name);
+    if (plan === null) continue;
+    if (isAlive(Number(plan[1]), Number(plan[2]), threadId))
+      await keep(name).catch(() => undefined);
+    else await rm(join(folder, name), { force: true });
+  }
+  const isReadable = await keep('model.json').then(
+    () => true,
+    () => false,
+  );
+  for (const name of isReadable ? shards : []) {
+    if (!used.has(name)) await rm(join(folder, name), { force: true });
+  }
+}
+
+/** Whether somebody else may be saving; here one saving waits for the other. */
+function isAlive(pid: number, thread: number, ownThread: number): boolean {
+  if (pid === nodeProcess!.pid) return thread !== ownThread;
+  try {
+    nodeProcess!.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as { code?: string }).code === 'EPERM';
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as { code?: string }).code === 'ENOENT';
+}
+
+/** Writes a file that is not there yet. */
+async function writeNew(path: string, content: Uint8Array | string): Promise<void> {
+  const { open, rm } = await nodeModule('node:fs/promises');
+  const file = await open(path, 'wx');
+  try {
+    await file.writeFile(content);
+    await file.sync();
+  } catch (error) {
+    await rm(path, { force: true }).catch(() => undefined);
+    throw error;
+  } finally {
+    await file.close();
+  }
 }
 
 /** Writes a file that has its old content or all of the new one, also after a crash. */
 export async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
-  const { open, rename, rm } = await nodeModule('node:fs/promises');
+  const { rename, rm } = await nodeModule('node:fs/promises');
   const { randomBytes } = await nodeModule('node:crypto');
   const draft = `${path}.${randomBytes(6).toString('hex')}.draft`;
+  await writeNew(draft, content);
   try {
-    const file = await open(draft, 'wx');
-    try {
-      await file.writeFile(content);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true });
