@@ -232,6 +232,14 @@ export function weightBytes({ weightData }: ModelArtifacts): ArrayBuffer {
   return joinBytes(weightData === undefined ? [] : [weightData].flat());
 }
 
+/** Whether both are the same model, to the bit. */
+export function areSame(one: ModelArtifacts, other: ModelArtifacts): boolean {
+  const textOf = ({ weightData: _, ...rest }: ModelArtifacts) => JSON.stringify(rest);
+  const [first, second] = [one, other].map((each) => new Uint8Array(weightBytes(each)));
+  const isSameText = textOf(one) === textOf(other) && first!.length === second!.length;
+  return isSameText && first!.every((byte, at) => byte === second![at]);
+}
+
 /** What is known of artifacts that are saved now. */
 export function infoOf(artifacts: ModelArtifacts): ModelArtifactsInfo {
   const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value ?? '')).length;

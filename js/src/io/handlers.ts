@@ -13,8 +13,8 @@ import {
 export interface ModelStore {
   handler(name: string, options: LoadOptions): IOHandler;
   list(): Promise<Record<string, ModelArtifactsInfo>>;
-  /** Error: there is no model of this name. */
-  remove(name: string): Promise<ModelArtifactsInfo>;
+  /** With `only`, another model stays: then it gives nothing. Error: there is no model of this name. */
+  remove(name: string, only?: ModelArtifacts): Promise<ModelArtifactsInfo | undefined>;
 }
 
 /** The stores of models, by scheme. */

@@ -1,6 +1,6 @@
 /** Models in IndexedDB, in the database of TensorFlow.js, so that each finds what the other has saved. */
 import { LatheError } from '../errors.js';
-import { type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
+import { areSame, type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
 import { type ModelStore, savedAs } from './handlers.js';
 
 const databaseName = 'tensorflowjs';
@@ -36,14 +36,22 @@ export const indexedDb: ModelStore = {
     const infos = (await transact('readonly', (_, each) => each.getAll())) as Stored[];
     return Object.fromEntries(infos.map((each) => [each.modelPath, each.modelArtifactsInfo]));
   },
-  async remove(name) {
-    const found = (await transact('readonly', (_, infos) => infos.get(name))) as Stored | undefined;
+  async remove(name, only) {
+    let isOther = false;
+    const found = (await transact('readwrite', (models, infos) => {
+      const reading = (only === undefined ? infos : models).get(name) as IDBRequest<Stored>;
+      reading.onsuccess = () => {
+        const { result } = reading;
+        isOther =
+          only !== undefined && result !== undefined && !areSame(result.modelArtifacts, only);
+        if (isOther) return;
+        infos.delete(name);
+        models.delete(name);
+      };
+      return reading;
+    })) as Stored | undefined;
     if (found === undefined) throw new LatheError(`there is no model indexeddb://${name}`);
-    await transact('readwrite', (models, infos) => {
-      infos.delete(name);
-      return models.delete(name);
-    });
-    return found.modelArtifactsInfo;
+    return isOther ? undefined : found.modelArtifactsInfo;
   },
 };
 
@@ -71,6 +79,8 @@ async function transact(
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = () => reject(refusal(transaction.error));
     });
+  } catch (error) {
+    throw error instanceof DOMException ? refusal(error) : error;
   } finally {
     database.close();
   }

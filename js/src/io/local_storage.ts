@@ -1,6 +1,7 @@
 /** Small models in localStorage: one entry each, so that replacing one is all or nothing. */
 import { LatheError } from '../errors.js';
 import {
+  areSame,
   type ModelArtifacts,
   type ModelArtifactsInfo,
   weightBytes,
@@ -36,22 +37,20 @@ export const localModels: ModelStore = {
       }
       return result;
     },
-    async load() {
-      const { weightBase64, info: _, ...rest } = read(name);
-      return { ...rest, weightData: fromBase64(weightBase64) };
-    },
+    load: async () => artifactsOf(name),
   }),
   async list() {
     const keys = Object.keys(storage()).filter((key) => key.startsWith(prefix));
-    const models: Record<string, ModelArtifactsInfo> = {};
-    for (const name of keys.map((key) => key.slice(prefix.length))) {
+    const models = keys.flatMap((key) => {
+      const name = key.slice(prefix.length);
       const info = infoOf(name);
-      if (info !== undefined) models[name] = info;
-    }
-    return models;
+      return info === undefined ? [] : [[name, info] as const];
+    });
+    return Object.fromEntries(models);
   },
-  async remove(name) {
+  async remove(name, only) {
     if (storage().getItem(prefix + name) === null) throw missing(name);
+    if (only !== undefined && !areSame(artifactsOf(name), only)) return undefined;
     const info = infoOf(name);
     storage().removeItem(prefix + name);
     return info ?? emptyInfo;
@@ -72,17 +71,24 @@ function storage(): Storage {
   return localStorage;
 }
 
-function read(name: string): Stored {
+/** What a function makes of an entry. Error: there is none, or it is damaged. */
+function read<T>(name: string, make: (stored: Stored) => T): T {
   const text = storage().getItem(prefix + name);
   if (text === null) throw missing(name);
   try {
     const stored = JSON.parse(text) as Stored;
     if (typeof stored.weightBase64 !== 'string') throw new Error('it has no weights');
-    return stored;
+    return make(stored);
   } catch (error) {
     const reason = (error as Error).message;
     throw new LatheError(`localstorage://${name} is damaged: ${reason}`, { cause: error });
   }
+}
+
+function artifactsOf(name: string): ModelArtifacts {
+  return read(name, ({ weightBase64, info: _, ...rest }) => {
+    return { ...rest, weightData: fromBase64(weightBase64) };
+  });
 }
 
 function missing(name: string): LatheError {
@@ -92,8 +98,7 @@ function missing(name: string): LatheError {
 /** Undefined where it is damaged. */
 function infoOf(name: string): ModelArtifactsInfo | undefined {
   try {
-    const { info } = read(name);
-    return { ...info, dateSaved: new Date(info.dateSaved) };
+    return read(name, ({ info }) => ({ ...info, dateSaved: new Date(info.dateSaved) }));
   } catch {
     return undefined;
   }

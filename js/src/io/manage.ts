@@ -1,6 +1,6 @@
 /** Lists, removes, copies and moves saved models. */
 import { LatheError } from '../errors.js';
-import type { ModelArtifactsInfo, SaveResult } from './artifacts.js';
+import type { ModelArtifacts, ModelArtifactsInfo, SaveResult } from './artifacts.js';
 import { type ModelStore, openHandler, splitAddress, storeSchemes } from './handlers.js';
 
 /** The models in IndexedDB and localStorage, by address. */
@@ -21,25 +21,38 @@ export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> 
 /** Removes a model from IndexedDB or localStorage. Error: it is not there. */
 export async function removeModel(address: string): Promise<ModelArtifactsInfo> {
   const [store, name] = await storeOf(address, 'removeModel');
-  return store.remove(name);
+  return (await store.remove(name))!;
 }
 
 /** Copies a model from one address to another. Error: there is none. */
 export async function copyModel(from: string, to: string): Promise<SaveResult> {
-  if (from === to) throw new LatheError(`copyModel: both addresses are ${from}`);
-  const source = await openHandler(from, {}, 'copyModel');
-  const target = await openHandler(to, {}, 'copyModel');
-  if (source.load === undefined) throw new LatheError(`copyModel: nothing loads from ${from}`);
-  if (target.save === undefined) throw new LatheError(`copyModel: nothing is saved to ${to}`);
-  return (await target.save(await source.load())) as SaveResult;
+  return (await copy(from, to, 'copyModel')).result;
 }
 
-/** As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. */
+async function copy(
+  from: string,
+  to: string,
+  where: string,
+): Promise<{ artifacts: ModelArtifacts; result: SaveResult }> {
+  if (from === to) throw new LatheError(`${where}: both addresses are ${from}`);
+  const source = await openHandler(from, {}, where);
+  const target = await openHandler(to, {}, where);
+  if (source.load === undefined) throw new LatheError(`${where}: nothing loads from ${from}`);
+  if (target.save === undefined) throw new LatheError(`${where}: nothing is saved to ${to}`);
+  const artifacts = await source.load();
+  return { artifacts, result: (await target.save(artifacts)) as SaveResult };
+}
+
+/**
+ * As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. A model that
+ * is saved there meanwhile moves too.
+ */
 export async function moveModel(from: string, to: string): Promise<SaveResult> {
   const [store, name] = await storeOf(from, 'moveModel');
-  const result = await copyModel(from, to);
-  await store.remove(name);
-  return result;
+  for (;;) {
+    const { artifacts, result } = await copy(from, to, 'moveModel');
+    if ((await store.remove(name, artifacts)) !== undefined) return result;
+  }
 }
 
 async function storeOf(address: string, where: string): Promise<[ModelStore, string]> {

@@ -58,8 +58,21 @@ const checks = `(async () => {
   const unstorable = { load: async () => ({ ...artifacts, userDefinedMetadata: { f() {} } }) };
   const { openHandler } = await import('/js/dist/io/handlers.js');
   const place = await openHandler('indexeddb://a', {}, 'test');
-  assert((await refusal(place.save(await unstorable.load()))) !== 'none', 'what cannot be stored is refused');
+  assert((await refusal(place.save(await unstorable.load()))).startsWith('LatheError: IndexedDB refuses'), 'what cannot be stored is refused');
   assert(await same('indexeddb://a', two), 'IndexedDB keeps the old model where saving fails');
+
+  const { indexedDb } = await import('/js/dist/io/indexed_db.js');
+  await one.save('indexeddb://moved');
+  const early = await indexedDb.handler('moved').load();
+  await two.save('indexeddb://moved');
+  assert((await indexedDb.remove('moved', early)) === undefined, 'a model that was saved meanwhile is not removed');
+  assert(await same('indexeddb://moved', two), 'and stays whole');
+  await Promise.all(Array.from({ length: 20 }, (_, at) => [one, two][at % 2].save('indexeddb://moved')));
+  assert((await same('indexeddb://moved', one)) || (await same('indexeddb://moved', two)), 'savings at once leave one model');
+  await Promise.all([two.save('indexeddb://moved'), tl.io.moveModel('indexeddb://moved', 'localstorage://moved')]);
+  const places = Object.keys(await tl.io.listModels()).filter((name) => name.endsWith('moved'));
+  const holds = await Promise.all(places.map((name) => same(name, two)));
+  assert(holds.includes(true), 'moving loses no model that is saved meanwhile');
 
   const tf = globalThis.tf;
   const theirs = await tf.loadLayersModel('indexeddb://a');

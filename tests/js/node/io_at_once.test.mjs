@@ -182,3 +182,47 @@ test('a saving that fails leaves nothing behind', async () => {
   await fs.writeFile(join(base, 'file'), '');
   await assert.rejects(seeded(1).save(`file://${base}/file/model`), /cannot save to .*ENOTDIR/);
 });
+
+test('moving a model takes along what is saved meanwhile', async () => {
+  const entries = new Map();
+  const storage = { getItem: (key) => entries.get(key) ?? null };
+  Object.defineProperties(storage, {
+    setItem: { value: (key, text) => entries.set(key, text), writable: true },
+    removeItem: { value: (key) => entries.delete(key) },
+  });
+  const own = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
+  Object.defineProperty(globalThis, 'localStorage', { value: storage, configurable: true });
+  try {
+    await seeded(2).save('localstorage://other');
+    await seeded(1).save('localstorage://from');
+    const { setItem } = storage;
+    storage.setItem = (key, text) => {
+      setItem(key, text);
+      setItem('tensorlathe_models/from', entries.get('tensorlathe_models/other'));
+      storage.setItem = setItem;
+    };
+    await tl.io.moveModel('localstorage://from', 'localstorage://to');
+    assert.deepEqual(
+      [...entries.keys()].sort(),
+      ['other', 'to'].map((n) => `tensorlathe_models/${n}`),
+    );
+    const moved = await tl.loadLayersModel('localstorage://to');
+    assert.equal(weightsOf(moved), weightsOf(seeded(2)));
+
+    await seeded(1).save('localstorage://__proto__');
+    storage['tensorlathe_models/__proto__'] = '';
+    const listed = Object.keys(await tl.io.listModels());
+    assert.deepEqual(listed, ['localstorage://__proto__']);
+    entries.set(
+      'tensorlathe_models/bad',
+      entries.get('tensorlathe_models/to').replace('Base64":"', '$&%'),
+    );
+    await assert.rejects(tl.loadLayersModel('localstorage://bad'), {
+      name: 'LatheError',
+      message: /^localstorage:\/\/bad is damaged: /,
+    });
+  } finally {
+    if (own === undefined) delete globalThis.localStorage;
+    else Object.defineProperty(globalThis, 'localStorage', own);
+  }
+});
