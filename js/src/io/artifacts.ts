@@ -1,6 +1,7 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { elementCount } from '../abi.js';
 import { LatheError } from '../errors.js';
+import { isBeside } from './address.js';
 
 /** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */
 export interface Quantization {
@@ -124,15 +125,11 @@ export function parseModelJson(text: string, file: string): ModelJson {
     if (!isObject(group) || !Array.isArray(group.paths) || !Array.isArray(group.weights)) {
       fail(`${where} must have paths and weights`);
     }
-    const wrong = group.paths.find((path) => typeof path !== 'string' || !isInside(path));
+    const wrong = group.paths.find((path) => typeof path !== 'string' || !isBeside(path));
     if (wrong !== undefined) fail(`${where}: ${JSON.stringify(wrong)} is no path beside it`);
     checkSpecs(group.weights, `${file}: ${where}`);
   });
   return { ...json, weightsManifest: groups };
-}
-
-function isInside(path: string): boolean {
-  return path !== '' && !/^([a-z]+:|[/\\])/i.test(path) && !path.split(/[/\\]/).includes('..');
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

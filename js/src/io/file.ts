@@ -56,6 +56,7 @@ async function load(path: string): Promise<ModelArtifacts> {
   }
 }
 
+/** Links within the folder are followed wherever they lead: no model makes them, only who owns the folder. */
 async function assembled(text: string, file: string): Promise<ModelArtifacts> {
   const { dirname, join } = await nodeModule('node:path');
   const json = parseModelJson(text, file);

@@ -1,5 +1,6 @@
 /** Where models can be, by the scheme of an address, and models in memory. */
 import { LatheError } from '../errors.js';
+import { pageAddress } from './address.js';
 import {
   infoOf,
   type IOHandler,
@@ -65,7 +66,7 @@ export async function openHandler(
     const { filePath } = await import('./file.js');
     address = `file://${await filePath(target)}`;
   }
-  const base = globalThis.document?.baseURI ?? globalThis.location?.href;
+  const base = pageAddress();
   const isRelative = !/^[a-z]+:\/\//i.test(address) && base !== undefined;
   if (isRelative && address !== '') address = new URL(address, base).href;
   if (/\.(h5|hdf5|keras)$/.test(address)) {

@@ -1,5 +1,6 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
 import { LatheError } from '../errors.js';
+import { addressBelow } from './address.js';
 import {
   assemble,
   type IOHandler,
@@ -31,14 +32,18 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
   return {
     async load() {
       const json = parseModelJson(new TextDecoder().decode(await get(url)), url);
-      const [, folder, query] = /^([^?#]*\/)[^?#]*(\?[^#]*)?/.exec(url)!;
+      const [, folder, query = ''] = /^([^?#]*\/)?[^?#]*(\?[^#]*)?/.exec(url)!;
+      const prefix = weightPathPrefix ?? folder ?? '';
       const total = json.weightsManifest.reduce((count, { paths }) => count + paths.length, 0);
       let arrived = 0;
       const groups = await Promise.all(
         json.weightsManifest.map(({ paths }) =>
           Promise.all(
             paths.map(async (path) => {
-              const place = `${weightPathPrefix ?? folder}${path}${query ?? ''}`;
+              const place = addressBelow(prefix, `${path}${query}`);
+              if (place === undefined) {
+                throw new LatheError(`${url}: there is no ${JSON.stringify(path)} below ${prefix}`);
+              }
               const data = new Uint8Array(await get(place));
               onProgress?.(++arrived / total);
               return { path, data };

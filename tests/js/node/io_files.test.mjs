@@ -208,6 +208,98 @@ test('errors name the file and the tensor', async () => {
   await rejects(tl.loadLayersModel(`${url}/none/model.json`), /none\/model\.json: HTTP status 404/);
 });
 
+const hostilePaths = [
+  '../secret',
+  '%2e%2e/secret',
+  '.%2E/secret',
+  '.\t./secret',
+  '.\n./secret',
+  '\t../secret',
+  '..\\secret',
+  'a\\..\\..\\secret',
+  'a/%2e%2e/%2e%2e/secret',
+  'a%2f..%2f..%2fsecret',
+  '..%2fsecret',
+  '..%5csecret',
+  '/secret',
+  '\\secret',
+  '//evil.invalid/secret',
+  'http://evil.invalid/secret',
+  'HTTP:\\\\evil.invalid/secret',
+  'data:,secret',
+  'blob:http://evil.invalid/1',
+  'web+x1:secret',
+  'C:secret',
+  '?secret',
+  '#secret',
+  '.',
+  '',
+];
+
+test('weight files lie in the folder of the model, however their paths are spelled', async () => {
+  await smallModel().save(`file://${folder}`);
+  const [shard] = (await inFolder()).filter((name) => name.endsWith('.bin'));
+  const text = await fs.readFile(join(folder, 'model.json'), 'utf8');
+  await fs.writeFile(join(base, 'secret'), await fs.readFile(join(folder, shard)));
+  const json = JSON.parse(text);
+  const address = `${url}/${folder.slice(base.length + 1)}/model.json`;
+  const asked = [];
+  const fetchFunc = (place, init) => {
+    assert.equal(init.headers.Authorization, 'secret');
+    asked.push(String(place));
+    return fetch(place);
+  };
+  const load = async (path, options) => {
+    json.weightsManifest[0].paths = [path];
+    await fs.writeFile(join(folder, 'model.json'), JSON.stringify(json));
+    const requestInit = { headers: { Authorization: 'secret' } };
+    return tl.loadLayersModel(address, { fetchFunc, requestInit, ...options });
+  };
+  for (const path of hostilePaths) {
+    await rejects(
+      load(path),
+      `${address}: weightsManifest[0]: ${JSON.stringify(path)} is no path beside it`,
+    );
+    await rejects(tl.loadLayersModel(`file://${folder}`), /is no path beside it/);
+  }
+  for (const [prefix, path] of [
+    ['http://evil', '.invalid/secret'],
+    ['http://evil', '@evil.invalid/secret'],
+    ['http://evil.invalid', ':1/secret'],
+    ['data:,', 'secret'],
+  ]) {
+    const message = `${address}: there is no ${JSON.stringify(path)} below ${prefix}`;
+    await rejects(load(path, { weightPathPrefix: prefix }), message);
+  }
+  assert.deepEqual([...new Set(asked)], [address]);
+
+  await fs.mkdir(join(folder, 'parts'));
+  await fs.rename(join(folder, shard), join(folder, 'parts/w.bin'));
+  await fs.symlink('parts', join(folder, 'link'));
+  for (const path of ['parts/w.bin', './parts/w.bin', 'link/w.bin']) {
+    assert.deepEqual(weightsOf(await load(path)), weightsOf(smallModel()), path);
+    const copy = await tl.loadLayersModel(`file://${folder}`);
+    assert.deepEqual(weightsOf(copy), weightsOf(smallModel()), path);
+  }
+  const signed = await load('parts/w.bin?key=a%2Fb');
+  assert.deepEqual(weightsOf(signed), weightsOf(smallModel()));
+  const prefixed = await load('w.bin', { weightPathPrefix: `${address}/../link/` });
+  assert.deepEqual(weightsOf(prefixed), weightsOf(smallModel()));
+});
+
+test('addresses without a folder are told', async () => {
+  await smallModel().save(`file://${folder}`);
+  const text = await fs.readFile(join(folder, 'model.json'), 'utf8');
+  const place = `data:application/json,${encodeURIComponent(text)}`;
+  await rejects(tl.loadLayersModel(tl.io.http(place)), /there is no "group1-.*" below data:/);
+  const weightPathPrefix = `${url}/${folder.slice(base.length + 1)}/`;
+  const copy = await tl.loadLayersModel(tl.io.http(place, { weightPathPrefix }));
+  assert.deepEqual(weightsOf(copy), weightsOf(smallModel()));
+  const fetchFunc = async (path) => new Response(await fs.readFile(join(folder, path)));
+  const relative = await tl.loadLayersModel(tl.io.http('model.json', { fetchFunc }));
+  assert.deepEqual(weightsOf(relative), weightsOf(smallModel()));
+});
+
 test('uploaded files are found by name', async () => {
   const model = smallModel();
   await model.save(`file://${folder}`);
