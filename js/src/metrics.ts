@@ -53,18 +53,26 @@ type PlainMetric = MetricName | Described<MetricName>;
 const nameOf = (metric: PlainMetric) => (typeof metric === 'string' ? metric : metric.name);
 const isAccuracy = (metric: PlainMetric) => /^acc(uracy)?$/.test(nameOf(metric));
 
+function isMetric(value: unknown): value is MetricLike {
+  const { name } = (value ?? {}) as { name?: unknown };
+  return typeof value === 'string' || typeof name === 'string';
+}
+
 /** The metrics of each output for the core, and whether accuracy, which it always counts, is among them. */
 export function readMetrics(
   metrics: Metrics,
   outputs: readonly { name: string }[],
 ): { accuracy: boolean; lists: PlainMetric[][] } {
-  const isOne = typeof metrics === 'string' || (!Array.isArray(metrics) && 'name' in metrics);
+  const isOne = !Array.isArray(metrics) && isMetric(metrics);
   const forAll = isOne || Array.isArray(metrics);
   const given = forAll
     ? outputs.map(() => metrics)
     : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'metrics');
   const lists = given.map((each) =>
-    [each].flat().map((metric) => named('metrics', metric) as PlainMetric),
+    [each].flat().map((metric) => {
+      if (isMetric(metric)) return named('metrics', metric) as PlainMetric;
+      throw new LatheError(`compile: a metric must be a name, got ${JSON.stringify(metric)}`);
+    }),
   );
   return {
     accuracy: lists.flat().some(isAccuracy),

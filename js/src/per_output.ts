@@ -1,5 +1,6 @@
 /** Options that a model of several outputs may be given for each of them. */
 import { LatheError } from './errors.js';
+import { own } from './own.js';
 
 /** One for all outputs; or one for each, in their order or by name. */
 export type PerOutput<T> = T | readonly T[] | Readonly<Record<string, T>>;
@@ -21,7 +22,7 @@ export function perOutput<T>(
   if (typeof values !== 'object' || values === null) return names.map(() => values as T);
   const record = values as Readonly<Record<string, T>>;
   const unknown = Object.keys(record).find((name) => !names.includes(name));
-  if (unknown === undefined) return names.map((name) => record[name] ?? standard);
+  if (unknown === undefined) return names.map((name) => own(record, name) ?? standard);
   throw new LatheError(
     `compile: ${what} names "${unknown}", but the outputs are ${names.join(', ')}`,
   );

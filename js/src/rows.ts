@@ -1,7 +1,8 @@
 /** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
 import { elementCount } from './abi.js';
 import { LatheError } from './errors.js';
-import { Tensor, tensor, type TensorLike } from './tensor.js';
+import { own } from './own.js';
+import { checkArray, Tensor, tensor, type TensorLike } from './tensor.js';
 
 /** Examples or labels, one after the other: `count` rows of `width` numbers. */
 export interface Rows {
@@ -102,7 +103,7 @@ export function perPort(data: ModelData, ports: readonly Port[], what: string): 
   const names = ports.map(({ name }) => name);
   if (isDictionary(data)) {
     const unknown = Object.keys(data).find((name) => !names.includes(name));
-    const missing = names.find((name) => data[name] === undefined);
+    const missing = names.find((name) => own(data, name) === undefined);
     if (unknown === undefined && missing === undefined) return names.map((name) => data[name]!);
     const wrong = unknown === undefined ? `needs "${missing}"` : `does not have "${unknown}"`;
     throw new LatheError(
@@ -169,6 +170,7 @@ function asTensor(values: TensorLike, row: readonly number[], what: string): Ten
   if (values === undefined || values === null) throw new LatheError(`${what} is missing`);
   if (values instanceof Tensor) return values;
   if (!ArrayBuffer.isView(values)) return tensor(values);
+  checkArray(values);
   const width = elementCount(row);
   if (values.length % width !== 0) {
     throw new LatheError(

@@ -64,13 +64,13 @@ export class Tensor {
    */
   dataSync(): DataArray {
     const data = this.#present();
-    return ArrayBuffer.isView(data) ? data : (this.#data = data.now());
+    return ArrayBuffer.isView(data) ? this.#whole(data) : (this.#data = data.now());
   }
 
   /** The elements, as `dataSync`, without keeping anyone waiting. */
   async data(): Promise<DataArray> {
     const data = this.#present();
-    if (ArrayBuffer.isView(data)) return data;
+    if (ArrayBuffer.isView(data)) return this.#whole(data);
     const values = await data.later;
     if (this.#data === data) this.#data = values;
     return values;
@@ -79,6 +79,11 @@ export class Tensor {
   #present(): DataArray | PendingData {
     if (this.#data === undefined) throw new LatheError('this tensor has been disposed');
     return this.#data;
+  }
+
+  #whole(data: DataArray): DataArray {
+    if (data.length !== this.size) throw gone('this tensor');
+    return data;
   }
 
   /** The elements as nested arrays of the tensor's shape; a number for a scalar. */
@@ -127,6 +132,7 @@ export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DT
     );
   }
   if (ArrayBuffer.isView(values)) {
+    checkArray(values);
     const inferred = values instanceof Float32Array || values instanceof Float64Array;
     const type = dtype ?? (inferred ? 'float32' : 'int32');
     return new Tensor(convert(values, type), checkedShape(shape ?? [values.length]), type);
@@ -141,11 +147,37 @@ export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DT
 /** As `tensor`, but on the elements of `values` itself where they have the dtype: for use at once. */
 export function borrow(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
   const like = values instanceof Tensor ? values.dataSync() : values;
+  if (ArrayBuffer.isView(like)) checkArray(like);
   const type =
     like instanceof Float32Array ? 'float32' : like instanceof Int32Array ? 'int32' : undefined;
   if (type === undefined || (dtype ?? type) !== type) return tensor(values, shape, dtype);
   const usual = values instanceof Tensor ? values.shape : [(like as DataArray).length];
   return new Tensor(like as DataArray, checkedShape(shape ?? usual), type);
+}
+
+/** Errors: a typed array of something else than numbers, or one without its buffer. */
+export function checkArray(values: ArrayBufferView): void {
+  const { length, [0]: first } = values as DataArray;
+  if (length === undefined || typeof first === 'bigint') {
+    const kind = values.constructor.name;
+    throw new LatheError(`tensor: a typed array of numbers is needed, got a ${kind}`);
+  }
+  if (length === 0 && isDetached(values.buffer)) throw gone('a typed array');
+}
+
+/** Whether an array buffer has been transferred. */
+export function isDetached(buffer: ArrayBufferLike): boolean {
+  try {
+    return new Uint8Array(buffer) === undefined;
+  } catch {
+    return true;
+  }
+}
+
+function gone(what: string): LatheError {
+  return new LatheError(
+    `${what} has lost its elements: their ArrayBuffer was transferred or shortened; copy it before`,
+  );
 }
 
 function checkedShape(shape: readonly number[]): readonly number[] {
@@ -157,9 +189,17 @@ function checkedShape(shape: readonly number[]): readonly number[] {
   return [...shape];
 }
 
+/** Deeper arrays hold themselves. */
+const mostNested = 100;
+
 function shapeOf(values: unknown): number[] {
-  const shape = [];
-  for (let inner = values; Array.isArray(inner); inner = inner[0]) shape.push(inner.length);
+  const shape: number[] = [];
+  for (let inner = values; Array.isArray(inner); inner = inner[0]) {
+    if (shape.length === mostNested) {
+      throw new LatheError(`tensor: arrays are nested more than ${mostNested} deep`);
+    }
+    shape.push(inner.length);
+  }
   return shape;
 }
 

@@ -1,6 +1,7 @@
 /** Tensors that stand for values of a program while it is written down, operation by operation. */
 import type { ValueId } from './abi.js';
 import { LatheError } from './errors.js';
+import { own } from './own.js';
 import { type OperationFunctions, type OperationMethods, operations } from './generated.js';
 import type { CoreGraph } from './program.js';
 import {
@@ -190,7 +191,7 @@ export interface Trace extends OperationFunctions {}
 
 function attribute(op: string, name: string, value: unknown): unknown {
   if (name !== 'dtype') return value;
-  const core = coreDTypes[value as DType];
+  const core = own(coreDTypes, String(value));
   if (core === undefined) throw new LatheError(`${op}: unknown dtype "${String(value)}"`);
   return core;
 }

@@ -1,5 +1,6 @@
 /** Reads rows and names of columns from comma-separated text. */
 import { LatheError } from '../errors.js';
+import { own, setOwn } from '../own.js';
 import type { ColumnConfig, CSVConfig, CSVRow, CSVValue } from './csv.js';
 import { once } from './iterate.js';
 import { splitRecords, type TextRecord } from './records.js';
@@ -47,7 +48,7 @@ async function readNames(
     const known = all!.join(', ');
     throw new LatheError(`csv: columnConfigs names ${unknown}, but the columns are ${known}`);
   }
-  const isWanted = (name: string) => !configuredColumnsOnly || name in columnConfigs;
+  const isWanted = (name: string) => !configuredColumnsOnly || Object.hasOwn(columnConfigs, name);
   return { all: all!, names: all!.filter(isWanted) };
 }
 
@@ -60,7 +61,7 @@ export async function* readRows(source: TextSource, config: CSVConfig): AsyncGen
     const wanted = names.map((name) => ({
       name,
       at: all.indexOf(name),
-      column: columnConfigs[name] ?? {},
+      column: own(columnConfigs, name) ?? {},
     }));
     const isLabelled = wanted.some(({ column }) => column.isLabel);
     for await (const { fields, line } of once(records)) {
@@ -72,7 +73,7 @@ export async function* readRows(source: TextSource, config: CSVConfig): AsyncGen
       const xs: Record<string, CSVValue> = {};
       const ys: Record<string, CSVValue> = {};
       for (const { name, at, column } of wanted) {
-        (column.isLabel ? ys : xs)[name] = valueOf(fields[at]!, column, name, line);
+        setOwn(column.isLabel ? ys : xs, name, valueOf(fields[at]!, column, name, line));
       }
       yield isLabelled ? { xs, ys } : xs;
     }

@@ -10,20 +10,25 @@ export interface TextRecord {
 /**
  * Records of the text. Lines end with LF, CRLF or CR; fields in double quotes may hold delimiters,
  * line ends and doubled quotes; empty lines are no records.
- * Errors: a quoted field that never ends, or goes on after its closing quote.
+ * Errors, after the records before: a quoted field that never ends, or goes on after its closing quote.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<string>,
   delimiter: string,
 ): AsyncGenerator<TextRecord> {
   const splitter = new Splitter(delimiter);
-  for await (const chunk of chunks) yield* splitter.push(chunk);
+  for await (const chunk of chunks) {
+    yield* splitter.push(chunk);
+    if (splitter.failure !== undefined) throw splitter.failure;
+  }
   yield* splitter.end();
 }
 
 type Place = 'start' | 'plain' | 'quoted' | 'closed';
 
 class Splitter {
+  /** Why there are no more records. */
+  failure: LatheError | undefined;
   #place: Place = 'start';
   #field = '';
   #fields: string[] = [];
@@ -57,7 +62,8 @@ class Splitter {
         this.#place = 'quoted';
         from = at + 1;
       } else if (this.#place === 'closed') {
-        throw new LatheError(`csv: line ${this.#line}: ${char} after a closing quote`);
+        this.failure = new LatheError(`csv: line ${this.#line}: ${char} after a closing quote`);
+        return this.#take();
       } else if (this.#place === 'start') {
         this.#place = 'plain';
         from = at;

@@ -1,6 +1,7 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { elementCount } from '../abi.js';
 import { LatheError } from '../errors.js';
+import { isDetached } from '../tensor.js';
 import { isBeside } from './address.js';
 
 /** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */
@@ -224,9 +225,22 @@ export function joinBytes(parts: readonly (ArrayBuffer | Uint8Array)[]): ArrayBu
   return result.buffer;
 }
 
-/** The weight data as one buffer. */
-export function weightBytes({ weightData }: ModelArtifacts): ArrayBuffer {
-  return joinBytes(weightData === undefined ? [] : [weightData].flat());
+/** The weight data as one buffer. Error: they are something else, or gone. */
+export function weightBytes({ weightData }: ModelArtifacts, where = 'the model'): ArrayBuffer {
+  const parts = [weightData ?? []].flat();
+  for (const part of parts) {
+    // Other realms have an ArrayBuffer of their own.
+    const kind = Object.prototype.toString.call(part).slice(8, -1);
+    if (!/^((Shared)?ArrayBuffer|Uint8Array)$/.test(kind)) {
+      throw new LatheError(
+        `${where}: weightData must be an ArrayBuffer or an array of them, got ${kind}`,
+      );
+    }
+    if (part.byteLength === 0 && isDetached(ArrayBuffer.isView(part) ? part.buffer : part)) {
+      throw new LatheError(`${where}: weightData has been transferred; copy it before`);
+    }
+  }
+  return joinBytes(parts);
 }
 
 /** Whether both are the same model, to the bit. */

@@ -4,6 +4,7 @@ import { pageAddress } from './address.js';
 import {
   infoOf,
   type IOHandler,
+  isObject,
   type LoadOptions,
   type ModelArtifacts,
   type ModelArtifactsInfo,
@@ -60,7 +61,7 @@ export async function openHandler(
   options: LoadOptions,
   where: string,
 ): Promise<IOHandler> {
-  if (typeof target === 'object' && !(target instanceof URL)) return target;
+  if (isObject(target) && !(target instanceof URL)) return target;
   let address = String(target);
   if (target instanceof URL && target.protocol === 'file:') {
     const { filePath } = await import('./file.js');

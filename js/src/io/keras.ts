@@ -2,6 +2,7 @@
 import { Dataset, File as HdfFile, Group } from 'jsfive';
 import { elementCount } from '../abi.js';
 import { LatheError } from '../errors.js';
+import { own } from '../own.js';
 import { readAddress } from './address.js';
 import { isObject, type IOHandler, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
 import { encodeWeights, type NamedArray } from './weights.js';
@@ -125,15 +126,15 @@ function readOptimizer(
       steps = readTensor(group, path).data[0]!;
       continue;
     }
-    const own = parts.slice(1).filter((part) => !/_cell(_\d+)?$/.test(part));
-    const [first, last] = [own[0] ?? '', own.at(-1) ?? ''];
-    const [before, behind] = [own.slice(0, -1), own.slice(1)].map((each) => each.join('/'));
+    const inner = parts.slice(1).filter((part) => !/_cell(_\d+)?$/.test(part));
+    const [first, last] = [inner[0] ?? '', inner.at(-1) ?? ''];
+    const [before, behind] = [inner.slice(0, -1), inner.slice(1)].map((each) => each.join('/'));
     const [weight, slot] = known.has(before!) ? [before!, last] : [behind!, first];
     if (!known.has(weight)) continue;
     const tensor = readTensor(group, path);
     // Keras gathers the steps themselves: against the gradient, the learning rate within.
     if (isMomentum) tensor.data = tensor.data.map((value) => -value / rate);
-    const name = isMomentum ? 'momentum' : (slotNames[slot] ?? slot);
+    const name = isMomentum ? 'momentum' : (own(slotNames, slot) ?? slot);
     slots.push({ name: `${weight}/${name}`, ...tensor, ...ofOptimizer });
   }
   if (slots.length === 0) return [];

@@ -23,7 +23,7 @@ export async function loadLayersModel(
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
   }
   const { network, leftOut } = readTopology(modelTopology, where);
-  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
   const gathered = arrays.filter(({ group }) => group === 'optimizer');
   let model: LayersModel | undefined;
   try {

@@ -17,6 +17,7 @@ import {
   tableOf,
   type Tables,
 } from './layer_tables.js';
+import { own } from '../own.js';
 import { registeredClass } from '../serialization.js';
 import { findName, toCamelCase } from './names.js';
 
@@ -164,7 +165,7 @@ class TopologyReader {
       const inner = this.model(className, config);
       return { class: className === 'Sequential' ? className : 'Model', config: inner };
     }
-    const options = this.known.options[className];
+    const options = own(this.known.options, className);
     if (options !== undefined) {
       const read = this.#config(config, options, where);
       for (const flag of this.known.flags[className]!) {
@@ -172,7 +173,7 @@ class TopologyReader {
       }
       return { class: className, config: read };
     }
-    const activation = activationLayers[className];
+    const activation = own(activationLayers, className);
     if (activation === undefined && registeredClass(className) !== undefined) {
       return { class: className, config: this.#ownConfig(config, where) };
     }
@@ -280,6 +281,6 @@ function splitChoice(value: unknown): { name: unknown; parameters: Config } {
 
 function isNeutral(name: string, value: unknown): boolean {
   if (value === false || (Array.isArray(value) && value.length === 0)) return true;
-  const allowed = neutral[name];
+  const allowed = own(neutral, name);
   return allowed === 'any' || [value].flat().every((each) => allowed?.includes(each));
 }

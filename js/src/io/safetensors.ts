@@ -1,6 +1,7 @@
 /** The safetensors format: a JSON header, then the bytes of named tensors. */
 import { elementCount } from '../abi.js';
 import { LatheError } from '../errors.js';
+import { setOwn } from '../own.js';
 import type { DataArray } from '../tensor.js';
 import { isObject, joinBytes } from './artifacts.js';
 import { fromBrain, fromHalf } from './half.js';
@@ -12,6 +13,8 @@ interface Entry {
   data_offsets: [number, number];
 }
 
+/** What is no tensor in the header. */
+const metadata = '__metadata__';
 const writtenDTypes = { float32: 'F32', int32: 'I32', bool: 'BOOL' };
 
 /** How the types of the format are read; those of 64 bits must fit 32. */
@@ -37,12 +40,15 @@ function toInt32(value: bigint): number {
 /** The tensors as one file. */
 export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<ArrayBuffer> {
   const header: Record<string, Entry | Record<string, string>> = {
-    __metadata__: { format: 'tensorlathe' },
+    [metadata]: { format: 'tensorlathe' },
   };
   let end = 0;
   for (const { name, shape, dtype, data } of tensors) {
     const data_offsets: [number, number] = [end, (end += data.byteLength)];
-    header[name] = { dtype: writtenDTypes[dtype], shape: [...shape], data_offsets };
+    if (Object.hasOwn(header, name)) {
+      throw new LatheError(`encodeSafetensors: the name ${name} is taken`);
+    }
+    setOwn(header, name, { dtype: writtenDTypes[dtype], shape: [...shape], data_offsets });
   }
   const text = JSON.stringify(header);
   const plain = new TextEncoder().encode(text);
@@ -76,7 +82,7 @@ export function decodeSafetensors(file: Uint8Array, where: string): NamedArray[]
   }
   if (!isObject(header)) return fail('its header must be an object');
 
-  const entries = Object.entries(header).filter(([name]) => name !== '__metadata__');
+  const entries = Object.entries(header).filter(([name]) => name !== metadata);
   const checked = entries.map(([name, entry]) => ({
     name,
     ...checkedEntry(entry, (what) => fail(`the tensor ${name} ${what}`)),

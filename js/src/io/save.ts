@@ -58,6 +58,6 @@ export async function saveModel(
     requestInit === undefined ? {} : { requestInit },
     'save',
   );
-  if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
+  if (typeof handler.save !== 'function') throw new LatheError('save: nothing can be saved there');
   return (await handler.save(toArtifacts(model, args))) as SaveResult;
 }

@@ -1,6 +1,12 @@
 /** What can be loaded: handlers and addresses, and the weights that they give. */
 import { LatheError } from '../errors.js';
-import { type IOHandler, type LoadOptions, type ModelArtifacts, weightBytes } from './artifacts.js';
+import {
+  type IOHandler,
+  isObject,
+  type LoadOptions,
+  type ModelArtifacts,
+  weightBytes,
+} from './artifacts.js';
 import { openHandler } from './handlers.js';
 import { decodeWeights, type NamedArray } from './weights.js';
 
@@ -11,9 +17,12 @@ export async function artifactsOf(
   where: string,
 ): Promise<ModelArtifacts> {
   const handler = await openHandler(source, options, where);
-  if (handler.load === undefined)
+  if (typeof handler.load !== 'function')
     throw new LatheError(`${where}: nothing can be loaded from there`);
-  const artifacts = await handler.load();
+  const artifacts: unknown = await handler.load();
+  if (!isObject(artifacts)) {
+    throw new LatheError(`${where}: load must give the parts of a model, got ${String(artifacts)}`);
+  }
   options.onProgress?.(1);
   return artifacts;
 }
@@ -25,6 +34,6 @@ export function nameOf(source: unknown): string {
 
 /** The weights among the tensors that are saved of a model. */
 export function weightsOf(artifacts: ModelArtifacts, where: string): NamedArray[] {
-  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts), where);
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
   return arrays.filter(({ group }) => group !== 'optimizer');
 }

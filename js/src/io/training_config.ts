@@ -1,6 +1,7 @@
 /** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
 import { LatheError } from '../errors.js';
 import type { MetricLike, Metrics } from '../metrics.js';
+import { own } from '../own.js';
 import { tables } from '../tables.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
@@ -40,14 +41,14 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
   const config: Record<string, unknown> = Object.fromEntries(standard);
   for (const [key, value] of Object.entries(given)) if (value !== undefined) config[key] = value;
   const lossName = (loss: LossDescription | null): unknown =>
-    typeof loss === 'string' ? (kerasLosses[loss] ?? toSnakeCase(loss)) : loss;
+    typeof loss === 'string' ? (own(kerasLosses, loss) ?? toSnakeCase(loss)) : loss;
   const { loss, lossWeights } = training;
   return {
     loss: isList(loss) ? loss.map(lossName) : lossName(loss),
     ...(lossWeights === undefined ? {} : { loss_weights: lossWeights }),
     ...metricsConfig(training.metrics),
     optimizer_config: {
-      class_name: optimizerClasses[name] ?? name[0]!.toUpperCase() + name.slice(1),
+      class_name: own(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1),
       config,
     },
   };
@@ -105,7 +106,7 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const row = known.find(({ name }) => name === foundOptimizer)!;
   const settings = Object.entries(isObject(options) ? options : {}).map(([key, value]) => {
     const name = toCamelCase(key);
-    return [aliases[name] ?? name, value] as const;
+    return [own(aliases, name) ?? name, value] as const;
   });
   const takes = row.parameters.map(({ name }) => name);
   const used = settings.filter(([name, value]) => takes.includes(name) && isSetting(value));

@@ -1,6 +1,7 @@
 /** A model as the core reads it -> the topology of Keras and TensorFlow.js. Knows no layer. */
 import type { ModelSummary } from '../abi.js';
 import { LatheError } from '../errors.js';
+import { own } from '../own.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
@@ -98,7 +99,7 @@ function layerOf(
   }
   const { class_name, config } = plainLayer(layer, rows);
   const isTrained = trainable && config.trainable !== false;
-  const extra = spelledOut[class_name]?.(placed);
+  const extra = own(spelledOut, class_name)?.(placed);
   return { class_name, config: { ...config, ...extra, trainable: isTrained, name: placed.name } };
 }
 
@@ -158,7 +159,7 @@ function toKerasValue(name: string, value: unknown, rows: Tables): unknown {
   const chosen = findName(String(given), known) ?? String(given);
   const settings = toKerasConfig(parameters, rows);
   if (table !== 'activations') {
-    const className = rowClasses[chosen] ?? chosen[0]!.toUpperCase() + chosen.slice(1);
+    const className = own(rowClasses, chosen) ?? chosen[0]!.toUpperCase() + chosen.slice(1);
     return { class_name: className, config: settings };
   }
   const text = toSnakeCase(chosen);

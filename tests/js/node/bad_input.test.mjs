@@ -58,6 +58,9 @@ test('compile', () => {
     () => model.compile({ loss, optimizer: { name: 'sgd', rate: 1 } }),
     /unknown parameter of optimizer sgd "rate"/,
   );
+  for (const metrics of [7, null, [null], [['accuracy']], [{}]]) {
+    refuses(() => model.compile({ loss, optimizer: 'sgd', metrics }), /^compile: a metric must be/);
+  }
   refuses(
     () => model.compile({ loss: 'crossEntropy', optimizer: 'sgd' }),
     /unknown loss "crossEntropy".*softmaxCrossEntropy/,

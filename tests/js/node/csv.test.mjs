@@ -144,6 +144,49 @@ test('a table is read no further than wanted', async () => {
   assert.ok(pieces < 10, String(pieces));
 });
 
+test('any name is a column', async () => {
+  const text = '__proto__,constructor,toString\n1,2,\n';
+  const [row] = await rows(text);
+  assert.deepEqual(Object.entries(row), [
+    ['__proto__', 1],
+    ['constructor', 2],
+    ['toString', undefined],
+  ]);
+  assert.equal(Object.getPrototypeOf(row), Object.prototype);
+  const columnConfigs = { ['__proto__']: { isLabel: true, dtype: 'int32' } };
+  const [{ xs, ys }] = await rows(text, { columnConfigs });
+  assert.deepEqual(
+    [Object.keys(xs), Object.entries(ys)],
+    [['constructor', 'toString'], [['__proto__', 1]]],
+  );
+  const config = { columnConfigs, configuredColumnsOnly: true };
+  assert.deepEqual(await tl.data.csv(blob(text), config).columnNames(), ['__proto__']);
+  const [batch] = await tl.data.csv(blob('__proto__\n5\n6\n')).batch(2).toArray();
+  const [[name, column]] = Object.entries(batch);
+  assert.deepEqual([name, ...column.dataSync()], ['__proto__', 5, 6]);
+});
+
+test('the rows before a malformed line come, whatever the pieces', async () => {
+  const malformed = {
+    'a,b\n1,2\n3,4\n"5"x,6\n7,8\n': 'csv: line 4: x after a closing quote',
+    'a,b\n1,2\r\n3,4\n5,"6\n7,8\n': 'csv: the quote that begins in line 4 never ends',
+    'a,b\n1,2\n3,4\n5\n7,8\n': 'csv: line 4 has 1 fields, but there are 2 columns',
+  };
+  for (const [text, message] of Object.entries(malformed)) {
+    for (let length = 1; length <= text.length; ++length) {
+      const found = [];
+      const read = async () => {
+        for await (const row of tl.data.csv(inPieces(text, length))) found.push(row);
+      };
+      await rejects(read(), message);
+      assert.deepEqual(found, [
+        { a: 1, b: 2 },
+        { a: 3, b: 4 },
+      ]);
+    }
+  }
+});
+
 test('errors name the line and the column', async () => {
   const required = { columnConfigs: { a: { required: true } } };
   await rejects(rows('a,b\n1,2\n\n,3\n', required), 'csv: line 4: the required column a is empty');

@@ -257,3 +257,28 @@ test('after dispose nothing is left', () => {
   }
   assert.equal(tl.memory().liveObjects, liveObjects);
 });
+
+test('names that every object has are names like others', async () => {
+  const names = ['constructor', '__proto__', 'toString'];
+  const inputs = names.map((name) => tl.input({ shape: [2], name }));
+  const outputs = inputs.map((each, at) =>
+    tl.layers.dense({ units: 1, name: `${names[at]}_` }).apply(each),
+  );
+  const model = tl.model({ inputs, outputs, seed: 1 });
+  const byName = (suffix, value) => Object.fromEntries(names.map((n) => [`${n}${suffix}`, value]));
+  const [x, y] = [byName('', rows(3, 2)), byName('_', rows(3, 1))];
+  refuses(
+    () => model.predict({ ['__proto__']: rows(3, 2) }),
+    /x goes by name, .* needs "constructor"/,
+  );
+  assert.deepEqual(
+    model.predict(x).map(({ shape }) => shape),
+    names.map(() => [3, 1]),
+  );
+  model.compile({ loss: byName('_', 'meanSquaredError'), optimizer: 'sgd' });
+  await model.fit(x, y);
+  assert.ok(names.every((name) => Number.isFinite(model.evaluate(x, y)[`${name}__loss`])));
+  const x0 = tl.input({ shape: [2] });
+  const named = tl.layers.dense({ units: 1, name: 'constructor' }).apply(x0);
+  assert.doesNotThrow(() => tl.model({ inputs: x0, outputs: named }).compile({ loss: {} }));
+});

@@ -5,7 +5,7 @@ import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
 import { golden, known, modelsAbsent, modelsFolder } from '../models.mjs';
-import { mutations } from '../mutate.mjs';
+import { jsonMutations, mutations } from '../mutate.mjs';
 
 const { layers } = tl;
 const pictures = [6, 8, 8, 2];
@@ -342,6 +342,24 @@ test('errors name the layer or the tensor', async () => {
       (all) => (all.weightData = new ArrayBuffer(999)),
       /it has 999 bytes, but its tensors take 204/,
     ],
+    [(_, all) => (all[0].class_name = 'constructor'), /"dense_1" \(constructor\) is of an unknown/],
+    [(_, all) => (all[1].class_name = '__proto__'), /"dense_2" \(__proto__\) is of an unknown/],
+    [(_, all) => (all[1].config.constructor = [1]), /has the option constructor = \[1\], which/],
+    [(_, all) => (all[1].config.kernel_initializer = 'toString'), /"toString" is not known/],
+    [(all) => (all.weightData = null), /it ends after 0 bytes, within the tensor dense_1\/kernel/],
+    [(all) => delete all.weightData, /it ends after 0 bytes, within the tensor dense_1\/kernel/],
+    [
+      (all) => (all.weightData = [all.weightData, null]),
+      'the model: weightData must be an ArrayBuffer or an array of them, got Null',
+    ],
+    [
+      (all) => (all.weightData = new Float32Array(all.weightData)),
+      'the model: weightData must be an ArrayBuffer or an array of them, got Float32Array',
+    ],
+    [
+      (all) => structuredClone(all.weightData, { transfer: [all.weightData] }),
+      'the model: weightData has been transferred; copy it before',
+    ],
     [(all) => delete all.weightSpecs, /weight specifications are missing/],
     [(all) => delete all.modelTopology, /holds weights only/],
     [(all) => (all.modelTopology.class_name = 'Tree'), /models of class "Tree" cannot be loaded/],
@@ -350,6 +368,24 @@ test('errors name the layer or the tensor', async () => {
   const { liveObjects } = tl.memory();
   for (const [change, message] of cases) await rejects(damaged(change), message);
   assert.equal(tl.memory().liveObjects, liveObjects, 'failed models are freed');
+});
+
+test('handlers that give nothing are told', async () => {
+  for (const nothing of [null, undefined, 7, []]) {
+    await rejects(ours(nothing), /load must give the parts of a model, got /);
+  }
+  await rejects(tl.loadLayersModel(null), /"null" is no place for models/);
+  await rejects(tl.loadLayersModel({ load: 'model.json' }), /nothing can be loaded from there/);
+  await rejects(smallModel().save(null), /"null" is no place for models/);
+});
+
+test('weight data from another realm are weight data', async () => {
+  const { runInNewContext } = await import('node:vm');
+  const bytes = Array.from(new Uint8Array(small.weightData));
+  const weightData = runInNewContext('new Uint8Array(bytes).buffer', { bytes });
+  assert.ok(!(weightData instanceof ArrayBuffer));
+  const model = await ours({ ...small, weightData });
+  assert.deepEqual(model.getWeights()[0].dataSync(), smallModel().getWeights()[0].dataSync());
 });
 
 test('extra weights are an error, and ignored where strict is false', async () => {
@@ -440,6 +476,28 @@ test('damaged topologies give a model or a LatheError', async () => {
     }
   }
   assert.ok(loaded > 3 && refused > 30, `${loaded} loaded, ${refused} refused`);
+});
+
+test('odd values anywhere in a saved model give a model or a LatheError', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const net = trainable('adam');
+  const own = { includeOptimizer: true };
+  for (const { weightData, ...rest } of [await savedBy(net, own), await savedBy(zoo())]) {
+    let [loaded, refused] = [0, 0];
+    for (const changed of jsonMutations(rest, 600)) {
+      try {
+        (await ours({ ...changed, weightData })).dispose();
+        ++loaded;
+      } catch (error) {
+        assert.equal(error.name, 'LatheError', error.stack);
+        ++refused;
+      }
+    }
+    assert.ok(loaded > 30 && refused > 100, `${loaded} loaded, ${refused} refused`);
+  }
+  for (const { arguments: args } of warn.mock.calls) {
+    assert.doesNotMatch(args[0], /Cannot |is not a function/);
+  }
 });
 
 test('loadWeights takes a saved model', async () => {

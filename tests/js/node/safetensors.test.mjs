@@ -26,6 +26,20 @@ function fileOf(header, data = new Uint8Array(0)) {
   return Uint8Array.from(Buffer.concat([length, text, data]));
 }
 
+test('tensors may have any name but one', () => {
+  const names = ['__proto__', 'constructor', 'x'];
+  const tensors = names.map((name, at) => ({
+    name,
+    shape: [1],
+    dtype: 'float32',
+    data: Float32Array.of(at),
+  }));
+  assert.deepEqual(decodeSafetensors(encodeSafetensors(tensors), 'it'), tensors);
+  const renamed = (name) => () => encodeSafetensors([...tensors, { ...tensors[0], name }]);
+  refuses(renamed('x'), 'encodeSafetensors: the name x is taken');
+  refuses(renamed('__metadata__'), 'encodeSafetensors: the name __metadata__ is taken');
+});
+
 test('a file is a length, an aligned header and the tensors one after the other', async () => {
   const bytes = Buffer.from(await toSafetensors(smallModel()));
   const length = Number(bytes.readBigUInt64LE());

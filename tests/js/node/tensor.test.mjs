@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-
-const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
+import { refuses, rejects, smallModel } from '../lib.mjs';
 
 test('a nested array gives shape and float32', () => {
   const value = tl.tensor([
@@ -49,6 +48,32 @@ test('wrong arguments are named', () => {
   refuses(() => tl.tensor([1, 'two']), 'tensor: values must be numbers, got two');
   refuses(() => tl.tensor([1], [1.5]), 'tensor: a shape is an array of integers ≥ 0, got [1.5]');
   refuses(() => tl.tensor([1], [1], 'int64'), /unknown dtype "int64"; known: float32, int32, bool/);
+});
+
+test('arrays whose buffer is gone, and arrays of something else, are told', async () => {
+  const gone =
+    /has lost its elements: their ArrayBuffer was transferred or shortened; copy it before/;
+  const transfer = ({ buffer }) => structuredClone(buffer, { transfer: [buffer] });
+  const model = smallModel();
+  const values = tl.tensor([[1, 2]]);
+  const plain = Float32Array.of(1, 2);
+  const f = tl.compile({ x: [1, 2] }, ({ x }) => ({ y: x.add(1) }));
+  transfer(values.dataSync());
+  transfer(plain);
+  for (const each of [values, plain]) {
+    refuses(() => tl.tensor(each), gone);
+    refuses(() => model.predict(each), gone);
+  }
+  refuses(() => values.dataSync(), gone);
+  refuses(() => f.run({ x: values }), gone);
+  refuses(() => values.arraySync(), gone);
+  await rejects(values.data(), gone);
+  refuses(() => model.setWeights([values, values, values, values]), gone);
+  refuses(() => tl.tensor(new BigInt64Array(2)), /array of numbers is needed, got a BigInt64Array/);
+  refuses(() => tl.tensor(new DataView(new ArrayBuffer(8))), /is needed, got a DataView/);
+  const endless = [];
+  endless[0] = endless;
+  refuses(() => tl.tensor(endless), 'tensor: arrays are nested more than 100 deep');
 });
 
 test('a disposed tensor says so', () => {

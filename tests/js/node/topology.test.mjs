@@ -7,7 +7,7 @@ import { writeTopology } from '../../../js/dist/io/write_topology.js';
 import { CoreModel } from '../../../js/dist/program.js';
 import 'tensorlathe';
 import { refuses } from '../lib.mjs';
-import { mutations } from '../mutate.mjs';
+import { jsonMutations, mutations } from '../mutate.mjs';
 
 /** A model of TensorFlow.js: a shared layer, a nested model called twice, two outputs. */
 function theirGraph() {
@@ -129,6 +129,20 @@ test('broken graphs are told', () => {
     change((_, all) => (all[0].config.batch_input_shape = [null, null])),
     /input "a": sizes must be known, but the shape is \[null,null\]/,
   );
+});
+
+test('odd values anywhere in a graph give a model or a LatheError', () => {
+  let [made, refused] = [0, 0];
+  for (const topology of jsonMutations(modelTopology, 1500)) {
+    try {
+      make(read(topology)).free();
+      ++made;
+    } catch (error) {
+      assert.equal(error.name, 'LatheError', error.stack);
+      ++refused;
+    }
+  }
+  assert.ok(made > 100 && refused > 500, `${made} made, ${refused} refused`);
 });
 
 test('damaged graphs give a model or a LatheError', () => {
