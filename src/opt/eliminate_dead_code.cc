@@ -15,12 +15,10 @@ using graph::Value;
 Graph eliminate_dead_code(Graph graph) {
   std::vector<bool> live(graph.nodes.size());
   for (const Output& output : graph.outputs) live[output.value.id] = true;
-  for (const Update& update : graph.updates) {
-    live[update.state.id] = true;
-    live[update.value.id] = true;
-  }
+  for (const Update& update : graph.updates) live[update.value.id] = true;
   for (size_t id = graph.nodes.size(); id-- > 0;) {
-    if (graph.nodes[id].kind == Kind::Input) live[id] = true;
+    const Kind kind = graph.nodes[id].kind;
+    if (kind == Kind::Input || kind == Kind::State) live[id] = true;
     if (!live[id]) continue;
     for (Value operand : graph.nodes[id].operands) live[operand.id] = true;
   }

@@ -222,6 +222,59 @@ test('call knows whether it trains, and may then write weights that are not trai
   );
 });
 
+class Counter extends tl.layers.Layer {
+  static className = 'Counter';
+
+  build() {
+    this.steps = this.addWeight('steps', [1], 'float32', 'zeros', null, false);
+    this.idle = this.addWeight('idle', [2], 'float32', 'ones', 'l2');
+  }
+
+  call(x, { training }) {
+    if (training) this.steps.write(this.steps.read().add(1));
+    return x.mul(2);
+  }
+}
+tl.serialization.registerClass(Counter);
+
+test('weights that prediction does not read, or nothing, are weights all the same', async () => {
+  const layer = new Counter({ inputShape: [2], name: 'counter' });
+  const model = tl.sequential({ layers: [layer], seed: 1 });
+  const values = (of = layer) => of.getWeights().map((each) => [...each.dataSync()]);
+  const saved = async (args) => {
+    let artifacts;
+    await model.save({ save: async (given) => ((artifacts = given), {}) }, args);
+    return { load: async () => artifacts };
+  };
+  assert.deepEqual(values(), [[1, 1], [0]]);
+  assert.equal(layer.countParams(), 3);
+  layer.setWeights([tl.tensor([1, 1]), tl.tensor([5])]);
+  assert.deepEqual(values(await tl.loadLayersModel(await saved())), [[1, 1], [5]]);
+
+  const x = tl.tensor([[1, 2]]);
+  const loss = 'meanSquaredError';
+  model.compile({ loss, optimizer: tl.train.adam(0.5) });
+  for (let step = 0; step < 3; ++step) await model.trainOnBatch(x, x);
+  const [[idle], [steps]] = values();
+  assert.equal(steps, 8);
+  assert.ok(idle < 0.1, 'the regulariser moves it');
+  const copy = await tl.loadLayersModel(await saved({ includeOptimizer: true }));
+  assert.deepEqual(values(copy), values());
+  assert.equal(await copy.trainOnBatch(x, x), await model.trainOnBatch(x, x));
+  assert.deepEqual(values(copy), values());
+  for (const optimizer of [undefined, 'sgd']) {
+    model.compile({ loss, optimizer });
+    model.evaluate(x, x);
+    assert.deepEqual(values(), values(copy), 'a module that does not read them keeps them');
+  }
+  const names = WebAssembly.Module.exports(new WebAssembly.Module(model.toWasm()));
+  assert.ok(names.some(({ name }) => name === 'counter/steps'));
+
+  const other = tl.sequential({ layers: [new Counter({ inputShape: [2], name: 'counter' })] });
+  await other.loadWeights(await saved());
+  assert.deepEqual(values(other), values());
+});
+
 test('masks go through where the layer says so', () => {
   class Last extends tl.layers.Layer {
     call(x, { mask }) {
