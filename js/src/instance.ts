@@ -70,6 +70,7 @@ export class Entry {
     for (let at = 0; at < count; ++at) {
       picked[at] = whole ? (order?.[from + at] ?? from + at) : from + at - first;
     }
+    repeat(picked, count);
   }
 
   #holds(data: Examples, from: number, count: number, order?: Uint32Array): boolean {
@@ -89,7 +90,10 @@ export class Entry {
   }
 
   #copy({ rows }: Examples, from: number, count: number, order?: Uint32Array): void {
-    for (const [name, each] of rows) this.load(name, each, from, count, order);
+    for (const [name, each] of rows) {
+      this.load(name, each, from, count, order);
+      repeat(this.inputs.get(name)!, count * each.width);
+    }
   }
 
   private load(name: string, rows: Rows, from: number, count: number, order?: Uint32Array): void {
@@ -150,6 +154,14 @@ function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
     copies.forEach((copy, at) => copy.set(states[at]!));
     return () => copies!.forEach((copy, at) => states[at]!.set(copy));
   };
+}
+
+/**
+ * Fills the rest of a batch with its first elements. Those rows count nothing, but zeros may become NaN,
+ * which no factor of 0 takes out of a sum.
+ */
+function repeat(values: DataArray, count: number): void {
+  for (let have = count; have < values.length; have *= 2) values.copyWithin(have, 0, have);
 }
 
 /** The elements of a buffer, not a copy. */
