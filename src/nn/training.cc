@@ -272,6 +272,8 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
     const Tensor logits = before == trace.before_activation.end() ? output : before->second;
     Tensor each = row_means(row_losses(target.loss, target.loss.takes_logits ? logits : output, y));
     if (plan.row_weights) each = each * truths[i].weights;
+    // Of a row that is not there even what is infinite counts nothing.
+    each = select(present > zero(present), each, zero(each));
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);

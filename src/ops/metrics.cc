@@ -73,7 +73,8 @@ Tensor top_k_hits(Tensor x, Tensor y, float k) {
 Tensor mean_over_rows(Tensor values, Tensor w) {
   if (!values.valid() || !w.valid()) return values;
   const Tensor weights = spread(w, values);
-  return stack({total(values * weights), total(weights)}, 0);
+  const Tensor counted = select(weights > zero(weights), values * weights, zero(values));
+  return stack({total(counted), total(weights)}, 0);
 }
 
 Tensor precision_counts(Tensor x, Tensor y, Tensor w, float threshold) {
