@@ -1,6 +1,6 @@
 /** Little of a result, enough to see whether two peers computed the same. */
 
-const sampleCount = 64;
+const sampleCount = 1024;
 const tolerance = 1e-3;
 
 /** Where a result of this length is looked at. */

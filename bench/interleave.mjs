@@ -2,14 +2,16 @@
 import { drawChart } from './chart.mjs';
 import { makePool, measureRow } from './measure.mjs';
 import { peers, versionOf } from './peers.mjs';
+import { Sizes } from './sizes.mjs';
 import { chartOf, markdown, summary } from './table.mjs';
 
 export async function runSuite(
   suite,
-  { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines },
+  { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines, seed },
 ) {
   const measured = suite.peers.filter((name) => !onlyPeers || onlyPeers.includes(name));
-  const rows = suite.rows.filter(({ name }) => name.includes(rowText));
+  const drawn = seed === undefined ? [] : (suite.drawn?.(new Sizes(seed)) ?? []);
+  const rows = [...suite.rows, ...drawn].filter(({ name }) => name.includes(rowText));
   const configurations = [];
   for await (const engine of engines()) {
     const title = `${engine.title}, ${engine.threads} ${engine.threads > 1 ? 'threads' : 'thread'}`;

@@ -30,6 +30,7 @@ const usage = `usage: ./dev bench [${Object.keys(suites).join('|')}]… [options
   --engine=${Object.keys(engines).join(',')}
   --threads=1,2
   --row=TEXT                      rows with TEXT in their name
+  --seed=N                        of the sizes of more rows that smoke compares; default 1
   --tune=MS                       tune Tensorlathe for MS milliseconds before each row
   --peer=${Object.keys(peers).join(',')}
 Runs that leave something out write to build/bench, others to docs/benchmarks.`;
@@ -54,6 +55,7 @@ function readOptions() {
     engine: text,
     threads: text,
     row: text,
+    seed: text,
     tune: text,
     peer: text,
     help: { type: 'boolean' },
@@ -75,6 +77,10 @@ const engineNames = wordsOf('engine', values.engine, Object.keys(engines));
 const threadCounts = wordsOf('thread count', values.threads, ['1', '2']).map(Number);
 const wanted = positionals.length > 0 ? positionals : Object.keys(suites);
 for (const name of wanted) if (!(name in suites)) fail(`no suite ${name}`);
+
+const seed = Number(values.seed ?? 1);
+if (!Number.isInteger(seed)) fail(`no seed ${values.seed}`);
+if (effort === 'smoke') console.log(`sizes of drawn rows: --seed=${seed}`);
 
 let problems = 0;
 function problem(text) {
@@ -107,6 +113,7 @@ const settings = {
   rowText: values.row ?? '',
   onlyPeers: values.peer && wordsOf('peer', values.peer, Object.keys(peers)),
   tuneMs: Number(values.tune ?? 0),
+  ...(effort === 'smoke' && { seed }),
   engineNames,
   engines: openEngines,
 };

@@ -12,7 +12,7 @@ import {
   valueAndGrad,
 } from '@jax-js/jax';
 import { channelsFirst, permute, toChannelsFirst, toChannelsLast } from '../builders/channels.mjs';
-import { evaluate, fill } from '../models/model.mjs';
+import { evaluate, fill, Unsupported } from '../models/model.mjs';
 import { batchSize, classCount, imageSize, inputSize, learningRate } from '../networks.mjs';
 
 async function start() {
@@ -105,12 +105,10 @@ const rules = {
   dense: ({ activation }, [x, weights, bias]) => activate(np.dot(x, weights).add(bias), activation),
   conv2d: (value, operands) => convolve(value, operands, 1),
   depthwiseConv2d: (value, operands) => convolve(value, operands, value.shape[3]),
-  /** Pads with zeros: right after a rectifier, and all there is. */
-  maxPool2d({ size, stride, padding, shape }, [x]) {
-    const missing = [2, 3].map((axis) => (shape[axis - 1] - 1) * stride + size - x.shape[axis]);
-    const around = missing.map((count) => [count >> 1, count - (count >> 1)]);
-    const padded = padding === 'same' ? np.pad(x, [[0, 0], [0, 0], ...around]) : x;
-    return lax.reduceWindow(padded, np.max, [size, size], [stride, stride]);
+  maxPool2d({ size, stride, shape }, [x]) {
+    const isPadded = [2, 3].some((axis) => (shape[axis - 1] - 1) * stride + size > x.shape[axis]);
+    if (isPadded) throw new Unsupported('pads with zeros only, which may be the maximum');
+    return lax.reduceWindow(x, np.max, [size, size], [stride, stride]);
   },
   globalAveragePool2d: (_, [x]) => np.mean(x, [2, 3]),
   add: ({ activation }, [a, b]) => activate(a.add(b), activation),

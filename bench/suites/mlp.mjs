@@ -1,4 +1,5 @@
 /** C: inference of dense networks, from numbers in JavaScript to numbers in JavaScript. */
+import { drawnNetworks } from '../drawn.mjs';
 import { mlp, tenSmallLayers } from '../models/mlp.mjs';
 import { batchSize, networks } from '../networks.mjs';
 import { inferenceRow } from './rows.mjs';
@@ -16,6 +17,7 @@ export const mlps = {
   options: { resident: false },
   peers: ['tensorlathe', 'litert', 'tfjs', 'onnxruntime', 'jax'],
   rows: [small, ...singles, ...batches],
+  drawn: drawnNetworks,
   goals: [
     { engine: 'chromium', threads: 1, rows: singles.map(({ name }) => name), fastest: 3 },
     { engine: 'chromium', threads: 1, rows: batches.map(({ name }) => name), fastest: 1.3 },

@@ -1,4 +1,5 @@
 /** E: single operations on values that lie in the peer's own memory. */
+import { drawnOperations } from '../drawn.mjs';
 import { describe } from '../models/model.mjs';
 import { inferenceRow } from './rows.mjs';
 
@@ -31,6 +32,7 @@ export const ops = {
       m.resizeBilinear(x, [112, 112]),
     ),
   ],
+  drawn: drawnOperations,
   goals: [
     { engine: 'chromium', threads: 1, fastest: 1.2 },
     { threads: 2, oneThread: 0.95 },

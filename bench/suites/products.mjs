@@ -1,4 +1,5 @@
 /** A: products of two matrices that are both given at run time. */
+import { drawnProducts } from '../drawn.mjs';
 import { describe } from '../models/model.mjs';
 import { inferenceRow } from './rows.mjs';
 
@@ -32,6 +33,7 @@ export const products = {
     square('ABᵀ 256³', 256, { transposeB: true }),
     square('16 × 128³', 128, { batch: 16 }),
   ],
+  drawn: drawnProducts,
   goals: [
     { engine: 'chromium', threads: 1, rows: squares, fastest: 1.35, ceiling: 0.8 },
     { engine: 'chromium', threads: 1, rows: others, fastest: 1.7 },
