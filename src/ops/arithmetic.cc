@@ -25,6 +25,7 @@ Tensor clip_by_value(Tensor x, float least, float most) {
   return minimum(maximum(x, bound(least)), bound(most));
 }
 
-Tensor softplus(Tensor x) { return maximum(zero(x), x) + log(1.0f + exp(-absolute(x))); }
+// At 0 the maximum must have slope 1, as the absolute value has: x goes first.
+Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log(1.0f + exp(-absolute(x))); }
 
 }  // namespace lathe::ops

@@ -114,7 +114,8 @@ Tensor categorical_cross_entropy(Tensor x, Tensor y) {
 
 Tensor sigmoid_cross_entropy(Tensor x, Tensor y) {
   if (!same_shape("sigmoid_cross_entropy", x, y)) return invalid(x);
-  const Tensor cost = maximum(zero(x), x) - x * y + log(1.0f + exp(-absolute(x)));
+  // As in softplus; in this order small costs keep their digits.
+  const Tensor cost = maximum(x, zero(x)) - x * y + log(1.0f + exp(-absolute(x)));
   return mean(cost, {-1});
 }
 

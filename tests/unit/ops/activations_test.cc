@@ -101,7 +101,12 @@ Tensor gradient(Builder& b) {
 }
 
 TEST(Activations, GradientsAtZeroAndFarOut) {
+  expect_near(run(gradient<softplus>, row_values()),
+              {0.1192029f, 0.3775407f, 0.5f, 0.6224593f, 0.8807971f, 1});
   EXPECT_EQ(run(gradient<relu>, row_values()), (Floats{0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(run(gradient<relu6>, row_values()), (Floats{0, 0, 0, 1, 1, 0}));
+  EXPECT_EQ(run(gradient<[](Tensor x) { return clip_by_value(x, -0.5f, 2); }>, row_values()),
+            (Floats{0, 1, 1, 1, 1, 0}));
   EXPECT_EQ(run(gradient<[](Tensor x) { return elu(x, 1); }>, row_values())[5], 1);
   EXPECT_EQ(run(gradient<[](Tensor x) { return leaky_relu(x, 0.5f); }>, row_values()),
             (Floats{0.5f, 0.5f, 0.5f, 1, 1, 1}));

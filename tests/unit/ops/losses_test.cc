@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "check_gradients.h"
+#include "grad/gradient.h"
 #include "ops/reductions.h"
 #include "run.h"
 
@@ -57,6 +58,34 @@ TEST(Losses, GradientsAgreeWithFiniteDifferences) {
   check_gradients("softmax", [](Builder& b) { return softmax_cross_entropy(x(b), y(b)); });
   check_gradients("sparse",
                   [](Builder& b) { return sparse_softmax_cross_entropy(x(b), classes(b)); });
+}
+
+// Gradients of the sum of the losses by x.
+template <auto loss>
+Tensor gradient(Builder& b) {
+  const Tensor at = x(b), wrt[] = {at};
+  return grad::gradients(b, sum(loss(at, y(b)), {0}), wrt)[0];
+}
+
+// Where every regression begins: all weights, and so all logits, are 0.
+TEST(Losses, GradientsAtZeroLogitsAreThoseOfTheirFormulas) {
+  const Inputs zeros = {{"x", Array::of({2, 3}, Floats{0, 0, 0, -0.0f, -0.0f, 0.5f})},
+                        {"y", Array::of({2, 3}, Floats{0, 1, 0.25f, 0, 1, 0.5f})}};
+  const auto third = [](double slope) { return static_cast<float>(slope / 3); };
+  expect_near(run(gradient<sigmoid_cross_entropy>, zeros),
+              {third(0.5), third(-0.5), third(0.25), third(0.5), third(-0.5),
+               third(1 / (1 + std::exp(-0.5)) - 0.5)});
+  expect_near(run(gradient<log_cosh>, zeros),
+              {0, third(std::tanh(-1)), third(std::tanh(-0.25)), 0, third(std::tanh(-1)), 0});
+}
+
+// The logits and slopes just beside 0 are the same.
+TEST(Losses, SigmoidCrossEntropyIsSmoothAtZero) {
+  const Inputs beside = {{"x", Array::of({2, 3}, Floats{1e-6f, 0, -1e-6f, 1e-6f, 0, -1e-6f})},
+                         {"y", Array::of({2, 3}, Floats{0, 0, 0, 1, 1, 1})}};
+  const float half = 0.5f / 3;
+  expect_near(run(gradient<sigmoid_cross_entropy>, beside),
+              {half, half, half, -half, -half, -half});
 }
 
 TEST(Reductions, ArgmaxIsTheFirstMaximum) {
