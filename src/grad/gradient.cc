@@ -10,6 +10,7 @@
 #include "base/sort.h"
 #include "base/text.h"
 #include "grad/reverse.h"
+#include "ops/recurrence.h"
 #include "scalar/vjp.h"
 
 namespace lathe::grad {
@@ -73,7 +74,7 @@ void Reverse::propagate(Tensor out, Tensor g) {
       return accumulate(node.operands[0],
                         builder_.gather(g, tensor(node.operands[1]), node.axes[0]));
     case Kind::Scan:
-      return scan(node, out, g);
+      return scan(node, g);
     case Kind::Item:
       return item(node, g);
     case Kind::Loop:
@@ -107,13 +108,33 @@ Tensor Reverse::spread(Tensor reduced, const Node& node) {
 void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
   if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
-  if (node.op == Op::Mul) return accumulate(x.value, spread(g * out, node) / x);
+  if (node.op == Op::Mul) return accumulate(x.value, spread(g, node) * product_of_others(node));
   CHECK(node.op == Op::Max || node.op == Op::Min);
   const Tensor position = position_in_fold(node);
   const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
   const Tensor hit = select(x == spread(out, node), position, nowhere);
   const Tensor first = builder_.reduce(Op::Min, hit, node.axes);
   accumulate(x.value, select(position == spread(first, node), spread(g, node), zero(x)));
+}
+
+// Of those before each by those after it, so that a zero divides nothing.
+Tensor Reverse::product_of_others(const Node& node) {
+  const Tensor x = tensor(node.operands[0]);
+  std::vector<int> order, back(x.shape().size());
+  for (int axis = 0; axis < x.rank(); ++axis) {
+    if (std::ranges::find(node.axes, axis) == node.axes.end()) order.push_back(axis);
+  }
+  order.insert(order.end(), node.axes.begin(), node.axes.end());
+  for (size_t k = 0; k < order.size(); ++k)
+    back[static_cast<size_t>(order[k])] = static_cast<int>(k);
+  const Tensor moved = builder_.permute(x, order);
+  Shape rows = node.shape;
+  rows.push_back(graph::element_count(x.shape()) /
+                 std::max<int64_t>(graph::element_count(node.shape), 1));
+  const Tensor row = builder_.reshape(moved, rows);
+  const Tensor others = builder_.scan(Op::Mul, row, -1, /*exclusive=*/true) *
+                        builder_.scan(Op::Mul, row, -1, /*exclusive=*/true, /*reverse=*/true);
+  return builder_.permute(builder_.reshape(others, moved.shape()), back);
 }
 
 // Row-major number of each element among those that are folded with it.
@@ -151,15 +172,35 @@ void Reverse::join(const Node& node, Tensor g) {
 }
 
 // Element k is in every result from its own on (after it, where exclusive).
-void Reverse::scan(const Node& node, Tensor out, Tensor g) {
+void Reverse::scan(const Node& node, Tensor g) {
+  if (node.op == Op::Mul) return scan_of_products(node, g);
+  if (node.op != Op::Add) return scan_of_records(node, g);
+  accumulate(node.operands[0],
+             builder_.scan(Op::Add, g, node.axes[0], node.exclusive, !node.reverse));
+}
+
+// The product of those before element i is a factor of every result that holds it; what is left of
+// them is their sum s(i) = g(i) + x(i+1) s(i+1), or g(i+1) + … where exclusive. A zero divides
+// nothing.
+void Reverse::scan_of_products(const Node& node, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
-  const auto from_here = [&](Tensor each) {
-    return builder_.scan(Op::Add, each, node.axes[0], node.exclusive, !node.reverse);
+  const int axis = node.axes[0];
+  std::vector<int> first(x.shape().size());  // exchanges the axis with the first
+  std::iota(first.begin(), first.end(), 0);
+  std::swap(first[0], first[static_cast<size_t>(axis)]);
+  const Tensor xs[] = {builder_.permute(g, first), builder_.permute(x, first)};
+  Shape one = xs[0].shape();
+  if (!one.empty()) one.erase(one.begin());
+  const Tensor initial[] = {builder_.full(std::move(one), scalar::Number::of(0.0f))};
+  const auto step = [&](const ops::ScanStep& each) -> ops::ScanResult {
+    const Tensor behind = each.carried[0], here = each.slices[0], factor = each.slices[1];
+    if (node.exclusive) return {{here + factor * behind}, {behind}};
+    const Tensor sum = here + behind;
+    return {{factor * sum}, {sum}};
   };
-  if (node.op == Op::Add) return accumulate(x.value, from_here(g));
-  if (node.op == Op::Mul) return accumulate(x.value, from_here(g * out) / x);
-  CHECK(node.op == Op::Max || node.op == Op::Min);
-  scan_of_records(node, g);
+  const auto sums = ops::scan(builder_, {xs[0].shape()[0], !node.reverse}, initial, xs, {}, step);
+  const Tensor before = builder_.scan(Op::Mul, x, axis, /*exclusive=*/true, node.reverse);
+  if (builder_.ok()) accumulate(x.value, before * builder_.permute(sums.stacked[0], first));
 }
 
 // Each result is the element that was the latest to exceed all before it.

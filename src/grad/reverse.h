@@ -41,10 +41,12 @@ class Reverse {
   void map(const graph::Node& node, graph::Tensor out, graph::Tensor g);
   graph::Tensor spread(graph::Tensor reduced, const graph::Node& node);
   void reduce(const graph::Node& node, graph::Tensor out, graph::Tensor g);
+  graph::Tensor product_of_others(const graph::Node& node);
   graph::Tensor position_in_fold(const graph::Node& node);
   void contract(const graph::Node& node, graph::Tensor g);
   void join(const graph::Node& node, graph::Tensor g);
-  void scan(const graph::Node& node, graph::Tensor out, graph::Tensor g);
+  void scan(const graph::Node& node, graph::Tensor g);
+  void scan_of_products(const graph::Node& node, graph::Tensor g);
   void scan_of_records(const graph::Node& node, graph::Tensor g);
   void reindex(const graph::Node& node, graph::Tensor g);
   std::optional<graph::Tensor> undo_projection(const graph::Node& node, graph::Tensor g,

@@ -103,6 +103,17 @@ void scan_followed(Builder& b) {
   b.output("line", b.scan(Op::Add, ops::flatten(x), 0, true, true));
 }
 
+// Products of rows and along them where some elements, in some rows two, are 0.
+void products_with_zeros(Builder& b) {
+  const Tensor x = floats(b, "x", {5, 11, 3});
+  const Tensor holes = b.cast(b.iota({5, 11, 3}, 1), DType::F32) * x;
+  b.output("rows", b.reduce(Op::Mul, select(x < 0.0f * x - 1.5f, 0.0f * x, x), {1}));
+  b.output("all",
+           b.reduce(Op::Mul, b.reindex(holes, AffineMap::project(2, {0, 1, 1}), {2, 3}), {0, 1}));
+  b.output("y", b.scan(Op::Mul, holes, 0));
+  b.output("z", b.scan(Op::Mul, holes, 1, false, true));
+}
+
 void scanned_ints(Builder& b) {
   const Tensor x = b.input("x", DType::I32, {4, 21});
   b.output("sum", b.scan(Op::Add, x, 1));
@@ -175,6 +186,7 @@ constexpr Case kCases[] = {
     {"scan_max", scanned<Op::Max, 1, false, false>},
     {"scan_min", scanned<Op::Min, 2, false, true>},
     {"scan_max_before", scanned_before},
+    {"products_with_zeros", products_with_zeros},
     {"scan_followed", scan_followed},
     {"scan_ints", scanned_ints, false},
     {"sort_first", ordered<2, true, 3, 9>},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "check_gradients.h"
+#include "graph/evaluate.h"
 #include "ops/recurrence.h"
 
 namespace lathe::grad {
@@ -105,6 +106,20 @@ constexpr Case kCases[] = {
     {"product",
      [](Builder& b) {
        return b.reduce(Op::Mul, input(b, "x", {2, 3}), {1});
+     }},
+    {"product over two axes, not the last",
+     [](Builder& b) {
+       return b.reduce(Op::Mul, input(b, "x", {2, 2, 3, 2}), {0, 2});
+     }},
+    {"scan of products",
+     [](Builder& b) {
+       return b.scan(Op::Mul, input(b, "x", {2, 4, 2}), 1);
+     }},
+    {"gradient of a scan of products",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {3, 2});
+       const Tensor wrt[] = {x};
+       return gradients(b, sum(b.scan(Op::Mul, x, 0, true, true) * x, {0, 1}), wrt)[0];
      }},
     {"reshape",
      [](Builder& b) {
@@ -209,6 +224,74 @@ constexpr Case kCases[] = {
 
 TEST(Gradient, OfEveryNodeKindAgreesWithFiniteDifferences) {
   for (const Case& test : kCases) check_gradients(test.name, test.build);
+}
+
+// The gradient of the sum of result * weights by x.
+std::vector<float> gradient_at(const graph::Array& x, Tensor (*build)(Tensor),
+                               const std::vector<float>& weights) {
+  Builder b("test");
+  const Tensor in = input(b, "x", x.shape), out = build(in);
+  const Tensor factors = input(b, "w", out.shape());
+  std::vector<int> axes;
+  for (int axis = 0; axis < out.rank(); ++axis) axes.push_back(axis);
+  const Tensor wrt[] = {in};
+  b.output("g", gradients(b, sum(out * factors, axes), wrt)[0]);
+  const graph::Array w = graph::Array::of(out.shape(), weights);
+  const auto graph = std::move(b).finish();
+  EXPECT_TRUE(graph) << graph.error().message;
+  std::map<std::string, graph::Array> states;
+  const auto outputs = graph::evaluate(*graph, {{"x", x}, {"w", w}}, states);
+  EXPECT_TRUE(outputs) << outputs.error().message;
+  std::vector<float> result;
+  for (int64_t i = 0; i < graph::element_count(x.shape); ++i) {
+    result.push_back(outputs->at("g")[i].f);
+  }
+  return result;
+}
+
+using Floats = std::vector<float>;
+
+TEST(Gradient, OfProductsDividesNothingByZeros) {
+  const auto x = graph::Array::of({4, 3}, Floats{2, 0, 3, 0, 5, 0, 2, -3, 4, 0, 0, 0});
+  EXPECT_EQ(gradient_at(x, [](Tensor t) { return t.builder->reduce(Op::Mul, t, {1}); },
+                        {1, 10, 100, 1000}),
+            (Floats{0, 6, 0, 0, 0, 0, -1200, 800, -600, 0, 0, 0}));
+  EXPECT_EQ(gradient_at(graph::Array::of({2, 2, 2}, Floats{2, 1, 0, 2, 3, 1, 4, 5}),
+                        [](Tensor t) {
+                          return t.builder->reduce(Op::Mul, t, {0, 2});
+                        },
+                        {1, 1}),
+            (Floats{3, 6, 40, 0, 2, 6, 0, 0}));
+}
+
+template <bool kExclusive, bool kReverse>
+void check_gradient_of_scan() {
+  const Floats x = {2, 0, 3, -1, 0, 5}, w = {1, 2, 4, 8, 16, 32};
+  const int size = static_cast<int>(x.size());
+  const auto holds = [](int result, int each) {
+    return (kReverse ? each > result : each < result) || (!kExclusive && each == result);
+  };
+  Floats wanted;
+  for (int i = 0; i < size; ++i) {
+    float sum = 0;
+    for (int k = 0; k < size; ++k) {
+      float product = holds(k, i) ? w[static_cast<size_t>(k)] : 0;
+      for (int j = 0; j < size; ++j) {
+        if (j != i && holds(k, j)) product *= x[static_cast<size_t>(j)];
+      }
+      sum += product;
+    }
+    wanted.push_back(sum);
+  }
+  const auto scan = [](Tensor t) { return t.builder->scan(Op::Mul, t, 0, kExclusive, kReverse); };
+  EXPECT_EQ(gradient_at(graph::Array::of({size}, x), scan, w), wanted);
+}
+
+TEST(Gradient, OfScannedProductsDividesNothingByZeros) {
+  check_gradient_of_scan<false, false>();
+  check_gradient_of_scan<false, true>();
+  check_gradient_of_scan<true, false>();
+  check_gradient_of_scan<true, true>();
 }
 
 TEST(Gradient, StopsAtDetachCastAndComparison) {
