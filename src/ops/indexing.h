@@ -22,7 +22,8 @@ Tensor cumprod(Tensor x, int axis, bool exclusive, bool reverse);
 // come last, ascending or descending.
 Tensor sort(Tensor x, int axis, bool descending);
 Tensor argsort(Tensor x, int axis, bool descending);
-// The I32 places of the k largest elements along the last axis, the largest first.
+// The I32 places of the k largest elements along the last axis, the largest first. NaNs count
+// as the smallest.
 Tensor topk_indices(Tensor x, int k);
 
 }  // namespace lathe::ops

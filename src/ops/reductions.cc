@@ -34,11 +34,20 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
     return builder.error(concat("position of the ", scalar::info(extreme).text, ": axis ", axis,
                                 " is not in shape ", bracketed(x.shape())));
   }
+  if (x.shape()[static_cast<size_t>(positive)] == 0) {
+    return builder.error(concat("position of the ", scalar::info(extreme).text, ": axis ", axis,
+                                " of shape ", bracketed(x.shape()), " has no elements"));
+  }
   const Tensor position = builder.iota(x.shape(), positive);
   const Tensor nowhere =
       builder.full(x.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));
   const Tensor best = builder.reduce(extreme, x, {positive}, true);
-  return builder.reduce(Op::Min, select(x == best, position, nowhere), {positive});
+  Tensor hit = x == best;
+  if (x.dtype() == DType::F32) {  // no NaN is equal to anything
+    const Tensor twice[] = {x, x}, either[] = {hit, builder.map(Op::Ne, twice)};
+    hit = builder.map(Op::Or, either);
+  }
+  return builder.reduce(Op::Min, select(hit, position, nowhere), {positive});
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ Tensor reduce_all(Tensor x, const Axes& axes, bool keep_dims);
 Tensor reduce_any(Tensor x, const Axes& axes, bool keep_dims);
 // log(sum of e^x), shifted by the maximum so that nothing overflows.
 Tensor log_sum_exp(Tensor x, const Axes& axes, bool keep_dims);
-// I32 position of the first maximum (minimum) along the axis, which disappears.
+// I32 position of the first maximum (minimum) along the axis, which disappears; where there are
+// NaNs, of the first of them, as in NumPy. The axis must have elements.
 Tensor argmax(Tensor x, int axis = -1);
 Tensor argmin(Tensor x, int axis = -1);
 

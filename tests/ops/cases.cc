@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ops/activations.h"
+#include "ops/indexing.h"
 #include "ops/losses.h"
 #include "ops/random.h"
 #include "ops/reductions.h"
@@ -161,6 +162,16 @@ void sigmoid_loss(Builder& b) {
 
 void argmax(Builder& b) { b.output("y", ops::argmax(floats(b, "x", {7, 11}), -1)); }
 
+// The logarithms of negative numbers; one row has none, the first nothing else.
+void places_among_nans(Builder& b) {
+  const Tensor x =
+      log(floats(b, "x", {9, 12}) + 0.5f * b.cast(b.iota({9, 12}, 0), DType::F32) - 2.0f);
+  b.output("most", ops::argmax(x, -1));
+  b.output("least", ops::argmin(x, -1));
+  b.output("columns", ops::argmax(x, 0));
+  b.output("top", ops::topk_indices(x, 5));
+}
+
 void reshape_and_permute(Builder& b) {
   const Tensor x = floats(b, "x", {4, 6, 5});
   b.output("reshaped", b.reshape(x * 2.0f, {8, 15}) + 1.0f);
@@ -292,6 +303,7 @@ const Case kCases[] = {
     {"sparse_softmax_loss", sparse_softmax_loss},
     {"sigmoid_loss", sigmoid_loss},
     {"argmax", argmax, false},
+    {"places_among_nans", places_among_nans, false},
     {"random_numbers", random_numbers, false},
     {"reshape_and_permute", reshape_and_permute},
     {"reindex_outside", reindex_outside},

@@ -94,6 +94,21 @@ TEST(Reductions, ArgmaxIsTheFirstMaximum) {
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
 }
 
+TEST(Reductions, ArgmaxIsTheFirstNaN) {
+  const float nan = std::nanf("");
+  const Inputs inputs = {{"x", Array::of({2, 3}, Floats{5, nan, nan, -1, -INFINITY, -INFINITY})}};
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{1, 0}));
+  EXPECT_EQ(run([](Builder& b) { return argmin(x(b)); }, inputs), (Floats{1, 1}));
+  EXPECT_EQ(run([](Builder& b) { return argmin(x(b), 0); }, inputs), (Floats{1, 0, 0}));
+}
+
+TEST(ReductionErrors, ArgmaxWantsElements) {
+  EXPECT_EQ(message_of([](Builder& b) {
+              return argmax(b.input("x", DType::F32, {2, 0}), 1);
+            }),
+            "position of the max: axis 1 of shape [2,0] has no elements");
+}
+
 TEST(OneHot, ClassOutsideIsARowOfZeros) {
   EXPECT_EQ(
       run([](Builder& b) { return one_hot(classes(b), 2); }, {{"c", Array::of({2}, Ints{1, 7})}}),
