@@ -168,6 +168,11 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
     ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
     TRY(check_optimizer(*plan.optimizer));
     TRY(check_rows("train", options.batch.train));
+    if (plan.stand_alone && std::ranges::none_of(model.weights(), &Variable::trainable)) {
+      return fail(
+          "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
+          "it out, or unfreeze a layer");
+    }
   }
   return plan;
 }

@@ -78,7 +78,8 @@ struct MetricPlace {
 // of them are the batch, so that data may stay in memory for any number of steps and be shuffled.
 // A stand-alone program also adds up what train and evaluate give, over calls, in the states
 // "totals/ENTRY/…" (nn/totals.h), has an entry reset_ENTRY for each, and moves the seed of layers
-// with random numbers by the state "random/seed", an integer below 2^24.
+// with random numbers by the state "random/seed", an integer below 2^24. An optimizer in it needs
+// trainable weights.
 // With check_numerics they give not_finite i32 []: the index in watched_layers of the first layer
 // that gave a number that is not finite, else -1.
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options);

@@ -69,6 +69,20 @@ TEST(StandAlone, TrainsAsAnyOtherProgram) {
   for (const auto& [name, values] : plain.states) EXPECT_EQ(alone.states[name], values) << name;
 }
 
+TEST(StandAlone, AnOptimizerNeedsTrainableWeights) {
+  Sequential model("frozen", 3);
+  model.add(dense({.units = 3, .activation = "softmax", .input_shape = {2}, .trainable = false}));
+  const auto program = build_program(model, options_for(true));
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message,
+            "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
+            "it out, or unfreeze a layer");
+  // Others count their steps; no formula reads the rate.
+  for (const Variable& variable : must(variables(model, options_for(false)))) {
+    EXPECT_NE(variable.name, "optimizer/learning_rate");
+  }
+}
+
 TEST(StandAlone, TheSeedOfDropoutIsAState) {
   const auto weights_with = [](float seed) {
     Machine machine = machine_of(classifier(true), options_for(true));
