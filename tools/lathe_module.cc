@@ -128,8 +128,11 @@ void print_metadata(const wasm::CustomSection& section) {
 }  // namespace
 
 Status wat(const Arguments& arguments) {
-  ASSIGN_OR_RETURN(const Loaded loaded, load(arguments.files()[0]));
-  print(wasm::print(loaded.module));
+  const std::string& path = arguments.files()[0];
+  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  const auto text = wasm::print(bytes);
+  if (!text) return in_file(path, text.error());
+  print(*text);
   return {};
 }
 

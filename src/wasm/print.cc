@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "wasm/decode.h"
 #include "wasm/print_code.h"
 
 namespace lathe::wasm {
@@ -11,10 +12,15 @@ namespace {
 
 // Deeper blocks are not indented further, so that text stays linear in the size of the module.
 constexpr size_t kMaxIndent = 40;
+// What modules may be printed as: an indented instruction of one byte takes about a hundred.
+constexpr size_t kTextPerByte = 256;
+constexpr size_t kLeastLimit = 1 << 20;
 
 class Printer {
  public:
-  explicit Printer(const Module& module) : module_(module), spaces_(index_spaces(module)) {
+  // Stops soon after `limit` bytes.
+  explicit Printer(const Module& module, size_t limit = SIZE_MAX)
+      : module_(module), spaces_(index_spaces(module)), limit_(limit) {
     identifiers_.functions = make_identifiers(module.names.functions);
     identifiers_.globals = make_identifiers(module.names.globals);
   }
@@ -44,6 +50,8 @@ class Printer {
   }
 
  private:
+  bool is_full() const { return out_.size() > limit_; }
+
   template <class... Parts>
   void field(const Parts&... parts) {
     append(out_, "\n  (", parts...);
@@ -77,7 +85,7 @@ class Printer {
   // The instructions on one line, without the closing `end`.
   std::string expression(const Code& code) const {
     std::string text;
-    for (size_t i = 0; i + 1 < code.instructions.size(); ++i) {
+    for (size_t i = 0; i + 1 < code.instructions.size() && text.size() <= limit_; ++i) {
       if (i > 0) text += ' ';
       append_instruction_text(text, code.instructions[i], code, module_.types, identifiers_);
     }
@@ -120,7 +128,7 @@ class Printer {
   // Parameters or locals; a named one needs its own parentheses.
   void typed_locals(const char* word, uint32_t first, std::span<const ValType> types) {
     bool is_open = false;
-    for (size_t i = 0; i < types.size(); ++i) {
+    for (size_t i = 0; i < types.size() && !is_full(); ++i) {
       const auto found = identifiers_.locals.find(first + static_cast<uint32_t>(i));
       const bool is_named = found != identifiers_.locals.end();
       if (is_open && is_named) out_ += ')';
@@ -134,7 +142,7 @@ class Printer {
   }
 
   void functions() {
-    for (size_t i = 0; i < module_.functions.size(); ++i) {
+    for (size_t i = 0; i < module_.functions.size() && !is_full(); ++i) {
       const Function& function = module_.functions[i];
       const auto index = static_cast<uint32_t>(spaces_.imported_functions + i);
       const auto names = module_.names.locals.find(index);
@@ -166,7 +174,7 @@ class Printer {
 
   void body(const Code& code) {
     size_t depth = 0;
-    for (size_t i = 0; i + 1 < code.instructions.size(); ++i) {
+    for (size_t i = 0; i + 1 < code.instructions.size() && !is_full(); ++i) {
       const Instruction& instruction = code.instructions[i];
       const bool closes = instruction.op == Opcode::end || instruction.op == Opcode::else_;
       if (closes && depth > 0) --depth;
@@ -196,7 +204,7 @@ class Printer {
   }
 
   void globals() {
-    for (size_t i = 0; i < module_.globals.size(); ++i) {
+    for (size_t i = 0; i < module_.globals.size() && !is_full(); ++i) {
       const Global& global = module_.globals[i];
       const auto index = static_cast<uint32_t>(spaces_.imported_globals + i);
       field("global ", label(identifiers_.globals, index), global_text(global.type), ' ',
@@ -206,6 +214,7 @@ class Printer {
 
   void exports() {
     for (const Export& item : module_.exports) {
+      if (is_full()) return;
       std::string index = concat(item.index);
       if (item.kind == ExternalKind::function) {
         index = index_text(identifiers_.functions, item.index);
@@ -219,6 +228,7 @@ class Printer {
   void elements() {
     for (size_t i = 0; i < module_.elements.size(); ++i) {
       const Element& element = module_.elements[i];
+      if (is_full()) return;
       field("elem ", number(i));
       if (element.mode == SegmentMode::declared) out_ += " declare";
       if (element.mode == SegmentMode::active) {
@@ -232,9 +242,13 @@ class Printer {
         out_ += "func";
       }
       for (uint32_t function : element.functions) {
+        if (is_full()) return;
         append(out_, ' ', index_text(identifiers_.functions, function));
       }
-      for (const Code& item : element.expressions) append(out_, " (item ", expression(item), ')');
+      for (const Code& item : element.expressions) {
+        if (is_full()) return;
+        append(out_, " (item ", expression(item), ')');
+      }
       out_ += ')';
     }
   }
@@ -242,6 +256,7 @@ class Printer {
   void data() {
     for (size_t i = 0; i < module_.data.size(); ++i) {
       const Data& data = module_.data[i];
+      if (is_full()) return;
       field("data ", number(i));
       if (data.mode == SegmentMode::active) {
         if (data.memory != 0) append(out_, " (memory ", data.memory, ')');
@@ -254,6 +269,7 @@ class Printer {
 
   const Module& module_;
   IndexSpaces spaces_;
+  const size_t limit_;
   Identifiers identifiers_;
   std::string out_;
 };
@@ -261,5 +277,14 @@ class Printer {
 }  // namespace
 
 std::string print(const Module& module) { return Printer(module).run(); }
+
+Result<std::string> print(std::span<const uint8_t> bytes) {
+  ASSIGN_OR_RETURN(const Module module, decode(bytes));
+  const size_t limit = std::max(kLeastLimit, kTextPerByte * bytes.size());
+  std::string text = Printer(module, limit).run();
+  if (text.size() <= limit) return text;
+  return fail(concat("the text of the module of ", bytes.size(), " bytes is longer than ", limit,
+                     " bytes: it declares locals, or repeats names and types, out of proportion"));
+}
 
 }  // namespace lathe::wasm

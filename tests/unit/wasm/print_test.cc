@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/text.h"
 #include "temporary_file.h"
 #include "wasm/assembler.h"
 #include "wasm/encode.h"
@@ -129,6 +130,40 @@ TEST(Print, StaysSmallForDeepNesting) {
   list.assign(10000, {.op = Opcode::block, .value = static_cast<uint64_t>(kEmptyBlock)});
   list.insert(list.end(), 10001, {.op = Opcode::end});
   EXPECT_LT(print(module).size(), 4000000u);
+}
+
+std::string print_error(const Module& module) {
+  const auto text = print(encode(module));
+  return text ? concat(text->size(), " bytes of text") : text.error().message;
+}
+
+// A hundred thousand functions of fifty thousand locals would be 20 GB of text.
+TEST(Print, RefusesTextOutOfProportion) {
+  Module module;
+  module.types = {{}};
+  Function function;
+  function.code.instructions = {{.op = Opcode::end}};
+  function.locals = {{kMaxLocals, ValType::i32}};
+  module.functions.assign(100000, function);
+  EXPECT_EQ(print_error(module),
+            "the text of the module of 800028 bytes is longer than 204807168 bytes: it declares "
+            "locals, or repeats names and types, out of proportion");
+  // A long name, called again and again, and one type.
+  function.locals.clear();
+  function.code.instructions.insert(function.code.instructions.begin(), 100000,
+                                    {.op = Opcode::call});
+  module.functions.assign(1, function);
+  module.names.functions[0] = std::string(100000, 'f');
+  EXPECT_NE(print_error(module).find("out of proportion"), std::string::npos);
+  module.names.functions[0] = "f";
+  EXPECT_EQ(print_error(module), "1200058 bytes of text");
+  module.types[0].results.assign(1000, ValType::i32);
+  for (Instruction& each : module.functions[0].code.instructions) {
+    if (each.op == Opcode::call) each = {.op = Opcode::block};
+  }
+  module.functions[0].code.instructions.insert(module.functions[0].code.instructions.end(), 100000,
+                                               {.op = Opcode::end});
+  EXPECT_NE(print_error(module).find("out of proportion"), std::string::npos);
 }
 
 }  // namespace
