@@ -157,7 +157,10 @@ Number Number::from(DType dtype, double value) {
   return {};
 }
 
-double Number::as_double() const { return dtype == DType::F32 ? f : i; }
+double Number::as_double() const {
+  if (dtype == DType::F32) return f;
+  return i;
+}
 
 bool Number::same_bits(const Number& other) const {
   return dtype == other.dtype && std::bit_cast<int32_t>(f) == std::bit_cast<int32_t>(other.f);

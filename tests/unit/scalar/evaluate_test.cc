@@ -78,6 +78,11 @@ TEST(Evaluate, IntegersWrap) {
   EXPECT_EQ(run_i32(Op::Max, -3, 2), 2);
 }
 
+TEST(Evaluate, IntegersKeepEveryDigit) {
+  EXPECT_EQ(Number::of(0x7fffffff).as_double(), 2147483647.0);
+  EXPECT_EQ(Number::of(-16777217).as_double(), -16777217.0);
+}
+
 TEST(Evaluate, BitsTravelBothWays) {
   const Number one = Number::of(1.0f);
   const Number bits = evaluate(Op::ToBits, &one);
