@@ -6,26 +6,35 @@ export class Team {
   #workers;
 
   constructor(start, threads) {
+    this.threads = threads;
     this.#workers = Array.from({ length: threads }, start);
   }
 
   /** A text that says what is wrong with a case, or undefined. */
-  async runCase(test, bytes) {
+  runCase(test, bytes) {
+    return this.runModule(bytes, test.metadata, {
+      prepare: (memory, _, entry) => prepare(memory, test, entry),
+      verdict: (memory, _, index) => verdict(memory, test, index),
+    });
+  }
+
+  /** The same with what a case writes before the call of an entry, and what it says afterwards. */
+  async runModule(bytes, metadata, test) {
     const module = new WebAssembly.Module(bytes);
-    const { memoryBytes, entries } = test.metadata;
+    const { memoryBytes, entries } = metadata;
     for (const [index, entry] of entries.entries()) {
       const alone = instantiate(module, memoryBytes).exports;
-      prepare(alone.memory, test, entry);
+      test.prepare(alone.memory, metadata, entry);
       alone['threads.begin'](index, 1);
       alone[entry.name](byOne);
       const together = instantiate(module, memoryBytes).exports;
       const { memory } = together;
-      prepare(memory, test, entry);
+      test.prepare(memory, metadata, entry);
       together['threads.begin'](index, this.#workers.length);
       const problems = await this.#call(module, memory, entry.name);
       const problem =
         problems.find(Boolean) ??
-        verdict(memory, test, index) ??
+        test.verdict(memory, metadata, index) ??
         difference(entry.name, memory, alone.memory);
       if (problem) return problem;
     }

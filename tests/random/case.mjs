@@ -1,0 +1,92 @@
+// One random program in one of its modules: writes inputs and states, calls each entry, compares with the expected numbers and
+// their tolerances. Runs in Node and browsers.
+import { instantiate } from '../ops/run_case.mjs';
+
+const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
+
+/** A line of the manifest with the bytes of its file. */
+export class RandomCase {
+  constructor(line, bytes) {
+    this.line = line;
+    this.buffer = bytes;
+  }
+
+  module(at) {
+    const { at: begin, bytes } = this.line.modules[at];
+    return this.bytes([begin, bytes]);
+  }
+
+  bytes([begin, count]) {
+    return new Uint8Array(this.buffer, begin, count);
+  }
+
+  prepare({ buffer }, metadata, entry) {
+    const memory = new Uint8Array(buffer);
+    for (const { name, offset } of entry.inputs) {
+      memory.set(this.bytes(this.line.inputs[name]), offset);
+    }
+    for (const { name, offset } of metadata.states) {
+      memory.set(this.bytes(this.line.states[name]), offset);
+    }
+  }
+
+  /** What is wrong with outputs and states after an entry, or undefined. */
+  verdict({ buffer }, metadata, index) {
+    const entry = metadata.entries[index];
+    const { outputs, states } = this.line.expected[index];
+    return (
+      this.#compare(buffer, entry.name, entry.outputs, outputs) ??
+      this.#compare(buffer, entry.name, metadata.states, states)
+    );
+  }
+
+  /** A text that says what is wrong with a module on one thread, or undefined. */
+  run(at) {
+    const { metadata } = this.line.modules[at];
+    const module = new WebAssembly.Module(this.module(at));
+    for (const [index, entry] of metadata.entries.entries()) {
+      const { exports } = instantiate(module, metadata.memoryBytes);
+      this.prepare(exports.memory, metadata, entry);
+      exports['threads.begin']?.(index, 1);
+      exports[entry.name](0);
+      const problem = this.verdict(exports.memory, metadata, index);
+      if (problem) return problem;
+    }
+    return undefined;
+  }
+
+  // The element that is furthest out of its tolerance.
+  #compare(buffer, entry, places, expected) {
+    let worst;
+    let wrong = 0;
+    let count = 0;
+    for (const { name, dtype, shape, offset } of places) {
+      const [begin, bytes, tolerances] = expected[name];
+      const want = new views[dtype](this.buffer.slice(begin, begin + bytes));
+      const room = new Float32Array(this.buffer, tolerances, want.length);
+      const got = new views[dtype](buffer, offset, want.length);
+      count += want.length;
+      for (let i = 0; i < want.length; i++) {
+        if (want[i] === got[i] || room[i] === Infinity) continue;
+        const off = Math.abs(want[i] - got[i]);
+        if (off <= room[i]) continue;
+        wrong++;
+        const score = Number.isNaN(off) ? Infinity : off / room[i];
+        if (worst && !(score > worst.score)) continue;
+        const text = `want ${want[i]} within ${room[i].toPrecision(2)}, got ${got[i]}`;
+        worst = { score, text: `${entry}.${name}[${place(shape, i)}]: ${text}` };
+      }
+    }
+    return worst && `${worst.text}; ${wrong} of ${count} numbers are wrong`;
+  }
+}
+
+// The index of the i-th element.
+function place(shape, i) {
+  const index = [];
+  for (const size of shape.toReversed()) {
+    index.unshift(i % size);
+    i = Math.floor(i / size);
+  }
+  return index.join(',');
+}

@@ -1,0 +1,89 @@
+#include "cases.h"
+
+#include <cmath>
+#include <fstream>
+
+#include "base/text.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+constexpr size_t kAlignment = 8;
+
+// The place of the data in `bytes`, which it is added to.
+size_t append_bytes(std::string& bytes, const void* data, size_t size) {
+  bytes.resize((bytes.size() + kAlignment - 1) / kAlignment * kAlignment);
+  const size_t at = bytes.size();
+  bytes.append(static_cast<const char*>(data), size);
+  return at;
+}
+
+// {"NAME":[place, bytes]…}
+std::string json_given(const Named& named, std::string& bytes) {
+  std::string json = "{";
+  for (const auto& [name, values] : named) {
+    const std::vector<std::byte> data = bytes_of(values);
+    const size_t at = append_bytes(bytes, data.data(), data.size());
+    append(json, json.size() > 1 ? "," : "");
+    append_json(json, name);
+    append(json, ":[", at, ',', data.size(), ']');
+  }
+  return json + '}';
+}
+
+}  // namespace
+
+Folder::Folder(std::filesystem::path path) : path_(std::move(path)) {
+  std::filesystem::remove_all(path_);
+  std::filesystem::create_directories(path_);
+}
+
+// {"NAME":[place, bytes, place of the tolerances]…}
+std::string Folder::json_expected(const Named& named, std::string& bytes) {
+  std::string json = "{";
+  for (const auto& [name, values] : named) {
+    const std::vector<std::byte> data = bytes_of(values);
+    std::vector<float> tolerances;
+    for (const Bounded& each : values.elements) {
+      // The expected number is rounded, too.
+      const double rounding = each.is_sure() ? 0 : std::fabs(each.value) * 0x1p-24;
+      tolerances.push_back(static_cast<float>(2 * each.error + rounding));
+      unknown_ += each.is_known() ? 0 : 1;
+    }
+    elements_ += static_cast<int64_t>(tolerances.size());
+    const size_t at = append_bytes(bytes, data.data(), data.size());
+    const size_t room = append_bytes(bytes, tolerances.data(), tolerances.size() * sizeof(float));
+    append(json, json.size() > 1 ? "," : "");
+    append_json(json, name);
+    append(json, ":[", at, ',', data.size(), ',', room, ']');
+  }
+  return json + '}';
+}
+
+void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
+                 const std::vector<Variant>& variants) {
+  std::string bytes;
+  std::string line = concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
+                            ".bin\",\"inputs\":", json_given(subject.inputs, bytes),
+                            ",\"states\":", json_given(subject.states, bytes), ",\"expected\":[");
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    append(line, i == 0 ? "" : ",", "{\"outputs\":", json_expected(outcomes[i].outputs, bytes),
+           ",\"states\":", json_expected(outcomes[i].states, bytes), '}');
+  }
+  append(line, "],\"modules\":[");
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const std::vector<uint8_t> module = variants[i].executable.module();
+    const size_t at = append_bytes(bytes, module.data(), module.size());
+    append(line, i == 0 ? "" : ",", "{\"variant\":\"", variants[i].name, "\",\"at\":", at,
+           ",\"bytes\":", module.size(),
+           ",\"metadata\":", compile::metadata(variants[i].executable), '}');
+  }
+  std::ofstream(path_ / concat(subject.name, ".bin"), std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  append(lines_, line, "]}\n");
+}
+
+void Folder::write() const { std::ofstream(path_ / "manifest.jsonl") << lines_; }
+
+}  // namespace lathe::random_tests

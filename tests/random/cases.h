@@ -1,0 +1,34 @@
+// The folder that the runners read: a line of manifest.jsonl and a file of bytes for each subject.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "schedules.h"
+#include "subject.h"
+
+namespace lathe::random_tests {
+
+class Folder {
+ public:
+  explicit Folder(std::filesystem::path path);
+
+  // What each entry must give, when called with the subject's inputs and states.
+  void add(const Subject& subject, const std::vector<Outcome>& outcomes,
+           const std::vector<Variant>& variants);
+  void write() const;
+
+  // Numbers to compare, and those among them that no run has to give.
+  int64_t elements() const { return elements_; }
+  int64_t unknown() const { return unknown_; }
+
+ private:
+  std::string json_expected(const Named& named, std::string& bytes);
+
+  std::filesystem::path path_;
+  std::string lines_;
+  int64_t elements_ = 0, unknown_ = 0;
+};
+
+}  // namespace lathe::random_tests

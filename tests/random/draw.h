@@ -1,0 +1,51 @@
+// Random choices that are the same on every machine: sizes at which loops are cut, shapes, options.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ops/window.h"
+
+namespace lathe::random_tests {
+
+using graph::Shape;
+
+class Draw {
+ public:
+  explicit Draw(uint64_t seed) : random_(seed * 0x9e3779b97f4a7c15u + 1) {}
+
+  int64_t below(int64_t count) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(count));
+  }
+  int64_t from(int64_t least, int64_t most) { return least + below(most - least + 1); }
+  bool chance(int percent) { return below(100) < percent; }
+  double unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
+  // In [-most, most), an f32.
+  double number(double most) { return static_cast<float>((2 * unit() - 1) * most); }
+  template <class T, size_t N>
+  const T& of(const std::array<T, N>& list) {
+    return list[static_cast<size_t>(below(N))];
+  }
+  template <class T>
+  const T& of(const std::vector<T>& list) {
+    return list[static_cast<size_t>(below(static_cast<int64_t>(list.size())))];
+  }
+
+  // Small, or beside the edge of a tile; at most `most`. Rarely zero.
+  int64_t size(int64_t most = 40, bool zero = true);
+  // `rank` sizes with at most this many elements.
+  Shape shape(int rank, int64_t elements, bool zero = true);
+  std::vector<int> permutation(int count);
+  // Some of the axes of a rank, ascending, at least one.
+  std::vector<int> axes(int rank);
+  // Strides, dilations and padding of windows over so many axes.
+  ops::WindowOptions window(int axes, bool dilates = true, bool explicitly = true);
+
+ private:
+  std::mt19937_64 random_;
+};
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,133 @@
+// Recipes of operations that work element by element.
+#include <algorithm>
+
+#include "growth.h"
+#include "ops/activations.h"
+#include "ops/arithmetic.h"
+#include "ops/losses.h"
+#include "ops/operations.h"
+#include "ops/random.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+Tensor apply(Growth& g, Op op, std::vector<Tensor> operands) { return g.b.map(op, operands); }
+
+// The F32 operand that this operation takes without leaving the numbers.
+Tensor tamed(Growth& g, Op op, size_t place, Tensor x) {
+  if (op == Op::Div && place == 1) {
+    return g.draw.chance(50) ? g.positive(x) : select(x < zero(x), x - 0.5f, x + 0.5f);
+  }
+  if (op == Op::Exp) return minimum(x, g.b.scalar(3));
+  if (op == Op::Sqrt || op == Op::Log) return g.positive(x);
+  return x;
+}
+
+// Any row of scalar/ops.def.
+void elementwise(Growth& g) {
+  const auto op = static_cast<Op>(g.draw.below(scalar::kOpCount));
+  const scalar::OpInfo& info = scalar::info(op);
+  std::vector<Tensor> operands;
+  switch (info.signature) {
+    case scalar::Signature::Number:
+    case scalar::Signature::Compare:
+      operands.push_back(g.draw.chance(80) ? g.floats() : g.ints());
+      break;
+    case scalar::Signature::Float:
+    case scalar::Signature::ToBits:
+      operands.push_back(g.floats());
+      break;
+    case scalar::Signature::Integer:
+    case scalar::Signature::FromBits:
+      operands.push_back(g.ints());
+      break;
+    case scalar::Signature::Logic:
+      operands.push_back(g.bools());
+      break;
+    case scalar::Signature::Choose: {
+      const Tensor x = g.any();
+      const Tensor condition = x.dtype() == DType::F32 ? g.partner(x) < x : g.bools();
+      const Tensor y = x.dtype() == DType::F32 ? x : g.input(condition.shape(), x.dtype());
+      return g.add(select(condition, y, g.partner(y)));
+    }
+  }
+  if (op == Op::FromBits) {
+    // The bits of a number from 0.5 to 2.
+    const Tensor mask = g.b.full({}, scalar::Number::of(0x00ffffff));
+    const Tensor least = g.b.full({}, scalar::Number::of(0x3f000000));
+    operands[0] = apply(g, Op::BitOr, {apply(g, Op::BitAnd, {operands[0], mask}), least});
+  }
+  while (operands.size() < static_cast<size_t>(info.arity)) {
+    operands.push_back(g.partner(operands[0]));
+  }
+  if (g.draw.chance(50)) std::ranges::reverse(operands);
+  for (size_t k = 0; k < operands.size(); ++k) {
+    if (operands[k].dtype() == DType::F32) operands[k] = tamed(g, op, k, operands[k]);
+  }
+  const Tensor result = apply(g, op, operands);
+  g.add(op == Op::Mul && g.draw.chance(50) ? g.tame(result) : result);
+}
+
+// Arithmetic with a number that some rule looks for.
+void with_number(Growth& g) {
+  static constexpr std::array<float, 7> kNumbers = {0, 1, -1, 2, 0.5f, 3, 0.1f};
+  static constexpr std::array<Op, 5> kOps = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min};
+  const Tensor x = g.floats(), number = g.b.scalar(g.draw.of(kNumbers));
+  const Op op = g.draw.of(kOps);
+  g.add(g.draw.chance(50) ? apply(g, op, {x, number}) : apply(g, op, {number, x}));
+}
+
+constexpr std::array kDTypes = {DType::F32, DType::I32, DType::Bool};
+
+constexpr Recipe kRecipes[] = {
+    {"elementwise", elementwise},
+    {"with number", with_number},
+    {"cast", [](Growth& g) { g.add(ops::cast(g.any(), g.draw.of(kDTypes))); }},
+    {"square", [](Growth& g) { g.add(g.tame(ops::square(g.floats()))); }},
+    {"reciprocal", [](Growth& g) { g.add(ops::reciprocal(g.positive(g.floats()))); }},
+    {"rsqrt", [](Growth& g) { g.add(ops::rsqrt(g.positive(g.floats()))); }},
+    {"squaredDifference",
+     [](Growth& g) {
+       const Tensor x = g.floats();
+       g.add(g.tame(ops::squared_difference(x, g.partner(x))));
+     }},
+    {"clipByValue", [](Growth& g) { g.add(ops::clip_by_value(g.floats(), -0.75f, 0.5f)); }},
+    {"relu", [](Growth& g) { g.add(ops::relu(g.floats())); }},
+    {"relu6", [](Growth& g) { g.add(ops::relu6(g.floats() * 4.0f)); }},
+    {"leakyRelu", [](Growth& g) { g.add(ops::leaky_relu(g.floats(), 0.2f)); }},
+    {"elu", [](Growth& g) { g.add(ops::elu(g.floats(), 0.7f)); }},
+    {"selu", [](Growth& g) { g.add(ops::selu(g.floats())); }},
+    {"erf", [](Growth& g) { g.add(ops::erf(g.floats())); }},
+    {"gelu", [](Growth& g) { g.add(ops::gelu(g.floats(), g.draw.chance(50))); }},
+    {"softplus", [](Growth& g) { g.add(ops::softplus(g.floats())); }},
+    {"hardSigmoid", [](Growth& g) { g.add(ops::hard_sigmoid(g.floats())); }},
+    {"mish", [](Growth& g) { g.add(ops::mish(g.floats())); }},
+    {"swish", [](Growth& g) { g.add(ops::swish(g.floats(), 1.5f)); }},
+    {"randomUniform",
+     [](Growth& g) {
+       const Tensor seed = g.input({}, DType::I32);
+       g.add(ops::random_uniform(seed, g.draw.shape(2, 200), -1, 1));
+     }},
+    {"randomNormal",
+     [](Growth& g) {
+       const Tensor seed = g.input({2}, DType::I32);
+       g.add(ops::random_normal(seed, g.draw.shape(1, 40), 0.5f, 1));
+     }},
+    {"truncatedNormal",
+     [](Growth& g) {
+       const Tensor seed = g.input({}, DType::I32);
+       g.add(ops::truncated_normal(seed, g.draw.shape(1, 40), 0, 1));
+     }},
+    {"oneHot",
+     [](Growth& g) {
+       const Tensor classes = g.input({g.draw.size()}, DType::I32);
+       g.add(ops::one_hot(classes, static_cast<int>(g.draw.size(20, false))));
+     }},
+};
+
+}  // namespace
+
+std::span<const Recipe> elementwise_recipes() { return kRecipes; }
+
+}  // namespace lathe::random_tests

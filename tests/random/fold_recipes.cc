@@ -1,0 +1,198 @@
+// Recipes of operations along axes: reductions, running folds, orders, products, normalisations.
+#include <algorithm>
+
+#include "growth.h"
+#include "ops/activations.h"
+#include "ops/arithmetic.h"
+#include "ops/indexing.h"
+#include "ops/losses.h"
+#include "ops/norm.h"
+#include "ops/reductions.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+using graph::Affine;
+using graph::AffineMap;
+using Fold = Tensor (*)(Tensor x, const ops::Axes& axes, bool keep_dims);
+
+ops::Axes axes_of(Growth& g, Tensor x) {
+  if (g.draw.chance(15)) return std::nullopt;
+  return g.draw.axes(x.rank());
+}
+
+template <Fold fold>
+void reduce(Growth& g) {
+  const Tensor x = g.floats(1);
+  g.add(fold(x, axes_of(g, x), g.draw.chance(30)));
+}
+
+template <Fold fold>
+void reduce_bools(Growth& g) {
+  Tensor x = g.bools();
+  if (x.rank() > 0) g.add(fold(x, axes_of(g, x), g.draw.chance(30)));
+}
+
+void product(Growth& g) {
+  const Tensor x = g.floats(1);
+  // Away from zero, where the gradient divides by it.
+  g.add(g.tame(ops::reduce_prod(tanh(g.positive(x)), axes_of(g, x), g.draw.chance(30))));
+}
+
+int axis_of(Growth& g, Tensor x) { return static_cast<int>(g.draw.from(-x.rank(), x.rank() - 1)); }
+
+void scan(Growth& g) {
+  static constexpr std::array<Op, 3> kOps = {Op::Add, Op::Max, Op::Min};
+  const Tensor x = g.floats(1);
+  const Tensor result = g.b.scan(g.draw.of(kOps), x, static_cast<int>(g.draw.below(x.rank())),
+                                 false, g.draw.chance(50));
+  g.add(g.tame(result));
+}
+
+void matmul(Growth& g) {
+  const Tensor x = g.floats(2);
+  const bool transpose_x = g.draw.chance(25), transpose_y = g.draw.chance(25);
+  const size_t rank = x.shape().size();
+  const int64_t depth = x.shape()[transpose_x ? rank - 2 : rank - 1], columns = g.draw.size();
+  Shape shape = x.shape();
+  shape[rank - 2] = transpose_y ? columns : depth;
+  shape[rank - 1] = transpose_y ? depth : columns;
+  for (size_t k = 0; k + 2 < rank; ++k) {
+    if (g.draw.chance(20)) shape[k] = 1;
+  }
+  if (g.draw.chance(30)) shape.erase(shape.begin(), shape.end() - 2);
+  if (graph::element_count(shape) > kMostElements) return;
+  g.add(g.tame(ops::mat_mul(x, g.input(shape), transpose_x, transpose_y)));
+}
+
+// Sums of products over any places of both, which may lie outside.
+void contract(Growth& g) {
+  const auto rank = static_cast<int>(g.draw.from(2, 4));
+  graph::Contraction c;
+  c.extents = g.draw.shape(rank, 8000, false);
+  const std::vector<int> order = g.draw.permutation(rank);
+  const auto kept = g.draw.from(1, rank - 1);
+  c.out = AffineMap::project(rank, {order.begin(), order.begin() + kept});
+  Shape out;
+  for (const Affine& axis : c.out.axes) {
+    out.push_back(c.extents[static_cast<size_t>(axis.single_dimension())]);
+  }
+  const auto operand = [&](AffineMap& map) {
+    const std::vector<int> places = g.draw.axes(rank);
+    map = AffineMap::project(rank, places);
+    Shape shape;
+    for (Affine& axis : map.axes) {
+      const auto d = static_cast<size_t>(axis.single_dimension());
+      const int64_t step = g.draw.chance(75) ? 1 : 2;
+      axis.coefficients[d] = step;
+      axis.offset = g.draw.chance(70) ? 0 : g.draw.from(-2, 1);
+      shape.push_back(std::max<int64_t>(1, (c.extents[d] - 1) * step + 1 - g.draw.below(2)));
+      if (g.draw.chance(20)) {
+        // A window over two dimensions.
+        const auto other = static_cast<size_t>(g.draw.below(rank));
+        axis.coefficients[other] += 1;
+        shape.back() += c.extents[other] - 1;
+      }
+    }
+    return g.input(std::move(shape));
+  };
+  const Tensor lhs = operand(c.lhs), rhs = operand(c.rhs);
+  g.add(g.tame(g.b.contract(lhs, rhs, c, out)));
+}
+
+void batch_norm(Growth& g) {
+  const Tensor x = g.floats(1);
+  const Shape channels{x.shape().back()};
+  const ops::Moments statistics{g.input(channels), g.positive(g.input(channels))};
+  g.add(ops::batch_norm(x, statistics, g.input(channels), g.input(channels), 0.001f));
+}
+
+void layer_norm(Growth& g) {
+  const Tensor x = g.floats(1);
+  const Shape channels{x.shape().back()};
+  g.add(ops::layer_norm(x, g.input(channels), g.input(channels), 0.01f));
+}
+
+// Rows with something of all of them taken off or multiplied in; what is of all is kept too.
+void rows(Growth& g) {
+  const Tensor x = g.floats(1);
+  std::vector<int> axes;
+  for (auto axis = static_cast<int>(g.draw.below(x.rank())); axis < x.rank(); ++axis) {
+    axes.push_back(axis);
+  }
+  const Tensor whole = g.draw.chance(50) ? x : x * x;
+  const Tensor row = g.draw.chance(50) ? mean(whole, axes, true) : max(whole, axes, true);
+  if (g.draw.chance(30)) g.add(row);
+  const Tensor centred = g.draw.chance(50) ? x - row : x * tanh(row);
+  g.add(g.draw.chance(50) ? centred : sigmoid(centred) * g.partner(x));
+}
+
+constexpr Recipe kRecipes[] = {
+    {"sum", reduce<ops::reduce_sum>},
+    {"mean", reduce<ops::reduce_mean>},
+    {"prod", product},
+    {"max", reduce<ops::reduce_max>},
+    {"min", reduce<ops::reduce_min>},
+    {"all", reduce_bools<ops::reduce_all>},
+    {"any", reduce_bools<ops::reduce_any>},
+    {"logSumExp", reduce<ops::log_sum_exp>},
+    {"argMax",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::argmax(x, axis_of(g, x)));
+     }},
+    {"argMin",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::argmin(x, axis_of(g, x)));
+     }},
+    {"softmax",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::softmax(x, axis_of(g, x)));
+     }},
+    {"logSoftmax",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::log_softmax(x, axis_of(g, x)));
+     }},
+    {"sort",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::sort(x, axis_of(g, x), g.draw.chance(50)));
+     }},
+    {"argsort",
+     [](Growth& g) {
+       const Tensor x = g.draw.chance(70) ? g.floats(1) : g.ints(1);
+       g.add(ops::argsort(x, axis_of(g, x), g.draw.chance(50)));
+     }},
+    {"topkIndices",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(ops::topk_indices(x, static_cast<int>(g.draw.from(1, 5))));
+     }},
+    {"cumsum",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(g.tame(ops::cumsum(x, axis_of(g, x), g.draw.chance(50), g.draw.chance(50))));
+     }},
+    {"cumprod",
+     [](Growth& g) {
+       const Tensor x = g.floats(1);
+       g.add(
+           ops::cumprod(tanh(g.positive(x)), axis_of(g, x), g.draw.chance(50), g.draw.chance(50)));
+     }},
+    {"scan", scan},
+    {"matMul", matmul},
+    {"contract", contract},
+    {"batchNorm", batch_norm},
+    {"layer norm", layer_norm},
+    {"rows", rows},
+};
+
+}  // namespace
+
+std::span<const Recipe> fold_recipes() { return kRecipes; }
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,74 @@
+#include "functions.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/text.h"
+#include "growth.h"
+#include "ops/operations.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+constexpr auto kGroups = {elementwise_recipes, movement_recipes, window_recipes, fold_recipes,
+                          loop_recipes};
+
+// Each group has its share, whatever its length.
+const Recipe& draw_recipe(Draw& draw) {
+  static constexpr std::array<int, 5> kShares = {20, 30, 17, 25, 8};
+  int64_t at = draw.below(100);
+  size_t group = 0;
+  while (at >= kShares[group]) at -= kShares[group++];
+  const std::span<const Recipe> recipes = kGroups.begin()[group]();
+  // The rows of scalar/ops.def share one recipe.
+  if (group == 0 && draw.chance(40)) return recipes[0];
+  return recipes[static_cast<size_t>(draw.below(static_cast<int64_t>(recipes.size())))];
+}
+
+}  // namespace
+
+int steps_of(uint64_t seed) {
+  Draw draw(seed ^ 0x5eed);
+  return static_cast<int>(draw.chance(60) ? draw.from(1, 4) : draw.from(5, 12));
+}
+
+Function random_function(uint64_t seed, int steps) {
+  graph::Builder builder("run");
+  Growth growth(builder, seed);
+  Function function;
+  const int all = steps_of(seed);
+  for (int i = 0; i < (steps < 0 ? all : std::min(steps, all)); ++i) {
+    const Recipe& recipe = draw_recipe(growth.draw);
+    function.recipes.emplace_back(recipe.name);
+    recipe.grow(growth);
+    if (!builder.ok()) builder.take_error();
+  }
+  // The last result, and some of the others.
+  const std::vector<Tensor>& tensors = growth.all();
+  Draw draw(seed ^ 0x0f);
+  int outputs = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const graph::Node& node = builder.graph()[tensors[i].value];
+    const bool last = i + 1 == tensors.size();
+    if (node.kind == graph::Kind::Input && !last) continue;
+    if (last || draw.chance(30)) builder.output(concat("y", outputs++), tensors[i]);
+  }
+  function.graph = *std::move(builder).finish();
+  return function;
+}
+
+std::vector<std::string> operations_without_recipe() {
+  std::vector<std::string> missing;
+  for (const ops::Operation& operation : ops::operations()) {
+    if (operation.apply == nullptr) continue;  // "elementwise" draws them all
+    const bool known = std::ranges::any_of(kGroups, [&](auto group) {
+      return std::ranges::any_of(
+          group(), [&](const Recipe& recipe) { return recipe.name == operation.name; });
+    });
+    if (!known) missing.push_back(operation.name);
+  }
+  return missing;
+}
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,25 @@
+// Random functions over all operations.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+
+namespace lathe::random_tests {
+
+struct Function {
+  graph::Graph graph;
+  std::vector<std::string> recipes;  // in the order they were taken
+};
+
+// Equal seeds give equal functions. At most `steps` operations are drawn, or else as many as the
+// seed says: fewer give the function's beginning.
+Function random_function(uint64_t seed, int steps = -1);
+int steps_of(uint64_t seed);
+
+// The operations of ops/operations.def that no recipe uses.
+std::vector<std::string> operations_without_recipe();
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,101 @@
+// Differences of a loss in float64 against its gradients.
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.h"
+#include "subject.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+constexpr double kStep = 1e-5;
+constexpr int kDirections = 2;
+// Of the sum of |slope * direction|; what rounding adds comes from the bound of the loss itself.
+constexpr double kTolerance = 2e-6;
+
+using Direction = std::map<std::string, std::vector<double>>;
+
+// The loss at a place along the direction.
+Bounded loss_at(const graph::Graph& loss, Named inputs, Named states, const Direction& direction,
+                double step) {
+  for (const auto& [name, moves] : direction) {
+    const auto input = inputs.find(name);
+    Values& values = input != inputs.end() ? input->second : states.at(name);
+    for (size_t i = 0; i < moves.size(); ++i) values.elements[i].value += step * moves[i];
+  }
+  return expected(loss, inputs, states, kDouble).outputs.at("loss").elements[0];
+}
+
+struct Difference {
+  double slope, error;
+};
+
+Difference difference(const graph::Graph& loss, const Named& inputs, const Named& states,
+                      const Direction& direction, double step) {
+  const Bounded above = loss_at(loss, inputs, states, direction, step);
+  const Bounded below = loss_at(loss, inputs, states, direction, -step);
+  return {(above.value - below.value) / (2 * step), (above.error + below.error) / (2 * step)};
+}
+
+struct Along {
+  double slope = 0, magnitude = 0, error = 0;
+};
+
+Along along(const Named& gradients, const Direction& direction) {
+  Along sum;
+  for (const auto& [name, moves] : direction) {
+    for (size_t i = 0; i < moves.size(); ++i) {
+      const Bounded slope = gradients.at(name).elements[i];
+      sum.slope += slope.value * moves[i];
+      sum.magnitude += std::fabs(slope.value * moves[i]);
+      sum.error += slope.error * std::fabs(moves[i]);
+    }
+  }
+  return sum;
+}
+
+// What is wrong along a direction, empty where nothing is.
+std::string problem_along(const Slopes& slopes, const Named& inputs, const Named& states,
+                          const Direction& direction, SlopeCounts& counts) {
+  const Along want = along(slopes.gradients, direction);
+  const Difference wide = difference(slopes.loss, inputs, states, direction, kStep);
+  const Difference narrow = difference(slopes.loss, inputs, states, direction, kStep / 2);
+  const double scale = std::max(want.magnitude, std::fabs(narrow.slope));
+  const double room = kTolerance * scale + wide.error + narrow.error + want.error + 1e-8;
+  const double apart = std::fabs(wide.slope - narrow.slope);
+  if (!(room < 0.01 * (scale + 1)) || !(apart <= room)) {
+    ++counts.skipped;
+    return {};
+  }
+  ++counts.checked;
+  const double off = std::fabs(want.slope - narrow.slope);
+  if (off <= 4 * room) return {};
+  return concat("gradient ", want.slope, ", differences ", narrow.slope, " and ", wide.slope,
+                ", of a sum of magnitudes ", want.magnitude);
+}
+
+}  // namespace
+
+Status check_slopes(const Slopes& slopes, const Named& inputs, const Named& states, Draw& draw,
+                    SlopeCounts& counts) {
+  for (int k = 0; k < kDirections; ++k) {
+    Direction direction;
+    for (const auto& [name, gradient] : slopes.gradients) {
+      std::vector<double>& moves = direction[name];
+      for (size_t i = 0; i < gradient.elements.size(); ++i) moves.push_back(draw.number(1));
+    }
+    std::string problem = problem_along(slopes, inputs, states, direction, counts);
+    if (problem.empty()) continue;
+    // Which of them it is.
+    SlopeCounts ignored;
+    for (const auto& [name, moves] : direction) {
+      const std::string alone = problem_along(slopes, inputs, states, {{name, moves}}, ignored);
+      if (!alone.empty()) append(problem, "; along \"", name, "\": ", alone);
+    }
+    return fail(std::move(problem));
+  }
+  return {};
+}
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,117 @@
+// Recipes of loops over time steps: recurrences with products, several carried values that read
+// each other, slices, stacks and what all steps share.
+#include "growth.h"
+#include "ops/movement.h"
+#include "ops/recurrence.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+using ops::ScanResult;
+using ops::ScanStep;
+
+struct Steps {
+  int64_t steps, batch, units;
+  ops::ScanOptions options;
+};
+
+Steps draw_steps(Growth& g) {
+  const int64_t steps = g.draw.from(1, 5), batch = g.draw.size(5, false);
+  return {steps, batch, g.draw.size(40, false), {steps, g.draw.chance(30)}};
+}
+
+void show(Growth& g, const ScanResult& result) {
+  for (const auto* tensors : {&result.carried, &result.stacked}) {
+    for (const Tensor& x : *tensors) {
+      if (g.draw.chance(70)) g.add(x);
+    }
+  }
+}
+
+// h' = tanh(x + h u), of a width as it comes.
+void recurrence(Growth& g) {
+  const Steps s = draw_steps(g);
+  const Tensor x = g.input({s.steps, s.batch, s.units}), u = g.input({s.units, s.units});
+  const Tensor h = g.draw.chance(50) ? g.input({s.batch, s.units})
+                                     : g.b.full({s.batch, s.units}, scalar::Number::of(0.0f));
+  const bool stacks = g.draw.chance(60), scales = g.draw.chance(50);
+  show(g, ops::scan(g.b, s.options, {{h}}, {{x}}, {{u}}, [&](const ScanStep& step) -> ScanResult {
+         Tensor z = step.builder.matmul(step.carried[0], step.invariants[0]);
+         if (scales) z = z * 0.2f;
+         z = z + step.slices[0];
+         const Tensor next = scales ? tanh(z) : z * 0.125f;
+         if (!stacks) return {{next}, {}};
+         return {{next}, {next}};
+       }));
+}
+
+// Gates side by side; a product of what a gate lets through, as in gated units.
+void gated(Growth& g) {
+  const Steps s = draw_steps(g);
+  const Tensor x = g.input({s.steps, s.batch, 2 * s.units}), h = g.input({s.batch, s.units});
+  const Tensor u = g.input({s.units, s.units}), v = g.input({s.units, s.units});
+  show(g,
+       ops::scan(g.b, s.options, {{h}}, {{x}}, {{u, v}}, [&](const ScanStep& step) -> ScanResult {
+         const Tensor state = step.carried[0];
+         const auto part = [&](int64_t k) {
+           return ops::slice(step.slices[0], {0, k * s.units}, Shape{s.batch, s.units});
+         };
+         graph::Builder& b = step.builder;
+         const Tensor z = sigmoid(part(0) + b.matmul(state, step.invariants[0]) * 0.2f);
+         const Tensor c = tanh(part(1) + b.matmul(z * state, step.invariants[1]) * 0.2f);
+         return {{z * state + (1.0f - z) * c}, {c}};
+       }));
+}
+
+// Carried values change places; some read others, moved or summed.
+void exchange(Growth& g) {
+  const Steps s = draw_steps(g);
+  const Shape shape{s.batch, s.units};
+  const Tensor initial[] = {g.input(shape), g.input(shape), g.input(shape)};
+  const Tensor x = g.input({s.steps, s.units});
+  const int64_t kind = g.draw.below(4);
+  show(
+      g, ops::scan(g.b, s.options, initial, {{x}}, {}, [&](const ScanStep& step) -> ScanResult {
+        const Tensor a = step.carried[0], b = step.carried[1], c = step.carried[2];
+        Tensor moved = a;
+        if (kind == 1) moved = ops::reverse(a, std::vector<int>{1});
+        if (kind == 2) moved = sum(a, {1}, true) * 0.2f + c;
+        if (kind == 3)
+          moved = ops::pad(ops::slice(a, {0, 0}, Shape{s.batch, s.units - 1}), {{0, 0}, {1, 0}}, 0);
+        return {{b, tanh(moved + step.slices[0]), a * 0.5f}, {c, moved}};
+      }));
+}
+
+// A small convolution in each step.
+void pictures(Growth& g) {
+  const int64_t steps = g.draw.from(1, 4), batch = g.draw.from(1, 2);
+  const int64_t size = g.draw.from(2, 6), channels = g.draw.size(6, false);
+  const Tensor x = g.input({steps, batch, size, channels});
+  const Tensor k = g.input({3, channels, channels}), h = g.input({batch, size, channels});
+  const ops::ScanOptions options{steps, g.draw.chance(30)};
+  show(g, ops::scan(g.b, options, {{h}}, {{x}}, {{k}}, [&](const ScanStep& step) -> ScanResult {
+         const Tensor padded = ops::pad(step.carried[0], {{0, 0}, {1, 1}, {0, 0}}, 0);
+         Tensor z = step.slices[0];
+         for (int64_t tap = 0; tap < 3; ++tap) {
+           const Tensor view = ops::slice(padded, {0, tap, 0}, Shape{batch, size, channels});
+           const Tensor weight =
+               ops::slice(step.invariants[0], {tap, 0, 0}, Shape{1, channels, channels});
+           z = z + step.builder.matmul(view, ops::reshape(weight, {channels, channels})) * 0.2f;
+         }
+         return {{tanh(z)}, {z}};
+       }));
+}
+
+constexpr Recipe kRecipes[] = {
+    {"recurrence", recurrence},
+    {"gated recurrence", gated},
+    {"exchange", exchange},
+    {"recurrent pictures", pictures},
+};
+
+}  // namespace
+
+std::span<const Recipe> loop_recipes() { return kRecipes; }
+
+}  // namespace lathe::random_tests

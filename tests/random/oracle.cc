@@ -1,0 +1,395 @@
+#include "oracle.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <span>
+
+#include "base/check.h"
+#include "graph/elements.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+using graph::AffineMap;
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Odometer;
+using Index = std::vector<int64_t>;
+using Operands = std::vector<const Values*>;
+
+// Position of map(index) in a row-major tensor, or nothing where it is outside.
+std::optional<size_t> place(const AffineMap& map, const Shape& shape, const Index& index) {
+  int64_t at = 0;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    const int64_t i = map.axes[axis].at(index);
+    if (i < 0 || i >= shape[axis]) return std::nullopt;
+    at = at * shape[axis] + i;
+  }
+  return static_cast<size_t>(at);
+}
+
+// Position of the index with `along` as its element `axis`, moved inside.
+size_t place_along(const Shape& shape, Index index, int axis, int64_t along) {
+  const auto a = static_cast<size_t>(axis);
+  index[a] = std::clamp<int64_t>(along, 0, shape[a] - 1);
+  int64_t at = 0;
+  for (size_t k = 0; k < shape.size(); ++k) at = at * shape[k] + index[k];
+  return static_cast<size_t>(at);
+}
+
+class Evaluation {
+ public:
+  explicit Evaluation(const Precision& precision) : precision_(precision) {}
+
+  Outcome run(const Graph& graph, const Named& inputs, const Named& states);
+
+ private:
+  Values node(const Node& node, const Operands& in);
+  std::vector<Values> loop(const Node& node, const Operands& in);
+
+  void constant(const Node& node, Values& out);
+  void reduce(const Node& node, const Values& x, Values& out);
+  void contract(const Node& node, const Values& lhs, const Values& rhs, Values& out);
+  void scatter(const Node& node, const Values& x, const Values& index, Values& out);
+  void scan(const Node& node, const Values& x, Values& out);
+  Bounded fold(Op op, Bounded x, Bounded y, DType dtype) {
+    const Bounded pair[] = {x, y};
+    return apply(op, pair, dtype, precision_);
+  }
+  Bounded identity(const Node& node) {
+    return {scalar::fold_identity(node.op, node.dtype).as_double(), 0};
+  }
+
+  const Precision& precision_;
+};
+
+void Evaluation::constant(const Node& node, Values& out) {
+  const bool splat = is_splat(node);
+  for (size_t i = 0; i < out.elements.size(); ++i) {
+    const double value =
+        graph::load(node.dtype, node.data, splat ? 0 : static_cast<int64_t>(i)).as_double();
+    out.elements[i] = std::isnan(value) ? unknown() : Bounded{value, 0};
+  }
+}
+
+void Evaluation::reduce(const Node& node, const Values& x, Values& out) {
+  const bool sums = node.op == Op::Add && x.dtype == DType::F32;
+  std::vector<Sum> totals(out.elements.size());
+  std::ranges::fill(out.elements, identity(node));
+  size_t i = 0;
+  for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
+    int64_t target = 0;
+    for (size_t axis = 0; axis < x.shape.size(); ++axis) {
+      if (std::ranges::count(node.axes, static_cast<int>(axis)) > 0) continue;
+      target = target * x.shape[axis] + at.index()[axis];
+    }
+    const auto t = static_cast<size_t>(target);
+    if (sums) {
+      totals[t].add(x.elements[i]);
+    } else {
+      out.elements[t] = fold(node.op, out.elements[t], x.elements[i], x.dtype);
+    }
+  }
+  for (size_t t = 0; sums && t < totals.size(); ++t) {
+    out.elements[t] = totals[t].total(precision_);
+  }
+}
+
+double greatest(const Values& x) {
+  double result = 0;
+  for (const Bounded& each : x.elements) {
+    if (each.is_known()) result = std::max(result, std::fabs(each.value));
+  }
+  return result;
+}
+
+void Evaluation::contract(const Node& node, const Values& lhs, const Values& rhs, Values& out) {
+  const graph::Contraction& c = node.contraction;
+  std::vector<Sum> totals(out.elements.size());
+  for (Odometer at(c.extents); at.inside(); at.next()) {
+    const auto o = place(c.out, out.shape, at.index());
+    const auto l = place(c.lhs, lhs.shape, at.index());
+    const auto r = place(c.rhs, rhs.shape, at.index());
+    if (!o || !l || !r) continue;
+    const Bounded x = lhs.elements[*l], y = rhs.elements[*r];
+    const Bounded zero{0, 0};
+    // Nothing is added where a factor is zero for sure, whatever the other one is known of.
+    if ((x == zero && y.is_known()) || (y == zero && x.is_known())) {
+      totals[*o].add(zero);
+      continue;
+    }
+    totals[*o].add({x.value * y.value, std::fabs(x.value) * y.error + std::fabs(y.value) * x.error +
+                                           x.error * y.error});
+  }
+  // Transformed tiles mix the sums of neighbours.
+  const auto threes = std::ranges::count(c.extents, 3);
+  double mixed = 0;
+  if (precision_.winograd && threes >= 2) {
+    int64_t steps = 1;
+    for (const int64_t extent : c.extents) steps *= extent;
+    const double terms =
+        static_cast<double>(steps) / std::max<double>(1, static_cast<double>(totals.size()));
+    mixed = 64 * precision_.unit * greatest(lhs) * greatest(rhs) * std::max(9.0, terms);
+  }
+  for (size_t i = 0; i < totals.size(); ++i) {
+    out.elements[i] = totals[i].total(precision_);
+    out.elements[i].error += mixed;
+  }
+}
+
+void Evaluation::scatter(const Node& node, const Values& x, const Values& index, Values& out) {
+  const bool sums = x.dtype == DType::F32;
+  std::vector<Sum> totals(out.elements.size());
+  bool lost = false;
+  size_t i = 0;
+  for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
+    const Bounded where = index.elements[i];
+    lost = lost || !where.is_known();
+    const size_t to =
+        place_along(out.shape, at.index(), node.axes[0], static_cast<int64_t>(where.value));
+    if (sums) {
+      totals[to].add(x.elements[i]);
+    } else {
+      out.elements[to] = fold(Op::Add, out.elements[to], x.elements[i], x.dtype);
+    }
+  }
+  for (size_t t = 0; t < totals.size(); ++t) {
+    if (sums) out.elements[t] = totals[t].total(precision_);
+    if (lost) out.elements[t] = unknown();
+  }
+}
+
+void Evaluation::scan(const Node& node, const Values& x, Values& out) {
+  const auto axis = static_cast<size_t>(node.axes[0]);
+  Index outer = x.shape;
+  const int64_t length = std::exchange(outer[axis], 1);
+  const bool sums = node.op == Op::Add && x.dtype == DType::F32;
+  for (Odometer at(outer); at.inside(); at.next()) {
+    Bounded folded = identity(node);
+    Sum sum;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t along = node.reverse ? length - 1 - i : i;
+      const size_t here = place_along(x.shape, at.index(), node.axes[0], along);
+      if (node.exclusive) out.elements[here] = folded;
+      sum.add(x.elements[here]);
+      folded = sums ? sum.total(precision_) : fold(node.op, folded, x.elements[here], x.dtype);
+      if (!node.exclusive) out.elements[here] = folded;
+    }
+  }
+}
+
+void sort(const Node& node, const Values& x, Values& out) {
+  const auto axis = static_cast<size_t>(node.axes[0]);
+  Index outer = x.shape;
+  const int64_t length = std::exchange(outer[axis], 1);
+  for (Odometer at(outer); at.inside(); at.next()) {
+    const auto element = [&](int64_t along) {
+      return x.elements[place_along(x.shape, at.index(), node.axes[0], along)];
+    };
+    std::vector<int64_t> order(static_cast<size_t>(length));
+    std::iota(order.begin(), order.end(), 0);
+    std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
+      return node.reverse ? element(a).value > element(b).value
+                          : element(a).value < element(b).value;
+    });
+    const auto near = [&](size_t i, size_t k) {
+      const Bounded a = element(order[i]), b = element(order[k]);
+      const double room = a.error + b.error;
+      return room > 0 && !(std::fabs(a.value - b.value) > room);
+    };
+    for (size_t i = 0; i < static_cast<size_t>(out.shape[axis]); ++i) {
+      bool is_sure = true;
+      for (size_t k = 0; k < order.size() && is_sure; ++k) is_sure = k == i || !near(i, k);
+      out.elements[place_along(out.shape, at.index(), node.axes[0], static_cast<int64_t>(i))] =
+          is_sure ? Bounded{static_cast<double>(order[i]), 0} : unknown();
+    }
+  }
+}
+
+void reindex(const Node& node, const Values& x, Values& out) {
+  size_t i = 0;
+  for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
+    if (const auto from = place(node.map, x.shape, at.index())) {
+      out.elements[i] = x.elements[*from];
+    }
+  }
+}
+
+void join(const Node& node, const Operands& pieces, Values& out) {
+  for (size_t k = 0; k < pieces.size(); ++k) {
+    size_t i = 0;
+    for (Odometer at(pieces[k]->shape); at.inside(); at.next(), ++i) {
+      out.elements[*place(node.maps[k], out.shape, at.index())] = pieces[k]->elements[i];
+    }
+  }
+}
+
+void gather(const Node& node, const Values& x, const Values& index, Values& out) {
+  size_t i = 0;
+  for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
+    const Bounded where = index.elements[i];
+    const auto along = static_cast<int64_t>(where.value);
+    out.elements[i] = where.is_known()
+                          ? x.elements[place_along(x.shape, at.index(), node.axes[0], along)]
+                          : unknown();
+  }
+}
+
+Values Evaluation::node(const Node& node, const Operands& in) {
+  Values out = Values::zeros(node.dtype, node.shape);
+  switch (node.kind) {
+    case Kind::Input:
+    case Kind::State:
+    case Kind::Loop:
+    case Kind::Item:
+      CHECK(!"node: has no value of its own");
+      break;
+    case Kind::Constant:
+      constant(node, out);
+      break;
+    case Kind::Iota: {
+      size_t i = 0;
+      for (Odometer at(out.shape); at.inside(); at.next()) {
+        const int64_t along = at.index()[static_cast<size_t>(node.axes[0])];
+        out.elements[i++] = {static_cast<double>(along), 0};
+      }
+      break;
+    }
+    case Kind::Map:
+      for (size_t i = 0; i < out.elements.size(); ++i) {
+        Bounded each[scalar::kMaxArity];
+        for (size_t k = 0; k < in.size(); ++k) each[k] = in[k]->elements[i];
+        out.elements[i] = apply(node.op, std::span(each, in.size()), in.back()->dtype, precision_);
+      }
+      break;
+    case Kind::Cast:
+      for (size_t i = 0; i < out.elements.size(); ++i) {
+        out.elements[i] = cast(in[0]->elements[i], in[0]->dtype, node.dtype, precision_);
+      }
+      break;
+    case Kind::Reduce:
+      reduce(node, *in[0], out);
+      break;
+    case Kind::Contract:
+      contract(node, *in[0], *in[1], out);
+      break;
+    case Kind::Reshape:
+      out.elements = in[0]->elements;
+      break;
+    case Kind::Reindex:
+      reindex(node, *in[0], out);
+      break;
+    case Kind::Join:
+      join(node, in, out);
+      break;
+    case Kind::Gather:
+      gather(node, *in[0], *in[1], out);
+      break;
+    case Kind::Scatter:
+      scatter(node, *in[0], *in[1], out);
+      break;
+    case Kind::Scan:
+      scan(node, *in[0], out);
+      break;
+    case Kind::Sort:
+      sort(node, *in[0], out);
+      break;
+  }
+  return out;
+}
+
+std::vector<Values> Evaluation::loop(const Node& node, const Operands& in) {
+  const Graph& body = *node.body;
+  const std::vector<graph::Value> inputs = inputs_of(body);
+  const auto carried = static_cast<size_t>(node.repetition.carried);
+  const size_t sliced_end = carried + static_cast<size_t>(node.repetition.sliced);
+  const auto steps = static_cast<size_t>(node.repetition.steps);
+  std::vector<Values> results;
+  for (size_t k = 0; k < body.outputs.size(); ++k) {
+    const Node& value = body[body.outputs[k].value];
+    Shape shape = value.shape;
+    shape.insert(shape.begin(), node.repetition.steps);
+    results.push_back(k < carried ? *in[k] : Values::zeros(value.dtype, std::move(shape)));
+  }
+  for (size_t step = 0; step < steps; ++step) {
+    const size_t at = node.reverse ? steps - 1 - step : step;
+    Named given;
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      const Node& input = body[inputs[k]];
+      Values& values = given[input.name] = Values::zeros(input.dtype, input.shape);
+      const size_t count = values.elements.size();
+      const Values& from = k < carried ? results[k] : *in[k];
+      const size_t begin = k >= carried && k < sliced_end ? at * count : 0;
+      for (size_t i = 0; i < count; ++i) values.elements[i] = from.elements[begin + i];
+    }
+    const Outcome result = run(body, given, {});
+    for (size_t k = 0; k < results.size(); ++k) {
+      const Values& value = result.outputs.at(body.outputs[k].name);
+      const size_t begin = k < carried ? 0 : at * value.elements.size();
+      std::ranges::copy(value.elements,
+                        results[k].elements.begin() + static_cast<ptrdiff_t>(begin));
+    }
+  }
+  return results;
+}
+
+Outcome Evaluation::run(const Graph& graph, const Named& inputs, const Named& states) {
+  std::vector<Values> values;
+  values.reserve(graph.nodes.size());
+  std::map<size_t, std::vector<Values>> loops;
+  for (const Node& each : graph.nodes) {
+    Operands in;
+    for (const graph::Value operand : each.operands) {
+      in.push_back(&values[static_cast<size_t>(operand.id)]);
+    }
+    if (each.kind == Kind::Input) {
+      values.push_back(inputs.at(each.name));
+    } else if (each.kind == Kind::State) {
+      values.push_back(states.at(each.name));
+    } else if (each.kind == Kind::Item) {
+      values.push_back(
+          loops.at(static_cast<size_t>(each.operands[0].id))[static_cast<size_t>(each.item)]);
+    } else if (each.kind == Kind::Loop) {
+      loops[values.size()] = loop(each, in);
+      values.push_back(Values::zeros(DType::I32, {}));
+      values.back().elements[0].value = static_cast<double>(each.repetition.steps);
+    } else {
+      values.push_back(node(each, in));
+    }
+  }
+  Outcome result{{}, states};
+  for (const graph::Output& output : graph.outputs) {
+    result.outputs[output.name] = values[static_cast<size_t>(output.value.id)];
+  }
+  for (const graph::Update& update : graph.updates) {
+    result.states[graph[update.state].name] = values[static_cast<size_t>(update.value.id)];
+  }
+  return result;
+}
+
+}  // namespace
+
+Values Values::zeros(DType dtype, Shape shape) {
+  const auto count = static_cast<size_t>(graph::element_count(shape));
+  return {dtype, std::move(shape), std::vector<Bounded>(count)};
+}
+
+std::vector<std::byte> bytes_of(const Values& values) {
+  std::vector<std::byte> data(values.elements.size() *
+                              static_cast<size_t>(scalar::size_of(values.dtype)));
+  for (size_t i = 0; i < values.elements.size(); ++i) {
+    graph::store(data, static_cast<int64_t>(i),
+                 scalar::Number::from(values.dtype, values.elements[i].value));
+  }
+  return data;
+}
+
+Outcome expected(const graph::Graph& graph, const Named& inputs, const Named& states,
+                 const Precision& precision) {
+  return Evaluation(precision).run(graph, inputs, states);
+}
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,171 @@
+// Writes random functions with inputs, expected results and compiled modules for engines to run
+// (run.mjs), and compares their gradients with differences. Usage: random_cases FOLDER
+// --functions=FIRST..END [--steps=COUNT] [--show]
+#include <signal.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "base/text.h"
+#include "cases.h"
+#include "functions.h"
+#include "graph/evaluate.h"
+#include "graph/print.h"
+
+namespace lathe::random_tests {
+namespace {
+
+struct Arguments {
+  std::string folder;
+  uint64_t first = 0, end = 0;
+  int steps = -1;
+  bool shows = false;
+};
+
+// Seconds that one seed may take.
+constexpr unsigned kLongest = 10;
+
+// What is worked on, for when it ends the program.
+char current[64];
+
+void tell_and_end(int number) {
+  const char* why = number == SIGALRM ? ": takes too long\n" : ": crashes\n";
+  if (write(2, current, std::strlen(current)) >= 0 && write(2, why, std::strlen(why)) >= 0) {
+    _exit(3);
+  }
+  _exit(4);
+}
+
+void work_on(std::string_view name) {
+  std::snprintf(current, sizeof(current), "%.*s", static_cast<int>(name.size()), name.data());
+  alarm(kLongest);
+}
+
+struct Counts {
+  int64_t passed = 0, failed = 0;
+  SlopeCounts slopes;
+};
+
+std::map<std::string, graph::Array> arrays(const Named& named) {
+  std::map<std::string, graph::Array> result;
+  for (const auto& [name, values] : named) {
+    result[name] = {values.dtype, values.shape, bytes_of(values)};
+  }
+  return result;
+}
+
+Status compare(const Named& want, const std::map<std::string, graph::Array>& got) {
+  for (const auto& [name, values] : want) {
+    for (size_t i = 0; i < values.elements.size(); ++i) {
+      const Bounded each = values.elements[i];
+      const double number = got.at(name)[static_cast<int64_t>(i)].as_double();
+      if (number == each.value || !each.is_known()) continue;
+      if (std::fabs(number - each.value) <= 2 * each.error + 1e-7 * std::fabs(each.value)) continue;
+      return fail(concat("the evaluator gives ", name, '[', i, "] = ", number, " in place of ",
+                         each.value, " within ", each.error));
+    }
+  }
+  return {};
+}
+
+// The evaluator of the graph in f32 agrees.
+Status check_evaluator(const Subject& subject, const graph::Graph& entry, const Outcome& outcome) {
+  std::map<std::string, graph::Array> states = arrays(subject.states);
+  ASSIGN_OR_RETURN(const graph::Outputs outputs,
+                   graph::evaluate(entry, arrays(subject.inputs), states));
+  TRY(compare(outcome.outputs, outputs));
+  return compare(outcome.states, states);
+}
+
+Status write_case(const Subject& subject, const std::optional<Slopes>& slopes, uint64_t seed,
+                  Folder& folder, SlopeCounts& counts) {
+  const Precision precision{.winograd = true};
+  std::vector<Outcome> outcomes;
+  for (const graph::Graph& entry : subject.program.entries) {
+    outcomes.push_back(expected(entry, subject.inputs, subject.states, precision));
+    TRY(check_evaluator(subject, entry, outcomes.back()));
+  }
+  Draw draw(seed ^ 0x5c4ed);
+  ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, draw));
+  folder.add(subject, outcomes, all);
+  if (!slopes) return {};
+  return check_slopes(*slopes, subject.inputs, subject.states, draw, counts);
+}
+
+Status run_function(uint64_t seed, const Arguments& arguments, Folder& folder, Counts& counts) {
+  work_on(concat("function_", seed));
+  ASSIGN_OR_RETURN(const Subject subject, function_subject(seed, arguments.steps));
+  if (arguments.shows) {
+    std::printf("%s: %s\n", subject.name.c_str(), subject.text.c_str());
+    for (const graph::Graph& entry : subject.program.entries) {
+      std::printf("%s\n", graph::print(entry).c_str());
+    }
+  }
+  return write_case(subject, function_slopes(subject), seed, folder, counts.slopes);
+}
+
+int run_all(const Arguments& arguments) {
+  for (const int number : {SIGALRM, SIGSEGV, SIGABRT, SIGILL, SIGFPE}) signal(number, tell_and_end);
+  Folder folder(arguments.folder);
+  Counts counts;
+  for (const std::string& name : operations_without_recipe()) {
+    ++counts.failed;
+    std::printf("the operation \"%s\" has no recipe\n", name.c_str());
+  }
+  for (uint64_t seed = arguments.first; seed < arguments.end; ++seed) {
+    const Status status = run_function(seed, arguments, folder, counts);
+    ++(status ? counts.passed : counts.failed);
+    if (!status) {
+      std::printf("function_%llu: %s\n", static_cast<unsigned long long>(seed),
+                  status.error().message.c_str());
+    }
+  }
+  folder.write();
+  std::printf("%lld numbers, %lld of them unknown; %lld slopes, %lld more at kinks\n",
+              static_cast<long long>(folder.elements()), static_cast<long long>(folder.unknown()),
+              static_cast<long long>(counts.slopes.checked),
+              static_cast<long long>(counts.slopes.skipped));
+  std::printf("%lld passed, %lld failed, 0 skipped\n", static_cast<long long>(counts.passed),
+              static_cast<long long>(counts.failed));
+  return counts.failed == 0 ? 0 : 1;
+}
+
+bool read_number(std::string_view text, auto& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool read(std::string_view argument, Arguments& arguments) {
+  const auto value_of = [&](std::string_view key) -> std::optional<std::string_view> {
+    if (!argument.starts_with(key)) return std::nullopt;
+    return argument.substr(key.size());
+  };
+  if (argument == "--show") return arguments.shows = true;
+  if (const auto steps = value_of("--steps=")) return read_number(*steps, arguments.steps);
+  if (const auto seeds = value_of("--functions=")) {
+    const size_t dots = seeds->find("..");
+    return dots != seeds->npos && read_number(seeds->substr(0, dots), arguments.first) &&
+           read_number(seeds->substr(dots + 2), arguments.end);
+  }
+  if (argument.starts_with("--") || !arguments.folder.empty()) return false;
+  arguments.folder = argument;
+  return true;
+}
+
+}  // namespace
+}  // namespace lathe::random_tests
+
+int main(int argc, char** argv) {
+  lathe::random_tests::Arguments arguments;
+  bool good = true;
+  for (int i = 1; i < argc; ++i) good = good && lathe::random_tests::read(argv[i], arguments);
+  if (!good || arguments.folder.empty() || arguments.end <= arguments.first) {
+    std::fprintf(stderr,
+                 "usage: random_cases FOLDER --functions=FIRST..END [--steps=COUNT] [--show]\n");
+    return 2;
+  }
+  return lathe::random_tests::run_all(arguments);
+}

@@ -1,0 +1,79 @@
+#include "schedules.h"
+
+#include "compile/tune.h"
+
+namespace lathe::random_tests {
+
+namespace {
+
+// Splits even what is far too small for it.
+constexpr double kSplitAlways = 0.1;
+
+struct FeatureSet {
+  const char* name;
+  compile::Features features;
+};
+constexpr FeatureSet kFeatureSets[] = {
+    {"scalar", {.simd = false}},
+    {"simd", {.simd = true}},
+    {"relaxed", {.simd = true, .relaxed_simd = true}},
+    {"threads", {.simd = true, .threads = true}},
+};
+constexpr std::array<FeatureSet, 8> kScheduled = {{
+    {"scalar scheduled", {.simd = false}},
+    {"simd scheduled", {.simd = true}},
+    {"simd scheduled", {.simd = true}},
+    {"wide scheduled", {.simd = true, .wide_lanes = true}},
+    {"relaxed scheduled", {.simd = true, .relaxed_simd = true}},
+    {"wide relaxed scheduled", {.simd = true, .relaxed_simd = true, .wide_lanes = true}},
+    {"threads scheduled", {.simd = true, .threads = true}},
+    {"scalar threads scheduled", {.simd = false, .threads = true}},
+}};
+
+// What a tuner would try, or anything: every schedule is legal.
+lower::Schedule draw_schedule(const lower::ContractionShape& shape, Draw& draw) {
+  const std::vector<lower::Schedule> candidates = compile::candidates(shape);
+  if (!candidates.empty() && draw.chance(50)) return draw.of(candidates);
+  lower::Schedule schedule;
+  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+    if (draw.chance(50)) schedule.*each.field = static_cast<int32_t>(draw.from(0, 9));
+  }
+  if (draw.chance(80)) schedule.lanes = static_cast<int32_t>(draw.from(0, 2));
+  schedule.pack_rows = static_cast<int32_t>(draw.from(0, 2));
+  schedule.pack_columns = static_cast<int32_t>(draw.from(0, 2));
+  static constexpr std::array<int32_t, 4> kWinograd = {0, 1, 2, 4};
+  schedule.winograd = draw.of(kWinograd);
+  return schedule;
+}
+
+compile::Options options_for(const FeatureSet& set) {
+  compile::Options options;
+  options.features = set.features;
+  options.worth_splitting = kSplitAlways;
+  options.verify = true;
+  return options;
+}
+
+}  // namespace
+
+Result<std::vector<Variant>> variants(const graph::Program& program, Draw& draw) {
+  std::vector<Variant> result;
+  for (const FeatureSet& set : kFeatureSets) {
+    ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options_for(set)));
+    result.push_back({set.name, std::move(executable)});
+  }
+  const FeatureSet& set = draw.of(kScheduled);
+  compile::Options options = options_for(set);
+  options.winograd = draw.chance(70);
+  // The keys are those of this feature set.
+  ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
+  for (const lower::ScheduledContraction& each : standard.contractions) {
+    if (draw.chance(85)) options.schedules[each.key] = draw_schedule(each.shape, draw);
+  }
+  if (options.schedules.empty()) return result;
+  ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options));
+  result.push_back({set.name, std::move(executable)});
+  return result;
+}
+
+}  // namespace lathe::random_tests

@@ -1,0 +1,26 @@
+// The shortest beginning of a random program that is still wrong.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { read, write } from './tool.mjs';
+
+/** A text that shows it: the way to see it again, what is wrong, and its graphs. */
+export async function shrunk(name, problemOf) {
+  const [kind, seed] = name.split('_');
+  const folder = mkdtempSync(join(tmpdir(), 'random-'));
+  try {
+    for (let steps = 1; ; steps++) {
+      const options = [`--${kind}s=${seed}..${Number(seed) + 1}`, `--steps=${steps}`, '--show'];
+      const { lines, ended } = await write(folder, ...options);
+      if (!ended || steps > 40) return `random_cases FOLDER ${options.join(' ')}: not shrunk`;
+      for (const test of read(folder)) {
+        const problem = await problemOf(test);
+        if (!problem) continue;
+        const shown = lines.slice(0, -2).join('\n');
+        return `  random_cases FOLDER ${options.join(' ')}\n  (${problem[0]}): ${problem[1]}\n${shown}`;
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
