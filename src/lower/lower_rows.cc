@@ -87,12 +87,18 @@ class RowLowering {
     return contents;
   }
 
+  // One for each value. Elements share those before: spelled anew, a chain of elements that are
+  // used twice would double at every step.
   std::vector<ExprId> exprs_of(const Pass& pass) {
     std::vector<ExprId> exprs;
-    for (Value element : pass.elements) exprs.push_back(nest_.computed(element, index_));
+    for (Value element : pass.elements) {
+      exprs.push_back(nest_.computed(element, index_));
+      nest_.bind(element, exprs.back());
+    }
     for (Value fold : pass.folds) {
       exprs.push_back(nest_.value_at(nest_.node(fold).operands[0], index_));
     }
+    for (Value element : pass.elements) nest_.unbind(element);
     return exprs;
   }
 

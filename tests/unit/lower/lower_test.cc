@@ -87,6 +87,15 @@ TEST(Lower, ChainsOfSquaresTakeNoExponentialTime) {
   EXPECT_EQ(lowered(std::move(b)).entries[0].kernels.size(), 1u);
 }
 
+// The same between the elements of a row, which are held because two others read them.
+TEST(Lower, ReducedChainsTakeNoExponentialTime) {
+  Builder b("t");
+  Tensor x = b.input("x", DType::F32, {3, 5});
+  for (int i = 0; i < 60; ++i) x = tanh(x) + 0.5f * x;
+  b.output("y", sum(x, {1}));
+  EXPECT_EQ(lowered(std::move(b)).entries[0].kernels.size(), 1u);
+}
+
 TEST(Lower, EmptyTensorsAreLoopsThatDoNotRun) {
   Builder b("t");
   const Tensor x = b.input("x", DType::F32, {0, 5}), w = b.input("w", DType::F32, {5, 8});
