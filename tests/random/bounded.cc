@@ -81,13 +81,6 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
       return {bounded(x.value - y.value, x.error + y.error)};
     case Op::Mul:
       return {product(x, y)};
-    case Op::MulAdd: {
-      const Bounded xy = product(x, y);
-      // The product may be rounded alone.
-      const double sum = xy.value + in[2].value;
-      const double units = sum == 0 ? 1 : 1 + std::fabs(xy.value / sum);
-      return {bounded(sum, xy.error + in[2].error), units};
-    }
     case Op::Div:
       return {quotient(x, y), 2};
     case Op::Max:
@@ -120,6 +113,7 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
       return {monotonic(x, [](double v) { return std::tanh(v); }), kSpelledUnits};
     case Op::Sigmoid:
       return {monotonic(x, sigmoid), kSpelledUnits};
+    case Op::MulAdd:
     case Op::Eq:
     case Op::Ne:
     case Op::Lt:
@@ -192,6 +186,11 @@ Bounded apply(Op op, std::span<const Bounded> in, DType dtype, const Precision& 
   if (op == Op::Select) {
     const Bounded result = chosen(in[0], in[1], in[2]);
     return dtype == DType::F32 || result.is_sure() ? result : unknown();
+  }
+  if (op == Op::MulAdd) {
+    // The product may be rounded alone.
+    const Bounded sum[] = {apply(Op::Mul, in.first(2), dtype, precision), in[2]};
+    return apply(Op::Add, sum, dtype, precision);
   }
   if (dtype != DType::F32 || op == Op::ToBits) return evaluated(op, in, dtypes);
   if (scalar::info(op).signature == scalar::Signature::Compare) return compared(op, in[0], in[1]);
