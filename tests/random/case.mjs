@@ -22,9 +22,8 @@ export class RandomCase {
 
   prepare({ buffer }, metadata, entry) {
     const memory = new Uint8Array(buffer);
-    for (const { name, offset } of entry.inputs) {
-      memory.set(this.bytes(this.line.inputs[name]), offset);
-    }
+    const inputs = this.line.inputs[metadata.entries.indexOf(entry)];
+    for (const { name, offset } of entry.inputs) memory.set(this.bytes(inputs[name]), offset);
     for (const { name, offset } of metadata.states) {
       memory.set(this.bytes(this.line.states[name]), offset);
     }

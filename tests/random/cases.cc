@@ -65,8 +65,12 @@ void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
                  const std::vector<Variant>& variants) {
   std::string bytes;
   std::string line = concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
-                            ".bin\",\"inputs\":", json_given(subject.inputs, bytes),
-                            ",\"states\":", json_given(subject.states, bytes), ",\"expected\":[");
+                            ".bin\",\"states\":", json_given(subject.states, bytes),
+                            ",\"inputs\":[");
+  for (size_t i = 0; i < subject.inputs.size(); ++i) {
+    append(line, i == 0 ? "" : ",", json_given(subject.inputs[i], bytes));
+  }
+  append(line, "],\"expected\":[");
   for (size_t i = 0; i < outcomes.size(); ++i) {
     append(line, i == 0 ? "" : ",", "{\"outputs\":", json_expected(outcomes[i].outputs, bytes),
            ",\"states\":", json_expected(outcomes[i].states, bytes), '}');

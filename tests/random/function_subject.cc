@@ -4,7 +4,6 @@
 #include "functions.h"
 #include "grad/gradient.h"
 #include "graph/builder.h"
-#include "opt/eliminate_dead_code.h"
 #include "subject.h"
 
 namespace lathe::random_tests {
@@ -52,18 +51,14 @@ Result<std::optional<Graph>> gradient_entry(Graph run) {
   return std::optional(std::move(entry));
 }
 
-}  // namespace
-
-void fill(const Graph& graph, Named& inputs, Named& states, Draw& draw, double most) {
+void fill(const Graph& graph, Named& inputs, Draw& draw) {
   for (const graph::Node& node : graph.nodes) {
-    if (node.kind != graph::Kind::Input && node.kind != graph::Kind::State) continue;
-    Named& named = node.kind == graph::Kind::Input ? inputs : states;
-    if (named.contains(node.name)) continue;
+    if (node.kind != graph::Kind::Input || inputs.contains(node.name)) continue;
     Values values = Values::zeros(node.dtype, node.shape);
     for (Bounded& each : values.elements) {
       switch (node.dtype) {
         case DType::F32:
-          each.value = draw.number(most);
+          each.value = draw.number(2);
           break;
         case DType::I32:
           each.value = static_cast<double>(draw.from(-3, 12));
@@ -73,37 +68,58 @@ void fill(const Graph& graph, Named& inputs, Named& states, Draw& draw, double m
           break;
       }
     }
-    named[node.name] = std::move(values);
+    inputs[node.name] = std::move(values);
   }
+}
+
+// A function that the slow evaluators can do.
+Function affordable_function(uint64_t seed, int steps) {
+  constexpr uint64_t kNext = 1ull << 40;
+  while (work_of({{random_function(seed).graph}}) > kMostWork / 4) seed += kNext;
+  return random_function(seed, steps);
+}
+
+}  // namespace
+
+int64_t work_of(const graph::Program& program) {
+  int64_t work = 0;
+  for (const Graph& entry : program.entries) {
+    for (const graph::Node& node : entry.nodes) {
+      int64_t steps = graph::element_count(node.shape);
+      if (node.kind == graph::Kind::Contract) {
+        steps = graph::element_count(node.contraction.extents);
+      } else if (node.kind == graph::Kind::Loop) {
+        steps = node.repetition.steps * work_of({{*node.body}});
+      } else if (node.kind == graph::Kind::Sort) {
+        steps *= node.shape[static_cast<size_t>(node.axes[0])];
+      }
+      work += steps;
+    }
+  }
+  return work;
 }
 
 Result<Subject> function_subject(uint64_t seed, int steps) {
-  Function function = random_function(seed, steps);
-  Subject subject{concat("function_", seed), {}, {}, {}, {}};
-  for (const std::string& recipe : function.recipes) append(subject.text, recipe, ", ");
-  subject.text.resize(subject.text.size() - (subject.text.empty() ? 0 : 2));
+  Function function = affordable_function(seed, steps);
+  Subject subject{concat("function_", seed), {}, {}, {}, {}, {}};
+  for (const std::string& recipe : function.recipes) {
+    append(subject.text, subject.text.empty() ? "" : ", ", recipe);
+  }
   ASSIGN_OR_RETURN(std::optional<Graph> grad, gradient_entry(function.graph));
+  Draw draw(seed ^ 0xda7a);
+  subject.inputs.emplace_back();
+  fill(function.graph, subject.inputs[0], draw);
+  if (grad) {
+    for (const graph::Node& node : function.graph.nodes) {
+      if (node.kind != graph::Kind::Input || node.dtype != DType::F32) continue;
+      subject.variables.push_back(node.name);
+    }
+    subject.inputs.push_back(subject.inputs[0]);
+    fill(*grad, subject.inputs[1], draw);
+  }
   subject.program.entries.push_back(std::move(function.graph));
   if (grad) subject.program.entries.push_back(std::move(*grad));
-  Draw draw(seed ^ 0xda7a);
-  for (const Graph& entry : subject.program.entries) {
-    fill(entry, subject.inputs, subject.states, draw, 2);
-  }
   return subject;
-}
-
-std::optional<Slopes> function_slopes(const Subject& subject) {
-  if (subject.program.entries.size() < 2) return std::nullopt;
-  const Graph& entry = subject.program.entries[1];
-  Slopes slopes{entry, {}};
-  slopes.loss.outputs = {entry.outputs.front()};
-  slopes.loss = opt::eliminate_dead_code(std::move(slopes.loss));
-  // Dead code takes inputs along; they are given all the same.
-  Outcome outcome = expected(entry, subject.inputs, subject.states, kDouble);
-  for (auto& [name, values] : outcome.outputs) {
-    if (name != "loss") slopes.gradients[name.substr(1)] = std::move(values);
-  }
-  return slopes;
 }
 
 }  // namespace lathe::random_tests

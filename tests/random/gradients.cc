@@ -1,8 +1,9 @@
-// Differences of a loss in float64 against its gradients.
+// The gradients of a program in float64, and differences of its loss along random directions.
 #include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
+#include "opt/eliminate_dead_code.h"
 #include "subject.h"
 
 namespace lathe::random_tests {
@@ -31,10 +32,10 @@ struct Difference {
   double slope, error;
 };
 
-Difference difference(const graph::Graph& loss, const Named& inputs, const Named& states,
-                      const Direction& direction, double step) {
-  const Bounded above = loss_at(loss, inputs, states, direction, step);
-  const Bounded below = loss_at(loss, inputs, states, direction, -step);
+Difference difference(const Slopes& slopes, const Named& states, const Direction& direction,
+                      double step) {
+  const Bounded above = loss_at(slopes.loss, slopes.inputs, states, direction, step);
+  const Bounded below = loss_at(slopes.loss, slopes.inputs, states, direction, -step);
   return {(above.value - below.value) / (2 * step), (above.error + below.error) / (2 * step)};
 }
 
@@ -56,11 +57,11 @@ Along along(const Named& gradients, const Direction& direction) {
 }
 
 // What is wrong along a direction, empty where nothing is.
-std::string problem_along(const Slopes& slopes, const Named& inputs, const Named& states,
-                          const Direction& direction, SlopeCounts& counts) {
+std::string problem_along(const Slopes& slopes, const Named& states, const Direction& direction,
+                          SlopeCounts& counts) {
   const Along want = along(slopes.gradients, direction);
-  const Difference wide = difference(slopes.loss, inputs, states, direction, kStep);
-  const Difference narrow = difference(slopes.loss, inputs, states, direction, kStep / 2);
+  const Difference wide = difference(slopes, states, direction, kStep);
+  const Difference narrow = difference(slopes, states, direction, kStep / 2);
   const double scale = std::max(want.magnitude, std::fabs(narrow.slope));
   const double room = kTolerance * scale + wide.error + narrow.error + want.error + 1e-8;
   const double apart = std::fabs(wide.slope - narrow.slope);
@@ -77,20 +78,45 @@ std::string problem_along(const Slopes& slopes, const Named& inputs, const Named
 
 }  // namespace
 
-Status check_slopes(const Slopes& slopes, const Named& inputs, const Named& states, Draw& draw,
-                    SlopeCounts& counts) {
+std::optional<Slopes> slopes_of(const Subject& subject) {
+  if (subject.variables.empty()) return std::nullopt;
+  // Of a function the entry behind `run`, of a model `train`.
+  const bool is_function = subject.program.entries[0].name == "run";
+  const size_t place = is_function ? 1 : 0;
+  const graph::Graph& entry = subject.program.entries[place];
+  Slopes slopes{entry, subject.inputs[place], {}};
+  std::erase_if(slopes.loss.outputs, [](const graph::Output& each) { return each.name != "loss"; });
+  slopes.loss.updates.clear();
+  slopes.loss = opt::eliminate_dead_code(std::move(slopes.loss));
+  const Outcome outcome = expected(entry, slopes.inputs, subject.states, kDouble);
+  for (const std::string& name : subject.variables) {
+    if (is_function) {
+      slopes.gradients[name] = outcome.outputs.at(concat('d', name));
+      continue;
+    }
+    Values& gradient = slopes.gradients[name] = subject.states.at(name);
+    const Values& after = outcome.states.at(name);
+    for (size_t i = 0; i < gradient.elements.size(); ++i) {
+      gradient.elements[i].value -= after.elements[i].value;
+      gradient.elements[i].error = after.elements[i].error;
+    }
+  }
+  return slopes;
+}
+
+Status check_slopes(const Slopes& slopes, const Named& states, Draw& draw, SlopeCounts& counts) {
   for (int k = 0; k < kDirections; ++k) {
     Direction direction;
     for (const auto& [name, gradient] : slopes.gradients) {
       std::vector<double>& moves = direction[name];
       for (size_t i = 0; i < gradient.elements.size(); ++i) moves.push_back(draw.number(1));
     }
-    std::string problem = problem_along(slopes, inputs, states, direction, counts);
+    std::string problem = problem_along(slopes, states, direction, counts);
     if (problem.empty()) continue;
     // Which of them it is.
     SlopeCounts ignored;
     for (const auto& [name, moves] : direction) {
-      const std::string alone = problem_along(slopes, inputs, states, {{name, moves}}, ignored);
+      const std::string alone = problem_along(slopes, states, {{name, moves}}, ignored);
       if (!alone.empty()) append(problem, "; along \"", name, "\": ", alone);
     }
     return fail(std::move(problem));

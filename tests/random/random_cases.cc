@@ -1,4 +1,4 @@
-// Writes random functions with inputs, expected results and compiled modules for engines to run
+// Writes random functions and models with inputs, expected results and compiled modules for engines to run
 // (run.mjs), and compares their gradients with differences. Usage: random_cases FOLDER
 // --functions=FIRST..END [--steps=COUNT] [--show]
 #include <signal.h>
@@ -12,15 +12,20 @@
 #include "base/text.h"
 #include "cases.h"
 #include "functions.h"
+#include "models.h"
 #include "graph/evaluate.h"
 #include "graph/print.h"
 
 namespace lathe::random_tests {
 namespace {
 
+struct Seeds {
+  uint64_t first = 0, end = 0;
+};
+
 struct Arguments {
   std::string folder;
-  uint64_t first = 0, end = 0;
+  Seeds functions, models;
   int steps = -1;
   bool shows = false;
 };
@@ -72,57 +77,62 @@ Status compare(const Named& want, const std::map<std::string, graph::Array>& got
 }
 
 // The evaluator of the graph in f32 agrees.
-Status check_evaluator(const Subject& subject, const graph::Graph& entry, const Outcome& outcome) {
+Status check_evaluator(const Subject& subject, size_t entry, const Outcome& outcome) {
   std::map<std::string, graph::Array> states = arrays(subject.states);
   ASSIGN_OR_RETURN(const graph::Outputs outputs,
-                   graph::evaluate(entry, arrays(subject.inputs), states));
+                   graph::evaluate(subject.program.entries[entry], arrays(subject.inputs[entry]), states));
   TRY(compare(outcome.outputs, outputs));
   return compare(outcome.states, states);
 }
 
-Status write_case(const Subject& subject, const std::optional<Slopes>& slopes, uint64_t seed,
-                  Folder& folder, SlopeCounts& counts) {
+Status write_case(const Subject& subject, uint64_t seed, Folder& folder, SlopeCounts& counts) {
   const Precision precision{.winograd = true};
   std::vector<Outcome> outcomes;
-  for (const graph::Graph& entry : subject.program.entries) {
-    outcomes.push_back(expected(entry, subject.inputs, subject.states, precision));
-    TRY(check_evaluator(subject, entry, outcomes.back()));
+  for (size_t i = 0; i < subject.program.entries.size(); ++i) {
+    const graph::Graph& entry = subject.program.entries[i];
+    outcomes.push_back(expected(entry, subject.inputs[i], subject.states, precision));
+    TRY(check_evaluator(subject, i, outcomes.back()));
   }
   Draw draw(seed ^ 0x5c4ed);
   ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, draw));
   folder.add(subject, outcomes, all);
-  if (!slopes) return {};
-  return check_slopes(*slopes, subject.inputs, subject.states, draw, counts);
+  const std::optional<Slopes> slopes = slopes_of(subject);
+  return slopes ? check_slopes(*slopes, subject.states, draw, counts) : Status();
 }
 
-Status run_function(uint64_t seed, const Arguments& arguments, Folder& folder, Counts& counts) {
-  work_on(concat("function_", seed));
-  ASSIGN_OR_RETURN(const Subject subject, function_subject(seed, arguments.steps));
-  if (arguments.shows) {
-    std::printf("%s: %s\n", subject.name.c_str(), subject.text.c_str());
-    for (const graph::Graph& entry : subject.program.entries) {
-      std::printf("%s\n", graph::print(entry).c_str());
-    }
+void show(const Subject& subject) {
+  std::printf("%s: %s\n", subject.name.c_str(), subject.text.c_str());
+  for (const graph::Graph& entry : subject.program.entries) {
+    std::printf("%s\n", graph::print(entry).c_str());
   }
-  return write_case(subject, function_slopes(subject), seed, folder, counts.slopes);
+}
+
+void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint64_t, int),
+               const Arguments& arguments, Folder& folder, Counts& counts) {
+  for (uint64_t seed = seeds.first; seed < seeds.end; ++seed) {
+    const std::string name = concat(kind, '_', seed);
+    work_on(name);
+    const Result<Subject> subject = subject_of(seed, arguments.steps);
+    if (subject && arguments.shows) show(*subject);
+    const Status status =
+        subject ? write_case(*subject, seed, folder, counts.slopes) : Status(fail(subject.error().message));
+    ++(status ? counts.passed : counts.failed);
+    if (!status) std::printf("%s: %s\n", name.c_str(), status.error().message.c_str());
+  }
 }
 
 int run_all(const Arguments& arguments) {
   for (const int number : {SIGALRM, SIGSEGV, SIGABRT, SIGILL, SIGFPE}) signal(number, tell_and_end);
   Folder folder(arguments.folder);
   Counts counts;
-  for (const std::string& name : operations_without_recipe()) {
-    ++counts.failed;
-    std::printf("the operation \"%s\" has no recipe\n", name.c_str());
-  }
-  for (uint64_t seed = arguments.first; seed < arguments.end; ++seed) {
-    const Status status = run_function(seed, arguments, folder, counts);
-    ++(status ? counts.passed : counts.failed);
-    if (!status) {
-      std::printf("function_%llu: %s\n", static_cast<unsigned long long>(seed),
-                  status.error().message.c_str());
+  for (const auto& missing : {operations_without_recipe(), rows_without_recipe()}) {
+    for (const std::string& name : missing) {
+      ++counts.failed;
+      std::printf("\"%s\" has no recipe\n", name.c_str());
     }
   }
+  run_seeds("function", arguments.functions, function_subject, arguments, folder, counts);
+  run_seeds("model", arguments.models, model_subject, arguments, folder, counts);
   folder.write();
   std::printf("%lld numbers, %lld of them unknown; %lld slopes, %lld more at kinks\n",
               static_cast<long long>(folder.elements()), static_cast<long long>(folder.unknown()),
@@ -138,6 +148,13 @@ bool read_number(std::string_view text, auto& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// "FIRST..END"
+bool read_seeds(std::string_view text, Seeds& seeds) {
+  const size_t dots = text.find("..");
+  return dots != text.npos && read_number(text.substr(0, dots), seeds.first) &&
+         read_number(text.substr(dots + 2), seeds.end);
+}
+
 bool read(std::string_view argument, Arguments& arguments) {
   const auto value_of = [&](std::string_view key) -> std::optional<std::string_view> {
     if (!argument.starts_with(key)) return std::nullopt;
@@ -145,11 +162,8 @@ bool read(std::string_view argument, Arguments& arguments) {
   };
   if (argument == "--show") return arguments.shows = true;
   if (const auto steps = value_of("--steps=")) return read_number(*steps, arguments.steps);
-  if (const auto seeds = value_of("--functions=")) {
-    const size_t dots = seeds->find("..");
-    return dots != seeds->npos && read_number(seeds->substr(0, dots), arguments.first) &&
-           read_number(seeds->substr(dots + 2), arguments.end);
-  }
+  if (const auto seeds = value_of("--functions=")) return read_seeds(*seeds, arguments.functions);
+  if (const auto seeds = value_of("--models=")) return read_seeds(*seeds, arguments.models);
   if (argument.starts_with("--") || !arguments.folder.empty()) return false;
   arguments.folder = argument;
   return true;
@@ -162,7 +176,7 @@ int main(int argc, char** argv) {
   lathe::random_tests::Arguments arguments;
   bool good = true;
   for (int i = 1; i < argc; ++i) good = good && lathe::random_tests::read(argv[i], arguments);
-  if (!good || arguments.folder.empty() || arguments.end <= arguments.first) {
+  if (!good || arguments.folder.empty()) {
     std::fprintf(stderr,
                  "usage: random_cases FOLDER --functions=FIRST..END [--steps=COUNT] [--show]\n");
     return 2;

@@ -46,8 +46,8 @@ async function problemOf(test) {
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const totals = { numbers: 0, unknown: 0, slopes: 0, kinks: 0 };
 
-async function runCases(first, end) {
-  const { lines, ended } = await write(folder, `--functions=${first}..${end}`);
+async function runCases(kind, first, end) {
+  const { lines, ended } = await write(folder, `--${kind}s=${first}..${end}`);
   for (const line of lines) {
     const found = /^(\d+) numbers, (\d+) of them unknown; (\d+) slopes, (\d+) more/.exec(line);
     if (!found) continue;
@@ -58,8 +58,8 @@ async function runCases(first, end) {
     console.log(lines.join('\n'));
     counts.failed++;
     const seed = Number(/_(\d+): /.exec(lines.at(-1))?.[1] ?? end);
-    if (seed > first) await runCases(first, seed);
-    if (seed + 1 < end) await runCases(seed + 1, end);
+    if (seed > first) await runCases(kind, first, seed);
+    if (seed + 1 < end) await runCases(kind, seed + 1, end);
     return;
   }
   const verdict = / (\d+) failed, /.exec(lines.at(-1));
@@ -78,7 +78,9 @@ async function runCases(first, end) {
 
 const [, first, end] = range.map(Number);
 for (let seed = first; seed < end; seed += atOnce) {
-  await runCases(seed, Math.min(end, seed + atOnce));
+  for (const kind of ['function', 'model']) {
+    await runCases(kind, seed, Math.min(end, seed + atOnce));
+  }
   if (end - first > atOnce) {
     console.log(`${Math.min(end, seed + atOnce)}: ${counts.failed} failed`);
   }

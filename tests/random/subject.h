@@ -12,35 +12,42 @@
 
 namespace lathe::random_tests {
 
+struct Subject {
+  std::string name;  // "function_17"
+  std::string text;  // what a person reads of it, beside the graphs
+  graph::Program program;
+  std::vector<Named> inputs;  // of each entry
+  Named states;
+  // Inputs or states, by name, whose gradients it computes; see slopes_of.
+  std::vector<std::string> variables;
+};
+
 // A scalar as a function of its inputs and states, and its slopes as the program computes them in
 // float64.
 struct Slopes {
   graph::Graph loss;  // gives the output "loss"
-  Named gradients;    // by the name of the input or state
+  Named inputs;
+  Named gradients;  // by variable
 };
 
-struct Subject {
-  std::string name;  // "function_17"
-  graph::Program program;
-  Named inputs, states;
-  std::string text;  // what a person reads of it, beside the graphs
-};
-
-// Numbers for every input and state that is missing. F32 lie in [-most, most).
-void fill(const graph::Graph& graph, Named& inputs, Named& states, Draw& draw, double most);
-
-// The entry `run`, and `grad` where a result is F32: the gradients "dNAME" of the sum of results
-// times the inputs "weights of NAME", by every F32 input, and that "loss".
+// The entry `run`, and `grad` where a result is F32: "loss", the sum of results times the inputs
+// "weights of NAME", and its gradients "dNAME" by every F32 input.
 Result<Subject> function_subject(uint64_t seed, int steps);
-// Nothing where the program has no gradients.
-std::optional<Slopes> function_slopes(const Subject& subject);
+// The entries of nn/training.h. With variables, the optimiser takes the gradient off the weights.
+Result<Subject> model_subject(uint64_t seed, int steps);
+
+// Nothing where the program has no variables.
+std::optional<Slopes> slopes_of(const Subject& subject);
 
 struct SlopeCounts {
   int64_t checked = 0, skipped = 0;  // directions; those skipped have a kink nearby
 };
 
 // Slopes along random directions against differences of the loss in float64.
-Status check_slopes(const Slopes& slopes, const Named& inputs, const Named& states, Draw& draw,
-                    SlopeCounts& counts);
+Status check_slopes(const Slopes& slopes, const Named& states, Draw& draw, SlopeCounts& counts);
+
+// Multiply-adds and elements that one call of every entry computes, about.
+int64_t work_of(const graph::Program& program);
+inline constexpr int64_t kMostWork = 1500000;
 
 }  // namespace lathe::random_tests
