@@ -67,7 +67,8 @@ class Builder {
   // The same loop with this body, which is its own with more nodes at the end, also stacks these
   // values of the body; the stacks.
   std::vector<Tensor> stack_more(Value loop, Graph body, std::span<const Value> values);
-  Tensor broadcast_to(Tensor x, const Shape& shape, std::string_view what = {});
+  // The shape is copied, as everywhere here: that of a tensor moves while its graph grows.
+  Tensor broadcast_to(Tensor x, Shape shape, std::string_view what = {});
   Tensor permute(Tensor x, const std::vector<int>& order);  // out axis k is x's axis order[k]
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
   Tensor matmul(Tensor x, Tensor y, bool transpose_x = false, bool transpose_y = false);

@@ -26,7 +26,7 @@ Tensor Builder::reshape(Tensor x, Shape shape) {
   return add(std::move(node));
 }
 
-Tensor Builder::broadcast_to(Tensor x, const Shape& shape, std::string_view what) {
+Tensor Builder::broadcast_to(Tensor x, Shape shape, std::string_view what) {
   if (!ok() || !x.valid()) return {this, {}};
   const Shape& from = x.shape();
   if (from == shape) return x;
@@ -44,8 +44,8 @@ Tensor Builder::broadcast_to(Tensor x, const Shape& shape, std::string_view what
                         " does not broadcast to ", bracketed(shape)));
   }
   const Node& node = graph_[x.value];
-  if (is_splat(node)) return full(shape, splat_value(node));
-  return reindex(x, std::move(map), shape);
+  if (is_splat(node)) return full(std::move(shape), splat_value(node));
+  return reindex(x, std::move(map), std::move(shape));
 }
 
 Tensor Builder::permute(Tensor x, const std::vector<int>& order) {

@@ -78,8 +78,8 @@ Tensor transpose(Tensor x, const std::optional<std::vector<int>>& perm) {
   return x.builder->permute(x, perm ? *perm : order);
 }
 
-Tensor broadcast_to(Tensor x, const Shape& shape) {
-  return x.builder->broadcast_to(x, shape, "broadcastTo");
+Tensor broadcast_to(Tensor x, Shape shape) {
+  return x.builder->broadcast_to(x, std::move(shape), "broadcastTo");
 }
 
 Tensor tile(Tensor x, const Shape& reps) {

@@ -20,7 +20,7 @@ Tensor expand_dims(Tensor x, int axis);
 Tensor squeeze(Tensor x, const std::optional<std::vector<int>>& axes);
 // Out axis k is x's axis perm[k]; reverses the axes where none are given.
 Tensor transpose(Tensor x, const std::optional<std::vector<int>>& perm);
-Tensor broadcast_to(Tensor x, const Shape& shape);
+Tensor broadcast_to(Tensor x, Shape shape);
 Tensor tile(Tensor x, const Shape& reps);  // repeats axis k reps[k] times
 // The box of `size` from `begin`; axes left out, and sizes of -1, go to the end.
 Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size);

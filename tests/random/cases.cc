@@ -64,9 +64,9 @@ std::string Folder::json_expected(const Named& named, std::string& bytes) {
 void Folder::add(const Subject& subject, const std::vector<Outcome>& outcomes,
                  const std::vector<Variant>& variants) {
   std::string bytes;
-  std::string line = concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
-                            ".bin\",\"states\":", json_given(subject.states, bytes),
-                            ",\"inputs\":[");
+  std::string line =
+      concat("{\"name\":\"", subject.name, "\",\"file\":\"", subject.name,
+             ".bin\",\"states\":", json_given(subject.states, bytes), ",\"inputs\":[");
   for (size_t i = 0; i < subject.inputs.size(); ++i) {
     append(line, i == 0 ? "" : ",", json_given(subject.inputs[i], bytes));
   }

@@ -82,7 +82,8 @@ void draw_options(ModelGrowth& g, RandomModel& result, const LossRecipe& loss) {
     options.optimizer = nn::Choice(std::string(row.name));
     if (g.draw.chance(20)) options.optimizer.parameters.emplace_back("clipNorm", 0.5);
   }
-  if (g.draw.chance(30)) options.metrics = {{nn::Choice("meanSquaredError"), nn::Choice("accuracy")}};
+  if (g.draw.chance(30))
+    options.metrics = {{nn::Choice("meanSquaredError"), nn::Choice("accuracy")}};
   options.row_weights = g.draw.chance(20);
 }
 
@@ -107,10 +108,10 @@ ModelValue ModelGrowth::earlier(const Shape& wanted) {
 }
 
 const char* ModelGrowth::activation() {
-  static constexpr std::array kNames = {
-      "linear", "linear",   "relu",     "tanh",  "sigmoid", "hardSigmoid", "relu6",
-      "elu",    "selu",     "softplus", "mish",  "swish",   "softsign",    "gelu",
-      "gelu_new", "leakyRelu", "softmax", "logSoftmax"};
+  static constexpr std::array kNames = {"linear",      "linear",  "relu",      "tanh", "sigmoid",
+                                        "hardSigmoid", "relu6",   "elu",       "selu", "softplus",
+                                        "mish",        "swish",   "softsign",  "gelu", "gelu_new",
+                                        "leakyRelu",   "softmax", "logSoftmax"};
   return draw.of(kNames);
 }
 

@@ -9,7 +9,6 @@ namespace {
 
 using nn::LayerPtr;
 
-
 bool dense(ModelGrowth& g) {
   nn::DenseOptions options{.units = g.draw.size(40, false), .activation = g.activation()};
   options.use_bias = g.draw.chance(80);
@@ -84,7 +83,8 @@ bool layer_normalization(ModelGrowth& g) {
 
 bool batch_normalization(ModelGrowth& g) {
   nn::BatchNormalizationOptions options;
-  options.axis = g.draw.chance(70) ? -1 : static_cast<int32_t>(g.draw.from(1, static_cast<int64_t>(g.rank())));
+  options.axis =
+      g.draw.chance(70) ? -1 : static_cast<int32_t>(g.draw.from(1, static_cast<int64_t>(g.rank())));
   return g.add(nn::batch_normalization(options));
 }
 
@@ -96,7 +96,8 @@ bool prelu(ModelGrowth& g) {
 
 bool softmax(ModelGrowth& g) {
   nn::SoftmaxOptions options;
-  if (g.draw.chance(50)) options.axis = static_cast<int32_t>(g.draw.from(1, static_cast<int64_t>(g.rank())));
+  if (g.draw.chance(50))
+    options.axis = static_cast<int32_t>(g.draw.from(1, static_cast<int64_t>(g.rank())));
   return g.add(nn::softmax(options));
 }
 

@@ -1,5 +1,5 @@
-// Writes random functions and models with inputs, expected results and compiled modules for engines to run
-// (run.mjs), and compares their gradients with differences. Usage: random_cases FOLDER
+// Writes random functions and models with inputs, expected results and compiled modules for engines
+// to run (run.mjs), and compares their gradients with differences. Usage: random_cases FOLDER
 // --functions=FIRST..END [--steps=COUNT] [--show]
 #include <signal.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include "base/text.h"
 #include "cases.h"
 #include "functions.h"
-#include "models.h"
 #include "graph/evaluate.h"
 #include "graph/print.h"
+#include "models.h"
 
 namespace lathe::random_tests {
 namespace {
@@ -79,8 +79,9 @@ Status compare(const Named& want, const std::map<std::string, graph::Array>& got
 // The evaluator of the graph in f32 agrees.
 Status check_evaluator(const Subject& subject, size_t entry, const Outcome& outcome) {
   std::map<std::string, graph::Array> states = arrays(subject.states);
-  ASSIGN_OR_RETURN(const graph::Outputs outputs,
-                   graph::evaluate(subject.program.entries[entry], arrays(subject.inputs[entry]), states));
+  ASSIGN_OR_RETURN(
+      const graph::Outputs outputs,
+      graph::evaluate(subject.program.entries[entry], arrays(subject.inputs[entry]), states));
   TRY(compare(outcome.outputs, outputs));
   return compare(outcome.states, states);
 }
@@ -114,8 +115,8 @@ void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint
     work_on(name);
     const Result<Subject> subject = subject_of(seed, arguments.steps);
     if (subject && arguments.shows) show(*subject);
-    const Status status =
-        subject ? write_case(*subject, seed, folder, counts.slopes) : Status(fail(subject.error().message));
+    const Status status = subject ? write_case(*subject, seed, folder, counts.slopes)
+                                  : Status(fail(subject.error().message));
     ++(status ? counts.passed : counts.failed);
     if (!status) std::printf("%s: %s\n", name.c_str(), status.error().message.c_str());
   }

@@ -111,6 +111,16 @@ TEST(Builder, BroadcastsAsNumPy) {
   EXPECT_TRUE(verify(*std::move(b).finish()));
 }
 
+// The reshape moves the nodes now and then, and with them what shape() refers to.
+TEST(Builder, BroadcastsToTheShapeOfATensorWhileTheGraphGrows) {
+  Builder b("t");
+  const Tensor x = b.input("x", DType::F32, {3}), y = b.input("y", DType::F32, {3, 5});
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_EQ(b.broadcast_to(b.reshape(x, {3, 1}), y.shape()).shape(), (Shape{3, 5}));
+  }
+  EXPECT_EQ(b.message(), "");
+}
+
 TEST(Builder, WhatChangesNothingAddsNoNode) {
   Builder b("test");
   const Tensor x = input(b, "x", {2, 3});
