@@ -81,7 +81,7 @@ void with_number(Growth& g) {
 constexpr std::array kDTypes = {DType::F32, DType::I32, DType::Bool};
 
 constexpr Recipe kRecipes[] = {
-    {"elementwise", elementwise},
+    {"elementwise", elementwise, 12},  // the rows of scalar/ops.def
     {"with number", with_number},
     {"cast", [](Growth& g) { g.add(ops::cast(g.any(), g.draw.of(kDTypes))); }},
     {"square", [](Growth& g) { g.add(g.tame(ops::square(g.floats()))); }},

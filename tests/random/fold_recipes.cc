@@ -129,10 +129,10 @@ void rows(Growth& g) {
 }
 
 constexpr Recipe kRecipes[] = {
-    {"sum", reduce<ops::reduce_sum>},
-    {"mean", reduce<ops::reduce_mean>},
+    {"sum", reduce<ops::reduce_sum>, 4},
+    {"mean", reduce<ops::reduce_mean>, 4},
     {"prod", product},
-    {"max", reduce<ops::reduce_max>},
+    {"max", reduce<ops::reduce_max>, 3},
     {"min", reduce<ops::reduce_min>},
     {"all", reduce_bools<ops::reduce_all>},
     {"any", reduce_bools<ops::reduce_any>},
@@ -185,10 +185,10 @@ constexpr Recipe kRecipes[] = {
      }},
     {"scan", scan},
     {"matMul", matmul},
-    {"contract", contract},
+    {"contract", contract, 2},
     {"batchNorm", batch_norm},
     {"layer norm", layer_norm},
-    {"rows", rows},
+    {"rows", rows, 3},
 };
 
 }  // namespace

@@ -16,14 +16,17 @@ constexpr auto kGroups = {elementwise_recipes, movement_recipes, window_recipes,
 
 // Each group has its share, whatever its length.
 const Recipe& draw_recipe(Draw& draw) {
-  static constexpr std::array<int, 5> kShares = {20, 30, 17, 25, 8};
+  static constexpr std::array<int, 5> kShares = {17, 28, 16, 30, 9};
   int64_t at = draw.below(100);
   size_t group = 0;
   while (at >= kShares[group]) at -= kShares[group++];
   const std::span<const Recipe> recipes = kGroups.begin()[group]();
-  // The rows of scalar/ops.def share one recipe.
-  if (group == 0 && draw.chance(40)) return recipes[0];
-  return recipes[static_cast<size_t>(draw.below(static_cast<int64_t>(recipes.size())))];
+  int64_t weights = 0;
+  for (const Recipe& recipe : recipes) weights += recipe.weight;
+  int64_t left = draw.below(weights);
+  const Recipe* recipe = recipes.data();
+  while (left >= recipe->weight) left -= (recipe++)->weight;
+  return *recipe;
 }
 
 }  // namespace

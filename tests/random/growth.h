@@ -56,6 +56,7 @@ class Growth {
 struct Recipe {
   std::string_view name;  // as a program names the operation
   void (*grow)(Growth& growth);
+  int weight = 1;  // how often it is drawn, beside others of its group
 };
 
 std::span<const Recipe> elementwise_recipes();

@@ -178,8 +178,8 @@ constexpr Recipe kRecipes[] = {
        const Tensor x = g.any(1);
        g.add(ops::reverse(x, g.draw.axes(x.rank())));
      }},
-    {"pad", pad},
-    {"affine", affine},
+    {"pad", pad, 6},
+    {"affine", affine, 4},
     {"concat", [](Growth& g) { concat_or_stack(g, false); }},
     {"stack", [](Growth& g) { concat_or_stack(g, true); }},
     {"interleave", interleave},
