@@ -1,7 +1,6 @@
 #include "loop/bounds.h"
 
 #include <algorithm>
-#include <ranges>
 
 namespace lathe::loop {
 
@@ -43,21 +42,54 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
   return {-floor_divide(-at_last, coefficient), floor_divide(at_zero, coefficient)};
 }
 
-// The factor of index that leaves fewest variables in form - factor * index; 0 where none leaves
-// fewer.
-int64_t factor_in(const Affine& form, const Affine& index) {
-  int64_t best = 0;
-  size_t fewest = form.terms.size();
+// The factors of index that leave fewer variables in form - factor * index, and those the fewest.
+std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
+  std::vector<int64_t> best;
+  size_t fewest = form.terms.size() - 1;
   for (const Term& term : index.terms) {
     const int64_t coefficient = form.coefficient(term.var);
     if (coefficient == 0 || coefficient % term.coefficient != 0) continue;
     const int64_t factor = coefficient / term.coefficient;
     const size_t left = (form + index * -factor).terms.size();
-    if (left >= fewest) continue;
+    if (left > fewest || std::ranges::find(best, factor) != best.end()) continue;
+    if (left < fewest) best.clear();
     fewest = left;
-    best = factor;
+    best.push_back(factor);
   }
   return best;
+}
+
+// What guards say of a form over several variables.
+struct Part {
+  Affine index;
+  Range inside;
+};
+
+// The range of rest + taken, where the parts take multiples of theirs off the rest, the last one
+// first. Each choice of the multiples bounds it.
+std::optional<Range> narrowed(const Affine& rest, Range taken, std::span<const Part> parts,
+                              const VarRanges& variables) {
+  std::vector<int64_t> factors;
+  while (!parts.empty() && factors.empty()) {
+    if (!rest.is_constant()) factors = factors_in(rest, parts.back().index);
+    if (factors.empty()) parts = parts.first(parts.size() - 1);
+  }
+  if (parts.empty()) {
+    const auto remainder = plain_range(rest, variables);
+    if (!remainder || !accumulate(taken, 1, *remainder)) return std::nullopt;
+    return taken;
+  }
+  const Part& part = parts.back();
+  std::optional<Range> result;
+  for (const int64_t factor : factors) {
+    Range more = taken;
+    if (!accumulate(more, factor, part.inside)) return std::nullopt;
+    const auto range =
+        narrowed(rest + part.index * -factor, more, parts.first(parts.size() - 1), variables);
+    if (!range) return std::nullopt;
+    result = result ? intersect(*result, *range) : *range;
+  }
+  return result;
 }
 
 }  // namespace
@@ -79,22 +111,24 @@ std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
   const auto whole = plain_range(form, variables);
   if (!whole) return std::nullopt;
 
-  Affine rest = form;
-  Range parts;
-  for (const Guard& guard : std::views::reverse(guards)) {
+  std::vector<Part> parts;
+  for (const Guard& guard : guards) {
     if (guard.index.terms.size() < 2) continue;
     const auto index = plain_range(guard.index, variables);
     if (!index) return std::nullopt;
-    const Range inside = intersect(*index, {0, guard.extent - 1});
-    if (inside.empty()) return kNever;
-    const int64_t factor = factor_in(rest, guard.index);
-    if (factor == 0) continue;
-    rest += guard.index * -factor;
-    if (!accumulate(parts, factor, inside)) return std::nullopt;
+    const auto same = [&](const Part& part) { return part.index == guard.index; };
+    auto part = std::ranges::find_if(parts, same);
+    if (part == parts.end()) part = parts.insert(part, {guard.index, *index});
+    part->inside = intersect(part->inside, {0, guard.extent - 1});
+    if (part->inside.empty()) return kNever;
   }
-  const auto remainder = plain_range(rest, variables);
-  if (!remainder || !accumulate(parts, 1, *remainder)) return std::nullopt;
-  return intersect(*whole, parts);
+  std::optional<Range> result = whole;
+  for (int order = 0; result && order < 2; ++order) {
+    const auto range = narrowed(form, {}, parts, variables);
+    result = range ? std::optional(intersect(*result, *range)) : std::nullopt;
+    std::ranges::reverse(parts);
+  }
+  return result;
 }
 
 }  // namespace lathe::loop

@@ -24,8 +24,8 @@ using VarRanges = std::vector<std::optional<Range>>;
 // hold together, nothing where the arithmetic leaves int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
 // several counts where taking a multiple of its index off the form leaves fewer variables:
-// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j. The last such guard takes its part
-// first.
+// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j. They do so one
+// after the other, in both orders; where one may take different parts, each bounds the form.
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 

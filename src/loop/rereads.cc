@@ -84,8 +84,7 @@ bool is_reached(const Kernel& kernel, const Place& place) {
 
 // Iterations of other loops are known not to touch what another stores.
 bool is_ordered(const Stmt& stmt) {
-  return stmt.kind == StmtKind::For &&
-         (stmt.loop == LoopKind::Serial || stmt.loop == LoopKind::Unroll);
+  return stmt.loop == LoopKind::Serial || stmt.loop == LoopKind::Unroll;
 }
 
 // Whether the load may come after the store and read the same element.
@@ -95,12 +94,17 @@ bool sees(const Kernel& kernel, const Place& load, const Place& store) {
     const Stmt* const stmt = load.around[i];
     if (stmt != store.around[i]) break;
     body = &stmt->body;
-    if (!is_ordered(*stmt)) continue;
+    if (stmt->kind != StmtKind::For) continue;
     const auto reads = range_of(kernel, load, Affine::variable(stmt->var));
     const auto writes = range_of(kernel, store, Affine::variable(stmt->var));
-    const int64_t reach =
-        reads && writes ? reads->high - writes->low + 1 : kernel.vars[stmt->var].extent;
-    if (may_meet(kernel, stmt->body, stmt->var, reach, store.access, load.access)) return true;
+    const bool both = reads && writes;
+    const int64_t reach = both ? reads->high - writes->low + 1 : kernel.vars[stmt->var].extent;
+    if (is_ordered(*stmt) &&
+        may_meet(kernel, stmt->body, stmt->var, reach, store.access, load.access)) {
+      return true;
+    }
+    // Guards may keep the two from the same iteration.
+    if (both && (reads->high < writes->low || writes->high < reads->low)) return false;
   }
   return load.path > store.path && may_meet(kernel, *body, -1, 0, store.access, load.access);
 }

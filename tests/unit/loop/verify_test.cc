@@ -42,6 +42,13 @@ TEST(Verify, AcceptsAddressesInside) {
   EXPECT_EQ(verdict("for i in 3 { for k in 3 { for j in 6 { "
                     "y[0] = x[4*i + 4*k + j - 5 if 0 <= i + k - 1 < 3, 0 <= j - 1 < 4] } } }"),
             "");
+  // A guard may take several parts off the address: here i + k is 1 of 3*i + k, not 3 of it.
+  EXPECT_EQ(verdict("for i in 4 { for k in 7 { y[0] = x[3*i + k - 1 if 0 <= i + k - 1 < 3] } }"),
+            "");
+  // Two of one form, the narrower one first.
+  EXPECT_EQ(verdict("for i in 9 { for k in 9 { y[0] = x[i + k if 0 <= i + k < 12, 0 <= i + k < 14] "
+                    "} }"),
+            "");
 }
 
 TEST(Verify, RefusesAddressesOutside) {
@@ -50,7 +57,7 @@ TEST(Verify, RefusesAddressesOutside) {
   EXPECT_EQ(verdict("for i in 20 { if 0 <= i < 13 { y[i] = 0.0 } }"),
             "an access to y[0..12] outside f32[12]");
   EXPECT_EQ(verdict("for i in 4 { for j in 9 { y[0] = x[4*i + j if 0 <= i - j < 3] } }"),
-            "an access to x[0..20] outside f32[12]");
+            "an access to x[0..15] outside f32[12]");
   EXPECT_EQ(verdict("for i in 281474976710656 { y[200000000000000*i] = 0.0 }"),
             "an address of y overflows");
 }
@@ -78,6 +85,10 @@ TEST(Verify, RefusesReadsOfWhatTheKernelStored) {
                                          "} for k in 4 { ", update("6*i + k + 1"), "} }");
   EXPECT_EQ(verdict_in_place("", overlapping), refusal);
   EXPECT_EQ(verdict_in_place("rereads y", overlapping), "");
+  // Guards keep the store and the load from the same iteration.
+  EXPECT_EQ(verdict_in_place("", concat("for i in 2 { if 0 <= i < 1 { ", update("6*i"),
+                                        "} if 0 <= i - 1 < 1 { ", update("6*i"), "} }")),
+            "");
   const std::string repeated = concat("for i in 3 { for j in 4 { ", update("j"), "} }");
   EXPECT_EQ(verdict_in_place("", repeated), refusal);
   EXPECT_EQ(verdict_in_place(
