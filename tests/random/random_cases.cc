@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -26,6 +27,7 @@ struct Seeds {
 struct Arguments {
   std::string folder;
   Seeds functions, models;
+  std::vector<std::string> without;
   int steps = -1;
   bool shows = false;
 };
@@ -112,6 +114,7 @@ void run_seeds(const char* kind, Seeds seeds, Result<Subject> (*subject_of)(uint
                const Arguments& arguments, Folder& folder, Counts& counts) {
   for (uint64_t seed = seeds.first; seed < seeds.end; ++seed) {
     const std::string name = concat(kind, '_', seed);
+    if (std::ranges::find(arguments.without, name) != arguments.without.end()) continue;
     work_on(name);
     const Result<Subject> subject = subject_of(seed, arguments.steps);
     if (subject && arguments.shows) show(*subject);
@@ -162,6 +165,10 @@ bool read(std::string_view argument, Arguments& arguments) {
     return argument.substr(key.size());
   };
   if (argument == "--show") return arguments.shows = true;
+  if (const auto name = value_of("--without=")) {
+    arguments.without.emplace_back(*name);
+    return true;
+  }
   if (const auto steps = value_of("--steps=")) return read_number(*steps, arguments.steps);
   if (const auto seeds = value_of("--functions=")) return read_seeds(*seeds, arguments.functions);
   if (const auto seeds = value_of("--models=")) return read_seeds(*seeds, arguments.models);

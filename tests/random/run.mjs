@@ -1,7 +1,7 @@
 // Random programs in this JavaScript engine: has random_cases write them, runs each in all of its modules, those for threads on
 // one, two and four of them, and shows what is wrong with the shortest program that still is. The last line is N passed, M failed, K skipped.
 // Usage: node run.mjs FOLDER --seeds=FIRST..END
-//   Some hundred seeds are in FOLDER at a time; the last of them stay.
+//   Five hundred seeds are in FOLDER at a time, a function and a model for each; the last of them stay.
 import { Worker } from 'node:worker_threads';
 import { Team } from '../ops/run_threads_case.mjs';
 import { shrunk } from './shrink.mjs';
@@ -46,27 +46,32 @@ async function problemOf(test) {
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const totals = { numbers: 0, unknown: 0, slopes: 0, kinks: 0 };
 
-async function runCases(kind, first, end) {
-  const { lines, ended } = await write(folder, `--${kind}s=${first}..${end}`);
-  for (const line of lines) {
-    const found = /^(\d+) numbers, (\d+) of them unknown; (\d+) slopes, (\d+) more/.exec(line);
-    if (!found) continue;
-    Object.keys(totals).forEach((key, at) => (totals[key] += Number(found[at + 1])));
-  }
-  if (!ended) {
-    // The tool died of the seed that it names last; the others go without it.
+// Writes the functions and models of these seeds. One that ends the tool is a failure, and the others go without it.
+async function written(seeds) {
+  const without = [];
+  for (;;) {
+    const { lines, ended } = await write(
+      folder,
+      `--functions=${seeds}`,
+      `--models=${seeds}`,
+      ...without.map((name) => `--without=${name}`),
+    );
+    if (ended) return lines;
     console.log(lines.join('\n'));
     counts.failed++;
-    const seed = Number(/_(\d+): /.exec(lines.at(-1))?.[1] ?? end);
-    if (seed > first) await runCases(kind, first, seed);
-    if (seed + 1 < end) await runCases(kind, seed + 1, end);
-    return;
+    const name = /^(\w+_\d+): /.exec(lines.at(-1))?.[1];
+    if (!name || without.includes(name)) return [];
+    without.push(name);
   }
-  const verdict = / (\d+) failed, /.exec(lines.at(-1));
-  if (verdict[1] > 0) {
-    console.log(lines.slice(0, -2).join('\n'));
-    counts.failed += Number(verdict[1]);
-  }
+}
+
+async function runCases(first, end) {
+  const lines = await written(`${first}..${end}`);
+  const [verdict, sums] = [lines.pop(), lines.pop()];
+  counts.failed += Number(/ (\d+) failed, /.exec(verdict)?.[1] ?? 1);
+  const found = /^(\d+) numbers, (\d+) of them unknown; (\d+) slopes, (\d+) more/.exec(sums);
+  Object.keys(totals).forEach((key, at) => (totals[key] += Number(found?.[at + 1] ?? 0)));
+  if (lines.length > 0) console.log(lines.join('\n'));
   for (const test of read(folder)) {
     const problem = await problemOf(test);
     problem ? counts.failed++ : counts.passed++;
@@ -76,14 +81,11 @@ async function runCases(kind, first, end) {
   }
 }
 
-const [, first, end] = range.map(Number);
+const [first, end] = range.slice(1).map(Number);
 for (let seed = first; seed < end; seed += atOnce) {
-  for (const kind of ['function', 'model']) {
-    await runCases(kind, seed, Math.min(end, seed + atOnce));
-  }
-  if (end - first > atOnce) {
-    console.log(`${Math.min(end, seed + atOnce)}: ${counts.failed} failed`);
-  }
+  const next = Math.min(end, seed + atOnce);
+  await runCases(seed, next);
+  if (end - first > atOnce) console.log(`up to ${next}: ${counts.failed} failed`);
 }
 for (const team of teams) team.stop();
 if (counts.skipped > 0) {

@@ -10,6 +10,7 @@ import {
   Report,
 } from './checks.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
+import { checkRandom } from './random.mjs';
 import { checkSaving } from './saving.mjs';
 import { serve } from './server.mjs';
 import { checkOneThread, checkThreads } from './threads.mjs';
@@ -38,6 +39,7 @@ async function run(report) {
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
+    await checkRandom(report, page, isolated.url);
     await checkOneThread(report, page, plain.url);
     await checkMnist(report, page, plain.url);
     await report.check('playground: builds', buildPlayground);
