@@ -20,6 +20,8 @@ namespace {
 constexpr int kCheap = 4;
 // Nodes of an expression above which its parts are held in registers.
 constexpr int kMostNodes = 256;
+// Levels of an expression above which a value goes through memory: walks over expressions recur.
+constexpr int kMostLevels = 512;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
@@ -74,6 +76,8 @@ class Fuser {
     fusion_.dear.assign(graph.nodes.size(), false);
     fusion_.unfolds.assign(graph.nodes.size(), false);
     size_.assign(graph.nodes.size(), 0);
+    levels_.assign(graph.nodes.size(), 0);
+    cut_.assign(graph.nodes.size(), false);
     fusion_.pass.assign(graph.nodes.size(), 0);
     fusion_.last_pass.assign(graph.nodes.size(), 0);
     fusion_.scratch.assign(graph.nodes.size(), false);
@@ -141,10 +145,17 @@ class Fuser {
       if (!is_pointwise(n.kind)) continue;
       int cost = own_cost(n);
       if (n.kind == Kind::Reindex && !always_inside(graph_, n)) cost += kGuards;
-      visit_operands(n, [&](Value operand) { cost += cost_[operand.id]; });
       const Value value{static_cast<int32_t>(id)};
-      int size = 1;
-      visit_operands(n, [&](Value operand) { size += size_[operand.id]; });
+      int size = 1, levels = 0;
+      visit_operands(n, [&](Value operand) {
+        cost += cost_[operand.id];
+        size += size_[operand.id];
+        levels = std::max(levels, levels_[operand.id]);
+      });
+      levels += 1 + own_cost(n);
+      cut_[id] = levels > kMostLevels;
+      if (cut_[id]) required_[id] = true;
+      levels_[id] = required_[id] ? 0 : levels;
       fusion_.unfolds[id] = size > kMostNodes && is_multiplied(value);
       fusion_.dear[id] = fusion_.unfolds[id] || (cost > kCheap && is_multiplied(value));
       cost_[id] = needs_buffer(value) ? 0 : cost;
@@ -197,7 +208,7 @@ class Fuser {
     }
     if (!is_pointwise(n.kind)) return open_group(value);
     const bool maps = n.kind == Kind::Map || n.kind == Kind::Cast;
-    if (last >= 0 && maps && can_follow(fusion_.groups[last], value, reach)) {
+    if (last >= 0 && maps && !cut_[value.id] && can_follow(fusion_.groups[last], value, reach)) {
       Group& group = fusion_.groups[last];
       group.is_rows = group.is_rows || (!group.axes.empty() && reach == Reach::Same);
       return join(value, last, reach);
@@ -515,6 +526,8 @@ class Fuser {
   std::vector<bool> updates_;    // is what a state becomes
   std::vector<int> cost_;        // of recomputing the node where it is used
   std::vector<int> size_;        // nodes of the expression that it is spelled as
+  std::vector<int> levels_;      // of that expression
+  std::vector<bool> cut_;        // has so many that it begins a group
   std::vector<int> last_group_;  // the latest group that the node's expression reads
   std::vector<Reach> reach_;     // how it does so
 };

@@ -159,12 +159,18 @@ class EntryLowering {
 
   // What a value overwrites may come behind it.
   void give_buffer(size_t id) {
-    if (context_.buffer_of[id] >= 0) return;
-    const Value before = fusion_.overwrites[id];
-    if (before.valid()) give_buffer(static_cast<size_t>(before.id));
-    context_.buffer_of[id] =
-        before.valid() ? buffer_of(before)
-                       : add_buffer(own_name("v", id), graph_.nodes[id], BufferRole::Temporary);
+    std::vector<size_t> one_place = {id};  // each overwrites the next
+    while (context_.buffer_of[one_place.back()] < 0) {
+      const Value before = fusion_.overwrites[one_place.back()];
+      if (!before.valid()) break;
+      one_place.push_back(static_cast<size_t>(before.id));
+    }
+    int32_t& first = context_.buffer_of[one_place.back()];
+    if (first < 0) {
+      const size_t v = one_place.back();
+      first = add_buffer(own_name("v", v), graph_.nodes[v], BufferRole::Temporary);
+    }
+    for (const size_t each : one_place) context_.buffer_of[each] = first;
   }
 
   // What only later passes over the row read lies where the last of them stores something.

@@ -25,6 +25,7 @@ using graph::Value;
 namespace {
 
 constexpr size_t kMostShared = 1 << 14;  // bytes of a constant that may be there twice
+constexpr int kMostLevels = 64;          // between a product and the constants that take it in
 
 // Element map(i) of a constant multiplies element i of the value at hand.
 struct Factor {
@@ -195,11 +196,10 @@ class Folder final : public graph::Rewriter {
   }
 
   bool sums_products(Value value) const {
-    const Node& node = graph_[value];
-    if (node.kind == Kind::Reshape || node.kind == Kind::Reindex) {
-      return sums_products(node.operands[0]);
+    while (graph_[value].kind == Kind::Reshape || graph_[value].kind == Kind::Reindex) {
+      value = graph_[value].operands[0];
     }
-    return node.kind == Kind::Contract;
+    return graph_[value].kind == Kind::Contract;
   }
 
   Factor factor_of(Value constant) {
@@ -217,7 +217,7 @@ class Folder final : public graph::Rewriter {
 
   // The value times the factor, which constants that it is made from take in; nothing where they
   // cannot.
-  std::optional<Value> scaled(Value value, const Factor& factor) {
+  std::optional<Value> scaled(Value value, const Factor& factor, int level = 0) {
     const int uses = uses_[value.id];
     if (graph_[value].kind == Kind::Constant) {
       if (uses > 1 && graph_[value].data.size() > kMostShared) return std::nullopt;
@@ -225,6 +225,7 @@ class Folder final : public graph::Rewriter {
       return product(value, factor);
     }
     if (graph_[value].operands.empty() || (uses > 1 && !is_constant(value))) return std::nullopt;
+    if (level == kMostLevels) return std::nullopt;
     Node node = graph_[value];
     const size_t first = node.kind == Kind::Contract && is_constant(node.operands[1]) ? 1 : 0;
     const size_t last = adds(node) ? 1 : first;
@@ -233,7 +234,7 @@ class Folder final : public graph::Rewriter {
       auto map = through(factor.map, node, side, graph_[operand].shape);
       if (!map) return std::nullopt;
       const Factor moved{factor.constant, *std::move(map)};
-      auto result = scaled(operand, moved);
+      auto result = scaled(operand, moved, level + 1);
       if (!result && adds(node) && is_constant(operand)) result = product(operand, moved);
       if (!result) return std::nullopt;
       operand = *result;

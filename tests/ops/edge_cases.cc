@@ -53,6 +53,18 @@ void squares(Builder& b) {
   b.output("z", y);
 }
 
+// Longer than one expression may be, with rows and a product at its ends.
+void long_chain(Builder& b) {
+  const Tensor x = b.input("x", DType::F32, {5, 9});
+  Tensor y = x;
+  for (int i = 0; i < 1300; ++i) y = i % 100 == 99 ? tanh(y) : 0.999f * y + 0.001f;
+  b.output("y", y);
+  b.output("rows", graph::sum(y, {1}, true) * y);
+  Tensor z = b.matmul(x, b.permute(x, {1, 0}));
+  for (int i = 0; i < 600; ++i) z = 0.995f * z - 0.01f;
+  b.output("z", z);
+}
+
 // A 3-wide window over 6 places with one place of padding on either side.
 Tensor window(Builder& b, Tensor data, Tensor taps) {
   Contraction contraction;
@@ -148,6 +160,7 @@ constexpr Case kCases[] = {
     {"empty_inner", empty_inner, false},
     {"empty_everything", empty_everything, false},
     {"squares", squares, false},
+    {"long_chain", long_chain},
     {"padded_constant", padded_constant},
     {"shifts", shifts, false},
     {"shifts_after_product", shifts_after_product, false},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "graph/builder.h"
 #include "loop/interpret.h"
 #include "loop/verify.h"
@@ -44,6 +45,56 @@ TEST(Lower, TransposedWeightsAreCopiedBeforeTheProduct) {
   const auto copies =
       std::ranges::count(module.buffers, loop::BufferRole::Temporary, &loop::Buffer::role);
   EXPECT_EQ(copies, 1);
+}
+
+// Levels of the deepest expression of any kernel.
+int levels(const loop::Module& module) {
+  int most = 0;
+  for (const loop::Kernel& kernel : module.entries[0].kernels) {
+    std::vector<int> levels(kernel.exprs.size(), 1);
+    for (size_t id = 0; id < levels.size(); ++id) {
+      const loop::Expr& expr = kernel.exprs[id];
+      for (int i = 0; i < expr.operand_count(); ++i) {
+        const auto operand = static_cast<size_t>(expr.operands[static_cast<size_t>(i)]);
+        levels[id] = std::max(levels[id], levels[operand] + 1);
+      }
+      most = std::max(most, levels[id]);
+    }
+  }
+  return most;
+}
+
+int levels_of(Tensor (*step)(Tensor), Tensor (*end)(Tensor)) {
+  Builder b("t");
+  Tensor x = b.input("x", DType::F32, {4, 4});
+  for (int i = 0; i < 3000; ++i) x = step(x);
+  b.output("y", end(x));
+  return levels(lowered(std::move(b)));
+}
+
+// Walks over expressions recur, on a stack that ends.
+TEST(Lower, NoExpressionIsDeeperThanTheStack) {
+  const auto itself = [](Tensor x) { return x; };
+  const auto total = [](Tensor x) { return sum(x * x, {0, 1}); };
+  const auto plus = [](Tensor x) { return x + 1.0f; };
+  const auto curve = [](Tensor x) { return tanh(x); };
+  const auto frame = [](Tensor x) {
+    graph::AffineMap map = graph::AffineMap::project(2, {0, 1});
+    map.axes[0].offset = -1;
+    return x.builder->reindex(x, map, x.shape());
+  };
+  const auto place = [](Tensor x) {
+    Builder& b = *x.builder;
+    const Tensor table = b.input(concat("x", b.graph().nodes.size()), DType::F32, {4, 4});
+    return b.gather(table, b.cast(x, DType::I32), 0);
+  };
+  const auto product = [](Tensor x) {
+    for (int i = 0; i < 1000; ++i) x = i == 0 ? x.builder->matmul(x, x) : x + 1.0f;
+    return x;
+  };
+  for (const auto end : {+itself, +total, +product}) {
+    for (const auto step : {+plus, +curve, +frame, +place}) EXPECT_LT(levels_of(step, end), 600);
+  }
 }
 
 TEST(Lower, UserNamesWinOverItsOwn) {
