@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "emit/wasm/spelling.h"
 #include "emit/wgsl/module.h"
+#include "emit/wgsl/spelling.h"
 #include "graph/print.h"
 #include "graph/verify.h"
 #include "loop/bind_grid.h"
@@ -190,7 +192,9 @@ std::vector<Pass> list_wasm_passes() {
   passes.push_back(lowering(lower::Style::Lanes));
   passes.push_back(on_modules("fold_copies", loop::fold_copies));
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
-  passes.push_back(on_kernels("spell_transcendentals", loop::spell_transcendentals));
+  passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
+    loop::spell_lacking(kernel, emit::lacks);
+  }));
   passes.push_back(on_kernels("split_guards", loop::split_guards));
   passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
   passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
@@ -205,6 +209,9 @@ std::vector<Pass> list_wgsl_passes() {
   std::vector<Pass> passes = optimisations();
   passes.push_back(lowering(lower::Style::Threads));
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
+  passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
+    loop::spell_lacking(kernel, emit::wgsl::lacks);
+  }));
   passes.push_back(on_kernels("tile_products", loop::tile_products));
   passes.push_back(on_kernels("bind_grid", loop::bind_grid));
   passes.push_back({"emit_wgsl", emit_wgsl});

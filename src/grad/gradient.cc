@@ -26,6 +26,7 @@ using graph::Op;
 using graph::Shape;
 using graph::Tensor;
 using graph::Value;
+using scalar::Fold;
 
 namespace {
 
@@ -107,9 +108,22 @@ Tensor Reverse::spread(Tensor reduced, const Node& node) {
 
 void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
   const Tensor x = tensor(node.operands[0]);
-  if (node.op == Op::Add) return accumulate(x.value, spread(g, node));
-  if (node.op == Op::Mul) return accumulate(x.value, spread(g, node) * product_of_others(node));
-  CHECK(node.op == Op::Max || node.op == Op::Min);
+  switch (scalar::info(node.op).fold) {
+    case Fold::Sum:
+      return accumulate(x.value, spread(g, node));
+    case Fold::Product:
+      return accumulate(x.value, spread(g, node) * product_of_others(node));
+    case Fold::Pick:
+      return pick(node, out, g);
+    case Fold::Logic:
+    case Fold::None:
+      CHECK(!"no fold of numbers");
+  }
+}
+
+// The first of the elements that are the result gets its gradient.
+void Reverse::pick(const Node& node, Tensor out, Tensor g) {
+  const Tensor x = tensor(node.operands[0]);
   const Tensor position = position_in_fold(node);
   const Tensor nowhere = builder_.full(x.shape(), scalar::fold_identity(Op::Min, DType::I32));
   const Tensor hit = select(x == spread(out, node), position, nowhere);
@@ -173,10 +187,18 @@ void Reverse::join(const Node& node, Tensor g) {
 
 // Element k is in every result from its own on (after it, where exclusive).
 void Reverse::scan(const Node& node, Tensor g) {
-  if (node.op == Op::Mul) return scan_of_products(node, g);
-  if (node.op != Op::Add) return scan_of_records(node, g);
-  accumulate(node.operands[0],
-             builder_.scan(Op::Add, g, node.axes[0], node.exclusive, !node.reverse));
+  switch (scalar::info(node.op).fold) {
+    case Fold::Sum:
+      return accumulate(node.operands[0],
+                        builder_.scan(Op::Add, g, node.axes[0], node.exclusive, !node.reverse));
+    case Fold::Product:
+      return scan_of_products(node, g);
+    case Fold::Pick:
+      return scan_of_records(node, g);
+    case Fold::Logic:
+    case Fold::None:
+      CHECK(!"no fold of numbers");
+  }
 }
 
 // The product of those before element i is a factor of every result that holds it; what is left of

@@ -16,7 +16,6 @@ using graph::DType;
 using graph::Graph;
 using graph::Kind;
 using graph::Node;
-using graph::Op;
 using graph::Shape;
 using graph::Tensor;
 using graph::Value;
@@ -24,6 +23,9 @@ using graph::Value;
 namespace {
 
 using Adjoints = std::vector<std::optional<Tensor>>;
+
+// Simple operations that cost less than writing a number to memory and reading it again.
+constexpr int kCheap = 4;
 
 // Computed again rather than stacked.
 bool is_cheap(const Node& node) {
@@ -35,8 +37,7 @@ bool is_cheap(const Node& node) {
     case Kind::Reindex:
       return true;
     case Kind::Map:
-      return node.op != Op::Exp && node.op != Op::Log && node.op != Op::Tanh &&
-             node.op != Op::Sigmoid && node.op != Op::Div && node.op != Op::Sqrt;
+      return scalar::info(node.op).cost <= kCheap;
     default:
       return false;
   }

@@ -42,6 +42,7 @@ class Reverse {
   graph::Tensor spread(graph::Tensor reduced, const graph::Node& node);
   void reduce(const graph::Node& node, graph::Tensor out, graph::Tensor g);
   graph::Tensor product_of_others(const graph::Node& node);
+  void pick(const graph::Node& node, graph::Tensor out, graph::Tensor g);
   graph::Tensor position_in_fold(const graph::Node& node);
   void contract(const graph::Node& node, graph::Tensor g);
   void join(const graph::Node& node, graph::Tensor g);

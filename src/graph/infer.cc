@@ -90,7 +90,8 @@ Result<Type> infer_reduce(const Graph& graph, const Node& node) {
   const Node& operand = graph[node.operands[0]];
   const std::string what = concat("reduce ", scalar::info(node.op).text);
   const DType dtypes[] = {operand.dtype, operand.dtype, operand.dtype};
-  if (!scalar::info(node.op).folds) return fail(concat(what, ": is not a reduction"));
+  if (scalar::info(node.op).fold == scalar::Fold::None)
+    return fail(concat(what, ": is not a reduction"));
   const auto result = scalar::result_dtype(node.op, dtypes);
   if (!result) return fail(concat(what, ": does not take ", scalar::text(operand.dtype)));
   Type type{*result, {}};
@@ -235,7 +236,8 @@ Result<Type> infer_scan(const Graph& graph, const Node& node) {
   const Node& x = graph[node.operands[0]];
   const std::string what = concat("scan ", scalar::info(node.op).text);
   const DType dtypes[] = {x.dtype, x.dtype, x.dtype};
-  if (!scalar::info(node.op).folds) return fail(concat(what, ": is not a reduction"));
+  if (scalar::info(node.op).fold == scalar::Fold::None)
+    return fail(concat(what, ": is not a reduction"));
   if (scalar::result_dtype(node.op, dtypes) != x.dtype) {
     return fail(concat(what, ": does not take ", scalar::text(x.dtype)));
   }

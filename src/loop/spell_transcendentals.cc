@@ -17,42 +17,31 @@ struct Handle {
 
   Handle like(float value) const { return {builder, builder->constant(value)}; }
   Handle like_i32(int32_t value) const { return {builder, builder->constant(Number::of(value))}; }
+  DType dtype() const { return (*builder)[id].dtype; }
 };
 
 template <class... Operands>
 Handle apply(Op op, const Handle& first, const Operands&... rest) {
   return {first.builder, first.builder->apply(op, {first.id, rest.id...})};
 }
-
-Handle operator+(const Handle& x, const Handle& y) { return apply(Op::Add, x, y); }
-Handle operator-(const Handle& x, const Handle& y) { return apply(Op::Sub, x, y); }
-Handle operator*(const Handle& x, const Handle& y) { return apply(Op::Mul, x, y); }
-Handle operator/(const Handle& x, const Handle& y) { return apply(Op::Div, x, y); }
-Handle operator<(const Handle& x, const Handle& y) { return apply(Op::Lt, x, y); }
-Handle operator>(const Handle& x, const Handle& y) { return apply(Op::Gt, x, y); }
-Handle mul_add(const Handle& x, const Handle& y, const Handle& z) {
-  return apply(Op::MulAdd, x, y, z);
-}
-Handle select(const Handle& x, const Handle& y, const Handle& z) {
-  return apply(Op::Select, x, y, z);
-}
-Handle to_bits(const Handle& x) { return apply(Op::ToBits, x); }
-Handle from_bits(const Handle& x) { return apply(Op::FromBits, x); }
-Handle shift_left(const Handle& x, const Handle& y) { return apply(Op::ShiftLeft, x, y); }
-Handle shift_right(const Handle& x, const Handle& y) { return apply(Op::ShiftRight, x, y); }
-Handle to_f32(const Handle& x) { return {x.builder, x.builder->cast(x.id, DType::F32)}; }
-
-bool is_spelled(const Expr& expr) {
-  return expr.kind == ExprKind::Apply && scalar::is_decomposable(expr.op);
-}
+Handle cast(const Handle& x, DType dtype) { return {x.builder, x.builder->cast(x.id, dtype)}; }
 
 }  // namespace
 
 void spell_transcendentals(Kernel& kernel) {
-  if (std::none_of(kernel.exprs.begin(), kernel.exprs.end(), is_spelled)) return;
-  rebuild_exprs(kernel, [](ExprBuilder& builder, Expr expr) {
-    if (!is_spelled(expr)) return builder.add(std::move(expr));
-    return scalar::decompose(expr.op, Handle{&builder, expr.operands[0]}).id;
+  spell_lacking(kernel, [](Op) { return true; });
+}
+
+void spell_lacking(Kernel& kernel, bool (*lacks)(Op)) {
+  const auto is_lacking = [lacks](const Expr& expr) {
+    return expr.kind == ExprKind::Apply && scalar::info(expr.op).spelled && lacks(expr.op);
+  };
+  if (std::ranges::none_of(kernel.exprs, is_lacking)) return;
+  rebuild_exprs(kernel, [&](ExprBuilder& builder, Expr expr) {
+    if (!is_lacking(expr)) return builder.add(std::move(expr));
+    const Handle x{&builder, expr.operands[0]};
+    const Handle y{&builder, expr.operands[expr.operand_count() - 1]};
+    return scalar::decompose(expr.op, x, y)->id;
   });
 }
 

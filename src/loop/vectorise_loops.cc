@@ -59,7 +59,7 @@ class LaneCheck {
         return load_fits(expr);
       case ExprKind::Apply:
         // One shift moves all lanes by the same count.
-        return (expr.op != Op::ShiftLeft && expr.op != Op::ShiftRight) ||
+        return scalar::info(expr.op).signature != scalar::Signature::Shift ||
                kernel_.exprs[expr.operands[1]].kind == ExprKind::Constant;
     }
     return false;

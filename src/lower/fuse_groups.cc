@@ -43,13 +43,8 @@ bool is_pointwise(Kind kind) {
 }
 
 int own_cost(const Node& node) {
-  using scalar::Op;
   if (node.kind == Kind::Cast || node.kind == Kind::Gather) return 1;
-  if (node.kind != Kind::Map) return 0;
-  if (node.op == Op::Div || node.op == Op::Sqrt) return 5;
-  const bool is_polynomial =
-      node.op == Op::Exp || node.op == Op::Log || node.op == Op::Tanh || node.op == Op::Sigmoid;
-  return is_polynomial ? 12 : 1;
+  return node.kind == Kind::Map ? scalar::info(node.op).cost : 0;
 }
 
 // Each operand once: what squares a value must not look at it twice.

@@ -7,7 +7,6 @@
 #include "lower/segments.h"
 #include "lower/strategies.h"
 #include "lower/strides.h"
-#include "scalar/decompose.h"
 
 namespace lathe::lower {
 
@@ -25,7 +24,7 @@ using loop::VarId;
 namespace {
 
 constexpr int64_t kUnrolled = 8;  // elements of a row that is no loop
-constexpr int kPolynomial = 12;   // operations that one of scalar/decompose.h stands for
+constexpr int kEnough = 12;       // operations that hide the latency of a fold
 
 class RowLowering {
  public:
@@ -229,9 +228,10 @@ class RowLowering {
         used[static_cast<size_t>(expr.operands[static_cast<size_t>(i)])] = true;
       }
       if (expr.kind != loop::ExprKind::Apply) continue;
-      cost += scalar::is_decomposable(expr.op) ? kPolynomial : 1;
+      const scalar::OpInfo& info = scalar::info(expr.op);
+      cost += info.spelled ? info.cost : 1;
     }
-    const int64_t wanted = cost < kPolynomial ? 4 : 1;
+    const int64_t wanted = cost < kEnough ? 4 : 1;
     return std::clamp<int64_t>(extent(reduced_.back()) / kLanes, 1, wanted);
   }
 
@@ -293,7 +293,7 @@ class RowLowering {
   ExprId folded_lanes(const graph::Node& fold, ExprId before, ExprId element) {
     using loop::Op;
     loop::ExprBuilder& exprs = nest_.exprs();
-    const bool picks = fold.op == Op::Max || fold.op == Op::Min;
+    const bool picks = scalar::info(fold.op).fold == scalar::Fold::Pick;
     if (!picks || fold.dtype != loop::DType::F32) return exprs.apply(fold.op, {before, element});
     const ExprId further = fold.op == Op::Max ? exprs.apply(Op::Lt, {before, element})
                                               : exprs.apply(Op::Lt, {element, before});

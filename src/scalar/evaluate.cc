@@ -84,7 +84,8 @@ Number apply(Means means, const Number* operands, int arity) {
                                            : call<Int>(means, operands, arity);
   } else if constexpr (signature == Signature::Float || signature == Signature::ToBits) {
     return call<float>(means, operands, arity);
-  } else if constexpr (signature == Signature::Integer || signature == Signature::FromBits) {
+  } else if constexpr (signature == Signature::Integer || signature == Signature::Shift ||
+                       signature == Signature::FromBits) {
     return call<Int>(means, operands, arity);
   } else if constexpr (signature == Signature::Logic) {
     return call<bool>(means, operands, arity);
@@ -103,12 +104,11 @@ Number apply(Means means, const Number* operands, int arity) {
 }
 
 // The words of the FOLD column.
-enum class Word { NONE, lowest, highest };
-constexpr Word NONE = Word::NONE, lowest = Word::lowest, highest = Word::highest;
+enum class Word { lowest, highest };
+constexpr Word lowest = Word::lowest, highest = Word::highest;
 
 Number identity(double value, DType dtype) { return Number::from(dtype, value); }
 Number identity(Word word, DType dtype) {
-  CHECK(word != Word::NONE);
   const float infinity = std::numeric_limits<float>::infinity();
   if (dtype == DType::F32) return Number::of(word == lowest ? -infinity : infinity);
   using Limits = std::numeric_limits<int32_t>;
@@ -181,8 +181,9 @@ Number evaluate(Op op, const Number* operands) {
 }
 
 Number fold_identity(Op op, DType dtype) {
+  CHECK(info(op).fold != Fold::None);
   switch (op) {
-#define FOLD(identity_) identity_
+#define FOLD(kind_, identity_) identity_
 #define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, ...) \
   case Op::name_:                                                             \
     return identity(fold_, dtype);

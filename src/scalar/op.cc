@@ -7,15 +7,20 @@ namespace lathe::scalar {
 
 namespace {
 
-constexpr bool folds(std::string_view identity) { return identity != "NONE"; }
+constexpr bool is_spelled(std::string_view text) { return text != "NONE"; }
 
-#define FOLD(identity_) folds(#identity_)
+#define FOLD(kind_, identity_) Fold::kind_
+#define COST(operations_) operations_
+#define SPELL(...) is_spelled(#__VA_ARGS__)
 constexpr OpInfo kInfo[] = {
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, ...) \
-  {text_, arity_, Signature::signature_, fold_},
+#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
+                  ...)                                                                             \
+  {text_, arity_, Signature::signature_, fold_, cost_, spell_},
 #include "scalar/ops.def"
 };
 #undef FOLD
+#undef COST
+#undef SPELL
 
 struct DTypeInfo {
   std::string_view text;
@@ -71,6 +76,7 @@ std::optional<DType> result_dtype(Op op, const DType* operands) {
     case Signature::Float:
       return uniform_result(operands, arity, DType::F32, DType::F32);
     case Signature::Integer:
+    case Signature::Shift:
       return uniform_result(operands, arity, DType::I32, DType::I32);
     case Signature::Logic:
       return uniform_result(operands, arity, DType::Bool, DType::Bool);

@@ -17,7 +17,20 @@ enum class Op : uint8_t {
 #include "scalar/ops.def"
 };
 
-enum class Signature : uint8_t { Number, Float, Integer, Compare, Logic, Choose, ToBits, FromBits };
+enum class Signature : uint8_t {
+  Number,
+  Float,
+  Integer,
+  Shift,
+  Compare,
+  Logic,
+  Choose,
+  ToBits,
+  FromBits
+};
+
+// What the reduction that repeats an operation gives: by this its gradient differs.
+enum class Fold : uint8_t { None, Sum, Product, Pick, Logic };
 
 inline constexpr int kOpCount = 0
 #define SCALAR_OP(...) +1
@@ -29,7 +42,9 @@ struct OpInfo {
   std::string_view text;  // as IRs spell it: "mul_add"
   int arity;
   Signature signature;
-  bool folds;  // usable as a reduction
+  Fold fold;
+  int cost;      // simple operations that computing it again is worth
+  bool spelled;  // decompose() writes it out
 };
 
 const OpInfo& info(Op op);
@@ -37,6 +52,28 @@ std::string_view text(DType dtype);
 int size_of(DType dtype);  // bytes of one element
 std::optional<Op> op_of(std::string_view text);
 std::optional<DType> dtype_of(std::string_view text);
+
+// Whether operands of this dtype, the condition of a choice aside, are any that the signature
+// takes.
+constexpr bool takes(Signature signature, DType dtype) {
+  switch (signature) {
+    case Signature::Number:
+    case Signature::Compare:
+      return dtype != DType::Bool;
+    case Signature::Float:
+    case Signature::ToBits:
+      return dtype == DType::F32;
+    case Signature::Integer:
+    case Signature::Shift:
+    case Signature::FromBits:
+      return dtype == DType::I32;
+    case Signature::Logic:
+      return dtype == DType::Bool;
+    case Signature::Choose:
+      return true;
+  }
+  return false;
+}
 
 // The dtype of op's result over operands of these dtypes; nothing where the signature refuses them.
 std::optional<DType> result_dtype(Op op, const DType* operands);
@@ -60,7 +97,7 @@ struct Number {
 // The meaning of the row: result of op over operands (arity of them, dtypes as the signature
 // wants).
 Number evaluate(Op op, const Number* operands);
-// The identity of the reduction by op (sum 0, max -inf…). Only where info(op).folds.
+// The identity of the reduction by op (sum 0, max -inf…). Only where info(op).fold is one.
 Number fold_identity(Op op, DType dtype);
 // Conversion: float to integer truncates toward zero and saturates, NaN gives 0; to Bool tests !=
 // 0.

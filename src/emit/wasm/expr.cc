@@ -529,7 +529,7 @@ void KernelEmitter::vector_apply(const Expr& expr) {
     code().op(Opcode::v128_bitselect);
     return;
   }
-  const bool shift = expr.op == Op::ShiftLeft || expr.op == Op::ShiftRight;
+  const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;
   if (shift && varies(expr.operands[1])) return vector_shift_by_lane(expr);
   const bool split = expr.op == Op::MulAdd && !target_.relaxed_simd;
   for (int i = 0; i < expr.operand_count(); ++i) {

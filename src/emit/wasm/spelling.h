@@ -9,6 +9,8 @@
 
 namespace lathe::emit {
 
+// Whether the table has no instructions for it, so that it must be spelled in others before.
+bool lacks(scalar::Op op);
 // Bool operands use the i32 columns. Nothing where the table says NONE.
 std::optional<wasm::Opcode> scalar_opcode(scalar::Op op, scalar::DType operand);
 std::optional<wasm::Opcode> vector_opcode(scalar::Op op, scalar::DType operand);

@@ -38,7 +38,7 @@ std::vector<ExprId> KernelEmitter::find_uses(const loop::Stmt& stmt) {
   for (const ExprId id : order) {
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
     const std::span operands(expr.operands.data(), static_cast<size_t>(expr.operand_count()));
-    const bool is_shift = expr.op == loop::Op::ShiftLeft || expr.op == loop::Op::ShiftRight;
+    const bool is_shift = scalar::info(expr.op).signature == scalar::Signature::Shift;
     const bool all_constant = std::ranges::all_of(operands, [&](ExprId operand) {
       return kernel_.exprs[static_cast<size_t>(operand)].kind == ExprKind::Constant;
     });

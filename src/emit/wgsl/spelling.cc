@@ -11,12 +11,25 @@ namespace {
 
 constexpr std::string_view kSpellings[] = {
 #define WGSL(text_) text_
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, wgsl_, glsl_, wasm_) wgsl_,
+#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
+                  wgsl_, wasm_)                                                                    \
+  wgsl_,
 #include "scalar/ops.def"
 #undef WGSL
 };
 
+#define SPELL(...) #__VA_ARGS__
+#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
+                  ...)                                                                             \
+  static_assert(!kSpellings[static_cast<size_t>(scalar::Op::name_)].empty() ||                     \
+                    std::string_view(spell_) != "NONE",                                            \
+                #name_ " lacks a text or a spelling");
+#include "scalar/ops.def"
+#undef SPELL
+
 }  // namespace
+
+bool lacks(scalar::Op op) { return kSpellings[static_cast<size_t>(op)].empty(); }
 
 std::string spell(scalar::Op op, std::span<const std::string> operands) {
   const std::string_view spelling = kSpellings[static_cast<size_t>(op)];

@@ -10,6 +10,8 @@
 
 namespace lathe::emit::wgsl {
 
+// Whether WGSL has no text for it, so that it must be spelled in others before.
+bool lacks(scalar::Op op);
 std::string spell(scalar::Op op, std::span<const std::string> operands);
 
 // A value's type, and the type that holds it in a storage buffer: bool lies there as u32.

@@ -18,7 +18,7 @@
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "random_module.h"
-#include "scalar/decompose.h"
+#include "scalar/op.h"
 
 namespace lathe::loop {
 namespace {
@@ -161,7 +161,7 @@ TEST(Passes, SpellTranscendentalsStaysClose) {
   apply(spell_transcendentals, *module);
   ASSERT_TRUE(verify(*module));
   for (const Expr& expr : module->entries[0].kernels[0].exprs) {
-    EXPECT_FALSE(expr.kind == ExprKind::Apply && scalar::is_decomposable(expr.op));
+    EXPECT_FALSE(expr.kind == ExprKind::Apply && scalar::info(expr.op).spelled);
   }
   const std::vector<float> spelled = values();
   for (size_t i = 0; i < exact.size(); ++i) {

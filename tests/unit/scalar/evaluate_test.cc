@@ -111,7 +111,7 @@ TEST(Cast, SaturatesAndTruncates) {
 TEST(Fold, IdentitiesLeaveValuesAlone) {
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    if (!info(op).folds) continue;
+    if (info(op).fold == Fold::None) continue;
     for (Number value : {Number::of(-2.5f), Number::of(int32_t{7}), Number::of(true)}) {
       const DType dtypes[] = {value.dtype, value.dtype, value.dtype};
       if (!result_dtype(op, dtypes)) continue;

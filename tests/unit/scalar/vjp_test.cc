@@ -32,6 +32,7 @@ bool takes_floats(Op op) {
     case Signature::ToBits:
       return true;
     case Signature::Integer:
+    case Signature::Shift:
     case Signature::Logic:
     case Signature::FromBits:
       return false;
