@@ -1273,6 +1273,10 @@ export interface OperationFunctions {
   mul(a: Operand, b: Operand): TracedTensor;
   /** div(a, b) */
   div(a: Operand, b: Operand): TracedTensor;
+  /** mod(a, b) */
+  mod(a: Operand, b: Operand): TracedTensor;
+  /** floorDiv(a, b) */
+  floorDiv(a: Operand, b: Operand): TracedTensor;
   /** maximum(a, b) */
   maximum(a: Operand, b: Operand): TracedTensor;
   /** minimum(a, b) */
@@ -1283,22 +1287,66 @@ export interface OperationFunctions {
   neg(a: Operand): TracedTensor;
   /** abs(a) */
   abs(a: Operand): TracedTensor;
+  /** sign(a) */
+  sign(a: Operand): TracedTensor;
   /** sqrt(a) */
   sqrt(a: Operand): TracedTensor;
+  /** pow(a, b) */
+  pow(a: Operand, b: Operand): TracedTensor;
   /** floor(a) */
   floor(a: Operand): TracedTensor;
+  /** ceil(a) */
+  ceil(a: Operand): TracedTensor;
+  /** trunc(a) */
+  trunc(a: Operand): TracedTensor;
   /** round(a) */
   round(a: Operand): TracedTensor;
   /** exp(a) */
   exp(a: Operand): TracedTensor;
+  /** expm1(a) */
+  expm1(a: Operand): TracedTensor;
   /** log(a) */
   log(a: Operand): TracedTensor;
+  /** log1p(a) */
+  log1p(a: Operand): TracedTensor;
+  /** sin(a) */
+  sin(a: Operand): TracedTensor;
+  /** cos(a) */
+  cos(a: Operand): TracedTensor;
+  /** tan(a) */
+  tan(a: Operand): TracedTensor;
+  /** asin(a) */
+  asin(a: Operand): TracedTensor;
+  /** acos(a) */
+  acos(a: Operand): TracedTensor;
+  /** atan(a) */
+  atan(a: Operand): TracedTensor;
+  /** atan2(a, b) */
+  atan2(a: Operand, b: Operand): TracedTensor;
+  /** sinh(a) */
+  sinh(a: Operand): TracedTensor;
+  /** cosh(a) */
+  cosh(a: Operand): TracedTensor;
   /** tanh(a) */
   tanh(a: Operand): TracedTensor;
+  /** asinh(a) */
+  asinh(a: Operand): TracedTensor;
+  /** acosh(a) */
+  acosh(a: Operand): TracedTensor;
+  /** atanh(a) */
+  atanh(a: Operand): TracedTensor;
   /** sigmoid(a) */
   sigmoid(a: Operand): TracedTensor;
+  /** erf(a) */
+  erf(a: Operand): TracedTensor;
   /** detach(a) */
   detach(a: Operand): TracedTensor;
+  /** isNaN(a) */
+  isNaN(a: Operand): TracedTensor;
+  /** isFinite(a) */
+  isFinite(a: Operand): TracedTensor;
+  /** isInf(a) */
+  isInf(a: Operand): TracedTensor;
   /** equal(a, b) */
   equal(a: Operand, b: Operand): TracedTensor;
   /** notEqual(a, b) */
@@ -1355,8 +1403,6 @@ export interface OperationFunctions {
   leakyRelu(x: Operand, alpha?: number): TracedTensor;
   /** elu(x, alpha = 1) */
   elu(x: Operand, alpha?: number): TracedTensor;
-  /** erf(x) */
-  erf(x: Operand): TracedTensor;
   /** gelu(x, approximate = false) */
   gelu(x: Operand, approximate?: boolean): TracedTensor;
   /** softplus(x) */
@@ -1462,6 +1508,10 @@ export interface OperationMethods {
   mul(b: Operand): TracedTensor;
   /** div(a, b) */
   div(b: Operand): TracedTensor;
+  /** mod(a, b) */
+  mod(b: Operand): TracedTensor;
+  /** floorDiv(a, b) */
+  floorDiv(b: Operand): TracedTensor;
   /** maximum(a, b) */
   maximum(b: Operand): TracedTensor;
   /** minimum(a, b) */
@@ -1472,22 +1522,66 @@ export interface OperationMethods {
   neg(): TracedTensor;
   /** abs(a) */
   abs(): TracedTensor;
+  /** sign(a) */
+  sign(): TracedTensor;
   /** sqrt(a) */
   sqrt(): TracedTensor;
+  /** pow(a, b) */
+  pow(b: Operand): TracedTensor;
   /** floor(a) */
   floor(): TracedTensor;
+  /** ceil(a) */
+  ceil(): TracedTensor;
+  /** trunc(a) */
+  trunc(): TracedTensor;
   /** round(a) */
   round(): TracedTensor;
   /** exp(a) */
   exp(): TracedTensor;
+  /** expm1(a) */
+  expm1(): TracedTensor;
   /** log(a) */
   log(): TracedTensor;
+  /** log1p(a) */
+  log1p(): TracedTensor;
+  /** sin(a) */
+  sin(): TracedTensor;
+  /** cos(a) */
+  cos(): TracedTensor;
+  /** tan(a) */
+  tan(): TracedTensor;
+  /** asin(a) */
+  asin(): TracedTensor;
+  /** acos(a) */
+  acos(): TracedTensor;
+  /** atan(a) */
+  atan(): TracedTensor;
+  /** atan2(a, b) */
+  atan2(b: Operand): TracedTensor;
+  /** sinh(a) */
+  sinh(): TracedTensor;
+  /** cosh(a) */
+  cosh(): TracedTensor;
   /** tanh(a) */
   tanh(): TracedTensor;
+  /** asinh(a) */
+  asinh(): TracedTensor;
+  /** acosh(a) */
+  acosh(): TracedTensor;
+  /** atanh(a) */
+  atanh(): TracedTensor;
   /** sigmoid(a) */
   sigmoid(): TracedTensor;
+  /** erf(a) */
+  erf(): TracedTensor;
   /** detach(a) */
   detach(): TracedTensor;
+  /** isNaN(a) */
+  isNaN(): TracedTensor;
+  /** isFinite(a) */
+  isFinite(): TracedTensor;
+  /** isInf(a) */
+  isInf(): TracedTensor;
   /** equal(a, b) */
   equal(b: Operand): TracedTensor;
   /** notEqual(a, b) */
@@ -1542,8 +1636,6 @@ export interface OperationMethods {
   leakyRelu(alpha?: number): TracedTensor;
   /** elu(x, alpha = 1) */
   elu(alpha?: number): TracedTensor;
-  /** erf(x) */
-  erf(): TracedTensor;
   /** gelu(x, approximate = false) */
   gelu(approximate?: boolean): TracedTensor;
   /** softplus(x) */
@@ -1647,19 +1739,43 @@ export const operations = {
   sub: { tensors: 2, attributes: [] },
   mul: { tensors: 2, attributes: [] },
   div: { tensors: 2, attributes: [] },
+  mod: { tensors: 2, attributes: [] },
+  floorDiv: { tensors: 2, attributes: [] },
   maximum: { tensors: 2, attributes: [] },
   minimum: { tensors: 2, attributes: [] },
   mulAdd: { tensors: 3, attributes: [] },
   neg: { tensors: 1, attributes: [] },
   abs: { tensors: 1, attributes: [] },
+  sign: { tensors: 1, attributes: [] },
   sqrt: { tensors: 1, attributes: [] },
+  pow: { tensors: 2, attributes: [] },
   floor: { tensors: 1, attributes: [] },
+  ceil: { tensors: 1, attributes: [] },
+  trunc: { tensors: 1, attributes: [] },
   round: { tensors: 1, attributes: [] },
   exp: { tensors: 1, attributes: [] },
+  expm1: { tensors: 1, attributes: [] },
   log: { tensors: 1, attributes: [] },
+  log1p: { tensors: 1, attributes: [] },
+  sin: { tensors: 1, attributes: [] },
+  cos: { tensors: 1, attributes: [] },
+  tan: { tensors: 1, attributes: [] },
+  asin: { tensors: 1, attributes: [] },
+  acos: { tensors: 1, attributes: [] },
+  atan: { tensors: 1, attributes: [] },
+  atan2: { tensors: 2, attributes: [] },
+  sinh: { tensors: 1, attributes: [] },
+  cosh: { tensors: 1, attributes: [] },
   tanh: { tensors: 1, attributes: [] },
+  asinh: { tensors: 1, attributes: [] },
+  acosh: { tensors: 1, attributes: [] },
+  atanh: { tensors: 1, attributes: [] },
   sigmoid: { tensors: 1, attributes: [] },
+  erf: { tensors: 1, attributes: [] },
   detach: { tensors: 1, attributes: [] },
+  isNaN: { tensors: 1, attributes: [] },
+  isFinite: { tensors: 1, attributes: [] },
+  isInf: { tensors: 1, attributes: [] },
   equal: { tensors: 2, attributes: [] },
   notEqual: { tensors: 2, attributes: [] },
   less: { tensors: 2, attributes: [] },
@@ -1688,7 +1804,6 @@ export const operations = {
   relu6: { tensors: 1, attributes: [] },
   leakyRelu: { tensors: 1, attributes: ['alpha'] },
   elu: { tensors: 1, attributes: ['alpha'] },
-  erf: { tensors: 1, attributes: [] },
   gelu: { tensors: 1, attributes: ['approximate'] },
   softplus: { tensors: 1, attributes: [] },
   softmax: { tensors: 1, attributes: ['dim'] },

@@ -48,6 +48,12 @@ Tensor exp(Tensor x) { return unary(Op::Exp, x); }
 Tensor log(Tensor x) { return unary(Op::Log, x); }
 Tensor tanh(Tensor x) { return unary(Op::Tanh, x); }
 Tensor sigmoid(Tensor x) { return unary(Op::Sigmoid, x); }
+Tensor sin(Tensor x) { return unary(Op::Sin, x); }
+Tensor cos(Tensor x) { return unary(Op::Cos, x); }
+Tensor sinh(Tensor x) { return unary(Op::Sinh, x); }
+Tensor cosh(Tensor x) { return unary(Op::Cosh, x); }
+Tensor erf(Tensor x) { return unary(Op::Erf, x); }
+Tensor pow(Tensor x, Tensor y) { return binary(Op::Pow, x, y); }
 Tensor floor(Tensor x) { return unary(Op::Floor, x); }
 Tensor detach(Tensor x) { return unary(Op::Detach, x); }
 

@@ -40,28 +40,6 @@ Tensor swish(Tensor x, float alpha) { return x * graph::sigmoid(alpha * x); }
 
 Tensor mish(Tensor x) { return x * graph::tanh(softplus(x)); }
 
-Tensor erf(Tensor x) {
-  if (!x.valid()) return x;
-  static constexpr float kAbove[] = {1.12837914f,    0.191538453f,    0.0528736084f,
-                                     0.00380757977f, 0.000284662851f, 2.02584684e-06f};
-  static constexpr float kBelow[] = {1.0f,          0.503079213f,   0.114554479f,
-                                     0.0150539324f, 0.00117056266f, 3.78298587e-05f};
-  const auto bounded_by = [&](Tensor y, float limit) {
-    const auto bound = [&](float value) {
-      return x.builder->full(x.shape(), scalar::Number::of(value));
-    };
-    return minimum(maximum(y, bound(-limit)), bound(limit));
-  };
-  const Tensor bounded = bounded_by(x, 3.95f);  // further out erf rounds to 1
-  const Tensor square = bounded * bounded;
-  Tensor above = square * kAbove[5] + kAbove[4], below = square * kBelow[5] + kBelow[4];
-  for (int i = 4; i-- > 0;) {
-    above = above * square + kAbove[i];
-    below = below * square + kBelow[i];
-  }
-  return bounded_by(bounded * above / below, 1.0f);
-}
-
 Tensor gelu(Tensor x, bool approximate) {
   if (!approximate) return 0.5f * x * (1.0f + erf(0.70710678f * x));
   return x * graph::sigmoid((0.071354816f * (x * x) + 1.59576912f) * x);

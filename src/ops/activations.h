@@ -16,8 +16,6 @@ Tensor tanh(Tensor x);
 Tensor relu(Tensor x);                     // max(0, x); gradient 0 at 0
 Tensor relu6(Tensor x);                    // min(relu(x), 6)
 Tensor leaky_relu(Tensor x, float alpha);  // x where x > 0, else alpha x
-// The integral of the normal density over [-x sqrt 2, x sqrt 2]; a rational fit, within 3e-7.
-Tensor erf(Tensor x);
 // x times the probability that a normal number is below x: with erf, or approximate, as x sigmoid(2
 // sqrt(2/pi) (x + 0.044715 x^3)), which is the usual form with tanh; Hendrycks & Gimpel 2016.
 Tensor gelu(Tensor x, bool approximate = false);

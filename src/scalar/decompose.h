@@ -5,7 +5,10 @@
 
 #include <optional>
 
+#include "scalar/spell_angles.h"
 #include "scalar/spell_exponentials.h"
+#include "scalar/spell_powers.h"
+#include "scalar/spell_quotients.h"
 
 namespace lathe::scalar {
 

@@ -29,6 +29,14 @@ Int shift_left(Int x, Int y) { return wrap(bits_of(x) << (bits_of(y) & 31)); }
 Int shift_right(Int x, Int y) { return {x.value >> (bits_of(y) & 31)}; }
 Int maximum(Int x, Int y) { return x < y ? y : x; }
 Int minimum(Int x, Int y) { return y < x ? y : x; }
+Int sign(Int x) { return {(x.value > 0) - (x.value < 0)}; }
+// Rounded down, and what that leaves; by zero both are 0.
+Int floor_div(Int x, Int y) {
+  if (y.value == 0) return {0};
+  const int64_t a = x.value, b = y.value, cut = a / b;
+  return wrap(static_cast<uint32_t>(a % b != 0 && (a < 0) != (b < 0) ? cut - 1 : cut));
+}
+Int mod(Int x, Int y) { return y.value == 0 ? y : x - floor_div(x, y) * y; }
 
 // As in WebAssembly: NaN wins, and -0 is below +0.
 float maximum(float x, float y) {
@@ -42,11 +50,32 @@ float minimum(float x, float y) {
   return y < x ? y : x;
 }
 
+using std::acos;
+using std::acosh;
+using std::asin;
+using std::asinh;
+using std::atan;
+using std::atan2;
+using std::atanh;
+using std::ceil;
+using std::cos;
+using std::cosh;
+using std::erf;
 using std::exp;
+using std::expm1;
 using std::floor;
+using std::isfinite;
+using std::isinf;
+using std::isnan;
 using std::log;
+using std::log1p;
+using std::pow;
+using std::sin;
+using std::sinh;
 using std::sqrt;
+using std::tan;
 using std::tanh;
+using std::trunc;
 float absolute(float x) { return std::fabs(x); }
 // Ties to even whatever the rounding mode of the host, as f32.nearest.
 float nearest(float x) {
@@ -54,6 +83,20 @@ float nearest(float x) {
   const float down = std::floor(x), rest = x - down;
   const bool up = rest > 0.5f || (rest == 0.5f && std::fmod(down, 2.0f) != 0);
   return std::copysign(up ? down + 1 : down, x);
+}
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+float angle(float x) { return std::fabs(x) <= kLargestAngle ? x : kNan; }
+float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+// As in NumPy: the result has the sign of y.
+float mod(float x, float y) {
+  if (!(std::fabs(x / y) < kLargestQuotient)) return kNan;
+  const float cut = std::fmod(x, y);
+  return cut != 0 && (cut < 0) != (y < 0) ? cut + y : cut;
+}
+float floor_div(float x, float y) {
+  const bool inside = std::isinf(y) && std::isfinite(x);
+  if (inside) return x != 0 && (x < 0) != (y < 0) ? -1.0f : x / y;
+  return static_cast<float>(std::floor(static_cast<double>(x) / y));
 }
 Int to_bits(float x) { return {std::bit_cast<int32_t>(x)}; }
 float from_bits(Int x) { return std::bit_cast<float>(x.value); }
@@ -82,7 +125,8 @@ Number apply(Means means, const Number* operands, int arity) {
   if constexpr (signature == Signature::Number || signature == Signature::Compare) {
     return operands[0].dtype == DType::F32 ? call<float>(means, operands, arity)
                                            : call<Int>(means, operands, arity);
-  } else if constexpr (signature == Signature::Float || signature == Signature::ToBits) {
+  } else if constexpr (signature == Signature::Float || signature == Signature::Test ||
+                       signature == Signature::ToBits) {
     return call<float>(means, operands, arity);
   } else if constexpr (signature == Signature::Integer || signature == Signature::Shift ||
                        signature == Signature::FromBits) {

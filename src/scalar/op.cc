@@ -75,6 +75,8 @@ std::optional<DType> result_dtype(Op op, const DType* operands) {
       return number_result(operands, arity, DType::Bool);
     case Signature::Float:
       return uniform_result(operands, arity, DType::F32, DType::F32);
+    case Signature::Test:
+      return uniform_result(operands, arity, DType::F32, DType::Bool);
     case Signature::Integer:
     case Signature::Shift:
       return uniform_result(operands, arity, DType::I32, DType::I32);

@@ -23,6 +23,7 @@ enum class Signature : uint8_t {
   Integer,
   Shift,
   Compare,
+  Test,
   Logic,
   Choose,
   ToBits,
@@ -47,6 +48,11 @@ struct OpInfo {
   bool spelled;  // decompose() writes it out
 };
 
+// Beyond it sin, cos and tan are NaN, and so is mod where x / y is not below the other: of a number
+// whose neighbours are so far away no digit would be right.
+inline constexpr float kLargestAngle = 1048576;                // 2^20
+inline constexpr float kLargestQuotient = 140737488355328.0f;  // 2^47
+
 const OpInfo& info(Op op);
 std::string_view text(DType dtype);
 int size_of(DType dtype);  // bytes of one element
@@ -61,6 +67,7 @@ constexpr bool takes(Signature signature, DType dtype) {
     case Signature::Compare:
       return dtype != DType::Bool;
     case Signature::Float:
+    case Signature::Test:
     case Signature::ToBits:
       return dtype == DType::F32;
     case Signature::Integer:

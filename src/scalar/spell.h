@@ -50,6 +50,7 @@ UNARY(operator-, Neg)
 UNARY(absolute, Abs)
 UNARY(sqrt, Sqrt)
 UNARY(nearest, Nearest)
+UNARY(trunc, Trunc)
 UNARY(floor, Floor)
 UNARY(to_bits, ToBits)
 UNARY(from_bits, FromBits)
@@ -69,6 +70,12 @@ V to_i32(const V& x) {
   return cast(x, DType::I32);
 }
 
+// A constant of x's own dtype.
+template <Value V>
+V whole(const V& x, int32_t value) {
+  return x.dtype() == DType::F32 ? x.like(static_cast<float>(value)) : x.like_i32(value);
+}
+
 // c[0] + c[1] x + … + c[n-1] x^(n-1).
 template <Value V, int n>
 V polynomial(const V& x, const float (&c)[n]) {
@@ -82,6 +89,22 @@ template <Value V>
 V clamp(const V& x, float lowest, float highest) {
   const V above = select(x < x.like(lowest), x.like(lowest), x);
   return select(x.like(highest) < above, x.like(highest), above);
+}
+
+// The sign bit of an f32, and an f32 with its sign turned where such a bit is set.
+template <Value V>
+V sign_bit(const V& x) {
+  return to_bits(x) & x.like_i32(INT32_MIN);
+}
+template <Value V>
+V turned(const V& x, const V& sign) {
+  return from_bits(to_bits(x) ^ sign);
+}
+
+// The first 12 bits of the significand; what is left has 12, too, so products of either are exact.
+template <Value V>
+V head(const V& x) {
+  return from_bits(to_bits(x) & x.like_i32(-4096));
 }
 
 }  // namespace lathe::scalar::spell

@@ -62,6 +62,15 @@ V exp_minus_one(const V& rest) {
   return mul_add(polynomial(rest, kRest) * rest, rest, rest);
 }
 
+// 2^n (e^rest - 1) + (2^n - 1), from half of each: 2^128 is no number.
+template <Value V>
+V expm1(const V& x) {
+  const Reduced<V> reduced = reduce_by_ln2(clamp(x, -60.0f, 89.0f));
+  const V half = power_of_two(reduced.shifted, 126);
+  const V result = mul_add(exp_minus_one(reduced.rest), half, half - x.like(0.5f));
+  return result + result;
+}
+
 // (e^2x - 1) / (e^2x - 1 + 2), whose numerator is exact to the last bits near 0.
 template <Value V>
 V tanh(const V& x) {
@@ -77,6 +86,28 @@ template <Value V>
 V sigmoid(const V& x) {
   const V one = x.like(1.0f);
   return one / (one + exp<true>(x));
+}
+
+// e^x / 2 for x >= 0, finite as long as sinh and cosh are.
+template <Value V>
+V half_exp(const V& x) {
+  return exp_of(reduce_by_ln2(select(x.like(90.0f) < x, x.like(90.0f), x)), 125);
+}
+
+template <Value V>
+V cosh(const V& x) {
+  const V half = half_exp(absolute(x));
+  return half + x.like(0.25f) / half;
+}
+
+// Below 1 the two halves would cancel.
+template <Value V>
+V sinh(const V& x) {
+  static constexpr float kTail[] = {0.166667163f, 0.00833028369f, 0.000203721953f};
+  const V size = absolute(x), square = x * x, half = half_exp(size);
+  const V near = mul_add(polynomial(square, kTail) * square, size, size);
+  const V result = select(size < x.like(1.0f), near, half - x.like(0.25f) / half);
+  return turned(result, sign_bit(x));
 }
 
 // ln of 2^exponent (1 + f) for f in [sqrt 1/2 - 1, sqrt 2 - 1); `correct` adds to what is small.
@@ -119,6 +150,58 @@ V log(const V& x) {
   const V exponent = to_f32(whole) - select(tiny, x.like(23.0f), x.like(0.0f));
   const V f = m - x.like(1.0f);
   return log_everywhere(x, log_of(exponent, f, [](const V& tail) { return tail; }));
+}
+
+// ln y + (what y = 1 + x lost) / y.
+template <Value V>
+V log1p(const V& x) {
+  const V one = x.like(1.0f);
+  const V y = one + x, rounded = y - one;
+  const V lost = (one - (y - rounded)) + (x - rounded);
+  const auto [whole, m] = parts_of(to_bits(y));
+  const V finite = log_of(to_f32(whole), m - one, [&](const V& tail) { return tail + lost / y; });
+  return select(x == x.like(0.0f), x, log_everywhere(y, finite));
+}
+
+// ln(|x| + sqrt(x² + 1)) as log1p of what keeps a small x; from 2^28 on it is ln 2|x|.
+template <Value V>
+V asinh(const V& x) {
+  const V one = x.like(1.0f), size = absolute(x), square = x * x;
+  const V large = size > x.like(268435456.0f);
+  const V above = select(large, size, size + square / (one + sqrt(square + one)));
+  const V result = log1p(above) + select(large, x.like(0.693147181f), x.like(0.0f));
+  return turned(result, sign_bit(x));
+}
+
+template <Value V>
+V acosh(const V& x) {
+  const V t = x - x.like(1.0f);
+  const V large = x > x.like(268435456.0f);
+  const V above = select(large, x, t + sqrt(t * (t + x.like(2.0f))));
+  const V result = log1p(above) + select(large, x.like(0.693147181f), x.like(0.0f));
+  return select(t >= x.like(0.0f), result, x.like(kNan));
+}
+
+// ln((1 + x) / (1 - x)) / 2.
+template <Value V>
+V atanh(const V& x) {
+  const V size = absolute(x);
+  const V result = x.like(0.5f) * log1p((size + size) / (x.like(1.0f) - size));
+  return turned(result, sign_bit(x));
+}
+
+// x + x P(x²) below 1, 1 - e^Q(x) above; from 4 on erf rounds to 1.
+template <Value V>
+V erf(const V& x) {
+  static constexpr float kNear[] = {0.128379121f,   -0.37612325f,   0.112801798f,
+                                    -0.0267113093f, 0.00491754944f, -0.000563141482f};
+  static constexpr float kFar[] = {-0.00261925161f, -1.11762094f,  -0.654240429f,
+                                   -0.0887994617f,  0.0148317581f, -0.00115720986f};
+  const V one = x.like(1.0f), size = absolute(x);
+  const V near = mul_add(polynomial(x * x, kNear), size, size);
+  const V bounded = select(x.like(4.0f) < size, x.like(4.0f), size);
+  const V far = one - exp_of(reduce_by_ln2(polynomial(bounded, kFar)), 126);
+  return turned(select(size < one, near, far), sign_bit(x));
 }
 
 }  // namespace lathe::scalar::spell

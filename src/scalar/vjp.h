@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "scalar/op.h"
@@ -28,6 +29,8 @@ Gradients<T> vjp(Op op, [[maybe_unused]] const T& x, [[maybe_unused]] const T& y
                  [[maybe_unused]] const T& z, [[maybe_unused]] const T& out,
                  [[maybe_unused]] const T& g) {
   [[maybe_unused]] constexpr std::nullopt_t none = std::nullopt;
+  using std::cos, std::cosh, std::exp, std::floor, std::log, std::pow, std::sin, std::sinh,
+      std::sqrt;
   switch (op) {
 #define VJP(...) __VA_ARGS__
 #define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, ...) \

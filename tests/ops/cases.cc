@@ -38,6 +38,12 @@ void positive_unary(Builder& b) {
 }
 
 template <Op kOp>
+void bounded_unary(Builder& b) {
+  const Tensor bounded = 0.45f * floats(b, "x", {5, 7});
+  b.output("y", b.map(kOp, std::array{bounded}));
+}
+
+template <Op kOp>
 void binary(Builder& b) {
   const Tensor x = floats(b, "x", {5, 7}), y = floats(b, "y", {5, 7});
   b.output("z", b.map(kOp, std::array{x, y}));
@@ -47,6 +53,45 @@ template <Op kOp>
 void int_binary(Builder& b) {
   const Tensor x = b.input("x", DType::I32, {33}), y = b.input("y", DType::I32, {33});
   b.output("z", b.map(kOp, std::array{x, y}));
+}
+
+void acosh(Builder& b) {
+  const Tensor x = floats(b, "x", {5, 7});
+  b.output("y", b.map(Op::Acosh, std::array{x * x + 1.25f}));
+}
+
+void power(Builder& b) {
+  const Tensor x = floats(b, "x", {5, 7}), y = floats(b, "y", {5, 7});
+  b.output("z", graph::pow(x * x + 0.25f, y));
+  b.output("squares", graph::pow(x, b.full(x.shape(), scalar::Number::of(2.0f))));
+}
+
+// Of numbers with either sign and of zero.
+template <Op kOp>
+void int_quotient(Builder& b) {
+  const Tensor x = b.input("x", DType::I32, {33}), y = b.input("y", DType::I32, {33});
+  b.output("z", b.map(kOp, std::array{5.0f * x - 7.0f, y - 2.0f}));
+}
+
+void int_sign(Builder& b) {
+  b.output("y", b.map(Op::Sign, std::array{b.input("x", DType::I32, {33}) - 1.0f}));
+}
+
+// Of 1, of both infinities and of NaN, from their bits.
+void kinds_of_numbers(Builder& b) {
+  const Tensor x = b.input("x", DType::I32, {37});
+  const auto bits = [&](uint32_t value) {
+    return b.full({37}, scalar::Number::of(static_cast<int32_t>(value)));
+  };
+  const auto is = [&](int32_t value) { return x == b.full({37}, scalar::Number::of(value)); };
+  const Tensor infinite = select(is(0), bits(0x7f800000), bits(0xff800000));
+  const Tensor others = select(is(1), bits(0x7fc00000), bits(0x3f800000));
+  const Tensor chosen =
+      select(x < bits(2), select(is(0), infinite, others), select(is(3), infinite, others));
+  const Tensor y = b.map(Op::FromBits, std::array{chosen});
+  b.output("nan", b.map(Op::IsNan, std::array{y}));
+  b.output("finite", b.map(Op::IsFinite, std::array{y}));
+  b.output("infinite", b.map(Op::IsInf, std::array{y}));
 }
 
 void divide(Builder& b) {
@@ -248,17 +293,42 @@ const Case kCases[] = {
     {"abs", unary<Op::Abs>},
     {"sqrt", positive_unary<Op::Sqrt>},
     {"floor", unary<Op::Floor>, false},
+    {"ceil", unary<Op::Ceil>, false},
+    {"trunc", unary<Op::Trunc>, false},
     {"nearest", unary<Op::Nearest>, false},
+    {"sign", unary<Op::Sign>, false},
     {"exp", unary<Op::Exp>},
+    {"expm1", unary<Op::Expm1>},
     {"log", positive_unary<Op::Log>},
+    {"log1p", positive_unary<Op::Log1p>},
+    {"sin", unary<Op::Sin>},
+    {"cos", unary<Op::Cos>},
+    {"tan", bounded_unary<Op::Tan>},
+    {"asin", bounded_unary<Op::Asin>},
+    {"acos", bounded_unary<Op::Acos>},
+    {"atan", unary<Op::Atan>},
+    {"atan2", binary<Op::Atan2>},
+    {"sinh", unary<Op::Sinh>},
+    {"cosh", unary<Op::Cosh>},
     {"tanh", unary<Op::Tanh>},
+    {"asinh", unary<Op::Asinh>},
+    {"acosh", acosh},
+    {"atanh", bounded_unary<Op::Atanh>},
     {"sigmoid", unary<Op::Sigmoid>},
+    {"erf", unary<Op::Erf>},
+    {"pow", power},
+    {"mod", binary<Op::Mod>},
+    {"floor_div", binary<Op::FloorDiv>, false},
+    {"kinds_of_numbers", kinds_of_numbers, false},
     {"lt", binary<Op::Lt>, false},
     {"ge", binary<Op::Ge>, false},
     {"int_add", int_binary<Op::Add>, false},
     {"int_mul", int_binary<Op::Mul>, false},
     {"int_max", int_binary<Op::Max>, false},
     {"int_min", int_binary<Op::Min>, false},
+    {"int_sign", int_sign, false},
+    {"int_mod", int_quotient<Op::Mod>, false},
+    {"int_floor_div", int_quotient<Op::FloorDiv>, false},
     {"int_and", int_binary<Op::BitAnd>, false},
     {"int_or", int_binary<Op::BitOr>, false},
     {"int_xor", int_binary<Op::BitXor>, false},

@@ -10,6 +10,7 @@
 #include "grad/gradient.h"
 #include "harness.h"
 #include "random_programs.h"
+#include "row_cases.h"
 
 namespace lathe::ops_tests {
 namespace {
@@ -105,6 +106,14 @@ int run_all(const std::filesystem::path& directory) {
   for (const Case& test : window_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : edge_cases()) counts.add(test.name, run_case(test, manifest));
   for (const Case& test : memory_cases()) counts.add(test.name, run_case(test, manifest));
+  for (int i = 0; i < scalar::kOpCount; ++i) {
+    const auto op = static_cast<scalar::Op>(i);
+    if (!scalar::info(op).spelled) continue;
+    for (const DType dtype : {DType::F32, DType::I32}) {
+      if (!takes(scalar::info(op).signature, dtype)) continue;
+      counts.add(concat("row ", scalar::info(op).text), run_row(op, dtype, manifest));
+    }
+  }
   for (uint32_t seed = 0; seed < kRandomGraphs; ++seed) {
     counts.add(concat("random graph ", seed), run_random_graph(seed, manifest));
   }

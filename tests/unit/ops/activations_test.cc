@@ -53,7 +53,7 @@ TEST(Activations, ErfAndGeluFollowTheirDefinitions) {
       EXPECT_NEAR(got[i], wanted[i], tolerance * std::max(1.0f, std::fabs(wanted[i]))) << i;
     }
   };
-  expect_close(run([](Builder& b) { return ops::erf(input(b)); }, inputs), wanted_erf, 3e-7);
+  expect_close(run([](Builder& b) { return graph::erf(input(b)); }, inputs), wanted_erf, 3e-7);
   expect_close(run([](Builder& b) { return gelu(input(b)); }, inputs), exact, 1e-6);
   expect_close(run([](Builder& b) { return gelu(input(b), true); }, inputs), approximate, 1e-6);
 }

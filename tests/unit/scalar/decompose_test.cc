@@ -51,7 +51,23 @@ float run(Op op, float x, float y = 0) {
 // The rows, with what they mean in double precision.
 namespace exact {
 
-using std::exp, std::log, std::tanh;
+using std::acos, std::acosh, std::asin, std::asinh, std::atan, std::atan2, std::atanh, std::cos,
+    std::cosh, std::erf, std::exp, std::expm1, std::isfinite, std::isinf, std::isnan, std::log,
+    std::log1p, std::pow, std::sin, std::sinh, std::tan, std::tanh;
+
+double angle(double x) { return std::fabs(x) <= kLargestAngle ? x : NAN; }
+double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
+double mod(double x, double y) {
+  if (!(std::fabs(static_cast<float>(x) / static_cast<float>(y)) < kLargestQuotient)) return NAN;
+  const double cut = std::fmod(x, y);
+  return cut != 0 && (cut < 0) != (y < 0) ? cut + y : cut;
+}
+// Below any number is -1, not -0.
+double floor_div(double x, double y) {
+  const double quotient = std::floor(x / y);
+  const bool across = std::isinf(y) && std::isfinite(x) && x != 0 && (x < 0) != (y < 0);
+  return across ? -1 : quotient;
+}
 
 template <bool spelled, class Means>
 auto of([[maybe_unused]] Means means) -> double (*)(double, double) {
@@ -69,6 +85,7 @@ struct Row {
 };
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest_angle = kLargestAngle;
 #define WITHIN(...) __VA_ARGS__
 #define EXACT 0, -infinity, infinity
 #define SPELL(...) #__VA_ARGS__
@@ -107,10 +124,10 @@ double ulps(float result, double wanted) {
 // Zeros, infinities, NaN, bounds, and samples of every exponent with both signs.
 std::vector<float> samples(int per_exponent) {
   std::vector<float> values = {
-      0,         1,      0.5f,         2,         3,           2.5f,
-      kInfinity, NAN,    kLeast,       88.72283f, 88.8f,       89.41598f,
-      89.5f,     103.9f, 1048576,      1048577,   1.57079637f, 0.5000001f,
-      16777215,  3e38f,  kLeastNormal, 7,         0.70710677f, 1.41421354f};
+      0,         1,      0.5f,          2,         3,           2.5f,
+      kInfinity, NAN,    kLeast,        88.72283f, 88.8f,       89.41598f,
+      89.5f,     103.9f, kLargestAngle, 1048577,   1.57079637f, 0.5000001f,
+      16777215,  3e38f,  kLeastNormal,  7,         0.70710677f, 1.41421354f};
   std::mt19937 random(7);
   for (uint32_t exponent = 0; exponent < 255; ++exponent) {
     for (int i = 0; i < per_exponent; ++i) {
@@ -187,6 +204,27 @@ TEST(Decompose, WritesOutTheSpelledRowsAlone) {
   }
 }
 
+TEST(Decompose, IntegersAreExact) {
+  std::vector<int32_t> values = {0, 1, -1, 2, -2, 3, -7, 46341, -65537, 16777217};
+  for (const int32_t edge : {INT32_MAX, INT32_MIN}) {
+    for (int32_t i = 0; i < 3; ++i) values.push_back(edge > 0 ? edge - i : edge + i);
+  }
+  std::mt19937 random(3);
+  for (int i = 0; i < 120; ++i) {
+    values.push_back(static_cast<int32_t>(random()) >> (random() % 32));
+  }
+  for (const Op op : {Op::Sign, Op::Mod, Op::FloorDiv}) {
+    for (const int32_t x : values) {
+      for (const int32_t y : values) {
+        const Number operands[] = {Number::of(x), Number::of(y)};
+        const Number wanted = evaluate(op, operands);
+        ASSERT_TRUE(run<false>(op, operands[0], operands[1]).same_bits(wanted))
+            << info(op).text << '(' << x << ", " << y << ") is " << wanted.i;
+      }
+    }
+  }
+}
+
 template <bool fused>
 void check_special_values() {
   EXPECT_EQ(run<fused>(Op::Exp, 88.8f), kInfinity);
@@ -197,11 +235,43 @@ void check_special_values() {
   EXPECT_EQ(run<fused>(Op::Log, 1), 0);
   EXPECT_EQ(run<fused>(Op::Tanh, 1e-30f), 1e-30f);
   EXPECT_EQ(run<fused>(Op::Sigmoid, -kInfinity), 0);
+  EXPECT_LT(run<fused>(Op::Sinh, 89.41598f), kInfinity);
+  EXPECT_EQ(run<fused>(Op::Pow, 0, 0), 1);
+  EXPECT_EQ(run<fused>(Op::Pow, NAN, 0), 1);
+  EXPECT_EQ(run<fused>(Op::Pow, 1, NAN), 1);
+  EXPECT_EQ(run<fused>(Op::Pow, -1, kInfinity), 1);
+  EXPECT_EQ(run<fused>(Op::Pow, -2, 3), -8);
+  EXPECT_EQ(run<fused>(Op::Pow, -0.0f, -3), -kInfinity);
+  EXPECT_EQ(run<fused>(Op::Mod, -1, 3), 2);
+  EXPECT_EQ(run<fused>(Op::Mod, 1, -3), -2);
+  EXPECT_EQ(run<fused>(Op::Mod, -1, kInfinity), kInfinity);
+  EXPECT_EQ(run<fused>(Op::FloorDiv, -1, 3), -1);
+  EXPECT_EQ(run<fused>(Op::FloorDiv, -1, kInfinity), -1);
+  EXPECT_EQ(run<fused>(Op::FloorDiv, 1, 0), kInfinity);
+  EXPECT_TRUE(std::isnan(run<fused>(Op::Mod, 1, 0)));
+  EXPECT_TRUE(std::isnan(run<fused>(Op::Sin, 1048577)));
+  EXPECT_TRUE(std::isnan(run<fused>(Op::Sign, NAN)));
 }
 
 TEST(Decompose, SpecialValues) {
   check_special_values<false>();
   check_special_values<true>();
+}
+
+// Functions that are odd keep the sign of zero, and quotients of zeros that of the plane.
+TEST(Decompose, ZerosKeepTheirSign) {
+  for (const Op op : {Op::Sin, Op::Tan, Op::Asin, Op::Atan, Op::Sinh, Op::Asinh, Op::Atanh, Op::Erf,
+                      Op::Log1p, Op::Sign}) {
+    EXPECT_TRUE(std::signbit(run<false>(op, -0.0f))) << info(op).text;
+    EXPECT_FALSE(std::signbit(run<false>(op, 0.0f))) << info(op).text;
+  }
+  for (const float y : {0.0f, -0.0f}) {
+    for (const float x : {0.0f, -0.0f, 1.0f, -1.0f}) {
+      const float got = run<false>(Op::Atan2, y, x);
+      EXPECT_NEAR(got, std::atan2(y, x), 1e-6);
+      EXPECT_EQ(std::signbit(got), std::signbit(y));
+    }
+  }
 }
 
 }  // namespace

@@ -52,6 +52,9 @@ TEST(Info, ResultDTypeFollowsTheSignature) {
   EXPECT_EQ(result_dtype(Op::Select, floats), std::nullopt);
   EXPECT_EQ(result_dtype(Op::ToBits, floats), DType::I32);
   EXPECT_EQ(result_dtype(Op::FromBits, ints), DType::F32);
+  EXPECT_EQ(result_dtype(Op::IsNan, floats), DType::Bool);
+  EXPECT_EQ(result_dtype(Op::IsNan, ints), std::nullopt);
+  EXPECT_EQ(result_dtype(Op::Mod, ints), DType::I32);
 }
 
 TEST(Evaluate, Floats) {
@@ -81,6 +84,17 @@ TEST(Evaluate, IntegersWrap) {
 TEST(Evaluate, IntegersKeepEveryDigit) {
   EXPECT_EQ(Number::of(0x7fffffff).as_double(), 2147483647.0);
   EXPECT_EQ(Number::of(-16777217).as_double(), -16777217.0);
+}
+
+TEST(Evaluate, IntegerDivisionRoundsDownAndNeverTraps) {
+  EXPECT_EQ(run_i32(Op::FloorDiv, -7, 2), -4);
+  EXPECT_EQ(run_i32(Op::Mod, -7, 2), 1);
+  EXPECT_EQ(run_i32(Op::Mod, 7, -2), -1);
+  EXPECT_EQ(run_i32(Op::FloorDiv, 7, 0), 0);
+  EXPECT_EQ(run_i32(Op::Mod, 7, 0), 0);
+  EXPECT_EQ(run_i32(Op::FloorDiv, kLeast, -1), kLeast);
+  EXPECT_EQ(run_i32(Op::Mod, kLeast, -1), 0);
+  EXPECT_EQ(run_i32(Op::Sign, kLeast), -1);
 }
 
 TEST(Evaluate, BitsTravelBothWays) {

@@ -23,23 +23,6 @@ double value_at(Op op, const float* point) {
   return evaluate(op, operands).as_double();
 }
 
-bool takes_floats(Op op) {
-  switch (info(op).signature) {
-    case Signature::Number:
-    case Signature::Float:
-    case Signature::Choose:
-    case Signature::Compare:
-    case Signature::ToBits:
-      return true;
-    case Signature::Integer:
-    case Signature::Shift:
-    case Signature::Logic:
-    case Signature::FromBits:
-      return false;
-  }
-  return false;
-}
-
 void check_row(Op op, const float* point) {
   constexpr float kStep = 1.0f / 128, kIncoming = 1.5f;
   const float x = operand(op, 0, point[0]).dtype == DType::F32 ? point[0] : point[0] > 1;
@@ -61,13 +44,20 @@ void check_row(Op op, const float* point) {
 TEST(Vjp, EveryRowAgreesWithFiniteDifferences) {
   for (int i = 0; i < kOpCount; ++i) {
     const Op op = static_cast<Op>(i);
-    if (!takes_floats(op)) continue;
-    for (const auto& point : kPoints) check_row(op, point);
+    if (!takes(info(op).signature, DType::F32)) continue;
+    int inside = 0;
+    for (const auto& point : kPoints) {
+      if (std::isnan(value_at(op, point))) continue;  // acosh of 0.7
+      check_row(op, point);
+      ++inside;
+    }
+    EXPECT_GE(inside, 2) << info(op).text;
   }
 }
 
 TEST(Vjp, StepFunctionsAndConditionsHaveNoGradient) {
-  for (Op op : {Op::Floor, Op::Nearest, Op::Detach, Op::Lt, Op::And, Op::BitOr, Op::ToBits}) {
+  for (Op op : {Op::Floor, Op::Ceil, Op::Trunc, Op::Sign, Op::FloorDiv, Op::IsNan, Op::Nearest,
+                Op::Detach, Op::Lt, Op::And, Op::BitOr, Op::ToBits}) {
     for (const auto& gradient : vjp<float>(op, 1, 2, 3, 4, 5)) EXPECT_FALSE(gradient);
   }
   EXPECT_FALSE(vjp<float>(Op::Select, 1, 2, 3, 4, 5)[0]);
@@ -83,6 +73,14 @@ TEST(Vjp, OfEqualOperandsTheFirstHasTheGradient) {
   }
   EXPECT_EQ(vjp<float>(Op::Abs, 0, 0, 0, 0, 1)[0], 1);
   EXPECT_EQ(vjp<float>(Op::Abs, -0.0f, 0, 0, 0, 1)[0], 1);
+}
+
+TEST(Vjp, PowersOfZeroAndOfNegativeNumbersHaveFiniteGradients) {
+  EXPECT_EQ(vjp<float>(Op::Pow, 0, 2, 0, 0, 1)[0], 0);
+  EXPECT_EQ(vjp<float>(Op::Pow, 0, 0, 0, 1, 1)[0], 0);
+  EXPECT_EQ(vjp<float>(Op::Pow, 0, 2, 0, 0, 1)[1], 0);
+  EXPECT_EQ(vjp<float>(Op::Pow, -2, 3, 0, -8, 1)[0], 12);
+  EXPECT_EQ(vjp<float>(Op::Pow, -2, 3, 0, -8, 1)[1], 0);
 }
 
 }  // namespace

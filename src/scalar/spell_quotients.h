@@ -1,0 +1,86 @@
+// Remainders and quotients rounded down, and the tests and signs of numbers, spelled branch-free
+// for f32 and i32. What divides by zero has a result and never traps.
+#pragma once
+
+#include "scalar/spell_exponentials.h"
+
+namespace lathe::scalar::spell {
+
+template <Value V>
+struct Division {
+  V quotient, remainder;  // quotient · y + remainder = x
+};
+
+// The quotient rounded toward zero and the exact remainder; where the quotient rounded up before
+// it was cut, the remainder has the other sign.
+template <Value V>
+Division<V> cut_division(const V& x, const V& y) {
+  const V quotient = trunc(x / y);
+  const V q = head(quotient), d = head(y);
+  const V q_rest = quotient - q, d_rest = y - d;
+  const V remainder = ((x - q * d) - q * d_rest) - q_rest * d - q_rest * d_rest;
+  return {quotient, select(quotient == x.like(0.0f), x, remainder)};
+}
+
+// Whether the remainder lies on the other side of zero than y.
+template <Value V>
+V is_across(const V& remainder, const V& y) {
+  const V zero = whole(y, 0);
+  const V other = select(y < zero, -remainder, remainder);
+  return other < zero;
+}
+
+// f32 quotients approach the quotient of integers: the first leaves at most 2^8 of them, the second
+// one. All else wraps.
+template <Value V>
+Division<V> whole_division(const V& x, const V& y) {
+  const V zero = x.like_i32(0), one = x.like_i32(1), divisor = to_f32(y);
+  const V first = to_i32(to_f32(x) / divisor);
+  V remainder = x - first * y;
+  const V second = to_i32(to_f32(remainder) / divisor);
+  remainder = remainder - second * y;
+  V quotient = first + second;
+  const auto step = [&](const V& wanted, const V& by, const V& addend) {
+    quotient = select(wanted, quotient + by, quotient);
+    remainder = select(wanted, remainder + addend, remainder);
+  };
+  const V positive = y > zero;
+  step(select(positive, remainder, zero - remainder) < zero, zero - one, y);
+  step(select(positive, remainder >= y, y >= remainder), one, zero - y);
+  const V by_zero = y == zero;
+  return {select(by_zero, zero, quotient), select(by_zero, zero, remainder)};
+}
+
+// Two rounds: each takes 2^24 off the quotient, so it is exact below kLargestQuotient.
+template <Value V>
+V mod(const V& x, const V& y) {
+  if (x.dtype() == DType::I32) return whole_division(x, y).remainder;
+  const V once = cut_division(x, y).remainder, twice = cut_division(once, y).remainder;
+  const V result = select(is_across(twice, y), twice + y, twice);
+  return select(absolute(x / y) < x.like(kLargestQuotient), result, x.like(kNan));
+}
+
+template <Value V>
+V floor_div(const V& x, const V& y) {
+  if (x.dtype() == DType::I32) return whole_division(x, y).quotient;
+  const auto [quotient, remainder] = cut_division(x, y);
+  return select(is_across(remainder, y), quotient - x.like(1.0f), quotient);
+}
+
+template <Value V>
+V sign(const V& x) {
+  const V zero = whole(x, 0);
+  return select(x > zero, whole(x, 1), select(x < zero, whole(x, -1), x));
+}
+
+// By bits: shader compilers may take NaN and infinities for absent.
+template <Value V>
+V magnitude_bits(const V& x) {
+  return to_bits(x) & x.like_i32(INT32_MAX);
+}
+template <Value V>
+V infinite_bits(const V& x) {
+  return x.like_i32(0x7f800000);
+}
+
+}  // namespace lathe::scalar::spell
