@@ -58,7 +58,7 @@ export interface CoreExports extends ModuleExports {
   lathe_executable_dumps(executable: Handle): Pointer;
   lathe_executable_contractions(executable: Handle): Pointer;
   lathe_executable_kernel(executable: Handle, json: Pointer, length: number): Handle;
-  lathe_executable_initial(executable: Handle, state: number): Pointer;
+  lathe_executable_initial(executable: Handle, states: Pointer, count: number): Pointer;
   lathe_executable_export(executable: Handle, states: Pointer): Handle;
   lathe_live_objects(): number;
 }

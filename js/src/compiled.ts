@@ -1,12 +1,5 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
-import {
-  type BufferPlace,
-  byteLength,
-  type CompileRequest,
-  type Dump,
-  type ModelSummary,
-  type ModuleMetadata,
-} from './abi.js';
+import { byteLength, type CompileRequest, type Dump, type ModelSummary } from './abi.js';
 import { noticeNew } from './auto_tune.js';
 import { LatheError } from './errors.js';
 import { Instance, threadsOf } from './instance.js';
@@ -286,7 +279,9 @@ export class Compiled implements Tunable {
         this.#instance === undefined
           ? metadata.states
           : instance.carryFrom(this.#instance, onlyWeights);
-      for (const place of fresh) instance.state(place).set(firstOf(executable, metadata, place));
+      for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+        instance.state(fresh[at]!).set(content);
+      }
       this.#instance?.dispose();
       this.#instance = instance;
       this.#stats = {
@@ -320,22 +315,17 @@ export class Compiled implements Tunable {
 function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
   const metadata = executable.metadata();
   const { states } = metadata;
-  const length = states.reduce((total, place) => total + byteLength(place), 0);
-  const content = new Uint8Array(length);
+  const { states: known } = instance.metadata;
+  const contents = new Map(known.map((place) => [place.name, instance.state(place)]));
+  const fresh = states.filter(({ name }) => !contents.has(name));
+  for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+    contents.set(fresh[at]!.name, content);
+  }
+  const result = new Uint8Array(states.reduce((total, place) => total + byteLength(place), 0));
   let at = 0;
   for (const place of states) {
-    const source = instance.metadata.states.find(({ name }) => name === place.name);
-    content.set(source ? instance.state(source) : firstOf(executable, metadata, place), at);
+    result.set(contents.get(place.name)!, at);
     at += byteLength(place);
   }
-  return content;
-}
-
-/** What a state holds at first. */
-function firstOf(
-  executable: CoreExecutable,
-  { states }: ModuleMetadata,
-  place: BufferPlace,
-): Uint8Array {
-  return executable.initial(states.indexOf(place), byteLength(place));
+  return result;
 }

@@ -1,16 +1,17 @@
 /** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
-import type {
-  CompileRequest,
-  ContractionPlace,
-  CoreExports,
-  Dump,
-  GraphRequest,
-  Handle,
-  ModelSummary,
-  ModuleMetadata,
-  Pointer,
-  ValueId,
-  ValueType,
+import {
+  type BufferPlace,
+  byteLength,
+  type CompileRequest,
+  type ContractionPlace,
+  type Dump,
+  type GraphRequest,
+  type Handle,
+  type ModelSummary,
+  type ModuleMetadata,
+  type Pointer,
+  type ValueId,
+  type ValueType,
 } from './abi.js';
 import type { ModelConfig } from './compiled.js';
 import { type Core, currentCore } from './core.js';
@@ -227,14 +228,18 @@ export class CoreExecutable extends Owned {
     return this.core.bytes(this.pointer('module', 'bytes'), size);
   }
 
-  /**
-   * The first content of the state at this place of the metadata, drawn now; it may move with the
-   * core's next call.
-   */
-  initial(state: number, length: number): Uint8Array {
-    if (length === 0) return new Uint8Array(0);
-    const draw = (exports: CoreExports) => exports.lathe_executable_initial(this.handle, state);
-    return this.core.view(this.core.call('weights', draw), length);
+  /** The first content of these of its states, drawn now: views that may move with the core's next call. */
+  initial(metadata: ModuleMetadata, places: readonly BufferPlace[]): Uint8Array[] {
+    const length = places.reduce((total, place) => total + byteLength(place), 0);
+    const numbers = Int32Array.from(places, (place) => metadata.states.indexOf(place));
+    const draw = (states: Pointer) =>
+      this.core.exports.lathe_executable_initial(this.handle, states, numbers.length);
+    let at =
+      length === 0 ? 0 : this.core.withBytes('weights', new Uint8Array(numbers.buffer), draw);
+    return places.map((place) => {
+      at += byteLength(place);
+      return this.core.view(at - byteLength(place), byteLength(place));
+    });
   }
 
   /** A stand-alone executable that predicts with the given states, one after the other. */

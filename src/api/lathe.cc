@@ -212,12 +212,12 @@ int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t len
   return keep(state().executables, lathe::api::compile_kernel(*found, text_of(json, length)));
 }
 
-const void* lathe_executable_initial(int32_t executable, int32_t state) {
+const void* lathe_executable_initial(int32_t executable, const int32_t* states, size_t count) {
   Executable* found = find_executable(executable);
   if (found == nullptr) return nullptr;
-  const auto content = lathe::api::initial_content(*found, static_cast<size_t>(state));
-  if (content) return *content;
-  last_error() = content.error().message;
+  const auto contents = lathe::api::initial_contents(*found, {states, count});
+  if (contents) return *contents;
+  last_error() = contents.error().message;
   return nullptr;
 }
 

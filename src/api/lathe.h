@@ -142,10 +142,11 @@ const char* lathe_executable_contractions(int32_t executable);
 LATHE_EXPORT(lathe_executable_kernel)
 int32_t lathe_executable_kernel(int32_t executable, const char* json, size_t length);
 
-/* The first content of a state by its place in the metadata. It is drawn when it is asked for,
- * which for large weights takes longer than compiling, and stands until the next question. */
+/* The first content of `count` states, one after the other without gaps, by their places in the
+ * metadata. It is drawn when it is asked for, which for large weights takes longer than compiling,
+ * and stands until the next question. */
 LATHE_EXPORT(lathe_executable_initial)
-const void* lathe_executable_initial(int32_t executable, int32_t state);
+const void* lathe_executable_initial(int32_t executable, const int32_t* states, size_t count);
 
 /* A stand-alone executable of the same entries: its module starts with the states found in
  * `states`, one after the other in the order of the metadata, without gaps. Returns a handle > 0.

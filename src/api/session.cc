@@ -1,7 +1,6 @@
 #include "api/session.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 #include "api/json_reader.h"
@@ -99,22 +98,31 @@ const std::vector<size_t>& parts_of(Executable& executable) {
   return parts;
 }
 
-Result<const void*> initial_content(Executable& executable, size_t state) {
-  const auto& states = executable.compiled.states;
-  if (state >= states.size()) return fail(concat("the module has no state ", state));
-  const compile::Buffer& place = states[state];
-  std::vector<float>& content = executable.initial;
-  const size_t size = byte_count(place);
-  if (size > size_t{PTRDIFF_MAX})
-    return fail(concat("out of memory: the weights ", place.name, " take ", size, " bytes"));
-  const auto variable = std::ranges::find(executable.variables, place.name, &nn::Variable::name);
-  content = {};
-  if (variable != executable.variables.end()) {
-    content = nn::initial_value(*variable, executable.seed);
-  } else {
-    content.resize((size + sizeof(float) - 1) / sizeof(float));
+Result<const std::byte*> initial_contents(Executable& executable, std::span<const int32_t> states) {
+  const std::vector<compile::Buffer>& places = executable.compiled.states;
+  std::vector<std::byte>& contents = executable.initial;
+  contents = {};
+  size_t size = 0;
+  for (const int32_t state : states) {
+    if (static_cast<size_t>(state) >= places.size())
+      return fail(concat("the module has no state ", state));
+    size += byte_count(places[static_cast<size_t>(state)]);
   }
-  return content.data();
+  if (size > contents.max_size())
+    return fail(concat("out of memory: the weights take ", size, " bytes"));
+  contents.reserve(size);
+  for (const int32_t state : states) {
+    const compile::Buffer& place = places[static_cast<size_t>(state)];
+    const auto variable = std::ranges::find(executable.variables, place.name, &nn::Variable::name);
+    if (variable == executable.variables.end()) {
+      contents.resize(contents.size() + byte_count(place));
+      continue;
+    }
+    const std::vector<float> values = nn::initial_value(*variable, executable.seed);
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    contents.insert(contents.end(), bytes, bytes + values.size() * sizeof(float));
+  }
+  return contents.data();
 }
 
 Result<Executable> export_executable(const Executable& executable, const std::byte* states) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct Executable {
   std::string contractions;
   std::vector<nn::Variable> variables;
   uint64_t seed = 0;
-  std::vector<float> initial;  // of the state that was asked for last
+  // Of the states that were asked for last.
+  std::vector<std::byte> initial;
 };
 
 // Objects by handle; handles start at 1 and are used again.
@@ -73,8 +75,9 @@ Result<Executable> compile_program(graph::Program program, std::string_view json
 const std::vector<uint8_t>& module_of(Executable& executable);
 // As lathe_executable_parts gives them.
 const std::vector<size_t>& parts_of(Executable& executable);
-// The first content of a state. Errors: there is none of this number; more than memory can hold.
-Result<const void*> initial_content(Executable& executable, size_t state);
+// The first content of these states, one after the other. Errors: there is none of such a number;
+// they are more than memory can hold.
+Result<const std::byte*> initial_contents(Executable& executable, std::span<const int32_t> states);
 // One contraction of `executable` alone, with a schedule of its own.
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json);
 // The same entries with the first content of states taken from `states` (all states of

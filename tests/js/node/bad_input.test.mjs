@@ -243,10 +243,7 @@ test('a model larger than memory, after which everything goes on', async () => {
   const other = smallModel();
   const { modules, moduleBytes } = tl.memory();
   refuses(() => predict(40000), /kernel \[30000,40000\] does not fit the 4294967296 bytes/);
-  refuses(
-    () => predict(30000),
-    /^out of memory: the weights dense_\d+\/kernel take 3600000000 bytes$/,
-  );
+  refuses(() => predict(30000), /^out of memory: the weights take \d+ bytes$/);
   const left = tl.memory();
   assert.deepEqual([left.modules, left.moduleBytes], [modules, moduleBytes]);
   other.compile({ loss: 'softmaxCrossEntropy', optimizer: 'sgd' });

@@ -107,9 +107,9 @@ test('a layer remembers what a forgotten model has learnt', async () => {
 test('first weights are drawn once, when they are new', async () => {
   const { initial } = CoreExecutable.prototype;
   let drawn = [];
-  CoreExecutable.prototype.initial = function (state, length) {
-    drawn.push(this.metadata().states[state].name);
-    return initial.call(this, state, length);
+  CoreExecutable.prototype.initial = function (metadata, places) {
+    drawn.push(...places.map(({ name }) => name));
+    return initial.call(this, metadata, places);
   };
   const taken = () => drawn.splice(0).sort();
   const model = tl.sequential({ seed: 3 });

@@ -4,7 +4,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "api/lathe.h"
 #include "wasm/decode.h"
@@ -258,7 +257,9 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
   size_t trainable = 0;
   int32_t place = 0;
   for (const Json& state : metadata["states"]) {
-    const auto* initial = static_cast<const float*>(lathe_executable_initial(executable, place++));
+    const auto* initial =
+        static_cast<const float*>(lathe_executable_initial(executable, &place, 1));
+    ++place;
     ASSERT_NE(initial, nullptr) << lathe_error();
     trainable += state["trainable"].get<bool>();
     if (state["name"] == "optimizer/learning_rate") {
@@ -272,7 +273,7 @@ TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
     }
   }
   EXPECT_EQ(trainable, 4u);
-  EXPECT_EQ(lathe_executable_initial(executable, place), nullptr);
+  EXPECT_EQ(lathe_executable_initial(executable, &place, 1), nullptr);
   EXPECT_EQ(std::string(lathe_error()), "the module has no state " + std::to_string(place));
   EXPECT_EQ(metadata["entries"].size(), 4u);
   EXPECT_EQ(std::string(lathe_executable_dumps(executable)), "[]");
@@ -294,16 +295,9 @@ TEST(Api, ExportedModulesStartWithTheirStates) {
   const int32_t model = create(kModel);
   const int32_t executable = compile(model, "{}");
   ASSERT_GT(executable, 0) << lathe_error();
-  const Json states = Json::parse(lathe_executable_metadata(executable))["states"];
-  std::vector<float> contents;
-  for (size_t at = 0; at < states.size(); ++at) {
-    const auto* initial =
-        static_cast<const float*>(lathe_executable_initial(executable, static_cast<int32_t>(at)));
-    size_t count = 1;
-    for (const Json& size : states[at]["shape"]) count *= size.get<size_t>();
-    contents.insert(contents.end(), initial, initial + count);
-  }
-  const int32_t exported = lathe_executable_export(executable, contents.data());
+  const int32_t all[] = {0, 1, 2, 3};
+  const void* states = lathe_executable_initial(executable, all, std::size(all));
+  const int32_t exported = lathe_executable_export(executable, states);
   ASSERT_GT(exported, 0) << lathe_error();
   EXPECT_EQ(lathe_live_objects(), 3);
   const Json metadata = Json::parse(lathe_executable_metadata(exported));
