@@ -161,7 +161,8 @@ std::string run_emit(std::string_view argument, std::string_view input) {
   const emit::Target target{.simd = argument != "scalar",
                             .relaxed_simd = argument == "relaxed",
                             .threads = argument == "threads"};
-  const auto module = emit::emit_module(*loops, {{plan->offsets}, plan->total_bytes}, {}, {}, target);
+  const auto module =
+      emit::emit_module(*loops, {{plan->offsets}, plan->total_bytes}, {}, {}, target);
   return module ? wasm::print(*module) : concat(module.error().message, '\n');
 }
 

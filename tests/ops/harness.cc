@@ -137,6 +137,13 @@ Status check_passes(const graph::Program& program, Expectation& test) {
   return {};
 }
 
+Result<Outcome> interpret_spelled(const graph::Program& program, const Expectation& test) {
+  const compile::Options options;
+  ASSIGN_OR_RETURN(const compile::State state,
+                   compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
+  return interpret(state.loops, program.entries[0].name, test.inputs, test.states);
+}
+
 Status compare(std::string_view what, const Array& want, const Array& got) {
   if (want.dtype != got.dtype || want.data.size() != got.data.size()) {
     return fail(concat(what, ": other dtype or size"));

@@ -63,6 +63,10 @@ struct Expectation {
 // loops the interpreter must give what is expected. Notes whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test);
 
+// What the loops of a program with one entry give once all operations that WebAssembly lacks are
+// spelled.
+Result<Outcome> interpret_spelled(const graph::Program& program, const Expectation& test);
+
 class Manifest {
  public:
   explicit Manifest(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -48,8 +48,7 @@ Status run_row(scalar::Op op, DType dtype, Manifest& manifest) {
   graph::Program program;
   ASSIGN_OR_RETURN(graph::Graph graph, std::move(builder).finish());
   program.entries.push_back(std::move(graph));
-  ASSIGN_OR_RETURN(Outcome outcome,
-                   interpret(program.entries[0], test.inputs, test.states, compile::Target::Wasm));
+  ASSIGN_OR_RETURN(Outcome outcome, interpret_spelled(program, test));
   test.expected.push_back(std::move(outcome));
   for (const Variant& variant : kVariants) {
     if (variant.features.relaxed_simd) continue;  // rounds fused products once

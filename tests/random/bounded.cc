@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/check.h"
+#include "bounded_functions.h"
 
 namespace lathe::random_tests {
 
@@ -113,6 +114,34 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
       return {monotonic(x, [](double v) { return std::tanh(v); }), kSpelledUnits};
     case Op::Sigmoid:
       return {monotonic(x, sigmoid), kSpelledUnits};
+    case Op::Ceil:
+      return {stepped(x, [](double v) { return std::ceil(v); }), 0};
+    case Op::Trunc:
+      return {stepped(x, [](double v) { return std::trunc(v); }), 0};
+    case Op::Sign:
+      return {stepped(x, [](double v) { return v > 0 ? 1.0 : v < 0 ? -1.0 : 0.0; }), 0};
+    case Op::Mod:
+    case Op::FloorDiv:
+    case Op::Pow:
+    case Op::Expm1:
+    case Op::Log1p:
+    case Op::Sin:
+    case Op::Cos:
+    case Op::Tan:
+    case Op::Asin:
+    case Op::Acos:
+    case Op::Atan:
+    case Op::Atan2:
+    case Op::Sinh:
+    case Op::Cosh:
+    case Op::Asinh:
+    case Op::Acosh:
+    case Op::Atanh:
+    case Op::Erf:
+      return {function_of(op, x, y), kSpelledUnits};
+    case Op::IsNan:
+    case Op::IsFinite:
+    case Op::IsInf:
     case Op::MulAdd:
     case Op::Eq:
     case Op::Ne:
@@ -194,6 +223,12 @@ Bounded apply(Op op, std::span<const Bounded> in, DType dtype, const Precision& 
   }
   if (dtype != DType::F32 || op == Op::ToBits) return evaluated(op, in, dtypes);
   if (scalar::info(op).signature == scalar::Signature::Compare) return compared(op, in[0], in[1]);
+  if (scalar::info(op).signature == scalar::Signature::Test) {
+    // What is known is no NaN and far from infinity.
+    return in[0].is_known() && std::fabs(in[0].value) + in[0].error < precision.most
+               ? Bounded{op == Op::IsFinite ? 1.0 : 0.0, 0}
+               : unknown();
+  }
   const Exact exact = arithmetic(op, in);
   const bool sure = std::ranges::all_of(in, &Bounded::is_sure);
   Precision spelled = precision;

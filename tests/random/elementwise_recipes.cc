@@ -16,13 +16,21 @@ Tensor apply(Growth& g, Op op, std::vector<Tensor> operands) { return g.b.map(op
 
 // The F32 operand that this operation takes without leaving the numbers.
 Tensor tamed(Growth& g, Op op, size_t place, Tensor x) {
-  if (op == Op::Div && place == 1) {
+  const bool divides = op == Op::Div || op == Op::Mod || op == Op::FloorDiv;
+  if (divides && place == 1) {
     return g.draw.chance(50) ? g.positive(x) : select(x < zero(x), x - 0.5f, x + 0.5f);
   }
   // Differences do not see what is detached: here it is constant between steps.
   if (op == Op::Detach) return floor(x * 2.0f);
-  if (op == Op::Exp) return minimum(x, g.b.scalar(3));
-  if (op == Op::Sqrt || op == Op::Log) return g.positive(x);
+  if (op == Op::Exp || (op == Op::Pow && place == 1)) return minimum(x, g.b.scalar(3));
+  if (op == Op::Sinh || op == Op::Cosh || op == Op::Expm1) {
+    return minimum(maximum(x, g.b.scalar(-3)), g.b.scalar(3));
+  }
+  if (op == Op::Asin || op == Op::Acos || op == Op::Atanh) return tanh(x) * 0.9f;
+  if (op == Op::Acosh) return g.positive(x) + 1.0f;
+  const bool wants_positive =
+      op == Op::Sqrt || op == Op::Log || op == Op::Log1p || op == Op::Pow || op == Op::Atan2;
+  if (wants_positive) return g.positive(x);
   return x;
 }
 
@@ -37,10 +45,12 @@ void elementwise(Growth& g) {
       operands.push_back(g.draw.chance(80) ? g.floats() : g.ints());
       break;
     case scalar::Signature::Float:
+    case scalar::Signature::Test:
     case scalar::Signature::ToBits:
       operands.push_back(g.floats());
       break;
     case scalar::Signature::Integer:
+    case scalar::Signature::Shift:
     case scalar::Signature::FromBits:
       operands.push_back(g.ints());
       break;
@@ -100,7 +110,6 @@ constexpr Recipe kRecipes[] = {
     {"leakyRelu", [](Growth& g) { g.add(ops::leaky_relu(g.floats(), 0.2f)); }},
     {"elu", [](Growth& g) { g.add(ops::elu(g.floats(), 0.7f)); }},
     {"selu", [](Growth& g) { g.add(ops::selu(g.floats())); }},
-    {"erf", [](Growth& g) { g.add(ops::erf(g.floats())); }},
     {"gelu", [](Growth& g) { g.add(ops::gelu(g.floats(), g.draw.chance(50))); }},
     {"softplus", [](Growth& g) { g.add(ops::softplus(g.floats())); }},
     {"hardSigmoid", [](Growth& g) { g.add(ops::hard_sigmoid(g.floats())); }},
