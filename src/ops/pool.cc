@@ -36,12 +36,23 @@ struct Windows {
   Tensor view(Tensor x) const { return x.builder->reindex(x, map, shape); }
 };
 
+// Without the places of the windows that are outside whichever window it is: a pool ignores them.
+void trim(WindowAxis& axis) {
+  const int64_t last = (axis.out - 1) * axis.stride - axis.before;  // where the last window begins
+  const int64_t first = last < 0 ? (-last + axis.dilation - 1) / axis.dilation : 0;
+  const int64_t end = std::min(axis.size, (axis.in - 1 + axis.before) / axis.dilation + 1);
+  if (first >= end) return;
+  axis.before -= first * axis.dilation;
+  axis.size = end - first;
+}
+
 Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOptions options) {
   const Shape& in = x.shape();
   if (size.size() == 1) size.resize(in.size() - 2, size[0]);
   if (options.strides.empty()) options.strides = size;
-  ASSIGN_OR_RETURN(const std::vector<WindowAxis> axes,
+  ASSIGN_OR_RETURN(std::vector<WindowAxis> axes,
                    window_axes(what, {in.begin() + 1, in.end() - 1}, size, options));
+  for (WindowAxis& axis : axes) trim(axis);
   Windows windows{{}, {in[0]}, {}, axes};
   const int count = static_cast<int>(axes.size()), rank = 2 * count + 2;
   for (const WindowAxis& axis : axes) windows.shape.push_back(axis.out);

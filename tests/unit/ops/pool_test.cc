@@ -39,6 +39,34 @@ TEST(Pool, PlacesOutsideNeverCount) {
   expect_near(run([](Builder& b) { return global_average_pool(x(b)); }, picture()), {-3});
 }
 
+// Every window holds the whole picture; what lies around it is not kept anywhere.
+TEST(Pool, WindowsMayBeFarLargerThanThePicture) {
+  const auto pooled = [](Builder& b, auto pool) {
+    const Tensor y =
+        pool(x(b), {2'000'000'000, 1'999'999'999}, {.strides = {1, 2}, .padding = Padding::Same});
+    for (const graph::Node& node : b.graph().nodes) {
+      EXPECT_LT(graph::element_count(node.shape), 200) << graph::text(node.kind);
+    }
+    return y;
+  };
+  static const auto built = pooled;
+  expect_near(run([](Builder& b) { return built(b, max_pool); }, picture()), Floats(6, 9));
+  expect_near(run([](Builder& b) { return built(b, average_pool); }, picture()), Floats(6, -3));
+  expect_near(run(
+                  [](Builder& b) {
+                    return max_pool(x(b), {1, 5}, {.strides = {1, 1}, .padding = Padding::Same});
+                  },
+                  picture()),
+              {-1, -1, -1, -4, -4, -4, 9, 9, 9});
+  expect_near(
+      run(
+          [](Builder& b) {
+            return average_pool(x(b), {1, 4}, {.strides = {1, 1}, .padding = Padding::Same});
+          },
+          picture()),
+      {-2, -2, -2.5f, -5, -5, -5.5f, -2, -2, 0.5f});
+}
+
 TEST(Pool, TheFirstOfEqualsHasTheGradient) {
   const Inputs ties = {{"x", Array::of({1, 1, 4, 1}, Floats{0, 0, 1, 1})}};
   expect_near(run(
