@@ -41,6 +41,7 @@ class BatchNormalization final : public UnaryLayer {
     if (!(options_.epsilon > 0 && options_.epsilon < 1)) {
       return fail(concat("epsilon must be a number between 0 and 1, got ", options_.epsilon));
     }
+    if (input.empty()) return fail(one_number_refused());
     const Shape shape = {input.back()};
     UnaryPlan plan{input, {}};
     if (options_.scale) plan.weights.push_back({"gamma", shape, options_.gamma});

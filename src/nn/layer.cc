@@ -67,6 +67,11 @@ Tensor Context::kept_state(graph::Builder& builder, std::string_view name, Shape
   return builder.state(concat(kKeptStates, layer_, '/', name), graph::DType::F32, std::move(shape));
 }
 
+std::string one_number_refused() {
+  return "takes examples of one axis or more, got [], one number of each; a layer before it may "
+         "keep an axis of size 1, as sum(-1, true) does, or reshape its result to [batch, 1]";
+}
+
 Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   if (inputs.size() != 1) return fail(concat("takes one input, got ", inputs.size()));
   Shape input = inputs[0];

@@ -228,6 +228,9 @@ class UnaryLayer : public Layer {
   int32_t last_axis_ = -1;
 };
 
+// What a layer says that needs an axis of the example: functions may leave one number of it.
+std::string one_number_refused();
+
 // x of any shape -> the same shape; softmax works along the last axis.
 Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x);
 

@@ -65,6 +65,19 @@ function pair(options = {}) {
   return [network((args) => new OwnDense(args)), network(tl.layers.dense)];
 }
 
+test('a layer that needs an axis says what a function left of it', () => {
+  const model = tl.sequential();
+  model.add(tl.layers.lambda((x) => x.sum(-1), { inputShape: [4] }));
+  refuses(
+    () => model.add(tl.layers.dense({ units: 2 })),
+    /layer "dense_1" \(Dense\): takes examples of one axis or more, got \[\].*keep an axis/,
+  );
+  const kept = tl.sequential();
+  kept.add(tl.layers.lambda((x) => x.sum(-1, true), { inputShape: [4] }));
+  kept.add(tl.layers.dense({ units: 2, kernelInitializer: 'ones' }));
+  assert.deepEqual([...kept.predict([[1, 2, 3, 4]]).dataSync()], [10, 10]);
+});
+
 test('a layer in JavaScript is the layer of the core of the same formula', async () => {
   const [own, core] = pair();
   assert.deepEqual(own.getWeights()[0].shape, [2, 8]);

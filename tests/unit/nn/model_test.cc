@@ -284,6 +284,37 @@ TEST(Model, MasksGoWithTheirValues) {
   }
 }
 
+// One number of each example.
+class Total final : public UnaryLayer {
+ public:
+  Total() : UnaryLayer(OwnOptions{}) {}
+  std::string_view class_name() const override { return "Total"; }
+  Result<UnaryPlan> plan(const Shape&) const override { return UnaryPlan{{}}; }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return sum(x, {1}); }
+};
+
+TEST(Model, LayersThatNeedAnAxisSaySo) {
+  const LayerPtr wants[] = {dense({.units = 1}),
+                            batch_normalization({}),
+                            layer_normalization({}),
+                            flatten({}),
+                            embedding({.input_dim = 2, .output_dim = 2}),
+                            max_pooling1d({}),
+                            softmax({}),
+                            repeat_vector({.n = 2})};
+  for (const LayerPtr& layer : wants) {
+    Model model;
+    model.output(model.call(layer, model.call(std::make_shared<Total>(), model.input({3}))));
+    if (layer == wants[0]) {
+      EXPECT_EQ(model.status().error().message,
+                "model \"model\": layer \"dense_1\" (Dense): takes examples of one axis or more, "
+                "got [], one number of each; a layer before it may keep an axis of size 1, as "
+                "sum(-1, true) does, or reshape its result to [batch, 1]");
+    }
+    if (model.status()) Machine(model, {}).predict("predict", Numbers(64 * 3));
+  }
+}
+
 // Says that it keeps the shape, and does not where there are three rows.
 class Fickle final : public UnaryLayer {
  public:
