@@ -20,10 +20,10 @@ bool is_name_character(char c) {
 
 std::string quoted_layer(std::string_view name) { return concat("layer \"", name, "\""); }
 
-// `stem`, or the first of stem_1, stem_2, … that is free.
+// The first of stem_1, stem_2, … that is free, from `number` on, which is moved to it.
 template <class IsTaken>
-std::string numbered(std::string_view stem, IsTaken is_taken) {
-  for (int number = 1;; ++number) {
+std::string numbered(std::string_view stem, IsTaken is_taken, int& number) {
+  for (;; ++number) {
     std::string name = concat(stem, '_', number);
     if (!is_taken(name)) return name;
   }
@@ -92,7 +92,7 @@ ModelValue Model::add_value(Value value) {
 
 ModelValue Model::input(Shape shape, std::string name) {
   if (failed()) return {};
-  if (name.empty()) name = numbered("input", [&](const std::string& n) { return is_taken(n); });
+  if (name.empty()) name = free_name("input");
   const Status named = check_name("input", name);
   if (!named) return refuse(named.error().message);
   const Status sized = check_shape(concat("input \"", name, "\""), shape);
@@ -134,6 +134,11 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
   Call call{static_cast<size_t>(known - layers_.begin()), inputs, {}};
   if (known == layers_.end()) {
     ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, plan));
+    weight_bytes_ += placed.parameter_count() * static_cast<int64_t>(sizeof(float));
+    if (weight_bytes_ > kAddressSpace) {
+      return fail(concat("its weights and those before it take ", weight_bytes_, " bytes, of the ",
+                         kAddressSpace, " that a module can address"));
+    }
     placed.inputs = std::move(shapes);
     layers_.push_back(std::move(placed));
   } else if (!std::ranges::equal(known->weights, plan.weights, {}, &Weight::shape,
@@ -205,7 +210,8 @@ Model& Model::output(ModelValue value, std::string name) {
   };
   if (name.empty()) {
     name = giver(value);
-    if (is_output(name)) name = numbered(name, is_output);
+    int number = 1;
+    if (is_output(name)) name = numbered(name, is_output, number);
   }
   if (!is_name(name)) {
     refuse(bad_name("output", name));
@@ -345,11 +351,17 @@ bool Model::is_taken(const std::string& name) const {
          std::ranges::find(inputs_, name, &Port::name) != inputs_.end();
 }
 
-std::string Model::name_for(const Layer& layer) const {
+std::string Model::free_name(std::string_view stem) {
+  int& number = numbers_.try_emplace(std::string(stem), 1).first->second;
+  return numbered(
+      stem, [this](const std::string& name) { return is_taken(name); }, number);
+}
+
+std::string Model::name_for(const Layer& layer) {
   if (!layer.name().empty()) return layer.name();
   std::string stem(layer.class_name());
   for (char& c : stem) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return numbered(stem, [this](const std::string& name) { return is_taken(name); });
+  return free_name(stem);
 }
 
 }  // namespace lathe::nn

@@ -99,7 +99,7 @@ class Model {
  protected:
   bool failed() const { return !message_.empty(); }
   ModelValue refuse(std::string message);
-  std::string name_for(const Layer& layer) const;
+  std::string name_for(const Layer& layer);
   // Makes it the only output.
   void set_output(ModelValue value) {
     outputs_.clear();
@@ -124,6 +124,8 @@ class Model {
   void check_results(const Call& call, Tensor input, std::vector<Tensor>& results) const;
   Status check_name(std::string_view what, const std::string& name) const;
   bool is_taken(const std::string& name) const;
+  // The first of stem_1, stem_2, … that is not taken.
+  std::string free_name(std::string_view stem);
 
   std::string name_;
   uint64_t seed_;
@@ -132,6 +134,8 @@ class Model {
   std::vector<PlacedLayer> layers_;
   std::vector<Call> calls_;
   std::vector<Value> values_;
+  std::map<std::string, int> numbers_;  // by stem: those below are taken
+  int64_t weight_bytes_ = 0;
   std::string message_;
 };
 

@@ -420,7 +420,11 @@ Result<std::vector<Variable>> variables(const Model& model, const TrainingOption
       all.push_back(std::move(variable));
     }
   }
-  return all;
+  int64_t bytes = 0;
+  for (const Variable& each : all) bytes += 4 * graph::element_count(each.shape);
+  if (bytes <= int64_t{1} << 32) return all;
+  return fail(concat("the weights, and what layers and the optimizer keep, take ", bytes >> 20,
+                     " MiB; a module can address 4096 MiB"));
 }
 
 }  // namespace lathe::nn

@@ -284,6 +284,33 @@ TEST(Model, MasksGoWithTheirValues) {
   }
 }
 
+TEST(Model, WeightsFitAModuleTogether) {
+  Model model;
+  ModelValue x = model.input({1});
+  for (int i = 0; i < 5; ++i) x = model.call(dense({.units = 20000}), x);
+  model.output(x);
+  EXPECT_EQ(model.status().error().message,
+            "model \"model\": layer \"dense_4\" (Dense): its weights and those before it take "
+            "4800400000 bytes, of the 4294967296 that a module can address");
+  Model one;
+  one.output(
+      one.call(dense({.units = 500}), one.call(dense({.units = 1'000'000}), one.input({1}))));
+  EXPECT_TRUE(variables(one, {.loss = "meanSquaredError", .optimizer = "sgd"}));
+  const auto kept = variables(one, {.loss = "meanSquaredError", .optimizer = "adam"});
+  ASSERT_FALSE(kept);
+  EXPECT_EQ(kept.error().message,
+            "the weights, and what layers and the optimizer keep, take 5744 MiB; a module can "
+            "address 4096 MiB");
+}
+
+TEST(Model, NamesOfManyLayersTakeNoCubicTime) {
+  Sequential model;
+  model.add(relu({.input_shape = {1}}));
+  for (int i = 0; i < 6000; ++i) model.add(relu({}));
+  EXPECT_TRUE(model.status());
+  EXPECT_EQ(model.layers().back().name, "relu_6001");
+}
+
 // One number of each example.
 class Total final : public UnaryLayer {
  public:
