@@ -10,9 +10,13 @@ namespace lathe::graph {
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
+constexpr size_t kMostAxes = 32;  // as in NumPy; each is a loop in the next
 constexpr int64_t kMostCoefficient = int64_t{1} << 31;
 
 Status check_shape(std::string_view what, const Shape& shape) {
+  if (shape.size() > kMostAxes) {
+    return fail(concat(what, ": at most ", kMostAxes, " axes, got ", shape.size()));
+  }
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0) return fail(concat(what, ": shape ", bracketed(shape), " has a negative size"));

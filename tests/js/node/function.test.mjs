@@ -12,6 +12,25 @@ const grid = [
   [4, 5, 6],
 ];
 
+test('long chains of operations and shapes of many axes do not overflow the stack', () => {
+  const count = 16000;
+  const { y, d } = tl
+    .compile({ x: [3] }, ({ x }, g) => {
+      let sum = x;
+      for (let i = 0; i < count; i++) sum = sum.add(1);
+      const [d] = g.grad(sum.square().sum(), [x]);
+      return { y: sum, d };
+    })
+    .run({ x: [1, 2, 3] });
+  assert.deepEqual([...y.dataSync()], [count + 1, count + 2, count + 3]);
+  assert.deepEqual([...d.dataSync()], [2 * count + 2, 2 * count + 4, 2 * count + 6]);
+  const axes = Array(5000).fill(1);
+  refuses(
+    () => tl.compile({ x: [1] }, ({ x }) => ({ y: x.reshape(axes).add(1) })),
+    /reshape: at most 32 axes, got 5000/,
+  );
+});
+
 test('a dense layer is one call', () => {
   const w = Float32Array.from({ length: 6 }, (_, i) => i - 2);
   const f = tl.compile({ x: [1, 2] }, ({ x }, g) => ({
