@@ -204,9 +204,7 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
                                           std::span<const Variable> weights) {
   const Keeps kept = keeps(optimizer);
   std::vector<Variable> variables;
-  if (!weights.empty()) {
-    variables.push_back({std::string(kLearningRate), {}, starts_at(optimizer.parameters[0])});
-  }
+  variables.push_back({std::string(kLearningRate), {}, starts_at(optimizer.parameters[0])});
   variables.push_back({std::string(kStepCount), {}, starts_at(0)});
   for (const size_t parameter : kept.powers) {
     variables.push_back(

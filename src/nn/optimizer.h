@@ -16,9 +16,8 @@ inline constexpr std::string_view kStepCount = "optimizer/step";
 // An error if its options exclude each other.
 Status check_optimizer(const Chosen<OptimizerKind>& optimizer);
 
-// optimizer/learning_rate where there are weights, optimizer/step (calls so far),
-// optimizer/PARAMETER_power for every power the optimiser keeps, and optimizer/SLOT/WEIGHT for
-// every slot and weight.
+// optimizer/learning_rate, optimizer/step (calls so far), optimizer/PARAMETER_power for every power
+// the optimiser keeps, and optimizer/SLOT/WEIGHT for every slot and weight.
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights);
 

@@ -1,6 +1,6 @@
 // One random program in one of its modules: writes inputs and states, calls each entry, compares with the expected numbers and
 // their tolerances. Runs in Node and browsers.
-import { instantiate } from '../ops/run_case.mjs';
+import { alone, instantiate } from '../ops/run_case.mjs';
 
 const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
 
@@ -47,7 +47,7 @@ export class RandomCase {
       const { exports } = instantiate(module, metadata.memoryBytes);
       this.prepare(exports.memory, metadata, entry);
       exports['threads.begin']?.(index, 1);
-      exports[entry.name](0);
+      exports[entry.name](alone);
       const problem = this.verdict(exports.memory, metadata, index);
       if (problem) return problem;
     }

@@ -85,9 +85,9 @@ for (const [name, set] of Object.entries(settings)) {
     const want = [];
     for (let number = 0; number < 9; ++number)
       want.push(alone.run({ x: data(number) }).y.dataSync()[0]);
-    const results = [];
+    const [results, others] = [[], []];
     for (let number = 0; number < 9; ++number) {
-      void g.runAsync({ x: data(number) });
+      others.push(g.runAsync({ x: data(number) }));
       if (number % 3 === 2) results.push(f.run({ x: data(number) }));
       else if (number % 3 === 1) results.push(f.runAsync({ x: data(number) }));
       else {
@@ -98,6 +98,7 @@ for (const [name, set] of Object.entries(settings)) {
     const got = await Promise.all(results);
     got.forEach((each, at) => each && assert.equal(each.y.dataSync()[0], want[at]));
     assert.equal(f.variable('total').dataSync()[0], want.at(-1));
+    await Promise.all(others);
     for (const each of [f, g, alone]) each.dispose();
   });
 

@@ -1,6 +1,8 @@
 // What stand-alone programs have beside others: totals and their resets, batches in memory, seeds.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/text.h"
 #include "machine.h"
 #include "nn/dense.h"
@@ -77,10 +79,17 @@ TEST(StandAlone, AnOptimizerNeedsTrainableWeights) {
   EXPECT_EQ(program.error().message,
             "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
             "it out, or unfreeze a layer");
-  // Others count their steps; no formula reads the rate.
+  // Others count their steps, and have every state that is listed.
+  std::set<std::string> listed, found;
   for (const Variable& variable : must(variables(model, options_for(false)))) {
-    EXPECT_NE(variable.name, "optimizer/learning_rate");
+    listed.insert(variable.name);
   }
+  for (const graph::Graph& entry : must(build_program(model, options_for(false))).entries) {
+    for (const graph::Node& node : entry.nodes) {
+      if (node.kind == graph::Kind::State) found.insert(node.name);
+    }
+  }
+  EXPECT_EQ(found, listed);
 }
 
 TEST(StandAlone, TheSeedOfDropoutIsAState) {
