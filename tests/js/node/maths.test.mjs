@@ -107,8 +107,8 @@ test('angles beyond 2^20 are NaN, never a wrong digit', () => {
 
 test('gradients of waves and powers', () => {
   const f = tl.compile({ x: [count] }, ({ x }, g) => ({
-    wave: g.grad(x.sin().sum(), x),
-    power: g.grad(x.pow(3).sum(), x),
+    wave: g.grad(x.sin().sum(), [x])[0],
+    power: g.grad(x.pow(3).sum(), [x])[0],
   }));
   const x = line(-3, 3);
   const { wave, power } = f.run({ x });
