@@ -40,9 +40,10 @@ void sort(const Node& node, const Values& x, Values& out) {
     };
     std::vector<int64_t> order(static_cast<size_t>(length));
     std::iota(order.begin(), order.end(), 0);
-    std::ranges::stable_sort(order, [&](int64_t a, int64_t b) {
-      return node.reverse ? element(a).value > element(b).value
-                          : element(a).value < element(b).value;
+    std::ranges::sort(order, [&](int64_t a, int64_t b) {
+      const double first = element(a).value, second = element(b).value;
+      if (first == second) return a < b;
+      return node.reverse ? first > second : first < second;
     });
     const auto near = [&](size_t i, size_t k) {
       const Bounded a = element(order[i]), b = element(order[k]);
