@@ -12,7 +12,7 @@ export class Prediction implements Task {
   #isOver = false;
   #error: unknown;
   #later: Promise<void> | undefined;
-  #tell = () => {};
+  #tell: (() => void) | undefined;
 
   constructor(
     readonly entry: Entry,
@@ -32,26 +32,22 @@ export class Prediction implements Task {
     if (!this.#isOver) this.#data = copied(data);
   }
 
-  /** The results of one output; there is no promise before somebody asks for it, so nobody misses its error. */
+  /** The results of one output. */
   output(name: string): PendingData {
-    const values = () => (this.#now(), this.#results.get(name)!);
-    const later = () => (this.#later ??= this.#ended()).then(values);
-    return {
-      now: values,
-      get later() {
-        return later();
-      },
-    };
+    return new Output(this, this.#results.get(name)!);
   }
 
   /** Blocks until all is there; a page's own thread spins. Error: a thread failed. */
-  #now(): void {
-    this.runs.now(this);
+  now(): void {
+    if (!this.#isOver) this.runs.now(this);
     if (this.#error !== undefined) throw this.#error;
   }
 
-  #ended(): Promise<void> {
-    return this.#isOver ? Promise.resolve() : new Promise((done) => (this.#tell = done));
+  /** Resolves when it is over, whatever its end. */
+  get ended(): Promise<void> {
+    return (this.#later ??= this.#isOver
+      ? Promise.resolve()
+      : new Promise((done) => (this.#tell = done)));
   }
 
   get #count(): number {
@@ -78,6 +74,23 @@ export class Prediction implements Task {
   end(error?: unknown): void {
     this.#isOver = true;
     this.#error = error;
-    this.#tell();
+    this.#tell?.();
+  }
+}
+
+/** There is no promise before somebody asks for it, so nobody misses its error. */
+class Output implements PendingData {
+  constructor(
+    private readonly prediction: Prediction,
+    private readonly values: Float32Array,
+  ) {}
+
+  now(): Float32Array {
+    this.prediction.now();
+    return this.values;
+  }
+
+  get later(): Promise<Float32Array> {
+    return this.prediction.ended.then(() => this.now());
   }
 }
