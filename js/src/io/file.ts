@@ -165,9 +165,11 @@ async function replaceModel(
     await syncFolder(folder);
     await rename(plan, join(folder, 'model.json'));
   } catch (error) {
-    const wasThrownOut = await rm(plan).then(() => false, isMissing);
-    for (const name of names) await rm(join(folder, name), { force: true }).catch(() => undefined);
-    if (wasThrownOut) return false;
+    const whyNot = await rm(plan).catch((reason: unknown) => reason);
+    if (isMissing(whyNot)) return false;
+    for (const name of whyNot === undefined ? names : []) {
+      await rm(join(folder, name), { force: true }).catch(() => undefined);
+    }
     throw error;
   }
   await syncFolder(folder);
@@ -213,7 +215,7 @@ function isAlive(pid: number, thread: number, ownThread: number): boolean {
 }
 
 function isMissing(error: unknown): boolean {
-  return (error as { code?: string }).code === 'ENOENT';
+  return (error as { code?: string } | undefined)?.code === 'ENOENT';
 }
 
 /** Writes a file that is not there yet. */
