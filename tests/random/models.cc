@@ -135,6 +135,7 @@ RandomModel random_model(uint64_t seed, int steps) {
         fitting.insert(fitting.end(), is_plain ? 1 : 3, recipe);
       }
     }
+    if (fitting.empty()) break;  // reshaped into more axes than any layer takes
     const LayerRecipe& recipe = g.draw.of(fitting);
     if (recipe.grow(g)) result.layers.emplace_back(recipe.name);
   }
