@@ -1,6 +1,7 @@
 #include "loop/bounds.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace lathe::loop {
 
@@ -42,21 +43,17 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
   return {-floor_divide(-at_last, coefficient), floor_divide(at_zero, coefficient)};
 }
 
-// The factors of index that leave fewer variables in form - factor * index, and those the fewest.
+// The factors of index that leave fewer variables in form - factor * index.
 std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
-  std::vector<int64_t> best;
-  size_t fewest = form.terms.size() - 1;
+  std::vector<int64_t> factors;
   for (const Term& term : index.terms) {
     const int64_t coefficient = form.coefficient(term.var);
     if (coefficient == 0 || coefficient % term.coefficient != 0) continue;
     const int64_t factor = coefficient / term.coefficient;
-    const size_t left = (form + index * -factor).terms.size();
-    if (left > fewest || std::ranges::find(best, factor) != best.end()) continue;
-    if (left < fewest) best.clear();
-    fewest = left;
-    best.push_back(factor);
+    if ((form + index * -factor).terms.size() >= form.terms.size()) continue;
+    if (std::ranges::find(factors, factor) == factors.end()) factors.push_back(factor);
   }
-  return best;
+  return factors;
 }
 
 // What guards say of a form over several variables.
@@ -64,6 +61,16 @@ struct Part {
   Affine index;
   Range inside;
 };
+
+// The same of the smallest form: 0 <= 4*i + 2*k + 1 < 10 says that 2*i + k is from 0 to 4.
+Part part_of(const Guard& guard) {
+  int64_t divisor = 0;
+  for (const Term& term : guard.index.terms) divisor = std::gcd(divisor, term.coefficient);
+  Part part{guard.index, solve(divisor, guard.index.offset, guard.extent)};
+  part.index.offset = 0;
+  for (Term& term : part.index.terms) term.coefficient /= divisor;
+  return part;
+}
 
 // The range of rest + taken, where the parts take multiples of theirs off the rest, the last one
 // first. Each choice of the multiples bounds it.
@@ -114,12 +121,13 @@ std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
   std::vector<Part> parts;
   for (const Guard& guard : guards) {
     if (guard.index.terms.size() < 2) continue;
-    const auto index = plain_range(guard.index, variables);
+    const Part said = part_of(guard);
+    const auto index = plain_range(said.index, variables);
     if (!index) return std::nullopt;
-    const auto same = [&](const Part& part) { return part.index == guard.index; };
+    const auto same = [&](const Part& part) { return part.index == said.index; };
     auto part = std::ranges::find_if(parts, same);
-    if (part == parts.end()) part = parts.insert(part, {guard.index, *index});
-    part->inside = intersect(part->inside, {0, guard.extent - 1});
+    if (part == parts.end()) part = parts.insert(part, {said.index, *index});
+    part->inside = intersect(part->inside, said.inside);
     if (part->inside.empty()) return kNever;
   }
   std::optional<Range> result = whole;

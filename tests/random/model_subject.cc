@@ -88,6 +88,10 @@ Result<Subject> model_subject(uint64_t seed, int steps) {
   Draw draw(seed ^ 0xda7a);
   draw_states(random, variables, draw, subject.states);
   for (const Graph& entry : subject.program.entries) {
+    for (const graph::Node& node : entry.nodes) {
+      if (node.kind != graph::Kind::State) continue;
+      subject.states.try_emplace(node.name, Values::zeros(node.dtype, node.shape));
+    }
     draw_inputs(random, entry, draw, subject.inputs.emplace_back());
   }
   for (const nn::Variable& variable : variables) {
