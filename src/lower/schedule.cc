@@ -118,8 +118,10 @@ bool prefers_dots(const ContractionShape& shape) {
 }
 
 Tile dot_tile(const ContractionShape& shape) {
-  const auto rows = static_cast<int32_t>(std::min<int64_t>(shape.dot_rows(), kScalars));
-  const auto columns = static_cast<int32_t>(std::min<int64_t>(shape.dot_columns(), kScalars));
+  const auto fitting = [](int64_t extent) {
+    return static_cast<int32_t>(std::clamp<int64_t>(extent, 1, kScalars));
+  };
+  const int32_t rows = fitting(shape.dot_rows()), columns = fitting(shape.dot_columns());
   if (rows <= 2) return {rows, std::min(columns, rows == 1 ? kScalars : 4)};
   return {columns == 1 ? rows : columns == 2 ? std::min(rows, 4) : 3, std::min(columns, 3)};
 }

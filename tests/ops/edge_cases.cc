@@ -25,6 +25,13 @@ void empty_rows(Builder& b) {
   b.output("max", b.reduce(Op::Max, y * 2.0f, {0}));
 }
 
+// By dot products: no rows, no columns.
+void empty_dots(Builder& b) {
+  const Tensor x = b.input("x", DType::F32, {2, 32}), none = b.input("n", DType::F32, {0, 32});
+  b.output("columns", b.matmul(x, none, false, true));
+  b.output("rows", b.matmul(none, b.input("w", DType::F32, {1, 32}), false, true));
+}
+
 void empty_inner(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {6, 0}), w = b.input("w", DType::F32, {0, 9});
   const Tensor bias = b.input("b", DType::F32, {9});
@@ -157,6 +164,7 @@ void scalars(Builder& b) {
 
 constexpr Case kCases[] = {
     {"empty_rows", empty_rows, false},
+    {"empty_dots", empty_dots, false},
     {"empty_inner", empty_inner, false},
     {"empty_everything", empty_everything, false},
     {"squares", squares, false},
