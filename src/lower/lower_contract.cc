@@ -121,7 +121,8 @@ void lower_contract(Nest& nest, const Group& group) {
     scatter_contract(contraction);
   } else {
     const ContractionShape shape = shape_of(contraction);
-    const bool lanes = nest.context().style == Style::Lanes;
+    // Nothing to multiply: no guards are made, so nothing may be copied.
+    const bool lanes = nest.context().style == Style::Lanes && shape.multiply_adds() > 0;
     const Schedule schedule = lanes ? choose_schedule(contraction, shape) : single_steps();
     strategy_of(schedule)(contraction, shape, schedule);
   }
