@@ -43,15 +43,17 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
   return {-floor_divide(-at_last, coefficient), floor_divide(at_zero, coefficient)};
 }
 
-// The factors of index that leave fewer variables in form - factor * index.
+// The factors of index that leave none of a variable in form - factor * index, or least of it.
 std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
   std::vector<int64_t> factors;
   for (const Term& term : index.terms) {
     const int64_t coefficient = form.coefficient(term.var);
-    if (coefficient == 0 || coefficient % term.coefficient != 0) continue;
-    const int64_t factor = coefficient / term.coefficient;
-    if ((form + index * -factor).terms.size() >= form.terms.size()) continue;
-    if (std::ranges::find(factors, factor) == factors.end()) factors.push_back(factor);
+    const int64_t below = floor_divide(coefficient, term.coefficient);
+    const bool exact = coefficient % term.coefficient == 0;
+    for (int64_t factor = below; factor <= (exact ? below : below + 1); ++factor) {
+      const bool known = std::ranges::find(factors, factor) != factors.end();
+      if (factor != 0 && !known) factors.push_back(factor);
+    }
   }
   return factors;
 }

@@ -23,9 +23,10 @@ using VarRanges = std::vector<std::optional<Range>>;
 // Every value that `form` takes where all guards hold lies in the result; empty where they never
 // hold together, nothing where the arithmetic leaves int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
-// several counts where taking a multiple of its index off the form leaves fewer variables:
-// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j. They do so one
-// after the other, in both orders; where one may take different parts, each bounds the form.
+// several counts by the multiples of its index that take a variable off the form, or most of it:
+// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i + k < 10 is
+// 8*(2*i + k) + i + k. They do so one after the other, in both orders; where one may take different
+// parts, each bounds the form.
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 

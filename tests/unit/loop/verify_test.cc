@@ -46,6 +46,7 @@ TEST(Verify, AcceptsAddressesInside) {
   EXPECT_EQ(verdict("for i in 4 { for k in 7 { y[0] = x[3*i + k - 1 if 0 <= i + k - 1 < 3] } }"),
             "");
   EXPECT_EQ(verdict("for i in 4 { for k in 2 { y[0] = x[6*i + 3*k if 0 <= 4*i + 2*k < 8] } }"), "");
+  EXPECT_EQ(verdict("for i in 3 { for k in 2 { y[0] = x[5*i + 3*k if 0 <= 2*i + k < 5] } }"), "");
   // Two of one form, the narrower one first.
   EXPECT_EQ(verdict("for i in 9 { for k in 9 { y[0] = x[i + k if 0 <= i + k < 12, 0 <= i + k < 14] "
                     "} }"),
