@@ -24,9 +24,9 @@ using VarRanges = std::vector<std::optional<Range>>;
 // hold together, nothing where the arithmetic leaves int64.
 // Without guards the range is exact. A guard over one variable narrows that variable. A guard over
 // several counts by the multiples of its index that take a variable off the form, or most of it:
-// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i + k < 10 is
-// 8*(2*i + k) + i + k. They do so one after the other, in both orders; where one may take different
-// parts, each bounds the form.
+// 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i + k < 10
+// is 8*(2*i + k) + i + k. They do so one after the other, in both orders; where one may take
+// different parts, each bounds the form.
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 
