@@ -2,7 +2,7 @@
 import { LatheError } from './errors.js';
 import type { RegularizerConfig, RegularizerName } from './generated.js';
 import { CoreModel } from './program.js';
-import { aliveCopies, type LayerWeights } from './shared_weights.js';
+import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
 import type { Tensor, TensorLike } from './tensor.js';
 
 /** What every layer may be given. */
@@ -57,12 +57,6 @@ export interface LayerCall {
   readonly layer: Layer;
   readonly inputs: readonly SymbolicTensor[];
   readonly outputs: readonly SymbolicTensor[];
-}
-
-/** Weights of a layer within a model that has them. */
-export interface WeightHolder {
-  weightsOf(layer: Layer): Tensor[];
-  setWeightsOf(layer: Layer, weights: readonly TensorLike[]): void;
 }
 
 /**
@@ -199,17 +193,17 @@ export class Layer {
   /** Copies of the weights, those that are trained first. Error: it is part of no model. */
   getWeights(): Tensor[] {
     if (this.#className === inputClass) return [];
-    return this.#holder('getWeights').weightsOf(this);
+    return this.#access('getWeights').read();
   }
 
   /** Replaces the weights. Error: another number or shape; it is part of no model. */
   setWeights(weights: readonly TensorLike[]): void {
-    this.#holder('setWeights').setWeightsOf(this, weights);
+    this.#access('setWeights').write(weights);
   }
 
-  #holder(what: string): WeightHolder {
+  #access(what: string): WeightAccess {
     const [copy = this.shared.holder] = aliveCopies(this.shared);
-    if (copy !== undefined) return copy.model;
+    if (copy !== undefined) return copy.access;
     throw new LatheError(`${what}: layer "${this.name}" is part of no model`);
   }
 

@@ -27,13 +27,7 @@ import type { Instance, Score } from './instance.js';
 import type { IOHandler, SaveResult } from './io/artifacts.js';
 import type { SaveArgs } from './io/save.js';
 import type { LoadWeightsArgs, WeightSource } from './io/weight_files.js';
-import {
-  Layer,
-  type LayerConfig,
-  type SymbolicShape,
-  type SymbolicTensor,
-  type WeightHolder,
-} from './layer.js';
+import { Layer, type LayerConfig, type SymbolicShape, type SymbolicTensor } from './layer.js';
 import { readLosses, readMetrics } from './metrics.js';
 import {
   type CompileArgs,
@@ -71,7 +65,7 @@ import { readWeights, writeWeights } from './weights.js';
  * axis. For several inputs or outputs they come as arrays, or as objects by name. Every method
  * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
  */
-export class LayersModel extends Layer implements Trainee, Tunable, Storable, WeightHolder {
+export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
   /** Epochs `fit` has trained since the model was made. */
@@ -364,26 +358,22 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
 
   /** Copies of all weights in the order of the layers, those that are trained first. */
   override getWeights(): Tensor[] {
-    return readWeights(this.#module('getWeights'), this.#weightPlaces('getWeights'));
+    return this.#readWeights();
   }
 
   /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
   override setWeights(weights: readonly TensorLike[]): void {
-    this.#setWeights(this.#weightPlaces('setWeights'), weights, 'the model');
+    this.#writeWeights(weights);
   }
 
-  /** @internal */
-  weightsOf(layer: Layer): Tensor[] {
-    return readWeights(this.#module('getWeights'), this.#weightPlaces('getWeights', layer));
+  #readWeights(layer?: Layer): Tensor[] {
+    const places = this.#weightPlaces('getWeights', layer);
+    return readWeights(this.#module('getWeights'), places);
   }
 
-  /** @internal */
-  setWeightsOf(layer: Layer, weights: readonly TensorLike[]): void {
+  #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
     const places = this.#weightPlaces('setWeights', layer);
-    this.#setWeights(places, weights, `layer "${layer.name}"`);
-  }
-
-  #setWeights(places: readonly BufferPlace[], weights: readonly TensorLike[], whose: string): void {
+    const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
     writeWeights(this.#module('setWeights'), places, weights, whose);
     this.#push();
   }
@@ -493,7 +483,11 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable, We
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
       const bytes = () => this.#bytesOf(`${path}/`);
-      this.#copies.set(layer, new WeightCopy(this, layer.shared, bytes));
+      const access = {
+        read: () => this.#readWeights(layer),
+        write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
+      };
+      this.#copies.set(layer, new WeightCopy(access, layer.shared, bytes));
     }
   }
 

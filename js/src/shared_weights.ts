@@ -2,7 +2,7 @@
  * Keeps the weights of a layer that is part of several models the same in all of them: every model has its
  * own copy in the memory of its module, and fetches the newest before it runs.
  */
-import type { WeightHolder } from './layer.js';
+import type { Tensor, TensorLike } from './tensor.js';
 
 /** The weights of one layer by name, as windows on the memory of a module. */
 export type WeightBytes = ReadonlyMap<string, Uint8Array>;
@@ -24,13 +24,19 @@ export function aliveCopies({ copies }: LayerWeights): WeightCopy[] {
   return [...copies].flatMap((each) => each.deref() ?? (copies.delete(each), []));
 }
 
+/** Numbers of the weights of one layer, in one model. */
+export interface WeightAccess {
+  read(): Tensor[];
+  write(weights: readonly TensorLike[]): void;
+}
+
 /** The weights of one layer in one model. */
 export class WeightCopy {
   #seen = 0;
   readonly #self = new WeakRef(this);
 
   constructor(
-    readonly model: WeightHolder,
+    readonly access: WeightAccess,
     private readonly weights: LayerWeights,
     /** The windows of now. */
     private readonly bytes: () => WeightBytes,
