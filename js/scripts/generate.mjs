@@ -1,4 +1,4 @@
-// Writes js/src/generated.ts and tables.ts from the tables of the core; with --check it only says whether that would change them.
+// Writes js/src/core/names.ts and core/tables.ts from the tables of the core; with --check it only says whether that would change them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -38,8 +38,8 @@ const commonOptions = ['inputShape', 'name', 'trainable', 'activityRegularizer']
 const lathe = fileURLToPath(new URL('../../build/native/tools/lathe', import.meta.url));
 const described = execFileSync(lathe, ['describe'], { encoding: 'utf8' }).trim();
 const written = {
-  'generated.ts': render(JSON.parse(described)),
-  'tables.ts': renderTables(described),
+  'core/names.ts': render(JSON.parse(described)),
+  'core/tables.ts': renderTables(described),
 };
 for (const [name, text] of Object.entries(written)) {
   const target = new URL(`../src/${name}`, import.meta.url);
@@ -131,9 +131,9 @@ function render(tables) {
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
   const parts = [
     '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
-    "import type { Layer, LayerArgs } from './layer.js';",
-    "import type { DType } from './tensor.js';",
-    "import type { Operand, TracedTensor } from './trace.js';",
+    "import type { Layer, LayerArgs } from '../layers/layer.js';",
+    "import type { DType } from '../tensor/tensor.js';",
+    "import type { Operand, TracedTensor } from '../trace/trace.js';",
     '',
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,

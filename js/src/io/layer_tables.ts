@@ -1,5 +1,5 @@
 /** What the core knows of layers and the few names that are no rule: for reading and writing topologies. */
-import { tables } from '../tables.js';
+import { tables } from '../core/tables.js';
 
 /** Options of a layer, or a value of one, in anyone's words. */
 export type Config = Record<string, unknown>;

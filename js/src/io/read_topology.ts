@@ -2,7 +2,7 @@
  * The topology of Keras and TensorFlow.js -> a model as the core reads it: names by rule, exceptions from
  * tables. Knows no layer: what a class takes is what the core says of it.
  */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
@@ -17,8 +17,8 @@ import {
   tableOf,
   type Tables,
 } from './layer_tables.js';
-import { own } from '../own.js';
-import { registeredClass } from '../serialization.js';
+import { own } from '../base/own.js';
+import { registeredClass } from '../layers/serialization.js';
 import { findName, toCamelCase } from './names.js';
 
 /** A model and what else its topology says. */

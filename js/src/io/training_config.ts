@@ -1,8 +1,8 @@
 /** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
-import { LatheError } from '../errors.js';
-import type { MetricLike, Metrics } from '../metrics.js';
-import { own } from '../own.js';
-import { tables } from '../tables.js';
+import { LatheError } from '../base/errors.js';
+import type { MetricLike, Metrics } from '../train/metrics.js';
+import { own } from '../base/own.js';
+import { tables } from '../core/tables.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
 import { findName, toCamelCase, toSnakeCase } from './names.js';

@@ -1,7 +1,7 @@
 /** A model as the core reads it -> the topology of Keras and TensorFlow.js. Knows no layer. */
-import type { ModelSummary } from '../abi.js';
-import { LatheError } from '../errors.js';
-import { own } from '../own.js';
+import type { ModelSummary } from '../core/abi.js';
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,

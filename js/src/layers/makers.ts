@@ -1,0 +1,43 @@
+/** Makers of layers, optimisers and initialisers: plain descriptions that the core gives meaning to. */
+import { CustomLayer, lambda } from './custom_layer.js';
+import {
+  type InitializerFactory,
+  initializerNames,
+  layerClasses,
+  type LayerFactory,
+  type OptimizerConfig,
+  optimizerParameters,
+  type TrainFactory,
+} from '../core/names.js';
+import { Layer, type LayerArgs } from './layer.js';
+
+/** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
+export const layers = {
+  ...(Object.fromEntries(
+    Object.entries(layerClasses).map(([name, className]) => [
+      name,
+      (args?: LayerArgs) => new Layer(className, args),
+    ]),
+  ) as unknown as LayerFactory),
+  Layer: CustomLayer,
+  lambda,
+};
+
+/** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */
+export const train = Object.fromEntries(
+  Object.entries(optimizerParameters).map(([name, parameters]) => [
+    name,
+    (...values: unknown[]) => ({
+      name,
+      ...Object.fromEntries(parameters.map((parameter, at) => [parameter, values[at]])),
+    }),
+  ]),
+) as unknown as TrainFactory;
+
+/** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
+export const initializers = Object.fromEntries(
+  initializerNames.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
+) as unknown as InitializerFactory;
+
+/** An optimiser by name or with its parameters. */
+export type OptimizerLike = OptimizerConfig['name'] | OptimizerConfig;

@@ -1,0 +1,331 @@
+/** One model and the one generated module that fits what is asked of it now, with its weights. */
+import { byteLength, type CompileRequest, type Dump, type ModelSummary } from '../core/abi.js';
+import { noticeNew } from '../tune/auto_tune.js';
+import { LatheError } from '../base/errors.js';
+import { Instance, threadsOf } from '../runtime/instance.js';
+import { type CoreExecutable, CoreModel, sizeOf } from '../core/handles.js';
+import type { LabelKind } from '../train/rows.js';
+import { schedules } from '../tune/schedules.js';
+import { engine, target } from '../tune/target.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+
+/** The layers of a model, its name, and the seed of its first weights. */
+export interface ModelConfig {
+  name?: string;
+  seed: number;
+  /** Rows of every batch, where layers keep states between batches. */
+  batchSize?: number;
+  layers: readonly unknown[];
+  /** Those of a graph of layers; without them the layers stand in a row. */
+  inputs?: readonly unknown[];
+  outputs?: readonly unknown[];
+}
+
+/** How a model learns, in the core's words. */
+export interface Training {
+  loss?: unknown;
+  lossWeights?: unknown;
+  optimizer?: unknown;
+  metrics?: unknown[][];
+  checkNumerics?: boolean;
+  timing?: boolean;
+}
+
+/** What a caller needs of the module; what it does not name stays as it is. */
+export interface Wanted {
+  train?: number;
+  evaluate?: number;
+  predict?: number;
+  /** Of every output, or of all of them. */
+  labels?: LabelKind[];
+  /** Whether every row has a weight. */
+  rowWeights?: boolean;
+  /** Batches that train and evaluate find in memory at once. */
+  batchesInMemory?: number;
+}
+
+/** What `toWasm` takes. */
+export interface ToWasmArgs {
+  /**
+   * Whether the module also trains and evaluates (docs/training_module.md); it starts with the
+   * weights and the optimiser of now. Default: it only predicts.
+   */
+  training?: boolean;
+  /** Rows of a call of each entry of a module that trains. Default: as in the module at hand. */
+  batchSize?: { train?: number; evaluate?: number; predict?: number };
+  /** How a module that trains takes labels. Default: as last given to this model, else dense. */
+  labels?: LabelKind;
+  /** Batches that a module that trains finds in memory at once. Default: 1. */
+  batchesInMemory?: number;
+  /** What the engine of the module can do. Default: what this one can. */
+  features?: { simd?: boolean; relaxedSimd?: boolean };
+}
+
+/** What the last compilation cost and gave. */
+export interface CompileStats {
+  /** Milliseconds in the core, from the layers to the bytes of the module. */
+  compileMs: number;
+  /** Milliseconds in the engine, from the bytes to a running module. */
+  instantiateMs: number;
+  /** Bytes of the module's code and of what fills its memory. */
+  moduleBytes: number;
+  /** Bytes of its memory: weights, optimiser states, activations, batches. */
+  memoryBytes: number;
+  /** Of them, what the steps of a call share at its peak: activations and gradients. */
+  temporaryBytes: number;
+  /** Threads that a call keeps busy at most; where it is 1, calls run on the caller's own. */
+  threads: number;
+}
+
+/**
+ * Compiles when batch sizes, label kind, training or engine features differ from those of the
+ * module at hand, and carries every state over. A failure leaves the module at hand in place.
+ */
+export class Compiled implements Tunable {
+  #config: ModelConfig;
+  #model: CoreModel;
+  #executable: CoreExecutable | undefined;
+  #instance: Instance | undefined;
+  #request: CompileRequest | undefined;
+  #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
+    batch: { train: 32, evaluate: 32, predict: 32 },
+    labels: ['dense'],
+    rowWeights: false,
+  };
+  #stats: CompileStats | undefined;
+  #revision = 0;
+  #training: Training = {};
+
+  constructor(config: ModelConfig) {
+    this.#config = config;
+    this.#model = new CoreModel(config);
+  }
+
+  get summary(): ModelSummary {
+    return this.#model.summary;
+  }
+
+  /** Rows of every batch, where layers keep states between batches. */
+  get batchSize(): number | undefined {
+    return this.summary.stateful ? this.#config.batchSize : undefined;
+  }
+
+  /** Error: layers keep states for batches of one size, and the rows are no such batches, or not one. */
+  checkRows(what: string, rows: number, once = false): void {
+    const size = this.batchSize;
+    if (size === undefined || (once ? rows === size : rows % size === 0)) return;
+    throw new LatheError(
+      `${what}: a stateful model takes ${once ? '' : 'whole '}batches of ${size} rows, got ${rows} rows`,
+    );
+  }
+
+  /** Replaces the layers; weights of the same name and shape stay. */
+  setModel(config: ModelConfig): void {
+    const model = new CoreModel(config);
+    this.#model.free();
+    this.#model = model;
+    this.#config = config;
+    this.#request = undefined;
+  }
+
+  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
+  setTraining(training: Training): void {
+    this.#build(this.#wish(training, {}), true);
+    this.#training = training;
+  }
+
+  /** The running module for what is wanted. */
+  instance(given: Wanted = {}): Instance {
+    const wanted = this.#sized(given);
+    if (this.#instance === undefined || !this.#fits(wanted)) {
+      this.#build(this.#wish(this.#training, wanted), false);
+    }
+    return this.#instance!;
+  }
+
+  /** Rows per training step of the module at hand, 0 if there is none. */
+  get trainBatch(): number {
+    return this.#request?.batch.train ?? 0;
+  }
+
+  /** A copy of the bytes of the module at hand. */
+  module(): Uint8Array<ArrayBuffer> {
+    this.instance();
+    return this.#executable!.bytes();
+  }
+
+  /** What the module at hand cost. */
+  stats(): CompileStats {
+    this.instance();
+    return { ...this.#stats! };
+  }
+
+  /** Bytes of the memory of the module at hand, if there is one. */
+  get memoryBytes(): number | undefined {
+    return this.#stats?.memoryBytes;
+  }
+
+  /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
+  standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+    const { training = false, batchSize = {}, labels, features } = args;
+    if (training && this.#training.loss === undefined) {
+      throw new LatheError('toWasm: call compile before asking for a module that trains');
+    }
+    const instance = this.instance();
+    const { timing: _, ...learns } = this.#training;
+    const batchesInMemory = args.batchesInMemory ?? 1;
+    const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
+    const plain = this.#wish(training ? learns : {}, wanted);
+    const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
+    Object.assign(request, { features: { ...plain.features, ...features, threads: false } });
+    const executable = this.#liveModel().compile(request);
+    try {
+      const exported = executable.withStates(statesFor(executable, instance));
+      try {
+        return exported.bytes();
+      } finally {
+        exported.free();
+      }
+    } finally {
+      executable.free();
+    }
+  }
+
+  /** The intermediate forms `before:PASS` or `after:PASS` of a compilation as of now. */
+  dumps(when: string[]): Dump[] {
+    const request = { ...this.#wish(this.#training, {}), dumps: when };
+    const executable = this.#liveModel().compile(request);
+    try {
+      return executable.dumps();
+    } finally {
+      executable.free();
+    }
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    return {
+      executable: () => {
+        this.instance();
+        return this.#liveModel().compile(this.#request!);
+      },
+      reschedule: () => {
+        if (this.#revision === schedules.revision) return;
+        this.#build(this.#wish(this.#training, {}), false);
+      },
+    };
+  }
+
+  free(): void {
+    this.#executable?.free();
+    this.#model.free();
+    this.#instance?.dispose();
+    this.#instance = undefined;
+  }
+
+  #fits({ train, evaluate, predict, labels, rowWeights, batchesInMemory }: Wanted): boolean {
+    const made = this.#request;
+    if (made === undefined) return false;
+    const { features, worthSplitting, winograd } = engine();
+    return (
+      (train ?? made.batch.train) === made.batch.train &&
+      (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
+      (predict ?? made.batch.predict) === made.batch.predict &&
+      (labels ?? made.labels).join() === made.labels.join() &&
+      (rowWeights ?? made.rowWeights) === made.rowWeights &&
+      (batchesInMemory ?? made.batchesInMemory) === made.batchesInMemory &&
+      features.simd === made.features.simd &&
+      features.relaxedSimd === made.features.relaxedSimd &&
+      features.wideLanes === made.features.wideLanes &&
+      features.threads === made.features.threads &&
+      worthSplitting === made.worthSplitting &&
+      winograd === made.winograd
+    );
+  }
+
+  #sized(wanted: Wanted): Wanted {
+    const rows = this.batchSize;
+    return rows === undefined ? wanted : { ...wanted, train: rows, evaluate: rows, predict: rows };
+  }
+
+  #wish(training: Training, given: Wanted): CompileRequest {
+    const wanted = this.#sized(given);
+    const { train, evaluate, predict } = this.#last.batch;
+    return {
+      ...training,
+      labels: wanted.labels ?? this.#last.labels,
+      batchesInMemory: wanted.batchesInMemory ?? this.#last.batchesInMemory ?? 1,
+      rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
+      batch: {
+        train: wanted.train ?? train,
+        evaluate: wanted.evaluate ?? evaluate,
+        predict: wanted.predict ?? predict,
+      },
+      ...target(),
+    };
+  }
+
+  #build(request: CompileRequest, onlyWeights: boolean): void {
+    const start = performance.now();
+    const executable = this.#liveModel().compile(request);
+    let instance: Instance | undefined;
+    try {
+      const metadata = executable.metadata();
+      const parts = executable.parts();
+      const moduleBytes = sizeOf(parts);
+      const compiled = performance.now();
+      instance = new Instance(parts, metadata);
+      const fresh =
+        this.#instance === undefined
+          ? metadata.states
+          : instance.carryFrom(this.#instance, onlyWeights);
+      for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+        instance.state(fresh[at]!).set(content);
+      }
+      this.#instance?.dispose();
+      this.#instance = instance;
+      this.#stats = {
+        compileMs: compiled - start,
+        instantiateMs: performance.now() - compiled,
+        moduleBytes,
+        memoryBytes: metadata.memoryBytes,
+        temporaryBytes: metadata.temporaryBytes,
+        threads: threadsOf(metadata),
+      };
+    } catch (error) {
+      executable.free();
+      instance?.dispose();
+      throw error;
+    }
+    this.#executable?.free();
+    this.#executable = executable;
+    this.#request = request;
+    this.#last = request;
+    this.#revision = schedules.revision;
+    noticeNew(this);
+  }
+
+  #liveModel(): CoreModel {
+    if (!this.#model.alive) this.#model = new CoreModel(this.#config);
+    return this.#model;
+  }
+}
+
+/** The states of an executable, one after the other: those that the instance has, and first ones. */
+function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
+  const metadata = executable.metadata();
+  const { states } = metadata;
+  const { states: known } = instance.metadata;
+  const contents = new Map(known.map((place) => [place.name, instance.state(place)]));
+  const fresh = states.filter(({ name }) => !contents.has(name));
+  for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+    contents.set(fresh[at]!.name, content);
+  }
+  const result = new Uint8Array(states.reduce((total, place) => total + byteLength(place), 0));
+  let at = 0;
+  for (const place of states) {
+    result.set(contents.get(place.name)!, at);
+    at += byteLength(place);
+  }
+  return result;
+}

@@ -1,0 +1,96 @@
+/** The results of a model for many rows, batch after batch: threads go on with them while the caller does other things. */
+import type { Entry } from '../runtime/instance.js';
+import { copied, type Examples } from './rows.js';
+import type { Runs, Task } from '../runtime/runs.js';
+import type { PendingData } from '../tensor/tensor.js';
+
+/** Begins at once, and is over at once where one thread does it. */
+export class Prediction implements Task {
+  readonly #results: ReadonlyMap<string, Float32Array>;
+  #data: Examples;
+  #from = 0;
+  #isOver = false;
+  #error: unknown;
+  #later: Promise<void> | undefined;
+  #tell: (() => void) | undefined;
+
+  constructor(
+    readonly entry: Entry,
+    data: Examples,
+    private readonly runs: Runs,
+  ) {
+    this.#data = data;
+    const sizes = [...entry.outputs].map(([name, { length }]) => [name, length / entry.batch]);
+    this.#results = new Map(
+      (sizes as [string, number][]).map(([name, width]) => [
+        name,
+        new Float32Array(data.count * width),
+      ]),
+    );
+    runs.begin(this);
+    // The caller may change its rows as soon as it has the result in its hands.
+    if (!this.#isOver) this.#data = copied(data);
+  }
+
+  /** The results of one output. */
+  output(name: string): PendingData {
+    return new Output(this, this.#results.get(name)!);
+  }
+
+  /** Blocks until all is there; a page's own thread spins. Error: a thread failed. */
+  now(): void {
+    if (!this.#isOver) this.runs.now(this);
+    if (this.#error !== undefined) throw this.#error;
+  }
+
+  /** Resolves when it is over, whatever its end. */
+  get ended(): Promise<void> {
+    return (this.#later ??= this.#isOver
+      ? Promise.resolve()
+      : new Promise((done) => (this.#tell = done)));
+  }
+
+  get #count(): number {
+    return Math.min(this.entry.batch, this.#data.count - this.#from);
+  }
+
+  get hasNext(): boolean {
+    return this.#from < this.#data.count;
+  }
+
+  load(): void {
+    this.entry.loadAll(this.#data, this.#from, this.#count);
+  }
+
+  collect(): void {
+    const count = this.#count;
+    for (const [name, result] of this.#results) {
+      const width = result.length / this.#data.count;
+      result.set(this.entry.output(name).subarray(0, count * width), this.#from * width);
+    }
+    this.#from += count;
+  }
+
+  end(error?: unknown): void {
+    this.#isOver = true;
+    this.#error = error;
+    this.#tell?.();
+  }
+}
+
+/** There is no promise before somebody asks for it, so nobody misses its error. */
+class Output implements PendingData {
+  constructor(
+    private readonly prediction: Prediction,
+    private readonly values: Float32Array,
+  ) {}
+
+  now(): Float32Array {
+    this.prediction.now();
+    return this.values;
+  }
+
+  get later(): Promise<Float32Array> {
+    return this.prediction.ended.then(() => this.now());
+  }
+}
