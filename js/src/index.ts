@@ -49,6 +49,8 @@ export {
   type InputSpec,
 } from './trace/compiled_function.js';
 export type * from './core/names.js';
+export type * from './layers/layer_args.js';
+export type * from './trace/operations.js';
 export type { LossLike, MetricLike, Metrics, MetricValue } from './train/metrics.js';
 export {
   type Callbacks,

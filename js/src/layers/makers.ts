@@ -3,13 +3,12 @@ import { CustomLayer, lambda } from './custom_layer.js';
 import {
   type InitializerFactory,
   initializerNames,
-  layerClasses,
-  type LayerFactory,
   type OptimizerConfig,
   optimizerParameters,
   type TrainFactory,
 } from '../core/names.js';
 import { Layer, type LayerArgs } from './layer.js';
+import { layerClasses, type LayerFactory } from './layer_args.js';
 
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
 export const layers = {

@@ -1,7 +1,7 @@
 /** Classes of layers that saved models may name, beside those of the core. */
 import type { CustomLayer } from './custom_layer.js';
 import { LatheError } from '../base/errors.js';
-import { layerClasses } from '../core/names.js';
+import { layerClasses } from './layer_args.js';
 
 /** A class of layers in JavaScript. */
 export type LayerClass = (new (config: never) => CustomLayer) &

@@ -2,7 +2,7 @@
 import type { ValueId } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import { type OperationFunctions, type OperationMethods, operations } from '../core/names.js';
+import { type OperationFunctions, type OperationMethods, operations } from './operations.js';
 import type { CoreGraph } from '../core/handles.js';
 import {
   borrow,
