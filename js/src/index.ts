@@ -4,7 +4,7 @@
  */
 import { ready } from './ready.js';
 
-export type { Dump } from './core/abi.js';
+export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export {
   Callback,
   callbacks,
@@ -67,7 +67,6 @@ export {
   Layer,
   type LayerArgs,
   type LayerCall,
-  type LayerConfig,
   type SymbolicShape,
   SymbolicTensor,
 } from './layers/layer.js';
@@ -82,13 +81,12 @@ export { ready } from './ready.js';
 export { LayersModel, model } from './model/model.js';
 export type { CompileArgs, ModelArgs } from './model/model_args.js';
 export type { YieldEvery } from './base/pause.js';
-export { memory, type MemoryCounts } from './core/handles.js';
+export { memory, type MemoryCounts } from './runtime/memory.js';
 export { type EntryTimes, layerTimes, type LayerTimes } from './model/layer_times.js';
 export { moduleText } from './core/module_text.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
 export type { ModelData } from './train/rows.js';
-export type { Schedule } from './tune/schedules.js';
 export {
   type DataArray,
   type DType,

@@ -1,4 +1,5 @@
 /** Where a text outlives the page or the process: a file in Node, IndexedDB in browsers. Errors are the caller's. */
+import { nodeModule, nodeProcess, type Process } from './node.js';
 
 /** A place for one text. */
 export interface Storage {
@@ -6,26 +7,6 @@ export interface Storage {
   read(): Promise<string | undefined>;
   /** Replaces it; a reader sees the old text or the new one. */
   write(text: string): Promise<void>;
-}
-
-interface Process {
-  env: Record<string, string | undefined>;
-  pid: number;
-  versions: Record<string, string | undefined>;
-  arch: string;
-  kill(pid: number, signal: number): void;
-  /** Since Node 22.3. */
-  getBuiltinModule?(name: string): any;
-}
-
-/** The process of Node and what imitates it, or undefined in a page. */
-export const nodeProcess = (globalThis as { process?: Partial<Process> }).process?.versions?.node
-  ? ((globalThis as { process?: unknown }).process as Process)
-  : undefined;
-
-/** A module of Node. Bundlers do not follow the name. */
-export function nodeModule(name: string): Promise<any> {
-  return import(/* @vite-ignore */ /* webpackIgnore: true */ name);
 }
 
 /** The storage of this machine under a name, or undefined where there is none or it is turned off. */

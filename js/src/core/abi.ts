@@ -1,7 +1,7 @@
 /** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
 
-import type { Final } from '../train/metrics.js';
-import type { Schedule, Schedules } from '../tune/schedules.js';
+import { elementCount } from '../base/shape.js';
+import type { scheduleFields } from './names.js';
 
 /** A byte offset in the core's memory; 0 is failure. */
 export type Pointer = number;
@@ -63,6 +63,36 @@ export interface CoreExports extends ModuleExports {
   lathe_live_objects(): number;
 }
 
+/** A layer, as lathe_model_create takes it. */
+export interface LayerConfig {
+  readonly class: string;
+  readonly config: object;
+  /** Of a layer in JavaScript: how the core asks for it. */
+  readonly host?: object;
+}
+
+/** What an input reads: a layer or input, which of its calls, which output of that; 0 if left out. */
+export type Reference = readonly [name: string, call?: number, output?: number];
+
+/** A layer of a model, with what each of its calls reads. */
+export interface CalledLayer extends LayerConfig {
+  readonly inputs?: readonly (readonly Reference[])[];
+}
+
+/** What lathe_model_create takes; the config of a class Model or Sequential is one, too. */
+export interface ModelConfig {
+  name?: string;
+  /** Of the first weights. */
+  seed?: number;
+  /** Rows of every batch, where layers keep states between batches. */
+  batchSize?: number;
+  trainable?: boolean;
+  layers: readonly CalledLayer[];
+  /** Those of a graph of layers; without them the layers stand in a row. */
+  inputs?: readonly { name: string; shape: readonly number[] }[];
+  outputs?: readonly Reference[];
+}
+
 /** What lathe_model_summary says. Shapes of layers start with null, the batch. */
 export interface ModelSummary {
   name: string;
@@ -113,6 +143,9 @@ export interface EntryPlace {
   times?: { offset: number; parts: string[] };
 }
 
+/** Names of the formulas that make a metric of its sums. */
+export type Final = 'mean' | 'ratio' | 'curve' | 'determination' | 'matrix';
+
 /** What lathe_executable_metadata says of a generated module. */
 export interface ModuleMetadata {
   version: number;
@@ -127,6 +160,12 @@ export interface ModuleMetadata {
   /** With checkNumerics, the layers that `not_finite` counts. */
   watched?: string[];
 }
+
+/** How one contraction becomes loops; what is left out is the core's choice. */
+export type Schedule = { [Field in (typeof scheduleFields)[number]]?: number };
+
+/** Schedules by the key of their contraction. */
+export type Schedules = Record<string, Schedule>;
 
 /** What lathe_executable_contractions says of one contraction. */
 export interface ContractionPlace {
@@ -185,9 +224,4 @@ export interface CompileRequest extends GraphRequest {
 /** The bytes a buffer takes. */
 export function byteLength(place: BufferPlace): number {
   return elementCount(place.shape) * (place.dtype === 'bool' ? 1 : 4);
-}
-
-/** The number of elements of a shape; 1 for a scalar. */
-export function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
 }

@@ -2,7 +2,7 @@
  * Fetches and compiles lathe-core.wasm, from the first moment of this package: it has next to no
  * imports, so that nothing is evaluated before. In Node the module is a file beside this one.
  */
-import { nodeModule } from '../base/storage.js';
+import { nodeModule } from '../base/node.js';
 
 export const coreUrl = new URL('./lathe-core.wasm', import.meta.url);
 

@@ -7,18 +7,16 @@ import {
   type Dump,
   type GraphRequest,
   type Handle,
+  type ModelConfig,
   type ModelSummary,
   type ModuleMetadata,
   type Pointer,
+  type Schedule,
   type ValueId,
   type ValueType,
 } from './abi.js';
-import type { ModelConfig } from '../model/compiled_model.js';
 import { type Core, currentCore } from './core.js';
-import { moduleCounts } from '../runtime/instance.js';
 import { encodeJson } from '../base/json.js';
-import type { Schedule } from '../tune/schedules.js';
-import { threadCounts } from '../runtime/threads.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
@@ -249,31 +247,4 @@ export class CoreExecutable extends Owned {
     );
     return new CoreExecutable(this.core, handle);
   }
-}
-
-/** What `memory` counts. */
-export interface MemoryCounts {
-  /** Models, graphs and executables in the core that are not freed. */
-  liveObjects: number;
-  /** Bytes of the core's memory. */
-  coreBytes: number;
-  /** Threads that have been started and not stopped. */
-  threads: number;
-  /** Generated modules that are not disposed, and bytes of their memory. */
-  modules: number;
-  moduleBytes: number;
-  /** Those of them that run on several threads, and bytes of their memory. */
-  sharedModules: number;
-  sharedBytes: number;
-}
-
-/** What is alive. */
-export function memory(): MemoryCounts {
-  const core = currentCore();
-  return {
-    liveObjects: core.run('memory', (exports) => exports.lathe_live_objects()),
-    coreBytes: core.exports.memory.buffer.byteLength,
-    ...moduleCounts(),
-    ...threadCounts(),
-  };
 }

@@ -1,6 +1,6 @@
 /** Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive. */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { readAddress } from './address.js';

@@ -1,5 +1,5 @@
 /** The safetensors format: a JSON header, then the bytes of named tensors. */
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { setOwn } from '../base/own.js';
 import type { DataArray } from '../tensor/tensor.js';

@@ -1,6 +1,7 @@
 /** Layers as objects: called on symbolic tensors they make the graph that becomes a model. Knows no module. */
 import { LatheError } from '../base/errors.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
+import type { LayerConfig } from '../core/abi.js';
 import { CoreModel } from '../core/handles.js';
 import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -17,14 +18,6 @@ export interface LayerArgs {
   trainable?: boolean;
   /** What the layer's results add to the loss. */
   activityRegularizer?: RegularizerName | RegularizerConfig;
-}
-
-/** A layer as the core reads it. */
-export interface LayerConfig {
-  readonly class: string;
-  readonly config: object;
-  /** Of a layer in JavaScript: how the core asks for it. */
-  readonly host?: object;
 }
 
 /** Sizes of the axes; null is the batch. */
@@ -224,10 +217,13 @@ export class Layer {
 
   #plan(inputs: readonly SymbolicTensor[]): SymbolicShape[] {
     const { name } = this;
-    const refs = inputs.map((_, at) => [`input_${at}_of_${name}`]);
+    const refs = inputs.map((_, at) => [`input_${at}_of_${name}`] as const);
     const model = new CoreModel({
       seed: 0,
-      inputs: inputs.map(({ shape }, at) => ({ name: refs[at]![0], shape: shape.slice(1) })),
+      inputs: inputs.map(({ shape }, at) => ({
+        name: refs[at]![0],
+        shape: shape.slice(1) as number[],
+      })),
       layers: [{ ...this.describe(name, false), inputs: [refs] }],
       outputs: [[name]],
     });

@@ -1,5 +1,11 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
-import { byteLength, type CompileRequest, type Dump, type ModelSummary } from '../core/abi.js';
+import {
+  byteLength,
+  type CompileRequest,
+  type Dump,
+  type ModelConfig,
+  type ModelSummary,
+} from '../core/abi.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { LatheError } from '../base/errors.js';
 import { Instance, threadsOf } from '../runtime/instance.js';
@@ -8,18 +14,6 @@ import type { LabelKind } from '../train/rows.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-
-/** The layers of a model, its name, and the seed of its first weights. */
-export interface ModelConfig {
-  name?: string;
-  seed: number;
-  /** Rows of every batch, where layers keep states between batches. */
-  batchSize?: number;
-  layers: readonly unknown[];
-  /** Those of a graph of layers; without them the layers stand in a row. */
-  inputs?: readonly unknown[];
-  outputs?: readonly unknown[];
-}
 
 /** How a model learns, in the core's words. */
 export interface Training {

@@ -1,5 +1,5 @@
 /** Losses, metrics, activations, regularisers and constraints as the functions of TensorFlow.js: plain descriptions, or values of tensors. */
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import {
   type ActivationFactory,

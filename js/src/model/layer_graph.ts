@@ -1,5 +1,6 @@
 /** The graph of layer calls between symbolic tensors, in the order and with the names that a model has. */
 import { LatheError } from '../base/errors.js';
+import type { ModelConfig, Reference } from '../core/abi.js';
 import { inputClass, type Layer, type LayerCall, type SymbolicTensor } from '../layers/layer.js';
 
 /** A layer and what its model calls it. */
@@ -24,7 +25,7 @@ export function nameLayers(layers: readonly Layer[]): NamedLayer[] {
 }
 
 /** What lies between inputs and outputs. Layers are in the order of Keras: deepest first. */
-export class Network {
+export class LayerGraph {
   readonly layers: readonly NamedLayer[];
   readonly #calls: readonly LayerCall[];
   readonly #names: ReadonlyMap<Layer, string>;
@@ -40,24 +41,15 @@ export class Network {
     this.#names = new Map(this.layers.map(({ name, layer }) => [layer, name]));
   }
 
-  nameOf(layer: Layer): string | undefined {
-    return this.#names.get(layer);
-  }
-
   /** The model as the core reads it. */
-  describe(frozen: boolean): {
-    inputs: object[];
-    layers: object[];
-    outputs: unknown[];
-    batchSize?: number;
-  } {
+  describe(frozen: boolean): ModelConfig {
     const sized = this.inputs.find(({ sourceLayer }) => sourceLayer.batchSize !== undefined);
     const own = this.layers.filter(({ layer }) => layer.getClassName() !== inputClass);
     return {
       ...(sized === undefined ? {} : { batchSize: sized.sourceLayer.batchSize! }),
       inputs: this.inputs.map(({ sourceLayer, shape }) => ({
-        name: this.#names.get(sourceLayer),
-        shape: shape.slice(1),
+        name: this.#names.get(sourceLayer)!,
+        shape: shape.slice(1) as number[],
       })),
       layers: own.map(({ name, layer }) => ({
         ...layer.describe(name, frozen),
@@ -74,9 +66,9 @@ export class Network {
   }
 
   /** [name, call, output], calls counted within the model. */
-  #reference({ sourceLayer, nodeIndex, tensorIndex }: SymbolicTensor): unknown[] {
+  #reference({ sourceLayer, nodeIndex, tensorIndex }: SymbolicTensor): Reference {
     const call = sourceLayer.inboundNodes[nodeIndex]!;
-    return [this.#names.get(sourceLayer), this.#callsOf(sourceLayer).indexOf(call), tensorIndex];
+    return [this.#names.get(sourceLayer)!, this.#callsOf(sourceLayer).indexOf(call), tensorIndex];
   }
 }
 

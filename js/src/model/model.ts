@@ -1,12 +1,6 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
-import type { BufferPlace, Dump, ModelSummary } from '../core/abi.js';
-import {
-  Compiled,
-  type CompileStats,
-  type ModelConfig,
-  type ToWasmArgs,
-  type Wanted,
-} from './compiled_model.js';
+import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
+import { Compiled, type CompileStats, type ToWasmArgs, type Wanted } from './compiled_model.js';
 import type { Dataset } from '../data/dataset.js';
 import type { EvaluateDatasetArgs, FitDatasetArgs } from '../train/fit_dataset.js';
 import { LatheError } from '../base/errors.js';
@@ -27,12 +21,7 @@ import type { Instance, Score } from '../runtime/instance.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
-import {
-  Layer,
-  type LayerConfig,
-  type SymbolicShape,
-  type SymbolicTensor,
-} from '../layers/layer.js';
+import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
 import { readLosses, readMetrics } from '../train/metrics.js';
 import {
   type CompileArgs,
@@ -41,7 +30,7 @@ import {
   type Structure,
   tensorsOf,
 } from './model_args.js';
-import { leaves, type NamedLayer, Network } from './layer_graph.js';
+import { leaves, type NamedLayer, LayerGraph } from './layer_graph.js';
 import { perOutput } from '../train/per_output.js';
 import { randomSeed } from '../base/random.js';
 import {
@@ -104,7 +93,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     this.seed = seed;
     const { inputs, outputs } = graph;
     if (inputs !== undefined && outputs !== undefined) {
-      this.setStructure(new Network(tensorsOf(inputs, 'inputs'), tensorsOf(outputs, 'outputs')));
+      this.setStructure(new LayerGraph(tensorsOf(inputs, 'inputs'), tensorsOf(outputs, 'outputs')));
     }
   }
 
@@ -472,8 +461,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
       values: instance.elements(place),
     }));
     const training = this.#goal && trainingOf(this.#goal, states);
-    const config = this.#config as unknown as StoredModel['config'];
-    return { config, summary, training, states };
+    return { config: this.#config!, summary, training, states };
   }
 
   /** @internal */

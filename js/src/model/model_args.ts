@@ -1,5 +1,5 @@
 /** What `model` and `compile` take, and inputs and outputs as they are given: one, or several. */
-import type { ModelConfig } from './compiled_model.js';
+import type { ModelConfig } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
 import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/makers.js';

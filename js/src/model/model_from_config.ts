@@ -1,27 +1,13 @@
 /** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
 import { LatheError } from '../base/errors.js';
-import { input, Layer, type LayerConfig, type SymbolicTensor } from '../layers/layer.js';
+import { input, Layer, type SymbolicTensor } from '../layers/layer.js';
+import type { LayerConfig, ModelConfig, Reference } from '../core/abi.js';
 import { LayersModel } from './model.js';
 import { registeredClass } from '../layers/serialization.js';
 import { Sequential } from './sequential.js';
 
-/** What an input reads: a layer or input, which of its calls, which output of that; 0 if left out. */
-type Reference = readonly [name: string, call?: number, output?: number];
-
-/** A model as the core reads it. */
-export interface ModelDescription {
-  name?: string;
-  seed?: number;
-  batchSize?: number;
-  trainable?: boolean;
-  layers: readonly (LayerConfig & { inputs?: readonly (readonly Reference[])[] })[];
-  /** Those of a graph of layers; without them the layers stand in a row. */
-  inputs?: readonly { name: string; shape: readonly number[] }[];
-  outputs?: readonly Reference[];
-}
-
 /** The model, with first weights. Errors: a reference to nothing, layers that do not fit. */
-export function modelFromConfig(description: ModelDescription): LayersModel {
+export function modelFromConfig(description: ModelConfig): LayersModel {
   const { trainable = true, inputs, outputs = [], name, seed, batchSize } = description;
   const args = { ...(name === undefined ? {} : { name }), ...(seed === undefined ? {} : { seed }) };
   const layers = description.layers.map(layerFromConfig);
@@ -48,7 +34,7 @@ export function modelFromConfig(description: ModelDescription): LayersModel {
 
 function layerFromConfig({ class: className, config, host }: LayerConfig): Layer {
   if (className === 'Model' || className === 'Sequential')
-    return modelFromConfig(config as ModelDescription);
+    return modelFromConfig(config as ModelConfig);
   const own = registeredClass(className);
   if (own !== undefined) return own.fromConfig(own, config as never);
   if (host !== undefined) {
@@ -63,7 +49,7 @@ function layerFromConfig({ class: className, config, host }: LayerConfig): Layer
 
 /** Makes every call as soon as its inputs are there: a shared layer may be called again later. */
 function callAll(
-  described: ModelDescription['layers'],
+  described: ModelConfig['layers'],
   layers: readonly Layer[],
   given: Map<string, SymbolicTensor[][]>,
 ): void {

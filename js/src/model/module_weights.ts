@@ -1,5 +1,6 @@
 /** Weights in the memory of a module: copied out, and replaced all together or not at all. */
-import { type BufferPlace, elementCount } from '../core/abi.js';
+import { type BufferPlace } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import type { Instance } from '../runtime/instance.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';

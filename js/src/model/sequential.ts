@@ -1,6 +1,7 @@
 /** Models of layers in a row. */
 import { LatheError } from '../base/errors.js';
-import { input, Layer, type LayerConfig, type SymbolicShape } from '../layers/layer.js';
+import { input, Layer, type SymbolicShape } from '../layers/layer.js';
+import type { LayerConfig } from '../core/abi.js';
 import { LayersModel } from './model.js';
 import { nameLayers } from './layer_graph.js';
 

@@ -1,11 +1,6 @@
 /** A generated module at work: its memory, its states, one call per entry. */
-import {
-  type BufferPlace,
-  byteLength,
-  elementCount,
-  type EntryPlace,
-  type ModuleMetadata,
-} from '../core/abi.js';
+import { type BufferPlace, byteLength, type EntryPlace, type ModuleMetadata } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import type { MetricSums } from '../train/metrics.js';
 import { checkNumbers, watches } from '../train/numerics.js';

@@ -1,5 +1,5 @@
 /** Class numbers as rows, and counted against each other. */
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { Tensor, tensor, type TensorLike } from './tensor.js';
 

@@ -1,5 +1,5 @@
 /** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 
 /** Element types, spelled as TensorFlow.js does. */

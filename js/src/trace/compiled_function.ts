@@ -1,5 +1,6 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
-import { type BufferPlace, type Dump, elementCount } from '../core/abi.js';
+import { type BufferPlace, type Dump } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import type { CompileStats } from '../model/compiled_model.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { LatheError } from '../base/errors.js';

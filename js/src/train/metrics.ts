@@ -1,5 +1,6 @@
 /** Metrics by name, and what the sums of all batches make of them; the formulas are named in src/nn/tables.def. */
 import { LatheError } from '../base/errors.js';
+import type { Final } from '../core/abi.js';
 import type { LossName, MetricName } from '../core/names.js';
 import { type PerOutput, perOutput } from './per_output.js';
 
@@ -79,9 +80,6 @@ export function readMetrics(
     lists: lists.map((list) => list.filter((metric) => !isAccuracy(metric))),
   };
 }
-
-/** Names of the formulas. */
-export type Final = 'mean' | 'ratio' | 'curve' | 'determination' | 'matrix';
 
 const ratio = (part: number, whole: number) => (whole === 0 ? 0 : part / whole);
 

@@ -1,5 +1,5 @@
 /** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
-import { elementCount } from '../core/abi.js';
+import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';

@@ -1,6 +1,5 @@
 /** What those who save and load a model need of it. Knows no format. */
-import type { ModelSummary } from '../core/abi.js';
-import type { Network } from '../io/layer_tables.js';
+import type { ModelConfig, ModelSummary } from '../core/abi.js';
 import type { CompileDescription, LossDescription } from '../io/training_config.js';
 import type { DataArray, DType } from '../tensor/tensor.js';
 
@@ -15,7 +14,7 @@ export interface State {
 /** What a model shows to those who save it. */
 export interface StoredModel {
   /** As the core reads it. */
-  config: Network;
+  config: ModelConfig;
   summary: ModelSummary;
   /** What `compile` was given, if it was. */
   training: CompileDescription | undefined;

@@ -2,14 +2,9 @@
  * The schedules that won on this machine, by target and contraction: in memory, and between runs in
  * the machine's storage. Knows neither models nor how schedules are measured.
  */
+import type { Schedule, Schedules } from '../core/abi.js';
 import { scheduleFields } from '../core/names.js';
 import { openStorage, type Storage } from '../base/storage.js';
-
-/** How one contraction becomes loops; what is left out is the core's choice. */
-export type Schedule = { [Field in (typeof scheduleFields)[number]]?: number };
-
-/** Schedules by the key of their contraction. */
-export type Schedules = Record<string, Schedule>;
 
 const version = 1;
 /** Contractions remembered of one target, and targets; the oldest are forgotten first. */

@@ -2,7 +2,7 @@
 import type { CompileRequest } from '../core/abi.js';
 import { env } from '../runtime/env.js';
 import { schedules } from './schedules.js';
-import { nodeModule, nodeProcess } from '../base/storage.js';
+import { nodeModule, nodeProcess } from '../base/node.js';
 
 /** The engine features that kernels are compiled for now. */
 export function features(): Omit<CompileRequest['features'], 'threads'> {
