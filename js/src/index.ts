@@ -15,7 +15,8 @@ export {
   type ModelCheckpointArgs,
   type MonitorArgs,
 } from './model/callbacks.js';
-export type { CompileStats, ToWasmArgs } from './model/compiled_model.js';
+export type { ToWasmArgs } from './model/compiled_model.js';
+export type { CompileStats } from './runtime/build.js';
 export {
   type CallArgs,
   type CustomLayer,
@@ -41,7 +42,8 @@ export {
   type FeatureReport,
   type SettingName,
 } from './runtime/env.js';
-export type { FitArgs, Scores } from './train/fit.js';
+export type { FitArgs } from './train/fit.js';
+export type { Scores } from './train/score.js';
 export {
   compile,
   CompiledFunction,

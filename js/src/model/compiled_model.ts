@@ -8,8 +8,10 @@ import {
 } from '../core/abi.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { LatheError } from '../base/errors.js';
-import { Instance, threadsOf } from '../runtime/instance.js';
-import { type CoreExecutable, CoreModel, sizeOf } from '../core/handles.js';
+import { Build, type CompileStats } from '../runtime/build.js';
+import type { Instance } from '../runtime/instance.js';
+import { ModelModule } from '../train/model_module.js';
+import { type CoreExecutable, CoreModel } from '../core/handles.js';
 import type { LabelKind } from '../train/rows.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
@@ -55,38 +57,21 @@ export interface ToWasmArgs {
   features?: { simd?: boolean; relaxedSimd?: boolean };
 }
 
-/** What the last compilation cost and gave. */
-export interface CompileStats {
-  /** Milliseconds in the core, from the layers to the bytes of the module. */
-  compileMs: number;
-  /** Milliseconds in the engine, from the bytes to a running module. */
-  instantiateMs: number;
-  /** Bytes of the module's code and of what fills its memory. */
-  moduleBytes: number;
-  /** Bytes of its memory: weights, optimiser states, activations, batches. */
-  memoryBytes: number;
-  /** Of them, what the steps of a call share at its peak: activations and gradients. */
-  temporaryBytes: number;
-  /** Threads that a call keeps busy at most; where it is 1, calls run on the caller's own. */
-  threads: number;
-}
-
 /**
  * Compiles when batch sizes, label kind, training or engine features differ from those of the
  * module at hand, and carries every state over. A failure leaves the module at hand in place.
  */
-export class Compiled implements Tunable {
+export class CompiledModel implements Tunable {
   #config: ModelConfig;
   #model: CoreModel;
-  #executable: CoreExecutable | undefined;
-  #instance: Instance | undefined;
+  #build: Build | undefined;
+  #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
     labels: ['dense'],
     rowWeights: false,
   };
-  #stats: CompileStats | undefined;
   #revision = 0;
   #training: Training = {};
 
@@ -124,17 +109,17 @@ export class Compiled implements Tunable {
 
   /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
   setTraining(training: Training): void {
-    this.#build(this.#wish(training, {}), true);
+    this.#rebuild(this.#wish(training, {}), true);
     this.#training = training;
   }
 
   /** The running module for what is wanted. */
-  instance(given: Wanted = {}): Instance {
+  module(given: Wanted = {}): ModelModule {
     const wanted = this.#sized(given);
-    if (this.#instance === undefined || !this.#fits(wanted)) {
-      this.#build(this.#wish(this.#training, wanted), false);
+    if (this.#module === undefined || !this.#fits(wanted)) {
+      this.#rebuild(this.#wish(this.#training, wanted), false);
     }
-    return this.#instance!;
+    return this.#module!;
   }
 
   /** Rows per training step of the module at hand, 0 if there is none. */
@@ -143,20 +128,20 @@ export class Compiled implements Tunable {
   }
 
   /** A copy of the bytes of the module at hand. */
-  module(): Uint8Array<ArrayBuffer> {
-    this.instance();
-    return this.#executable!.bytes();
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.module();
+    return this.#build!.executable.bytes();
   }
 
   /** What the module at hand cost. */
   stats(): CompileStats {
-    this.instance();
-    return { ...this.#stats! };
+    this.module();
+    return { ...this.#build!.stats };
   }
 
   /** Bytes of the memory of the module at hand, if there is one. */
   get memoryBytes(): number | undefined {
-    return this.#stats?.memoryBytes;
+    return this.#build?.stats.memoryBytes;
   }
 
   /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
@@ -165,7 +150,7 @@ export class Compiled implements Tunable {
     if (training && this.#training.loss === undefined) {
       throw new LatheError('toWasm: call compile before asking for a module that trains');
     }
-    const instance = this.instance();
+    const { instance } = this.module();
     const { timing: _, ...learns } = this.#training;
     const batchesInMemory = args.batchesInMemory ?? 1;
     const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
@@ -200,21 +185,20 @@ export class Compiled implements Tunable {
   get [tunable](): Tunable[typeof tunable] {
     return {
       executable: () => {
-        this.instance();
+        this.module();
         return this.#liveModel().compile(this.#request!);
       },
       reschedule: () => {
         if (this.#revision === schedules.revision) return;
-        this.#build(this.#wish(this.#training, {}), false);
+        this.#rebuild(this.#wish(this.#training, {}), false);
       },
     };
   }
 
   free(): void {
-    this.#executable?.free();
     this.#model.free();
-    this.#instance?.dispose();
-    this.#instance = undefined;
+    this.#build?.free();
+    this.#build = this.#module = undefined;
   }
 
   #fits({ train, evaluate, predict, labels, rowWeights, batchesInMemory }: Wanted): boolean {
@@ -259,40 +243,19 @@ export class Compiled implements Tunable {
     };
   }
 
-  #build(request: CompileRequest, onlyWeights: boolean): void {
-    const start = performance.now();
-    const executable = this.#liveModel().compile(request);
-    let instance: Instance | undefined;
-    try {
-      const metadata = executable.metadata();
-      const parts = executable.parts();
-      const moduleBytes = sizeOf(parts);
-      const compiled = performance.now();
-      instance = new Instance(parts, metadata);
+  #rebuild(request: CompileRequest, onlyWeights: boolean): void {
+    const before = this.#build;
+    const fill = (instance: Instance, executable: CoreExecutable) => {
+      const { metadata } = instance;
       const fresh =
-        this.#instance === undefined
-          ? metadata.states
-          : instance.carryFrom(this.#instance, onlyWeights);
+        before === undefined ? metadata.states : instance.carryFrom(before.instance, onlyWeights);
       for (const [at, content] of executable.initial(metadata, fresh).entries()) {
         instance.state(fresh[at]!).set(content);
       }
-      this.#instance?.dispose();
-      this.#instance = instance;
-      this.#stats = {
-        compileMs: compiled - start,
-        instantiateMs: performance.now() - compiled,
-        moduleBytes,
-        memoryBytes: metadata.memoryBytes,
-        temporaryBytes: metadata.temporaryBytes,
-        threads: threadsOf(metadata),
-      };
-    } catch (error) {
-      executable.free();
-      instance?.dispose();
-      throw error;
-    }
-    this.#executable?.free();
-    this.#executable = executable;
+    };
+    this.#build = new Build(() => this.#liveModel().compile(request), fill);
+    this.#module = new ModelModule(this.#build.instance);
+    before?.free();
     this.#request = request;
     this.#last = request;
     this.#revision = schedules.revision;

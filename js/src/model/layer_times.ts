@@ -27,7 +27,7 @@ export function layerTimes(
   model: Trainee,
   { reset = false }: { reset?: boolean } = {},
 ): Record<string, EntryTimes> {
-  const instance = model.current();
+  const { instance } = model.current();
   instance.settle();
   const result: Record<string, EntryTimes> = {};
   for (const entry of instance.metadata.entries) {

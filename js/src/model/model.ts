@@ -1,6 +1,8 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
-import { Compiled, type CompileStats, type ToWasmArgs, type Wanted } from './compiled_model.js';
+import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
+import type { CompileStats } from '../runtime/build.js';
+import type { ModelModule } from '../train/model_module.js';
 import type { Dataset } from '../data/dataset.js';
 import type { EvaluateDatasetArgs, FitDatasetArgs } from '../train/fit_dataset.js';
 import { LatheError } from '../base/errors.js';
@@ -10,14 +12,10 @@ import {
   evaluateAll,
   type FitArgs,
   fitLoop,
-  reported,
-  type Scores,
-  scoresOf,
-  type Tally,
   type Trainee,
 } from '../train/fit.js';
+import { reported, type Score, type Scores, scoresOf, type Tally } from '../train/score.js';
 import type { History } from '../train/history.js';
-import type { Instance, Score } from '../runtime/instance.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
@@ -73,7 +71,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   readonly seed: number;
 
   #structure: Structure | undefined;
-  #compiled: Compiled | undefined;
+  #compiled: CompiledModel | undefined;
   #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
   #goal: Goal | undefined;
@@ -285,7 +283,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   /** The module that `fit` uses for its next batch. */
-  current(): Instance {
+  current(): ModelModule {
     this.#push();
     return this.#module('fit', { labels: this.#labels!, rowWeights: this.#rowWeights });
   }
@@ -311,8 +309,8 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
-    const instance = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
-    const score = await instance.step(data);
+    const module = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
+    const score = await module.step(data);
     this.#push();
     return score;
   }
@@ -368,13 +366,13 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
 
   #readWeights(layer?: Layer): Tensor[] {
     const places = this.#weightPlaces('getWeights', layer);
-    return readWeights(this.#module('getWeights'), places);
+    return readWeights(this.#module('getWeights').instance, places);
   }
 
   #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
     const places = this.#weightPlaces('setWeights', layer);
     const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
-    writeWeights(this.#module('setWeights'), places, weights, whose);
+    writeWeights(this.#module('setWeights').instance, places, weights, whose);
     this.#push();
   }
 
@@ -397,7 +395,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   /** The module at hand, training included, in WebAssembly text form. */
   async toWat(): Promise<string> {
     this.#module('toWat');
-    return moduleText(this.#compiled!.module());
+    return moduleText(this.#compiled!.bytes());
   }
 
   /** What compiling the module at hand cost, its size and its memory. */
@@ -452,7 +450,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   /** @internal */
   get [storable](): StoredModel {
     const { summary } = this.#built('save');
-    const instance = this.#module('save');
+    const { instance } = this.#module('save');
     this.#push();
     const states = instance.metadata.states.map((place) => ({
       name: place.name,
@@ -475,7 +473,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   protected setStructure(structure: Structure): void {
     const places = leaves(structure.layers, '');
     const config = this.#describe(structure);
-    if (this.#compiled === undefined) this.#compiled = new Compiled(config);
+    if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
     else this.#compiled.setModel(config);
     this.#structure = structure;
     this.#config = config;
@@ -505,16 +503,16 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   #bytesOf(prefix: string): WeightBytes {
-    const instance = this.#compiled!.instance();
+    const { instance } = this.#compiled!.module();
     const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
     return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
   }
 
   /** The running module for what is wanted, with the newest weights. */
-  #module(what: string, wanted: Wanted = {}): Instance {
-    const instance = this.#built(what).instance(wanted);
+  #module(what: string, wanted: Wanted = {}): ModelModule {
+    const module = this.#built(what).module(wanted);
     for (const copy of this.#copies.values()) copy.pull();
-    return instance;
+    return module;
   }
 
   /** Says that weights have changed here. */
@@ -529,7 +527,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     }
   }
 
-  #built(what: string, changes = false): Compiled {
+  #built(what: string, changes = false): CompiledModel {
     this.#check(what, changes);
     if (this.#compiled === undefined) throw new LatheError(`${what}: the model has no layers`);
     return this.#compiled;
@@ -567,7 +565,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
-  #trainModule(count: number, labels: LabelKind[], rowWeights: boolean): Instance {
+  #trainModule(count: number, labels: LabelKind[], rowWeights: boolean): ModelModule {
     const { trainBatch } = this.#built('trainOnBatch');
     const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
     this.#lastBatch = count;
@@ -576,7 +574,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
-    const { states } = this.#module(what).metadata;
+    const { states } = this.#module(what).instance.metadata;
     const { weights } = this.#compiled!.summary;
     const path = layer && leaves(this.#structure!.layers, '').get(layer);
     const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));

@@ -2,7 +2,7 @@
  * What is asked of a module and need not be waited for: tasks of one or several runs, one after the other in the order they
  * were asked. Threads go on with them while the caller does other things. Knows nothing of what the runs compute.
  */
-import type { Entry } from './instance.js';
+import type { Entry } from './entry.js';
 import type { Job } from './pool.js';
 import { poolIsBusy, poolIsIdle } from './threads.js';
 

@@ -1,11 +1,12 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
 import { type BufferPlace, type Dump } from '../core/abi.js';
 import { elementCount } from '../base/shape.js';
-import type { CompileStats } from '../model/compiled_model.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { LatheError } from '../base/errors.js';
-import { type Entry, Instance, threadsOf } from '../runtime/instance.js';
-import { type CoreExecutable, CoreGraph, sizeOf } from '../core/handles.js';
+import { Build, type CompileStats } from '../runtime/build.js';
+import type { Entry } from '../runtime/entry.js';
+import type { Instance } from '../runtime/instance.js';
+import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
 import {
@@ -42,9 +43,7 @@ export class CompiledFunction<
   readonly #graph = new CoreGraph();
   readonly #options: FunctionOptions;
   readonly #assigned: ReadonlySet<string>;
-  #executable: CoreExecutable | undefined;
-  #instance!: Instance;
-  #stats!: CompileStats;
+  #build!: Build;
   #dumps: Dump[] = [];
   #revision = 0;
   #entry: Entry | undefined;
@@ -64,7 +63,7 @@ export class CompiledFunction<
     try {
       const { variables, assigned } = record(this.#graph, specs, build);
       this.#assigned = assigned;
-      this.#build(start, (instance) => {
+      this.#rebuild(start, (instance) => {
         for (const place of instance.metadata.states) {
           instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
         }
@@ -160,7 +159,7 @@ export class CompiledFunction<
 
   /** What compiling cost and gave. */
   stats(): CompileStats {
-    return { ...this.#stats };
+    return { ...this.#build.stats };
   }
 
   /** The intermediate forms that the options asked for. */
@@ -171,17 +170,16 @@ export class CompiledFunction<
   /** The bytes of the generated module. */
   module(): Uint8Array<ArrayBuffer> {
     this.#live();
-    return this.#executable!.bytes();
+    return this.#build.executable.bytes();
   }
 
   /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
   dispose(): void {
     if (this.#entry === undefined) return;
     this.#instance.drop(disposed());
-    this.#instance.dispose();
+    this.#build.free();
     this.#entry = undefined;
     this.#graph.free();
-    this.#executable?.free();
   }
 
   /** @internal */
@@ -195,34 +193,14 @@ export class CompiledFunction<
   }
 
   /** Errors leave the function as it was. `fill` gives the variables their content. */
-  #build(start: number, fill: (instance: Instance) => void): void {
-    const executable = this.#compile();
-    let instance: Instance | undefined;
-    try {
-      const metadata = executable.metadata();
-      const parts = executable.parts();
-      const moduleBytes = sizeOf(parts);
-      const compiled = performance.now();
-      instance = new Instance(parts, metadata, this.#assigned);
+  #rebuild(start: number, fill: (instance: Instance) => void): void {
+    const compile = () => this.#compile();
+    const begin = (instance: Instance, executable: CoreExecutable) => {
       fill(instance);
       this.#dumps = executable.dumps();
-      this.#stats = {
-        compileMs: compiled - start,
-        instantiateMs: performance.now() - compiled,
-        moduleBytes,
-        memoryBytes: metadata.memoryBytes,
-        temporaryBytes: metadata.temporaryBytes,
-        threads: threadsOf(metadata),
-      };
-    } catch (error) {
-      executable.free();
-      instance?.dispose();
-      throw error;
-    }
-    this.#executable?.free();
-    this.#executable = executable;
-    this.#instance = instance;
-    this.#entry = instance.entry(entryName);
+    };
+    this.#build = new Build(compile, begin, { start, kept: this.#assigned });
+    this.#entry = this.#instance.entry(entryName);
     if (!this.#isShown) this.#shown = this.#entry;
     this.#revision = schedules.revision;
     noticeNew(this);
@@ -230,11 +208,15 @@ export class CompiledFunction<
 
   #reschedule(): void {
     if (this.#entry === undefined || this.#revision === schedules.revision) return;
-    const [instance, entry] = [this.#instance, this.#live()];
-    this.#build(performance.now(), (next) => void next.carryFrom(instance, false));
+    const [before, entry] = [this.#build, this.#live()];
+    this.#rebuild(performance.now(), (next) => void next.carryFrom(before.instance, false));
     copyAll(entry.inputs, this.#entry.inputs);
     copyAll(entry.outputs, this.#entry.outputs);
-    instance.dispose();
+    before.free();
+  }
+
+  get #instance(): Instance {
+    return this.#build.instance;
   }
 
   /** Copies inputs to where the entry reads them, and to where callers see them. */

@@ -1,12 +1,12 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
 import { CallbackList, type Callbacks, History, type Logs } from './history.js';
-import type { Instance, Score } from '../runtime/instance.js';
-import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
+import type { ModelModule } from './model_module.js';
 import { atStep } from './numerics.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import type { Examples, ModelData } from './rows.js';
+import { reported, type Scores, scoresOf, Tally } from './score.js';
 import type { TensorLike } from '../tensor/tensor.js';
 
 /** Options of `model.fit`. */
@@ -48,62 +48,7 @@ export interface Trainee {
   epochsTrained: number;
   readonly wantsAccuracy: boolean;
   /** The module to use for the next batch. */
-  current(): Instance;
-}
-
-/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output, its metrics. */
-export type Scores = { loss: number; acc: number } & Record<string, MetricValue>;
-
-/** The numbers of a running epoch. */
-export class Tally {
-  #totals: Record<string, number> = {};
-  #sums: Record<string, MetricSums> = {};
-  #start = performance.now();
-  rows = 0;
-
-  add({ means, sums, rows }: Score): void {
-    for (const [name, mean] of Object.entries(means)) {
-      this.#totals[name] = (this.#totals[name] ?? 0) + mean * rows;
-    }
-    for (const [name, each] of Object.entries(sums)) {
-      const before = this.#sums[name]?.sums ?? [];
-      this.#sums[name] = { ...each, sums: each.sums.map((sum, at) => sum + (before[at] ?? 0)) };
-    }
-    this.rows += rows;
-  }
-
-  /** All rows as one batch. */
-  get score(): Score {
-    const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);
-    return { means: Object.fromEntries(means), sums: this.#sums, rows: this.rows };
-  }
-
-  /** Means, and what the sums make of the metrics. */
-  get scores(): Scores {
-    const metrics = Object.entries(this.#sums).map(([name, sums]) => [name, finalValue(sums)]);
-    return { ...this.score.means, ...Object.fromEntries(metrics) } as Scores;
-  }
-
-  get imagesPerSecond(): number {
-    return this.rows / Math.max((performance.now() - this.#start) / 1000, 1e-9);
-  }
-}
-
-/** The scores of one batch. */
-export function scoresOf(score: Score): Scores {
-  const tally = new Tally();
-  tally.add(score);
-  return tally.scores;
-}
-
-/** The scores that a model is to report. */
-export function reported<T extends Readonly<Record<string, MetricValue>>>(
-  { wantsAccuracy }: { wantsAccuracy: boolean },
-  means: T,
-): T {
-  if (wantsAccuracy) return means;
-  const wanted = Object.entries(means).filter(([name]) => !/(^|_)acc$/.test(name));
-  return Object.fromEntries(wanted) as T;
+  current(): ModelModule;
 }
 
 /** Checks the options that are about numbers. */
@@ -198,9 +143,9 @@ async function runEpoch(
   let batch = 0;
   for (let from = 0; from < data.count && !stopped(); ++batch) {
     await callbacks.tell('onBatchBegin', batch);
-    const instance = model.current();
-    const count = Math.min(instance.batch('train'), data.count - from);
-    const step = instance.scoreAsync('train', data, from, count, order);
+    const module = model.current();
+    const count = Math.min(module.batch('train'), data.count - from);
+    const step = module.scoreAsync('train', data, from, count, order);
     const score = await atStep('fit', epoch, batch, step);
     tally.add(score);
     from += count;
@@ -223,26 +168,26 @@ function logsOf(model: Trainee, tally: Tally): Logs {
 }
 
 async function evaluateLoop(
-  current: () => Instance,
+  current: () => ModelModule,
   data: Examples,
   pacer: Pacer,
 ): Promise<Scores> {
   const tally = new Tally();
   while (tally.rows < data.count) {
-    const instance = current();
-    const count = Math.min(instance.batch('evaluate'), data.count - tally.rows);
-    tally.add(await instance.scoreAsync('evaluate', data, tally.rows, count));
+    const module = current();
+    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
+    tally.add(await module.scoreAsync('evaluate', data, tally.rows, count));
     await pacer.at('batch');
   }
   return tally.scores;
 }
 
 /** Counts all rows, in one go. */
-export function evaluateAll(instance: Instance, data: Examples): Tally {
+export function evaluateAll(module: ModelModule, data: Examples): Tally {
   const tally = new Tally();
   while (tally.rows < data.count) {
-    const count = Math.min(instance.batch('evaluate'), data.count - tally.rows);
-    tally.add(instance.score('evaluate', data, tally.rows, count));
+    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
+    tally.add(module.score('evaluate', data, tally.rows, count));
   }
   return tally;
 }

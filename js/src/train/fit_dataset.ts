@@ -1,7 +1,7 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkInitialEpoch, reported, type Scores, scoresOf, Tally } from './fit.js';
-import type { Score } from '../runtime/instance.js';
+import { checkCount, checkInitialEpoch } from './fit.js';
+import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 import { CallbackList, type Callbacks, History, type Logs } from './history.js';
 import { atStep } from './numerics.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';

@@ -1,7 +1,8 @@
 /** Looks for numbers that are not finite in the data, layers, loss and weights of a step, where `compile` asked for it. */
 import type { ModuleMetadata } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
-import type { Entry, Instance } from '../runtime/instance.js';
+import type { Entry } from '../runtime/entry.js';
+import type { Instance } from '../runtime/instance.js';
 import type { Examples } from './rows.js';
 import type { DataArray } from '../tensor/tensor.js';
 

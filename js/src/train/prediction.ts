@@ -1,7 +1,9 @@
 /** The results of a model for many rows, batch after batch: threads go on with them while the caller does other things. */
-import type { Entry } from '../runtime/instance.js';
+import type { Entry } from '../runtime/entry.js';
+import type { Instance } from '../runtime/instance.js';
 import { copied, type Examples } from './rows.js';
-import type { Runs, Task } from '../runtime/runs.js';
+import type { Task } from '../runtime/runs.js';
+import type { BatchLoader } from './batch_loader.js';
 import type { PendingData } from '../tensor/tensor.js';
 
 /** Begins at once, and is over at once where one thread does it. */
@@ -15,21 +17,26 @@ export class Prediction implements Task {
   #tell: (() => void) | undefined;
 
   constructor(
-    readonly entry: Entry,
+    private readonly loader: BatchLoader,
     data: Examples,
-    private readonly runs: Runs,
+    private readonly instance: Instance,
   ) {
     this.#data = data;
-    const sizes = [...entry.outputs].map(([name, { length }]) => [name, length / entry.batch]);
+    const { outputs } = this.entry;
+    const sizes = [...outputs].map(([name, { length }]) => [name, length / loader.batch]);
     this.#results = new Map(
       (sizes as [string, number][]).map(([name, width]) => [
         name,
         new Float32Array(data.count * width),
       ]),
     );
-    runs.begin(this);
+    instance.begin(this);
     // The caller may change its rows as soon as it has the result in its hands.
     if (!this.#isOver) this.#data = copied(data);
+  }
+
+  get entry(): Entry {
+    return this.loader.entry;
   }
 
   /** The results of one output. */
@@ -39,7 +46,7 @@ export class Prediction implements Task {
 
   /** Blocks until all is there; a page's own thread spins. Error: a thread failed. */
   now(): void {
-    if (!this.#isOver) this.runs.now(this);
+    if (!this.#isOver) this.instance.finish(this);
     if (this.#error !== undefined) throw this.#error;
   }
 
@@ -51,7 +58,7 @@ export class Prediction implements Task {
   }
 
   get #count(): number {
-    return Math.min(this.entry.batch, this.#data.count - this.#from);
+    return Math.min(this.loader.batch, this.#data.count - this.#from);
   }
 
   get hasNext(): boolean {
@@ -59,14 +66,14 @@ export class Prediction implements Task {
   }
 
   load(): void {
-    this.entry.loadAll(this.#data, this.#from, this.#count);
+    this.loader.load(this.#data, this.#from, this.#count);
   }
 
   collect(): void {
     const count = this.#count;
     for (const [name, result] of this.#results) {
       const width = result.length / this.#data.count;
-      result.set(this.entry.output(name).subarray(0, count * width), this.#from * width);
+      result.set(this.entry.outputs.get(name)!.subarray(0, count * width), this.#from * width);
     }
     this.#from += count;
   }
