@@ -8,6 +8,7 @@ export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export {
   Callback,
   callbacks,
+  type Callbacks,
   CustomCallback,
   EarlyStopping,
   type EarlyStoppingArgs,
@@ -24,7 +25,7 @@ export {
   type LayerVariable,
 } from './layers/custom_layer.js';
 export * as data from './data/index.js';
-export type { EvaluateDatasetArgs, FitDatasetArgs } from './train/fit_dataset.js';
+export type { EvaluateDatasetArgs } from './train/fit_dataset.js';
 export { LatheError } from './base/errors.js';
 export { math, oneHot } from './tensor/class_numbers.js';
 export {
@@ -42,7 +43,6 @@ export {
   type FeatureReport,
   type SettingName,
 } from './runtime/env.js';
-export type { FitArgs } from './train/fit.js';
 export type { Scores } from './train/score.js';
 export {
   compile,
@@ -54,13 +54,7 @@ export type * from './core/names.js';
 export type * from './layers/layer_args.js';
 export type * from './trace/operations.js';
 export type { LossLike, MetricLike, Metrics, MetricValue } from './train/metrics.js';
-export {
-  type Callbacks,
-  History,
-  type HistoryKey,
-  type Logs,
-  type Params,
-} from './train/history.js';
+export { History, type HistoryKey, type Logs, type Params } from './train/history.js';
 export * as io from './io/index.js';
 export { loadLayersModel } from './model/load_layers_model.js';
 export {
@@ -81,7 +75,7 @@ export {
 } from './model/learning_rates.js';
 export { ready } from './ready.js';
 export { LayersModel, model } from './model/model.js';
-export type { CompileArgs, ModelArgs } from './model/model_args.js';
+export type { CompileArgs, FitArgs, FitDatasetArgs, ModelArgs } from './model/model_args.js';
 export type { YieldEvery } from './base/pause.js';
 export { memory, type MemoryCounts } from './runtime/memory.js';
 export { type EntryTimes, layerTimes, type LayerTimes } from './model/layer_times.js';

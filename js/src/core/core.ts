@@ -1,6 +1,6 @@
 /** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
-import type { CoreExports, ModuleExports, Pointer } from './abi.js';
 import { LatheError } from '../base/errors.js';
+import type { CoreExports, ModuleExports, Pointer } from './abi.js';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

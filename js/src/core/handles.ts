@@ -1,4 +1,5 @@
 /** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
+import { encodeJson } from '../base/json.js';
 import {
   type BufferPlace,
   byteLength,
@@ -16,7 +17,6 @@ import {
   type ValueType,
 } from './abi.js';
 import { type Core, currentCore } from './core.js';
-import { encodeJson } from '../base/json.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 

@@ -1,8 +1,8 @@
 /** The text form of modules, spelled by lathe-text.wasm, which is loaded when it is first asked for. */
+import { LatheError } from '../base/errors.js';
 import type { TextExports } from './abi.js';
 import { Core } from './core.js';
 import { compileModule } from './core_module.js';
-import { LatheError } from '../base/errors.js';
 
 const textUrl = new URL('./lathe-text.wasm', import.meta.url);
 let compiling: Promise<WebAssembly.Module> | undefined;

@@ -1,6 +1,6 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import { isDetached } from '../tensor/tensor.js';
 import { isBeside } from './address.js';
 

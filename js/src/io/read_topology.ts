@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import type { ModelConfig, CalledLayer, Reference } from '../core/abi.js';
+import type { CalledLayer, ModelConfig, Reference } from '../core/abi.js';
 import { registeredClass } from '../layers/serialization.js';
 import { isObject } from './artifacts.js';
 import {

@@ -1,7 +1,7 @@
 /** The safetensors format: a JSON header, then the bytes of named tensors. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { setOwn } from '../base/own.js';
+import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/tensor.js';
 import { isObject, joinBytes } from './artifacts.js';
 import { fromBrain, fromHalf } from './half.js';

@@ -1,6 +1,6 @@
 /** Tensors to bytes and back, also with fewer bits: the weight data of TensorFlow.js. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import type { DataArray, DType } from '../tensor/tensor.js';
 import {
   checkLength,

@@ -1,11 +1,11 @@
 /** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
 import { LatheError } from '../base/errors.js';
+import { type Storable, storable } from '../train/storable.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
+import { assignWeights, weightArrays } from './assign_weights.js';
 import { artifactsOf, nameOf, weightsOf } from './open.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
-import { type Storable, storable } from '../train/storable.js';
-import { assignWeights, weightArrays } from './assign_weights.js';
 import type { NamedArray } from './weight_data.js';
 
 /** A file by its address, its content, or a whole saved model. */

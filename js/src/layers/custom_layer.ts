@@ -1,10 +1,10 @@
 /** Layers written in JavaScript: what their `call` does is traced into the graph of the model. */
-import type { LayerConfig, ValueId } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
-import { Layer, type LayerArgs, type SymbolicShape } from './layer.js';
-import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
+import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
+import { Layer, type LayerArgs, type SymbolicShape } from './layer.js';
+import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
 
 /** What `call` gets beside its inputs. */
 export interface CallArgs {

@@ -1,10 +1,10 @@
 /** Layers as objects: called on symbolic tensors they make the graph that becomes a model. Knows no module. */
 import { LatheError } from '../base/errors.js';
-import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import type { LayerConfig } from '../core/abi.js';
 import { CoreModel } from '../core/handles.js';
-import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
+import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
 
 /** What every layer may be given. */
 export interface LayerArgs {

@@ -1,7 +1,7 @@
 /** Answers what the core asks of layers that are written in JavaScript; src/api/lathe.h describes it. Knows no layer. */
+import { encodeJson } from '../base/json.js';
 import type { Pointer, ValueId } from '../core/abi.js';
 import { type Core, prepareCores } from '../core/core.js';
-import { encodeJson } from '../base/json.js';
 import { CoreGraph } from '../core/handles.js';
 
 /** A weight as the core reads it. */

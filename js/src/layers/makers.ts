@@ -1,5 +1,4 @@
 /** Makers of layers, optimisers and initialisers: plain descriptions that the core gives meaning to. */
-import { CustomLayer, lambda } from './custom_layer.js';
 import {
   type InitializerFactory,
   initializerNames,
@@ -7,6 +6,7 @@ import {
   optimizerParameters,
   type TrainFactory,
 } from '../core/names.js';
+import { CustomLayer, lambda } from './custom_layer.js';
 import { Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
 

@@ -1,6 +1,6 @@
 /** Classes of layers that saved models may name, beside those of the core. */
-import type { CustomLayer } from './custom_layer.js';
 import { LatheError } from '../base/errors.js';
+import type { CustomLayer } from './custom_layer.js';
 import { layerClasses } from './layer_args.js';
 
 /** A class of layers in JavaScript. */

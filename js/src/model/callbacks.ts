@@ -1,10 +1,13 @@
 /** Callbacks as classes: bases to extend, early stopping, saving while it trains. Knows no training loop. */
 import { LatheError } from '../base/errors.js';
-import type { Callbacks, Logs, Params } from '../train/history.js';
-import type { IOHandler } from '../io/artifacts.js';
-import type { LayersModel } from './model.js';
 import type { YieldEvery } from '../base/pause.js';
 import type { Tensor } from '../tensor/tensor.js';
+import type { Logs, Params, TrainingCallbacks } from '../train/history.js';
+import type { IOHandler } from '../io/artifacts.js';
+import type { LayersModel } from './model.js';
+
+/** Functions that training calls and awaits. An exception in one ends the training with it. */
+export interface Callbacks extends TrainingCallbacks<LayersModel> {}
 
 /** A callback that knows its model; classes extend it with any of the functions of `Callbacks`. */
 export class Callback {

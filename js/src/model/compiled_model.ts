@@ -1,4 +1,5 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
+import { LatheError } from '../base/errors.js';
 import {
   byteLength,
   type CompileRequest,
@@ -6,16 +7,15 @@ import {
   type ModelConfig,
   type ModelSummary,
 } from '../core/abi.js';
-import { noticeNew } from '../tune/auto_tune.js';
-import { LatheError } from '../base/errors.js';
+import { type CoreExecutable, CoreModel } from '../core/handles.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Instance } from '../runtime/instance.js';
-import { ModelModule } from '../train/model_module.js';
-import { type CoreExecutable, CoreModel } from '../core/handles.js';
-import type { LabelKind } from '../train/rows.js';
+import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
+import { ModelModule } from '../train/model_module.js';
+import type { LabelKind } from '../train/rows.js';
 
 /** How a model learns, in the core's words. */
 export interface Training {

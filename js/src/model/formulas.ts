@@ -1,6 +1,6 @@
 /** Losses, metrics, activations, regularisers and constraints as the functions of TensorFlow.js: plain descriptions, or values of tensors. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import {
   type ActivationFactory,
   activationNames,
@@ -15,9 +15,9 @@ import {
   type RegularizerFactory,
   regularizerNames,
 } from '../core/names.js';
+import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { input } from '../layers/layer.js';
 import { LayersModel } from './model.js';
-import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 const makers = (names: readonly string[]) =>
   Object.fromEntries(

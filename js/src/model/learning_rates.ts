@@ -1,6 +1,6 @@
 /** Learning rates that change from step to step: functions of the step, and the callback that sets them. */
 import { LatheError } from '../base/errors.js';
-import type { Callbacks } from '../train/history.js';
+import type { Callbacks } from './callbacks.js';
 
 /** The learning rate of a step; steps are counted from 0. */
 export type LearningRateSchedule = (step: number) => number;

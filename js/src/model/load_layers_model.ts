@@ -1,6 +1,6 @@
 /** The way to loading that costs nothing until it is taken. */
-import type { LayersModel } from './model.js';
 import type { IOHandler, LoadOptions } from '../io/artifacts.js';
+import type { LayersModel } from './model.js';
 
 /**
  * A model from an address (file://, http(s)://, indexeddb://, localstorage://) of its model.json, or from a handler.

@@ -1,36 +1,20 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
-import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
-import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
-import type { CompileStats } from '../runtime/build.js';
-import type { ModelModule } from '../train/model_module.js';
-import type { Dataset } from '../data/dataset.js';
-import type { EvaluateDatasetArgs, FitDatasetArgs } from '../train/fit_dataset.js';
 import { LatheError } from '../base/errors.js';
-import {
-  checkCount,
-  checkFitArgs,
-  evaluateAll,
-  type FitArgs,
-  fitLoop,
-  type Trainee,
-} from '../train/fit.js';
-import { reported, type Score, type Scores, scoresOf, type Tally } from '../train/score.js';
-import type { History } from '../train/history.js';
-import type { IOHandler, SaveResult } from '../io/artifacts.js';
-import type { SaveArgs } from '../io/save.js';
-import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
-import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
-import { readLosses, readMetrics } from '../train/metrics.js';
-import {
-  type CompileArgs,
-  type ModelArgs,
-  shapesOf,
-  type Structure,
-  tensorsOf,
-} from './model_args.js';
-import { leaves, type NamedLayer, LayerGraph } from './layer_graph.js';
-import { perOutput } from '../train/per_output.js';
 import { randomSeed } from '../base/random.js';
+import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
+import { moduleText } from '../core/module_text.js';
+import { hostDTypes, Tensor, type TensorLike } from '../tensor/tensor.js';
+import type { CompileStats } from '../runtime/build.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import { type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
+import type { Dataset } from '../data/dataset.js';
+import { checkCount, checkFitArgs, evaluateAll, fitLoop, type Trainee } from '../train/fit.js';
+import type { EvaluateDatasetArgs } from '../train/fit_dataset.js';
+import type { History } from '../train/history.js';
+import { readLosses, readMetrics } from '../train/metrics.js';
+import type { ModelModule } from '../train/model_module.js';
+import { perOutput } from '../train/per_output.js';
 import {
   entryName,
   type Examples,
@@ -42,7 +26,7 @@ import {
   weighted,
   type Weighting,
 } from '../train/rows.js';
-import { type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
+import { reported, type Score, type Scores, scoresOf, type Tally } from '../train/score.js';
 import {
   type Goal,
   type Storable,
@@ -50,11 +34,22 @@ import {
   type StoredModel,
   trainingOf,
 } from '../train/storable.js';
-import { printSummary } from './summary.js';
-import { moduleText } from '../core/module_text.js';
-import { hostDTypes, Tensor, type TensorLike } from '../tensor/tensor.js';
-import { type Tunable, tunable } from '../tune/tunable.js';
+import type { IOHandler, SaveResult } from '../io/artifacts.js';
+import type { SaveArgs } from '../io/save.js';
+import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
+import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
+import { LayerGraph, leaves, type NamedLayer } from './layer_graph.js';
+import {
+  type CompileArgs,
+  type FitArgs,
+  type FitDatasetArgs,
+  type ModelArgs,
+  shapesOf,
+  type Structure,
+  tensorsOf,
+} from './model_args.js';
 import { readWeights, writeWeights } from './module_weights.js';
+import { printSummary } from './summary.js';
 
 /**
  * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of

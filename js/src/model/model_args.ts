@@ -1,11 +1,14 @@
-/** What `model` and `compile` take, and inputs and outputs as they are given: one, or several. */
-import type { ModelConfig } from '../core/abi.js';
+/** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
 import { LatheError } from '../base/errors.js';
+import type { ModelConfig } from '../core/abi.js';
 import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/makers.js';
+import type { FitOptions } from '../train/fit.js';
+import type { FitDatasetOptions } from '../train/fit_dataset.js';
 import type { LossLike, Metrics } from '../train/metrics.js';
-import type { NamedLayer } from './layer_graph.js';
 import type { PerOutput } from '../train/per_output.js';
+import type { NamedLayer } from './layer_graph.js';
+import type { LayersModel } from './model.js';
 
 /** Arguments of `model`. */
 export interface ModelArgs {
@@ -16,6 +19,12 @@ export interface ModelArgs {
   /** Decides first weights and shuffling. Default: another one every time. */
   seed?: number;
 }
+
+/** Options of `model.fit`. */
+export interface FitArgs extends FitOptions<LayersModel> {}
+
+/** Options of `model.fitDataset`. */
+export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
 
 /** The layers of a model and how they are connected. */
 export interface Structure {

@@ -1,20 +1,20 @@
 /** Loads models in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
-import type { LayersModel } from './model.js';
-import { modelFromConfig } from './model_from_config.js';
+import { storable } from '../train/storable.js';
 import {
   type IOHandler,
   type LoadOptions,
   type ModelArtifacts,
   weightBytes,
 } from '../io/artifacts.js';
-import { assignOptimizer } from '../io/optimizer_state.js';
-import { storable } from '../train/storable.js';
 import { assignWeights } from '../io/assign_weights.js';
+import { artifactsOf, nameOf } from '../io/open.js';
+import { assignOptimizer } from '../io/optimizer_state.js';
 import { readTopology } from '../io/read_topology.js';
 import { fromTrainingConfig } from '../io/training_config.js';
-import { artifactsOf, nameOf } from '../io/open.js';
 import { decodeWeights } from '../io/weight_data.js';
+import type { LayersModel } from './model.js';
+import { modelFromConfig } from './model_from_config.js';
 
 /** As `tl.loadLayersModel`. */
 export async function loadLayersModel(

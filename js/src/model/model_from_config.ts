@@ -1,9 +1,9 @@
 /** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
 import { LatheError } from '../base/errors.js';
-import { input, Layer, type SymbolicTensor } from '../layers/layer.js';
 import type { LayerConfig, ModelConfig, Reference } from '../core/abi.js';
-import { LayersModel } from './model.js';
+import { input, Layer, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClass } from '../layers/serialization.js';
+import { LayersModel } from './model.js';
 import { Sequential } from './sequential.js';
 
 /** The model, with first weights. Errors: a reference to nothing, layers that do not fit. */

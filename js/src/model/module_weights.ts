@@ -1,9 +1,9 @@
 /** Weights in the memory of a module: copied out, and replaced all together or not at all. */
-import { type BufferPlace } from '../core/abi.js';
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
-import type { Instance } from '../runtime/instance.js';
+import { elementCount } from '../base/shape.js';
+import { type BufferPlace } from '../core/abi.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import type { Instance } from '../runtime/instance.js';
 
 /** Copies of the weights at these places. */
 export function readWeights(instance: Instance, places: readonly BufferPlace[]): Tensor[] {

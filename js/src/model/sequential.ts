@@ -1,9 +1,9 @@
 /** Models of layers in a row. */
 import { LatheError } from '../base/errors.js';
-import { input, Layer, type SymbolicShape } from '../layers/layer.js';
 import type { LayerConfig } from '../core/abi.js';
-import { LayersModel } from './model.js';
+import { input, Layer, type SymbolicShape } from '../layers/layer.js';
 import { nameLayers } from './layer_graph.js';
+import { LayersModel } from './model.js';
 
 /** Arguments of `sequential`. */
 export interface SequentialArgs {

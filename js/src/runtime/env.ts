@@ -1,7 +1,7 @@
 /** What the engine can do, probed once, and switches to do without. */
 import { LatheError } from '../base/errors.js';
-import { revectorize } from './revectorize.js';
 import { nodeProcess } from '../base/node.js';
+import { revectorize } from './revectorize.js';
 
 /** Names of the features; spelled as TensorFlow.js spells flags. */
 export type FeatureName =

@@ -1,7 +1,7 @@
 /** Turns V8's joining of neighbouring vectors on and off in this process of Node. */
 import { LatheError } from '../base/errors.js';
-import { CoreGraph } from '../core/handles.js';
 import { nodeProcess } from '../base/node.js';
+import { CoreGraph } from '../core/handles.js';
 
 const flag = 'experimental-wasm-revectorize';
 const elements = 1024;

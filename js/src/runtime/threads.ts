@@ -1,7 +1,7 @@
 /** The one pool of this page or process: started by the first run that is worth it, stopped with the last module. */
+import { nodeProcess } from '../base/node.js';
 import { env } from './env.js';
 import { type Job, Pool, type SharedModule } from './pool.js';
-import { nodeProcess } from '../base/node.js';
 
 const modules = new Set<SharedModule>();
 let pool: Pool | undefined;

@@ -1,6 +1,6 @@
 /** Class numbers as rows, and counted against each other. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import { Tensor, tensor, type TensorLike } from './tensor.js';
 
 /**

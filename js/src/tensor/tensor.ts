@@ -1,6 +1,6 @@
 /** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 
 /** Element types, spelled as TensorFlow.js does. */
 export type DType = 'float32' | 'int32' | 'bool';

@@ -1,14 +1,8 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
-import { type BufferPlace, type Dump } from '../core/abi.js';
-import { elementCount } from '../base/shape.js';
-import { noticeNew } from '../tune/auto_tune.js';
 import { LatheError } from '../base/errors.js';
-import { Build, type CompileStats } from '../runtime/build.js';
-import type { Entry } from '../runtime/entry.js';
-import type { Instance } from '../runtime/instance.js';
+import { elementCount } from '../base/shape.js';
+import { type BufferPlace, type Dump } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
-import { schedules } from '../tune/schedules.js';
-import { target } from '../tune/target.js';
 import {
   type DataArray,
   type DType,
@@ -18,8 +12,14 @@ import {
   tensor,
   type TensorLike,
 } from '../tensor/tensor.js';
-import { type Operand, type TracedTensor, Trace } from './trace.js';
+import { Build, type CompileStats } from '../runtime/build.js';
+import type { Entry } from '../runtime/entry.js';
+import type { Instance } from '../runtime/instance.js';
+import { noticeNew } from '../tune/auto_tune.js';
+import { schedules } from '../tune/schedules.js';
+import { target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
+import { type Operand, Trace, type TracedTensor } from './trace.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };

@@ -1,8 +1,7 @@
 /** Tensors that stand for values of a program while it is written down, operation by operation. */
-import type { ValueId } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import { type OperationFunctions, type OperationMethods, operations } from './operations.js';
+import type { ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import {
   borrow,
@@ -13,6 +12,7 @@ import {
   tensor,
   type TensorLike,
 } from '../tensor/tensor.js';
+import { type OperationFunctions, type OperationMethods, operations } from './operations.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
 export type Operand = TracedTensor | TensorLike;

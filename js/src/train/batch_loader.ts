@@ -1,6 +1,6 @@
 /** Puts batches of rows into the memory of an entry, which may hold several of them at once. */
-import type { Entry } from '../runtime/entry.js';
 import type { DataArray } from '../tensor/tensor.js';
+import type { Entry } from '../runtime/entry.js';
 import type { Examples, Rows } from './rows.js';
 
 /** The rows that lie in the memory of an entry for several batches. */

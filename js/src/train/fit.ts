@@ -1,16 +1,16 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
-import { CallbackList, type Callbacks, History, type Logs } from './history.js';
-import type { ModelModule } from './model_module.js';
-import { atStep } from './numerics.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
+import type { TensorLike } from '../tensor/tensor.js';
+import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import type { ModelModule } from './model_module.js';
+import { atStep } from './numerics.js';
 import type { Examples, ModelData } from './rows.js';
 import { reported, type Scores, scoresOf, Tally } from './score.js';
-import type { TensorLike } from '../tensor/tensor.js';
 
-/** Options of `model.fit`. */
-export interface FitArgs {
+/** `FitArgs` of any kind of model. */
+export interface FitOptions<Model> {
   /** Rounds over the data. Default 1. */
   epochs?: number;
   /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
@@ -34,7 +34,7 @@ export interface FitArgs {
   sampleWeight?: TensorLike;
   /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
   classWeight?: Readonly<Record<number, number>>;
-  callbacks?: Callbacks | Callbacks[];
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
@@ -52,7 +52,7 @@ export interface Trainee {
 }
 
 /** Checks the options that are about numbers. */
-export function checkFitArgs(args: FitArgs): void {
+export function checkFitArgs(args: FitOptions<never>): void {
   const { batchSize, validationSplit, yieldEvery } = args;
   checkCount('epochs', args.epochs ?? 1);
   checkInitialEpoch('fit', args);
@@ -74,7 +74,7 @@ export function checkFitArgs(args: FitArgs): void {
 /** Error unless there is an epoch to train. */
 export function checkInitialEpoch(
   where: string,
-  { epochs = 1, initialEpoch = 0 }: Pick<FitArgs, 'epochs' | 'initialEpoch'>,
+  { epochs = 1, initialEpoch = 0 }: Pick<FitOptions<never>, 'epochs' | 'initialEpoch'>,
 ): void {
   if (Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs) return;
   throw new LatheError(
@@ -90,11 +90,11 @@ export function checkCount(name: string, value: unknown): void {
 }
 
 /** Trains until the epochs are over or the model is told to stop. */
-export async function fitLoop(
-  model: Trainee,
+export async function fitLoop<Model extends Trainee>(
+  model: Model,
   data: Examples,
   validation: Examples | undefined,
-  args: FitArgs & { seed: number },
+  args: FitOptions<Model> & { seed: number },
 ): Promise<History> {
   const { epochs = 1, initialEpoch = 0, shuffle = true, seed, signal } = args;
   const batchSize = Math.min(args.batchSize ?? 32, data.count);
@@ -135,7 +135,7 @@ async function runEpoch(
   data: Examples,
   order: Uint32Array | undefined,
   epoch: number,
-  callbacks: CallbackList,
+  callbacks: CallbackList<unknown>,
   pacer: Pacer,
   stopped: () => boolean,
 ): Promise<Tally> {

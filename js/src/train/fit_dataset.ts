@@ -1,12 +1,12 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkInitialEpoch } from './fit.js';
-import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
-import { CallbackList, type Callbacks, History, type Logs } from './history.js';
-import { atStep } from './numerics.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
-import type { ModelData } from './rows.js';
 import type { Dataset } from '../data/dataset.js';
+import { checkCount, checkInitialEpoch } from './fit.js';
+import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import { atStep } from './numerics.js';
+import type { ModelData } from './rows.js';
+import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** One batch: features and labels. */
 export interface Batch {
@@ -14,8 +14,8 @@ export interface Batch {
   ys: ModelData;
 }
 
-/** Options of `model.fitDataset`. */
-export interface FitDatasetArgs {
+/** `FitDatasetArgs` of any kind of model. */
+export interface FitDatasetOptions<Model> {
   /** Rounds over the data. Default 1. */
   epochs?: number;
   /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
@@ -31,7 +31,7 @@ export interface FitDatasetArgs {
   validationBatches?: number;
   /** Rows per step of [x, y]. Default 32. */
   validationBatchSize?: number;
-  callbacks?: Callbacks | Callbacks[];
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
@@ -56,10 +56,10 @@ export interface BatchTrainee {
 }
 
 /** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
-export async function fitDataset(
-  model: BatchTrainee,
+export async function fitDataset<Model extends BatchTrainee>(
+  model: Model,
   dataset: Dataset<unknown>,
-  args: FitDatasetArgs = {},
+  args: FitDatasetOptions<Model> = {},
 ): Promise<History> {
   checkArgs(dataset, args);
   const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, signal } = args;
@@ -130,7 +130,7 @@ export async function evaluateDataset(
   return evaluateBatches(model, dataset, batches, new Pacer('auto'));
 }
 
-function checkArgs(dataset: unknown, args: FitDatasetArgs): void {
+function checkArgs(dataset: unknown, args: FitDatasetOptions<never>): void {
   checkDataset('fitDataset', dataset);
   checkCount('fitDataset: epochs', args.epochs ?? 1);
   checkInitialEpoch('fitDataset', args);
@@ -184,7 +184,7 @@ async function trainBatch(
   epoch: number,
   batch: number,
   tally: Tally,
-  callbacks: CallbackList,
+  callbacks: CallbackList<unknown>,
 ): Promise<Logs> {
   await callbacks.tell('onBatchBegin', batch);
   const score = await atStep('fitDataset', epoch, batch, model.trainBatch(xs, ys));
@@ -202,7 +202,7 @@ async function trainBatch(
 
 async function validate(
   model: BatchTrainee,
-  { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetArgs,
+  { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetOptions<never>,
   pacer: Pacer,
 ): Promise<Scores> {
   if (Array.isArray(validationData)) {

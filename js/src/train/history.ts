@@ -1,7 +1,6 @@
 /** What training reports while it runs and when it ends. */
-import type { MetricValue } from './metrics.js';
-import type { LayersModel } from '../model/model.js';
 import type { YieldEvery } from '../base/pause.js';
+import type { MetricValue } from './metrics.js';
 
 /** Numbers about a batch or an epoch. */
 export interface Logs {
@@ -34,11 +33,11 @@ export interface Params {
   doValidation?: boolean;
 }
 
-/** Functions that training calls and awaits. An exception in one ends the training with it. */
-export interface Callbacks {
+/** `Callbacks` of any kind of model. */
+export interface TrainingCallbacks<Model> {
   /** Called before all others. */
   setParams?(params: Params): void;
-  setModel?(model: LayersModel): void;
+  setModel?(model: Model): void;
   onTrainBegin?(): Awaitable;
   onTrainEnd?(): Awaitable;
   onEpochBegin?(epoch: number): Awaitable;
@@ -51,17 +50,21 @@ export interface Callbacks {
   readonly yieldEvery?: YieldEvery | undefined;
 }
 
-type Events = Omit<Required<Callbacks>, 'yieldEvery' | 'setParams' | 'setModel'>;
+type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
 
 /** The callbacks of one training. */
-export class CallbackList {
-  readonly #all: readonly Callbacks[];
+export class CallbackList<Model> {
+  readonly #all: readonly TrainingCallbacks<Model>[];
 
-  constructor(given: Callbacks | readonly Callbacks[] = [], model: unknown, params: Params) {
-    this.#all = [given].flat() as Callbacks[];
+  constructor(
+    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] = [],
+    model: Model,
+    params: Params,
+  ) {
+    this.#all = [given].flat() as TrainingCallbacks<Model>[];
     for (const each of this.#all) {
       each.setParams?.(params);
-      each.setModel?.(model as LayersModel);
+      each.setModel?.(model);
     }
   }
 

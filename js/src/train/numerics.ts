@@ -1,10 +1,10 @@
 /** Looks for numbers that are not finite in the data, layers, loss and weights of a step, where `compile` asked for it. */
-import type { ModuleMetadata } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
+import type { ModuleMetadata } from '../core/abi.js';
+import type { DataArray } from '../tensor/tensor.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
 import type { Examples } from './rows.js';
-import type { DataArray } from '../tensor/tensor.js';
 
 /** What `checkNumbers` found; whoever counts the steps adds which one it was. */
 export class NotFiniteError extends LatheError {

@@ -1,10 +1,10 @@
 /** The results of a model for many rows, batch after batch: threads go on with them while the caller does other things. */
+import type { PendingData } from '../tensor/tensor.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
-import { copied, type Examples } from './rows.js';
 import type { Task } from '../runtime/runs.js';
 import type { BatchLoader } from './batch_loader.js';
-import type { PendingData } from '../tensor/tensor.js';
+import { copied, type Examples } from './rows.js';
 
 /** Begins at once, and is over at once where one thread does it. */
 export class Prediction implements Task {

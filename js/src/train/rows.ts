@@ -1,7 +1,7 @@
 /** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
-import { elementCount } from '../base/shape.js';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
+import { elementCount } from '../base/shape.js';
 import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** Examples or labels, one after the other: `count` rows of `width` numbers. */

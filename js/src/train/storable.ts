@@ -1,7 +1,7 @@
 /** What those who save and load a model need of it. Knows no format. */
 import type { ModelConfig, ModelSummary } from '../core/abi.js';
-import type { CompileDescription, LossDescription } from '../io/training_config.js';
 import type { DataArray, DType } from '../tensor/tensor.js';
+import type { Metrics } from './metrics.js';
 
 /** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
 export interface State {
@@ -9,6 +9,19 @@ export interface State {
   shape: number[];
   dtype: DType;
   values: DataArray;
+}
+
+/** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
+export type LossDescription = string | { name: string };
+
+/** What `model.compile` takes. */
+export interface CompileDescription {
+  /** For several outputs one each, null for one without. */
+  loss: LossDescription | readonly (LossDescription | null)[];
+  lossWeights?: readonly number[] | undefined;
+  optimizer: { name: string } & Record<string, unknown>;
+  /** As `model.compile` was given them. */
+  metrics: Metrics;
 }
 
 /** What a model shows to those who save it. */

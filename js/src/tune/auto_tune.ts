@@ -1,6 +1,6 @@
 /** Tunes new models in idle moments, for the models that come after them. */
-import { env } from '../runtime/env.js';
 import { nextTask } from '../base/pause.js';
+import { env } from '../runtime/env.js';
 import { schedules } from './schedules.js';
 import { type Tunable, tunable } from './tunable.js';
 

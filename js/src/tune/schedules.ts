@@ -2,9 +2,9 @@
  * The schedules that won on this machine, by target and contraction: in memory, and between runs in
  * the machine's storage. Knows neither models nor how schedules are measured.
  */
+import { openStorage, type Storage } from '../base/storage.js';
 import type { Schedule, Schedules } from '../core/abi.js';
 import { scheduleFields } from '../core/names.js';
-import { openStorage, type Storage } from '../base/storage.js';
 
 const version = 1;
 /** Contractions remembered of one target, and targets; the oldest are forgotten first. */

@@ -1,8 +1,8 @@
 /** What modules are compiled for: the features of the engine, and what was measured on it before. */
+import { nodeModule, nodeProcess } from '../base/node.js';
 import type { CompileRequest } from '../core/abi.js';
 import { env } from '../runtime/env.js';
 import { schedules } from './schedules.js';
-import { nodeModule, nodeProcess } from '../base/node.js';
 
 /** The engine features that kernels are compiled for now. */
 export function features(): Omit<CompileRequest['features'], 'threads'> {

@@ -1,6 +1,6 @@
 /** One contraction with one schedule as a module of its own, and how long it takes. */
-import type { CoreExecutable } from '../core/handles.js';
 import type { Schedule } from '../core/abi.js';
+import type { CoreExecutable } from '../core/handles.js';
 
 /** Of what is timed, at least. */
 const shortestMs = 0.2;

@@ -1,6 +1,6 @@
 /** What can be tuned, and how one asks for it. What tunes is loaded when it is asked for. */
-import type { CoreExecutable } from '../core/handles.js';
 import type { Schedule } from '../core/abi.js';
+import type { CoreExecutable } from '../core/handles.js';
 
 /** The door through which `tune` reaches into a model. */
 export const tunable = Symbol('tunable');

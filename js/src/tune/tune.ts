@@ -1,7 +1,7 @@
 /** Measures candidate schedules of a model's contractions on this engine and remembers the winners. */
-import type { ContractionPlace, Schedule } from '../core/abi.js';
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
+import type { ContractionPlace, Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
 import { schedules } from './schedules.js';
 import { targetName } from './target.js';
