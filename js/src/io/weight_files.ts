@@ -4,7 +4,7 @@ import { type Storable, storable } from '../train/storable.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
 import { assignWeights, weightArrays } from './assign_weights.js';
-import { artifactsOf, nameOf, weightsOf } from './open.js';
+import { artifactsOf, nameOf, weightsOf } from './load_artifacts.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
 import type { NamedArray } from './weight_data.js';
 

@@ -1,9 +1,15 @@
-/** Makers of layers, optimisers and initialisers: plain descriptions that the core gives meaning to. */
+/** Makers of layers, optimisers, initialisers and the like: plain descriptions that the core gives meaning to. */
 import {
+  type ActivationFactory,
+  activationNames,
+  type ConstraintFactory,
+  constraintNames,
   type InitializerFactory,
   initializerNames,
   type OptimizerConfig,
   optimizerParameters,
+  type RegularizerFactory,
+  regularizerNames,
   type TrainFactory,
 } from '../core/names.js';
 import { CustomLayer, lambda } from './custom_layer.js';
@@ -33,10 +39,22 @@ export const train = Object.fromEntries(
   ]),
 ) as unknown as TrainFactory;
 
+const makers = (names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
+  );
+
 /** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
-export const initializers = Object.fromEntries(
-  initializerNames.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
-) as unknown as InitializerFactory;
+export const initializers = makers(initializerNames) as unknown as InitializerFactory;
+
+/** Makers of activations: `activations.leakyRelu({alpha: 0.1})`. */
+export const activations = makers(activationNames) as unknown as ActivationFactory;
+
+/** Makers of regularisers: `regularizers.l2({l2: 0.001})`. */
+export const regularizers = makers(regularizerNames) as unknown as RegularizerFactory;
+
+/** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
+export const constraints = makers(constraintNames) as unknown as ConstraintFactory;
 
 /** An optimiser by name or with its parameters. */
 export type OptimizerLike = OptimizerConfig['name'] | OptimizerConfig;

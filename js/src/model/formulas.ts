@@ -1,37 +1,17 @@
-/** Losses, metrics, activations, regularisers and constraints as the functions of TensorFlow.js: plain descriptions, or values of tensors. */
+/** Losses and metrics as the functions of TensorFlow.js: plain descriptions, or values of tensors. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import {
-  type ActivationFactory,
-  activationNames,
-  type ConstraintFactory,
-  constraintNames,
   type LossName,
   lossNames,
   type LossParameters,
   type MetricName,
   metricNames,
   type MetricParameters,
-  type RegularizerFactory,
-  regularizerNames,
 } from '../core/names.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { input } from '../layers/layer.js';
 import { LayersModel } from './model.js';
-
-const makers = (names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
-  );
-
-/** Makers of activations: `activations.leakyRelu({alpha: 0.1})`. */
-export const activations = makers(activationNames) as unknown as ActivationFactory;
-
-/** Makers of regularisers: `regularizers.l2({l2: 0.001})`. */
-export const regularizers = makers(regularizerNames) as unknown as RegularizerFactory;
-
-/** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
-export const constraints = makers(constraintNames) as unknown as ConstraintFactory;
 
 /**
  * A loss or metric: an argument of `compile` as it is, or with parameters `f({threshold: 0.7})`; of

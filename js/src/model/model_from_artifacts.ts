@@ -8,7 +8,7 @@ import {
   weightBytes,
 } from '../io/artifacts.js';
 import { assignWeights } from '../io/assign_weights.js';
-import { artifactsOf, nameOf } from '../io/open.js';
+import { artifactsOf, nameOf } from '../io/load_artifacts.js';
 import { assignOptimizer } from '../io/optimizer_state.js';
 import { readTopology } from '../io/read_topology.js';
 import { fromTrainingConfig } from '../io/training_config.js';
