@@ -1,6 +1,7 @@
 /** One model and the one generated module that fits what is asked of it now, with its weights. */
 import { LatheError } from '../base/errors.js';
 import {
+  type BufferPlace,
   byteLength,
   type CompileRequest,
   type Dump,
@@ -247,8 +248,10 @@ export class CompiledModel implements Tunable {
     const before = this.#build;
     const fill = (instance: Instance, executable: CoreExecutable) => {
       const { metadata } = instance;
+      const isWanted = ({ name }: BufferPlace) => !onlyWeights || !name.startsWith('optimizer/');
       const fresh =
-        before === undefined ? metadata.states : instance.carryFrom(before.instance, onlyWeights);
+        before === undefined ? metadata.states : instance.carryStates(before.instance, isWanted);
+      if (before !== undefined && !onlyWeights) instance.carryTimes(before.instance);
       for (const [at, content] of executable.initial(metadata, fresh).entries()) {
         instance.state(fresh[at]!).set(content);
       }

@@ -164,22 +164,24 @@ export class Instance {
   }
 
   /**
-   * Copies from another instance every state of the same name and shape, and times; or only the
-   * weights. Returns the states that got nothing.
+   * Copies from another instance every state of the same name and shape that is wanted. Returns the
+   * states that got nothing.
    */
-  carryFrom(other: Instance, onlyWeights: boolean): BufferPlace[] {
-    const fresh = this.metadata.states.filter((place) => {
+  carryStates(
+    other: Instance,
+    isWanted: (place: BufferPlace) => boolean = () => true,
+  ): BufferPlace[] {
+    return this.metadata.states.filter((place) => {
       const source = other.metadata.states.find(({ name }) => name === place.name);
       const isSame = source !== undefined && source.shape.join() === place.shape.join();
-      if (!isSame || (onlyWeights && place.name.startsWith('optimizer/'))) return true;
+      if (!isSame || !isWanted(place)) return true;
       this.state(place).set(other.state(source));
       return false;
     });
-    if (!onlyWeights) this.#carryTimes(other);
-    return fresh;
   }
 
-  #carryTimes(other: Instance): void {
+  /** Goes on with the times of another instance, for entries of the same parts. */
+  carryTimes(other: Instance): void {
     for (const place of this.metadata.entries) {
       const before = other.metadata.entries.find(({ name }) => name === place.name);
       const isSame = before?.times?.parts.join() === place.times?.parts.join();

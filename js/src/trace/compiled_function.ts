@@ -209,7 +209,7 @@ export class CompiledFunction<
   #reschedule(): void {
     if (this.#entry === undefined || this.#revision === schedules.revision) return;
     const [before, entry] = [this.#build, this.#live()];
-    this.#rebuild(performance.now(), (next) => void next.carryFrom(before.instance, false));
+    this.#rebuild(performance.now(), (next) => void next.carryStates(before.instance));
     copyAll(entry.inputs, this.#entry.inputs);
     copyAll(entry.outputs, this.#entry.outputs);
     before.free();
