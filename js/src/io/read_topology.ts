@@ -17,7 +17,7 @@ import {
   tableOf,
   type Tables,
 } from './layer_tables.js';
-import { findName, toCamelCase } from './names.js';
+import { findName, toCamelCase } from './spelling.js';
 
 /** A model and what else its topology says. */
 export interface ReadTopology {

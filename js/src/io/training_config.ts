@@ -6,7 +6,7 @@ import type { MetricLike, Metrics } from '../train/metrics.js';
 import type { CompileDescription, LossDescription } from '../train/storable.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
-import { findName, toCamelCase, toSnakeCase } from './names.js';
+import { findName, toCamelCase, toSnakeCase } from './spelling.js';
 
 /** Losses that Keras has under another name. */
 const kerasLosses: Record<string, string> = {

@@ -13,7 +13,7 @@ import {
   tableOf,
   type Tables,
 } from './layer_tables.js';
-import { findName, toSnakeCase } from './names.js';
+import { findName, toSnakeCase } from './spelling.js';
 
 type PlacedLayer = ModelSummary['layers'][number] & { layers?: PlacedLayer[] };
 
