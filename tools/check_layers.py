@@ -1,59 +1,85 @@
 #!/usr/bin/env python3
-"""Fails when a folder of src/ includes, or links in CMake, a folder that tools/layers.txt does not grant it."""
+"""Fails when a folder of src/ or js/src/ includes, imports, or links in CMake, what tools/layers.txt does not grant it."""
 import pathlib
 import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-source = root / "src"
 problems = []
 
 
 def read_layers():
-    """Returns {folder: folders it may include}; a grant must be declared above its use, so cycles cannot be written."""
-    layers = {}
+    """Returns {tree: {folder: folders it may import from}}; a grant must be declared above its use, so cycles cannot be written."""
+    trees = {}
     for line in (root / "tools/layers.txt").read_text().splitlines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        folder, grants = (part.strip() for part in line.split(":"))
-        for grant in grants.split():
-            if grant not in layers:
-                problems.append(f"tools/layers.txt: {folder} is granted {grant}, which no line above declares")
-        layers[folder] = {folder, *grants.split()}
-    return layers
+        if heading := re.fullmatch(r"\[(.+)\]", line.strip()):
+            layers = trees.setdefault(heading[1], {})
+        elif line.strip() and not line.startswith("#"):
+            folder, grants = (part.strip() for part in line.split(":"))
+            for grant in grants.split():
+                if grant not in layers:
+                    problems.append(f"tools/layers.txt: {folder} is granted {grant}, which no line above declares")
+            layers[folder] = {folder, *grants.split()}
+    return trees
 
 
-layers = read_layers()
-
-
-def layer_of(path):
+def layer_of(path, layers):
     """The declared folder that a path such as emit/wasm/expr.h lies in; the longest name wins."""
     parts = path.split("/")[:-1]
-    names = ["/".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    names = ["/".join(parts[:count]) for count in range(len(parts), 0, -1)] or ["."]
     return next((name for name in names if name in layers), None)
 
 
-for path in sorted(source.rglob("*")):
-    name = str(path.relative_to(source))
-    if path.suffix not in {".h", ".cc", ".def"} and not (path.name == "CMakeLists.txt" and "/" in name):
-        continue
-    folder = layer_of(name)
-    if folder is None:
-        problems.append(f"src/{name}: its folder has no line in tools/layers.txt")
-        continue
-    text = path.read_text()
+def check(tree, suffixes, imports_of):
+    """`imports_of` gives the line and the path, from the tree on, of everything that a file of this name and text imports."""
+    layers = trees[tree]
+    source = root / tree
+    for path in sorted(source.rglob("*")):
+        name = str(path.relative_to(source))
+        if path.suffix not in suffixes:
+            continue
+        folder = layer_of(name, layers)
+        if folder is None:
+            problems.append(f"{tree}/{name}: its folder has no line in tools/layers.txt")
+            continue
+        for number, imported in imports_of(name, path.read_text()):
+            target = layer_of(imported, layers)
+            if target is None:
+                problems.append(f'{tree}/{name}:{number}: "{imported}" does not start with a folder of {tree}/')
+            elif target not in layers[folder]:
+                problems.append(f"{tree}/{name}:{number}: {folder} may not import from {target}")
+
+
+def includes(name, text):
     for number, line in enumerate(text.splitlines(), 1):
         if include := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
-            target = layer_of(include[1])
-            if target is None:
-                problems.append(f"src/{name}:{number}: \"{include[1]}\" does not start with a folder of src/")
-            elif target not in layers[folder]:
-                problems.append(f"src/{name}:{number}: {folder} may not include {target}")
-    if path.name == "CMakeLists.txt":
-        for dependencies in re.findall(r"lathe_library\([^)]*\bDEPS\s+([^)]*)\)", text):
+            yield number, include[1]
+
+
+def imports(name, text):
+    """Of values and of types, now or on demand; and files beside, by their address."""
+    for found in re.finditer(r"""(?:\bfrom|\bimport\s*\(?|\bnew URL\()\s*['"](\.\.?/[^'"]*)['"]""", text):
+        path = pathlib.PurePosixPath(name).parent
+        for part in found[1].split("/"):
+            path = path.parent if part == ".." else path / part
+        yield text.count("\n", 0, found.start()) + 1, str(path)
+
+
+def check_links():
+    layers = trees["src"]
+    for path in sorted((root / "src").glob("*/**/CMakeLists.txt")):
+        name = str(path.relative_to(root / "src"))
+        folder = layer_of(name, layers)
+        for dependencies in re.findall(r"lathe_library\([^)]*\bDEPS\s+([^)]*)\)", path.read_text()):
             for target in dependencies.split():
-                if target not in layers[folder]:
+                if folder is None or target not in layers[folder]:
                     problems.append(f"src/{name}: {folder} may not link {target}")
 
-print("\n".join(problems) or f"layers: {len(layers)} folders keep to their grants")
+
+trees = read_layers()
+check("src", {".h", ".cc", ".def"}, includes)
+check_links()
+check("js/src", {".ts"}, imports)
+
+print("\n".join(problems) or f"layers: {sum(map(len, trees.values()))} folders keep to their grants")
 sys.exit(bool(problems))

@@ -27,7 +27,7 @@ async function run() {
     logLevel: 'error',
   });
   const parts = [
-    ['lathe-core.wasm', readFileSync(`${dist}lathe-core.wasm`)],
+    ['lathe-core.wasm', readFileSync(`${dist}core/lathe-core.wasm`)],
     ['JavaScript, minified', Buffer.concat(loadedAtOnce(bundle))],
   ].map(([name, bytes]) => ({
     name,

@@ -75,7 +75,7 @@ function filesOf(model, measured) {
   const weights = given(model).map((value) => bytesOf(fill(value)));
   return {
     ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name)])),
-    [`/${bundles}/lathe-core.wasm`]: readFileSync(join(root, 'js/dist/lathe-core.wasm')),
+    [`/${bundles}/lathe-core.wasm`]: readFileSync(join(root, 'js/dist/core/lathe-core.wasm')),
     '/model.json': JSON.stringify(model),
     '/weights.bin': Buffer.concat(weights),
     '/model.onnx': bytesOf(buildOnnx(model).bytes),

@@ -1,14 +1,6 @@
 // Builds the npm package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small.
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,7 +28,6 @@ const SMALL = [
 rmSync(dist, { recursive: true, force: true });
 run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 
-mkdirSync(dist, { recursive: true });
 for (const name of modules) {
   const built = join(root, `build/wasm32/${name}.wasm`);
   const small = join(root, `build/wasm32/${name}.min.wasm`);
@@ -47,7 +38,7 @@ for (const name of modules) {
   if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs) {
     shrink(built, small);
   }
-  copyFileSync(small, join(dist, `${name}.wasm`));
+  copyFileSync(small, join(dist, `core/${name}.wasm`));
 }
 
 /** Twice: the second time in the order that compresses best. */

@@ -1,4 +1,5 @@
-// Writes js/src/generated.ts and tables.ts from the tables of the core; with --check it only says whether that would change them.
+// Writes from the tables of the core what js/src knows of it: names, tables, arguments of layers, operations. With --check it
+// only says whether that would change them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -33,13 +34,19 @@ const optionTexts = {
 };
 /** Options that may be left out although the core has no default for them. */
 const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
+/** Kinds of options that are a name of the core, or one with its parameters. */
+const choices = ['Activation', 'Constraint', 'Initializer', 'Regularizer'];
 const commonOptions = ['inputShape', 'name', 'trainable', 'activityRegularizer'];
 
 const lathe = fileURLToPath(new URL('../../build/native/tools/lathe', import.meta.url));
 const described = execFileSync(lathe, ['describe'], { encoding: 'utf8' }).trim();
+const known = JSON.parse(described);
+const mark = 'Written by js/scripts/generate.mjs; do not edit.';
 const written = {
-  'generated.ts': render(JSON.parse(described)),
-  'tables.ts': renderTables(described),
+  'core/names.ts': renderNames(known),
+  'core/tables.ts': renderTables(described),
+  'layers/layer_args.ts': renderLayers(known.layers),
+  'trace/operations.ts': renderOperations(known.operations),
 };
 for (const [name, text] of Object.entries(written)) {
   const target = new URL(`../src/${name}`, import.meta.url);
@@ -52,7 +59,7 @@ for (const [name, text] of Object.entries(written)) {
 }
 
 function renderTables(json) {
-  return `/** What the core knows, as data. Written by js/scripts/generate.mjs; do not edit. */
+  return `/** What the core knows, as data. ${mark} */
 
 /** A row of a table: a name, perhaps a short one, and parameters with their defaults. */
 export interface TableRow {
@@ -96,9 +103,9 @@ export const tables: Tables = ${json.replaceAll('},{', '},\n{')};
 `;
 }
 
-function render(tables) {
-  const { operations, activations, losses, metrics, optimizers, initializers } = tables;
-  const { regularizers, constraints, scheduleFields, layers } = tables;
+function renderNames(tables) {
+  const { activations, losses, metrics, optimizers, initializers } = tables;
+  const { regularizers, constraints, scheduleFields } = tables;
   const alternatives = (words) => words.map((word) => `'${word}'`).join(' | ');
   const typeOf = ({ default: value, words }) =>
     words ? alternatives(words) : typeof value === 'boolean' ? 'boolean' : 'number';
@@ -130,11 +137,7 @@ function render(tables) {
   const spellings = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
   const parts = [
-    '/** Names, parameters and defaults of the core. Written by js/scripts/generate.mjs; do not edit. */',
-    "import type { Layer, LayerArgs } from './layer.js';",
-    "import type { DType } from './tensor.js';",
-    "import type { Operand, TracedTensor } from './trace.js';",
-    '',
+    `/** Names, parameters and defaults of the core. ${mark} */`,
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,
     '/** Names of the losses. */',
@@ -193,8 +196,6 @@ function render(tables) {
     '/** The fields of a schedule. */',
     `export const scheduleFields = [${scheduleFields.map((name) => `'${name}'`).join(', ')}] as const;`,
     '',
-    ...renderLayers(layers),
-    ...renderOperations(operations),
   ];
   return parts.join('\n');
 }
@@ -205,9 +206,8 @@ function renderLayers(layers) {
   const type = (each) => {
     if (each.type === 'text') return optionTexts[each.name] ?? 'string';
     if (each.type !== 'choice') return optionTypes[each.type];
-    const kind = each.name.match(/(activation|initializer|regularizer|constraint)$/i)[1];
-    const stem = kind[0].toUpperCase() + kind.slice(1).toLowerCase();
-    return `${stem}Name | ${stem}Config`;
+    const kind = choices.find((kind) => each.name.toLowerCase().endsWith(kind.toLowerCase()));
+    return `${kind}Name | ${kind}Config`;
   };
   const standard = ({ default: value }) =>
     value === null ? [] : [`  /** Default: ${Array.isArray(value) ? `[${value}]` : value}. */`];
@@ -221,10 +221,16 @@ function renderLayers(layers) {
     '}',
   ];
   const maker = (layer) => {
-    const mark = own(layer).some(isRequired) ? '' : '?';
-    return [`  /** ${layer.doc} */`, `  ${layer.name}(args${mark}: ${layer.class}Args): Layer;`];
+    const args = own(layer).some(isRequired) ? 'args' : 'args?';
+    return [`  /** ${layer.doc} */`, `  ${layer.name}(${args}: ${layer.class}Args): Layer;`];
   };
   return [
+    `/** The layers of the core: arguments, makers, classes. ${mark} */`,
+    'import type {',
+    ...choices.flatMap((kind) => [`  ${kind}Config,`, `  ${kind}Name,`]),
+    "} from '../core/names.js';",
+    "import type { Layer, LayerArgs } from './layer.js';",
+    '',
     ...layers.flatMap(argumentsOf),
     '/** Makers of layers. Errors come where the layer is called or added to a model. */',
     'export interface LayerFactory {',
@@ -235,7 +241,7 @@ function renderLayers(layers) {
     ...layers.map((layer) => `  ${layer.name}: '${layer.class}',`),
     '} as const;',
     '',
-  ];
+  ].join('\n');
 }
 
 function renderOperations(operations) {
@@ -260,6 +266,10 @@ function renderOperations(operations) {
     return `  ${name}: { tensors: ${many ? `'many'` : tensors.length}, attributes: [${names}] },`;
   };
   return [
+    `/** The operations of the core: their types, and how many tensors they take. ${mark} */`,
+    "import type { DType } from '../tensor/tensor.js';",
+    "import type { Operand, TracedTensor } from './trace.js';",
+    '',
     '/** Every operation as a function of its tensors; parameters left out have their default. */',
     'export interface OperationFunctions {',
     ...operations.flatMap((each) => [
@@ -283,5 +293,5 @@ function renderOperations(operations) {
     ...operations.map(row),
     '} as const;',
     '',
-  ];
+  ].join('\n');
 }

@@ -1,6 +1,6 @@
 /** Joins the elements of a batch column by column: numbers and tensors become one tensor with one more axis. */
-import { LatheError } from '../errors.js';
-import { type DataArray, Tensor, tensor, type TensorLike } from '../tensor.js';
+import { LatheError } from '../base/errors.js';
+import { type DataArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** What an element becomes in a batch: tensors, with strings left in arrays, nested as the element. */
 export type Batched<T> = T extends Tensor | number | boolean | ArrayBufferView

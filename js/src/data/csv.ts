@@ -1,8 +1,8 @@
 /** Rows of a table in text form as a dataset, with the options of tf.data.csv. What reads them comes when they are walked. */
-import { LatheError } from '../errors.js';
-import type { DType } from '../tensor.js';
+import { LatheError } from '../base/errors.js';
+import type { DType } from '../tensor/tensor.js';
 import { Dataset } from './dataset.js';
-import type { TextSource } from './source.js';
+import type { TextSource } from './text_source.js';
 
 /** The value of a column in a row; undefined where the field is empty and has no default. */
 export type CSVValue = string | number | boolean | undefined;

@@ -1,10 +1,10 @@
 /** Reads rows and names of columns from comma-separated text. */
-import { LatheError } from '../errors.js';
-import { own, setOwn } from '../own.js';
+import { LatheError } from '../base/errors.js';
+import { own, setOwn } from '../base/own.js';
 import type { ColumnConfig, CSVConfig, CSVRow, CSVValue } from './csv.js';
 import { once } from './iterate.js';
 import { splitRecords, type TextRecord } from './records.js';
-import { readText, type TextSource } from './source.js';
+import { readText, type TextSource } from './text_source.js';
 
 interface Columns {
   /** Of every field. */

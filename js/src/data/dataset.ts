@@ -2,8 +2,8 @@
  * Sequences of examples that are made when they are asked for, as tf.data of TensorFlow.js. Knows
  * nothing of models.
  */
-import { LatheError } from '../errors.js';
-import { randomSeed, uniform } from '../random.js';
+import { LatheError } from '../base/errors.js';
+import { randomSeed, uniform } from '../base/random.js';
 import { type Batched, joinElements } from './batch.js';
 import {
   filtered,

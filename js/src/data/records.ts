@@ -1,5 +1,5 @@
 /** Splits comma-separated text (RFC 4180) into records, whatever the chunks it arrives in. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 
 /** The fields of a record and the line it begins in, from 1. */
 export interface TextRecord {

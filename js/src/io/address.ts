@@ -1,6 +1,6 @@
 /** Addresses: the content of one file, and what lies in the folder of another. */
-import { LatheError } from '../errors.js';
-import { nodeModule } from '../storage.js';
+import { LatheError } from '../base/errors.js';
+import { nodeModule } from '../base/node.js';
 
 /** Reads file:// in Node, anything else by fetch. Error: it cannot be read, and why. */
 export async function readAddress(address: string | URL, where: string): Promise<Uint8Array> {

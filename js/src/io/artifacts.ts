@@ -1,7 +1,7 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
-import { elementCount } from '../abi.js';
-import { LatheError } from '../errors.js';
-import { isDetached } from '../tensor.js';
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { isDetached } from '../tensor/tensor.js';
 import { isBeside } from './address.js';
 
 /** How numbers of a tensor are stored with fewer bits: x = scale · q + min; float16 needs neither. */

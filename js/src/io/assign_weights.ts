@@ -1,8 +1,8 @@
 /** The weights of a model: copied out, and replaced all together or not at all. */
-import { LatheError } from '../errors.js';
-import type { ModelSummary } from '../abi.js';
-import type { State, StoredModel } from '../storable.js';
-import type { NamedArray } from './weights.js';
+import { LatheError } from '../base/errors.js';
+import type { ModelSummary } from '../core/abi.js';
+import type { State, StoredModel } from '../train/storable.js';
+import type { NamedArray } from './weight_data.js';
 
 /** The states that are weights, in the order of the summary. */
 export function weightStates({ summary, states }: StoredModel): State[] {

@@ -1,5 +1,5 @@
 /** Models that a person downloads and uploads in a page. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import {
   assemble,
   type IOHandler,

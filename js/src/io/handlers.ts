@@ -1,5 +1,5 @@
 /** Where models can be, by the scheme of an address, and models in memory. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import { pageAddress } from './address.js';
 import {
   infoOf,

@@ -1,5 +1,5 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import { addressBelow } from './address.js';
 import {
   assemble,

@@ -16,4 +16,4 @@ export { copyModel, listModels, moveModel, removeModel } from './manage.js';
 export { decodeSafetensors, encodeSafetensors, toArtifacts, toSafetensors } from './on_demand.js';
 export type { SaveArgs } from './save.js';
 export type { LoadWeightsArgs, WeightSource } from './weight_files.js';
-export type { NamedArray } from './weights.js';
+export type { NamedArray } from './weight_data.js';

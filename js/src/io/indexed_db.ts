@@ -1,5 +1,5 @@
 /** Models in IndexedDB, in the database of TensorFlow.js, so that each finds what the other has saved. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import { areSame, type ModelArtifacts, type ModelArtifactsInfo, weightBytes } from './artifacts.js';
 import { type ModelStore, savedAs } from './handlers.js';
 

@@ -1,11 +1,11 @@
 /** Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive. */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
-import { elementCount } from '../abi.js';
-import { LatheError } from '../errors.js';
-import { own } from '../own.js';
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import { elementCount } from '../base/shape.js';
 import { readAddress } from './address.js';
-import { isObject, type IOHandler, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
-import { encodeWeights, type NamedArray } from './weights.js';
+import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
+import { encodeWeights, type NamedArray } from './weight_data.js';
 
 const generatedBy = 'keras';
 

@@ -1,30 +1,8 @@
 /** What the core knows of layers and the few names that are no rule: for reading and writing topologies. */
-import { tables } from '../tables.js';
+import { tables } from '../core/tables.js';
 
 /** Options of a layer, or a value of one, in anyone's words. */
 export type Config = Record<string, unknown>;
-
-/** [name, call, output] of a layer or input. */
-export type Reference = [name: string, call?: number, output?: number];
-
-/** A model as the core reads it: layers in a row, or a graph of them, whose calls say what they read. */
-export interface Network {
-  name: string;
-  layers: readonly NetworkLayer[];
-  inputs?: readonly { name: string; shape: readonly number[] }[];
-  outputs?: readonly Reference[];
-  batchSize?: number;
-  trainable?: boolean;
-}
-
-/** The config of a class Model or Sequential is a network. */
-export interface NetworkLayer {
-  class: string;
-  config: object;
-  inputs?: readonly (readonly Reference[])[];
-  /** Of a layer in JavaScript, whose texts are its own. */
-  host?: object;
-}
 
 /** A layer in a topology. */
 export interface KerasLayer {

@@ -1,5 +1,5 @@
 /** Small models in localStorage: one entry each, so that replacing one is all or nothing. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import {
   areSame,
   type ModelArtifacts,

@@ -1,5 +1,5 @@
 /** Lists, removes, copies and moves saved models. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
 import type { ModelArtifacts, ModelArtifactsInfo, SaveResult } from './artifacts.js';
 import { type ModelStore, openHandler, splitAddress, storeSchemes } from './handlers.js';
 

@@ -1,8 +1,8 @@
 /** The ways to saving, and to safetensors, that cost nothing until they are taken. */
-import type { Storable } from '../storable.js';
+import type { Storable } from '../train/storable.js';
 import type { ModelArtifacts } from './artifacts.js';
 import type { SaveArgs } from './save.js';
-import type { NamedArray } from './weights.js';
+import type { NamedArray } from './weight_data.js';
 
 /** Everything that is saved of a model. */
 export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise<ModelArtifacts> {

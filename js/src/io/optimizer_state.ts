@@ -1,8 +1,8 @@
 /** What an optimiser has gathered <-> the optimiser weights of TensorFlow.js. */
-import { LatheError } from '../errors.js';
-import type { State, StoredModel } from '../storable.js';
+import { LatheError } from '../base/errors.js';
+import type { State, StoredModel } from '../train/storable.js';
 import { savedNames } from './assign_weights.js';
-import type { NamedArray } from './weights.js';
+import type { NamedArray } from './weight_data.js';
 
 const prefix = 'optimizer/';
 const group = 'optimizer';

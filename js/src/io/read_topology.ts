@@ -2,28 +2,26 @@
  * The topology of Keras and TensorFlow.js -> a model as the core reads it: names by rule, exceptions from
  * tables. Knows no layer: what a class takes is what the core says of it.
  */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import type { CalledLayer, ModelConfig, Reference } from '../core/abi.js';
+import { registeredClass } from '../layers/serialization.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
   type Config,
   type KerasLayer,
   modelClasses,
-  type Network,
-  type NetworkLayer,
   neutral,
   readTables,
-  type Reference,
   tableOf,
   type Tables,
 } from './layer_tables.js';
-import { own } from '../own.js';
-import { registeredClass } from '../serialization.js';
-import { findName, toCamelCase } from './names.js';
+import { findName, toCamelCase } from './spelling.js';
 
 /** A model and what else its topology says. */
 export interface ReadTopology {
-  network: Network;
+  network: ModelConfig;
   /** Options that only training would notice, and that the class of the layer does not have. */
   leftOut: string[];
 }
@@ -52,7 +50,7 @@ class TopologyReader {
     private readonly isOurs: boolean,
   ) {}
 
-  model(className: unknown, config: unknown): Network {
+  model(className: unknown, config: unknown): ModelConfig {
     if (!modelClasses.includes(className as string)) {
       return this.#fail(`models of class ${JSON.stringify(className)} cannot be loaded`);
     }
@@ -79,9 +77,9 @@ class TopologyReader {
   }
 
   /** An InputLayer becomes the input shape of the layer after it. */
-  #withoutInputs(layers: KerasLayer[]): NetworkLayer[] {
+  #withoutInputs(layers: KerasLayer[]): CalledLayer[] {
     let inputShape: unknown;
-    const result: NetworkLayer[] = [];
+    const result: CalledLayer[] = [];
     for (const layer of layers) {
       if (layer.class_name === 'InputLayer') {
         inputShape = layer.config.batch_input_shape ?? layer.config.batch_shape;
@@ -94,7 +92,7 @@ class TopologyReader {
     return result;
   }
 
-  #graph(name: string, layers: KerasLayer[], config: Config): Network {
+  #graph(name: string, layers: KerasLayer[], config: Config): ModelConfig {
     const isInput = ({ class_name }: KerasLayer) => class_name === 'InputLayer';
     const nameOf = (layer: KerasLayer) => String(layer.name ?? layer.config.name);
     const calls = new Map(layers.map((layer) => [nameOf(layer), this.#calls(layer)]));
@@ -159,7 +157,7 @@ class TopologyReader {
     });
   }
 
-  #layer({ class_name: className, config }: KerasLayer): NetworkLayer {
+  #layer({ class_name: className, config }: KerasLayer): CalledLayer {
     const where = `layer ${JSON.stringify(config.name)} (${className})`;
     if (modelClasses.includes(className)) {
       const inner = this.model(className, config);

@@ -1,11 +1,11 @@
 /** The safetensors format: a JSON header, then the bytes of named tensors. */
-import { elementCount } from '../abi.js';
-import { LatheError } from '../errors.js';
-import { setOwn } from '../own.js';
-import type { DataArray } from '../tensor.js';
+import { LatheError } from '../base/errors.js';
+import { setOwn } from '../base/own.js';
+import { elementCount } from '../base/shape.js';
+import type { DataArray } from '../tensor/tensor.js';
 import { isObject, joinBytes } from './artifacts.js';
 import { fromBrain, fromHalf } from './half.js';
-import type { NamedArray } from './weights.js';
+import type { NamedArray } from './weight_data.js';
 
 interface Entry {
   dtype: string;

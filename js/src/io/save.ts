@@ -1,13 +1,13 @@
 /** Saves a model in the layers format of TensorFlow.js. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
+import { type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
+import { weightArrays } from './assign_weights.js';
 import { openHandler } from './handlers.js';
 import { optimizerArrays } from './optimizer_state.js';
-import { type Storable, storable } from '../storable.js';
-import { weightArrays } from './assign_weights.js';
-import { writeTopology } from './write_topology.js';
 import { toTrainingConfig } from './training_config.js';
-import { encodeWeights } from './weights.js';
+import { encodeWeights } from './weight_data.js';
+import { writeTopology } from './write_topology.js';
 
 /** Options of `model.save`. */
 export interface SaveArgs {

@@ -1,24 +1,12 @@
 /** How a model learns, and what its optimiser has gathered <-> trainingConfig and optimiser weights of Keras. */
-import { LatheError } from '../errors.js';
-import type { MetricLike, Metrics } from '../metrics.js';
-import { own } from '../own.js';
-import { tables } from '../tables.js';
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import { tables } from '../core/tables.js';
+import type { MetricLike, Metrics } from '../train/metrics.js';
+import type { CompileDescription, LossDescription } from '../train/storable.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
-import { findName, toCamelCase, toSnakeCase } from './names.js';
-
-/** A name; with parameters, what neither Keras nor TensorFlow.js reads. */
-export type LossDescription = string | { name: string };
-
-/** What `model.compile` takes. */
-export interface CompileDescription {
-  /** For several outputs one each, null for one without. */
-  loss: LossDescription | readonly (LossDescription | null)[];
-  lossWeights?: readonly number[] | undefined;
-  optimizer: { name: string } & Record<string, unknown>;
-  /** As `model.compile` was given them. */
-  metrics: Metrics;
-}
+import { findName, toCamelCase, toSnakeCase } from './spelling.js';
 
 /** Losses that Keras has under another name. */
 const kerasLosses: Record<string, string> = {

@@ -1,12 +1,12 @@
 /** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
-import { LatheError } from '../errors.js';
+import { LatheError } from '../base/errors.js';
+import { type Storable, storable } from '../train/storable.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
-import { artifactsOf, nameOf, weightsOf } from './source.js';
-import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
-import { type Storable, storable } from '../storable.js';
 import { assignWeights, weightArrays } from './assign_weights.js';
-import type { NamedArray } from './weights.js';
+import { artifactsOf, nameOf, weightsOf } from './load_artifacts.js';
+import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
+import type { NamedArray } from './weight_data.js';
 
 /** A file by its address, its content, or a whole saved model. */
 export type WeightSource = string | URL | Blob | ArrayBuffer | Uint8Array | IOHandler;

@@ -1,22 +1,19 @@
 /** A model as the core reads it -> the topology of Keras and TensorFlow.js. Knows no layer. */
-import type { ModelSummary } from '../abi.js';
-import { LatheError } from '../errors.js';
-import { own } from '../own.js';
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import type { CalledLayer, ModelConfig, ModelSummary, Reference } from '../core/abi.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
   type Config,
   type KerasLayer,
   modelClasses,
-  type Network,
-  type NetworkLayer,
   readTables,
-  type Reference,
   rowClasses,
   tableOf,
   type Tables,
 } from './layer_tables.js';
-import { findName, toSnakeCase } from './names.js';
+import { findName, toSnakeCase } from './spelling.js';
 
 type PlacedLayer = ModelSummary['layers'][number] & { layers?: PlacedLayer[] };
 
@@ -29,14 +26,14 @@ const spelledOut: Record<string, (placed: PlacedLayer) => Config> = {
  * The topology of a model that the core has summed up: names, first shapes and the like are written
  * even where the program left them to the core.
  */
-export function writeTopology(network: Network, summary: ModelSummary): object {
+export function writeTopology(network: ModelConfig, summary: ModelSummary): object {
   const rows = readTables();
   const { class_name, config } = model(network, summary.layers, summary.inputShape, true, rows);
   return { class_name, config, keras_version: 'tensorlathe', backend: 'tensor_flow.js' };
 }
 
 function model(
-  network: Network,
+  network: ModelConfig,
   placed: readonly PlacedLayer[],
   inputShape: readonly number[] | undefined,
   trainable: boolean,
@@ -57,7 +54,7 @@ function model(
   if (inputs === undefined) return { class_name: 'Sequential', config: { name, layers } };
 
   const nested = network.layers.filter((layer) => modelClasses.includes(layer.class));
-  const nestedNames = nested.map(({ config }) => (config as Network).name);
+  const nestedNames = nested.map(({ config }) => (config as ModelConfig).name);
   // A nested model counts its own making as its first call.
   const reference = ([giver, call = 0, output = 0]: Reference) => [
     giver,
@@ -84,18 +81,18 @@ function model(
   return { class_name: 'Model', config };
 }
 
-function inputConfig(shape: readonly number[], { batchSize }: Network): Config {
+function inputConfig(shape: readonly number[], { batchSize }: ModelConfig): Config {
   return { batch_input_shape: [batchSize ?? null, ...shape], dtype: 'float32' };
 }
 
 function layerOf(
-  layer: NetworkLayer,
+  layer: CalledLayer,
   placed: PlacedLayer,
   trainable: boolean,
   rows: Tables,
 ): KerasLayer {
   if (modelClasses.includes(layer.class)) {
-    return model(layer.config as Network, placed.layers ?? [], undefined, trainable, rows);
+    return model(layer.config as ModelConfig, placed.layers ?? [], undefined, trainable, rows);
   }
   const { class_name, config } = plainLayer(layer, rows);
   const isTrained = trainable && config.trainable !== false;
@@ -103,7 +100,7 @@ function layerOf(
   return { class_name, config: { ...config, ...extra, trainable: isTrained, name: placed.name } };
 }
 
-function plainLayer(layer: NetworkLayer, rows: Tables): KerasLayer {
+function plainLayer(layer: CalledLayer, rows: Tables): KerasLayer {
   const { inputShape: _, ...config } = layer.config as Config;
   if (layer.class === 'Lambda') {
     throw new LatheError(
@@ -136,13 +133,13 @@ function toKerasConfig(config: Config, rows: Tables, isOwn = false): Config {
 }
 
 /** The layer that an option of a layer around it holds. */
-function asLayer(value: unknown): NetworkLayer | undefined {
+function asLayer(value: unknown): CalledLayer | undefined {
   const plain =
     isObject(value) && typeof value.toJSON === 'function'
       ? (value.toJSON as () => unknown)()
       : value;
   const isLayer = isObject(plain) && typeof plain.class === 'string' && isObject(plain.config);
-  return isLayer ? (plain as unknown as NetworkLayer) : undefined;
+  return isLayer ? (plain as unknown as CalledLayer) : undefined;
 }
 
 function toKerasValue(name: string, value: unknown, rows: Tables): unknown {

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
-import { Core } from '../../../js/dist/core.js';
-import { CoreExecutable, CoreGraph } from '../../../js/dist/program.js';
+import { Core } from '../../../js/dist/core/core.js';
+import { CoreExecutable, CoreGraph } from '../../../js/dist/core/handles.js';
 import { measureMemory } from '../memory_run.mjs';
 import { blobs, rejects, smallModel } from '../lib.mjs';
 

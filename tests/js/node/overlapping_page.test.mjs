@@ -7,7 +7,7 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const tl = await import('tensorlathe');
-const { mayBlock } = await import('../../../js/dist/pool.js');
+const { mayBlock } = await import('../../../js/dist/runtime/pool.js');
 
 afterEach(() => tl.env().reset());
 

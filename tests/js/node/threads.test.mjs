@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import * as tl from 'tensorlathe';
-import { Instance } from '../../../js/dist/instance.js';
-import { how, state } from '../../../js/dist/protocol.js';
+import { Instance } from '../../../js/dist/runtime/instance.js';
+import { how, state } from '../../../js/dist/runtime/protocol.js';
 import { blobs, refuses, startedWorkers } from '../lib.mjs';
 
 /** Splits even the smallest model. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import { readTopology } from '../../../js/dist/io/read_topology.js';
 import { writeTopology } from '../../../js/dist/io/write_topology.js';
-import { CoreModel } from '../../../js/dist/program.js';
+import { CoreModel } from '../../../js/dist/core/handles.js';
 import 'tensorlathe';
 import { refuses } from '../lib.mjs';
 import { jsonMutations, mutations } from '../mutate.mjs';

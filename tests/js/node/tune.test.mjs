@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { afterEach } from 'node:test';
 import * as tl from 'tensorlathe';
-import { ScheduleCache, schedules } from '../../../js/dist/schedules.js';
-import { openStorage } from '../../../js/dist/storage.js';
-import { targetName } from '../../../js/dist/target.js';
-import { Trial } from '../../../js/dist/trial.js';
-import { tunable } from '../../../js/dist/tunable.js';
+import { ScheduleCache, schedules } from '../../../js/dist/tune/schedules.js';
+import { openStorage } from '../../../js/dist/base/storage.js';
+import { targetName } from '../../../js/dist/tune/target.js';
+import { Trial } from '../../../js/dist/tune/trial.js';
+import { tunable } from '../../../js/dist/tune/tunable.js';
 import { blobs, rejects } from '../lib.mjs';
 
 afterEach(() => schedules.clear());

@@ -1,0 +1,92 @@
+/** Where a text outlives the page or the process: a file in Node, IndexedDB in browsers. Errors are the caller's. */
+import { nodeModule, nodeProcess, type Process } from './node.js';
+
+/** A place for one text. */
+export interface Storage {
+  /** What is there, or undefined. */
+  read(): Promise<string | undefined>;
+  /** Replaces it; a reader sees the old text or the new one. */
+  write(text: string): Promise<void>;
+}
+
+/** The storage of this machine under a name, or undefined where there is none or it is turned off. */
+export function openStorage(name: string): Storage | undefined {
+  if (nodeProcess !== undefined) return openFile(nodeProcess, name);
+  return typeof indexedDB === 'undefined' ? undefined : new Database(name);
+}
+
+/** `TENSORLATHE_CACHE` is the folder, or `off`. Default: as the XDG specification says. */
+function openFile({ env }: Process, name: string): Storage | undefined {
+  const { TENSORLATHE_CACHE: folder, XDG_CACHE_HOME: caches, HOME, USERPROFILE } = env;
+  if (folder === 'off') return undefined;
+  const home = HOME ?? USERPROFILE;
+  const base = caches ?? (home === undefined ? undefined : `${home}/.cache`);
+  if (folder) return new File(`${folder}/${name}.json`);
+  return base === undefined ? undefined : new File(`${base}/tensorlathe/${name}.json`);
+}
+
+class File implements Storage {
+  constructor(private readonly path: string) {}
+
+  async read(): Promise<string | undefined> {
+    const { readFile } = await nodeModule('node:fs/promises');
+    return readFile(this.path, 'utf8').catch((error: { code?: string }) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    });
+  }
+
+  async write(text: string): Promise<void> {
+    const { mkdir, rename, rm, writeFile } = await nodeModule('node:fs/promises');
+    const { dirname } = await nodeModule('node:path');
+    await mkdir(dirname(this.path), { recursive: true });
+    const draft = `${this.path}.${nodeProcess!.pid}.${Math.random().toString(36).slice(2)}`;
+    try {
+      await writeFile(draft, text);
+      await rename(draft, this.path);
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+}
+
+const databaseName = 'tensorlathe';
+const storeName = 'texts';
+
+class Database implements Storage {
+  constructor(private readonly key: string) {}
+
+  async read(): Promise<string | undefined> {
+    // Opening a database that is not there would make it, which costs a first visit milliseconds.
+    const all = await indexedDB.databases?.();
+    if (all?.every(({ name }) => name !== databaseName)) return undefined;
+    const text = await this.#request('readonly', (store) => store.get(this.key));
+    return typeof text === 'string' ? text : undefined;
+  }
+
+  async write(text: string): Promise<void> {
+    await this.#request('readwrite', (store) => store.put(text, this.key));
+  }
+
+  async #request(
+    mode: IDBTransactionMode,
+    ask: (store: IDBObjectStore) => IDBRequest,
+  ): Promise<unknown> {
+    const opening = indexedDB.open(databaseName, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore(storeName);
+    const database = (await settled(opening)) as IDBDatabase;
+    try {
+      return await settled(ask(database.transaction(storeName, mode).objectStore(storeName)));
+    } finally {
+      database.close();
+    }
+  }
+}
+
+function settled(request: IDBRequest): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error('IndexedDB refused'));
+  });
+}

@@ -1,0 +1,227 @@
+/** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
+
+import { elementCount } from '../base/shape.js';
+import type { scheduleFields } from './names.js';
+
+/** A byte offset in the core's memory; 0 is failure. */
+export type Pointer = number;
+/** A model or an executable inside the core; 0 is failure. */
+export type Handle = number;
+/** A value of the entry that a graph is building; 0 is failure. */
+export type ValueId = number;
+
+/** What both modules export, lathe-core.wasm and lathe-text.wasm. */
+export interface ModuleExports {
+  memory: WebAssembly.Memory;
+  _initialize?(): void;
+  lathe_alloc(size: number): Pointer;
+  lathe_free(memory: Pointer): void;
+  lathe_error(): Pointer;
+  lathe_trap_text(): Pointer;
+}
+
+/** The exports of lathe-text.wasm. */
+export interface TextExports extends ModuleExports {
+  lathe_wat(bytes: Pointer, length: number): Pointer;
+}
+
+export interface CoreExports extends ModuleExports {
+  __indirect_function_table: WebAssembly.Table;
+  lathe_use_layer_host(host: number): void;
+  lathe_model_create(json: Pointer, length: number): Handle;
+  lathe_model_free(model: Handle): void;
+  lathe_model_summary(model: Handle): Pointer;
+  lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
+  lathe_graph_create(): Handle;
+  lathe_graph_free(graph: Handle): void;
+  lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;
+  lathe_graph_input(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_state(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_constant(
+    graph: Handle,
+    json: Pointer,
+    length: number,
+    data: Pointer,
+    size: number,
+  ): ValueId;
+  lathe_graph_operation(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_gradients(graph: Handle, json: Pointer, length: number): Pointer;
+  lathe_graph_type(graph: Handle, value: ValueId): Pointer;
+  lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
+  lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
+  lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
+  lathe_executable_free(executable: Handle): void;
+  lathe_executable_bytes(executable: Handle): Pointer;
+  lathe_executable_size(executable: Handle): number;
+  lathe_executable_parts(executable: Handle): Pointer;
+  lathe_executable_metadata(executable: Handle): Pointer;
+  lathe_executable_dumps(executable: Handle): Pointer;
+  lathe_executable_contractions(executable: Handle): Pointer;
+  lathe_executable_kernel(executable: Handle, json: Pointer, length: number): Handle;
+  lathe_executable_initial(executable: Handle, states: Pointer, count: number): Pointer;
+  lathe_executable_export(executable: Handle, states: Pointer): Handle;
+  lathe_live_objects(): number;
+}
+
+/** A layer, as lathe_model_create takes it. */
+export interface LayerConfig {
+  readonly class: string;
+  readonly config: object;
+  /** Of a layer in JavaScript: how the core asks for it. */
+  readonly host?: object;
+}
+
+/** What an input reads: a layer or input, which of its calls, which output of that; 0 if left out. */
+export type Reference = readonly [name: string, call?: number, output?: number];
+
+/** A layer of a model, with what each of its calls reads. */
+export interface CalledLayer extends LayerConfig {
+  readonly inputs?: readonly (readonly Reference[])[];
+}
+
+/** What lathe_model_create takes; the config of a class Model or Sequential is one, too. */
+export interface ModelConfig {
+  name?: string;
+  /** Of the first weights. */
+  seed?: number;
+  /** Rows of every batch, where layers keep states between batches. */
+  batchSize?: number;
+  trainable?: boolean;
+  layers: readonly CalledLayer[];
+  /** Those of a graph of layers; without them the layers stand in a row. */
+  inputs?: readonly { name: string; shape: readonly number[] }[];
+  outputs?: readonly Reference[];
+}
+
+/** What lathe_model_summary says. Shapes of layers start with null, the batch. */
+export interface ModelSummary {
+  name: string;
+  inputs: { name: string; shape: number[] }[];
+  outputs: { name: string; shape: number[] }[];
+  inputShape: number[];
+  outputShape: number[];
+  totalParams: number;
+  trainableParams: number;
+  /** Whether layers keep states from batch to batch. */
+  stateful: boolean;
+  layers: LayerSummary[];
+  weights: { name: string; shape: number[]; trainable: boolean }[];
+}
+
+export interface LayerSummary {
+  name: string;
+  class: string;
+  outputShape: (number | null)[];
+  outputShapes: (number | null)[][];
+  params: number;
+  trainableParams: number;
+  /** For every call the names of the layers and inputs that it reads. */
+  inputs: string[][];
+  /** Those of a nested model. */
+  layers?: LayerSummary[];
+}
+
+/** Where a tensor lies in the memory of a generated module; `offset` in bytes, row-major. */
+export interface BufferPlace {
+  name: string;
+  dtype: 'f32' | 'i32' | 'bool';
+  shape: number[];
+  offset: number;
+  trainable?: boolean;
+}
+
+/** An entry of a generated module. */
+export interface EntryPlace {
+  name: string;
+  /** More than these have too little to do. */
+  threads: number;
+  /** Nanoseconds that one thread needs, a guess. */
+  work: number;
+  inputs: BufferPlace[];
+  outputs: BufferPlace[];
+  /** Float64 numbers at this offset: the calls, then the milliseconds of each part. */
+  times?: { offset: number; parts: string[] };
+}
+
+/** Names of the formulas that make a metric of its sums. */
+export type Final = 'mean' | 'ratio' | 'curve' | 'determination' | 'matrix';
+
+/** What lathe_executable_metadata says of a generated module. */
+export interface ModuleMetadata {
+  version: number;
+  memoryBytes: number;
+  temporaryBytes: number;
+  /** Whether the memory is shared and imported, and several threads may call an entry together. */
+  threads: boolean;
+  entries: EntryPlace[];
+  states: BufferPlace[];
+  /** The outputs that are the sums of a metric; absent in programs that are no models. */
+  metrics?: { output: string; name: string; final: Final }[];
+  /** With checkNumerics, the layers that `not_finite` counts. */
+  watched?: string[];
+}
+
+/** How one contraction becomes loops; what is left out is the core's choice. */
+export type Schedule = { [Field in (typeof scheduleFields)[number]]?: number };
+
+/** Schedules by the key of their contraction. */
+export type Schedules = Record<string, Schedule>;
+
+/** What lathe_executable_contractions says of one contraction. */
+export interface ContractionPlace {
+  key: string;
+  count: number;
+  multiplyAdds: number;
+  schedule: Schedule;
+  standard: Schedule;
+  candidates: readonly Schedule[];
+}
+
+/** One intermediate form of a compilation: the text before or after a pass. */
+export interface Dump {
+  when: string;
+  text: string;
+}
+
+/** The dtype and shape of a value of a graph. */
+export interface ValueType {
+  dtype: BufferPlace['dtype'];
+  shape: number[];
+}
+
+/** The options of lathe_graph_compile. */
+export interface GraphRequest {
+  features: { simd: boolean; relaxedSimd: boolean; wideLanes: boolean; threads: boolean };
+  /** With threads: nanoseconds that a kernel must take one of them to be split. */
+  worthSplitting: number;
+  schedules?: Schedules;
+  /** Whether convolutions may be computed by transformed tiles. */
+  winograd?: boolean;
+  dumps?: string[];
+}
+
+/** The options of lathe_model_compile. */
+export interface CompileRequest extends GraphRequest {
+  loss?: unknown;
+  optimizer?: unknown;
+  lossWeights?: unknown;
+  /** For each output. */
+  metrics?: unknown[][];
+  /** Whether train and evaluate take a weight for every row. */
+  rowWeights: boolean;
+  /** Whether train and evaluate look for numbers that are not finite. */
+  checkNumerics?: boolean;
+  /** Batches that train and evaluate find in memory at once. */
+  batchesInMemory?: number;
+  /** Whether the module adds up totals and can be exported with all its entries. */
+  standAlone?: boolean;
+  /** Whether entries add up how long their parts take. */
+  timing?: boolean;
+  labels: ('dense' | 'sparse')[];
+  batch: { train: number; evaluate: number; predict: number };
+}
+
+/** The bytes a buffer takes. */
+export function byteLength(place: BufferPlace): number {
+  return elementCount(place.shape) * (place.dtype === 'bool' ? 1 : 4);
+}

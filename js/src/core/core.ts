@@ -1,0 +1,123 @@
+/** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
+import { LatheError } from '../base/errors.js';
+import type { CoreExports, ModuleExports, Pointer } from './abi.js';
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/**
+ * A running core. A trap inside it leaves its memory in an unknown state, so the instance then
+ * counts as dead and `currentCore` makes a fresh one; objects of a dead core are rebuilt by their
+ * owners.
+ */
+export class Core<Exports extends ModuleExports = CoreExports> {
+  dead = false;
+  /** What made this package refuse something that the core asked it for. */
+  cause: unknown;
+  readonly exports: Exports;
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.exports._initialize?.();
+  }
+
+  /** Runs `action` on the exports. A zero result is a failure with the core's own message. */
+  call(what: string, action: (exports: Exports) => number): number {
+    const result = this.run(what, action);
+    if (result !== 0) return result;
+    const { cause } = this;
+    this.cause = undefined;
+    throw new LatheError(
+      this.text(this.exports.lathe_error() >>> 0),
+      cause === undefined ? {} : { cause },
+    );
+  }
+
+  /** Like `call` for functions whose result may be zero. */
+  run(what: string, action: (exports: Exports) => number): number {
+    if (this.dead) throw new LatheError(`${what}: the compiler core stopped earlier`);
+    try {
+      // Addresses above 2 GiB come as negative numbers.
+      return action(this.exports) >>> 0;
+    } catch (error) {
+      if (error instanceof LatheError) throw error;
+      this.dead = true;
+      throw new LatheError(`${what}: ${this.trapReason(error)}`, { cause: error });
+    }
+  }
+
+  /** Passes bytes to `action` in memory that lives as long as the call. */
+  withBytes(
+    what: string,
+    bytes: Uint8Array,
+    action: (at: Pointer, length: number) => number,
+  ): number {
+    const at = this.copy(what, bytes);
+    try {
+      return this.call(what, () => action(at, bytes.length));
+    } finally {
+      if (!this.dead) this.exports.lathe_free(at);
+    }
+  }
+
+  /** A copy of bytes in the core's memory, for a function that takes it over. */
+  copy(what: string, bytes: Uint8Array): Pointer {
+    const at = this.call(what, (exports) => exports.lathe_alloc(bytes.length));
+    new Uint8Array(this.exports.memory.buffer, at, bytes.length).set(bytes);
+    return at;
+  }
+
+  /** Passes a text to `action` as UTF-8. */
+  withText(what: string, text: string, action: (at: Pointer, length: number) => number): number {
+    return this.withBytes(what, encoder.encode(text), action);
+  }
+
+  /** The zero-terminated UTF-8 text at a pointer. */
+  text(at: Pointer): string {
+    const memory = new Uint8Array(this.exports.memory.buffer);
+    return decoder.decode(memory.subarray(at, memory.indexOf(0, at)));
+  }
+
+  /** Bytes of the core's memory; they may move with its next call. */
+  view(at: Pointer, length: number): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.exports.memory.buffer as ArrayBuffer, at, length);
+  }
+
+  /** A copy of bytes of the core's memory. */
+  bytes(at: Pointer, length: number): Uint8Array<ArrayBuffer> {
+    return this.view(at, length).slice();
+  }
+
+  private trapReason(error: unknown): string {
+    const text = this.exports.lathe_trap_text();
+    if (text !== 0) return this.text(text >>> 0);
+    return `the compiler core stopped (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+let module: WebAssembly.Module | undefined;
+let core: Core | undefined;
+let prepare: (core: Core) => void = () => {};
+
+/** Says which compiled core all later calls use. */
+export function useCoreModule(compiled: WebAssembly.Module): void {
+  module = compiled;
+  core = undefined;
+}
+
+/** Runs `action` on the live core, and on every core that takes its place. */
+export function prepareCores(action: (core: Core) => void): void {
+  prepare = action;
+  if (core?.dead === false) action(core);
+}
+
+/** The live core. Error: it has not been loaded. */
+export function currentCore(): Core {
+  if (core !== undefined && !core.dead) return core;
+  if (module === undefined) {
+    throw new LatheError('lathe-core.wasm is not loaded; await tl.ready() says why');
+  }
+  core = new Core(module);
+  prepare(core);
+  return core;
+}

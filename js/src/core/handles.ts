@@ -1,0 +1,250 @@
+/** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
+import { encodeJson } from '../base/json.js';
+import {
+  type BufferPlace,
+  byteLength,
+  type CompileRequest,
+  type ContractionPlace,
+  type Dump,
+  type GraphRequest,
+  type Handle,
+  type ModelConfig,
+  type ModelSummary,
+  type ModuleMetadata,
+  type Pointer,
+  type Schedule,
+  type ValueId,
+  type ValueType,
+} from './abi.js';
+import { type Core, currentCore } from './core.js';
+
+type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
+
+interface Held {
+  core: Core;
+  handle: Handle;
+  free: FreeFunction;
+}
+
+const forgotten = new FinalizationRegistry<Held>(release);
+
+/** The memory of a core cannot shrink, so one that has grown beyond this is dropped when it is idle. */
+const idleBytes = 256 * 2 ** 20;
+
+function release({ core, handle, free }: Held): void {
+  if (core.dead) return;
+  core.exports[free](handle);
+  const isLarge = core.exports.memory.buffer.byteLength > idleBytes;
+  if (isLarge && core.exports.lathe_live_objects() === 0) core.dead = true;
+}
+
+/** A handle that `free`, or at the latest the garbage collector, gives back. */
+class Owned {
+  readonly core: Core;
+  readonly handle: Handle;
+  readonly #held: Held | undefined;
+
+  /** Without `free` the handle is somebody else's. */
+  constructor(core: Core, handle: Handle, free?: FreeFunction) {
+    this.core = core;
+    this.handle = handle;
+    if (free === undefined) return;
+    this.#held = { core, handle, free };
+    forgotten.register(this, this.#held, this);
+  }
+
+  /** Whether the core that knows the handle still runs. */
+  get alive(): boolean {
+    return !this.core.dead;
+  }
+
+  /** Once: after that the handle may be somebody else's. */
+  free(): void {
+    if (this.#held !== undefined && forgotten.unregister(this)) release(this.#held);
+  }
+
+  protected pointer(
+    what: string,
+    name: 'metadata' | 'dumps' | 'contractions' | 'bytes' | 'parts',
+  ): Pointer {
+    return this.core.call(what, (exports) => exports[`lathe_executable_${name}`](this.handle));
+  }
+}
+
+/** A model the core has checked: layers and shapes, without weights. */
+export class CoreModel extends Owned {
+  readonly summary: ModelSummary;
+
+  /** Errors: whatever the core finds wrong with the layers. */
+  constructor(config: ModelConfig) {
+    const core = currentCore();
+    const json = encodeJson(config);
+    const create = (at: Pointer, length: number) => core.exports.lathe_model_create(at, length);
+    super(core, core.withText('model', json, create), 'lathe_model_free');
+    const text = core.call('model', (exports) => exports.lathe_model_summary(this.handle));
+    this.summary = JSON.parse(core.text(text)) as ModelSummary;
+  }
+
+  /** The model as one WebAssembly module. Errors: whatever the core finds wrong with the request. */
+  compile(request: CompileRequest): CoreExecutable {
+    const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
+      this.core.exports.lathe_model_compile(this.handle, at, length),
+    );
+    return new CoreExecutable(this.core, handle);
+  }
+}
+
+/** A program under construction. Errors of every method: whatever the core finds wrong with it. */
+export class CoreGraph extends Owned {
+  /** A new one; or one that the core lends. */
+  constructor(lent?: { core: Core; handle: Handle }) {
+    const { core, handle } = lent ?? { core: currentCore() };
+    const create = () => core.exports.lathe_graph_create();
+    if (handle === undefined) super(core, core.call('graph', create), 'lathe_graph_free');
+    else super(core, handle);
+  }
+
+  beginEntry(name: string): void {
+    this.core.withText('entry', name, (at, length) =>
+      this.core.exports.lathe_graph_entry(this.handle, at, length),
+    );
+  }
+
+  input(name: string, type: ValueType): ValueId {
+    return this.#add('input', { name, ...type });
+  }
+
+  state(name: string, type: ValueType): ValueId {
+    return this.#add('state', { name, ...type });
+  }
+
+  /** `data` holds every element, or one that fills the shape. */
+  constant(type: ValueType, data: Uint8Array): ValueId {
+    const { core, handle } = this;
+    const place = core.copy('constant', data);
+    return core.withText('constant', encodeJson(type), (at, length) =>
+      core.exports.lathe_graph_constant(handle, at, length, place, data.length),
+    );
+  }
+
+  operation(op: string, operands: readonly ValueId[], attributes: object): ValueId {
+    return this.#add('operation', { op, operands, attributes });
+  }
+
+  /** The gradients of a scalar, one value for each of `wrt`. */
+  gradients(loss: ValueId, wrt: readonly ValueId[]): ValueId[] {
+    const at = this.#add('gradients', { loss, wrt });
+    return JSON.parse(this.core.text(at)) as ValueId[];
+  }
+
+  type(value: ValueId): ValueType {
+    const at = this.core.call('type', (exports) => exports.lathe_graph_type(this.handle, value));
+    return JSON.parse(this.core.text(at)) as ValueType;
+  }
+
+  output(name: string, value: ValueId): void {
+    this.core.withText('output', name, (at, length) =>
+      this.core.exports.lathe_graph_output(this.handle, at, length, value),
+    );
+  }
+
+  update(state: ValueId, value: ValueId): void {
+    this.core.call('assign', (exports) => exports.lathe_graph_update(this.handle, state, value));
+  }
+
+  compile(request: GraphRequest): CoreExecutable {
+    return new CoreExecutable(this.core, this.#add('compile', request));
+  }
+
+  #add(
+    name: 'input' | 'state' | 'operation' | 'gradients' | 'compile',
+    description: object,
+  ): number {
+    return this.core.withText(name, encodeJson(description), (at, length) =>
+      this.core.exports[`lathe_graph_${name}`](this.handle, at, length),
+    );
+  }
+}
+
+/**
+ * A module without its data section, and what belongs where in its memory: engines then compile
+ * code only, and Chromium compiles no more than 8 MB on a page's own thread.
+ */
+export interface ModuleParts {
+  code: Uint8Array<ArrayBuffer>;
+  segments: { offset: number; data: Uint8Array }[];
+}
+
+/** Bytes of a module in parts. */
+export const sizeOf = ({ code, segments }: ModuleParts) =>
+  segments.reduce((sum, { data }) => sum + data.length, code.length);
+
+/** A generated module inside the core. */
+export class CoreExecutable extends Owned {
+  constructor(core: Core, handle: Handle) {
+    super(core, handle, 'lathe_executable_free');
+  }
+
+  metadata(): ModuleMetadata {
+    return JSON.parse(this.core.text(this.pointer('metadata', 'metadata'))) as ModuleMetadata;
+  }
+
+  dumps(): Dump[] {
+    return JSON.parse(this.core.text(this.pointer('dumps', 'dumps'))) as Dump[];
+  }
+
+  /** Its contractions, each key once, and schedules worth trying for them. */
+  contractions(): ContractionPlace[] {
+    const text = this.core.text(this.pointer('contractions', 'contractions'));
+    return JSON.parse(text) as ContractionPlace[];
+  }
+
+  /** One of its contractions alone, with the entry `run`. */
+  kernel(key: string, schedule: Schedule): CoreExecutable {
+    const handle = this.core.withText('kernel', encodeJson({ key, schedule }), (at, length) =>
+      this.core.exports.lathe_executable_kernel(this.handle, at, length),
+    );
+    return new CoreExecutable(this.core, handle);
+  }
+
+  /** The module in parts, which may move with the core's next call. */
+  parts(): ModuleParts {
+    const { core } = this;
+    const at = this.pointer('module', 'parts') / Uint32Array.BYTES_PER_ELEMENT;
+    const words = new Uint32Array(core.exports.memory.buffer);
+    const part = (word: number) => core.view(words[word]!, words[word + 1]!);
+    const segments = Array.from({ length: words[at + 2]! }, (_, index) => {
+      const word = at + 3 + 3 * index;
+      return { offset: words[word]!, data: part(word + 1) };
+    });
+    return { code: part(at), segments };
+  }
+
+  /** A copy of the whole module's bytes. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    const size = this.core.run('module', (exports) => exports.lathe_executable_size(this.handle));
+    return this.core.bytes(this.pointer('module', 'bytes'), size);
+  }
+
+  /** The first content of these of its states, drawn now: views that may move with the core's next call. */
+  initial(metadata: ModuleMetadata, places: readonly BufferPlace[]): Uint8Array[] {
+    const length = places.reduce((total, place) => total + byteLength(place), 0);
+    const numbers = Int32Array.from(places, (place) => metadata.states.indexOf(place));
+    const draw = (states: Pointer) =>
+      this.core.exports.lathe_executable_initial(this.handle, states, numbers.length);
+    let at =
+      length === 0 ? 0 : this.core.withBytes('weights', new Uint8Array(numbers.buffer), draw);
+    return places.map((place) => {
+      at += byteLength(place);
+      return this.core.view(at - byteLength(place), byteLength(place));
+    });
+  }
+
+  /** A stand-alone executable that predicts with the given states, one after the other. */
+  withStates(states: Uint8Array): CoreExecutable {
+    const handle = this.core.withBytes('export', states, (at) =>
+      this.core.exports.lathe_executable_export(this.handle, at),
+    );
+    return new CoreExecutable(this.core, handle);
+  }
+}

@@ -1,0 +1,39 @@
+/** What can be loaded: handlers and addresses, and the weights that they give. */
+import { LatheError } from '../base/errors.js';
+import {
+  type IOHandler,
+  isObject,
+  type LoadOptions,
+  type ModelArtifacts,
+  weightBytes,
+} from './artifacts.js';
+import { openHandler } from './handlers.js';
+import { decodeWeights, type NamedArray } from './weight_data.js';
+
+/** What a handler or an address gives. */
+export async function artifactsOf(
+  source: string | URL | IOHandler,
+  options: LoadOptions,
+  where: string,
+): Promise<ModelArtifacts> {
+  const handler = await openHandler(source, options, where);
+  if (typeof handler.load !== 'function')
+    throw new LatheError(`${where}: nothing can be loaded from there`);
+  const artifacts: unknown = await handler.load();
+  if (!isObject(artifacts)) {
+    throw new LatheError(`${where}: load must give the parts of a model, got ${String(artifacts)}`);
+  }
+  options.onProgress?.(1);
+  return artifacts;
+}
+
+/** How errors call a source. */
+export function nameOf(source: unknown): string {
+  return typeof source === 'string' || source instanceof URL ? String(source) : 'the model';
+}
+
+/** The weights among the tensors that are saved of a model. */
+export function weightsOf(artifacts: ModelArtifacts, where: string): NamedArray[] {
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
+  return arrays.filter(({ group }) => group !== 'optimizer');
+}

@@ -1,0 +1,233 @@
+/** Layers written in JavaScript: what their `call` does is traced into the graph of the model. */
+import { LatheError } from '../base/errors.js';
+import type { LayerConfig, ValueId } from '../core/abi.js';
+import type { CoreGraph } from '../core/handles.js';
+import { Trace, type TracedTensor } from '../trace/trace.js';
+import { Layer, type LayerArgs, type SymbolicShape } from './layer.js';
+import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
+
+/** What `call` gets beside its inputs. */
+export interface CallArgs {
+  /** Whether gradients and updates follow. */
+  training: boolean;
+  /** Every operation as a function: `g.concat([a, b], -1)`. */
+  g: Trace;
+  /** bool [batch, time], false where a step is to be left out; of several inputs an array. None while shapes are found. */
+  mask?: TracedTensor | (TracedTensor | undefined)[];
+}
+
+/** A weight of a layer in JavaScript, made by `addWeight`. */
+export class LayerVariable {
+  /** @internal What it is in the call that is being traced, and what it is to become. */
+  value: TracedTensor | undefined;
+  /** @internal */
+  written: TracedTensor | undefined;
+  /** @internal */
+  training = false;
+
+  constructor(
+    private readonly layer: Layer,
+    /** @internal */
+    readonly config: WeightConfig,
+  ) {}
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  get shape(): readonly number[] {
+    return this.config.shape;
+  }
+
+  get trainable(): boolean {
+    return this.config.trainable;
+  }
+
+  /** The weight within `call`. Error: outside of it; there `layer.getWeights()` gives the numbers. */
+  read(): TracedTensor {
+    return this.written ?? this.#inCall('read', 'getWeights');
+  }
+
+  /**
+   * What the weight is after the training step. Errors: outside of `call`, or where it does not
+   * train; a weight that the optimiser changes; another shape or dtype.
+   */
+  write(value: TracedTensor): void {
+    const { shape, dtype } = this.#inCall('write', 'setWeights');
+    const fail = (why: string) => {
+      throw new LatheError(`weight "${this.name}": write: ${why}`);
+    };
+    if (this.trainable) fail('the optimiser changes it; make it with trainable = false');
+    if (!this.training) fail('only where `training` is true');
+    if (value.dtype !== dtype || value.shape.join() !== shape.join()) {
+      fail(`it is ${dtype} [${shape.join(',')}], got ${value.dtype} [${value.shape.join(',')}]`);
+    }
+    this.written = value;
+  }
+
+  #inCall(what: string, instead: string): TracedTensor {
+    if (this.value !== undefined) return this.value;
+    throw new LatheError(
+      `weight "${this.name}" of layer "${this.layer.name}": ${what} works within call; ` +
+        `elsewhere use layer.${instead}()`,
+    );
+  }
+}
+
+/**
+ * Base class of layers written in JavaScript, `tl.layers.Layer`:
+ *
+ *     class Scale extends tl.layers.Layer {
+ *       static className = 'Scale';
+ *       build(inputShape) {
+ *         this.factor = this.addWeight('factor', [inputShape.at(-1)], 'float32', 'ones');
+ *       }
+ *       call(x) {
+ *         return x.mul(this.factor.read());
+ *       }
+ *     }
+ *
+ * `call` is traced: it runs when a model is compiled, for every batch size anew, and its operations
+ * become part of the one module of the model, gradients included. So it must depend on nothing but
+ * its arguments and the layer; shapes are found by tracing, and `computeOutputShape` is not asked.
+ * What `build` and `call` throw names the layer.
+ */
+export class CustomLayer extends Layer implements HostedLayer {
+  /** What saved models call the class. Default: its name, which minifiers change. */
+  static className?: string;
+
+  /** The layer again from what `getConfig` gave. */
+  static fromConfig<T>(cls: new (config: never) => T, config: object): T {
+    return new cls(config as never);
+  }
+
+  /** Whether the mask of the first input is that of the output. */
+  supportsMasking = false;
+  /** Whether `build` has been called. */
+  built = false;
+  readonly #id = addHosted(this);
+  #variables: LayerVariable[] = [];
+
+  constructor(config: LayerArgs = {}) {
+    super((new.target as typeof CustomLayer).className ?? new.target.name, config);
+  }
+
+  /**
+   * Makes the weights, with the batch as null in the shape; of several inputs an array of shapes.
+   * Called anew for each shape until the layer is part of a model, then never.
+   */
+  build(_inputShape: SymbolicShape | SymbolicShape[]): void {}
+
+  /**
+   * The result for tensors [batch, …]: one, or an array where the layer has several inputs. Gives one
+   * float32 tensor with the same batch as first axis, or an array of them.
+   */
+  call(
+    inputs: TracedTensor | TracedTensor[],
+    _args: CallArgs,
+  ): TracedTensor | readonly TracedTensor[] {
+    return inputs;
+  }
+
+  /**
+   * A weight, as in TensorFlow.js. With `trainable` = false the optimiser leaves it alone and `call`
+   * may `write` it. Errors: a name that is taken, a dtype other than float32, outside of `build`.
+   */
+  addWeight(
+    name: string,
+    shape: readonly (number | null)[],
+    dtype: 'float32' | null = 'float32',
+    initializer: unknown = 'glorotUniform',
+    regularizer?: unknown,
+    trainable = true,
+    constraint?: unknown,
+  ): LayerVariable {
+    const fail = (why: string) => {
+      throw new LatheError(`addWeight: ${why}`);
+    };
+    if (dtype !== null && dtype !== 'float32') {
+      fail(`the third argument is the dtype float32, got ${JSON.stringify(dtype)}`);
+    }
+    if (this.#variables.some((each) => each.name === name)) {
+      fail(`there is a weight "${name}" already`);
+    }
+    const sizes = shape as number[];
+    const config = { name, shape: sizes, initializer, regularizer, trainable, constraint };
+    const variable = new LayerVariable(this, config as WeightConfig);
+    this.#variables.push(variable);
+    return variable;
+  }
+
+  /** For programs of TensorFlow.js; does nothing. */
+  invokeCallHook(): void {}
+
+  /** @internal */
+  override describe(name: string, frozen: boolean): LayerConfig {
+    const plain = super.describe(name, frozen);
+    return {
+      ...plain,
+      config: { ...this.getConfig(), ...plain.config },
+      host: { id: this.#id, supportsMasking: this.supportsMasking },
+    };
+  }
+
+  /** @internal */
+  hostWeights(shapes: number[][]): WeightConfig[] {
+    if (!this.built || this.inboundNodes.length === 0) {
+      this.#variables = [];
+      this.build(onlyOrAll(shapes.map((shape) => [null, ...shape])));
+      this.built = true;
+    }
+    return this.#variables.map(({ config }) => config);
+  }
+
+  /** @internal */
+  hostCall(
+    graph: CoreGraph,
+    { inputs, weights, masks, training }: CallValues,
+  ): { outputs: ValueId[]; updates: number[][] } {
+    const g = new Trace(graph);
+    const variables = this.#variables;
+    variables.forEach((each, at) => {
+      each.value = g.value(weights[at]!);
+      each.written = undefined;
+      each.training = training;
+    });
+    try {
+      const args: CallArgs = { training, g };
+      const given = masks.map((id) => (id === 0 ? undefined : g.value(id)));
+      if (given.some((each) => each !== undefined)) args.mask = onlyOrAll(given)!;
+      const result = this.call(onlyOrAll(inputs.map((id) => g.value(id))), args);
+      const outputs = [result].flat().map((each) => g.numberOf('call', each));
+      const updates = variables.flatMap(({ written }, at) =>
+        written === undefined ? [] : [[at, g.numberOf('write', written)]],
+      );
+      return { outputs, updates };
+    } finally {
+      for (const each of variables) each.value = undefined;
+    }
+  }
+}
+
+/** One where there is one, else all. */
+function onlyOrAll<T>(values: T[]): T | T[] {
+  return values.length === 1 ? values[0]! : values;
+}
+
+/** What `tl.layers.lambda` makes of a function. */
+export type LayerFunction = CustomLayer['call'];
+
+class Lambda extends CustomLayer {
+  static override className = 'Lambda';
+
+  constructor(call: LayerFunction, args?: LayerArgs) {
+    super(args);
+    this.call = call;
+  }
+}
+
+/** A layer without weights that is one function, traced as `call` of a class. It cannot be saved. */
+export function lambda(call: LayerFunction, args?: LayerArgs): CustomLayer {
+  if (typeof call !== 'function') throw new LatheError('lambda: a function is needed');
+  return new Lambda(call, args);
+}

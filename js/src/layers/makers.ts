@@ -1,0 +1,60 @@
+/** Makers of layers, optimisers, initialisers and the like: plain descriptions that the core gives meaning to. */
+import {
+  type ActivationFactory,
+  activationNames,
+  type ConstraintFactory,
+  constraintNames,
+  type InitializerFactory,
+  initializerNames,
+  type OptimizerConfig,
+  optimizerParameters,
+  type RegularizerFactory,
+  regularizerNames,
+  type TrainFactory,
+} from '../core/names.js';
+import { CustomLayer, lambda } from './custom_layer.js';
+import { Layer, type LayerArgs } from './layer.js';
+import { layerClasses, type LayerFactory } from './layer_args.js';
+
+/** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
+export const layers = {
+  ...(Object.fromEntries(
+    Object.entries(layerClasses).map(([name, className]) => [
+      name,
+      (args?: LayerArgs) => new Layer(className, args),
+    ]),
+  ) as unknown as LayerFactory),
+  Layer: CustomLayer,
+  lambda,
+};
+
+/** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */
+export const train = Object.fromEntries(
+  Object.entries(optimizerParameters).map(([name, parameters]) => [
+    name,
+    (...values: unknown[]) => ({
+      name,
+      ...Object.fromEntries(parameters.map((parameter, at) => [parameter, values[at]])),
+    }),
+  ]),
+) as unknown as TrainFactory;
+
+const makers = (names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
+  );
+
+/** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
+export const initializers = makers(initializerNames) as unknown as InitializerFactory;
+
+/** Makers of activations: `activations.leakyRelu({alpha: 0.1})`. */
+export const activations = makers(activationNames) as unknown as ActivationFactory;
+
+/** Makers of regularisers: `regularizers.l2({l2: 0.001})`. */
+export const regularizers = makers(regularizerNames) as unknown as RegularizerFactory;
+
+/** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
+export const constraints = makers(constraintNames) as unknown as ConstraintFactory;
+
+/** An optimiser by name or with its parameters. */
+export type OptimizerLike = OptimizerConfig['name'] | OptimizerConfig;

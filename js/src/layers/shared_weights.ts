@@ -1,0 +1,86 @@
+/**
+ * Keeps the weights of a layer that is part of several models the same in all of them: every model has its
+ * own copy in the memory of its module, and fetches the newest before it runs.
+ */
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+
+/** The weights of one layer by name, as windows on the memory of a module. */
+export type WeightBytes = ReadonlyMap<string, Uint8Array>;
+
+/** Where the weights of a layer are. */
+export interface LayerWeights {
+  /** Counts the changes. */
+  revision: number;
+  /** Whose weights are the newest; none before any model has a module. */
+  holder: WeightCopy | undefined;
+  /** The newest weights, where their holder is gone. */
+  kept?: WeightBytes | undefined;
+  /** Held by their models: a layer that many models have used keeps none of them alive but the holder's. */
+  readonly copies: Set<WeakRef<WeightCopy>>;
+}
+
+/** The copies whose models are alive; forgets the others. */
+export function aliveCopies({ copies }: LayerWeights): WeightCopy[] {
+  return [...copies].flatMap((each) => each.deref() ?? (copies.delete(each), []));
+}
+
+/** Numbers of the weights of one layer, in one model. */
+export interface WeightAccess {
+  read(): Tensor[];
+  write(weights: readonly TensorLike[]): void;
+}
+
+/** The weights of one layer in one model. */
+export class WeightCopy {
+  #seen = 0;
+  readonly #self = new WeakRef(this);
+
+  constructor(
+    readonly access: WeightAccess,
+    private readonly weights: LayerWeights,
+    /** The windows of now. */
+    private readonly bytes: () => WeightBytes,
+  ) {
+    aliveCopies(weights);
+    weights.copies.add(this.#self);
+  }
+
+  /** Fetches what another model has changed. */
+  pull(): void {
+    const { weights } = this;
+    const { holder, kept } = weights;
+    if (holder === this) return;
+    if (holder === undefined) {
+      if (kept !== undefined) copy(kept, this.bytes());
+      weights.kept = undefined;
+      this.#claim();
+    } else if (weights.revision > this.#seen) {
+      copy(holder.bytes(), this.bytes());
+      this.#seen = weights.revision;
+    }
+  }
+
+  /** Says that the weights here are the newest. */
+  push(): void {
+    if (this.weights.copies.size > 1) this.#claim();
+  }
+
+  /** Lets another copy go on with the newest weights. */
+  leave(): void {
+    const { weights } = this;
+    weights.copies.delete(this.#self);
+    if (weights.holder !== this) return;
+    weights.holder = undefined;
+    if (aliveCopies(weights).length === 0) return;
+    weights.kept = new Map([...this.bytes()].map(([name, bytes]) => [name, bytes.slice()]));
+  }
+
+  #claim(): void {
+    this.weights.holder = this;
+    this.#seen = ++this.weights.revision;
+  }
+}
+
+function copy(from: WeightBytes, to: WeightBytes): void {
+  for (const [name, bytes] of to) bytes.set(from.get(name)!);
+}

@@ -1,0 +1,291 @@
+/** One model and the one generated module that fits what is asked of it now, with its weights. */
+import { LatheError } from '../base/errors.js';
+import {
+  type BufferPlace,
+  byteLength,
+  type CompileRequest,
+  type Dump,
+  type ModelConfig,
+  type ModelSummary,
+} from '../core/abi.js';
+import { type CoreExecutable, CoreModel } from '../core/handles.js';
+import { Build, type CompileStats } from '../runtime/build.js';
+import type { Instance } from '../runtime/instance.js';
+import { noticeNew } from '../tune/auto_tune.js';
+import { schedules } from '../tune/schedules.js';
+import { engine, target } from '../tune/target.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+import { ModelModule } from '../train/model_module.js';
+import type { LabelKind } from '../train/rows.js';
+
+/** How a model learns, in the core's words. */
+export interface Training {
+  loss?: unknown;
+  lossWeights?: unknown;
+  optimizer?: unknown;
+  metrics?: unknown[][];
+  checkNumerics?: boolean;
+  timing?: boolean;
+}
+
+/** What a caller needs of the module; what it does not name stays as it is. */
+export interface Wanted {
+  train?: number;
+  evaluate?: number;
+  predict?: number;
+  /** Of every output, or of all of them. */
+  labels?: LabelKind[];
+  /** Whether every row has a weight. */
+  rowWeights?: boolean;
+  /** Batches that train and evaluate find in memory at once. */
+  batchesInMemory?: number;
+}
+
+/** What `toWasm` takes. */
+export interface ToWasmArgs {
+  /**
+   * Whether the module also trains and evaluates (docs/training_module.md); it starts with the
+   * weights and the optimiser of now. Default: it only predicts.
+   */
+  training?: boolean;
+  /** Rows of a call of each entry of a module that trains. Default: as in the module at hand. */
+  batchSize?: { train?: number; evaluate?: number; predict?: number };
+  /** How a module that trains takes labels. Default: as last given to this model, else dense. */
+  labels?: LabelKind;
+  /** Batches that a module that trains finds in memory at once. Default: 1. */
+  batchesInMemory?: number;
+  /** What the engine of the module can do. Default: what this one can. */
+  features?: { simd?: boolean; relaxedSimd?: boolean };
+}
+
+/**
+ * Compiles when batch sizes, label kind, training or engine features differ from those of the
+ * module at hand, and carries every state over. A failure leaves the module at hand in place.
+ */
+export class CompiledModel implements Tunable {
+  #config: ModelConfig;
+  #model: CoreModel;
+  #build: Build | undefined;
+  #module: ModelModule | undefined;
+  #request: CompileRequest | undefined;
+  #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
+    batch: { train: 32, evaluate: 32, predict: 32 },
+    labels: ['dense'],
+    rowWeights: false,
+  };
+  #revision = 0;
+  #training: Training = {};
+
+  constructor(config: ModelConfig) {
+    this.#config = config;
+    this.#model = new CoreModel(config);
+  }
+
+  get summary(): ModelSummary {
+    return this.#model.summary;
+  }
+
+  /** Rows of every batch, where layers keep states between batches. */
+  get batchSize(): number | undefined {
+    return this.summary.stateful ? this.#config.batchSize : undefined;
+  }
+
+  /** Error: layers keep states for batches of one size, and the rows are no such batches, or not one. */
+  checkRows(what: string, rows: number, once = false): void {
+    const size = this.batchSize;
+    if (size === undefined || (once ? rows === size : rows % size === 0)) return;
+    throw new LatheError(
+      `${what}: a stateful model takes ${once ? '' : 'whole '}batches of ${size} rows, got ${rows} rows`,
+    );
+  }
+
+  /** Replaces the layers; weights of the same name and shape stay. */
+  setModel(config: ModelConfig): void {
+    const model = new CoreModel(config);
+    this.#model.free();
+    this.#model = model;
+    this.#config = config;
+    this.#request = undefined;
+  }
+
+  /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
+  setTraining(training: Training): void {
+    this.#rebuild(this.#wish(training, {}), true);
+    this.#training = training;
+  }
+
+  /** The running module for what is wanted. */
+  module(given: Wanted = {}): ModelModule {
+    const wanted = this.#sized(given);
+    if (this.#module === undefined || !this.#fits(wanted)) {
+      this.#rebuild(this.#wish(this.#training, wanted), false);
+    }
+    return this.#module!;
+  }
+
+  /** Rows per training step of the module at hand, 0 if there is none. */
+  get trainBatch(): number {
+    return this.#request?.batch.train ?? 0;
+  }
+
+  /** A copy of the bytes of the module at hand. */
+  bytes(): Uint8Array<ArrayBuffer> {
+    this.module();
+    return this.#build!.executable.bytes();
+  }
+
+  /** What the module at hand cost. */
+  stats(): CompileStats {
+    this.module();
+    return { ...this.#build!.stats };
+  }
+
+  /** Bytes of the memory of the module at hand, if there is one. */
+  get memoryBytes(): number | undefined {
+    return this.#build?.stats.memoryBytes;
+  }
+
+  /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
+  standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+    const { training = false, batchSize = {}, labels, features } = args;
+    if (training && this.#training.loss === undefined) {
+      throw new LatheError('toWasm: call compile before asking for a module that trains');
+    }
+    const { instance } = this.module();
+    const { timing: _, ...learns } = this.#training;
+    const batchesInMemory = args.batchesInMemory ?? 1;
+    const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
+    const plain = this.#wish(training ? learns : {}, wanted);
+    const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
+    Object.assign(request, { features: { ...plain.features, ...features, threads: false } });
+    const executable = this.#liveModel().compile(request);
+    try {
+      const exported = executable.withStates(statesFor(executable, instance));
+      try {
+        return exported.bytes();
+      } finally {
+        exported.free();
+      }
+    } finally {
+      executable.free();
+    }
+  }
+
+  /** The intermediate forms `before:PASS` or `after:PASS` of a compilation as of now. */
+  dumps(when: string[]): Dump[] {
+    const request = { ...this.#wish(this.#training, {}), dumps: when };
+    const executable = this.#liveModel().compile(request);
+    try {
+      return executable.dumps();
+    } finally {
+      executable.free();
+    }
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    return {
+      executable: () => {
+        this.module();
+        return this.#liveModel().compile(this.#request!);
+      },
+      reschedule: () => {
+        if (this.#revision === schedules.revision) return;
+        this.#rebuild(this.#wish(this.#training, {}), false);
+      },
+    };
+  }
+
+  free(): void {
+    this.#model.free();
+    this.#build?.free();
+    this.#build = this.#module = undefined;
+  }
+
+  #fits({ train, evaluate, predict, labels, rowWeights, batchesInMemory }: Wanted): boolean {
+    const made = this.#request;
+    if (made === undefined) return false;
+    const { features, worthSplitting, winograd } = engine();
+    return (
+      (train ?? made.batch.train) === made.batch.train &&
+      (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
+      (predict ?? made.batch.predict) === made.batch.predict &&
+      (labels ?? made.labels).join() === made.labels.join() &&
+      (rowWeights ?? made.rowWeights) === made.rowWeights &&
+      (batchesInMemory ?? made.batchesInMemory) === made.batchesInMemory &&
+      features.simd === made.features.simd &&
+      features.relaxedSimd === made.features.relaxedSimd &&
+      features.wideLanes === made.features.wideLanes &&
+      features.threads === made.features.threads &&
+      worthSplitting === made.worthSplitting &&
+      winograd === made.winograd
+    );
+  }
+
+  #sized(wanted: Wanted): Wanted {
+    const rows = this.batchSize;
+    return rows === undefined ? wanted : { ...wanted, train: rows, evaluate: rows, predict: rows };
+  }
+
+  #wish(training: Training, given: Wanted): CompileRequest {
+    const wanted = this.#sized(given);
+    const { train, evaluate, predict } = this.#last.batch;
+    return {
+      ...training,
+      labels: wanted.labels ?? this.#last.labels,
+      batchesInMemory: wanted.batchesInMemory ?? this.#last.batchesInMemory ?? 1,
+      rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
+      batch: {
+        train: wanted.train ?? train,
+        evaluate: wanted.evaluate ?? evaluate,
+        predict: wanted.predict ?? predict,
+      },
+      ...target(),
+    };
+  }
+
+  #rebuild(request: CompileRequest, onlyWeights: boolean): void {
+    const before = this.#build;
+    const fill = (instance: Instance, executable: CoreExecutable) => {
+      const { metadata } = instance;
+      const isWanted = ({ name }: BufferPlace) => !onlyWeights || !name.startsWith('optimizer/');
+      const fresh =
+        before === undefined ? metadata.states : instance.carryStates(before.instance, isWanted);
+      if (before !== undefined && !onlyWeights) instance.carryTimes(before.instance);
+      for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+        instance.state(fresh[at]!).set(content);
+      }
+    };
+    this.#build = new Build(() => this.#liveModel().compile(request), fill);
+    this.#module = new ModelModule(this.#build.instance);
+    before?.free();
+    this.#request = request;
+    this.#last = request;
+    this.#revision = schedules.revision;
+    noticeNew(this);
+  }
+
+  #liveModel(): CoreModel {
+    if (!this.#model.alive) this.#model = new CoreModel(this.#config);
+    return this.#model;
+  }
+}
+
+/** The states of an executable, one after the other: those that the instance has, and first ones. */
+function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
+  const metadata = executable.metadata();
+  const { states } = metadata;
+  const { states: known } = instance.metadata;
+  const contents = new Map(known.map((place) => [place.name, instance.state(place)]));
+  const fresh = states.filter(({ name }) => !contents.has(name));
+  for (const [at, content] of executable.initial(metadata, fresh).entries()) {
+    contents.set(fresh[at]!.name, content);
+  }
+  const result = new Uint8Array(states.reduce((total, place) => total + byteLength(place), 0));
+  let at = 0;
+  for (const place of states) {
+    result.set(contents.get(place.name)!, at);
+    at += byteLength(place);
+  }
+  return result;
+}

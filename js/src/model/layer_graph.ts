@@ -1,0 +1,131 @@
+/** The graph of layer calls between symbolic tensors, in the order and with the names that a model has. */
+import { LatheError } from '../base/errors.js';
+import type { ModelConfig, Reference } from '../core/abi.js';
+import { inputClass, type Layer, type LayerCall, type SymbolicTensor } from '../layers/layer.js';
+
+/** A layer and what its model calls it. */
+export interface NamedLayer {
+  name: string;
+  layer: Layer;
+}
+
+/** Layers of a model by name; a layer without a name takes one that is free, and keeps it. */
+export function nameLayers(layers: readonly Layer[]): NamedLayer[] {
+  const taken = new Set(layers.filter(({ isNamed }) => isNamed).map(({ ownName }) => ownName!));
+  return layers.map((layer) => {
+    if (layer.isNamed) return { name: layer.ownName!, layer };
+    let name = layer.ownName;
+    const stem = layer.getClassName() === inputClass ? 'input' : layer.getClassName().toLowerCase();
+    for (let number = 1; name === undefined || taken.has(name); ++number)
+      name = `${stem}_${number}`;
+    taken.add(name);
+    layer.takeName(name);
+    return { name, layer };
+  });
+}
+
+/** What lies between inputs and outputs. Layers are in the order of Keras: deepest first. */
+export class LayerGraph {
+  readonly layers: readonly NamedLayer[];
+  readonly #calls: readonly LayerCall[];
+  readonly #names: ReadonlyMap<Layer, string>;
+
+  /** Error: an output needs an input that is not among the inputs. */
+  constructor(
+    readonly inputs: readonly SymbolicTensor[],
+    readonly outputs: readonly SymbolicTensor[],
+  ) {
+    const { calls, layers } = inOrder(inputs, outputs);
+    this.#calls = calls;
+    this.layers = nameLayers(layers);
+    this.#names = new Map(this.layers.map(({ name, layer }) => [layer, name]));
+  }
+
+  /** The model as the core reads it. */
+  describe(frozen: boolean): ModelConfig {
+    const sized = this.inputs.find(({ sourceLayer }) => sourceLayer.batchSize !== undefined);
+    const own = this.layers.filter(({ layer }) => layer.getClassName() !== inputClass);
+    return {
+      ...(sized === undefined ? {} : { batchSize: sized.sourceLayer.batchSize! }),
+      inputs: this.inputs.map(({ sourceLayer, shape }) => ({
+        name: this.#names.get(sourceLayer)!,
+        shape: shape.slice(1) as number[],
+      })),
+      layers: own.map(({ name, layer }) => ({
+        ...layer.describe(name, frozen),
+        inputs: this.#callsOf(layer).map((call) =>
+          call.inputs.map((each) => this.#reference(each)),
+        ),
+      })),
+      outputs: this.outputs.map((each) => this.#reference(each)),
+    };
+  }
+
+  #callsOf(layer: Layer): LayerCall[] {
+    return layer.inboundNodes.filter((call) => this.#calls.includes(call));
+  }
+
+  /** [name, call, output], calls counted within the model. */
+  #reference({ sourceLayer, nodeIndex, tensorIndex }: SymbolicTensor): Reference {
+    const call = sourceLayer.inboundNodes[nodeIndex]!;
+    return [this.#names.get(sourceLayer)!, this.#callsOf(sourceLayer).indexOf(call), tensorIndex];
+  }
+}
+
+/** Depth of a call: calls between it and the outputs, at most. As the Container of TensorFlow.js. */
+function inOrder(
+  inputs: readonly SymbolicTensor[],
+  outputs: readonly SymbolicTensor[],
+): { calls: LayerCall[]; layers: Layer[] } {
+  const found = new Map<Layer, number>();
+  const finished = new Set<LayerCall>();
+  const visit = (tensor: SymbolicTensor) => {
+    const layer = tensor.sourceLayer;
+    const call = layer.inboundNodes[tensor.nodeIndex]!;
+    if (finished.has(call)) return;
+    if (!found.has(layer)) found.set(layer, found.size);
+    if (layer.getClassName() === inputClass && !inputs.includes(tensor)) {
+      throw new LatheError(
+        `model: the outputs need the input "${layer.name}", which is not among the inputs`,
+      );
+    }
+    call.inputs.forEach(visit);
+    finished.add(call);
+  };
+  for (const tensor of [...outputs, ...inputs]) visit(tensor);
+  const calls = [...finished];
+  const callDepths = new Map<LayerCall, number>();
+  const layerDepths = new Map<Layer, number>();
+  for (const call of [...calls].reverse()) {
+    const depth = Math.max(callDepths.get(call) ?? 0, layerDepths.get(call.layer) ?? 0);
+    layerDepths.set(call.layer, depth);
+    for (const { sourceLayer, nodeIndex } of call.inputs) {
+      const before = sourceLayer.inboundNodes[nodeIndex]!;
+      callDepths.set(before, Math.max(depth + 1, callDepths.get(before) ?? 0));
+    }
+  }
+  const layers = [...found.keys()].sort(
+    (a, b) => layerDepths.get(b)! - layerDepths.get(a)! || found.get(a)! - found.get(b)!,
+  );
+  return { calls, layers };
+}
+
+/** The layers with weights of their own by what their weights are called; nested models looked into. */
+export function leaves(layers: readonly NamedLayer[], prefix: string): Map<Layer, string> {
+  const found = new Map<Layer, string>();
+  for (const { name, layer } of layers) {
+    if (layer.getClassName() === inputClass) continue;
+    const path = `${prefix}${name}`;
+    const inner = layer.parts === undefined ? [[layer, path]] : leaves(layer.parts, `${path}/`);
+    for (const [leaf, place] of inner as Iterable<[Layer, string]>) {
+      if (found.has(leaf)) {
+        throw new LatheError(
+          `model: layer "${leaf.name}" is in it twice, as ${found.get(leaf)} and as ${place}; ` +
+            'call the layer or the model that has it, not both',
+        );
+      }
+      found.set(leaf, place);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,586 @@
+/** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
+import { LatheError } from '../base/errors.js';
+import { randomSeed } from '../base/random.js';
+import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
+import { moduleText } from '../core/module_text.js';
+import { hostDTypes, Tensor, type TensorLike } from '../tensor/tensor.js';
+import type { CompileStats } from '../runtime/build.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import { type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
+import type { Dataset } from '../data/dataset.js';
+import { checkCount, checkFitArgs, evaluateAll, fitLoop, type Trainee } from '../train/fit.js';
+import type { EvaluateDatasetArgs } from '../train/fit_dataset.js';
+import type { History } from '../train/history.js';
+import { readLosses, readMetrics } from '../train/metrics.js';
+import type { ModelModule } from '../train/model_module.js';
+import { perOutput } from '../train/per_output.js';
+import {
+  entryName,
+  type Examples,
+  featuresOf,
+  type LabelKind,
+  labelledOf,
+  type ModelData,
+  split,
+  weighted,
+  type Weighting,
+} from '../train/rows.js';
+import { reported, type Score, type Scores, scoresOf, type Tally } from '../train/score.js';
+import {
+  type Goal,
+  type Storable,
+  storable,
+  type StoredModel,
+  trainingOf,
+} from '../train/storable.js';
+import type { IOHandler, SaveResult } from '../io/artifacts.js';
+import type { SaveArgs } from '../io/save.js';
+import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
+import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
+import { LayerGraph, leaves, type NamedLayer } from './layer_graph.js';
+import {
+  type CompileArgs,
+  type FitArgs,
+  type FitDatasetArgs,
+  type ModelArgs,
+  shapesOf,
+  type Structure,
+  tensorsOf,
+} from './model_args.js';
+import { readWeights, writeWeights } from './module_weights.js';
+import { printSummary } from './summary.js';
+
+/**
+ * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
+ * other models. Tensors have the batch as first axis: x is [rows, …inputShape] float32, y is
+ * [rows, …outputShape] (probabilities, one-hot rows, targets), or class numbers without the last
+ * axis. For several inputs or outputs they come as arrays, or as objects by name. Every method
+ * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
+ */
+export class LayersModel extends Layer implements Trainee, Tunable, Storable {
+  /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
+  stopTraining = false;
+  /** Epochs `fit` has trained since the model was made. */
+  epochsTrained = 0;
+  readonly seed: number;
+
+  #structure: Structure | undefined;
+  #compiled: CompiledModel | undefined;
+  #config: ModelConfig | undefined;
+  readonly #copies = new Map<Layer, WeightCopy>();
+  #goal: Goal | undefined;
+  #accuracy = false;
+  #labels: LabelKind[] | undefined;
+  #rowWeights = false;
+  #lastBatch = 0;
+  #training = false;
+  #disposed = false;
+
+  /** As `model(args)`. */
+  constructor({ name, seed = randomSeed(), ...graph }: Partial<ModelArgs>, className = 'Model') {
+    super(className, name === undefined ? {} : { name });
+    if (!Number.isSafeInteger(seed) || seed < 0) {
+      throw new LatheError(`${className.toLowerCase()}: seed must be an integer ≥ 0, got ${seed}`);
+    }
+    this.seed = seed;
+    const { inputs, outputs } = graph;
+    if (inputs !== undefined && outputs !== undefined) {
+      this.setStructure(new LayerGraph(tensorsOf(inputs, 'inputs'), tensorsOf(outputs, 'outputs')));
+    }
+  }
+
+  /** Its layers; of a graph also those that `input` made. */
+  get layers(): Layer[] {
+    return (this.#structure?.layers ?? []).map(({ layer }) => layer);
+  }
+
+  /** The layer of that name, or at that place of `layers`. Error: there is none. */
+  getLayer(nameOrIndex: string | number): Layer {
+    const layers = this.#structure?.layers ?? [];
+    const found =
+      typeof nameOrIndex === 'number'
+        ? layers[nameOrIndex]
+        : layers.find(({ name }) => name === nameOrIndex);
+    if (found !== undefined) return found.layer;
+    const known = layers.map(({ name }) => name).join(', ');
+    throw new LatheError(`getLayer: no layer ${JSON.stringify(nameOrIndex)}; there are ${known}`);
+  }
+
+  get inputs(): SymbolicTensor[] {
+    return [...(this.#structure?.inputs ?? [])];
+  }
+
+  get outputs(): SymbolicTensor[] {
+    return [...(this.#structure?.outputs ?? [])];
+  }
+
+  /** Names for x as an object. */
+  get inputNames(): string[] {
+    return this.#built('inputNames').summary.inputs.map(({ name }) => name);
+  }
+
+  /** Names for y as an object: those of the layers that give the outputs. */
+  get outputNames(): string[] {
+    return this.#built('outputNames').summary.outputs.map(({ name }) => name);
+  }
+
+  override get input(): SymbolicTensor | SymbolicTensor[] {
+    const { inputs } = this;
+    return inputs.length === 1 ? inputs[0]! : inputs;
+  }
+
+  override get output(): SymbolicTensor | SymbolicTensor[] {
+    const { outputs } = this;
+    return outputs.length === 1 ? outputs[0]! : outputs;
+  }
+
+  /** [null, …shape of one example]; for several inputs an array of such shapes. */
+  override get inputShape(): SymbolicShape | SymbolicShape[] {
+    return shapesOf(this.#built('inputShape').summary.inputs);
+  }
+
+  /** [null, …shape of one result]; for several outputs an array of such shapes. */
+  override get outputShape(): SymbolicShape | SymbolicShape[] {
+    return shapesOf(this.#built('outputShape').summary.outputs);
+  }
+
+  /** The configuration of the whole model in the core's words. */
+  override getConfig(): Record<string, unknown> {
+    this.#built('getConfig');
+    return { ...this.#describe() };
+  }
+
+  /** @internal */
+  override describe(name: string, frozen: boolean): LayerConfig {
+    this.#built('apply');
+    const freeze = frozen || !this.trainable ? { trainable: false } : {};
+    const config = { ...this.#structure!.describe(false), ...freeze, name };
+    return { class: this.getClassName(), config };
+  }
+
+  /** @internal */
+  override get parts(): readonly NamedLayer[] {
+    return this.#structure?.layers ?? [];
+  }
+
+  /** Number of weights, biases included. */
+  override countParams(): number {
+    return this.#built('countParams').summary.totalParams;
+  }
+
+  /** Prints layers, shapes and numbers of weights, line by line. Default: to the console. */
+  summary(print: (line: string) => void = console.log): void {
+    const { summary, memoryBytes } = this.#built('summary');
+    printSummary(summary, memoryBytes, print);
+  }
+
+  /**
+   * Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts
+   * afresh.
+   */
+  compile({ loss, lossWeights, optimizer, metrics = [], ...flags }: CompileArgs): void {
+    const compiled = this.#built('compile', true);
+    if (loss === undefined) throw new LatheError('compile: a loss is needed');
+    const { outputs } = compiled.summary;
+    const losses = readLosses(loss, outputs);
+    const weights = perOutput(lossWeights ?? 1, outputs, 1, 'lossWeights');
+    const { accuracy, lists } = readMetrics(metrics, outputs);
+    const named = typeof optimizer === 'string' ? { name: optimizer } : optimizer;
+    const training = {
+      loss: losses,
+      ...(lossWeights === undefined ? {} : { lossWeights: weights }),
+      ...(lists.flat().length === 0 ? {} : { metrics: lists }),
+      ...flags,
+    };
+    const config = this.#describe();
+    if (JSON.stringify(config) !== JSON.stringify(this.#config)) {
+      compiled.setModel(config);
+      this.#config = config;
+    }
+    compiled.setTraining(named === undefined ? training : { ...training, optimizer: named });
+    this.#goal = {
+      losses,
+      lossWeights: lossWeights === undefined ? undefined : weights,
+      optimizer: named,
+      metrics,
+    };
+    this.#accuracy = accuracy;
+  }
+
+  /** Whether `compile` asked for accuracy. */
+  get wantsAccuracy(): boolean {
+    return this.#accuracy;
+  }
+
+  /**
+   * Trains. Resolves with the losses and accuracies of every epoch, also when it was stopped; a
+   * later call goes on where it ended, optimiser states included.
+   */
+  async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
+    this.#check('fit', true);
+    checkFitArgs(args);
+    let data = this.#labelled(x, y, 'fit', true, args);
+    let validation: Examples | undefined;
+    if (args.validationData !== undefined) {
+      const [validationX, validationY] = args.validationData;
+      validation = this.#labelled(validationX, validationY, 'fit: validationData');
+      if (validation.kinds.join() !== data.kinds.join()) {
+        throw new LatheError('fit: validationData has another kind of labels than y');
+      }
+    } else if (args.validationSplit !== undefined && args.validationSplit > 0) {
+      [data, validation] = split(data, args.validationSplit);
+      this.#compiled!.checkRows('fit: validationSplit', data.count);
+    }
+    if (data.weighted && validation !== undefined && !validation.weighted) {
+      const { outputs } = this.#built('fit').summary;
+      validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
+    }
+    const labels = this.#kinds(data);
+    const rowWeights = data.weighted === true;
+    const { batchSize = 32, batchesInMemory = 1 } = args;
+    const train = Math.min(batchSize, data.count);
+    this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights });
+    this.#labels = labels;
+    this.#rowWeights = rowWeights;
+    const seed = args.seed ?? this.seed;
+    return this.#train(() => fitLoop(this, data, validation, { ...args, seed }));
+  }
+
+  /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
+  async fitDataset(dataset: Dataset<unknown>, args: FitDatasetArgs = {}): Promise<History> {
+    this.#check('fitDataset', true);
+    return this.#train(async () => {
+      const { fitDataset } = await import('../train/fit_dataset.js');
+      return fitDataset(this, dataset, args);
+    });
+  }
+
+  /** Nothing else changes the model meanwhile. */
+  async #train(training: () => Promise<History>): Promise<History> {
+    this.#training = true;
+    this.stopTraining = false;
+    try {
+      return await training();
+    } finally {
+      this.#training = false;
+      this.#push();
+    }
+  }
+
+  /** Mean loss and share of hits over a dataset of batches `{xs, ys}`. */
+  async evaluateDataset(
+    dataset: Dataset<unknown>,
+    args: EvaluateDatasetArgs = {},
+  ): Promise<Scores> {
+    const { evaluateDataset } = await import('../train/fit_dataset.js');
+    return evaluateDataset(this, dataset, args);
+  }
+
+  /** The module that `fit` uses for its next batch. */
+  current(): ModelModule {
+    this.#push();
+    return this.#module('fit', { labels: this.#labels!, rowWeights: this.#rowWeights });
+  }
+
+  /**
+   * One step on all rows of x. Resolves with the loss before the step; with the metric accuracy,
+   * with [loss, accuracy]; with several outputs, with the sum, the loss of each, the accuracy of each.
+   */
+  async trainOnBatch(
+    x: ModelData,
+    y: ModelData,
+    weighting: Weighting = {},
+  ): Promise<number | number[]> {
+    this.#check('trainOnBatch', true);
+    const found = reported(this, scoresOf(await this.trainBatch(x, y, weighting)));
+    const scores = Object.entries(found).filter(([, value]) => typeof value === 'number');
+    const rank = (name: string) => (name === 'loss' ? 0 : name.endsWith('loss') ? 1 : 2);
+    const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value as number);
+    return values.length === 1 ? values[0]! : values;
+  }
+
+  /** @internal One step, also of `fitDataset`; gives the scores by name and the rows they are of. */
+  async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
+    const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
+    this.#compiled!.checkRows('trainOnBatch', data.count, true);
+    const module = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
+    const score = await module.step(data);
+    this.#push();
+    return score;
+  }
+
+  /**
+   * Mean loss and share of hits over all rows, and with several outputs the same of each; may be
+   * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
+   * at hand.
+   */
+  evaluate(
+    x: ModelData,
+    y: ModelData,
+    { batchSize, ...weighting }: { batchSize?: number } & Weighting = {},
+  ): Scores {
+    return this.#evaluated(x, y, batchSize, weighting).scores;
+  }
+
+  /** @internal As `evaluate`, before the sums of its metrics become numbers. */
+  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score {
+    return this.#evaluated(x, y, batchSize, {}).score;
+  }
+
+  /**
+   * The results for all rows, [rows, …outputShape], an array of them for several outputs; may be
+   * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
+   * at hand.
+   */
+  predict<T extends Tensor | Tensor[] = Tensor>(
+    x: ModelData,
+    { batchSize }: { batchSize?: number } = {},
+  ): T {
+    const { inputs, outputs } = this.#built('predict').summary;
+    if (batchSize !== undefined) checkCount('predict: batchSize', batchSize);
+    const data = featuresOf(x, inputs, 'predict');
+    this.#compiled!.checkRows('predict', data.count);
+    const prediction = this.#module('predict', { predict: batchSize }).predict(data);
+    const results = outputs.map((port) => {
+      const values = prediction.output(entryName('y', port, outputs));
+      return new Tensor(values, [data.count, ...port.shape], 'float32');
+    });
+    return (results.length === 1 ? results[0] : results) as T;
+  }
+
+  /** Copies of all weights in the order of the layers, those that are trained first. */
+  override getWeights(): Tensor[] {
+    return this.#readWeights();
+  }
+
+  /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
+  override setWeights(weights: readonly TensorLike[]): void {
+    this.#writeWeights(weights);
+  }
+
+  #readWeights(layer?: Layer): Tensor[] {
+    const places = this.#weightPlaces('getWeights', layer);
+    return readWeights(this.#module('getWeights').instance, places);
+  }
+
+  #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
+    const places = this.#weightPlaces('setWeights', layer);
+    const whose = layer === undefined ? 'the model' : `layer "${layer.name}"`;
+    writeWeights(this.#module('setWeights').instance, places, weights, whose);
+    this.#push();
+  }
+
+  /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
+  setLearningRate(learningRate: number): void {
+    this.#module('setLearningRate').setLearningRate(learningRate);
+  }
+
+  /** Has stateful layers begin anew with the next batch. */
+  resetStates(): void {
+    this.#module('resetStates').resetStates();
+  }
+
+  /** A stand-alone module with the weights of now, as docs/training_module.md tells. */
+  toWasm(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+    this.#module('toWasm');
+    return this.#compiled!.standAlone(args);
+  }
+
+  /** The module at hand, training included, in WebAssembly text form. */
+  async toWat(): Promise<string> {
+    this.#module('toWat');
+    return moduleText(this.#compiled!.bytes());
+  }
+
+  /** What compiling the module at hand cost, its size and its memory. */
+  stats(): CompileStats {
+    return this.#built('stats').stats();
+  }
+
+  /** Intermediate forms of the compilation: 'before:PASS' or 'after:PASS', 'after:*' for all. */
+  dumps(when: string[]): Dump[] {
+    return this.#built('dumps').dumps(when);
+  }
+
+  /**
+   * Saves topology and weights in the format of TensorFlow.js Layers: to file://FOLDER in Node,
+   * indexeddb://NAME, localstorage://NAME or downloads://NAME in a page, an http(s) address, or a
+   * handler of `tl.io`. Whenever it ends, the place holds the model of before or all of this one.
+   */
+  async save(target: string | URL | IOHandler, args: SaveArgs = {}): Promise<SaveResult> {
+    this.#built('save');
+    const { saveModel } = await import('../io/save.js');
+    return saveModel(this, target, args);
+  }
+
+  /** Saves the weights as one safetensors file: file://PATH in Node, downloads://NAME in a page. */
+  async saveWeights(target: string | URL): Promise<void> {
+    this.#built('saveWeights');
+    const { saveWeights } = await import('../io/weight_files.js');
+    return saveWeights(this, target);
+  }
+
+  /**
+   * Replaces the weights by those of the same name in a safetensors file, by its address or its
+   * content, or in a saved model. Errors: missing, extra or mis-shaped tensors; then none changes.
+   */
+  async loadWeights(source: WeightSource, args: LoadWeightsArgs = {}): Promise<void> {
+    this.#built('loadWeights');
+    const { loadWeights } = await import('../io/weight_files.js');
+    return loadWeights(this, source, args);
+  }
+
+  /** Gives all memory back; any later call is an error. Error: while `fit` runs. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#check('dispose', true);
+    for (const copy of this.#copies.values()) copy.leave();
+    this.#copies.clear();
+    this.#compiled?.free();
+    this.#compiled = undefined;
+    this.#disposed = true;
+  }
+
+  /** @internal */
+  get [storable](): StoredModel {
+    const { summary } = this.#built('save');
+    const { instance } = this.#module('save');
+    this.#push();
+    const states = instance.metadata.states.map((place) => ({
+      name: place.name,
+      shape: place.shape,
+      dtype: hostDTypes[place.dtype],
+      values: instance.elements(place),
+    }));
+    const training = this.#goal && trainingOf(this.#goal, states);
+    return { config: this.#config!, summary, training, states };
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    const { executable, reschedule } = this.#built('tune', true)[tunable];
+    const isIdle = () => !this.#disposed && !this.#training;
+    return { executable, reschedule: () => (isIdle() ? reschedule() : undefined) };
+  }
+
+  /** Takes these layers: errors leave the model as it was. */
+  protected setStructure(structure: Structure): void {
+    const places = leaves(structure.layers, '');
+    const config = this.#describe(structure);
+    if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
+    else this.#compiled.setModel(config);
+    this.#structure = structure;
+    this.#config = config;
+    for (const [layer, path] of places) {
+      if (this.#copies.has(layer)) continue;
+      const bytes = () => this.#bytesOf(`${path}/`);
+      const access = {
+        read: () => this.#readWeights(layer),
+        write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
+      };
+      this.#copies.set(layer, new WeightCopy(access, layer.shared, bytes));
+    }
+  }
+
+  /** Error: the model has been disposed, or fit runs. */
+  protected checkChange(what: string): void {
+    this.#check(what, true);
+  }
+
+  /** @internal What the core says of the model. */
+  protected get coreSummary(): ModelSummary | undefined {
+    return this.#compiled?.summary;
+  }
+
+  #describe(structure = this.#structure!): ModelConfig {
+    return { name: this.name, seed: this.seed, ...structure.describe(!this.trainable) };
+  }
+
+  #bytesOf(prefix: string): WeightBytes {
+    const { instance } = this.#compiled!.module();
+    const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
+    return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
+  }
+
+  /** The running module for what is wanted, with the newest weights. */
+  #module(what: string, wanted: Wanted = {}): ModelModule {
+    const module = this.#built(what).module(wanted);
+    for (const copy of this.#copies.values()) copy.pull();
+    return module;
+  }
+
+  /** Says that weights have changed here. */
+  #push(): void {
+    for (const copy of this.#copies.values()) copy.push();
+  }
+
+  #check(what: string, changes = false): void {
+    if (this.#disposed) throw new LatheError(`${what}: this model has been disposed`);
+    if (changes && this.#training) {
+      throw new LatheError(`${what}: fit is running; await it, or set stopTraining first`);
+    }
+  }
+
+  #built(what: string, changes = false): CompiledModel {
+    this.#check(what, changes);
+    if (this.#compiled === undefined) throw new LatheError(`${what}: the model has no layers`);
+    return this.#compiled;
+  }
+
+  #evaluated(x: ModelData, y: ModelData, evaluate: number | undefined, weights: Weighting): Tally {
+    if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
+    const data = this.#labelled(x, y, 'evaluate', false, weights);
+    const wanted = { evaluate, labels: this.#kinds(data), rowWeights: data.weighted === true };
+    return evaluateAll(this.#module('evaluate', wanted), data);
+  }
+
+  #labelled(
+    x: ModelData,
+    y: ModelData,
+    where: string,
+    trains = false,
+    weighting: Weighting = {},
+  ): Examples {
+    const { summary } = this.#built(where);
+    const losses = this.#goal?.losses;
+    if (losses === undefined) throw new LatheError(`${where}: call compile first`);
+    if (trains && this.#goal?.optimizer === undefined)
+      throw new LatheError(`${where}: compile with an optimizer first`);
+    const targets = summary.outputs.filter((_, at) => losses[at] !== null);
+    const data = labelledOf({ x, y }, summary, targets, where);
+    this.#compiled!.checkRows(where, data.count);
+    return weighted(data, weighting, summary.outputs, where);
+  }
+
+  /** The kinds of labels of all outputs; it does not matter for one without a loss. */
+  #kinds({ kinds }: Examples): LabelKind[] {
+    let next = 0;
+    return this.#goal!.losses.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
+  }
+
+  /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
+  #trainModule(count: number, labels: LabelKind[], rowWeights: boolean): ModelModule {
+    const { trainBatch } = this.#built('trainOnBatch');
+    const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
+    this.#lastBatch = count;
+    const wanted = { labels, rowWeights };
+    return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });
+  }
+
+  #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
+    const { states } = this.#module(what).instance.metadata;
+    const { weights } = this.#compiled!.summary;
+    const path = layer && leaves(this.#structure!.layers, '').get(layer);
+    const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
+    return own.map(({ name }) => states.find((place) => place.name === name)!);
+  }
+}
+
+/** A model of what lies between inputs and outputs. Errors: an output that needs another input. */
+export function model(args: ModelArgs): LayersModel {
+  if (args?.inputs === undefined || args.outputs === undefined) {
+    throw new LatheError('model: inputs and outputs are needed');
+  }
+  return new LayersModel(args);
+}

@@ -1,0 +1,78 @@
+/** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
+import { LatheError } from '../base/errors.js';
+import type { ModelConfig } from '../core/abi.js';
+import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
+import type { OptimizerLike } from '../layers/makers.js';
+import type { FitOptions } from '../train/fit.js';
+import type { FitDatasetOptions } from '../train/fit_dataset.js';
+import type { LossLike, Metrics } from '../train/metrics.js';
+import type { PerOutput } from '../train/per_output.js';
+import type { NamedLayer } from './layer_graph.js';
+import type { LayersModel } from './model.js';
+
+/** Arguments of `model`. */
+export interface ModelArgs {
+  inputs: SymbolicTensor | readonly SymbolicTensor[];
+  outputs: SymbolicTensor | readonly SymbolicTensor[];
+  /** Default: model. */
+  name?: string;
+  /** Decides first weights and shuffling. Default: another one every time. */
+  seed?: number;
+}
+
+/** Options of `model.fit`. */
+export interface FitArgs extends FitOptions<LayersModel> {}
+
+/** Options of `model.fitDataset`. */
+export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
+
+/** The layers of a model and how they are connected. */
+export interface Structure {
+  readonly layers: readonly NamedLayer[];
+  readonly inputs: readonly SymbolicTensor[];
+  readonly outputs: readonly SymbolicTensor[];
+  /** As the core reads it; frozen: no layer learns. */
+  describe(frozen: boolean): Omit<ModelConfig, 'name' | 'seed'>;
+}
+
+/** Arguments of `model.compile`. */
+export interface CompileArgs {
+  /** An output may have none, if others have: null, or no entry for its name. */
+  loss: PerOutput<LossLike | null>;
+  /** What the loss of each output is multiplied by in the sum. Default: 1. */
+  lossWeights?: PerOutput<number>;
+  /** By name, or made by `train`. Without one the model can be evaluated but not trained. */
+  optimizer?: OptimizerLike;
+  /**
+   * Of all outputs, or of each by its name. 'accuracy' ('acc') is the share of rows whose greatest
+   * output is the label's; logs, history and `evaluate` call the others as they are called here.
+   */
+  metrics?: Metrics;
+  /**
+   * Whether training and evaluation end with an error where data, the result of a layer, the loss or
+   * a weight is NaN or infinite, naming it and the step; the weights then stay those before the step.
+   * Costs a copy of the weights at every step; without it, nothing. Default: false.
+   */
+  checkNumerics?: boolean;
+  /**
+   * Whether the module measures its layers, for `tl.layerTimes`. It runs on one thread then; without
+   * it not one instruction is spent on it. Default: false.
+   */
+  timing?: boolean;
+}
+
+/** The tensors as a list. Error: something else is among them. */
+export function tensorsOf(
+  tensors: SymbolicTensor | readonly SymbolicTensor[],
+  what: string,
+): SymbolicTensor[] {
+  const list = [tensors].flat() as SymbolicTensor[];
+  if (list.length > 0 && list.every((each) => each instanceof SymbolicTensor)) return list;
+  throw new LatheError(`model: ${what} must be symbolic tensors, as tl.input and layer.apply give`);
+}
+
+/** Shapes with the batch first: one, or a list of several. */
+export function shapesOf(ports: readonly { shape: number[] }[]): SymbolicShape | SymbolicShape[] {
+  const shapes = ports.map(({ shape }) => [null, ...shape]);
+  return shapes.length === 1 ? shapes[0]! : shapes;
+}

@@ -1,0 +1,71 @@
+/** Loads models in the layers format of TensorFlow.js. */
+import { LatheError } from '../base/errors.js';
+import { storable } from '../train/storable.js';
+import {
+  type IOHandler,
+  type LoadOptions,
+  type ModelArtifacts,
+  weightBytes,
+} from '../io/artifacts.js';
+import { assignWeights } from '../io/assign_weights.js';
+import { artifactsOf, nameOf } from '../io/load_artifacts.js';
+import { assignOptimizer } from '../io/optimizer_state.js';
+import { readTopology } from '../io/read_topology.js';
+import { fromTrainingConfig } from '../io/training_config.js';
+import { decodeWeights } from '../io/weight_data.js';
+import type { LayersModel } from './model.js';
+import { modelFromConfig } from './model_from_config.js';
+
+/** As `tl.loadLayersModel`. */
+export async function loadLayersModel(
+  source: string | URL | IOHandler,
+  options: LoadOptions = {},
+): Promise<LayersModel> {
+  const where = nameOf(source);
+  const artifacts = await artifactsOf(source, options, 'loadLayersModel');
+  const { modelTopology, trainingConfig } = artifacts;
+  if (modelTopology === undefined) {
+    throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
+  }
+  const { network, leftOut } = readTopology(modelTopology, where);
+  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
+  const gathered = arrays.filter(({ group }) => group === 'optimizer');
+  let model: LayersModel | undefined;
+  try {
+    model = modelFromConfig(network);
+    if (leftOut.length > 0) {
+      const names = leftOut.slice(0, 3).join(', ');
+      const rest = leftOut.length > 3 ? ` and ${leftOut.length - 3} more` : '';
+      console.warn(`tensorlathe: ${where}: training will go without ${names}${rest}`);
+    }
+    if (trainingConfig !== undefined && trainingConfig !== null) {
+      compileAs(model, trainingConfig, where);
+    }
+    const stored = model[storable];
+    const weights = arrays.filter((each) => !gathered.includes(each));
+    assignWeights(stored, weights, options.strict ?? true, where);
+    if (gathered.length > 0 && stored.training !== undefined) {
+      assignOptimizer(stored, gathered, where);
+    }
+    return model;
+  } catch (error) {
+    model?.dispose();
+    if (!(error instanceof LatheError) || error.message.startsWith(where)) throw error;
+    throw new LatheError(`${where}: ${error.message}`, { cause: error });
+  }
+}
+
+/** A model whose training is not understood predicts all the same. */
+function compileAs(
+  model: LayersModel,
+  config: ModelArtifacts['trainingConfig'],
+  where: string,
+): void {
+  try {
+    const training = fromTrainingConfig(config!, where);
+    model.compile(training as unknown as Parameters<LayersModel['compile']>[0]);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);
+  }
+}

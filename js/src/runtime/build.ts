@@ -1,0 +1,72 @@
+/** From an executable of the core to an instance at work, and what that took. Knows not what the module computes. */
+import type { ModuleMetadata } from '../core/abi.js';
+import { type CoreExecutable, sizeOf } from '../core/handles.js';
+import { Instance } from './instance.js';
+
+/** What the last compilation cost and gave. */
+export interface CompileStats {
+  /** Milliseconds in the core, from the layers to the bytes of the module. */
+  compileMs: number;
+  /** Milliseconds in the engine, from the bytes to a running module. */
+  instantiateMs: number;
+  /** Bytes of the module's code and of what fills its memory. */
+  moduleBytes: number;
+  /** Bytes of its memory: weights, optimiser states, activations, batches. */
+  memoryBytes: number;
+  /** Of them, what the steps of a call share at its peak: activations and gradients. */
+  temporaryBytes: number;
+  /** Threads that a call keeps busy at most; where it is 1, calls run on the caller's own. */
+  threads: number;
+}
+
+/** An executable and the instance that runs it. */
+export class Build {
+  readonly executable: CoreExecutable;
+  readonly instance: Instance;
+  readonly stats: CompileStats;
+
+  /**
+   * Compiles; `fill` gives the states their content. A run on threads that fails leaves the states
+   * `kept` as they were. Errors leave nothing behind.
+   */
+  constructor(
+    compile: () => CoreExecutable,
+    fill: (instance: Instance, executable: CoreExecutable) => void,
+    { start = performance.now(), kept }: { start?: number; kept?: ReadonlySet<string> } = {},
+  ) {
+    this.executable = compile();
+    let instance: Instance | undefined;
+    try {
+      const metadata = this.executable.metadata();
+      const parts = this.executable.parts();
+      const moduleBytes = sizeOf(parts);
+      const compiled = performance.now();
+      instance = new Instance(parts, metadata, kept);
+      fill(instance, this.executable);
+      this.instance = instance;
+      this.stats = {
+        compileMs: compiled - start,
+        instantiateMs: performance.now() - compiled,
+        moduleBytes,
+        memoryBytes: metadata.memoryBytes,
+        temporaryBytes: metadata.temporaryBytes,
+        threads: threadsOf(metadata),
+      };
+    } catch (error) {
+      this.executable.free();
+      instance?.dispose();
+      throw error;
+    }
+  }
+
+  /** Ends what threads do with the instance. */
+  free(): void {
+    this.instance.dispose();
+    this.executable.free();
+  }
+}
+
+/** Threads that some entry of a module keeps busy. */
+function threadsOf({ entries }: ModuleMetadata): number {
+  return Math.max(...entries.map(({ threads }) => threads));
+}

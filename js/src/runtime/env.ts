@@ -1,0 +1,225 @@
+/** What the engine can do, probed once, and switches to do without. */
+import { LatheError } from '../base/errors.js';
+import { nodeProcess } from '../base/node.js';
+import { revectorize } from './revectorize.js';
+
+/** Names of the features; spelled as TensorFlow.js spells flags. */
+export type FeatureName =
+  | 'SIMD'
+  | 'RELAXED_SIMD'
+  | 'THREADS'
+  | 'CROSS_ORIGIN_ISOLATED'
+  | 'NODE_REVECTORIZE'
+  | 'AUTO_TUNE'
+  | 'WINOGRAD';
+
+/** A feature as models are compiled for: its value, who decided it, and the reason. */
+export interface FeatureReport {
+  value: boolean;
+  by: 'probe' | 'set';
+  why: string;
+}
+
+type Found = Omit<FeatureReport, 'by'>;
+
+const simdProbe = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15,
+  253, 98, 11,
+];
+const relaxedSimdProbe = [
+  0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 15, 1, 13, 0, 65, 1, 253, 15,
+  65, 2, 253, 15, 253, 128, 2, 11,
+];
+
+function accepts(probe: readonly number[], what: string): Found {
+  const value = WebAssembly.validate(new Uint8Array(probe));
+  return { value, why: `the engine ${value ? 'accepts' : 'refuses'} ${what}` };
+}
+
+function threads(): Found {
+  const isolation = isolated();
+  if (isBrowser() && !isolation.value) return isolation;
+  if (typeof SharedArrayBuffer === 'undefined') {
+    return { value: false, why: 'there is no SharedArrayBuffer here' };
+  }
+  return { value: true, why: 'memory can be shared' };
+}
+
+function isolated(): Found {
+  const value = (globalThis as { crossOriginIsolated?: boolean }).crossOriginIsolated === true;
+  if (!isBrowser()) return { value, why: 'only pages are isolated' };
+  if (value) return { value, why: 'the page is cross-origin isolated' };
+  const headers = 'Cross-Origin-Opener-Policy and Cross-Origin-Embedder-Policy';
+  return { value, why: `the page is not cross-origin isolated: it came without ${headers}` };
+}
+
+function isBrowser(): boolean {
+  return typeof document !== 'undefined' || 'crossOriginIsolated' in globalThis;
+}
+
+/** Background work would make tests depend on their timing. */
+function autoTune(): Found {
+  const variables = nodeProcess?.env ?? {};
+  const runners = ['NODE_TEST_CONTEXT', 'VITEST', 'JEST_WORKER_ID'];
+  const runner = runners.find((name) => variables[name] !== undefined);
+  const off = (why: string) => ({ value: false, why });
+  if (runner !== undefined) return off(`${runner} says that a test runs`);
+  if (variables.NODE_ENV === 'test') return off('NODE_ENV is test');
+  if (variables.TENSORLATHE_CACHE === 'off') return off('TENSORLATHE_CACHE is off');
+  const driven = (globalThis as { navigator?: { webdriver?: boolean } }).navigator?.webdriver;
+  if (driven === true) return off('the browser is driven by a program');
+  return { value: true, why: 'no test runs' };
+}
+
+const probes: Record<FeatureName, () => Found> = {
+  SIMD: () => accepts(simdProbe, 'SIMD instructions'),
+  RELAXED_SIMD: () => accepts(relaxedSimdProbe, 'relaxed SIMD instructions'),
+  THREADS: threads,
+  CROSS_ORIGIN_ISOLATED: isolated,
+  NODE_REVECTORIZE: () => ({ value: false, why: 'an experiment of V8 that is off by default' }),
+  AUTO_TUNE: autoTune,
+  WINOGRAD: () => ({ value: true, why: 'it is faster; what it rounds is known' }),
+};
+
+const names = Object.keys(probes) as FeatureName[];
+
+const byName = <Value>(valueOf: (name: FeatureName) => Value) =>
+  Object.fromEntries(names.map((name) => [name, valueOf(name)])) as Record<FeatureName, Value>;
+
+/** Settings that are numbers. */
+export type SettingName = 'THREADS_COUNT' | 'THREADS_MIN_WORK';
+
+interface Setting {
+  least: number;
+  /** What it is when nothing is set. */
+  usual: () => number;
+  wants: string;
+}
+
+const settings: Record<SettingName, Setting> = {
+  // More threads seldom help and all of them wait for the slowest.
+  THREADS_COUNT: { least: 1, usual: () => Math.min(cores(), 8), wants: 'an integer ≥ 1' },
+  THREADS_MIN_WORK: { least: 0, usual: () => 4000, wants: 'an integer ≥ 0, in nanoseconds' },
+};
+
+function cores(): number {
+  const { navigator } = globalThis as { navigator?: { hardwareConcurrency?: number } };
+  if (navigator?.hardwareConcurrency !== undefined) return navigator.hardwareConcurrency;
+  type Os = { availableParallelism: () => number };
+  const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => Os } };
+  return process?.getBuiltinModule?.('node:os').availableParallelism() ?? 1;
+}
+
+/** The features of this engine as the compiler sees them. */
+export class Environment {
+  #settings: Partial<Record<SettingName, number>> = {};
+  #noThreads: string | undefined;
+
+  #found: Record<FeatureName, Found> | undefined;
+  #forced: Partial<Record<FeatureName, boolean>> = {};
+
+  /** Every feature: what was probed, or what `set` said. */
+  get features(): Record<FeatureName, boolean> {
+    return byName((name) => this.#report(name).value);
+  }
+
+  /** Every feature with the reason for its value. */
+  report(): Record<FeatureName, FeatureReport> {
+    return byName((name) => this.#report(name));
+  }
+
+  /**
+   * How many threads large models run on: THREADS_COUNT, or one where there can be no more, and
+   * then why.
+   */
+  get threads(): { count: number; why?: string } {
+    const { value, why } = this.#report('THREADS');
+    const reason = value ? this.#noThreads : why;
+    return reason === undefined ? { count: this.get('THREADS_COUNT') } : { count: 1, why: reason };
+  }
+
+  /** Says why threads are of no use here; nothing but `set('THREADS_COUNT', …)` takes it back. */
+  giveUpThreads(reason: string): void {
+    this.#noThreads = `the threads could not be used: ${reason}`;
+  }
+
+  /** One feature or setting. */
+  get(name: FeatureName): boolean;
+  get(name: SettingName): number;
+  get(name: FeatureName | SettingName): boolean | number {
+    if (isSetting(name)) return this.#settings[name] ?? settings[name].usual();
+    this.#check(name);
+    return this.#report(name).value;
+  }
+
+  /**
+   * Forces a feature for the models compiled after it. Turning one on that the engine lacks makes
+   * the generated modules invalid there. Or changes a setting: THREADS_COUNT, how many threads run
+   * large models, and THREADS_MIN_WORK, the nanoseconds of one thread from which a part of a model
+   * compiled later is split among them.
+   *
+   * `AUTO_TUNE` measures schedules in idle moments after a model was made, for the models compiled
+   * later; off where a test runs.
+   *
+   * `WINOGRAD` lets convolutions by 3×3 windows multiply transformed tiles where that is faster.
+   * Direct ones are off by about 1e-6 of their largest result; these by 3e-6, and by 3e-5 where the
+   * filter is constant, as then larger tiles pay.
+   *
+   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64) lets V8 join neighbouring vectors of four
+   * lanes to vectors of eight, in every WebAssembly module of the process that it optimises from
+   * then on. An experiment of the engine: turning it on first compares a module with and without,
+   * and throws LatheError where they differ.
+   */
+  set(name: FeatureName, value: boolean): void;
+  set(name: SettingName, value: number): void;
+  set(name: FeatureName | SettingName, value: boolean | number): void {
+    if (isSetting(name)) {
+      const { least, wants } = settings[name];
+      if (!Number.isInteger(value) || (value as number) < least) {
+        throw new LatheError(`${name} must be ${wants}, got ${String(value)}`);
+      }
+      this.#settings[name] = value as number;
+      if (name === 'THREADS_COUNT') this.#noThreads = undefined;
+      return;
+    }
+    this.#check(name);
+    if (typeof value !== 'boolean') throw new LatheError(`${name} must be true or false`);
+    if (name === 'NODE_REVECTORIZE' && value !== this.get(name))
+      revectorize(value, this.get('RELAXED_SIMD'));
+    this.#forced[name] = value;
+  }
+
+  /** Forgets everything `set` said. */
+  reset(): void {
+    if (this.get('NODE_REVECTORIZE')) revectorize(false, false);
+    this.#forced = {};
+    this.#settings = {};
+    this.#noThreads = undefined;
+  }
+
+  #report(name: FeatureName): FeatureReport {
+    this.#found ??= byName((each) => probes[each]());
+    const found = this.#found[name];
+    const forced = this.#forced[name];
+    if (forced === undefined) return { ...found, by: 'probe' };
+    const value = forced ? 'on' : 'off';
+    return { value: forced, by: 'set', why: `turned ${value} by env().set; ${found.why}` };
+  }
+
+  #check(name: string): void {
+    if (!(names as string[]).includes(name)) {
+      throw new LatheError(`unknown feature "${name}"; known: ${names.join(', ')}`);
+    }
+  }
+}
+
+function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(settings, name);
+}
+
+const environment = new Environment();
+
+/** The one Environment of the page. */
+export function env(): Environment {
+  return environment;
+}

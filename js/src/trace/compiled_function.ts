@@ -1,0 +1,347 @@
+/** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { type BufferPlace, type Dump } from '../core/abi.js';
+import { type CoreExecutable, CoreGraph } from '../core/handles.js';
+import {
+  type DataArray,
+  type DType,
+  hostDTypes,
+  type NestedArray,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from '../tensor/tensor.js';
+import { Build, type CompileStats } from '../runtime/build.js';
+import type { Entry } from '../runtime/entry.js';
+import type { Instance } from '../runtime/instance.js';
+import { noticeNew } from '../tune/auto_tune.js';
+import { schedules } from '../tune/schedules.js';
+import { target } from '../tune/target.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+import { type Operand, Trace, type TracedTensor } from './trace.js';
+
+/** The shape of an argument, with its dtype where that is not float32. */
+export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };
+
+/** Options of `compile`. */
+export interface FunctionOptions {
+  /** 'before:PASS', 'after:PASS' or 'after:*': intermediate forms to keep for `dumps`. */
+  dumps?: string[];
+}
+
+const entryName = 'run';
+
+/** Promises of one's own cost Firefox as much as a small model. */
+const done = /* @__PURE__ */ Promise.resolve();
+
+/** A compiled function. Its memory holds inputs, outputs and variables at fixed places. */
+export class CompiledFunction<
+  Inputs extends string = string,
+  Outputs extends string = string,
+> implements Tunable {
+  readonly #graph = new CoreGraph();
+  readonly #options: FunctionOptions;
+  readonly #assigned: ReadonlySet<string>;
+  #build!: Build;
+  #dumps: Dump[] = [];
+  #revision = 0;
+  #entry: Entry | undefined;
+  /** What `input` and `output` show: places in the memory, or where they were before `tune`. */
+  #shown!: Pick<Entry, 'inputs' | 'outputs'>;
+  /** Whether somebody may have kept one of them. */
+  #isShown = false;
+
+  /** As `compile`. */
+  constructor(
+    specs: Record<Inputs, InputSpec>,
+    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+    options: FunctionOptions = {},
+  ) {
+    const start = performance.now();
+    this.#options = options;
+    try {
+      const { variables, assigned } = record(this.#graph, specs, build);
+      this.#assigned = assigned;
+      this.#rebuild(start, (instance) => {
+        for (const place of instance.metadata.states) {
+          instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
+        }
+      });
+    } catch (error) {
+      this.#graph.free();
+      throw error;
+    }
+  }
+
+  /**
+   * Runs the function. Typed arrays are taken by their elements, whatever their shape; for bool
+   * inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size.
+   */
+  run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
+    const entry = this.#live();
+    this.#load(this.#checked(inputs));
+    entry.run();
+    this.#show();
+    return results(entry) as Record<Outputs, Tensor>;
+  }
+
+  /**
+   * As `run`, without keeping a page waiting while threads are at work. Calls that overlap run in
+   * their order, each on its inputs as they are now. Errors: as `run`; `dispose` before its turn.
+   */
+  async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
+    const entry = this.#usable();
+    const given = this.#checked(inputs);
+    if (this.#instance.isBusy) given.forEach((data, name) => given.set(name, data.slice()));
+    const write = () => this.#load(given);
+    return this.#instance.call(entryName, write, () => {
+      this.#show();
+      return results(entry) as Record<Outputs, Tensor>;
+    });
+  }
+
+  /** The elements of an input in the function's memory, of bool 0 or 1: write them, then `call`. */
+  input(name: Inputs): DataArray {
+    this.#live();
+    this.#isShown = true;
+    return window('input', name, this.#shown.inputs);
+  }
+
+  /** Runs on what the inputs hold now. */
+  call(): void {
+    const entry = this.#live();
+    this.#load(this.#shown.inputs);
+    entry.run();
+    this.#show();
+  }
+
+  /**
+   * As `call`, without keeping a page waiting while threads are at work. Calls that overlap run in
+   * their order on what the inputs hold now; until they are over, `input` waits for them.
+   */
+  callAsync(): Promise<void> {
+    try {
+      const entry = this.#usable();
+      let { inputs } = this.#shown;
+      if (this.#instance.isBusy) {
+        inputs = new Map([...inputs].map(([name, data]) => [name, data.slice()]));
+      } else if (entry.place.threads < 2) {
+        this.call();
+        return done;
+      }
+      const write = () => this.#load(inputs);
+      return this.#instance.call(entryName, write, () => this.#show());
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
+  /** The elements of an output in the function's memory, which the next call overwrites. */
+  output(name: Outputs): DataArray {
+    this.#live();
+    this.#isShown = true;
+    return window('output', name, this.#shown.outputs);
+  }
+
+  /** A variable as it is now. Error: there is none of this name. */
+  variable(name: string): Tensor {
+    const place = this.#state(name);
+    const data = this.#instance.elements(place).slice();
+    return new Tensor(data, place.shape, hostDTypes[place.dtype]);
+  }
+
+  /** Gives a variable another content. Errors: no such variable, another number of elements. */
+  setVariable(name: string, values: TensorLike): void {
+    const place = this.#state(name);
+    this.#instance.elements(place).set(elementsFor(`variable ${name}`, place, values));
+  }
+
+  /** What compiling cost and gave. */
+  stats(): CompileStats {
+    return { ...this.#build.stats };
+  }
+
+  /** The intermediate forms that the options asked for. */
+  dumps(): Dump[] {
+    return this.#dumps;
+  }
+
+  /** The bytes of the generated module. */
+  module(): Uint8Array<ArrayBuffer> {
+    this.#live();
+    return this.#build.executable.bytes();
+  }
+
+  /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
+  dispose(): void {
+    if (this.#entry === undefined) return;
+    this.#instance.drop(disposed());
+    this.#build.free();
+    this.#entry = undefined;
+    this.#graph.free();
+  }
+
+  /** @internal */
+  get [tunable](): Tunable[typeof tunable] {
+    this.#live();
+    return { executable: () => this.#compile(), reschedule: () => this.#reschedule() };
+  }
+
+  #compile(): CoreExecutable {
+    return this.#graph.compile({ ...target(), ...this.#options });
+  }
+
+  /** Errors leave the function as it was. `fill` gives the variables their content. */
+  #rebuild(start: number, fill: (instance: Instance) => void): void {
+    const compile = () => this.#compile();
+    const begin = (instance: Instance, executable: CoreExecutable) => {
+      fill(instance);
+      this.#dumps = executable.dumps();
+    };
+    this.#build = new Build(compile, begin, { start, kept: this.#assigned });
+    this.#entry = this.#instance.entry(entryName);
+    if (!this.#isShown) this.#shown = this.#entry;
+    this.#revision = schedules.revision;
+    noticeNew(this);
+  }
+
+  #reschedule(): void {
+    if (this.#entry === undefined || this.#revision === schedules.revision) return;
+    const [before, entry] = [this.#build, this.#live()];
+    this.#rebuild(performance.now(), (next) => void next.carryStates(before.instance));
+    copyAll(entry.inputs, this.#entry.inputs);
+    copyAll(entry.outputs, this.#entry.outputs);
+    before.free();
+  }
+
+  get #instance(): Instance {
+    return this.#build.instance;
+  }
+
+  /** Copies inputs to where the entry reads them, and to where callers see them. */
+  #load(inputs: ReadonlyMap<string, Elements>): void {
+    copyAll(inputs, this.#shown.inputs);
+    copyAll(this.#shown.inputs, this.#entry!.inputs);
+  }
+
+  /** Copies the outputs to where callers see them. */
+  #show(): void {
+    copyAll(this.#entry!.outputs, this.#shown.outputs);
+  }
+
+  /** The entry, and nothing at work on it. */
+  #live(): Entry {
+    const entry = this.#usable();
+    this.#instance.settle();
+    return entry;
+  }
+
+  #usable(): Entry {
+    if (this.#entry === undefined) throw disposed();
+    return this.#entry;
+  }
+
+  /** The elements of all inputs. */
+  #checked(inputs: Record<Inputs, TensorLike>): Map<string, Elements> {
+    const { place } = this.#usable();
+    for (const name of Object.keys(inputs)) {
+      if (!place.inputs.some((each) => each.name === name)) {
+        throw new LatheError(`run: there is no input ${name}; known: ${names(place.inputs)}`);
+      }
+    }
+    return new Map(
+      place.inputs.map((each) => {
+        const values: TensorLike | undefined = inputs[each.name as Inputs];
+        if (values === undefined) throw new LatheError(`run: input ${each.name} is missing`);
+        return [each.name, elementsFor(`input ${each.name}`, each, values)];
+      }),
+    );
+  }
+
+  #state(name: string): BufferPlace {
+    this.#live();
+    const { states } = this.#instance.metadata;
+    const place = states.find((each) => each.name === name);
+    if (place === undefined) {
+      throw new LatheError(`there is no variable ${name}; known: ${names(states)}`);
+    }
+    return place;
+  }
+}
+
+/**
+ * Compiles a function of tensors to one WebAssembly module.
+ *
+ *     const f = tl.compile({ x: [1, 784] }, ({ x }, g) => ({
+ *       y: x.matMul(g.variable('w', [784, 10])).softmax(),
+ *     }));
+ *     f.run({ x: pixels }).y.dataSync();
+ *
+ * @param specs the shape of every argument
+ * @param build called once, with tensors that stand for the arguments; returns the results by name
+ *
+ * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
+ */
+export function compile<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+  options?: FunctionOptions,
+): CompiledFunction<Inputs, Outputs> {
+  return new CompiledFunction(specs, build, options);
+}
+
+function record<Inputs extends string, Outputs extends string>(
+  graph: CoreGraph,
+  specs: Record<Inputs, InputSpec>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+): Trace {
+  graph.beginEntry(entryName);
+  const trace = new Trace(graph);
+  const inputs = Object.entries<InputSpec>(specs).map(([name, spec]) => {
+    const { shape, dtype } = 'shape' in spec ? spec : { shape: spec, dtype: undefined };
+    return [name, trace.input(name, shape, dtype)];
+  });
+  const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
+  for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
+  return trace;
+}
+
+const names = (places: readonly BufferPlace[]) => places.map(({ name }) => name).join(', ');
+
+function window(what: string, name: string, all: ReadonlyMap<string, DataArray>): DataArray {
+  const found = all.get(name);
+  if (found !== undefined) return found;
+  throw new LatheError(`there is no ${what} ${name}; known: ${[...all.keys()].join(', ')}`);
+}
+
+type Elements = Exclude<TensorLike, Tensor | NestedArray>;
+
+/** The elements of `values`, not always a copy. Error: not as many as the place has, or another shape. */
+function elementsFor(what: string, place: BufferPlace, values: TensorLike): Elements {
+  const dtype = hostDTypes[place.dtype];
+  const source = ArrayBuffer.isView(values) ? values : tensor(values, undefined, dtype);
+  const data = source instanceof Tensor ? source.dataSync() : source;
+  const wrongShape = source instanceof Tensor && source.shape.join() !== place.shape.join();
+  if (data.length !== elementCount(place.shape) || wrongShape) {
+    const got = source instanceof Tensor ? `[${source.shape.join(',')}]` : `${data.length} values`;
+    throw new LatheError(`${what}: wants shape [${place.shape.join(',')}], got ${got}`);
+  }
+  return dtype === 'bool' ? Uint8Array.from(data, (value) => (value ? 1 : 0)) : data;
+}
+
+/** Copies what is not there already. */
+function copyAll(from: ReadonlyMap<string, Elements>, to: ReadonlyMap<string, DataArray>): void {
+  if (from === to) return;
+  for (const [name, data] of from) to.get(name)!.set(data);
+}
+
+/** Copies of what the last run of the entry gave. */
+function results({ place, outputs }: Entry): Record<string, Tensor> {
+  const each = place.outputs.map(({ name, shape, dtype }) => {
+    return [name, new Tensor(outputs.get(name)!.slice(), shape, hostDTypes[dtype])];
+  });
+  return Object.fromEntries(each) as Record<string, Tensor>;
+}
+
+const disposed = () => new LatheError('this function has been disposed');

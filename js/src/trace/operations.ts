@@ -1,0 +1,593 @@
+/** The operations of the core: their types, and how many tensors they take. Written by js/scripts/generate.mjs; do not edit. */
+import type { DType } from '../tensor/tensor.js';
+import type { Operand, TracedTensor } from './trace.js';
+
+/** Every operation as a function of its tensors; parameters left out have their default. */
+export interface OperationFunctions {
+  /** add(a, b) */
+  add(a: Operand, b: Operand): TracedTensor;
+  /** sub(a, b) */
+  sub(a: Operand, b: Operand): TracedTensor;
+  /** mul(a, b) */
+  mul(a: Operand, b: Operand): TracedTensor;
+  /** div(a, b) */
+  div(a: Operand, b: Operand): TracedTensor;
+  /** mod(a, b) */
+  mod(a: Operand, b: Operand): TracedTensor;
+  /** floorDiv(a, b) */
+  floorDiv(a: Operand, b: Operand): TracedTensor;
+  /** maximum(a, b) */
+  maximum(a: Operand, b: Operand): TracedTensor;
+  /** minimum(a, b) */
+  minimum(a: Operand, b: Operand): TracedTensor;
+  /** mulAdd(a, b, c) */
+  mulAdd(a: Operand, b: Operand, c: Operand): TracedTensor;
+  /** neg(a) */
+  neg(a: Operand): TracedTensor;
+  /** abs(a) */
+  abs(a: Operand): TracedTensor;
+  /** sign(a) */
+  sign(a: Operand): TracedTensor;
+  /** sqrt(a) */
+  sqrt(a: Operand): TracedTensor;
+  /** pow(a, b) */
+  pow(a: Operand, b: Operand): TracedTensor;
+  /** floor(a) */
+  floor(a: Operand): TracedTensor;
+  /** ceil(a) */
+  ceil(a: Operand): TracedTensor;
+  /** trunc(a) */
+  trunc(a: Operand): TracedTensor;
+  /** round(a) */
+  round(a: Operand): TracedTensor;
+  /** exp(a) */
+  exp(a: Operand): TracedTensor;
+  /** expm1(a) */
+  expm1(a: Operand): TracedTensor;
+  /** log(a) */
+  log(a: Operand): TracedTensor;
+  /** log1p(a) */
+  log1p(a: Operand): TracedTensor;
+  /** sin(a) */
+  sin(a: Operand): TracedTensor;
+  /** cos(a) */
+  cos(a: Operand): TracedTensor;
+  /** tan(a) */
+  tan(a: Operand): TracedTensor;
+  /** asin(a) */
+  asin(a: Operand): TracedTensor;
+  /** acos(a) */
+  acos(a: Operand): TracedTensor;
+  /** atan(a) */
+  atan(a: Operand): TracedTensor;
+  /** atan2(a, b) */
+  atan2(a: Operand, b: Operand): TracedTensor;
+  /** sinh(a) */
+  sinh(a: Operand): TracedTensor;
+  /** cosh(a) */
+  cosh(a: Operand): TracedTensor;
+  /** tanh(a) */
+  tanh(a: Operand): TracedTensor;
+  /** asinh(a) */
+  asinh(a: Operand): TracedTensor;
+  /** acosh(a) */
+  acosh(a: Operand): TracedTensor;
+  /** atanh(a) */
+  atanh(a: Operand): TracedTensor;
+  /** sigmoid(a) */
+  sigmoid(a: Operand): TracedTensor;
+  /** erf(a) */
+  erf(a: Operand): TracedTensor;
+  /** detach(a) */
+  detach(a: Operand): TracedTensor;
+  /** isNaN(a) */
+  isNaN(a: Operand): TracedTensor;
+  /** isFinite(a) */
+  isFinite(a: Operand): TracedTensor;
+  /** isInf(a) */
+  isInf(a: Operand): TracedTensor;
+  /** equal(a, b) */
+  equal(a: Operand, b: Operand): TracedTensor;
+  /** notEqual(a, b) */
+  notEqual(a: Operand, b: Operand): TracedTensor;
+  /** less(a, b) */
+  less(a: Operand, b: Operand): TracedTensor;
+  /** lessEqual(a, b) */
+  lessEqual(a: Operand, b: Operand): TracedTensor;
+  /** greater(a, b) */
+  greater(a: Operand, b: Operand): TracedTensor;
+  /** greaterEqual(a, b) */
+  greaterEqual(a: Operand, b: Operand): TracedTensor;
+  /** logicalAnd(a, b) */
+  logicalAnd(a: Operand, b: Operand): TracedTensor;
+  /** logicalOr(a, b) */
+  logicalOr(a: Operand, b: Operand): TracedTensor;
+  /** logicalNot(a) */
+  logicalNot(a: Operand): TracedTensor;
+  /** where(a, b, c) */
+  where(a: Operand, b: Operand, c: Operand): TracedTensor;
+  /** shiftLeft(a, b) */
+  shiftLeft(a: Operand, b: Operand): TracedTensor;
+  /** shiftRight(a, b) */
+  shiftRight(a: Operand, b: Operand): TracedTensor;
+  /** bitAnd(a, b) */
+  bitAnd(a: Operand, b: Operand): TracedTensor;
+  /** bitOr(a, b) */
+  bitOr(a: Operand, b: Operand): TracedTensor;
+  /** bitXor(a, b) */
+  bitXor(a: Operand, b: Operand): TracedTensor;
+  /** toBits(a) */
+  toBits(a: Operand): TracedTensor;
+  /** fromBits(a) */
+  fromBits(a: Operand): TracedTensor;
+  /** matMul(a, b, transposeA = false, transposeB = false) */
+  matMul(a: Operand, b: Operand, transposeA?: boolean, transposeB?: boolean): TracedTensor;
+  /** cast(x, dtype) */
+  cast(x: Operand, dtype: DType): TracedTensor;
+  /** square(x) */
+  square(x: Operand): TracedTensor;
+  /** reciprocal(x) */
+  reciprocal(x: Operand): TracedTensor;
+  /** rsqrt(x) */
+  rsqrt(x: Operand): TracedTensor;
+  /** squaredDifference(a, b) */
+  squaredDifference(a: Operand, b: Operand): TracedTensor;
+  /** clipByValue(x, clipValueMin, clipValueMax) */
+  clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): TracedTensor;
+  /** relu(x) */
+  relu(x: Operand): TracedTensor;
+  /** relu6(x) */
+  relu6(x: Operand): TracedTensor;
+  /** leakyRelu(x, alpha = 0.2) */
+  leakyRelu(x: Operand, alpha?: number): TracedTensor;
+  /** elu(x, alpha = 1) */
+  elu(x: Operand, alpha?: number): TracedTensor;
+  /** gelu(x, approximate = false) */
+  gelu(x: Operand, approximate?: boolean): TracedTensor;
+  /** softplus(x) */
+  softplus(x: Operand): TracedTensor;
+  /** softmax(x, dim = -1) */
+  softmax(x: Operand, dim?: number): TracedTensor;
+  /** logSoftmax(x, axis = -1) */
+  logSoftmax(x: Operand, axis?: number): TracedTensor;
+  /** sum(x, axis = null, keepDims = false) */
+  sum(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** mean(x, axis = null, keepDims = false) */
+  mean(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** prod(x, axis = null, keepDims = false) */
+  prod(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** max(x, axis = null, keepDims = false) */
+  max(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** min(x, axis = null, keepDims = false) */
+  min(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** all(x, axis = null, keepDims = false) */
+  all(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** any(x, axis = null, keepDims = false) */
+  any(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** logSumExp(x, axis = null, keepDims = false) */
+  logSumExp(x: Operand, axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** argMax(x, axis = 0) */
+  argMax(x: Operand, axis?: number): TracedTensor;
+  /** argMin(x, axis = 0) */
+  argMin(x: Operand, axis?: number): TracedTensor;
+  /** reshape(x, shape) */
+  reshape(x: Operand, shape: number | readonly number[]): TracedTensor;
+  /** flatten(x) */
+  flatten(x: Operand): TracedTensor;
+  /** expandDims(x, axis = 0) */
+  expandDims(x: Operand, axis?: number): TracedTensor;
+  /** squeeze(x, axis = null) */
+  squeeze(x: Operand, axis?: number | readonly number[]): TracedTensor;
+  /** transpose(x, perm = null) */
+  transpose(x: Operand, perm?: number | readonly number[]): TracedTensor;
+  /** broadcastTo(x, shape) */
+  broadcastTo(x: Operand, shape: number | readonly number[]): TracedTensor;
+  /** tile(x, reps) */
+  tile(x: Operand, reps: number | readonly number[]): TracedTensor;
+  /** slice(x, begin, size = null) */
+  slice(x: Operand, begin: number | readonly number[], size?: number | readonly number[]): TracedTensor;
+  /** reverse(x, axis = null) */
+  reverse(x: Operand, axis?: number | readonly number[]): TracedTensor;
+  /** pad(x, paddings, constantValue = 0) */
+  pad(x: Operand, paddings: readonly (readonly [number, number])[], constantValue?: number): TracedTensor;
+  /** concat(tensors, axis = 0) */
+  concat(tensors: readonly Operand[], axis?: number): TracedTensor;
+  /** stack(tensors, axis = 0) */
+  stack(tensors: readonly Operand[], axis?: number): TracedTensor;
+  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv1d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv3d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  depthwiseConv2d(x: Operand, filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  conv2dTranspose(x: Operand, filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** maxPool(x, filterSize, strides, pad = "valid") */
+  maxPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** avgPool(x, filterSize, strides, pad = "valid") */
+  avgPool(x: Operand, filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeBilinear(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeNearestNeighbor(x: Operand, size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  batchNorm(x: Operand, mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): TracedTensor;
+  /** gather(x, indices, axis = 0) */
+  gather(x: Operand, indices: Operand, axis?: number): TracedTensor;
+  /** takeAlongAxis(x, indices, axis = -1) */
+  takeAlongAxis(x: Operand, indices: Operand, axis?: number): TracedTensor;
+  /** sort(x, axis = -1, descending = false) */
+  sort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
+  /** argsort(x, axis = -1, descending = false) */
+  argsort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
+  /** topkIndices(x, k = 1) */
+  topkIndices(x: Operand, k?: number): TracedTensor;
+  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  cumsum(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  cumprod(x: Operand, axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  randomUniform(seed: Operand, shape: number | readonly number[], minval?: number, maxval?: number): TracedTensor;
+  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  randomNormal(seed: Operand, shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  truncatedNormal(seed: Operand, shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** oneHot(indices, depth) */
+  oneHot(indices: Operand, depth: number): TracedTensor;
+}
+/** Every operation as a method of its first tensor. */
+export interface OperationMethods {
+  /** add(a, b) */
+  add(b: Operand): TracedTensor;
+  /** sub(a, b) */
+  sub(b: Operand): TracedTensor;
+  /** mul(a, b) */
+  mul(b: Operand): TracedTensor;
+  /** div(a, b) */
+  div(b: Operand): TracedTensor;
+  /** mod(a, b) */
+  mod(b: Operand): TracedTensor;
+  /** floorDiv(a, b) */
+  floorDiv(b: Operand): TracedTensor;
+  /** maximum(a, b) */
+  maximum(b: Operand): TracedTensor;
+  /** minimum(a, b) */
+  minimum(b: Operand): TracedTensor;
+  /** mulAdd(a, b, c) */
+  mulAdd(b: Operand, c: Operand): TracedTensor;
+  /** neg(a) */
+  neg(): TracedTensor;
+  /** abs(a) */
+  abs(): TracedTensor;
+  /** sign(a) */
+  sign(): TracedTensor;
+  /** sqrt(a) */
+  sqrt(): TracedTensor;
+  /** pow(a, b) */
+  pow(b: Operand): TracedTensor;
+  /** floor(a) */
+  floor(): TracedTensor;
+  /** ceil(a) */
+  ceil(): TracedTensor;
+  /** trunc(a) */
+  trunc(): TracedTensor;
+  /** round(a) */
+  round(): TracedTensor;
+  /** exp(a) */
+  exp(): TracedTensor;
+  /** expm1(a) */
+  expm1(): TracedTensor;
+  /** log(a) */
+  log(): TracedTensor;
+  /** log1p(a) */
+  log1p(): TracedTensor;
+  /** sin(a) */
+  sin(): TracedTensor;
+  /** cos(a) */
+  cos(): TracedTensor;
+  /** tan(a) */
+  tan(): TracedTensor;
+  /** asin(a) */
+  asin(): TracedTensor;
+  /** acos(a) */
+  acos(): TracedTensor;
+  /** atan(a) */
+  atan(): TracedTensor;
+  /** atan2(a, b) */
+  atan2(b: Operand): TracedTensor;
+  /** sinh(a) */
+  sinh(): TracedTensor;
+  /** cosh(a) */
+  cosh(): TracedTensor;
+  /** tanh(a) */
+  tanh(): TracedTensor;
+  /** asinh(a) */
+  asinh(): TracedTensor;
+  /** acosh(a) */
+  acosh(): TracedTensor;
+  /** atanh(a) */
+  atanh(): TracedTensor;
+  /** sigmoid(a) */
+  sigmoid(): TracedTensor;
+  /** erf(a) */
+  erf(): TracedTensor;
+  /** detach(a) */
+  detach(): TracedTensor;
+  /** isNaN(a) */
+  isNaN(): TracedTensor;
+  /** isFinite(a) */
+  isFinite(): TracedTensor;
+  /** isInf(a) */
+  isInf(): TracedTensor;
+  /** equal(a, b) */
+  equal(b: Operand): TracedTensor;
+  /** notEqual(a, b) */
+  notEqual(b: Operand): TracedTensor;
+  /** less(a, b) */
+  less(b: Operand): TracedTensor;
+  /** lessEqual(a, b) */
+  lessEqual(b: Operand): TracedTensor;
+  /** greater(a, b) */
+  greater(b: Operand): TracedTensor;
+  /** greaterEqual(a, b) */
+  greaterEqual(b: Operand): TracedTensor;
+  /** logicalAnd(a, b) */
+  logicalAnd(b: Operand): TracedTensor;
+  /** logicalOr(a, b) */
+  logicalOr(b: Operand): TracedTensor;
+  /** logicalNot(a) */
+  logicalNot(): TracedTensor;
+  /** shiftLeft(a, b) */
+  shiftLeft(b: Operand): TracedTensor;
+  /** shiftRight(a, b) */
+  shiftRight(b: Operand): TracedTensor;
+  /** bitAnd(a, b) */
+  bitAnd(b: Operand): TracedTensor;
+  /** bitOr(a, b) */
+  bitOr(b: Operand): TracedTensor;
+  /** bitXor(a, b) */
+  bitXor(b: Operand): TracedTensor;
+  /** toBits(a) */
+  toBits(): TracedTensor;
+  /** fromBits(a) */
+  fromBits(): TracedTensor;
+  /** matMul(a, b, transposeA = false, transposeB = false) */
+  matMul(b: Operand, transposeA?: boolean, transposeB?: boolean): TracedTensor;
+  /** cast(x, dtype) */
+  cast(dtype: DType): TracedTensor;
+  /** square(x) */
+  square(): TracedTensor;
+  /** reciprocal(x) */
+  reciprocal(): TracedTensor;
+  /** rsqrt(x) */
+  rsqrt(): TracedTensor;
+  /** squaredDifference(a, b) */
+  squaredDifference(b: Operand): TracedTensor;
+  /** clipByValue(x, clipValueMin, clipValueMax) */
+  clipByValue(clipValueMin: number, clipValueMax: number): TracedTensor;
+  /** relu(x) */
+  relu(): TracedTensor;
+  /** relu6(x) */
+  relu6(): TracedTensor;
+  /** leakyRelu(x, alpha = 0.2) */
+  leakyRelu(alpha?: number): TracedTensor;
+  /** elu(x, alpha = 1) */
+  elu(alpha?: number): TracedTensor;
+  /** gelu(x, approximate = false) */
+  gelu(approximate?: boolean): TracedTensor;
+  /** softplus(x) */
+  softplus(): TracedTensor;
+  /** softmax(x, dim = -1) */
+  softmax(dim?: number): TracedTensor;
+  /** logSoftmax(x, axis = -1) */
+  logSoftmax(axis?: number): TracedTensor;
+  /** sum(x, axis = null, keepDims = false) */
+  sum(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** mean(x, axis = null, keepDims = false) */
+  mean(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** prod(x, axis = null, keepDims = false) */
+  prod(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** max(x, axis = null, keepDims = false) */
+  max(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** min(x, axis = null, keepDims = false) */
+  min(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** all(x, axis = null, keepDims = false) */
+  all(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** any(x, axis = null, keepDims = false) */
+  any(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** logSumExp(x, axis = null, keepDims = false) */
+  logSumExp(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  /** argMax(x, axis = 0) */
+  argMax(axis?: number): TracedTensor;
+  /** argMin(x, axis = 0) */
+  argMin(axis?: number): TracedTensor;
+  /** reshape(x, shape) */
+  reshape(shape: number | readonly number[]): TracedTensor;
+  /** flatten(x) */
+  flatten(): TracedTensor;
+  /** expandDims(x, axis = 0) */
+  expandDims(axis?: number): TracedTensor;
+  /** squeeze(x, axis = null) */
+  squeeze(axis?: number | readonly number[]): TracedTensor;
+  /** transpose(x, perm = null) */
+  transpose(perm?: number | readonly number[]): TracedTensor;
+  /** broadcastTo(x, shape) */
+  broadcastTo(shape: number | readonly number[]): TracedTensor;
+  /** tile(x, reps) */
+  tile(reps: number | readonly number[]): TracedTensor;
+  /** slice(x, begin, size = null) */
+  slice(begin: number | readonly number[], size?: number | readonly number[]): TracedTensor;
+  /** reverse(x, axis = null) */
+  reverse(axis?: number | readonly number[]): TracedTensor;
+  /** pad(x, paddings, constantValue = 0) */
+  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): TracedTensor;
+  /** concat(tensors, axis = 0) */
+  concat(others: Operand | readonly Operand[], axis?: number): TracedTensor;
+  /** stack(tensors, axis = 0) */
+  stack(others: Operand | readonly Operand[], axis?: number): TracedTensor;
+  /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv1d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  conv3d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
+  depthwiseConv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
+  conv2dTranspose(filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** maxPool(x, filterSize, strides, pad = "valid") */
+  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** avgPool(x, filterSize, strides, pad = "valid") */
+  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
+  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
+  batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): TracedTensor;
+  /** gather(x, indices, axis = 0) */
+  gather(indices: Operand, axis?: number): TracedTensor;
+  /** takeAlongAxis(x, indices, axis = -1) */
+  takeAlongAxis(indices: Operand, axis?: number): TracedTensor;
+  /** sort(x, axis = -1, descending = false) */
+  sort(axis?: number, descending?: boolean): TracedTensor;
+  /** argsort(x, axis = -1, descending = false) */
+  argsort(axis?: number, descending?: boolean): TracedTensor;
+  /** topkIndices(x, k = 1) */
+  topkIndices(k?: number): TracedTensor;
+  /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
+  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
+  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  /** randomUniform(seed, shape, minval = 0, maxval = 1) */
+  randomUniform(shape: number | readonly number[], minval?: number, maxval?: number): TracedTensor;
+  /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
+  randomNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
+  truncatedNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  /** oneHot(indices, depth) */
+  oneHot(depth: number): TracedTensor;
+  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
+  where(condition: Operand, b: Operand): TracedTensor;
+}
+/** How many tensors each operation takes, and the names of what follows them. */
+export const operations = {
+  add: { tensors: 2, attributes: [] },
+  sub: { tensors: 2, attributes: [] },
+  mul: { tensors: 2, attributes: [] },
+  div: { tensors: 2, attributes: [] },
+  mod: { tensors: 2, attributes: [] },
+  floorDiv: { tensors: 2, attributes: [] },
+  maximum: { tensors: 2, attributes: [] },
+  minimum: { tensors: 2, attributes: [] },
+  mulAdd: { tensors: 3, attributes: [] },
+  neg: { tensors: 1, attributes: [] },
+  abs: { tensors: 1, attributes: [] },
+  sign: { tensors: 1, attributes: [] },
+  sqrt: { tensors: 1, attributes: [] },
+  pow: { tensors: 2, attributes: [] },
+  floor: { tensors: 1, attributes: [] },
+  ceil: { tensors: 1, attributes: [] },
+  trunc: { tensors: 1, attributes: [] },
+  round: { tensors: 1, attributes: [] },
+  exp: { tensors: 1, attributes: [] },
+  expm1: { tensors: 1, attributes: [] },
+  log: { tensors: 1, attributes: [] },
+  log1p: { tensors: 1, attributes: [] },
+  sin: { tensors: 1, attributes: [] },
+  cos: { tensors: 1, attributes: [] },
+  tan: { tensors: 1, attributes: [] },
+  asin: { tensors: 1, attributes: [] },
+  acos: { tensors: 1, attributes: [] },
+  atan: { tensors: 1, attributes: [] },
+  atan2: { tensors: 2, attributes: [] },
+  sinh: { tensors: 1, attributes: [] },
+  cosh: { tensors: 1, attributes: [] },
+  tanh: { tensors: 1, attributes: [] },
+  asinh: { tensors: 1, attributes: [] },
+  acosh: { tensors: 1, attributes: [] },
+  atanh: { tensors: 1, attributes: [] },
+  sigmoid: { tensors: 1, attributes: [] },
+  erf: { tensors: 1, attributes: [] },
+  detach: { tensors: 1, attributes: [] },
+  isNaN: { tensors: 1, attributes: [] },
+  isFinite: { tensors: 1, attributes: [] },
+  isInf: { tensors: 1, attributes: [] },
+  equal: { tensors: 2, attributes: [] },
+  notEqual: { tensors: 2, attributes: [] },
+  less: { tensors: 2, attributes: [] },
+  lessEqual: { tensors: 2, attributes: [] },
+  greater: { tensors: 2, attributes: [] },
+  greaterEqual: { tensors: 2, attributes: [] },
+  logicalAnd: { tensors: 2, attributes: [] },
+  logicalOr: { tensors: 2, attributes: [] },
+  logicalNot: { tensors: 1, attributes: [] },
+  where: { tensors: 3, attributes: [] },
+  shiftLeft: { tensors: 2, attributes: [] },
+  shiftRight: { tensors: 2, attributes: [] },
+  bitAnd: { tensors: 2, attributes: [] },
+  bitOr: { tensors: 2, attributes: [] },
+  bitXor: { tensors: 2, attributes: [] },
+  toBits: { tensors: 1, attributes: [] },
+  fromBits: { tensors: 1, attributes: [] },
+  matMul: { tensors: 2, attributes: ['transposeA', 'transposeB'] },
+  cast: { tensors: 1, attributes: ['dtype'] },
+  square: { tensors: 1, attributes: [] },
+  reciprocal: { tensors: 1, attributes: [] },
+  rsqrt: { tensors: 1, attributes: [] },
+  squaredDifference: { tensors: 2, attributes: [] },
+  clipByValue: { tensors: 1, attributes: ['clipValueMin', 'clipValueMax'] },
+  relu: { tensors: 1, attributes: [] },
+  relu6: { tensors: 1, attributes: [] },
+  leakyRelu: { tensors: 1, attributes: ['alpha'] },
+  elu: { tensors: 1, attributes: ['alpha'] },
+  gelu: { tensors: 1, attributes: ['approximate'] },
+  softplus: { tensors: 1, attributes: [] },
+  softmax: { tensors: 1, attributes: ['dim'] },
+  logSoftmax: { tensors: 1, attributes: ['axis'] },
+  sum: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  mean: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  prod: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  max: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  min: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  all: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  any: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  logSumExp: { tensors: 1, attributes: ['axis', 'keepDims'] },
+  argMax: { tensors: 1, attributes: ['axis'] },
+  argMin: { tensors: 1, attributes: ['axis'] },
+  reshape: { tensors: 1, attributes: ['shape'] },
+  flatten: { tensors: 1, attributes: [] },
+  expandDims: { tensors: 1, attributes: ['axis'] },
+  squeeze: { tensors: 1, attributes: ['axis'] },
+  transpose: { tensors: 1, attributes: ['perm'] },
+  broadcastTo: { tensors: 1, attributes: ['shape'] },
+  tile: { tensors: 1, attributes: ['reps'] },
+  slice: { tensors: 1, attributes: ['begin', 'size'] },
+  reverse: { tensors: 1, attributes: ['axis'] },
+  pad: { tensors: 1, attributes: ['paddings', 'constantValue'] },
+  concat: { tensors: 'many', attributes: ['axis'] },
+  stack: { tensors: 'many', attributes: ['axis'] },
+  conv1d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv2d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv3d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  depthwiseConv2d: { tensors: 2, attributes: ['strides', 'pad', 'dilations'] },
+  conv2dTranspose: { tensors: 2, attributes: ['outputShape', 'strides', 'pad'] },
+  maxPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
+  avgPool: { tensors: 1, attributes: ['filterSize', 'strides', 'pad'] },
+  resizeBilinear: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
+  resizeNearestNeighbor: { tensors: 1, attributes: ['size', 'alignCorners', 'halfPixelCenters'] },
+  batchNorm: { tensors: 5, attributes: ['varianceEpsilon'] },
+  gather: { tensors: 2, attributes: ['axis'] },
+  takeAlongAxis: { tensors: 2, attributes: ['axis'] },
+  sort: { tensors: 1, attributes: ['axis', 'descending'] },
+  argsort: { tensors: 1, attributes: ['axis', 'descending'] },
+  topkIndices: { tensors: 1, attributes: ['k'] },
+  cumsum: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
+  cumprod: { tensors: 1, attributes: ['axis', 'exclusive', 'reverse'] },
+  randomUniform: { tensors: 1, attributes: ['shape', 'minval', 'maxval'] },
+  randomNormal: { tensors: 1, attributes: ['shape', 'mean', 'stdDev'] },
+  truncatedNormal: { tensors: 1, attributes: ['shape', 'mean', 'stdDev'] },
+  oneHot: { tensors: 1, attributes: ['depth'] },
+} as const;

@@ -1,0 +1,222 @@
+/** Tensors that stand for values of a program while it is written down, operation by operation. */
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import type { ValueId } from '../core/abi.js';
+import type { CoreGraph } from '../core/handles.js';
+import {
+  borrow,
+  coreDTypes,
+  type DType,
+  hostDTypes,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from '../tensor/tensor.js';
+import { type OperationFunctions, type OperationMethods, operations } from './operations.js';
+
+/** What an operation takes: a value of the program, or numbers that become part of it. */
+export type Operand = TracedTensor | TensorLike;
+
+/**
+ * A value that the compiled function will compute: it has a shape and no elements yet. Its methods
+ * are the operations of TensorFlow.js tensors. Error of every method: the operation's name and the
+ * shapes, where they do not fit.
+ */
+export class TracedTensor {
+  /** Made by operations only. */
+  constructor(
+    readonly trace: Trace,
+    readonly id: ValueId,
+    readonly shape: readonly number[],
+    readonly dtype: DType,
+  ) {}
+
+  /** Number of axes. */
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** `Trace.topk` of this tensor. */
+  topk(k = 1, sorted = true): TopK {
+    return this.trace.topk(this, k, sorted);
+  }
+
+  /** "TracedTensor float32 [2,3]". */
+  toString(): string {
+    return `TracedTensor ${this.dtype} [${this.shape.join(',')}]`;
+  }
+}
+export interface TracedTensor extends OperationMethods {}
+
+/** A value that lives between calls, as `trace.variable` gives it. */
+export class Variable extends TracedTensor {
+  constructor(
+    value: TracedTensor,
+    readonly name: string,
+    readonly initial: Tensor,
+  ) {
+    super(value.trace, value.id, value.shape, value.dtype);
+  }
+}
+
+/** Writes one function down. Every operation is a method of it too: `g.matMul(a, b)`. */
+export class Trace {
+  /** The variables by name. */
+  readonly variables = new Map<string, Variable>();
+  /** Names of those that calls change. */
+  readonly assigned = new Set<string>();
+  readonly #graph: CoreGraph;
+
+  constructor(graph: CoreGraph) {
+    this.#graph = graph;
+  }
+
+  /** An argument of the function. */
+  input(name: string, shape: readonly number[], dtype: DType = 'float32'): TracedTensor {
+    const type = { dtype: coreDTypes[dtype], shape: [...shape] };
+    return this.value(this.#graph.input(name, type));
+  }
+
+  /** Numbers that become part of the function; as `tl.tensor`. */
+  constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
+    const host = borrow(values, shape, dtype);
+    const { buffer, byteOffset, byteLength } = host.dataSync();
+    const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
+    return this.value(this.#graph.constant(type, new Uint8Array(buffer, byteOffset, byteLength)));
+  }
+
+  /**
+   * A value that lives between calls; the same name gives the same variable.
+   *
+   * @param initial its first content, or only its shape (then it starts as zeros)
+   * @param shape the shape, where `initial` is a typed array of more than one axis
+   */
+  variable(
+    name: string,
+    initial: Exclude<TensorLike, unknown[]> | readonly number[],
+    shape?: readonly number[],
+  ): Variable {
+    const known = this.variables.get(name);
+    if (known !== undefined) return known;
+    const first = Array.isArray(initial)
+      ? tensor(new Float32Array(initial.reduce((product, size) => product * size, 1)), initial)
+      : tensor(initial as TensorLike, shape);
+    const type = { dtype: coreDTypes[first.dtype], shape: [...first.shape] };
+    const variable = new Variable(this.value(this.#graph.state(name, type)), name, first);
+    this.variables.set(name, variable);
+    return variable;
+  }
+
+  /** After every call of the function the variable holds `value`. */
+  assign(variable: Variable, value: Operand): void {
+    this.#check('assign', variable);
+    this.#graph.update(variable.id, this.#operand('assign', value, variable.dtype).id);
+    this.assigned.add(variable.name);
+  }
+
+  /** d loss / d x for each x; the loss is a float32 scalar. */
+  grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
+    for (const each of [loss, ...xs]) this.#check('grad', each);
+    const ids = xs.map(({ id }) => id);
+    return this.#graph.gradients(loss.id, ids).map((id) => this.value(id));
+  }
+
+  /** A result of the function. */
+  output(name: string, value: Operand): void {
+    this.#graph.output(name, this.#operand('output', value, 'float32').id);
+  }
+
+  /** The operation of this name. Numbers take the dtype of the first tensor that is not bool. */
+  apply(op: keyof typeof operations, operands: Operand[], values: unknown[]): TracedTensor {
+    const { tensors, attributes } = operations[op];
+    if (tensors !== 'many' && operands.length !== tensors) {
+      throw new LatheError(`${op}: takes ${tensors} tensors, got ${operands.length}`);
+    }
+    if (values.length > attributes.length) {
+      throw new LatheError(`${op}: takes ${attributes.length} arguments after its tensors`);
+    }
+    const like = operands.find((each) => each instanceof TracedTensor && each.dtype !== 'bool');
+    const dtype = (like as TracedTensor | undefined)?.dtype ?? 'float32';
+    const ids = operands.map((each) => this.#operand(op, each, dtype).id);
+    const named = attributes.map((name, at) => [name, attribute(op, name, values[at])]);
+    return this.value(this.#graph.operation(op, ids, Object.fromEntries(named)));
+  }
+
+  /**
+   * The k largest elements along the last axis and their places. Of equal elements the first comes
+   * first; NaNs come last. They are in order whether that is asked for or not.
+   */
+  topk(x: Operand, k = 1, _sorted = true): TopK {
+    const indices = this.topkIndices(x, k);
+    return { values: this.takeAlongAxis(x, indices), indices };
+  }
+
+  /** @internal The value that the core calls so. */
+  value(id: ValueId): TracedTensor {
+    const { dtype, shape } = this.#graph.type(id);
+    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
+  }
+
+  /** @internal What the core calls it. Error: it is no tensor, or of another function. */
+  numberOf(what: string, value: unknown): ValueId {
+    if (!(value instanceof TracedTensor)) {
+      throw new LatheError(`${what}: a tensor of the graph is needed, got ${String(value)}`);
+    }
+    this.#check(what, value);
+    return value.id;
+  }
+
+  #operand(what: string, value: Operand, dtype: DType): TracedTensor {
+    if (value instanceof TracedTensor) {
+      this.#check(what, value);
+      return value;
+    }
+    if (value === undefined || value === null)
+      throw new LatheError(`${what}: an operand is missing`);
+    return typeof value === 'number' ? this.constant(value, [], dtype) : this.constant(value);
+  }
+
+  #check(what: string, value: TracedTensor): void {
+    if (value.trace !== this) {
+      throw new LatheError(`${what}: ${String(value)} belongs to another function`);
+    }
+  }
+}
+/** What `topk` gives. */
+export interface TopK {
+  values: TracedTensor;
+  indices: TracedTensor;
+}
+export interface Trace extends OperationFunctions {}
+
+function attribute(op: string, name: string, value: unknown): unknown {
+  if (name !== 'dtype') return value;
+  const core = own(coreDTypes, String(value));
+  if (core === undefined) throw new LatheError(`${op}: unknown dtype "${String(value)}"`);
+  return core;
+}
+
+/** The operations of the core become methods here; their types are OperationMethods and OperationFunctions. */
+function install(op: keyof typeof operations): void {
+  const { tensors } = operations[op];
+  const asFunction = function (this: Trace, ...args: unknown[]): TracedTensor {
+    if (tensors === 'many') {
+      if (!Array.isArray(args[0])) throw new LatheError(`${op}: the first argument is an array`);
+      return this.apply(op, args[0] as Operand[], args.slice(1));
+    }
+    return this.apply(op, args.slice(0, tensors) as Operand[], args.slice(tensors));
+  };
+  const asMethod = function (this: TracedTensor, ...args: unknown[]): TracedTensor {
+    if (tensors === 'many') {
+      const others = (Array.isArray(args[0]) ? args[0] : [args[0]]) as Operand[];
+      return this.trace.apply(op, [this, ...others], args.slice(1));
+    }
+    const operands = [this, ...args.slice(0, tensors - 1)] as Operand[];
+    if (op === 'where') operands.splice(0, 2, operands[1]!, this);
+    return this.trace.apply(op, operands, args.slice(tensors - 1));
+  };
+  Object.defineProperty(Trace.prototype, op, { value: asFunction });
+  Object.defineProperty(TracedTensor.prototype, op, { value: asMethod });
+}
+
+for (const op of Object.keys(operations) as (keyof typeof operations)[]) install(op);

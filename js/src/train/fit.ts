@@ -1,0 +1,193 @@
+/** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
+import { LatheError } from '../base/errors.js';
+import { Pacer, type YieldEvery } from '../base/pause.js';
+import { permutation } from '../base/random.js';
+import type { TensorLike } from '../tensor/tensor.js';
+import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import type { ModelModule } from './model_module.js';
+import { atStep } from './numerics.js';
+import type { Examples, ModelData } from './rows.js';
+import { reported, type Scores, scoresOf, Tally } from './score.js';
+
+/** `FitArgs` of any kind of model. */
+export interface FitOptions<Model> {
+  /** Rounds over the data. Default 1. */
+  epochs?: number;
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  initialEpoch?: number;
+  /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
+  batchSize?: number;
+  /**
+   * Batches that lie in the memory of the module at once. Where all rows fit, they are copied there
+   * once and stay for all epochs; else they pass through in parts of so many batches. Default: 1.
+   */
+  batchesInMemory?: number;
+  /** Whether every epoch goes through the rows in another order. Default true. */
+  shuffle?: boolean;
+  /** Seed of that order. Default: the model's. */
+  seed?: number;
+  /** [x, y] to evaluate after every epoch. */
+  validationData?: [ModelData, ModelData];
+  /** Share of the rows, the last ones, kept for validation instead. Default 0. */
+  validationSplit?: number;
+  /** Weight of every row in the loss, [rows]. */
+  sampleWeight?: TensorLike;
+  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
+  classWeight?: Readonly<Record<number, number>>;
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
+  /** Aborting it does what `model.stopTraining = true` does. */
+  signal?: AbortSignal;
+  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  yieldEvery?: YieldEvery;
+}
+
+/** What the loop needs of the model. */
+export interface Trainee {
+  stopTraining: boolean;
+  /** Epochs trained since the model was made; the shuffling continues from here. */
+  epochsTrained: number;
+  readonly wantsAccuracy: boolean;
+  /** The module to use for the next batch. */
+  current(): ModelModule;
+}
+
+/** Checks the options that are about numbers. */
+export function checkFitArgs(args: FitOptions<never>): void {
+  const { batchSize, validationSplit, yieldEvery } = args;
+  checkCount('epochs', args.epochs ?? 1);
+  checkInitialEpoch('fit', args);
+  checkCount('batchSize', batchSize ?? 32);
+  checkCount('batchesInMemory', args.batchesInMemory ?? 1);
+  const split = validationSplit ?? 0;
+  if (!(split >= 0 && split < 1)) {
+    throw new LatheError(`fit: validationSplit must be at least 0 and less than 1, got ${split}`);
+  }
+  const rule = yieldEvery ?? 'auto';
+  const known = ['auto', 'batch', 'epoch', 'never'];
+  if (!(typeof rule === 'number' ? rule >= 0 : known.includes(rule))) {
+    throw new LatheError(
+      `fit: yieldEvery must be ${known.join(', ')} or milliseconds, got ${rule}`,
+    );
+  }
+}
+
+/** Error unless there is an epoch to train. */
+export function checkInitialEpoch(
+  where: string,
+  { epochs = 1, initialEpoch = 0 }: Pick<FitOptions<never>, 'epochs' | 'initialEpoch'>,
+): void {
+  if (Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs) return;
+  throw new LatheError(
+    `${where}: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
+  );
+}
+
+/** Error unless the value is a positive integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (!Number.isInteger(value) || (value as number) < 1) {
+    throw new LatheError(`${name} must be a positive integer, got ${String(value)}`);
+  }
+}
+
+/** Trains until the epochs are over or the model is told to stop. */
+export async function fitLoop<Model extends Trainee>(
+  model: Model,
+  data: Examples,
+  validation: Examples | undefined,
+  args: FitOptions<Model> & { seed: number },
+): Promise<History> {
+  const { epochs = 1, initialEpoch = 0, shuffle = true, seed, signal } = args;
+  const batchSize = Math.min(args.batchSize ?? 32, data.count);
+  const callbacks = new CallbackList(args.callbacks, model, {
+    epochs,
+    initialEpoch,
+    samples: data.count,
+    batchSize,
+    steps: Math.ceil(data.count / batchSize),
+    doValidation: validation !== undefined,
+  });
+  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
+  const history = new History();
+  const stopped = () => model.stopTraining || signal?.aborted === true;
+
+  await callbacks.tell('onTrainBegin');
+  for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
+    await callbacks.tell('onEpochBegin', epoch);
+    const order = shuffle ? permutation(data.count, seed, model.epochsTrained) : undefined;
+    const tally = await runEpoch(model, data, order, epoch, callbacks, pacer, stopped);
+    if (tally.rows === 0) break;
+    model.epochsTrained += 1;
+    const logs = logsOf(model, tally);
+    if (validation !== undefined && !stopped()) {
+      const score = await evaluateLoop(() => model.current(), validation, pacer);
+      for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
+    }
+    history.record(epoch, logs);
+    await callbacks.tell('onEpochEnd', epoch, logs);
+    await pacer.at('epoch');
+  }
+  await callbacks.tell('onTrainEnd');
+  return history;
+}
+
+async function runEpoch(
+  model: Trainee,
+  data: Examples,
+  order: Uint32Array | undefined,
+  epoch: number,
+  callbacks: CallbackList<unknown>,
+  pacer: Pacer,
+  stopped: () => boolean,
+): Promise<Tally> {
+  const tally = new Tally();
+  let batch = 0;
+  for (let from = 0; from < data.count && !stopped(); ++batch) {
+    await callbacks.tell('onBatchBegin', batch);
+    const module = model.current();
+    const count = Math.min(module.batch('train'), data.count - from);
+    const step = module.scoreAsync('train', data, from, count, order);
+    const score = await atStep('fit', epoch, batch, step);
+    tally.add(score);
+    from += count;
+    const logs = (): Logs => ({
+      batch,
+      size: count,
+      ...reported(model, scoresOf(score)),
+      imagesPerSecond: tally.imagesPerSecond,
+    });
+    if (callbacks.wants('onBatchEnd')) await callbacks.tell('onBatchEnd', batch, logs());
+    if ((await pacer.at('batch')) && callbacks.wants('onYield'))
+      await callbacks.tell('onYield', epoch, batch, logs());
+  }
+  return tally;
+}
+
+function logsOf(model: Trainee, tally: Tally): Logs {
+  const { scores, imagesPerSecond } = tally;
+  return { ...reported(model, scores), imagesPerSecond };
+}
+
+async function evaluateLoop(
+  current: () => ModelModule,
+  data: Examples,
+  pacer: Pacer,
+): Promise<Scores> {
+  const tally = new Tally();
+  while (tally.rows < data.count) {
+    const module = current();
+    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
+    tally.add(await module.scoreAsync('evaluate', data, tally.rows, count));
+    await pacer.at('batch');
+  }
+  return tally.scores;
+}
+
+/** Counts all rows, in one go. */
+export function evaluateAll(module: ModelModule, data: Examples): Tally {
+  const tally = new Tally();
+  while (tally.rows < data.count) {
+    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
+    tally.add(module.score('evaluate', data, tally.rows, count));
+  }
+  return tally;
+}

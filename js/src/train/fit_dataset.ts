@@ -1,0 +1,236 @@
+/** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
+import { LatheError } from '../base/errors.js';
+import { Pacer, type YieldEvery } from '../base/pause.js';
+import type { Dataset } from '../data/dataset.js';
+import { checkCount, checkInitialEpoch } from './fit.js';
+import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import { atStep } from './numerics.js';
+import type { ModelData } from './rows.js';
+import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
+
+/** One batch: features and labels. */
+export interface Batch {
+  xs: ModelData;
+  ys: ModelData;
+}
+
+/** `FitDatasetArgs` of any kind of model. */
+export interface FitDatasetOptions<Model> {
+  /** Rounds over the data. Default 1. */
+  epochs?: number;
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  initialEpoch?: number;
+  /**
+   * Steps per epoch. The next epoch then goes on where this one ended, and the training ends with
+   * a warning where the data do. Default: an epoch is one walk through the dataset.
+   */
+  batchesPerEpoch?: number;
+  /** Data to evaluate after every epoch: a dataset of batches, or [x, y]. */
+  validationData?: Dataset<unknown> | [ModelData, ModelData];
+  /** Batches of a validation dataset. Default: all. */
+  validationBatches?: number;
+  /** Rows per step of [x, y]. Default 32. */
+  validationBatchSize?: number;
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
+  /** Aborting it does what `model.stopTraining = true` does. */
+  signal?: AbortSignal;
+  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  yieldEvery?: YieldEvery;
+}
+
+/** Options of `model.evaluateDataset`. */
+export interface EvaluateDatasetArgs {
+  /** Default: all. */
+  batches?: number;
+}
+
+/** What the loop needs of a model. */
+export interface BatchTrainee {
+  stopTraining: boolean;
+  /** Epochs trained since the model was made. */
+  epochsTrained: number;
+  readonly wantsAccuracy: boolean;
+  trainBatch(x: ModelData, y: ModelData): Promise<Score>;
+  evaluate(x: ModelData, y: ModelData, args?: { batchSize?: number }): Scores;
+  evaluateBatch(x: ModelData, y: ModelData): Score;
+}
+
+/** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
+export async function fitDataset<Model extends BatchTrainee>(
+  model: Model,
+  dataset: Dataset<unknown>,
+  args: FitDatasetOptions<Model> = {},
+): Promise<History> {
+  checkArgs(dataset, args);
+  const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, signal } = args;
+  const callbacks = new CallbackList(args.callbacks, model, {
+    epochs,
+    initialEpoch,
+    ...(batchesPerEpoch === Infinity ? {} : { steps: batchesPerEpoch }),
+    doValidation: args.validationData !== undefined,
+  });
+  const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
+  const history = new History();
+  const stopped = () => model.stopTraining || signal?.aborted === true;
+
+  const walk = new Walk(dataset);
+  await callbacks.tell('onTrainBegin');
+  try {
+    for (let epoch = initialEpoch; epoch < epochs && !stopped(); ++epoch) {
+      await callbacks.tell('onEpochBegin', epoch);
+      if (batchesPerEpoch === Infinity) await walk.restart();
+      const tally = new Tally();
+      let batches = 0;
+      for (; batches < batchesPerEpoch && !stopped(); ++batches) {
+        const batch = await walk.next('fitDataset');
+        if (batch === undefined) break;
+        const logs = await trainBatch(model, batch, epoch, batches, tally, callbacks);
+        if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
+      }
+      const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
+      if (ranOut) {
+        console.warn(
+          `tensorlathe: fitDataset ends in epoch ${epoch}: the data ended after ${batches} of ` +
+            `${batchesPerEpoch} batches; repeat() the dataset for more`,
+        );
+      }
+      if (tally.rows === 0) {
+        if (epoch > initialEpoch || stopped()) break;
+        throw new LatheError('fitDataset: the dataset has no batches');
+      }
+      model.epochsTrained += 1;
+      const logs: Logs = {
+        ...reported(model, tally.scores),
+        imagesPerSecond: tally.imagesPerSecond,
+      };
+      if (args.validationData !== undefined && !stopped()) {
+        const scores = reported(model, await validate(model, args, pacer));
+        for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
+      }
+      history.record(epoch, logs);
+      await callbacks.tell('onEpochEnd', epoch, logs);
+      await pacer.at('epoch');
+      if (ranOut) break;
+    }
+  } finally {
+    await walk.close();
+  }
+  await callbacks.tell('onTrainEnd');
+  return history;
+}
+
+/** Mean loss and share of hits over the batches of a dataset. */
+export async function evaluateDataset(
+  model: BatchTrainee,
+  dataset: Dataset<unknown>,
+  { batches = Infinity }: EvaluateDatasetArgs = {},
+): Promise<Scores> {
+  checkDataset('evaluateDataset', dataset);
+  if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
+  return evaluateBatches(model, dataset, batches, new Pacer('auto'));
+}
+
+function checkArgs(dataset: unknown, args: FitDatasetOptions<never>): void {
+  checkDataset('fitDataset', dataset);
+  checkCount('fitDataset: epochs', args.epochs ?? 1);
+  checkInitialEpoch('fitDataset', args);
+  checkCount('fitDataset: batchesPerEpoch', args.batchesPerEpoch ?? 1);
+  checkCount('fitDataset: validationBatches', args.validationBatches ?? 1);
+  const endless = (dataset as Dataset<unknown>).size === Infinity;
+  if (endless && args.batchesPerEpoch === undefined) {
+    throw new LatheError('fitDataset: the dataset never ends, so batchesPerEpoch is needed');
+  }
+}
+
+function checkDataset(where: string, dataset: unknown): void {
+  const iterable = dataset as Partial<AsyncIterable<unknown>> | undefined;
+  if (typeof iterable?.[Symbol.asyncIterator] !== 'function') {
+    throw new LatheError(`${where}: a dataset is needed, as tl.data makes them`);
+  }
+}
+
+/** The place in a dataset that training has come to. */
+class Walk {
+  #iterator: AsyncIterator<unknown> | undefined;
+
+  constructor(private readonly dataset: Dataset<unknown>) {}
+
+  async restart(): Promise<void> {
+    await this.close();
+    this.#iterator = this.dataset[Symbol.asyncIterator]();
+  }
+
+  /** The next batch; undefined at the end. Error: an element that is no batch. */
+  async next(where: string): Promise<Batch | undefined> {
+    if (this.#iterator === undefined) await this.restart();
+    const { done, value } = await this.#iterator!.next();
+    if (done) return undefined;
+    const { xs, ys } = (value ?? {}) as Partial<Batch>;
+    if (xs === undefined || ys === undefined) {
+      throw new LatheError(`${where}: the elements of the dataset must be batches {xs, ys}`);
+    }
+    return { xs, ys };
+  }
+
+  async close(): Promise<void> {
+    await this.#iterator?.return?.();
+    this.#iterator = undefined;
+  }
+}
+
+async function trainBatch(
+  model: BatchTrainee,
+  { xs, ys }: Batch,
+  epoch: number,
+  batch: number,
+  tally: Tally,
+  callbacks: CallbackList<unknown>,
+): Promise<Logs> {
+  await callbacks.tell('onBatchBegin', batch);
+  const score = await atStep('fitDataset', epoch, batch, model.trainBatch(xs, ys));
+  tally.add(score);
+  const { imagesPerSecond } = tally;
+  const logs: Logs = {
+    batch,
+    size: score.rows,
+    ...reported(model, scoresOf(score)),
+    imagesPerSecond,
+  };
+  await callbacks.tell('onBatchEnd', batch, logs);
+  return logs;
+}
+
+async function validate(
+  model: BatchTrainee,
+  { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetOptions<never>,
+  pacer: Pacer,
+): Promise<Scores> {
+  if (Array.isArray(validationData)) {
+    const [x, y] = validationData;
+    return model.evaluate(x, y, { batchSize: validationBatchSize });
+  }
+  checkDataset('fitDataset: validationData', validationData);
+  return evaluateBatches(model, validationData!, validationBatches ?? Infinity, pacer);
+}
+
+async function evaluateBatches(
+  model: BatchTrainee,
+  dataset: Dataset<unknown>,
+  batches: number,
+  pacer: Pacer,
+): Promise<Scores> {
+  const walk = new Walk(dataset);
+  const tally = new Tally();
+  try {
+    for (let count = 0; count < batches; ++count) {
+      const batch = await walk.next('evaluateDataset');
+      if (batch === undefined) break;
+      tally.add(model.evaluateBatch(batch.xs, batch.ys));
+      await pacer.at('batch');
+    }
+  } finally {
+    await walk.close();
+  }
+  if (tally.rows === 0) throw new LatheError('evaluateDataset: the dataset has no batches');
+  return tally.scores;
+}

@@ -1,0 +1,111 @@
+/** What training reports while it runs and when it ends. */
+import type { YieldEvery } from '../base/pause.js';
+import type { MetricValue } from './metrics.js';
+
+/** Numbers about a batch or an epoch. */
+export interface Logs {
+  /** Mean loss over the rows so far in the epoch, or of the batch. */
+  loss: number;
+  /** Share of the rows predicted rightly, 0 … 1; only with the metric accuracy. */
+  acc?: number;
+  /** Loss and share over the validation data; only at the end of an epoch that has some. */
+  val_loss?: number;
+  val_acc?: number;
+  /** Rows trained per second of wall time, in the epoch so far. */
+  imagesPerSecond: number;
+  /** Number of the batch in its epoch and its rows; only in onBatchEnd. */
+  batch?: number;
+  size?: number;
+  /** Of a model with several outputs NAME_loss and NAME_acc; the metrics by name. */
+  [score: string]: MetricValue | undefined;
+}
+
+type Awaitable = void | Promise<void>;
+
+/** What a training was asked for; what does not apply is left out. */
+export interface Params {
+  epochs?: number;
+  initialEpoch?: number;
+  /** Rows, rows of a step, steps of an epoch. */
+  samples?: number;
+  batchSize?: number;
+  steps?: number;
+  doValidation?: boolean;
+}
+
+/** `Callbacks` of any kind of model. */
+export interface TrainingCallbacks<Model> {
+  /** Called before all others. */
+  setParams?(params: Params): void;
+  setModel?(model: Model): void;
+  onTrainBegin?(): Awaitable;
+  onTrainEnd?(): Awaitable;
+  onEpochBegin?(epoch: number): Awaitable;
+  onEpochEnd?(epoch: number, logs: Logs): Awaitable;
+  onBatchBegin?(batch: number): Awaitable;
+  onBatchEnd?(batch: number, logs: Logs): Awaitable;
+  /** After the page had its turn. */
+  onYield?(epoch: number, batch: number, logs: Logs): Awaitable;
+  /** When that is, where `fit` does not say. */
+  readonly yieldEvery?: YieldEvery | undefined;
+}
+
+type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
+
+/** The callbacks of one training. */
+export class CallbackList<Model> {
+  readonly #all: readonly TrainingCallbacks<Model>[];
+
+  constructor(
+    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] = [],
+    model: Model,
+    params: Params,
+  ) {
+    this.#all = [given].flat() as TrainingCallbacks<Model>[];
+    for (const each of this.#all) {
+      each.setParams?.(params);
+      each.setModel?.(model);
+    }
+  }
+
+  get yieldEvery(): YieldEvery {
+    return this.#all.find((each) => each.yieldEvery !== undefined)?.yieldEvery ?? 'auto';
+  }
+
+  /** Whether one of them wants to hear of it. */
+  wants(event: keyof Events): boolean {
+    return this.#all.some((each) => each[event] !== undefined);
+  }
+
+  async tell<Event extends keyof Events>(
+    event: Event,
+    ...args: Parameters<Events[Event]>
+  ): Promise<void> {
+    for (const each of this.#all) {
+      await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
+        ...args,
+      );
+    }
+  }
+}
+
+/** Names of the values a History collects; with several outputs also NAME_loss and NAME_acc. */
+export type HistoryKey = 'loss' | 'acc' | 'val_loss' | 'val_acc';
+
+/** The values of every epoch of one fit. */
+export class History {
+  /** Numbers of the epochs, from 0. */
+  readonly epoch: number[] = [];
+  readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
+      string,
+      MetricValue[]
+    > = { loss: [] };
+
+  /** Appends the values of an epoch. */
+  record(epoch: number, { imagesPerSecond: _, ...scores }: Logs): void {
+    this.epoch.push(epoch);
+    for (const [name, value] of Object.entries(scores)) {
+      if (value !== undefined) (this.history[name] ??= []).push(value);
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** Options that a model of several outputs may be given for each of them. */
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+
+/** One for all outputs; or one for each, in their order or by name. */
+export type PerOutput<T> = T | readonly T[] | Readonly<Record<string, T>>;
+
+/** The value for each output; `standard` for a name that is left out. */
+export function perOutput<T>(
+  values: PerOutput<T>,
+  outputs: readonly { name: string }[],
+  standard: T,
+  what: string,
+): T[] {
+  const names = outputs.map(({ name }) => name);
+  if (Array.isArray(values)) {
+    if (values.length === names.length) return [...(values as T[])];
+    throw new LatheError(
+      `compile: ${what} has ${values.length} values, but the outputs are ${names.join(', ')}`,
+    );
+  }
+  if (typeof values !== 'object' || values === null) return names.map(() => values as T);
+  const record = values as Readonly<Record<string, T>>;
+  const unknown = Object.keys(record).find((name) => !names.includes(name));
+  if (unknown === undefined) return names.map((name) => own(record, name) ?? standard);
+  throw new LatheError(
+    `compile: ${what} names "${unknown}", but the outputs are ${names.join(', ')}`,
+  );
+}

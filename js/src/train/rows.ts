@@ -1,0 +1,294 @@
+/** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import { elementCount } from '../base/shape.js';
+import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+
+/** Examples or labels, one after the other: `count` rows of `width` numbers. */
+export interface Rows {
+  data: Float32Array | Int32Array;
+  count: number;
+  width: number;
+}
+
+/** How labels come: probabilities or targets per output, or the number of the class. */
+export type LabelKind = 'dense' | 'sparse';
+
+/** Labels with their kind. */
+export interface LabelRows extends Rows {
+  kind: LabelKind;
+}
+
+/** Rows for inputs of an entry by name: examples, or examples and labels. */
+export interface Examples {
+  count: number;
+  rows: ReadonlyMap<string, Rows>;
+  /** Of the labels, in the order of the outputs that have a loss. */
+  kinds: LabelKind[];
+  /** Whether the rows have weights. */
+  weighted?: boolean;
+}
+
+/** The same examples in memory of their own. */
+export function copied(data: Examples): Examples {
+  const rows = [...data.rows].map(
+    ([name, each]) => [name, { ...each, data: each.data.slice() }] as const,
+  );
+  return { ...data, rows: new Map(rows) };
+}
+
+/** Weights of rows in the loss. */
+export interface Weighting {
+  sampleWeight?: TensorLike | undefined;
+  classWeight?: Readonly<Record<number, number>> | undefined;
+}
+
+/**
+ * The same examples with a weight for each row at every output, if any weights are given. Errors: another number of weights,
+ * one that is negative or no number, class weights for labels that are no classes.
+ */
+export function weighted(
+  data: Examples,
+  { sampleWeight, classWeight }: Weighting,
+  outputs: readonly Port[],
+  where: string,
+): Examples {
+  if (sampleWeight === undefined && classWeight === undefined) return data;
+  const given = sampleWeight === undefined ? undefined : tensor(sampleWeight, undefined, 'float32');
+  if (given !== undefined && given.size !== data.count) {
+    throw new LatheError(`${where}: ${data.count} rows, but sampleWeight has ${given.size}`);
+  }
+  const ofRows = given?.dataSync();
+  const wrong = [...(ofRows ?? []), ...Object.values(classWeight ?? {})].find((w) => !(w >= 0));
+  if (wrong !== undefined) throw new LatheError(`${where}: the weight ${wrong} must be at least 0`);
+  const rows = new Map(data.rows);
+  for (const port of outputs) {
+    const labels = data.rows.get(entryName('y', port, outputs)) as LabelRows | undefined;
+    if (labels === undefined) continue;
+    const values = Float32Array.from(
+      { length: data.count },
+      (_, row) =>
+        (ofRows?.[row] ?? 1) *
+        (classWeight === undefined ? 1 : (classWeight[classOf(labels, row, where)] ?? 1)),
+    );
+    const name = outputs.length === 1 ? 'weights' : `weights/${port.name}`;
+    rows.set(name, { data: values, count: data.count, width: 1 });
+  }
+  return { ...data, rows, weighted: true };
+}
+
+function classOf({ data, width, kind }: LabelRows, row: number, where: string): number {
+  if (kind === 'sparse' && width === 1) return data[row]!;
+  const own = data.subarray(row * width, (row + 1) * width);
+  if (kind === 'sparse') throw new LatheError(`${where}: classWeight needs one class for each row`);
+  return width === 1 ? Math.round(own[0]!) : own.indexOf(Math.max(...own));
+}
+
+/** Values for one input or output, or for several: in their order, or by name. */
+export type ModelData = TensorLike | readonly TensorLike[] | Readonly<Record<string, TensorLike>>;
+
+/** An input or output of a model; its shape is that of one example. */
+export interface Port {
+  name: string;
+  shape: readonly number[];
+}
+
+/** What the module calls the input or output of a model: x, or x/NAME if there are several. */
+export function entryName(kind: 'x' | 'y', { name }: Port, ports: readonly Port[]): string {
+  return ports.length === 1 ? kind : `${kind}/${name}`;
+}
+
+/** The values for each port. Errors: another number of them, a missing or unknown name. */
+export function perPort(data: ModelData, ports: readonly Port[], what: string): TensorLike[] {
+  const names = ports.map(({ name }) => name);
+  if (isDictionary(data)) {
+    const unknown = Object.keys(data).find((name) => !names.includes(name));
+    const missing = names.find((name) => own(data, name) === undefined);
+    if (unknown === undefined && missing === undefined) return names.map((name) => data[name]!);
+    const wrong = unknown === undefined ? `needs "${missing}"` : `does not have "${unknown}"`;
+    throw new LatheError(
+      `${what} goes by name, and the model ${wrong}; it has ${names.join(', ')}`,
+    );
+  }
+  if (ports.length === 1) {
+    const [first, ...others] = Array.isArray(data) ? (data as unknown[]) : [];
+    return [first instanceof Tensor && others.length === 0 ? first : (data as TensorLike)];
+  }
+  if (Array.isArray(data) && data.length === ports.length) return data as TensorLike[];
+  const got = Array.isArray(data) ? `an array of ${data.length}` : 'something else';
+  throw new LatheError(
+    `${what} must be an array of ${ports.length} (${names.join(', ')}) or an object with these names, got ${got}`,
+  );
+}
+
+function isDictionary(data: unknown): data is Readonly<Record<string, TensorLike>> {
+  const isObject = typeof data === 'object' && data !== null && !Array.isArray(data);
+  return isObject && !(data instanceof Tensor) && !ArrayBuffer.isView(data);
+}
+
+/** The rows of x for the inputs of a model. */
+export function featuresOf(data: ModelData, inputs: readonly Port[], where: string): Examples {
+  const values = perPort(data, inputs, `${where}: x`);
+  const rows = new Map<string, Rows>();
+  inputs.forEach((port, at) => {
+    const what = `${where}: ${inputs.length === 1 ? 'x' : `x of ${port.name}`}`;
+    rows.set(entryName('x', port, inputs), featureRows(values[at]!, port.shape, what));
+  });
+  const counts = [...rows.values()].map(({ count }) => count);
+  if (counts.some((count) => count !== counts[0])) {
+    throw new LatheError(
+      `${where}: the inputs differ in their number of rows: ${counts.join(', ')}`,
+    );
+  }
+  return { count: counts[0]!, rows, kinds: [] };
+}
+
+/** The same with the labels for `targets`, the outputs that have a loss. */
+export function labelledOf(
+  data: { x: ModelData; y: ModelData },
+  { inputs, outputs }: { inputs: readonly Port[]; outputs: readonly Port[] },
+  targets: readonly Port[],
+  where: string,
+): Examples {
+  const features = featuresOf(data.x, inputs, where);
+  const values = perPort(data.y, targets, `${where}: y`);
+  const rows = new Map(features.rows);
+  const kinds = targets.map((port, at) => {
+    const what = `${where}: ${outputs.length === 1 ? 'y' : `y of ${port.name}`}`;
+    const labels = labelRows(values[at]!, port.shape, features.count, what);
+    rows.set(entryName('y', port, outputs), labels);
+    return labels.kind;
+  });
+  return { count: features.count, rows, kinds };
+}
+
+const spelled = (shape: readonly (number | null)[]) =>
+  `[${shape.map((size) => size ?? 'batch').join(',')}]`;
+
+/** A typed array alone has no rows: its length must be a multiple of the row's. */
+function asTensor(values: TensorLike, row: readonly number[], what: string): Tensor {
+  if (values === undefined || values === null) throw new LatheError(`${what} is missing`);
+  if (values instanceof Tensor) return values;
+  if (!ArrayBuffer.isView(values)) return tensor(values);
+  checkArray(values);
+  const width = elementCount(row);
+  if (values.length % width !== 0) {
+    throw new LatheError(
+      `${what} has ${values.length} values, which is no multiple of the ${width} of a row`,
+    );
+  }
+  const shape = [values.length / width, ...row];
+  return values instanceof Float32Array
+    ? new Tensor(values, shape, 'float32')
+    : tensor(values, shape);
+}
+
+function endsWith(shape: readonly number[], row: readonly number[]): boolean {
+  return shape.length === row.length + 1 && row.every((size, at) => shape[at + 1] === size);
+}
+
+/**
+ * The rows of x for a model that takes `inputShape` per row.
+ * Errors: another shape, no rows, a dtype other than float32.
+ */
+function featureRows(x: TensorLike, inputShape: readonly number[], what: string): Rows {
+  const values = asTensor(x, inputShape, what);
+  if (!endsWith(values.shape, inputShape)) {
+    throw new LatheError(
+      `${what} has shape ${spelled(values.shape)}, but the model takes ${spelled([null, ...inputShape])}`,
+    );
+  }
+  if (values.dtype !== 'float32') {
+    throw new LatheError(`${what} has dtype ${values.dtype}, but the model takes float32`);
+  }
+  if (values.shape[0] === 0) throw new LatheError(`${what} has no rows`);
+  return {
+    data: values.dataSync() as Float32Array,
+    count: values.shape[0]!,
+    width: elementCount(inputShape),
+  };
+}
+
+/**
+ * The rows of y for a model that gives `outputShape` per row and an x of `count` rows: dense labels
+ * [count, …outputShape], or class numbers [count] or [count, 1].
+ * Errors: another shape or row count, a dtype other than float32 or int32, NaN, class numbers that
+ * are not integers or out of range.
+ */
+function labelRows(
+  y: TensorLike,
+  outputShape: readonly number[],
+  count: number,
+  what: string,
+): LabelRows {
+  const width = elementCount(outputShape);
+  const classes = outputShape.at(-1) ?? 1;
+  const places = outputShape.slice(0, -1);
+  const isFlat = ArrayBuffer.isView(y) && y.length === (count * width) / classes;
+  const values = asTensor(y, isFlat ? places : outputShape, what);
+  if (values.dtype === 'bool') {
+    throw new LatheError(`${what} has dtype bool, but labels are float32 or int32`);
+  }
+  const single = endsWith(values.shape, places) || endsWith(values.shape, [...places, 1]);
+  const dense = endsWith(values.shape, outputShape) || (classes === 1 && single);
+  if (!dense && !single) {
+    throw new LatheError(
+      `${what} has shape ${spelled(values.shape)}, but the labels are ` +
+        `${spelled([null, ...outputShape])}, or class numbers ${spelled([null, ...places])}`,
+    );
+  }
+  if (values.shape[0] !== count) {
+    throw new LatheError(
+      `${what.replace(/y( of .*)?$/, 'x')} has ${count} rows, but y has ${values.shape[0]}`,
+    );
+  }
+  const data = values.dataSync() as Float32Array | Int32Array;
+  if (dense) {
+    checkEach(data, what, width, (value) => !Number.isNaN(value), 'is NaN');
+    return { data: asFloats(data), count, width, kind: 'dense' };
+  }
+  const inRange = (value: number) => Number.isInteger(value) && value >= 0 && value < classes;
+  const each = width / classes;
+  checkEach(data, what, each, inRange, `is no class number from 0 to ${classes - 1}`);
+  const numbers = data instanceof Int32Array ? data : Int32Array.from(data);
+  return { data: numbers, count, width: each, kind: 'sparse' };
+}
+
+function asFloats(data: Float32Array | Int32Array): Float32Array {
+  return data instanceof Float32Array ? data : Float32Array.from(data);
+}
+
+function checkEach(
+  data: Float32Array | Int32Array,
+  what: string,
+  width: number,
+  isRight: (value: number) => boolean,
+  otherwise: string,
+): void {
+  const wrong = data.findIndex((value: number) => !isRight(value));
+  if (wrong < 0) return;
+  const row = Math.floor(wrong / width);
+  throw new LatheError(`${what}: the label ${data[wrong]} in row ${row} ${otherwise}`);
+}
+
+/** Rows `from` … `to`-1 without copying. */
+function slice(examples: Examples, from: number, to: number): Examples {
+  const part = (rows: Rows) => ({
+    ...rows,
+    data: rows.data.subarray(from * rows.width, to * rows.width),
+    count: to - from,
+  });
+  const rows = new Map([...examples.rows].map(([name, each]) => [name, part(each)]));
+  return { ...examples, count: to - from, rows };
+}
+
+/** All but the last `share` of the rows, and those. Error: one of them is empty. */
+export function split(data: Examples, share: number): [Examples, Examples] {
+  const kept = Math.floor(data.count * (1 - share));
+  if (kept === 0 || kept === data.count) {
+    throw new LatheError(
+      `fit: validationSplit ${share} of ${data.count} rows leaves one part empty`,
+    );
+  }
+  return [slice(data, 0, kept), slice(data, kept, data.count)];
+}

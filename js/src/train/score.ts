@@ -1,0 +1,67 @@
+/** What a model is worth: the scores of a batch, of many together, and those it reports. */
+import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
+
+/**
+ * Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc.
+ * Beside them the sums of the other metrics.
+ */
+export interface Score {
+  means: Readonly<Record<string, number>>;
+  sums: Readonly<Record<string, MetricSums>>;
+  rows: number;
+}
+
+/** The scores of a model: the mean loss, the share of hits (of one output), the same of each output, its metrics. */
+export type Scores = { loss: number; acc: number } & Record<string, MetricValue>;
+
+/** The numbers of a running epoch. */
+export class Tally {
+  #totals: Record<string, number> = {};
+  #sums: Record<string, MetricSums> = {};
+  #start = performance.now();
+  rows = 0;
+
+  add({ means, sums, rows }: Score): void {
+    for (const [name, mean] of Object.entries(means)) {
+      this.#totals[name] = (this.#totals[name] ?? 0) + mean * rows;
+    }
+    for (const [name, each] of Object.entries(sums)) {
+      const before = this.#sums[name]?.sums ?? [];
+      this.#sums[name] = { ...each, sums: each.sums.map((sum, at) => sum + (before[at] ?? 0)) };
+    }
+    this.rows += rows;
+  }
+
+  /** All rows as one batch. */
+  get score(): Score {
+    const means = Object.entries(this.#totals).map(([name, total]) => [name, total / this.rows]);
+    return { means: Object.fromEntries(means), sums: this.#sums, rows: this.rows };
+  }
+
+  /** Means, and what the sums make of the metrics. */
+  get scores(): Scores {
+    const metrics = Object.entries(this.#sums).map(([name, sums]) => [name, finalValue(sums)]);
+    return { ...this.score.means, ...Object.fromEntries(metrics) } as Scores;
+  }
+
+  get imagesPerSecond(): number {
+    return this.rows / Math.max((performance.now() - this.#start) / 1000, 1e-9);
+  }
+}
+
+/** The scores of one batch. */
+export function scoresOf(score: Score): Scores {
+  const tally = new Tally();
+  tally.add(score);
+  return tally.scores;
+}
+
+/** The scores that a model is to report. */
+export function reported<T extends Readonly<Record<string, MetricValue>>>(
+  { wantsAccuracy }: { wantsAccuracy: boolean },
+  means: T,
+): T {
+  if (wantsAccuracy) return means;
+  const wanted = Object.entries(means).filter(([name]) => !/(^|_)acc$/.test(name));
+  return Object.fromEntries(wanted) as T;
+}
