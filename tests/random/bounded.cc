@@ -38,6 +38,7 @@ std::optional<int> order(Bounded x, Bounded y) {
 // f(x) for a function that never decreases.
 template <class Function>
 Bounded monotonic(Bounded x, Function f) {
+  if (!x.is_known()) return unknown();  // it may be NaN
   const double value = f(x.value);
   if (x.is_sure()) return bounded(value, 0);
   return between(value, f(x.value - x.error), f(x.value + x.error));

@@ -22,6 +22,7 @@ bool may_be_outside(Bounded x, double low, double high) {
 // f(x) for a function that only grows or only falls.
 template <class Function>
 Bounded monotonic(Bounded x, Function f) {
+  if (!x.is_known()) return unknown();  // it may be NaN
   const double value = f(x.value);
   if (x.is_sure()) return number(value, 0);
   return number(value, std::max(std::fabs(f(x.value + x.error) - value),
