@@ -43,17 +43,26 @@ Range solve(int64_t coefficient, int64_t offset, int64_t extent) {
   return {-floor_divide(-at_last, coefficient), floor_divide(at_zero, coefficient)};
 }
 
-// The factors of index that leave none of a variable in form - factor * index, or least of it.
+// The factors of index that leave fewer variables in form - factor * index, or 0 where there are
+// none, and those next to the ones that would leave none of a variable were they whole.
 std::vector<int64_t> factors_in(const Affine& form, const Affine& index) {
   std::vector<int64_t> factors;
+  const auto add = [&](int64_t factor) {
+    if (std::ranges::find(factors, factor) == factors.end()) factors.push_back(factor);
+  };
   for (const Term& term : index.terms) {
     const int64_t coefficient = form.coefficient(term.var);
+    if (coefficient == 0 || coefficient % term.coefficient != 0) continue;
+    const int64_t factor = coefficient / term.coefficient;
+    if ((form + index * -factor).terms.size() < form.terms.size()) add(factor);
+  }
+  if (factors.empty()) add(0);
+  for (const Term& term : index.terms) {
+    const int64_t coefficient = form.coefficient(term.var);
+    if (coefficient % term.coefficient == 0) continue;
     const int64_t below = floor_divide(coefficient, term.coefficient);
-    const bool exact = coefficient % term.coefficient == 0;
-    for (int64_t factor = below; factor <= (exact ? below : below + 1); ++factor) {
-      const bool known = std::ranges::find(factors, factor) != factors.end();
-      if (factor != 0 && !known) factors.push_back(factor);
-    }
+    add(below);
+    add(below + 1);
   }
   return factors;
 }
@@ -78,19 +87,14 @@ Part part_of(const Guard& guard) {
 // first. Each choice of the multiples bounds it.
 std::optional<Range> narrowed(const Affine& rest, Range taken, std::span<const Part> parts,
                               const VarRanges& variables) {
-  std::vector<int64_t> factors;
-  while (!parts.empty() && factors.empty()) {
-    if (!rest.is_constant()) factors = factors_in(rest, parts.back().index);
-    if (factors.empty()) parts = parts.first(parts.size() - 1);
-  }
-  if (parts.empty()) {
+  if (parts.empty() || rest.is_constant()) {
     const auto remainder = plain_range(rest, variables);
     if (!remainder || !accumulate(taken, 1, *remainder)) return std::nullopt;
     return taken;
   }
   const Part& part = parts.back();
   std::optional<Range> result;
-  for (const int64_t factor : factors) {
+  for (const int64_t factor : factors_in(rest, part.index)) {
     Range more = taken;
     if (!accumulate(more, factor, part.inside)) return std::nullopt;
     const auto range =
