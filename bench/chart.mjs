@@ -3,6 +3,8 @@ import { peers } from './peers.mjs';
 
 const colours = {
   tensorlathe: '#c0392b',
+  solo: '#f2c4bf',
+  before: '#6e2c00',
   wide: '#e58e85',
   litert: '#2980b9',
   tfjs: '#e69f00',
@@ -28,7 +30,7 @@ const text = (x, y, content, { anchor = 'start', size = 11, weight = 'normal' } 
 const box = (x, y, width, height, fill) =>
   `<rect x="${x}" y="${y}" width="${width.toFixed(1)}" height="${height}" fill="${fill}"/>`;
 
-export function drawChart(title, { title: engine, rows }, names) {
+export function drawChart(title, { title: engine, names, rows }) {
   const most = Math.max(1, ...rows.flatMap(({ speeds }) => names.map((name) => speeds[name] ?? 0)));
   const scale = plotWidth / Math.min(most, longest);
   const rowHeight = names.length * barHeight + rowGap;

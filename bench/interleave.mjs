@@ -1,4 +1,5 @@
 /** Runs a declared suite on every engine and thread count, and writes what came of it: table, chart, problems. */
+import { againstSection } from './against.mjs';
 import { drawChart } from './chart.mjs';
 import { makePool, measureRow } from './measure.mjs';
 import { peers, versionOf } from './peers.mjs';
@@ -7,9 +8,8 @@ import { chartOf, markdown, summary } from './table.mjs';
 
 export async function runSuite(
   suite,
-  { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines, seed },
+  { rowText, onlyPeers, tuneMs, rounds, roundMs, warmUpMs, engines, seed, against },
 ) {
-  const measured = suite.peers.filter((name) => !onlyPeers || onlyPeers.includes(name));
   const drawn = seed === undefined ? [] : (suite.drawn?.(new Sizes(seed)) ?? []);
   const rows = [...suite.rows, ...drawn].filter(({ name }) => name.includes(rowText));
   const configurations = [];
@@ -17,14 +17,16 @@ export async function runSuite(
     const title = `${engine.title}, ${engine.threads} ${engine.threads > 1 ? 'threads' : 'thread'}`;
     console.log(`\n${title}`);
     const pool = makePool(engine);
-    const present = engine.threads > 1 ? withSolo(measured) : measured;
+    const measured = suite.peers
+      .flatMap((name) => [name, ...companions(name, engine)])
+      .filter((name) => !onlyPeers || onlyPeers.includes(name));
     const results = [];
     for (const { name, subject, flops } of rows) {
       const work = {
         task: suite.task,
         subject,
-        options: { ...suite.options, threads: engine.threads, tuneMs },
-        peers: present,
+        options: { ...suite.options, threads: engine.threads, tuneMs, before: engine.before },
+        peers: measured,
       };
       const row = {
         name,
@@ -32,14 +34,14 @@ export async function runSuite(
         peers: await measureRow(pool, work, { rounds, roundMs, warmUpMs }),
       };
       results.push(row);
-      console.log(summary(row, present));
+      console.log(summary(row, measured));
     }
     await pool.close();
     configurations.push({
       title,
       engine: engine.name,
       threads: engine.threads,
-      measured: present,
+      measured,
       rows: results,
     });
   }
@@ -47,11 +49,14 @@ export async function runSuite(
   const versions = Object.fromEntries(names.map((name) => [name, versionOf(name)]));
   const problems = configurations.flatMap(problemsOf);
   const missing = configurations.flatMap(missingOf);
+  const comparison = againstSection(against, configurations);
+  for (const line of comparison) console.log(line);
   return {
     versions,
     rounds,
     roundMs,
     tuneMs,
+    against,
     configurations,
     problems,
     missing,
@@ -63,14 +68,15 @@ export async function runSuite(
       tuneMs,
       configurations,
       problems: [...problems, ...missing],
+      comparison,
     }),
-    svg: drawChart(suite.title, chartOf(configurations), measured),
+    svg: drawChart(suite.title, chartOf(configurations)),
   };
 }
 
-/** Beside ourselves on several threads, in the same rounds, ourselves on one. */
-const withSolo = (measured) =>
-  measured.flatMap((name) => (name === 'tensorlathe' ? [name, 'solo'] : [name]));
+/** Beside ourselves, in the same rounds: of several threads, ourselves on one; ourselves of another checkout. */
+const companions = (name, { threads, before }) =>
+  name === 'tensorlathe' ? [...(threads > 1 ? ['solo'] : []), ...(before ? ['before'] : [])] : [];
 
 /** How many times of peers there are, and how many that cannot be. */
 function countCells(configurations) {

@@ -1,5 +1,7 @@
 /** ./dev bench [SUITE…] [options]: measures and writes docs/benchmarks. */
+import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { openChromium, openFirefox } from './engines/browser.mjs';
 import { openNode } from './engines/node.mjs';
@@ -33,7 +35,9 @@ const usage = `usage: ./dev bench [${Object.keys(suites).join('|')}]… [options
   --seed=N                        of the sizes of more rows that smoke compares; default 1
   --tune=MS                       tune Tensorlathe for MS milliseconds before each row
   --peer=${Object.keys(peers).join(',')}
-Runs that leave something out write to build/bench, others to docs/benchmarks.`;
+  --against=DIR                   beside Tensorlathe only its package in DIR, another checkout that is built:
+                                  rounds in turn, and their ratios at the end of each report
+Runs that leave something out or have --against write to build/bench, others to docs/benchmarks.`;
 
 function fail(problem) {
   console.error(`bench: ${problem}\n${usage}`);
@@ -58,6 +62,7 @@ function readOptions() {
     seed: text,
     tune: text,
     peer: text,
+    against: text,
     help: { type: 'boolean' },
   };
   try {
@@ -67,16 +72,33 @@ function readOptions() {
   }
 }
 
+/** Where the other checkout is; undefined without one. */
+function folderOf(option) {
+  if (option === undefined) return undefined;
+  const folder = resolve(option);
+  for (const file of ['index.js', 'lathe-core.wasm']) {
+    if (!existsSync(join(folder, 'js/dist', file)))
+      fail(`${folder} has no js/dist/${file}: run ./dev build in a checkout there`);
+  }
+  return folder;
+}
+
 const { values, positionals } = readOptions();
 if (values.help) {
   console.log(usage);
   process.exit(0);
 }
+const against = folderOf(values.against);
+/** Another checkout is measured by rows. */
+const isComparable = (name) => !against || !suites[name].run;
 const [effort] = wordsOf('effort', values.effort ?? 'quick', Object.keys(efforts));
 const engineNames = wordsOf('engine', values.engine, Object.keys(engines));
 const threadCounts = wordsOf('thread count', values.threads, ['1', '2']).map(Number);
-const wanted = positionals.length > 0 ? positionals : Object.keys(suites);
-for (const name of wanted) if (!(name in suites)) fail(`no suite ${name}`);
+const wanted = positionals.length > 0 ? positionals : Object.keys(suites).filter(isComparable);
+for (const name of wanted) {
+  if (!(name in suites)) fail(`no suite ${name}`);
+  if (!isComparable(name)) fail(`--against knows no suite ${name}`);
+}
 
 const seed = Number(values.seed ?? 1);
 if (!Number.isInteger(seed)) fail(`no seed ${values.seed}`);
@@ -92,7 +114,7 @@ function problem(text) {
 async function* openEngines(counts = threadCounts) {
   for (const name of engineNames) {
     for (const threads of counts) {
-      const engine = await engines[name]({ threads }).catch((error) => {
+      const engine = await engines[name]({ threads, against }).catch((error) => {
         problem(`${name} does not open: ${error}`);
       });
       if (!engine) continue;
@@ -107,11 +129,15 @@ async function* openEngines(counts = threadCounts) {
 
 const partial =
   effort === 'smoke' ||
-  [values.engine, values.threads, values.row, values.peer, values.tune].some(Boolean);
+  [values.engine, values.threads, values.row, values.peer, values.tune, against].some(Boolean);
+const peerText = values.peer ?? (against && 'tensorlathe,before');
+const onlyPeers = peerText && wordsOf('peer', peerText, Object.keys(peers));
+if (onlyPeers?.includes('before') && !against) fail('--peer=before needs --against=DIR');
 const settings = {
   ...efforts[effort],
   rowText: values.row ?? '',
-  onlyPeers: values.peer && wordsOf('peer', values.peer, Object.keys(peers)),
+  onlyPeers,
+  against,
   tuneMs: Number(values.tune ?? 0),
   ...(effort === 'smoke' && { seed }),
   engineNames,

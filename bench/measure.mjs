@@ -84,8 +84,17 @@ export async function measureRow(pool, work, { rounds, roundMs, warmUpMs }) {
     results[name].lastLoss = lastLoss;
   }
   judge[work.task](results);
-  return mapValues(results, condense);
+  const condensed = mapValues(results, condense);
+  const { before, tensorlathe } = condensed;
+  if (before?.ms && tensorlathe?.ms) before.ratios = ratiosOf(results.before, results.tensorlathe);
+  return condensed;
 }
+
+/** How many times as long the one took as the other in the same round: what slows a machine for a while slows both. */
+const ratiosOf = (one, other) =>
+  one.roundMedians
+    .slice(0, other.roundMedians.length)
+    .map((ms, round) => ms / other.roundMedians[round]);
 
 /** A peer that learned nothing or computed something else has an error and no times. */
 const judge = {

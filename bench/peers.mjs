@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 export const peers = {
   tensorlathe: { title: 'Tensorlathe', package: 'tensorlathe', own: true },
   solo: { title: 'Tensorlathe, 1 thread', package: 'tensorlathe', own: true },
+  before: { title: 'Tensorlathe, before', own: true },
   wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', own: true },
   litert: { title: 'LiteRT.js', package: '@litertjs/core' },
   tfjs: { title: 'TensorFlow.js', package: '@tensorflow/tfjs' },

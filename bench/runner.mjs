@@ -6,6 +6,7 @@ import { makeBatches } from './networks.mjs';
 const peers = {
   tensorlathe: () => import('./peers/tensorlathe.mjs'),
   solo: () => import('./peers/tensorlathe.mjs'),
+  before: () => import('./peers/before.mjs'),
   wide: () => import('./peers/wide.mjs'),
   litert: () => import('./peers/litert.mjs'),
   tfjs: () => import('./peers/tfjs.mjs'),

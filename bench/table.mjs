@@ -50,7 +50,10 @@ export function summary(row, measured) {
   return `${name.padEnd(28)} ${parts.join('  ')}  fastest/ours ${fastest}  ${speed} GFLOP/s, ${share}`;
 }
 
-export function markdown(suite, { versions, rounds, roundMs, tuneMs, configurations, problems }) {
+export function markdown(
+  suite,
+  { versions, rounds, roundMs, tuneMs, configurations, problems, comparison },
+) {
   const headsOf = (measured) => [
     '',
     ...measured.map((name) => `${peers[name].title} ${versions[name]}`.trim()),
@@ -91,6 +94,7 @@ export function markdown(suite, { versions, rounds, roundMs, tuneMs, configurati
     }),
     ...goalSection(suite.goals, configurations),
     ...(problems.length > 0 ? ['', '## Missing or failed', '', ...problems.map(listed)] : []),
+    ...comparison,
   ].join('\n');
 }
 const listed = (problem) => `* ${problem.split('\n')[0]}`;
@@ -100,6 +104,7 @@ export function chartOf(configurations) {
   const shown = configurations.find(({ engine }) => engine === 'chromium') ?? configurations[0];
   return {
     title: shown?.title ?? '',
+    names: shown?.measured ?? [],
     rows: (shown?.rows ?? []).map((row) => {
       const best = fastestOf(row) ?? oursOf(row);
       const speeds = Object.entries(row.peers).map(([name, { ms }]) => [name, ratio(best, ms)]);

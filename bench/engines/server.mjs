@@ -15,14 +15,17 @@ const types = {
 
 /**
  * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next; pages: content by path
- * beside that of the repository. Returns the address, takeSent(): [path, bytes] since the last time, and close().
+ * beside that of the repository; folders: others by how paths to them begin. Returns the address, takeSent(): [path, bytes] since the last time, and close().
  */
-export async function serve({ isolated = false, compressed = false, pages = {} }) {
+export async function serve({ isolated = false, compressed = false, pages = {}, folders = {} }) {
+  const places = Object.entries({ ...folders, '/': root });
   const kept = new Map();
   let sent = [];
 
   async function load(path) {
-    const content = path in pages ? pages[path] : await readFile(join(root, path));
+    const [start, folder] = places.find(([each]) => path.startsWith(each));
+    const file = join(folder, path.slice(start.length));
+    const content = path in pages ? pages[path] : await readFile(file);
     return compressed && extname(path) in types ? gzipSync(content, { level: 9 }) : content;
   }
 
