@@ -290,9 +290,4 @@ Result<Executable> GraphSession::compile(std::string_view json) const {
   return compile_program(std::move(program), json);
 }
 
-Table<GraphSession>& graph_sessions() {
-  static Table<GraphSession> the_sessions;
-  return the_sessions;
-}
-
 }  // namespace lathe::api

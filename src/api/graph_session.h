@@ -53,7 +53,4 @@ class GraphSession {
   graph::Builder* lent_ = nullptr;
 };
 
-// Those of the C interface, by handle.
-Table<GraphSession>& graph_sessions();
-
 }  // namespace lathe::api

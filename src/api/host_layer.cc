@@ -1,7 +1,7 @@
 #include "api/host_layer.h"
 
-#include "api/graph_session.h"
 #include "api/json_reader.h"
+#include "api/objects.h"
 #include "base/text.h"
 
 namespace lathe::api {
@@ -111,15 +111,16 @@ class HostLayer final : public nn::Layer {
   // Lets the host add the layer's operations to the graph of the inputs.
   Status trace(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                std::span<const Tensor> masks, bool trains, Traced& traced) const {
-    const int32_t session = graph_sessions().add(GraphSession(*inputs[0].builder));
+    const int32_t lent = objects().add(GraphSession(*inputs[0].builder));
     const auto answer = ask(
-        concat("{\"layer\":", options_.id, ",\"graph\":", session,
-               ",\"inputs\":", numbers_of(inputs), ",\"weights\":", numbers_of(weights),
-               ",\"masks\":", numbers_of(masks), ",\"training\":", trains ? "true" : "false", '}'));
-    Status status =
-        answer ? read(*answer, *graph_sessions().find(session), inputs[0].shape()[0], traced)
-               : std::unexpected(answer.error());
-    graph_sessions().remove(session);
+        concat("{\"layer\":", options_.id, ",\"graph\":", lent, ",\"inputs\":", numbers_of(inputs),
+               ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
+               ",\"training\":", trains ? "true" : "false", '}'));
+    GraphSession* session = objects().find<GraphSession>(lent);
+    if (session == nullptr) return fail("the layer's host freed the graph that it was lent");
+    const Status status = answer ? read(*answer, *session, inputs[0].shape()[0], traced)
+                                 : std::unexpected(answer.error());
+    objects().remove(lent);
     return status;
   }
 

@@ -1,7 +1,8 @@
 /* The C interface of Tensorlathe, the only one that other languages see. One thread at a time.
- * A call that fails returns 0 and leaves its reason in lathe_error(). A returned text or buffer
- * belongs to the library: it lives until its object is freed or, for texts without an object, until
- * the next call of the same function. */
+ * A call that fails returns 0 and leaves its reason in lathe_error(). A handle is never used again:
+ * to free it twice, or to use it afterwards, fails. A returned text or buffer belongs to the
+ * library: it lives until its object is freed or, for texts without an object, until the next call
+ * of the same function. */
 #ifndef LATHE_API_LATHE_H_
 #define LATHE_API_LATHE_H_
 
@@ -42,7 +43,7 @@ LATHE_EXPORT(lathe_error) const char* lathe_error(void);
  * A model within a model has the class "Model" or "Sequential" and such an object as config, where
  * "trainable": false freezes it. Unknown keys are errors. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_create) int32_t lathe_model_create(const char* json, size_t length);
-LATHE_EXPORT(lathe_model_free) void lathe_model_free(int32_t model);
+LATHE_EXPORT(lathe_model_free) int32_t lathe_model_free(int32_t model);
 
 /* {"name", "inputs": [{"name", "shape": [784]}], "outputs": [{"name", "shape": [10]}],
  *  "inputShape": [784], "outputShape": [10] (of the first ones), "totalParams", "trainableParams",
@@ -75,12 +76,12 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
  * loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
-LATHE_EXPORT(lathe_executable_free) void lathe_executable_free(int32_t executable);
+LATHE_EXPORT(lathe_executable_free) int32_t lathe_executable_free(int32_t executable);
 
 /* A program built operation by operation: entries (functions of the module) that share variables.
  * Returns a handle > 0. */
 LATHE_EXPORT(lathe_graph_create) int32_t lathe_graph_create(void);
-LATHE_EXPORT(lathe_graph_free) void lathe_graph_free(int32_t graph);
+LATHE_EXPORT(lathe_graph_free) int32_t lathe_graph_free(int32_t graph);
 /* Begins an entry; all calls below add to the last one begun. */
 LATHE_EXPORT(lathe_graph_entry)
 int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length);

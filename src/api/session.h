@@ -1,9 +1,7 @@
-// What the handles of the C interface stand for: models, executables and the table that numbers
-// them.
+// Models and executables, as the C interface makes them. Knows no handles.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -34,37 +32,6 @@ struct Executable {
   uint64_t seed = 0;
   // Of the states that were asked for last.
   std::vector<std::byte> initial;
-};
-
-// Objects by handle; handles start at 1 and are used again.
-template <class T>
-class Table {
- public:
-  int32_t add(T object) {
-    size_t slot = 0;
-    while (slot < objects_.size() && objects_[slot]) ++slot;
-    if (slot == objects_.size()) objects_.emplace_back();
-    objects_[slot] = std::make_unique<T>(std::move(object));
-    return static_cast<int32_t>(slot + 1);
-  }
-  // Null where there is no such object.
-  T* find(int32_t handle) {
-    const size_t slot = static_cast<size_t>(handle) - 1;
-    return slot < objects_.size() ? objects_[slot].get() : nullptr;
-  }
-  bool remove(int32_t handle) {
-    if (find(handle) == nullptr) return false;
-    objects_[static_cast<size_t>(handle) - 1].reset();
-    return true;
-  }
-  int32_t count() const {
-    int32_t count = 0;
-    for (const auto& object : objects_) count += object != nullptr;
-    return count;
-  }
-
- private:
-  std::vector<std::unique_ptr<T>> objects_;
 };
 
 Result<Model> create_model(std::string_view json);

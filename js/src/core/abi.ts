@@ -29,11 +29,11 @@ export interface CoreExports extends ModuleExports {
   __indirect_function_table: WebAssembly.Table;
   lathe_use_layer_host(host: number): void;
   lathe_model_create(json: Pointer, length: number): Handle;
-  lathe_model_free(model: Handle): void;
+  lathe_model_free(model: Handle): number;
   lathe_model_summary(model: Handle): Pointer;
   lathe_model_compile(model: Handle, json: Pointer, length: number): Handle;
   lathe_graph_create(): Handle;
-  lathe_graph_free(graph: Handle): void;
+  lathe_graph_free(graph: Handle): number;
   lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;
   lathe_graph_input(graph: Handle, json: Pointer, length: number): ValueId;
   lathe_graph_state(graph: Handle, json: Pointer, length: number): ValueId;
@@ -50,7 +50,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
   lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
-  lathe_executable_free(executable: Handle): void;
+  lathe_executable_free(executable: Handle): number;
   lathe_executable_bytes(executable: Handle): Pointer;
   lathe_executable_size(executable: Handle): number;
   lathe_executable_parts(executable: Handle): Pointer;

@@ -33,7 +33,7 @@ const idleBytes = 256 * 2 ** 20;
 
 function release({ core, handle, free }: Held): void {
   if (core.dead) return;
-  core.exports[free](handle);
+  core.call('free', (exports) => exports[free](handle));
   const isLarge = core.exports.memory.buffer.byteLength > idleBytes;
   if (isLarge && core.exports.lathe_live_objects() === 0) core.dead = true;
 }
@@ -58,7 +58,7 @@ class Owned {
     return !this.core.dead;
   }
 
-  /** Once: after that the handle may be somebody else's. */
+  /** Once, whatever comes after. */
   free(): void {
     if (this.#held !== undefined && forgotten.unregister(this)) release(this.#held);
   }

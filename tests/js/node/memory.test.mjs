@@ -7,7 +7,7 @@ import * as tl from 'tensorlathe';
 import { Core } from '../../../js/dist/core/core.js';
 import { CoreExecutable, CoreGraph } from '../../../js/dist/core/handles.js';
 import { measureMemory } from '../memory_run.mjs';
-import { blobs, rejects, smallModel } from '../lib.mjs';
+import { blobs, refuses, rejects, smallModel } from '../lib.mjs';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc');
@@ -142,14 +142,16 @@ test('first weights are drawn once, when they are new', async () => {
   model.dispose();
 });
 
-test('a handle that is freed twice is freed once', () => {
+test('a handle that is freed stands for nothing', () => {
   const { liveObjects } = tl.memory();
   const first = new CoreGraph();
   first.free();
   const second = new CoreGraph();
-  assert.equal(second.handle, first.handle);
+  assert.notEqual(second.handle, first.handle);
   first.free();
   assert.equal(tl.memory().liveObjects, liveObjects + 1);
+  const gone = `there is no graph ${first.handle}`;
+  refuses(() => first.beginEntry('run'), gone);
   second.beginEntry('run');
   second.free();
   assert.equal(tl.memory().liveObjects, liveObjects);

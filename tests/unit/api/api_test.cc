@@ -355,6 +355,8 @@ char* answer(const char* question, size_t length) {
   Json reply;
   if (asked["layer"] == 8) {
     reply["error"] = "layer 8 is broken";
+  } else if (asked["layer"] == 9 && asked.contains("graph")) {
+    EXPECT_EQ(lathe_graph_free(asked["graph"].get<int32_t>()), 1);
   } else if (asked.contains("shapes")) {
     reply["weights"] = {{{"name", "w"}, {"shape", {1}}, {"initializer", "ones"}}};
   } else {
@@ -396,6 +398,9 @@ TEST(Api, TheHostBuildsLayersOfItsOwn) {
   lathe_executable_free(executable);
   EXPECT_EQ(create_error(host_model(8)),
             "model \"sequential\": layer \"own_1\" (Own): layer 8 is broken");
+  EXPECT_EQ(create_error(host_model(9)),
+            "model \"sequential\": layer \"own_1\" (Own): the layer's host freed the graph that "
+            "it was lent");
   lathe_use_layer_host(nullptr);
   EXPECT_EQ(compile(model, "{}"), 0);
   EXPECT_EQ(std::string(lathe_error()),
