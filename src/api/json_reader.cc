@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/text.h"
 
@@ -33,7 +34,7 @@ std::string spelled(const Json& json) {
     case Json::value_t::discarded:
       break;
   }
-  return "?";
+  return "nothing";
 }
 
 // The whole number in [least, most] that json is, or nothing. 128 and 128.0 are the same.
@@ -184,8 +185,9 @@ void ObjectReader::number(std::string_view key, double& value) {
 void ObjectReader::integers(std::string_view key, std::vector<int64_t>& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  const Json alone = Json::array({*json});
-  for (const Json& each : json->is_array() ? *json : alone) {
+  const std::span all =
+      json->is_array() ? std::span(json->get_ref<const Json::array_t&>()) : std::span(json, 1);
+  for (const Json& each : all) {
     const auto number = whole(each, INT32_MIN, INT32_MAX);
     if (!number) return mistake(key, "an integer or an array of integers", each);
     value.push_back(static_cast<int64_t>(*number));
