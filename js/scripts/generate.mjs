@@ -83,7 +83,9 @@ export interface OperationRow {
 }
 
 export interface Tables {
+  /** As are tags and operations: in the order of their codes. */
   dtypes: string[];
+  tags: string[];
   scalarOps: { name: string; arity: number }[];
   operations: OperationRow[];
   activations: TableRow[];
@@ -103,7 +105,12 @@ export const tables: Tables = ${json.replaceAll('},{', '},\n{')};
 `;
 }
 
+function isTensor({ type }) {
+  return type === 'tensor' || type === 'tensors';
+}
+
 function renderNames(tables) {
+  const { dtypes, tags, operations } = tables;
   const { activations, losses, metrics, optimizers, initializers } = tables;
   const { regularizers, constraints, scheduleFields } = tables;
   const alternatives = (words) => words.map((word) => `'${word}'`).join(' | ');
@@ -136,6 +143,13 @@ function renderNames(tables) {
   ];
   const spellings = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
+  const place = ({ name, parameters }, code) => {
+    const tensors = parameters.filter(isTensor);
+    const many = tensors.some(({ type }) => type === 'tensors');
+    const at = parameters.findIndex(({ type }) => type === 'dtype') - tensors.length;
+    const dtype = at < 0 ? '' : `, dtypeAt: ${at}`;
+    return `  ${name}: { code: ${code}, tensors: ${many ? `'many'` : tensors.length}${dtype} },`;
+  };
   const parts = [
     `/** Names, parameters and defaults of the core. ${mark} */`,
     '/** Names of the activations. */',
@@ -195,6 +209,18 @@ function renderNames(tables) {
     '} as const;',
     '/** The fields of a schedule. */',
     `export const scheduleFields = [${scheduleFields.map((name) => `'${name}'`).join(', ')}] as const;`,
+    '/** The element types, in the order of their codes. */',
+    `export const dtypes = [${dtypes.map((name) => `'${name}'`).join(', ')}] as const;`,
+    '/** How values begin that are told in words. */',
+    'export const tags = {',
+    ...tags.map((name, code) => `  ${name}: ${code},`),
+    '} as const;',
+    '/** Of each operation its code, how many tensors it takes, and which argument behind them is a dtype. */',
+    'export const operations = {',
+    ...operations.map(place),
+    '} as const;',
+    '/** Names of the operations. */',
+    'export type OperationName = keyof typeof operations;',
     '',
   ];
   return parts.join('\n');
@@ -245,7 +271,6 @@ function renderLayers(layers) {
 }
 
 function renderOperations(operations) {
-  const isTensor = ({ type }) => type === 'tensor' || type === 'tensors';
   const argument = (each) =>
     `${each.name}${'default' in each ? '?' : ''}: ${operationTypes[each.type]}`;
   const spelled = ({ name, parameters }) => {
@@ -258,15 +283,8 @@ function renderOperations(operations) {
     const others = first.type === 'tensors' ? ['others: Operand | readonly Operand[]'] : [];
     return [...others, ...rest.map(argument)].join(', ');
   };
-  const row = ({ name, parameters }) => {
-    const tensors = parameters.filter(isTensor);
-    const many = tensors.some(({ type }) => type === 'tensors');
-    const attributes = parameters.filter((each) => !isTensor(each));
-    const names = attributes.map((each) => `'${each.name}'`).join(', ');
-    return `  ${name}: { tensors: ${many ? `'many'` : tensors.length}, attributes: [${names}] },`;
-  };
   return [
-    `/** The operations of the core: their types, and how many tensors they take. ${mark} */`,
+    `/** The operations of the core as functions and methods. ${mark} */`,
     "import type { DType } from '../tensor/tensor.js';",
     "import type { Operand, TracedTensor } from './trace.js';",
     '',
@@ -288,10 +306,6 @@ function renderOperations(operations) {
     '  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */',
     '  where(condition: Operand, b: Operand): TracedTensor;',
     '}',
-    '/** How many tensors each operation takes, and the names of what follows them. */',
-    'export const operations = {',
-    ...operations.map(row),
-    '} as const;',
     '',
   ].join('\n');
 }

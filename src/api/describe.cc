@@ -153,6 +153,10 @@ constexpr std::string_view kDTypes[] = {
 #define DTYPE(name_, text_, type_) text_,
 #include "scalar/dtypes.def"
 };
+constexpr std::string_view kTags[] = {
+#define TAG(name_, text_) text_,
+#include "api/words.def"
+};
 constexpr scalar::Op kOps[] = {
 #define SCALAR_OP(name_, ...) scalar::Op::name_,
 #include "scalar/ops.def"
@@ -167,6 +171,7 @@ std::string describe() {
                   ",\"arity\":", scalar::info(op).arity, "}");
   };
   append_list(out, "dtypes", kDTypes, json_string);
+  append_list(out, "tags", kTags, json_string);
   append_list(out, "scalarOps", kOps, spell_op);
   append_list(out, "operations", ops::operations(), spelled_operation);
   append_list(out, "activations", nn::activations(), spelled_row);

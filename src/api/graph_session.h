@@ -14,10 +14,12 @@
 
 namespace lathe::api {
 
-// Values are numbered from 1 within their entry. After an error the program is as it was, but for
-// nodes that nothing uses.
+// Values are numbered from 1 within their entry. What a call takes in words stands in lathe.h.
+// After an error the program is as it was, but for nodes that nothing uses.
 class GraphSession {
  public:
+  using Words = std::span<const double>;
+
   GraphSession() = default;
   // Adds operations and constants to a graph that somebody else builds, and nothing else.
   explicit GraphSession(graph::Builder& lent) : lent_(&lent) {}
@@ -25,19 +27,16 @@ class GraphSession {
   // The entry that all later calls add to.
   Status begin_entry(std::string_view name);
 
-  // {"name","dtype","shape"}
-  Result<int32_t> input(std::string_view json);
-  Result<int32_t> state(std::string_view json);
-  // {"dtype","shape"}; data holds all elements, or one that fills the shape.
-  Result<int32_t> constant(std::string_view json, SharedBytes data);
-  // {"op":"matMul","operands":[1,2],"attributes":{"transposeB":true}}
-  Result<int32_t> operation(std::string_view json);
-  // {"loss":7,"wrt":[1,2]} -> "[9,12]"
-  Result<std::string> gradients(std::string_view json);
+  Result<graph::Tensor> input(Words declaration);
+  Result<graph::Tensor> state(Words declaration);
+  // The data holds all elements, or one that fills the shape.
+  Result<graph::Tensor> constant(Words type, SharedBytes data);
+  Result<graph::Tensor> operation(Words words);
+  Result<std::vector<graph::Tensor>> gradients(Words words);
+  // The values of these numbers.
+  Result<std::vector<graph::Tensor>> tensors(Words numbers);
   Status output(std::string_view name, int32_t value);
   Status update(int32_t state, int32_t value);
-  // {"dtype","shape"}
-  Result<std::string> type(int32_t value);
 
   Result<Executable> compile(std::string_view json) const;
 
@@ -47,7 +46,7 @@ class GraphSession {
  private:
   Result<graph::Builder*> entry();
   Status check_own(std::string_view what) const;
-  Result<int32_t> checked_number(graph::Tensor tensor, std::string_view what);
+  Result<graph::Tensor> checked(graph::Tensor tensor, std::string_view what);
 
   std::vector<std::unique_ptr<graph::Builder>> entries_;
   graph::Builder* lent_ = nullptr;

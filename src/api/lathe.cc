@@ -15,9 +15,10 @@ using lathe::api::GraphSession;
 using lathe::api::last_error;
 using lathe::api::Model;
 using lathe::api::objects;
+using lathe::graph::Tensor;
 
 struct State {
-  std::string gradients, type;
+  std::vector<double> values{0};  // as the last function that gives values answered
   char* (*layer_host)(const char* question, size_t length) = nullptr;
 };
 
@@ -61,25 +62,32 @@ int32_t keep(Result<T> object) {
   return 0;
 }
 
-int32_t number(Result<int32_t> value) {
-  if (value) return *value;
-  last_error() = value.error().message;
-  return 0;
-}
-
 int32_t done(Status status) {
   if (status) return 1;
   last_error() = status.error().message;
   return 0;
 }
 
-const char* kept_text(std::string& place, Result<std::string> text) {
-  if (!text) {
-    last_error() = text.error().message;
+std::span<const Tensor> all_of(const Tensor& tensor) { return {&tensor, 1}; }
+std::span<const Tensor> all_of(const std::vector<Tensor>& tensors) { return tensors; }
+
+// The answer of functions that give values.
+template <class T>
+const double* described(const Result<T>& result) {
+  if (!result) {
+    last_error() = result.error().message;
     return nullptr;
   }
-  place = std::move(*text);
-  return place.c_str();
+  std::vector<double>& values = state().values;
+  values.clear();
+  for (const Tensor& each : all_of(*result)) {
+    const lathe::graph::Shape& shape = each.shape();
+    values.push_back(GraphSession::number_of(each));
+    values.push_back(static_cast<double>(each.dtype()));
+    values.push_back(static_cast<double>(shape.size()));
+    values.insert(values.end(), shape.begin(), shape.end());
+  }
+  return values.data();
 }
 
 Result<std::string> ask_layer_host(std::string_view question) {
@@ -125,40 +133,39 @@ int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length) {
   return found == nullptr ? 0 : done(found->begin_entry(text_of(name, length)));
 }
 
-int32_t lathe_graph_input(int32_t graph, const char* json, size_t length) {
+const double* lathe_graph_input(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : number(found->input(text_of(json, length)));
+  return found == nullptr ? nullptr : described(found->input({words, count}));
 }
 
-int32_t lathe_graph_state(int32_t graph, const char* json, size_t length) {
+const double* lathe_graph_state(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : number(found->state(text_of(json, length)));
+  return found == nullptr ? nullptr : described(found->state({words, count}));
 }
 
-int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, void* data,
-                             size_t size) {
+const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
+                                   size_t size) {
   lathe::SharedBytes bytes(
       {static_cast<const std::byte*>(data), [data](auto*) { lathe_free(data); }},
       data == nullptr ? 0 : size);
   GraphSession* found = find<GraphSession>(graph);
-  if (found == nullptr) return 0;
-  return number(found->constant(text_of(json, length), std::move(bytes)));
-}
-
-int32_t lathe_graph_operation(int32_t graph, const char* json, size_t length) {
-  GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? 0 : number(found->operation(text_of(json, length)));
-}
-
-const char* lathe_graph_gradients(int32_t graph, const char* json, size_t length) {
-  GraphSession* found = find<GraphSession>(graph);
   if (found == nullptr) return nullptr;
-  return kept_text(state().gradients, found->gradients(text_of(json, length)));
+  return described(found->constant({words, count}, std::move(bytes)));
 }
 
-const char* lathe_graph_type(int32_t graph, int32_t value) {
+const double* lathe_graph_operation(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : kept_text(state().type, found->type(value));
+  return found == nullptr ? nullptr : described(found->operation({words, count}));
+}
+
+const double* lathe_graph_gradients(int32_t graph, const double* words, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? nullptr : described(found->gradients({words, count}));
+}
+
+const double* lathe_graph_values(int32_t graph, const double* numbers, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? nullptr : described(found->tensors({numbers, count}));
 }
 
 int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value) {

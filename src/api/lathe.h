@@ -86,27 +86,33 @@ LATHE_EXPORT(lathe_graph_free) int32_t lathe_graph_free(int32_t graph);
 LATHE_EXPORT(lathe_graph_entry)
 int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length);
 
-/* Each returns the number of a value, > 0 within its entry.
- * input: {"name": "x", "dtype": "f32", "shape": [1, 784]}, given at each call.
- * state: the same; lives between calls and is shared by name with other entries.
- * constant: {"dtype", "shape"} and its elements, or one element that fills the shape, in memory
- * from lathe_alloc, which belongs to the library from then on, even if the call fails. */
+/* What is said of values are words, which are 64-bit floats: integers, dtypes by their place in the
+ * "dtypes" of lathe_describe, and values of any kind behind a tag, by its place in "tags":
+ *   absent | null | false | true | number N | text COUNT BYTE… | list COUNT VALUE… | object
+ * What gives values answers in words, until it is asked for values again: for each its number, > 0
+ * within its entry, its dtype, how many axes it has and their sizes. */
+/* A name as a value, a dtype, a shape as a value; given at each call. */
 LATHE_EXPORT(lathe_graph_input)
-int32_t lathe_graph_input(int32_t graph, const char* json, size_t length);
+const double* lathe_graph_input(int32_t graph, const double* words, size_t count);
+/* The same; lives between calls and is shared by name with other entries. */
 LATHE_EXPORT(lathe_graph_state)
-int32_t lathe_graph_state(int32_t graph, const char* json, size_t length);
+const double* lathe_graph_state(int32_t graph, const double* words, size_t count);
+/* A dtype and a shape as a value; all elements, or one that fills the shape, in memory from
+ * lathe_alloc, which belongs to the library from then on, even if the call fails. */
 LATHE_EXPORT(lathe_graph_constant)
-int32_t lathe_graph_constant(int32_t graph, const char* json, size_t length, void* data,
-                             size_t size);
-/* {"op": "matMul", "operands": [1, 2], "attributes": {"transposeB": true}}; lathe_describe lists
- * the operations with their attributes and defaults. */
+const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
+                                   size_t size);
+/* The operation by its place in the "operations" of lathe_describe, how many operands, their
+ * numbers, then the values of its parameters that are no tensors, dtypes as numbers; those at the
+ * end may be left out. */
 LATHE_EXPORT(lathe_graph_operation)
-int32_t lathe_graph_operation(int32_t graph, const char* json, size_t length);
-/* {"loss": 7, "wrt": [1, 2]} gives "[9,12]", the values that are the gradients. */
+const double* lathe_graph_operation(int32_t graph, const double* words, size_t count);
+/* The numbers of the loss and of what it is derived by; answers the gradients. */
 LATHE_EXPORT(lathe_graph_gradients)
-const char* lathe_graph_gradients(int32_t graph, const char* json, size_t length);
-/* {"dtype", "shape"} of a value. */
-LATHE_EXPORT(lathe_graph_type) const char* lathe_graph_type(int32_t graph, int32_t value);
+const double* lathe_graph_gradients(int32_t graph, const double* words, size_t count);
+/* Values by their numbers. */
+LATHE_EXPORT(lathe_graph_values)
+const double* lathe_graph_values(int32_t graph, const double* numbers, size_t count);
 
 LATHE_EXPORT(lathe_graph_output)
 int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value);
@@ -162,8 +168,8 @@ LATHE_EXPORT(lathe_live_objects) int32_t lathe_live_objects(void);
 LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t length);
 
 /* The tables of the core, which lathe-core.wasm leaves out:
- * {"dtypes","scalarOps","operations","activations","losses","optimizers","initializers","layers",
- *  "passes","scheduleFields"};
+ * {"dtypes","tags","scalarOps","operations","activations","losses","optimizers","initializers",
+ *  "layers","passes","scheduleFields"};
  * a choice is {"name","parameters":[{"name","default"}…]}, a layer
  * {"class","name","doc","options":[{"name","type","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);

@@ -35,18 +35,18 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_create(): Handle;
   lathe_graph_free(graph: Handle): number;
   lathe_graph_entry(graph: Handle, name: Pointer, length: number): number;
-  lathe_graph_input(graph: Handle, json: Pointer, length: number): ValueId;
-  lathe_graph_state(graph: Handle, json: Pointer, length: number): ValueId;
+  lathe_graph_input(graph: Handle, words: Pointer, count: number): Pointer;
+  lathe_graph_state(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_constant(
     graph: Handle,
-    json: Pointer,
-    length: number,
+    words: Pointer,
+    count: number,
     data: Pointer,
     size: number,
-  ): ValueId;
-  lathe_graph_operation(graph: Handle, json: Pointer, length: number): ValueId;
-  lathe_graph_gradients(graph: Handle, json: Pointer, length: number): Pointer;
-  lathe_graph_type(graph: Handle, value: ValueId): Pointer;
+  ): Pointer;
+  lathe_graph_operation(graph: Handle, words: Pointer, count: number): Pointer;
+  lathe_graph_gradients(graph: Handle, words: Pointer, count: number): Pointer;
+  lathe_graph_values(graph: Handle, numbers: Pointer, count: number): Pointer;
   lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
   lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;

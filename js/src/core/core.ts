@@ -1,6 +1,7 @@
 /** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
 import { LatheError } from '../base/errors.js';
 import type { CoreExports, ModuleExports, Pointer } from './abi.js';
+import { wordBytes } from './words.js';
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -15,6 +16,10 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   /** What made this package refuse something that the core asked it for. */
   cause: unknown;
   readonly exports: Exports;
+  /** Memory of the core for words: where, and for how many. */
+  #place: Pointer = 0;
+  #capacity = 0;
+  #words = new Float64Array();
 
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
@@ -70,6 +75,29 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   /** Passes a text to `action` as UTF-8. */
   withText(what: string, text: string, action: (at: Pointer, length: number) => number): number {
     return this.withBytes(what, encoder.encode(text), action);
+  }
+
+  /** Passes words to `action`, in memory that the next ones overwrite. */
+  withWords(
+    what: string,
+    words: readonly number[],
+    action: (at: Pointer, count: number) => Pointer,
+  ): Pointer {
+    if (words.length > this.#capacity) {
+      const capacity = 2 * words.length;
+      const place = this.call(what, ({ lathe_alloc }) => lathe_alloc(capacity * wordBytes));
+      this.exports.lathe_free(this.#place);
+      [this.#place, this.#capacity] = [place, capacity];
+    }
+    this.words().set(words, this.#place / wordBytes);
+    return this.call(what, () => action(this.#place, words.length));
+  }
+
+  /** The core's memory as words; it may move with the next call. */
+  words(): Float64Array {
+    const { buffer } = this.exports.memory;
+    if (this.#words.buffer !== buffer) this.#words = new Float64Array(buffer);
+    return this.#words;
   }
 
   /** The zero-terminated UTF-8 text at a pointer. */

@@ -17,6 +17,8 @@ import {
   type ValueType,
 } from './abi.js';
 import { type Core, currentCore } from './core.js';
+import { type OperationName, operations } from './names.js';
+import { appendValue, declaration, type GraphValue, readValues, typeWords } from './words.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
 
@@ -110,36 +112,39 @@ export class CoreGraph extends Owned {
     );
   }
 
-  input(name: string, type: ValueType): ValueId {
-    return this.#add('input', { name, ...type });
+  input(name: string, type: ValueType): GraphValue {
+    return this.#ask('input', declaration(name, type), 1)[0]!;
   }
 
-  state(name: string, type: ValueType): ValueId {
-    return this.#add('state', { name, ...type });
+  state(name: string, type: ValueType): GraphValue {
+    return this.#ask('state', declaration(name, type), 1)[0]!;
   }
 
   /** `data` holds every element, or one that fills the shape. */
-  constant(type: ValueType, data: Uint8Array): ValueId {
+  constant(type: ValueType, data: Uint8Array): GraphValue {
     const { core, handle } = this;
     const place = core.copy('constant', data);
-    return core.withText('constant', encodeJson(type), (at, length) =>
-      core.exports.lathe_graph_constant(handle, at, length, place, data.length),
+    const at = core.withWords('constant', typeWords(type), (words, count) =>
+      core.exports.lathe_graph_constant(handle, words, count, place, data.length),
     );
+    return this.#answer(at, 1)[0]!;
   }
 
-  operation(op: string, operands: readonly ValueId[], attributes: object): ValueId {
-    return this.#add('operation', { op, operands, attributes });
+  /** `values` are its arguments behind the tensors, dtypes by their codes; undefined for the default. */
+  operation(op: OperationName, operands: readonly ValueId[], values: unknown[]): GraphValue {
+    const words = [operations[op].code, operands.length, ...operands];
+    for (const value of values) appendValue(words, value);
+    return this.#ask('operation', words, 1)[0]!;
   }
 
   /** The gradients of a scalar, one value for each of `wrt`. */
-  gradients(loss: ValueId, wrt: readonly ValueId[]): ValueId[] {
-    const at = this.#add('gradients', { loss, wrt });
-    return JSON.parse(this.core.text(at)) as ValueId[];
+  gradients(loss: ValueId, wrt: readonly ValueId[]): GraphValue[] {
+    return this.#ask('gradients', [loss, ...wrt], wrt.length);
   }
 
-  type(value: ValueId): ValueType {
-    const at = this.core.call('type', (exports) => exports.lathe_graph_type(this.handle, value));
-    return JSON.parse(this.core.text(at)) as ValueType;
+  /** What these values are. */
+  values(ids: readonly ValueId[]): GraphValue[] {
+    return this.#ask('values', ids, ids.length);
   }
 
   output(name: string, value: ValueId): void {
@@ -153,16 +158,25 @@ export class CoreGraph extends Owned {
   }
 
   compile(request: GraphRequest): CoreExecutable {
-    return new CoreExecutable(this.core, this.#add('compile', request));
+    const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
+      this.core.exports.lathe_graph_compile(this.handle, at, length),
+    );
+    return new CoreExecutable(this.core, handle);
   }
 
-  #add(
-    name: 'input' | 'state' | 'operation' | 'gradients' | 'compile',
-    description: object,
-  ): number {
-    return this.core.withText(name, encodeJson(description), (at, length) =>
-      this.core.exports[`lathe_graph_${name}`](this.handle, at, length),
+  #ask(
+    what: 'input' | 'state' | 'operation' | 'gradients' | 'values',
+    words: readonly number[],
+    count: number,
+  ): GraphValue[] {
+    const at = this.core.withWords(what, words, (place, length) =>
+      this.core.exports[`lathe_graph_${what}`](this.handle, place, length),
     );
+    return this.#answer(at, count);
+  }
+
+  #answer(at: Pointer, count: number): GraphValue[] {
+    return readValues(this.core.words(), at, count);
   }
 }
 

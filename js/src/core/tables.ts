@@ -22,7 +22,9 @@ export interface OperationRow {
 }
 
 export interface Tables {
+  /** As are tags and operations: in the order of their codes. */
   dtypes: string[];
+  tags: string[];
   scalarOps: { name: string; arity: number }[];
   operations: OperationRow[];
   activations: TableRow[];
@@ -38,7 +40,7 @@ export interface Tables {
   scheduleFields: string[];
 }
 
-export const tables: Tables = {"dtypes":["bool","i32","f32"],"scalarOps":[{"name":"add","arity":2},
+export const tables: Tables = {"dtypes":["bool","i32","f32"],"tags":["absent","null","false","true","number","text","list","object"],"scalarOps":[{"name":"add","arity":2},
 {"name":"sub","arity":2},
 {"name":"mul","arity":2},
 {"name":"div","arity":2},

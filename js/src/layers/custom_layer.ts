@@ -188,16 +188,17 @@ export class CustomLayer extends Layer implements HostedLayer {
   ): { outputs: ValueId[]; updates: number[][] } {
     const g = new Trace(graph);
     const variables = this.#variables;
+    const values = g.values(weights);
     variables.forEach((each, at) => {
-      each.value = g.value(weights[at]!);
+      each.value = values[at]!;
       each.written = undefined;
       each.training = training;
     });
     try {
       const args: CallArgs = { training, g };
-      const given = masks.map((id) => (id === 0 ? undefined : g.value(id)));
+      const given = masks.map((id) => (id === 0 ? undefined : g.values([id])[0]));
       if (given.some((each) => each !== undefined)) args.mask = onlyOrAll(given)!;
-      const result = this.call(onlyOrAll(inputs.map((id) => g.value(id))), args);
+      const result = this.call(onlyOrAll(g.values(inputs)), args);
       const outputs = [result].flat().map((each) => g.numberOf('call', each));
       const updates = variables.flatMap(({ written }, at) =>
         written === undefined ? [] : [[at, g.numberOf('write', written)]],

@@ -36,9 +36,9 @@ function probeModule(relaxedSimd: boolean): Uint8Array<ArrayBuffer> {
     graph.beginEntry('run');
     const x = graph.input('x', { dtype: 'f32', shape: [32, 32] });
     const rows = graph.input('y', { dtype: 'f32', shape: [32] });
-    const product = graph.operation('matMul', [x, x], {});
-    const sum = graph.operation('add', [product, rows], {});
-    graph.output('z', graph.operation('tanh', [sum], {}));
+    const product = graph.operation('matMul', [x.id, x.id], []);
+    const sum = graph.operation('add', [product.id, rows.id], []);
+    graph.output('z', graph.operation('tanh', [sum.id], []).id);
     const executable = graph.compile({
       features: { simd: true, relaxedSimd, wideLanes: true, threads: false },
       worthSplitting: 1,

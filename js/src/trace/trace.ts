@@ -1,8 +1,10 @@
 /** Tensors that stand for values of a program while it is written down, operation by operation. */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import type { ValueId } from '../core/abi.js';
+import type { ValueId, ValueType } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
+import { dtypes, type OperationName, operations } from '../core/names.js';
+import type { GraphValue } from '../core/words.js';
 import {
   borrow,
   coreDTypes,
@@ -12,7 +14,7 @@ import {
   tensor,
   type TensorLike,
 } from '../tensor/tensor.js';
-import { type OperationFunctions, type OperationMethods, operations } from './operations.js';
+import type { OperationFunctions, OperationMethods } from './operations.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
 export type Operand = TracedTensor | TensorLike;
@@ -73,8 +75,8 @@ export class Trace {
 
   /** An argument of the function. */
   input(name: string, shape: readonly number[], dtype: DType = 'float32'): TracedTensor {
-    const type = { dtype: coreDTypes[dtype], shape: [...shape] };
-    return this.value(this.#graph.input(name, type));
+    const type = { dtype: coreDType('input', dtype), shape: [...shape] };
+    return this.#traced(this.#graph.input(name, type));
   }
 
   /** Numbers that become part of the function; as `tl.tensor`. */
@@ -82,7 +84,8 @@ export class Trace {
     const host = borrow(values, shape, dtype);
     const { buffer, byteOffset, byteLength } = host.dataSync();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
-    return this.value(this.#graph.constant(type, new Uint8Array(buffer, byteOffset, byteLength)));
+    const data = new Uint8Array(buffer, byteOffset, byteLength);
+    return this.#traced(this.#graph.constant(type, data));
   }
 
   /**
@@ -102,7 +105,7 @@ export class Trace {
       ? tensor(new Float32Array(initial.reduce((product, size) => product * size, 1)), initial)
       : tensor(initial as TensorLike, shape);
     const type = { dtype: coreDTypes[first.dtype], shape: [...first.shape] };
-    const variable = new Variable(this.value(this.#graph.state(name, type)), name, first);
+    const variable = new Variable(this.#traced(this.#graph.state(name, type)), name, first);
     this.variables.set(name, variable);
     return variable;
   }
@@ -118,7 +121,7 @@ export class Trace {
   grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
     for (const each of [loss, ...xs]) this.#check('grad', each);
     const ids = xs.map(({ id }) => id);
-    return this.#graph.gradients(loss.id, ids).map((id) => this.value(id));
+    return this.#graph.gradients(loss.id, ids).map((each) => this.#traced(each));
   }
 
   /** A result of the function. */
@@ -127,19 +130,15 @@ export class Trace {
   }
 
   /** The operation of this name. Numbers take the dtype of the first tensor that is not bool. */
-  apply(op: keyof typeof operations, operands: Operand[], values: unknown[]): TracedTensor {
-    const { tensors, attributes } = operations[op];
-    if (tensors !== 'many' && operands.length !== tensors) {
-      throw new LatheError(`${op}: takes ${tensors} tensors, got ${operands.length}`);
-    }
-    if (values.length > attributes.length) {
-      throw new LatheError(`${op}: takes ${attributes.length} arguments after its tensors`);
-    }
+  apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
     const like = operands.find((each) => each instanceof TracedTensor && each.dtype !== 'bool');
     const dtype = (like as TracedTensor | undefined)?.dtype ?? 'float32';
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
-    const named = attributes.map((name, at) => [name, attribute(op, name, values[at])]);
-    return this.value(this.#graph.operation(op, ids, Object.fromEntries(named)));
+    const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
+    const coded = values.map((each, at) =>
+      at === dtypeAt ? dtypes.indexOf(coreDType(op, each)) : each,
+    );
+    return this.#traced(this.#graph.operation(op, ids, coded));
   }
 
   /**
@@ -151,10 +150,9 @@ export class Trace {
     return { values: this.takeAlongAxis(x, indices), indices };
   }
 
-  /** @internal The value that the core calls so. */
-  value(id: ValueId): TracedTensor {
-    const { dtype, shape } = this.#graph.type(id);
-    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
+  /** @internal The values that the core calls so. */
+  values(ids: readonly ValueId[]): TracedTensor[] {
+    return this.#graph.values(ids).map((each) => this.#traced(each));
   }
 
   /** @internal What the core calls it. Error: it is no tensor, or of another function. */
@@ -164,6 +162,10 @@ export class Trace {
     }
     this.#check(what, value);
     return value.id;
+  }
+
+  #traced({ id, dtype, shape }: GraphValue): TracedTensor {
+    return new TracedTensor(this, id, shape, hostDTypes[dtype]);
   }
 
   #operand(what: string, value: Operand, dtype: DType): TracedTensor {
@@ -189,15 +191,14 @@ export interface TopK {
 }
 export interface Trace extends OperationFunctions {}
 
-function attribute(op: string, name: string, value: unknown): unknown {
-  if (name !== 'dtype') return value;
-  const core = own(coreDTypes, String(value));
-  if (core === undefined) throw new LatheError(`${op}: unknown dtype "${String(value)}"`);
+function coreDType(what: string, dtype: unknown): ValueType['dtype'] {
+  const core = own(coreDTypes, String(dtype));
+  if (core === undefined) throw new LatheError(`${what}: unknown dtype "${String(dtype)}"`);
   return core;
 }
 
 /** The operations of the core become methods here; their types are OperationMethods and OperationFunctions. */
-function install(op: keyof typeof operations): void {
+function install(op: OperationName): void {
   const { tensors } = operations[op];
   const asFunction = function (this: Trace, ...args: unknown[]): TracedTensor {
     if (tensors === 'many') {
@@ -219,4 +220,4 @@ function install(op: keyof typeof operations): void {
   Object.defineProperty(TracedTensor.prototype, op, { value: asMethod });
 }
 
-for (const op of Object.keys(operations) as (keyof typeof operations)[]) install(op);
+for (const op of Object.keys(operations) as OperationName[]) install(op);

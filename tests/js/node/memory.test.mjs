@@ -152,6 +152,7 @@ test('a handle that is freed stands for nothing', () => {
   assert.equal(tl.memory().liveObjects, liveObjects + 1);
   const gone = `there is no graph ${first.handle}`;
   refuses(() => first.beginEntry('run'), gone);
+  refuses(() => first.operation('add', [1, 1], []), gone);
   second.beginEntry('run');
   second.free();
   assert.equal(tl.memory().liveObjects, liveObjects);

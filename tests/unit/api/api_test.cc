@@ -6,11 +6,19 @@
 #include <string>
 
 #include "api/lathe.h"
+#include "graph_words.h"
 #include "wasm/decode.h"
 
 namespace {
 
 using Json = nlohmann::json;
+using lathe::api_test::add;
+using lathe::api_test::f32;
+using lathe::api_test::input;
+using lathe::api_test::number;
+using lathe::api_test::operation;
+using lathe::api_test::text;
+using lathe::api_test::Words;
 
 constexpr const char* kModel =
     R"({"name":"digits","seed":7,"layers":[
@@ -208,19 +216,17 @@ TEST(Api, SchedulesAreListedGivenAndTriedAlone) {
 TEST(Api, GivesModulesInPartsToThoseWhoFillTheMemoryThemselves) {
   const int32_t graph = lathe_graph_create();
   lathe_graph_entry(graph, "run", 3);
-  const std::string_view type = R"({"name":"x","dtype":"f32","shape":[3]})";
-  const std::string_view three = R"({"dtype":"f32","shape":[3]})";
-  const std::string_view add = R"({"op":"add","operands":[1,2]})";
-  EXPECT_EQ(lathe_graph_input(graph, type.data(), type.size()), 1);
+  const Words three = f32({3});
+  EXPECT_EQ(number(input(graph, text("x"), three)), 1);
   const float numbers[] = {1, 2, 4};
   const auto given = [&](size_t size) {
     void* memory = lathe_alloc(size);
     std::memcpy(memory, numbers, size);
-    return lathe_graph_constant(graph, three.data(), three.size(), memory, size);
+    return number(lathe_graph_constant(graph, three.data(), three.size(), memory, size));
   };
   EXPECT_EQ(given(sizeof(numbers)), 2);
   EXPECT_EQ(given(8), 0);  // and what it was given is freed
-  EXPECT_EQ(lathe_graph_operation(graph, add.data(), add.size()), 3);
+  EXPECT_EQ(number(add(graph, operation("add", {1, 2}))), 3);
   EXPECT_EQ(lathe_graph_output(graph, "y", 1, 3), 1);
   const int32_t executable = lathe_graph_compile(graph, "{}", 2);
   ASSERT_GT(executable, 0) << lathe_error();
@@ -361,12 +367,10 @@ char* answer(const char* question, size_t length) {
     reply["weights"] = {{{"name", "w"}, {"shape", {1}}, {"initializer", "ones"}}};
   } else {
     const auto graph = asked["graph"].get<int32_t>();
-    const auto add = [graph](const char* op, const Json& operands) {
-      const std::string json = Json{{"op", op}, {"operands", operands}}.dump();
-      return lathe_graph_operation(graph, json.data(), json.size());
-    };
     const auto x = asked["inputs"][0].get<int32_t>();
-    reply["outputs"] = {add("add", {add("mul", {x, asked["weights"][0]}), x})};
+    const auto w = asked["weights"][0].get<int32_t>();
+    const double product = number(add(graph, operation("mul", Words{x * 1.0, w * 1.0})));
+    reply["outputs"] = {number(add(graph, operation("add", Words{product, x * 1.0})))};
     EXPECT_EQ(lathe_graph_entry(graph, "more", 4), 0);
     EXPECT_EQ(lathe_graph_output(graph, "y", 1, x), 0);
   }

@@ -17,6 +17,8 @@ TEST(Handles, StandForNothingOnceTheyAreFreed) {
   EXPECT_EQ(lathe_error(), gone);
   EXPECT_EQ(lathe_graph_entry(first, "run", 3), 0);
   EXPECT_EQ(lathe_error(), gone);
+  EXPECT_EQ(lathe_graph_operation(first, nullptr, 0), nullptr);
+  EXPECT_EQ(lathe_error(), gone);
   EXPECT_EQ(lathe_graph_compile(first, "{}", 2), 0);
   EXPECT_EQ(lathe_error(), gone);
   EXPECT_EQ(lathe_live_objects(), 1);

@@ -1,0 +1,58 @@
+/** What the core is told in 64-bit floats while a graph is written down, and what it answers; src/api/lathe.h describes both. */
+import type { Pointer, ValueId, ValueType } from './abi.js';
+import { dtypes, tags } from './names.js';
+
+/** A value of a graph. */
+export interface GraphValue extends ValueType {
+  id: ValueId;
+}
+
+/** Bytes of a word. */
+export const wordBytes = Float64Array.BYTES_PER_ELEMENT;
+
+/** No operation takes lists within lists beyond these. */
+const maxDepth = 4;
+const encoder = new TextEncoder();
+
+/** Appends a value of any kind; the core says whether it takes it. */
+export function appendValue(words: number[], value: unknown, depth = 0): void {
+  if (typeof value === 'number') words.push(tags.number, value);
+  else if (typeof value === 'boolean') words.push(value ? tags.true : tags.false);
+  else if (value === undefined) words.push(depth === 0 ? tags.absent : tags.null);
+  else if (value === null) words.push(tags.null);
+  else if (typeof value === 'string') {
+    const bytes = encoder.encode(value);
+    words.push(tags.text, bytes.length);
+    for (const byte of bytes) words.push(byte);
+  } else if (Array.isArray(value) && depth < maxDepth) {
+    words.push(tags.list, value.length);
+    for (const each of value) appendValue(words, each, depth + 1);
+  } else words.push(tags.object);
+}
+
+/** The words of a type. */
+export function typeWords({ dtype, shape }: ValueType, words: number[] = []): number[] {
+  words.push(dtypes.indexOf(dtype));
+  appendValue(words, shape);
+  return words;
+}
+
+/** The words of an input or state. */
+export function declaration(name: string, type: ValueType): number[] {
+  const words: number[] = [];
+  appendValue(words, name);
+  return typeWords(type, words);
+}
+
+/** `count` values that the core answers at this place of its memory. */
+export function readValues(words: Float64Array, place: Pointer, count: number): GraphValue[] {
+  let at = place / wordBytes;
+  const values: GraphValue[] = [];
+  while (values.length < count) {
+    const [id, dtype, rank] = [words[at]!, dtypes[words[at + 1]!]!, words[at + 2]!];
+    const shape: number[] = [];
+    for (at += 3; shape.length < rank; ++at) shape.push(words[at]!);
+    values.push({ id, dtype, shape });
+  }
+  return values;
+}
