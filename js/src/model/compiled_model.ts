@@ -1,4 +1,4 @@
-/** One model and the one generated module that fits what is asked of it now, with its weights. */
+/** One model and the generated module that fits what is asked of it now, with its weights. */
 import { LatheError } from '../base/errors.js';
 import {
   type BufferPlace,
@@ -10,6 +10,7 @@ import {
 } from '../core/abi.js';
 import { type CoreExecutable, CoreModel } from '../core/handles.js';
 import { Build, type CompileStats } from '../runtime/build.js';
+import { KeptBuilds } from '../runtime/kept_builds.js';
 import type { Instance } from '../runtime/instance.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
@@ -60,12 +61,14 @@ export interface ToWasmArgs {
 
 /**
  * Compiles when batch sizes, label kind, training or engine features differ from those of the
- * module at hand, and carries every state over. A failure leaves the module at hand in place.
+ * module at hand and of those it keeps, and carries every state over. A failure leaves the module
+ * at hand in place.
  */
 export class CompiledModel implements Tunable {
   #config: ModelConfig;
   #model: CoreModel;
   #build: Build | undefined;
+  readonly #kept = new KeptBuilds();
   #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
@@ -106,12 +109,14 @@ export class CompiledModel implements Tunable {
     this.#model = model;
     this.#config = config;
     this.#request = undefined;
+    this.#kept.free();
   }
 
   /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
   setTraining(training: Training): void {
     this.#rebuild(this.#wish(training, {}), true);
     this.#training = training;
+    this.#kept.free();
   }
 
   /** The running module for what is wanted. */
@@ -198,6 +203,7 @@ export class CompiledModel implements Tunable {
 
   free(): void {
     this.#model.free();
+    this.#kept.free();
     this.#build?.free();
     this.#build = this.#module = undefined;
   }
@@ -256,9 +262,14 @@ export class CompiledModel implements Tunable {
         instance.state(fresh[at]!).set(content);
       }
     };
-    this.#build = new Build(() => this.#liveModel().compile(request), fill);
+    const kept = onlyWeights ? undefined : this.#kept.take(keyOf(request));
+    if (kept !== undefined) fill(kept.instance, kept.executable);
+    this.#build = kept ?? new Build(() => this.#liveModel().compile(request), fill);
     this.#module = new ModelModule(this.#build.instance);
-    before?.free();
+    if (before !== undefined) {
+      const isOther = onlyWeights || this.#request === undefined;
+      isOther ? before.free() : this.#kept.keep(keyOf(this.#request!), before);
+    }
     this.#request = request;
     this.#last = request;
     this.#revision = schedules.revision;
@@ -270,6 +281,8 @@ export class CompiledModel implements Tunable {
     return this.#model;
   }
 }
+
+const keyOf = (request: CompileRequest) => JSON.stringify(request);
 
 /** The states of an executable, one after the other: those that the instance has, and first ones. */
 function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {
