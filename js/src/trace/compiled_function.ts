@@ -111,6 +111,10 @@ export class CompiledFunction<
   /** Runs on what the inputs hold now. */
   call(): void {
     const entry = this.#live();
+    if (entry === this.#shown) {
+      entry.run();
+      return;
+    }
     this.#load(this.#shown.inputs);
     entry.run();
     this.#show();
