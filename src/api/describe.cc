@@ -150,7 +150,7 @@ std::vector<std::string> spelled_layers() {
 }
 
 constexpr std::string_view kDTypes[] = {
-#define DTYPE(name_, text_, type_) text_,
+#define DTYPE(name_, text_, ...) text_,
 #include "scalar/dtypes.def"
 };
 constexpr std::string_view kTags[] = {

@@ -147,8 +147,10 @@ Result<State> run_passes(graph::Program program, const Options& options,
   TRY(check_states(program));
   TRY(check_names(program, options.timing));
   TRY(check_placement(options));
+  PortTypes types = port_types(program);
   State state{.options = options,
               .program = std::move(program),
+              .port_types = std::move(types),
               .loops = {},
               .plan = {},
               .module = {},

@@ -67,10 +67,11 @@ Pass lowering(lower::Style style) {
           }};
 }
 
-Buffer placed(const State& state, const loop::Port& port) {
-  const auto id = static_cast<size_t>(port.buffer);
-  return {port.name, state.loops.buffers[id].dtype, port.shape,
-          static_cast<uint32_t>(state.plan.offsets[id])};
+// `entry`: its name, or "" for states.
+Buffer placed(const State& state, const std::string& entry, const loop::Port& port) {
+  const auto offset = state.plan.offsets[static_cast<size_t>(port.buffer)];
+  return {port.name, state.port_types.at({entry, port.name}), port.shape,
+          static_cast<uint32_t>(offset)};
 }
 
 Status split_work(State& state) {
@@ -95,13 +96,15 @@ Status plan_memory(State& state) {
   executable.temporary_bytes = state.plan.total_bytes - state.plan.persistent_bytes;
   executable.constant_bytes = state.plan.constant_bytes;
   for (const loop::Port& port : state.loops.states) {
-    executable.states.push_back(placed(state, port));
+    executable.states.push_back(placed(state, "", port));
   }
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const loop::Entry& from = state.loops.entries[i];
     Entry& entry = executable.entries[i];
-    for (const loop::Port& port : from.inputs) entry.inputs.push_back(placed(state, port));
-    for (const loop::Port& port : from.outputs) entry.outputs.push_back(placed(state, port));
+    for (const loop::Port& port : from.inputs)
+      entry.inputs.push_back(placed(state, from.name, port));
+    for (const loop::Port& port : from.outputs)
+      entry.outputs.push_back(placed(state, from.name, port));
   }
   return {};
 }
@@ -229,6 +232,20 @@ std::vector<Pass> list_wgsl_passes() {
 }
 
 }  // namespace
+
+PortTypes port_types(const graph::Program& program) {
+  PortTypes types;
+  for (const graph::Graph& entry : program.entries) {
+    for (const graph::Node& node : entry.nodes) {
+      if (node.kind == graph::Kind::State) types[{"", node.name}] = node.dtype;
+      if (node.kind == graph::Kind::Input) types[{entry.name, node.name}] = node.dtype;
+    }
+    for (const graph::Output& output : entry.outputs) {
+      types[{entry.name, output.name}] = entry[output.value].dtype;
+    }
+  }
+  return types;
+}
 
 const std::vector<Pass>& wasm_passes() {
   static const std::vector<Pass> kPasses = list_wasm_passes();

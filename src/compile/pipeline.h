@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compile/compile.h"
@@ -22,10 +24,16 @@ struct Shaders {
   std::string text, json;
 };
 
+// The types of ports by entry and name, of states by "" and name, before passes made bits of
+// halves.
+using PortTypes = std::map<std::pair<std::string, std::string>, graph::DType>;
+PortTypes port_types(const graph::Program& program);
+
 struct State {
   const Options& options;
   Form form = Form::Graph;
   graph::Program program;
+  PortTypes port_types;
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;

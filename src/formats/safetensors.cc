@@ -18,15 +18,13 @@ constexpr uint64_t kMostHeader = 100'000'000;
 constexpr size_t kLengthBytes = 8;
 
 std::string_view type_name(graph::DType dtype) {
-  switch (dtype) {
-    case graph::DType::Bool:
-      return "BOOL";
-    case graph::DType::I32:
-      return "I32";
-    case graph::DType::F32:
-      return "F32";
-  }
-  return {};
+  constexpr std::string_view kNames[] = {
+#define SAFETENSORS(name_) #name_
+#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, safetensors_) safetensors_,
+#include "scalar/dtypes.def"
+#undef SAFETENSORS
+  };
+  return kNames[static_cast<size_t>(dtype)];
 }
 
 struct Entry {
@@ -53,13 +51,18 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   const Json shape = json.value("shape", Json());
   const Json offsets = json.value("data_offsets", Json());
   bool is_known = false;
-  for (const auto dtype : {graph::DType::Bool, graph::DType::I32, graph::DType::F32}) {
+  for (const auto dtype : scalar::kDTypes) {
     if (!type.is_string() || type.get_ref<const std::string&>() != type_name(dtype)) continue;
     entry.dtype = dtype;
     is_known = true;
   }
-  if (!is_known)
-    return wrong(name, concat("has the type ", type.dump(), "; known: BOOL, I32, F32"));
+  if (!is_known) {
+    std::string known;
+    for (const auto dtype : scalar::kDTypes) {
+      append(known, known.empty() ? "" : ", ", type_name(dtype));
+    }
+    return wrong(name, concat("has the type ", type.dump(), "; known: ", known));
+  }
   if (!shape.is_array() || !std::ranges::all_of(shape, is_size)) return wrong(name, "has no shape");
   if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_size)) {
     return wrong(name, "has no data_offsets");

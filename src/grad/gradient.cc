@@ -35,7 +35,9 @@ std::string describe(Tensor x) { return concat(scalar::text(x.dtype()), brackete
 }  // namespace
 
 void Reverse::accumulate(Value value, Tensor part) {
-  if (builder_.graph()[value].dtype != DType::F32) return;
+  const DType dtype = builder_.graph()[value].dtype;
+  if (!scalar::is_float(dtype)) return;
+  if (part.valid() && part.dtype() != dtype) part = builder_.cast(part, dtype);
   auto& adjoint = adjoints_[static_cast<size_t>(value.id)];
   adjoint = adjoint ? *adjoint + part : part;
 }
@@ -78,8 +80,9 @@ void Reverse::propagate(Tensor out, Tensor g) {
       return scan(node, g);
     case Kind::Item:
       return item(node, g);
-    case Kind::Loop:
     case Kind::Cast:
+      return accumulate(node.operands[0], g);
+    case Kind::Loop:
     case Kind::Input:
     case Kind::State:
     case Kind::Constant:
@@ -284,17 +287,17 @@ std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape
 std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Tensor> wrt) {
   std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
   if (!builder.ok()) return result;
-  if (loss.dtype() != DType::F32 || loss.rank() != 0) {
-    builder.error(concat("gradients: the loss must be an f32 scalar, not ", describe(loss)));
+  if (!scalar::is_float(loss.dtype()) || loss.rank() != 0) {
+    builder.error(concat("gradients: the loss must be one float, not ", describe(loss)));
     return result;
   }
   for (const Tensor& x : wrt) {
-    if (x.dtype() == DType::F32) continue;
-    builder.error(concat("gradients: wants f32 tensors to differentiate by, not ", describe(x)));
+    if (scalar::is_float(x.dtype())) continue;
+    builder.error(concat("gradients: wants floats to differentiate by, not ", describe(x)));
     return result;
   }
   Reverse reverse(builder);
-  reverse.accumulate(loss.value, builder.scalar(1.0f));
+  reverse.accumulate(loss.value, builder.full({}, scalar::Number::from(loss.dtype(), 1)));
   reverse.run(loss.value);
   for (size_t i = 0; i < wrt.size(); ++i) {
     const auto adjoint = reverse.adjoint(wrt[i].value);

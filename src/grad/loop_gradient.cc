@@ -114,7 +114,7 @@ class LoopGradient {
     return node.kind == Kind::Item && static_cast<size_t>(node.operands[0].id) < size_;
   }
   bool is_sliced(size_t input) const { return input >= carried_ && input < carried_ + sliced_; }
-  bool is_float(Value value) const { return body_.graph()[value].dtype == DType::F32; }
+  bool is_float(Value value) const { return scalar::is_float(body_.graph()[value].dtype); }
 
   Port adjoint_input(std::string name, Value like, Tensor operand) {
     const Node node = body_.graph()[like];
@@ -128,9 +128,7 @@ class LoopGradient {
     for (size_t k = 0; k < outputs.size(); ++k) {
       const Value value = outputs[k].value;
       if (!is_float(value)) continue;
-      const Tensor zeros = k < carried_ ? outer_.full(outer_.graph()[node_.operands[k]].shape,
-                                                      scalar::Number::of(0.0f))
-                                        : Tensor{};
+      const Tensor zeros = k < carried_ ? zero(Tensor{&outer_, node_.operands[k]}) : Tensor{};
       if (k >= carried_ && !adjoints_[k]) continue;
       const Port port =
           adjoint_input(concat("output ", k), value, adjoints_[k] ? *adjoints_[k] : zeros);
@@ -316,7 +314,7 @@ class LoopGradient {
 }  // namespace
 
 void Reverse::item(const Node& node, Tensor g) {
-  if (g.dtype() != DType::F32 || node.dtype != DType::F32) return;
+  if (!scalar::is_float(node.dtype)) return;
   const Value loop = node.operands[0];
   Adjoints& adjoints = results_[loop];
   adjoints.resize(builder_.graph()[loop].body->outputs.size());

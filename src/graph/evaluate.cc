@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "base/check.h"
@@ -58,11 +59,34 @@ void cast(const Array& x, Array& out) {
   }
 }
 
+// A sum of numbers of one type: of floats in double, of integers modulo 2^64.
+class Sum {
+ public:
+  void add(const scalar::Number& x) {
+    floats_ += x.as_double();
+    integers_ += static_cast<uint64_t>(x.i);
+  }
+  void add_product(const scalar::Number& x, const scalar::Number& y) {
+    floats_ += x.as_double() * y.as_double();
+    integers_ += static_cast<uint64_t>(x.i) * static_cast<uint64_t>(y.i);
+  }
+  scalar::Number as(DType dtype) const {
+    return scalar::is_float(dtype)
+               ? scalar::Number::from(dtype, floats_)
+               : scalar::Number::integer(dtype, static_cast<int64_t>(integers_));
+  }
+
+ private:
+  double floats_ = 0;
+  uint64_t integers_ = 0;
+};
+
 void reduce(const Node& node, const Array& x, Array& out) {
   const int64_t count = element_count(out.shape);
-  std::vector<scalar::Number> folds(count, scalar::fold_identity(node.op, x.dtype));
-  std::vector<double> sums(count, 0.0);
-  const bool sum = node.op == Op::Add && x.dtype == DType::F32;
+  const DType dtype = scalar::computed(x.dtype);
+  std::vector<scalar::Number> folds(count, scalar::fold_identity(node.op, dtype));
+  std::vector<Sum> sums(count);
+  const bool sum = node.op == Op::Add;
   int64_t i = 0;
   for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
     int64_t target = 0;
@@ -74,26 +98,26 @@ void reduce(const Node& node, const Array& x, Array& out) {
         target = target * x.shape[axis] + at.index()[axis];
       }
     }
-    const scalar::Number pair[] = {folds[target], x[i]};
+    const scalar::Number pair[] = {folds[target], scalar::cast(x[i], dtype)};
     if (sum) {
-      sums[target] += pair[1].f;
+      sums[target].add(pair[1]);
     } else {
       folds[target] = scalar::evaluate(node.op, pair);
     }
   }
   for (int64_t k = 0; k < count; ++k) {
-    store(out.data, k, sum ? scalar::Number::of(static_cast<float>(sums[k])) : folds[k]);
+    store(out.data, k, sum ? sums[k].as(out.dtype) : scalar::cast(folds[k], out.dtype));
   }
 }
 
 void add_products_inside(const Contraction& c, const Array& lhs, const Array& rhs,
-                         const Shape& shape, std::vector<double>& sums) {
+                         const Shape& shape, std::vector<Sum>& sums) {
   for (Odometer at(c.extents); at.inside(); at.next()) {
     const int64_t o = position(c.out, shape, at.index());
     const int64_t l = position(c.lhs, lhs.shape, at.index());
     const int64_t r = position(c.rhs, rhs.shape, at.index());
     if (o < 0 || l < 0 || r < 0) continue;
-    sums[o] += static_cast<double>(lhs[l].f) * rhs[r].f;
+    sums[o].add_product(lhs[l], rhs[r]);
   }
 }
 
@@ -111,7 +135,7 @@ Affine flatten(const AffineMap& map, const Shape& shape, size_t rank) {
 
 // The same where no index is outside: training a network on the evaluator stays possible.
 void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, const Shape& shape,
-                      std::vector<double>& sums) {
+                      std::vector<Sum>& sums) {
   const size_t rank = c.extents.size();
   const Affine out = flatten(c.out, shape, rank);
   const Affine left = flatten(c.lhs, lhs.shape, rank), right = flatten(c.rhs, rhs.shape, rank);
@@ -120,7 +144,7 @@ void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, 
   for (Odometer at(outer); at.inside(); at.next()) {
     int64_t o = out.at(at.index()), l = left.at(at.index()), r = right.at(at.index());
     for (int64_t i = 0; i < c.extents.back(); ++i) {
-      sums[o] += static_cast<double>(lhs[l].f) * rhs[r].f;
+      sums[o].add_product(lhs[l], rhs[r]);
       o += out.coefficients.back();
       l += left.coefficients.back();
       r += right.coefficients.back();
@@ -130,13 +154,13 @@ void add_all_products(const Contraction& c, const Array& lhs, const Array& rhs, 
 
 void contract(const Node& node, const Array& lhs, const Array& rhs, Array& out) {
   const Contraction& c = node.contraction;
-  std::vector<double> sums(element_count(out.shape), 0.0);
+  std::vector<Sum> sums(element_count(out.shape));
   const bool inside = !c.extents.empty() && always_inside(c.out, c.extents, out.shape) &&
                       always_inside(c.lhs, c.extents, lhs.shape) &&
                       always_inside(c.rhs, c.extents, rhs.shape);
   (inside ? add_all_products : add_products_inside)(c, lhs, rhs, out.shape, sums);
   for (size_t i = 0; i < sums.size(); ++i) {
-    store(out.data, static_cast<int64_t>(i), scalar::Number::of(static_cast<float>(sums[i])));
+    store(out.data, static_cast<int64_t>(i), sums[i].as(out.dtype));
   }
 }
 
@@ -165,17 +189,24 @@ int64_t indexed_position(const Shape& shape, std::vector<int64_t> index, int axi
   return at;
 }
 
+// The greatest of u64 are large, not negative.
+int64_t along_of(const scalar::Number& index) {
+  const bool beyond = index.dtype == DType::U64 && index.i < 0;
+  return beyond ? std::numeric_limits<int64_t>::max() : index.i;
+}
+
 void gather(const Node& node, const Array& x, const Array& index, Array& out) {
   int64_t i = 0;
   for (Odometer at(out.shape); at.inside(); at.next(), ++i) {
-    store(out.data, i, x[indexed_position(x.shape, at.index(), node.axes[0], index[i].i)]);
+    const int64_t along = along_of(index[i]);
+    store(out.data, i, x[indexed_position(x.shape, at.index(), node.axes[0], along)]);
   }
 }
 
 void scatter(const Node& node, const Array& x, const Array& index, Array& out) {
   int64_t i = 0;
   for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
-    const int64_t to = indexed_position(out.shape, at.index(), node.axes[0], index[i].i);
+    const int64_t to = indexed_position(out.shape, at.index(), node.axes[0], along_of(index[i]));
     const scalar::Number pair[] = {out[to], x[i]};
     store(out.data, to, scalar::evaluate(Op::Add, pair));
   }
@@ -186,26 +217,29 @@ void scan(const Node& node, const Array& x, Array& out) {
   std::vector<int64_t> outer = x.shape;
   const int64_t length = std::exchange(outer[axis], 1);
   for (Odometer at(outer); at.inside(); at.next()) {
-    const bool sum = node.op == Op::Add && x.dtype == DType::F32;
-    scalar::Number total = scalar::fold_identity(node.op, x.dtype);
-    double precise = 0;
+    const bool sum = node.op == Op::Add;
+    const DType dtype = scalar::computed(x.dtype);
+    scalar::Number total = scalar::fold_identity(node.op, dtype);
+    Sum precise;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t along = node.reverse ? length - 1 - i : i;
       const int64_t place = indexed_position(x.shape, at.index(), node.axes[0], along);
-      if (node.exclusive) store(out.data, place, total);
-      const scalar::Number pair[] = {total, x[place]};
-      precise += pair[1].as_double();
-      total =
-          sum ? scalar::Number::of(static_cast<float>(precise)) : scalar::evaluate(node.op, pair);
-      if (!node.exclusive) store(out.data, place, total);
+      if (node.exclusive) store(out.data, place, scalar::cast(total, x.dtype));
+      const scalar::Number pair[] = {total, scalar::cast(x[place], dtype)};
+      precise.add(pair[1]);
+      total = sum ? precise.as(dtype) : scalar::evaluate(node.op, pair);
+      if (!node.exclusive) store(out.data, place, scalar::cast(total, x.dtype));
     }
   }
 }
 
 bool comes_before(const scalar::Number& a, const scalar::Number& b, bool descending) {
-  const double x = a.as_double(), y = b.as_double();
-  if (std::isnan(x) || std::isnan(y)) return !std::isnan(x) && std::isnan(y);
-  return descending ? x > y : x < y;
+  const bool is_float = scalar::is_float(a.dtype);
+  const bool a_is_nan = is_float && std::isnan(a.as_double());
+  const bool b_is_nan = is_float && std::isnan(b.as_double());
+  if (a_is_nan || b_is_nan) return !a_is_nan;
+  const scalar::Number pair[] = {descending ? b : a, descending ? a : b};
+  return scalar::evaluate(Op::Lt, pair).i != 0;
 }
 
 void sort(const Node& node, const Array& x, Array& out) {

@@ -25,7 +25,7 @@ struct Array {
 
 using Outputs = std::map<std::string, Array>;
 
-// One call of the entry point. Arithmetic is f32; sums of Reduce and Contract gather in double.
+// One call of the entry point. Arithmetic is that of the types; sums of floats gather in double.
 // Inputs must all be given; a state that is missing starts as zeros and is added to `states`.
 Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>& inputs,
                          std::map<std::string, Array>& states);

@@ -2,7 +2,6 @@
 #include "graph/graph.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/check.h"
 #include "graph/elements.h"
@@ -122,31 +121,11 @@ scalar::Number splat_value(const Node& node) {
 }
 
 scalar::Number load(DType dtype, std::span<const std::byte> data, int64_t index) {
-  const std::byte* at = data.data() + index * scalar::size_of(dtype);
-  int32_t bits = 0;
-  std::memcpy(&bits, at, scalar::size_of(dtype));
-  switch (dtype) {
-    case DType::Bool:
-      return scalar::Number::of(bits != 0);
-    case DType::I32:
-      return scalar::Number::of(bits);
-    case DType::F32: {
-      float value;
-      std::memcpy(&value, &bits, sizeof value);
-      return scalar::Number::of(value);
-    }
-  }
-  return {};
+  return scalar::load_element(dtype, data.data() + index * scalar::size_of(dtype));
 }
 
 void store(std::span<std::byte> data, int64_t index, const scalar::Number& number) {
-  const int size = scalar::size_of(number.dtype);
-  std::byte* at = data.data() + index * size;
-  if (number.dtype == DType::F32) {
-    std::memcpy(at, &number.f, size);
-  } else {
-    std::memcpy(at, &number.i, size);
-  }
+  scalar::store_element(data.data() + index * scalar::size_of(number.dtype), number);
 }
 
 std::vector<std::byte> bytes_of(const scalar::Number& number) {

@@ -119,15 +119,16 @@ Result<Type> infer_contract(const Graph& graph, const Node& node) {
   const Contraction& contraction = node.contraction;
   const size_t rank = contraction.extents.size();
   const Node &lhs = graph[node.operands[0]], &rhs = graph[node.operands[1]];
-  if (lhs.dtype != DType::F32 || rhs.dtype != DType::F32) {
-    return fail(concat("contract: operands must be f32, not ", scalar::text(lhs.dtype), " and ",
-                       scalar::text(rhs.dtype), "; cast them"));
+  const DType dtype = scalar::computed(lhs.dtype);
+  if (!scalar::is_number(dtype) || scalar::computed(rhs.dtype) != dtype) {
+    return fail(concat("contract: operands must be computed in one type, not ",
+                       scalar::text(lhs.dtype), " and ", scalar::text(rhs.dtype), "; cast them"));
   }
   TRY(check_shape("contract extents", contraction.extents));
   TRY(check_map("contract out", contraction.out, node.shape.size(), rank));
   TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), rank));
   TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), rank));
-  return Type{DType::F32, node.shape};
+  return Type{dtype, node.shape};
 }
 
 Result<Type> infer_reshape(const Graph& graph, const Node& node) {
@@ -221,8 +222,8 @@ bool equal_but(const Shape& a, const Shape& b, const std::vector<int>& axes) {
 Result<Type> infer_indexed(const Graph& graph, const Node& node) {
   const Node &x = graph[node.operands[0]], &index = graph[node.operands[1]];
   const std::string_view what = text(node.kind);
-  if (index.dtype != DType::I32) {
-    return fail(concat(what, ": the index must be i32, not ", scalar::text(index.dtype)));
+  if (!scalar::is_integer(index.dtype)) {
+    return fail(concat(what, ": the index must be an integer, not ", scalar::text(index.dtype)));
   }
   const bool gathers = node.kind == Kind::Gather;
   const Shape& shape = gathers ? index.shape : node.shape;

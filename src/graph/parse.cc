@@ -1,7 +1,7 @@
 // Line by line; each node kind reads the attributes that print() writes for it.
 #include "graph/parse.h"
 
-#include <bit>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -73,27 +73,40 @@ Status fit(AffineMap& map, size_t rank) {
   return {};
 }
 
-// "0x" and hexadecimal digits -> the bits of an f32; otherwise decimal, inf, nan, true, false.
+// "0x" and hexadecimal digits -> the bits of a float; otherwise decimal, inf, nan, true, false.
 Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
+  using scalar::Number;
   const std::string text(word);
   char* end = nullptr;
-  scalar::Number number;
-  switch (dtype) {
-    case DType::Bool:
-      if (word == "true" || word == "false") return scalar::Number::of(word == "true");
+  Number number;
+  errno = 0;
+  switch (scalar::kind_of(dtype)) {
+    case scalar::DTypeKind::Truth:
+      if (word == "true" || word == "false") return Number::of(word == "true");
       return fail(concat("\"", word, "\" is not true or false"));
-    case DType::I32: {
+    case scalar::DTypeKind::Signed: {
       const long long value = std::strtoll(text.c_str(), &end, 10);
-      number = scalar::Number::of(static_cast<int32_t>(value));
-      if (number.i != value) return fail(concat("\"", word, "\" does not fit i32"));
+      number = Number::integer(dtype, value);
+      if (errno != 0 || number.i != value) {
+        return fail(concat("\"", word, "\" does not fit ", scalar::text(dtype)));
+      }
       break;
     }
-    case DType::F32:
+    case scalar::DTypeKind::Unsigned: {
+      const unsigned long long value = std::strtoull(text.c_str(), &end, 10);
+      number = Number::integer(dtype, static_cast<int64_t>(value));
+      if (errno != 0 || word.starts_with("-") || static_cast<uint64_t>(number.i) != value) {
+        return fail(concat("\"", word, "\" does not fit ", scalar::text(dtype)));
+      }
+      break;
+    }
+    case scalar::DTypeKind::Float:
       if (word.starts_with("0x")) {
-        const unsigned long bits = std::strtoul(text.c_str(), &end, 16);
-        number = scalar::Number::of(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+        number = Number::from_bits(dtype, std::strtoull(text.c_str(), &end, 16));
+      } else if (dtype == DType::F64) {
+        number = Number::of(std::strtod(text.c_str(), &end));
       } else {
-        number = scalar::Number::of(std::strtof(text.c_str(), &end));
+        number = cast(Number::of(std::strtof(text.c_str(), &end)), dtype);
       }
       break;
   }

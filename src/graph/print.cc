@@ -1,7 +1,6 @@
 // Spells nodes, their attributes and constants without loss.
 #include "graph/print.h"
 
-#include <bit>
 #include <cmath>
 
 #include "base/text.h"
@@ -32,21 +31,24 @@ void append_quoted(std::string& out, std::string_view name) {
 
 // NaNs print as their bits, so that none of them is lost.
 void append_number(std::string& out, const scalar::Number& number) {
-  switch (number.dtype) {
-    case DType::Bool:
+  switch (scalar::kind_of(number.dtype)) {
+    case scalar::DTypeKind::Truth:
       append(out, number.i != 0 ? "true" : "false");
       return;
-    case DType::I32:
+    case scalar::DTypeKind::Signed:
       append(out, number.i);
       return;
-    case DType::F32:
-      if (!std::isnan(number.f)) {
-        append(out, number.f);
+    case scalar::DTypeKind::Unsigned:
+      append(out, static_cast<uint64_t>(number.i));
+      return;
+    case scalar::DTypeKind::Float:
+      if (!std::isnan(number.as_double())) {
+        number.dtype == DType::F64 ? append(out, number.d) : append(out, number.f);
         return;
       }
       out += "0x";
-      for (int shift = 28; shift >= 0; shift -= 4) {
-        out += kHexDigits[std::bit_cast<uint32_t>(number.f) >> shift & 15];
+      for (int shift = 8 * scalar::size_of(number.dtype) - 4; shift >= 0; shift -= 4) {
+        out += kHexDigits[number.bits() >> shift & 15];
       }
       return;
   }

@@ -76,7 +76,8 @@ Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims) {
   const Tensor total = sum(x, std::move(axes), keep_dims);
   if (!total.valid() || element_count(total.shape()) == 0) return total;
   const int64_t count = element_count(x.shape()) / element_count(total.shape());
-  return total * (1.0f / static_cast<float>(count));
+  const auto share = scalar::Number::from(total.dtype(), 1.0 / static_cast<double>(count));
+  return total * total.builder->full(total.shape(), share);
 }
 
 }  // namespace lathe::graph

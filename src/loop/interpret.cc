@@ -175,7 +175,9 @@ class Interpreter {
     for (const ExprId id : order_of(stmt)) {
       ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
       const Number& value = values_[id];
-      const bool regular = value.dtype != DType::F32 || value.f == 0 || std::isnormal(value.f);
+      const bool is_normal =
+          value.dtype == DType::F64 ? std::isnormal(value.d) : std::isnormal(value.f);
+      const bool regular = !scalar::is_float(value.dtype) || value.is_zero() || is_normal;
       if (!regular) memory_.met_irregular_ = true;
     }
     return {};
@@ -186,7 +188,7 @@ class Interpreter {
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
     ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
-    std::memcpy(place, &value.i, scalar::size_of(value.dtype));
+    scalar::store_element(place, value);
     return {};
   }
 
@@ -215,14 +217,12 @@ class Interpreter {
   }
 
   Result<Number> load(const Expr& expr) {
-    Number value = Number::from(expr.dtype, 0);
-    if (!hold(expr.guards)) return value;
+    if (!hold(expr.guards)) return Number::from(expr.dtype, 0);
     ASSIGN_OR_RETURN(
         const std::byte* const place,
         locate(expr.buffer, evaluate(expr.address) + looked_up(expr.lookup, expr.operands[0]),
                /*stored=*/false));
-    std::memcpy(&value.i, place, scalar::size_of(expr.dtype));
-    return value;
+    return scalar::load_element(expr.dtype, place);
   }
 
   int64_t looked_up(const Lookup& lookup, ExprId index) const {

@@ -21,7 +21,8 @@ size_t hash_of(const Affine& affine, size_t hash) {
 
 size_t hash_of(const Expr& expr) {
   size_t hash = mix(static_cast<size_t>(expr.kind), static_cast<size_t>(expr.op));
-  hash = mix(mix(hash, static_cast<size_t>(expr.constant.i)), static_cast<size_t>(expr.buffer.id));
+  hash = mix(mix(hash, static_cast<size_t>(expr.constant.bits())),
+             static_cast<size_t>(expr.buffer.id));
   for (ExprId operand : expr.operands) hash = mix(hash, static_cast<size_t>(operand));
   return hash_of(expr.address, hash);
 }

@@ -73,7 +73,7 @@ enum class ExprKind : uint8_t {
   Index,     // I32 value of `address`
   Load,      // buffer[address]; zero (and no access) where a guard fails; operand 0 is the index of
              // its lookup
-  Apply,     // scalar `op` over operands
+  Apply,     // scalar `op` over operands, all in types of arithmetic but what a Select chooses from
   Cast,      // operand 0 as `dtype`
 };
 

@@ -62,7 +62,7 @@ class ModuleParser {
       }
       const size_t at = data.size();
       data.resize(at + scalar::size_of(buffer.dtype));
-      std::memcpy(&data[at], &number.i, scalar::size_of(buffer.dtype));
+      scalar::store_element(&data[at], number);
     }
     buffer.data = std::move(data);
     return reader_.advance();

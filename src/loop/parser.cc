@@ -1,10 +1,10 @@
 #include "loop/parser.h"
 
-#include <bit>
+#include <cerrno>
 #include <cstdlib>
-#include <limits>
 
 #include "base/text.h"
+#include "loop/spelling.h"
 
 namespace lathe::loop {
 
@@ -68,37 +68,60 @@ Result<Number> TokenReader::number() {
     return value;
   }
   ASSIGN_OR_RETURN(const bool negative, accept("-"));
-  if (token_.kind != TokenKind::Integer) return float_number(negative);
-  ASSIGN_OR_RETURN(const int64_t magnitude, count());
-  const int64_t value = negative ? -magnitude : magnitude;
-  if (value < std::numeric_limits<int32_t>::min() || value > std::numeric_limits<int32_t>::max()) {
-    return error_behind(concat(value, " is no i32"));
+  const std::string digits(token_.text);
+  const TokenKind kind = token_.kind;
+  const bool is_number =
+      kind == TokenKind::Integer || kind == TokenKind::Float || digits == "inf" || digits == "nan";
+  if (!is_number) return error("expected a number");
+  TRY(advance());
+  std::string nan_bits;
+  ASSIGN_OR_RETURN(bool has_type, accept(":"));
+  if (has_type && digits == "nan" && token_.text.starts_with('x')) {
+    nan_bits = token_.text.substr(1);
+    TRY(advance());
+    ASSIGN_OR_RETURN(has_type, accept(":"));
   }
-  return Number::of(static_cast<int32_t>(value));
+  DType dtype = kind == TokenKind::Integer ? DType::I32 : DType::F32;
+  if (has_type) {
+    const auto named = scalar::dtype_of(token_.text);
+    const bool fits = named && *named != DType::Bool &&
+                      (kind == TokenKind::Integer) == scalar::is_integer(*named);
+    if (!fits) return error("expected the type of a number");
+    dtype = *named;
+    TRY(advance());
+  }
+  if (kind == TokenKind::Integer) return integer(digits, negative, dtype);
+  return float_number(digits, nan_bits, negative, dtype);
 }
 
-Result<Number> TokenReader::float_number(bool negative) {
-  float value = 0;
-  if (token_.kind == TokenKind::Float) {
-    value = std::strtof(std::string(token_.text).c_str(), nullptr);
-  } else if (sees("inf")) {
-    value = std::numeric_limits<float>::infinity();
-  } else if (sees("nan")) {
-    TRY(advance());
-    ASSIGN_OR_RETURN(const bool has_bits, accept(":"));
-    if (!has_bits) return Number::of(std::bit_cast<float>(0x7fc00000));
-    if (!token_.text.starts_with('x')) return error("expected the bits of a NaN");
-    const std::string bits(token_.text.substr(1));
+Result<Number> TokenReader::integer(const std::string& digits, bool negative, DType dtype) const {
+  const auto refuse = [&] {
+    return error_behind(concat(negative ? "-" : "", digits, " is no ", scalar::text(dtype)));
+  };
+  errno = 0;
+  const uint64_t magnitude = std::strtoull(digits.c_str(), nullptr, 10);
+  const auto value = static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
+  const bool fits_signed = negative ? value <= 0 && magnitude <= uint64_t{1} << 63 : value >= 0;
+  const bool fits = scalar::is_signed(dtype) ? fits_signed : !negative || magnitude == 0;
+  const Number number = Number::integer(dtype, value);
+  if (errno != 0 || !fits || number.i != value) return refuse();
+  return number;
+}
+
+Result<Number> TokenReader::float_number(const std::string& digits, const std::string& nan_bits,
+                                         bool negative, DType dtype) const {
+  if (digits == "nan") {
+    if (nan_bits.empty()) return usual_nan(dtype);
     char* end = nullptr;
-    const uint32_t pattern = static_cast<uint32_t>(std::strtoul(bits.c_str(), &end, 16));
-    if (bits.size() != 8 || *end != 0) return error("expected the 8 hex digits of a NaN");
-    TRY(advance());
-    return Number::of(std::bit_cast<float>(pattern));
-  } else {
-    return error("expected a number");
+    const uint64_t bits = std::strtoull(nan_bits.c_str(), &end, 16);
+    const auto wanted = static_cast<size_t>(2 * scalar::size_of(dtype));
+    if (nan_bits.size() == wanted && *end == 0) return Number::from_bits(dtype, bits);
+    return error_behind(concat("expected the ", wanted, " hex digits of a NaN"));
   }
-  TRY(advance());
-  return Number::of(negative ? -value : value);
+  const double sign = negative ? -1 : 1;
+  if (dtype == DType::F64) return Number::of(sign * std::strtod(digits.c_str(), nullptr));
+  const float value = std::strtof(digits.c_str(), nullptr);
+  return scalar::cast(Number::of(negative ? -value : value), dtype);
 }
 
 Result<Buffer> TokenReader::buffer() {

@@ -39,7 +39,9 @@ class TokenReader {
   Result<Buffer> buffer();
 
  private:
-  Result<Number> float_number(bool negative);
+  Result<Number> integer(const std::string& digits, bool negative, DType dtype) const;
+  Result<Number> float_number(const std::string& digits, const std::string& nan_bits, bool negative,
+                              DType dtype) const;
 
   std::string_view text_;
   size_t at_ = 0;

@@ -341,11 +341,7 @@ void append_data(std::string& out, const Buffer& buffer) {
   out += " {";
   for (size_t at = 0; at + step <= buffer.data.size(); at += step) {
     if (at > 0) out += ", ";
-    Number number;
-    number.dtype = buffer.dtype;
-    number.i = 0;
-    std::memcpy(&number.i, &buffer.data[at], step);
-    append_number(out, number);
+    append_number(out, scalar::load_element(buffer.dtype, &buffer.data[at]));
   }
   out += '}';
 }

@@ -15,6 +15,7 @@ struct Handle {
   ExprBuilder* builder;
   ExprId id;
 
+  Handle like(Number value) const { return {builder, builder->constant(value)}; }
   Handle like(float value) const { return {builder, builder->constant(value)}; }
   Handle like_i32(int32_t value) const { return {builder, builder->constant(Number::of(value))}; }
   DType dtype() const { return (*builder)[id].dtype; }

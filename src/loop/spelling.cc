@@ -65,32 +65,43 @@ void append_quoted(std::string& out, std::string_view text) {
 
 namespace {
 
-void append_f32(std::string& out, float value) {
-  const uint32_t bits = std::bit_cast<uint32_t>(value);
-  if (std::isnan(value) && bits != 0x7fc00000) {
+void append_float(std::string& out, const Number& number) {
+  const uint64_t bits = number.bits();
+  if (std::isnan(number.as_double()) && !number.same_bits(usual_nan(number.dtype))) {
     out += "nan:x";
-    for (int shift = 28; shift >= 0; shift -= 4) out += kHex[bits >> shift & 15];
+    const int size = 8 * scalar::size_of(number.dtype);
+    for (int shift = size - 4; shift >= 0; shift -= 4) out += kHex[bits >> shift & 15];
     return;
   }
   const size_t start = out.size();
-  append_value(out, value);
-  if (std::isfinite(value) && out.find_first_of(".e", start) == std::string::npos) out += ".0";
+  number.dtype == DType::F64 ? append(out, number.d) : append(out, number.f);
+  const bool finite = std::isfinite(number.as_double());
+  if (finite && out.find_first_of(".e", start) == std::string::npos) out += ".0";
 }
 
 }  // namespace
 
+Number usual_nan(DType dtype) {
+  return scalar::cast(Number::of(std::bit_cast<float>(0x7fc00000)), dtype);
+}
+
 void append_number(std::string& out, const Number& number) {
-  switch (number.dtype) {
-    case DType::Bool:
+  switch (scalar::kind_of(number.dtype)) {
+    case scalar::DTypeKind::Truth:
       out += number.i != 0 ? "true" : "false";
       return;
-    case DType::I32:
+    case scalar::DTypeKind::Signed:
       append(out, number.i);
-      return;
-    case DType::F32:
-      append_f32(out, number.f);
-      return;
+      break;
+    case scalar::DTypeKind::Unsigned:
+      append(out, static_cast<uint64_t>(number.i));
+      break;
+    case scalar::DTypeKind::Float:
+      append_float(out, number);
+      break;
   }
+  const bool plain = number.dtype == DType::I32 || number.dtype == DType::F32;
+  if (!plain) append(out, ':', scalar::text(number.dtype));
 }
 
 }  // namespace lathe::loop

@@ -30,8 +30,10 @@ bool continues_name(char c);
 void append_name(std::string& out, std::string_view name);
 void append_quoted(std::string& out, std::string_view text);
 
-// Exact value and dtype: 3 is i32, 3.0, inf and nan are f32, true is bool. A NaN other than the
-// quiet one carries its bits: nan:xffc00000.
+// The quiet NaN without a sign.
+Number usual_nan(DType dtype);
+// Exact value and dtype: 3 is i32, 3.0, inf and nan are f32, true is bool, 3:i64 and 3.0:f64 what
+// they say. A NaN other than the usual one carries its bits: nan:xffc00000.
 void append_number(std::string& out, const Number& number);
 
 }  // namespace lathe::loop

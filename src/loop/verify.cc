@@ -78,17 +78,17 @@ class KernelVerifier {
         return fail(concat("expression ", id, " comes before its operand ", expr.operands[i]));
       }
     }
-    bool fits = true;
+    bool fits = !scalar::is_half(expr.dtype);
     switch (expr.kind) {
       case ExprKind::Constant:
-        fits = expr.constant.dtype == expr.dtype;
+        fits = fits && expr.constant.dtype == expr.dtype;
         break;
       case ExprKind::Index:
         fits = expr.dtype == DType::I32;
         break;
       case ExprKind::Load: {
         ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(expr.buffer));
-        fits = expr.dtype == buffer->dtype;
+        fits = fits && expr.dtype == buffer->dtype;
         TRY(looks_up(expr.buffer, expr.lookup, expr.operands[0]));
         break;
       }
@@ -97,7 +97,11 @@ class KernelVerifier {
         for (int i = 0; i < expr.operand_count(); ++i) {
           dtypes[i] = kernel_.exprs[expr.operands[i]].dtype;
         }
-        fits = scalar::result_dtype(expr.op, dtypes) == expr.dtype;
+        fits = scalar::result_dtype(expr.op, dtypes) == expr.dtype &&
+               (scalar::is_computed(expr.dtype) || expr.op == Op::Select);
+        for (int i = 0; i < expr.operand_count() && expr.op != Op::Select; ++i) {
+          fits = fits && scalar::is_computed(dtypes[i]);
+        }
         break;
       }
       case ExprKind::Cast:

@@ -10,7 +10,8 @@ namespace lathe::loop {
 // - Every reference resolves; names are unique among buffers, entries, states, ports of an entry,
 //   kernels of an entry, registers of a kernel and loops inside each other.
 // - Expressions come after their operands, each distinct one once; dtypes are those of the scalar
-//   operations and of the buffers loaded and stored.
+//   operations, in types of arithmetic, and of the buffers loaded and stored. There are no halves:
+//   they are u16, their bits.
 // - A variable is used inside its loop only. Only Serial and Parallel loops are outlined.
 // - Every address stays inside its buffer, as range_of() (bounds.h) sees it under the guards of the
 //   load and of all If around it. A guarded access that range_of cannot confine is refused.

@@ -111,9 +111,15 @@ class RuleReader {
   size_t at_ = 0;
 };
 
+// Signs and quotients of integers wrap and are cut: what holds of floats fails for them.
 bool needs_floats(const Pattern& pattern) {
   if (pattern.kind != Pattern::Kind::Apply) return false;
-  if (scalar::info(pattern.op).signature == scalar::Signature::Float) return true;
+  const scalar::Signature signature = scalar::info(pattern.op).signature;
+  const bool has_sign = pattern.op == Op::Neg || pattern.op == Op::Abs || pattern.op == Op::Div;
+  if (has_sign || signature == scalar::Signature::Float ||
+      signature == scalar::Signature::Function) {
+    return true;
+  }
   for (const Pattern& operand : pattern.operands) {
     if (needs_floats(operand)) return true;
   }
@@ -128,7 +134,7 @@ Table read_rules() {
     const size_t arrow = text.find(" -> ");
     Rule rule{text, RuleReader(text.substr(0, arrow)).pattern(),
               RuleReader(text.substr(arrow + 4)).pattern()};
-    rule.floats_only = needs_floats(rule.to);
+    rule.floats_only = needs_floats(rule.from) || needs_floats(rule.to);
     table[static_cast<int>(rule.from.op)].push_back(std::move(rule));
   }
   return table;

@@ -255,8 +255,8 @@ class Gatherer final : public graph::Rewriter {
       }
       const scalar::Number number = splat_value(factor);
       const Value sum = sum_of_view(node, node.operands[1 - side], *maps[1 - side]);
-      if (number.f == 1) return sum;
-      return map(graph::Op::Mul, {sum, splat(number, node.shape)});
+      if (number.as_double() == 1) return sum;
+      return map(graph::Op::Mul, {sum, splat(scalar::cast(number, node.dtype), node.shape)});
     }
     return add(std::move(node));
   }
@@ -282,9 +282,16 @@ class Gatherer final : public graph::Rewriter {
       places.axes[order[i]].coefficients[i] = 1;
     }
     places = compose(map, places, static_cast<int>(order.size()));
-    const Value all = reindex(operand, std::move(places), std::move(shape));
+    Value all = reindex(operand, std::move(places), std::move(shape));
+    if (const Node& view = (*this)[all]; view.dtype != node.dtype) {
+      all = add({.kind = Kind::Cast, .dtype = node.dtype, .shape = view.shape, .operands = {all}});
+    }
     if (summed.empty()) return all;
-    Node sum{.kind = Kind::Reduce, .shape = node.shape, .operands = {all}, .op = graph::Op::Add};
+    Node sum{.kind = Kind::Reduce,
+             .dtype = node.dtype,
+             .shape = node.shape,
+             .operands = {all},
+             .op = graph::Op::Add};
     sum.axes = std::move(summed);
     return add(std::move(sum));
   }

@@ -8,6 +8,8 @@
 #include "opt/gather_outputs.h"
 #include "opt/prune_loops.h"
 #include "opt/simplify_algebra.h"
+#include "opt/spell_halves.h"
+#include "opt/widen_types.h"
 
 namespace lathe::opt {
 
@@ -24,6 +26,8 @@ std::span<const Pass> passes() {
       {"eliminate_common_subexpressions", with_bodies<eliminate_common_subexpressions>},
       {"simplify_algebra", with_bodies<simplify_algebra>},
       {"eliminate_dead_code", with_bodies<eliminate_dead_code>},
+      {"widen_types", with_bodies<widen_types>},
+      {"spell_halves", with_bodies<spell_halves>},
   };
   return kPasses;
 }

@@ -69,7 +69,7 @@ class Simplifier final : public graph::Rewriter {
 
   std::optional<Value> apply_rules(const Node& node) {
     for (const Rule& rule : algebra_rules(node.op)) {
-      if (rule.floats_only && node.dtype != DType::F32) continue;
+      if (rule.floats_only && !scalar::is_float(node.dtype)) continue;
       Bindings bindings{};
       if (matches(rule.from, node, bindings)) return build(rule.to, node, bindings);
     }

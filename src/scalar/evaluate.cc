@@ -1,8 +1,11 @@
-// The meaning of every scalar operation: the MEANS and FOLD columns, expanded for each C++ type
-// that the signature admits. I32 wraps as in WebAssembly.
+// The meaning of every scalar operation: the MEANS and FOLD columns, expanded for each type of
+// arithmetic that the signature admits. Integers wrap as in WebAssembly.
 #include <bit>
 #include <cmath>
+#include <compare>
+#include <concepts>
 #include <limits>
+#include <type_traits>
 
 #include "base/check.h"
 #include "scalar/op.h"
@@ -11,40 +14,79 @@ namespace lathe::scalar {
 
 namespace {
 
-// An i32 whose arithmetic wraps, so that MEANS texts have no undefined behaviour.
+// An integer whose arithmetic wraps, so that MEANS texts have no undefined behaviour.
+template <class T>
 struct Int {
-  int32_t value = 0;
+  using Bits = std::make_unsigned_t<T>;
+  T value = 0;
+  constexpr Int() = default;
+  constexpr explicit Int(T number) : value(number) {}
   auto operator<=>(const Int&) const = default;
+
+  static Int wrap(Bits bits) { return Int(static_cast<T>(bits)); }
+  Bits bits() const { return static_cast<Bits>(value); }
+  friend Int operator+(Int x, Int y) { return wrap(x.bits() + y.bits()); }
+  friend Int operator-(Int x, Int y) { return wrap(x.bits() - y.bits()); }
+  friend Int operator-(Int x) { return wrap(0 - x.bits()); }
+  friend Int operator*(Int x, Int y) { return wrap(x.bits() * y.bits()); }
+  friend Int operator&(Int x, Int y) { return wrap(x.bits() & y.bits()); }
+  friend Int operator|(Int x, Int y) { return wrap(x.bits() | y.bits()); }
+  friend Int operator^(Int x, Int y) { return wrap(x.bits() ^ y.bits()); }
+  // Toward zero; by zero 0.
+  friend Int operator/(Int x, Int y) {
+    if (y.value == 0) return Int();
+    if constexpr (std::is_signed_v<T>) {
+      if (y.value == -1) return -x;
+    }
+    return Int(x.value / y.value);
+  }
 };
 
-Int wrap(uint32_t bits) { return {static_cast<int32_t>(bits)}; }
-uint32_t bits_of(Int x) { return static_cast<uint32_t>(x.value); }
-Int operator+(Int x, Int y) { return wrap(bits_of(x) + bits_of(y)); }
-Int operator-(Int x, Int y) { return wrap(bits_of(x) - bits_of(y)); }
-Int operator*(Int x, Int y) { return wrap(bits_of(x) * bits_of(y)); }
-Int operator&(Int x, Int y) { return wrap(bits_of(x) & bits_of(y)); }
-Int operator|(Int x, Int y) { return wrap(bits_of(x) | bits_of(y)); }
-Int operator^(Int x, Int y) { return wrap(bits_of(x) ^ bits_of(y)); }
-Int shift_left(Int x, Int y) { return wrap(bits_of(x) << (bits_of(y) & 31)); }
-Int shift_right(Int x, Int y) { return {x.value >> (bits_of(y) & 31)}; }
-Int maximum(Int x, Int y) { return x < y ? y : x; }
-Int minimum(Int x, Int y) { return y < x ? y : x; }
-Int sign(Int x) { return {(x.value > 0) - (x.value < 0)}; }
-// Rounded down, and what that leaves; by zero both are 0.
-Int floor_div(Int x, Int y) {
-  if (y.value == 0) return {0};
-  const int64_t a = x.value, b = y.value, cut = a / b;
-  return wrap(static_cast<uint32_t>(a % b != 0 && (a < 0) != (b < 0) ? cut - 1 : cut));
+constexpr int kBitsMask(int bytes) { return 8 * bytes - 1; }
+template <class T>
+Int<T> shift_left(Int<T> x, Int<T> y) {
+  return Int<T>::wrap(x.bits() << (y.bits() & kBitsMask(sizeof(T))));
 }
-Int mod(Int x, Int y) { return y.value == 0 ? y : x - floor_div(x, y) * y; }
+template <class T>
+Int<T> shift_right(Int<T> x, Int<T> y) {
+  return Int<T>(static_cast<T>(x.value >> (y.bits() & kBitsMask(sizeof(T)))));
+}
+template <class T>
+Int<T> maximum(Int<T> x, Int<T> y) {
+  return x < y ? y : x;
+}
+template <class T>
+Int<T> minimum(Int<T> x, Int<T> y) {
+  return y < x ? y : x;
+}
+template <class T>
+Int<T> absolute(Int<T> x) {
+  return x < Int<T>() ? -x : x;
+}
+template <class T>
+Int<T> sign(Int<T> x) {
+  return Int<T>(static_cast<T>((x.value > 0) - (x < Int<T>())));
+}
+// Rounded down, and what that leaves; by zero both are 0.
+template <class T>
+Int<T> floor_div(Int<T> x, Int<T> y) {
+  const Int<T> cut = x / y, rest = x - cut * y, zero;
+  return y != zero && rest != zero && (rest < zero) != (y < zero) ? cut - Int<T>(1) : cut;
+}
+template <class T>
+Int<T> mod(Int<T> x, Int<T> y) {
+  return y == Int<T>() ? y : x - floor_div(x, y) * y;
+}
 
 // As in WebAssembly: NaN wins, and -0 is below +0.
-float maximum(float x, float y) {
+template <std::floating_point T>
+T maximum(T x, T y) {
   if (std::isnan(x) || std::isnan(y)) return x + y;
   if (x == y) return std::signbit(x) ? y : x;
   return x < y ? y : x;
 }
-float minimum(float x, float y) {
+template <std::floating_point T>
+T minimum(T x, T y) {
   if (std::isnan(x) || std::isnan(y)) return x + y;
   if (x == y) return std::signbit(x) ? x : y;
   return y < x ? y : x;
@@ -76,17 +118,25 @@ using std::sqrt;
 using std::tan;
 using std::tanh;
 using std::trunc;
-float absolute(float x) { return std::fabs(x); }
+template <std::floating_point T>
+T absolute(T x) {
+  return std::fabs(x);
+}
 // Ties to even whatever the rounding mode of the host, as f32.nearest.
-float nearest(float x) {
-  if (!(std::fabs(x) < 8388608.0f)) return x;
-  const float down = std::floor(x), rest = x - down;
-  const bool up = rest > 0.5f || (rest == 0.5f && std::fmod(down, 2.0f) != 0);
+template <std::floating_point T>
+T nearest(T x) {
+  const T whole_from = std::ldexp(T{1}, std::numeric_limits<T>::digits - 1);
+  if (!(std::fabs(x) < whole_from)) return x;
+  const T down = std::floor(x), rest = x - down;
+  const bool up = rest > T{0.5} || (rest == T{0.5} && std::fmod(down, T{2}) != 0);
   return std::copysign(up ? down + 1 : down, x);
 }
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 float angle(float x) { return std::fabs(x) <= kLargestAngle ? x : kNan; }
-float sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+template <std::floating_point T>
+T sign(T x) {
+  return x > 0 ? T{1} : x < 0 ? T{-1} : x;
+}
 // As in NumPy: the result has the sign of y.
 float mod(float x, float y) {
   if (!(std::fabs(x / y) < kLargestQuotient)) return kNan;
@@ -98,50 +148,68 @@ float floor_div(float x, float y) {
   if (inside) return x != 0 && (x < 0) != (y < 0) ? -1.0f : x / y;
   return static_cast<float>(std::floor(static_cast<double>(x) / y));
 }
-Int to_bits(float x) { return {std::bit_cast<int32_t>(x)}; }
-float from_bits(Int x) { return std::bit_cast<float>(x.value); }
+Int<int32_t> to_bits(float x) { return Int(std::bit_cast<int32_t>(x)); }
+Int<int64_t> to_bits(double x) { return Int(std::bit_cast<int64_t>(x)); }
+float from_bits(Int<int32_t> x) { return std::bit_cast<float>(x.value); }
+double from_bits(Int<int64_t> x) { return std::bit_cast<double>(x.value); }
+
+// How numbers of a type of arithmetic are computed with.
+template <DType dtype>
+struct Computed;
+#define COMPUTED_AS(dtype_, type_, member_)                                              \
+  template <>                                                                            \
+  struct Computed<DType::dtype_> {                                                       \
+    static type_ of(const Number& number) { return static_cast<type_>(number.member_); } \
+  };
+COMPUTED_AS(Bool, bool, i)
+COMPUTED_AS(F32, float, f)
+COMPUTED_AS(F64, double, d)
+#undef COMPUTED_AS
+#define COMPUTED_AS_INT(dtype_, type_)                 \
+  template <>                                          \
+  struct Computed<DType::dtype_> {                     \
+    static Int<type_> of(const Number& number) {       \
+      return Int<type_>(static_cast<type_>(number.i)); \
+    }                                                  \
+  };
+COMPUTED_AS_INT(I32, int32_t)
+COMPUTED_AS_INT(U32, uint32_t)
+COMPUTED_AS_INT(I64, int64_t)
+COMPUTED_AS_INT(U64, uint64_t)
+#undef COMPUTED_AS_INT
 
 template <class T>
-T load(const Number* operands, int index, int arity) {
-  if (index >= arity) return T{};
-  if constexpr (std::is_same_v<T, float>) return operands[index].f;
-  if constexpr (std::is_same_v<T, Int>) return Int{operands[index].i};
-  if constexpr (std::is_same_v<T, bool>) return operands[index].i != 0;
+Number number(T value) {
+  return Number::of(value);
+}
+template <class T>
+Number number(Int<T> value) {
+  return Number::of(value.value);
 }
 
-Number number(float value) { return Number::of(value); }
-Number number(Int value) { return Number::of(value.value); }
-Number number(bool value) { return Number::of(value); }
-
-// Calls means with x of type X and y, z of type Y.
-template <class X, class Y = X, class Means>
+// Nothing but types of arithmetic is computed with.
+template <DType dtype, Signature signature, class Means>
 Number call(Means means, const Number* operands, int arity) {
-  return number(
-      means(load<X>(operands, 0, arity), load<Y>(operands, 1, arity), load<Y>(operands, 2, arity)));
+  if constexpr (takes(signature, dtype) && is_computed(dtype)) {
+    using Of = Computed<dtype>;
+    const Number none = Number::from(dtype, 0);
+    return number(means(Of::of(operands[0]), Of::of(arity > 1 ? operands[1] : none),
+                        Of::of(arity > 2 ? operands[2] : none)));
+  }
+  CHECK(!"evaluate: operands that the signature does not take");
+  return {};
 }
 
 template <Signature signature, class Means>
 Number apply(Means means, const Number* operands, int arity) {
-  if constexpr (signature == Signature::Number || signature == Signature::Compare) {
-    return operands[0].dtype == DType::F32 ? call<float>(means, operands, arity)
-                                           : call<Int>(means, operands, arity);
-  } else if constexpr (signature == Signature::Float || signature == Signature::Test ||
-                       signature == Signature::ToBits) {
-    return call<float>(means, operands, arity);
-  } else if constexpr (signature == Signature::Integer || signature == Signature::Shift ||
-                       signature == Signature::FromBits) {
-    return call<Int>(means, operands, arity);
-  } else if constexpr (signature == Signature::Logic) {
-    return call<bool>(means, operands, arity);
+  if constexpr (signature == Signature::Choose) {
+    return means(operands[0].i != 0, operands[1], operands[2]);
   } else {
-    static_assert(signature == Signature::Choose);
-    switch (operands[1].dtype) {
-      case DType::Bool:
-        return call<bool>(means, operands, arity);
-      case DType::I32:
-        return call<bool, Int>(means, operands, arity);
-      case DType::F32:
-        return call<bool, float>(means, operands, arity);
+    switch (operands[0].dtype) {
+#define DTYPE(name_, ...) \
+  case DType::name_:      \
+    return call<DType::name_, signature>(means, operands, arity);
+#include "scalar/dtypes.def"
     }
     return {};
   }
@@ -153,64 +221,11 @@ constexpr Word lowest = Word::lowest, highest = Word::highest;
 
 Number identity(double value, DType dtype) { return Number::from(dtype, value); }
 Number identity(Word word, DType dtype) {
-  const float infinity = std::numeric_limits<float>::infinity();
-  if (dtype == DType::F32) return Number::of(word == lowest ? -infinity : infinity);
-  using Limits = std::numeric_limits<int32_t>;
-  return Number::of(word == lowest ? Limits::min() : Limits::max());
+  return word == Word::lowest ? Number::lowest(dtype) : Number::highest(dtype);
 }
 
-int32_t saturate(float value) {
-  if (std::isnan(value)) return 0;
-  if (value >= 2147483648.0f) return std::numeric_limits<int32_t>::max();
-  if (value < -2147483648.0f) return std::numeric_limits<int32_t>::min();
-  return static_cast<int32_t>(value);
-}
-
-}  // namespace
-
-Number Number::of(float value) {
-  Number result;
-  result.f = value;
-  return result;
-}
-
-Number Number::of(int32_t value) {
-  Number result;
-  result.dtype = DType::I32;
-  result.i = value;
-  return result;
-}
-
-Number Number::of(bool value) {
-  Number result;
-  result.dtype = DType::Bool;
-  result.i = value ? 1 : 0;
-  return result;
-}
-
-Number Number::from(DType dtype, double value) {
-  switch (dtype) {
-    case DType::Bool:
-      return of(value != 0);
-    case DType::I32:
-      if (std::isnan(value)) return of(0);
-      return of(static_cast<int32_t>(std::fmax(-2147483648.0, std::fmin(2147483647.0, value))));
-    case DType::F32:
-      return of(static_cast<float>(value));
-  }
-  return {};
-}
-
-double Number::as_double() const {
-  if (dtype == DType::F32) return f;
-  return i;
-}
-
-bool Number::same_bits(const Number& other) const {
-  return dtype == other.dtype && std::bit_cast<int32_t>(f) == std::bit_cast<int32_t>(other.f);
-}
-
-Number evaluate(Op op, const Number* operands) {
+// Of operands in types of arithmetic.
+Number evaluate_computed(Op op, const Number* operands) {
   switch (op) {
 #define MEANS(...) __VA_ARGS__
 #define SCALAR_OP(name_, text_, arity_, signature_, means_, ...)                             \
@@ -224,6 +239,20 @@ Number evaluate(Op op, const Number* operands) {
   return {};
 }
 
+}  // namespace
+
+Number evaluate(Op op, const Number* operands) {
+  const int arity = info(op).arity;
+  const DType dtype = operands[arity - 1].dtype;
+  if (is_computed(dtype) || info(op).signature == Signature::Choose) {
+    return evaluate_computed(op, operands);
+  }
+  Number wide[kMaxArity];
+  for (int i = 0; i < arity; ++i) wide[i] = cast(operands[i], computed(dtype));
+  const Number result = evaluate_computed(op, wide);
+  return result.dtype == computed(dtype) ? cast(result, dtype) : result;
+}
+
 Number fold_identity(Op op, DType dtype) {
   CHECK(info(op).fold != Fold::None);
   switch (op) {
@@ -233,18 +262,6 @@ Number fold_identity(Op op, DType dtype) {
     return identity(fold_, dtype);
 #include "scalar/ops.def"
 #undef FOLD
-  }
-  return {};
-}
-
-Number cast(const Number& value, DType dtype) {
-  switch (dtype) {
-    case DType::Bool:
-      return Number::of(value.as_double() != 0);
-    case DType::I32:
-      return Number::of(value.dtype == DType::F32 ? saturate(value.f) : value.i);
-    case DType::F32:
-      return Number::of(static_cast<float>(value.as_double()));
   }
   return {};
 }

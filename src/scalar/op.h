@@ -1,16 +1,13 @@
-// The element types and scalar operations as enums, with the facts of their table rows.
+// The scalar operations as an enum, with the facts of their table rows.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-namespace lathe::scalar {
+#include "scalar/number.h"
 
-enum class DType : uint8_t {
-#define DTYPE(name_, text_, type_) name_,
-#include "scalar/dtypes.def"
-};
+namespace lathe::scalar {
 
 enum class Op : uint8_t {
 #define SCALAR_OP(name_, ...) name_,
@@ -19,7 +16,9 @@ enum class Op : uint8_t {
 
 enum class Signature : uint8_t {
   Number,
+  Quotient,
   Float,
+  Function,
   Integer,
   Shift,
   Compare,
@@ -54,26 +53,30 @@ inline constexpr float kLargestAngle = 1048576;                // 2^20
 inline constexpr float kLargestQuotient = 140737488355328.0f;  // 2^47
 
 const OpInfo& info(Op op);
-std::string_view text(DType dtype);
-int size_of(DType dtype);  // bytes of one element
 std::optional<Op> op_of(std::string_view text);
-std::optional<DType> dtype_of(std::string_view text);
 
 // Whether operands of this dtype, the condition of a choice aside, are any that the signature
-// takes.
+// takes. Shorter types are computed in longer ones, but have no bits of their own.
 constexpr bool takes(Signature signature, DType dtype) {
+  const bool is_wide_float = computed(dtype) == DType::F64;
   switch (signature) {
     case Signature::Number:
     case Signature::Compare:
-      return dtype != DType::Bool;
+      return is_number(dtype);
+    case Signature::Quotient:
+      return is_number(dtype) && !is_wide_float;
     case Signature::Float:
+      return is_float(dtype);
+    case Signature::Function:
     case Signature::Test:
-    case Signature::ToBits:
-      return dtype == DType::F32;
+      return is_float(dtype) && !is_wide_float;
     case Signature::Integer:
     case Signature::Shift:
+      return is_integer(dtype);
+    case Signature::ToBits:
+      return is_float(dtype) && is_computed(dtype);
     case Signature::FromBits:
-      return dtype == DType::I32;
+      return is_signed(dtype) && is_computed(dtype);
     case Signature::Logic:
       return dtype == DType::Bool;
     case Signature::Choose:
@@ -85,29 +88,10 @@ constexpr bool takes(Signature signature, DType dtype) {
 // The dtype of op's result over operands of these dtypes; nothing where the signature refuses them.
 std::optional<DType> result_dtype(Op op, const DType* operands);
 
-// One number of any dtype. Bool and I32 live in `i`, F32 in `f`.
-struct Number {
-  DType dtype = DType::F32;
-  union {
-    int32_t i;
-    float f = 0;
-  };
-  static Number of(float value);
-  static Number of(int32_t value);
-  static Number of(bool value);
-  // The number of `dtype` nearest to value (Bool: value != 0).
-  static Number from(DType dtype, double value);
-  double as_double() const;
-  bool same_bits(const Number& other) const;
-};
-
 // The meaning of the row: result of op over operands (arity of them, dtypes as the signature
 // wants).
 Number evaluate(Op op, const Number* operands);
 // The identity of the reduction by op (sum 0, max -inf…). Only where info(op).fold is one.
 Number fold_identity(Op op, DType dtype);
-// Conversion: float to integer truncates toward zero and saturates, NaN gives 0; to Bool tests !=
-// 0.
-Number cast(const Number& value, DType dtype);
 
 }  // namespace lathe::scalar

@@ -1,5 +1,6 @@
 // What spellings of operations compute with: a value V that may be a number or an expression.
-// V has `like(float)` (an f32 constant), `like_i32(int32_t)` (an i32 constant) and `dtype()`;
+// V has `like(Number)`, `like(float)` (an f32 constant), `like_i32(int32_t)` (an i32 constant) and
+// `dtype()`;
 // argument-dependent lookup finds apply(Op, V…) and cast(V, DType).
 #pragma once
 
@@ -11,6 +12,7 @@ namespace lathe::scalar::spell {
 
 template <class V>
 concept Value = requires(const V& x) {
+  { x.like(Number()) } -> std::same_as<V>;
   { x.like(0.0f) } -> std::same_as<V>;
   { x.like_i32(0) } -> std::same_as<V>;
   { x.dtype() } -> std::same_as<DType>;
@@ -73,7 +75,7 @@ V to_i32(const V& x) {
 // A constant of x's own dtype.
 template <Value V>
 V whole(const V& x, int32_t value) {
-  return x.dtype() == DType::F32 ? x.like(static_cast<float>(value)) : x.like_i32(value);
+  return x.like(Number::integer(x.dtype(), value));
 }
 
 // c[0] + c[1] x + … + c[n-1] x^(n-1).

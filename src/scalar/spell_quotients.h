@@ -1,5 +1,5 @@
-// Remainders and quotients rounded down, and the tests and signs of numbers, spelled branch-free
-// for f32 and i32. What divides by zero has a result and never traps.
+// Remainders and quotients rounded down, and the tests and signs of numbers, spelled branch-free.
+// What divides by zero has a result and never traps.
 #pragma once
 
 #include "scalar/spell_exponentials.h"
@@ -51,10 +51,24 @@ Division<V> whole_division(const V& x, const V& y) {
   return {select(by_zero, zero, quotient), select(by_zero, zero, remainder)};
 }
 
+// Of integers for which targets have a division. It cuts toward zero.
+template <Value V>
+Division<V> integer_division(const V& x, const V& y) {
+  const V zero = whole(x, 0), cut = x / y;
+  const V remainder = select(y == zero, zero, x - cut * y);
+  const V across = is_across(remainder, y);
+  return {select(across, cut - whole(x, 1), cut), select(across, remainder + y, remainder)};
+}
+
+template <Value V>
+Division<V> division_of(const V& x, const V& y) {
+  return x.dtype() == DType::I32 ? whole_division(x, y) : integer_division(x, y);
+}
+
 // Two rounds: each takes 2^24 off the quotient, so it is exact below kLargestQuotient.
 template <Value V>
 V mod(const V& x, const V& y) {
-  if (x.dtype() == DType::I32) return whole_division(x, y).remainder;
+  if (is_integer(x.dtype())) return division_of(x, y).remainder;
   const V once = cut_division(x, y).remainder, twice = cut_division(once, y).remainder;
   const V result = select(is_across(twice, y), twice + y, twice);
   return select(absolute(x / y) < x.like(kLargestQuotient), result, x.like(kNan));
@@ -62,7 +76,7 @@ V mod(const V& x, const V& y) {
 
 template <Value V>
 V floor_div(const V& x, const V& y) {
-  if (x.dtype() == DType::I32) return whole_division(x, y).quotient;
+  if (is_integer(x.dtype())) return division_of(x, y).quotient;
   const auto [quotient, remainder] = cut_division(x, y);
   return select(is_across(remainder, y), quotient - x.like(1.0f), quotient);
 }

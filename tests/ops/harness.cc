@@ -2,26 +2,36 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "base/text.h"
 #include "compile/pipeline.h"
+#include "graph/elements.h"
 #include "loop/interpret.h"
 
 namespace lathe::ops_tests {
 
 namespace {
 
-double element(const Array& array, size_t index) {
-  const auto size = static_cast<size_t>(scalar::size_of(array.dtype));
-  const std::byte* at = array.data.data() + index * size;
-  scalar::Number number;
-  number.dtype = array.dtype;
-  number.i = 0;
-  std::memcpy(&number.i, at, size);
-  return number.as_double();
+// How far apart two results may be, of 1 and of what is wanted: a few units of its last place.
+struct Tolerance {
+  double absolute = 0, relative = 0;
+};
+
+Tolerance tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::F32:
+      return {1e-5, 2e-5};
+    case DType::F64:
+      return {1e-12, 1e-12};
+    case DType::F16:
+      return {0x1p-8, 0x1p-8};
+    case DType::BF16:
+      return {0x1p-5, 0x1p-5};
+    default:
+      return {};
+  }
 }
 
 std::string hex(const std::vector<std::byte>& data) {
@@ -81,12 +91,11 @@ Array random_array(DType dtype, const graph::Shape& shape, std::mt19937& random)
   Array array{dtype, shape, {}};
   for (int64_t i = 0; i < graph::element_count(shape); ++i) {
     const double unit = static_cast<double>(random()) / 4294967296.0;
-    const scalar::Number number =
-        dtype == DType::F32
-            ? scalar::Number::of(static_cast<float>(4 * unit - 2))
-            : scalar::Number::from(dtype, std::floor((dtype == DType::Bool ? 2 : 4) * unit));
-    const auto* bytes = reinterpret_cast<const std::byte*>(&number.i);
-    array.data.insert(array.data.end(), bytes, bytes + scalar::size_of(dtype));
+    const auto number = scalar::Number::from(
+        dtype,
+        scalar::is_float(dtype) ? 4 * unit - 2 : std::floor((dtype == DType::Bool ? 2 : 4) * unit));
+    const std::vector<std::byte> bytes = graph::bytes_of(number);
+    array.data.insert(array.data.end(), bytes.begin(), bytes.end());
   }
   return array;
 }
@@ -114,8 +123,9 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
   return outcome;
 }
 
-Status check_passes(const graph::Program& program, Expectation& test) {
-  for (const compile::Target target : {compile::Target::Wasm, compile::Target::Wgsl}) {
+Status check_passes(const graph::Program& program, Expectation& test,
+                    std::span<const compile::Target> targets) {
+  for (const compile::Target target : targets) {
     compile::Options options;
     options.features = {.simd = true, .relaxed_simd = true, .threads = true};
     options.worth_splitting = kSplitAlways;
@@ -145,13 +155,21 @@ Result<Outcome> interpret_spelled(const graph::Program& program, const Expectati
 }
 
 Status compare(std::string_view what, const Array& want, const Array& got) {
-  if (want.dtype != got.dtype || want.data.size() != got.data.size()) {
+  // Loops know the bits of halves alone.
+  const bool same =
+      want.dtype == got.dtype || (scalar::is_half(want.dtype) && got.dtype == DType::U16);
+  if (!same || want.data.size() != got.data.size()) {
     return fail(concat(what, ": other dtype or size"));
   }
+  const auto [absolute, relative] = tolerance_of(want.dtype);
   const auto count = static_cast<size_t>(graph::element_count(want.shape));
   for (size_t i = 0; i < count; ++i) {
-    const double w = element(want, i), g = element(got, i);
-    const bool near = w == g || std::abs(w - g) <= 1e-5 + 2e-5 * std::abs(w) || (w != w && g != g);
+    const auto at = static_cast<int64_t>(i);
+    const scalar::Number wanted = want[at], given = graph::load(want.dtype, got.data, at);
+    const double w = wanted.as_double(), g = given.as_double();
+    const bool is_close =
+        w == g || std::abs(w - g) <= absolute + relative * std::abs(w) || (w != w && g != g);
+    const bool near = wanted.same_bits(given) || (scalar::is_float(want.dtype) && is_close);
     if (!near) return fail(concat(what, '[', i, "]: want ", w, ", got ", g));
   }
   return {};
@@ -176,8 +194,9 @@ void Manifest::add(const Expectation& test, std::string_view variant,
          executable.relocatable ? json_segments(executable.data) : "", json_expectation(test));
 }
 
-Status Manifest::add(const Expectation& test, const graph::Program& program) {
-  for (const Variant& variant : kVariants) {
+Status Manifest::add(const Expectation& test, const graph::Program& program,
+                     std::span<const Variant> variants) {
+  for (const Variant& variant : variants) {
     compile::Options options;
     options.features = variant.features;
     options.placement = variant.placement;

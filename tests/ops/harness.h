@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,9 +60,11 @@ struct Expectation {
   bool irregular = false;  // some outcome is
 };
 
-// Runs the program through the passes of both targets up to the emitter; behind every pass over
+inline constexpr compile::Target kTargets[] = {compile::Target::Wasm, compile::Target::Wgsl};
+// Runs the program through the passes of the targets up to the emitter; behind every pass over
 // loops the interpreter must give what is expected. Notes whether a run was irregular.
-Status check_passes(const graph::Program& program, Expectation& test);
+Status check_passes(const graph::Program& program, Expectation& test,
+                    std::span<const compile::Target> targets = kTargets);
 
 // What the loops of a program with one entry give once all operations that WebAssembly lacks are
 // spelled.
@@ -74,7 +77,8 @@ class Manifest {
   void add(const Expectation& test, std::string_view variant,
            const compile::Executable& executable);
   // Compiles the program once for each variant, and to shaders.
-  Status add(const Expectation& test, const graph::Program& program);
+  Status add(const Expectation& test, const graph::Program& program,
+             std::span<const Variant> variants = kVariants);
   // The shaders, or why there are none.
   void add_shaders(const Expectation& test, const Result<std::string>& shaders);
   void write() const;

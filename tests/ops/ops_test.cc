@@ -1,6 +1,7 @@
 // Runs the case table, random graphs and random loop modules on the loop interpreter against the
 // slow evaluators, and writes each as compiled modules with inputs and expected results for engines
-// to run (run.mjs). Usage: ops_test OUTPUT_DIR
+// to run (run.mjs). Usage: ops_test OUTPUT_DIR [--all-types]
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -10,6 +11,7 @@
 #include "grad/gradient.h"
 #include "harness.h"
 #include "random_programs.h"
+#include "retyped.h"
 #include "row_cases.h"
 
 namespace lathe::ops_tests {
@@ -17,6 +19,8 @@ namespace {
 
 constexpr uint32_t kRandomGraphs = 150;
 constexpr uint32_t kRandomModules = 200;
+// Of programs over other types: the plain ones.
+constexpr std::span<const Variant> kTypedVariants = std::span(kVariants).first(2);
 
 // The entry `run`, and for differentiable cases `grad`: gradients of sum(output * weights) by every
 // F32 input.
@@ -71,11 +75,11 @@ void fill(const graph::Graph& graph, Arrays& inputs, Arrays& states, std::mt1993
   }
 }
 
-Status run_case(const Case& test, Manifest& manifest) {
-  ASSIGN_OR_RETURN(const graph::Program program, build(test));
+Status run_program(std::string name, const graph::Program& program, Manifest& manifest,
+                   std::span<const Variant> variants) {
   std::mt19937 random(17);
   Expectation expectation;
-  expectation.name = test.name;
+  expectation.name = std::move(name);
   Arrays &inputs = expectation.inputs, &states = expectation.states;
   for (const graph::Graph& entry : program.entries) fill(entry, inputs, states, random);
   for (const graph::Graph& entry : program.entries) {
@@ -83,8 +87,21 @@ Status run_case(const Case& test, Manifest& manifest) {
     want.states = states;
     ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
   }
-  TRY(check_passes(program, expectation));
-  return manifest.add(expectation, program);
+  const bool is_typed = variants.size() < std::size(kVariants);  // shaders have no such types
+  TRY(check_passes(program, expectation, std::span(kTargets).first(is_typed ? 1 : 2)));
+  return manifest.add(expectation, program, variants);
+}
+
+Status run_case(const Case& test, Manifest& manifest) {
+  ASSIGN_OR_RETURN(const graph::Program program, build(test));
+  return run_program(std::string(test.name), program, manifest, kVariants);
+}
+
+bool holds(const graph::Program& program, DType dtype) {
+  return std::ranges::any_of(program.entries, [dtype](const graph::Graph& entry) {
+    return std::ranges::any_of(entry.nodes,
+                               [dtype](const graph::Node& node) { return node.dtype == dtype; });
+  });
 }
 
 struct Counts {
@@ -96,16 +113,39 @@ struct Counts {
   }
 };
 
-int run_all(const std::filesystem::path& directory) {
+// The case over another type of floats and another of integers, where its operations take them:
+// each case over the next ones, or over all.
+void run_retyped(const Case& test, int number, bool over_all, Manifest& manifest, Counts& counts) {
+  constexpr DType kFloats[] = {DType::F64, DType::F16, DType::BF16};
+  constexpr DType kIntegers[] = {DType::I8,  DType::U8,  DType::I16, DType::U16,
+                                 DType::U32, DType::I64, DType::U64};
+  const auto program = build(test);
+  if (!program) return;
+  const auto run_over = [&](DType from, std::span<const DType> types) {
+    if (!holds(*program, from)) return;
+    for (size_t i = 0; i < types.size(); ++i) {
+      if (!over_all && i != static_cast<size_t>(number) % types.size()) continue;
+      const auto other = retyped(*program, from, types[i]);
+      if (!other) continue;
+      const std::string name = concat(test.name, '.', scalar::text(types[i]));
+      counts.add(name, run_program(name, *other, manifest, kTypedVariants));
+    }
+  };
+  run_over(DType::F32, kFloats);
+  run_over(DType::I32, kIntegers);
+}
+
+int run_all(const std::filesystem::path& directory, bool over_all) {
   std::filesystem::create_directories(directory);
   Manifest manifest(directory);
   Counts counts;
-  for (const Case& test : cases()) counts.add(test.name, run_case(test, manifest));
-  for (const Case& test : loop_cases()) counts.add(test.name, run_case(test, manifest));
-  for (const Case& test : node_cases()) counts.add(test.name, run_case(test, manifest));
-  for (const Case& test : window_cases()) counts.add(test.name, run_case(test, manifest));
-  for (const Case& test : edge_cases()) counts.add(test.name, run_case(test, manifest));
-  for (const Case& test : memory_cases()) counts.add(test.name, run_case(test, manifest));
+  int number = 0;
+  for (const auto table : {cases, loop_cases, node_cases, window_cases, edge_cases, memory_cases}) {
+    for (const Case& test : table()) {
+      counts.add(test.name, run_case(test, manifest));
+      run_retyped(test, number++, over_all, manifest, counts);
+    }
+  }
   for (int i = 0; i < scalar::kOpCount; ++i) {
     const auto op = static_cast<scalar::Op>(i);
     if (!scalar::info(op).spelled) continue;
@@ -119,6 +159,7 @@ int run_all(const std::filesystem::path& directory) {
   }
   for (uint32_t seed = 0; seed < kRandomModules; ++seed) {
     counts.add(concat("random module ", seed), run_random_module(seed, manifest));
+    counts.add(concat("random typed module ", seed), run_typed_module(seed, manifest));
   }
   manifest.write();
   std::printf("%d passed, %d failed, 0 skipped\n", counts.passed, counts.failed);
@@ -129,9 +170,10 @@ int run_all(const std::filesystem::path& directory) {
 }  // namespace lathe::ops_tests
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: ops_test OUTPUT_DIR\n");
+  const bool over_all = argc == 3 && std::string_view(argv[2]) == "--all-types";
+  if (argc != 2 && !over_all) {
+    std::fprintf(stderr, "usage: ops_test OUTPUT_DIR [--all-types]\n");
     return 2;
   }
-  return lathe::ops_tests::run_all(argv[1]);
+  return lathe::ops_tests::run_all(argv[1], over_all);
 }

@@ -80,8 +80,8 @@ void show_everything(loop::Module& module) {
   }
 }
 
-loop::Module prepared_module(uint32_t seed) {
-  loop::Module module = loop::random_module(seed);
+loop::Module prepared_module(uint32_t seed, loop::Types types) {
+  loop::Module module = loop::random_module(seed, types);
   show_everything(module);
   for (loop::Entry& entry : module.entries) {
     for (loop::Kernel& kernel : entry.kernels) {
@@ -143,8 +143,10 @@ Result<std::string> emit_wgsl(loop::Module module) {
 
 }  // namespace
 
-Status run_random_module(uint32_t seed, Manifest& manifest) {
-  const loop::Module module = prepared_module(seed);
+namespace {
+
+Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
+  const loop::Module module = prepared_module(seed, types);
   TRY(loop::verify(module));
   loop::Module split = module;
   for (loop::Entry& entry : split.entries) {
@@ -152,7 +154,7 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
   }
   TRY(loop::verify(split));
   Expectation test;
-  test.name = concat("module_", seed);
+  test.name = concat(types == loop::Types::All ? "typed_module_" : "module_", seed);
   test.exact = true;
   std::mt19937 random(seed);
   for (const loop::Port& port : module.states) {
@@ -176,6 +178,16 @@ Status run_random_module(uint32_t seed, Manifest& manifest) {
   }
   manifest.add_shaders(test, emit_wgsl(module));
   return {};
+}
+
+}  // namespace
+
+Status run_random_module(uint32_t seed, Manifest& manifest) {
+  return run_module(seed, loop::Types::OfShaders, manifest);
+}
+
+Status run_typed_module(uint32_t seed, Manifest& manifest) {
+  return run_module(seed, loop::Types::All, manifest);
 }
 
 }  // namespace lathe::ops_tests

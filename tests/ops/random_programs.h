@@ -10,5 +10,7 @@ namespace lathe::ops_tests {
 
 Status run_random_graph(uint32_t seed, Manifest& manifest);
 Status run_random_module(uint32_t seed, Manifest& manifest);
+// The same over all element types.
+Status run_typed_module(uint32_t seed, Manifest& manifest);
 
 }  // namespace lathe::ops_tests

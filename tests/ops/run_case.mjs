@@ -2,7 +2,40 @@
 
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (pair) => parseInt(pair, 16));
 
-const views = { f32: Float32Array, i32: Int32Array, bool: Uint8Array };
+const views = {
+  bool: Uint8Array,
+  i8: Int8Array,
+  u8: Uint8Array,
+  i16: Int16Array,
+  u16: Uint16Array,
+  i32: Int32Array,
+  u32: Uint32Array,
+  i64: BigInt64Array,
+  u64: BigUint64Array,
+  f16: Uint16Array,
+  bf16: Uint16Array,
+  f32: Float32Array,
+  f64: Float64Array,
+};
+/** By how much floats may differ, of 1 and of what is wanted: a few units of their last place. */
+const tolerances = {
+  f16: [2 ** -8, 2 ** -8],
+  bf16: [2 ** -5, 2 ** -5],
+  f32: [1e-5, 2e-5],
+  f64: [1e-12, 1e-12],
+};
+
+/** What the bits of an element say. */
+const numbers = {
+  f16(bits) {
+    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
+    const special = fraction === 0 ? Infinity : NaN;
+    const normal = 2 ** (exponent - 25) * (1024 + fraction);
+    const size = exponent === 31 ? special : exponent === 0 ? 2 ** -24 * fraction : normal;
+    return bits >> 15 ? -size : size;
+  },
+  bf16: (bits) => new Float32Array(Uint32Array.of(bits << 16).buffer)[0],
+};
 
 const onePage = 65536;
 
@@ -91,12 +124,12 @@ function compareAll(buffer, entry, places, expected, exact) {
   for (const { name, dtype, offset } of places) {
     const want = new views[dtype](fromHex(expected[name]).buffer);
     const got = new views[dtype](buffer, offset, want.length);
+    const [absolute, relative] = (exact ? undefined : tolerances[dtype]) ?? [0, 0];
+    const number = numbers[dtype] ?? ((element) => element);
     for (let i = 0; i < want.length; i++) {
-      const tolerance = exact ? 0 : 1e-5 + 2e-5 * Math.abs(want[i]);
-      const near = Math.abs(want[i] - got[i]) <= tolerance;
-      if (!near && !Object.is(want[i], got[i])) {
-        return `${entry}.${name}[${i}]: want ${want[i]}, got ${got[i]}`;
-      }
+      const [w, g] = [number(want[i]), number(got[i])];
+      const isNear = typeof w === 'number' && Math.abs(w - g) <= absolute + relative * Math.abs(w);
+      if (!isNear && !Object.is(w, g)) return `${entry}.${name}[${i}]: want ${w}, got ${g}`;
     }
   }
   return undefined;

@@ -41,10 +41,12 @@ void elementwise(Growth& g) {
   std::vector<Tensor> operands;
   switch (info.signature) {
     case scalar::Signature::Number:
+    case scalar::Signature::Quotient:
     case scalar::Signature::Compare:
       operands.push_back(g.draw.chance(80) ? g.floats() : g.ints());
       break;
     case scalar::Signature::Float:
+    case scalar::Signature::Function:
     case scalar::Signature::Test:
     case scalar::Signature::ToBits:
       operands.push_back(g.floats());

@@ -56,14 +56,15 @@ void fill(const Graph& graph, Named& inputs, Draw& draw) {
     if (node.kind != graph::Kind::Input || inputs.contains(node.name)) continue;
     Values values = Values::zeros(node.dtype, node.shape);
     for (Bounded& each : values.elements) {
-      switch (node.dtype) {
-        case DType::F32:
+      switch (scalar::kind_of(node.dtype)) {
+        case scalar::DTypeKind::Float:
           each.value = draw.number(2);
           break;
-        case DType::I32:
+        case scalar::DTypeKind::Signed:
+        case scalar::DTypeKind::Unsigned:
           each.value = static_cast<double>(draw.from(-3, 12));
           break;
-        case DType::Bool:
+        case scalar::DTypeKind::Truth:
           each.value = static_cast<double>(draw.below(2));
           break;
       }

@@ -115,6 +115,7 @@ Place place_of(const Affine& affine, int64_t scale, std::span<const VarId> nest,
   for (const loop::Term& term : affine.terms) {
     if (term.var == fixed.lane) {
       place.lane_coefficient = term.coefficient;
+      place.constant += term.coefficient * fixed.first_lane * scale;
     } else if (const auto value = fixed.values.find(term.var); value != fixed.values.end()) {
       place.constant += term.coefficient * value->second * scale;
     }

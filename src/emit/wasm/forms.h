@@ -43,9 +43,11 @@ struct Form {
 struct Fixed {
   std::map<loop::VarId, int64_t> values;  // unrolled variables
   loop::VarId lane = -1;                  // variable of the open Vector loop
+  int64_t first_lane = 0;                 // its value in the first lane
 };
 
-// An affine form taken apart: sum of form, constant and lane_coefficient * lane.
+// An affine form taken apart: sum of form, constant and lane_coefficient * lane, where the first of
+// the lanes that are computed at once is lane 0.
 struct Place {
   Form form;
   int64_t constant = 0;

@@ -17,8 +17,8 @@ void KernelEmitter::hoist_constants(const Stmt& stmt) {
     for (loop::ExprId id : reached_) {
       const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
       if (expr.kind != loop::ExprKind::Constant) continue;
-      const uint32_t bits = lane_bits(expr.constant);
-      if (bits == 0 || bits == ~0u || scope_.constants.contains(bits)) continue;
+      const uint64_t bits = half_of_vector(expr.constant);
+      if (bits == 0 || bits == ~uint64_t{0} || scope_.constants.contains(bits)) continue;
       const uint32_t local = acquire(ValType::v128);
       vector_constant(expr.constant);
       code().op_index(Opcode::local_set, local);

@@ -5,20 +5,27 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "emit/wasm/spelling.h"
 #include "loop/rebuild.h"
 
 namespace lathe::emit {
 
 using loop::DType;
-using loop::kLanes;
 using loop::LoopKind;
 using loop::Stmt;
 using loop::StmtKind;
-using loop::VarId;
 using wasm::Opcode;
 using wasm::ValType;
 
-wasm::ValType scalar_type(DType dtype) { return dtype == DType::F32 ? ValType::f32 : ValType::i32; }
+namespace {
+
+int lanes_of(const loop::Kernel& kernel) {
+  int size = 4;
+  for (const loop::Expr& expr : kernel.exprs) size = std::max(size, lane_size(expr.dtype));
+  return 16 / size;
+}
+
+}  // namespace
 
 KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
                              const loop::Kernel& kernel, const Placement& placement, Target target)
@@ -27,6 +34,7 @@ KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Mo
       kernel_(kernel),
       placement_(placement),
       target_(target),
+      lanes_(lanes_of(kernel)),
       vector_registers_(kernel.registers.size()) {}
 
 Callee KernelEmitter::emit() {
@@ -113,8 +121,12 @@ void KernelEmitter::emit_loop(const Stmt& stmt) {
     case LoopKind::Vector:
       if (!target_.simd) return emit_unrolled(stmt);
       fixed_.lane = stmt.var;
-      emit_body(stmt.body);
+      for (int64_t first = 0; first < loop::kLanes; first += lanes_) {
+        fixed_.first_lane = first;
+        emit_body(stmt.body);
+      }
       fixed_.lane = -1;
+      fixed_.first_lane = 0;
       return;
     case LoopKind::Grid:
     case LoopKind::Group:
@@ -281,18 +293,14 @@ void KernelEmitter::store_register(const Stmt& stmt) {
     code().op_index(Opcode::local_set, locals[static_cast<size_t>(at.constant)]);
     return;
   }
-  const uint32_t local = locals[static_cast<size_t>(at.constant / kLanes)];
+  const uint32_t local = locals[static_cast<size_t>(at.constant / lanes_)];
   if (lanes_open()) {
-    CHECK(at.lane_coefficient == 1 && at.constant % kLanes == 0);
+    CHECK(at.lane_coefficient == 1 && at.constant % lanes_ == 0);
     is_zero(stmt.value) ? computed_zero() : emit_vector(stmt.value);
   } else {
-    const auto lane = static_cast<uint8_t>(at.constant % kLanes);
-    const DType dtype = dtype_of(stmt.buffer);
     code().op_index(Opcode::local_get, local);
     emit_scalar(stmt.value);
-    if (dtype == DType::Bool) code().i32_const(-1).op(Opcode::i32_mul);
-    code().op_lane(dtype == DType::F32 ? Opcode::f32x4_replace_lane : Opcode::i32x4_replace_lane,
-                   lane);
+    put_lane(dtype_of(stmt.buffer), static_cast<uint8_t>(at.constant % lanes_));
   }
   code().op_index(Opcode::local_set, local);
 }
@@ -303,59 +311,16 @@ void KernelEmitter::store_global(const Stmt& stmt) {
     const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);
     const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
     emit_scalar(stmt.value);
-    code().op_memory(dtype == DType::F32    ? Opcode::f32_store
-                     : dtype == DType::Bool ? Opcode::i32_store8
-                                            : Opcode::i32_store,
-                     at);
+    code().op_memory(holding(dtype).store, at);
     return release(ValType::i32, lookup);
   }
   const bool varies_by_lane = stmt.lookup && varies(stmt.index);
   if (stmt.address.coefficient(fixed_.lane) != 1 || varies_by_lane) return store_global_lanes(stmt);
   const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);
-  wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
+  const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
   emit_vector(stmt.value);
   release(ValType::i32, lookup);
-  if (dtype == DType::Bool) {
-    // The lowest byte of each lane, 0xff or 0, side by side; then 1 or 0.
-    const uint32_t mask = acquire(ValType::v128);
-    code().op_index(Opcode::local_tee, mask).op_index(Opcode::local_get, mask);
-    code().shuffle({0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12});
-    code().op_lane(Opcode::i32x4_extract_lane, 0).i32_const(0x01010101).op(Opcode::i32_and);
-    at.align = 1;
-    code().op_memory(Opcode::i32_store, at);
-    release(ValType::v128, mask);
-    return;
-  }
-  at.align = 4;
-  code().op_memory(Opcode::v128_store, at);
-}
-
-void KernelEmitter::store_global_lanes(const Stmt& stmt) {
-  const DType dtype = dtype_of(stmt.buffer);
-  const uint32_t value = acquire(ValType::v128);
-  emit_vector(stmt.value);
-  code().op_index(Opcode::local_set, value);
-  const auto indices = lane_indices(stmt.lookup, stmt.index);
-  const VarId lane = std::exchange(fixed_.lane, -1);
-  for (uint8_t i = 0; i < kLanes; ++i) {
-    fixed_.values[lane] = i;
-    const auto lookup = look_up_lane(stmt.buffer, stmt.lookup, stmt.index, indices, i);
-    const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
-    code().op_index(Opcode::local_get, value);
-    if (dtype == DType::F32) {
-      code().op_lane(Opcode::f32x4_extract_lane, i).op_memory(Opcode::f32_store, at);
-    } else if (dtype == DType::I32) {
-      code().op_lane(Opcode::i32x4_extract_lane, i).op_memory(Opcode::i32_store, at);
-    } else {
-      code().op_lane(Opcode::i32x4_extract_lane, i).i32_const(1).op(Opcode::i32_and);
-      code().op_memory(Opcode::i32_store8, at);
-    }
-    release(ValType::i32, lookup);
-  }
-  release(ValType::v128, indices);
-  fixed_.values.erase(lane);
-  fixed_.lane = lane;
-  release(ValType::v128, value);
+  store_vector(dtype, at);
 }
 
 Place KernelEmitter::place(const loop::Affine& affine, int64_t scale) const {

@@ -1,6 +1,5 @@
 // One loop kernel -> WebAssembly functions: loops become counted loops, registers become locals,
-// Vector loops become instructions on four lanes, outlined loop bodies become functions of their
-// own.
+// Vector loops become instructions on vectors, outlined loop bodies become functions of their own.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +57,8 @@ class KernelEmitter {
     std::vector<loop::VarId> nest;                       // open Serial and Parallel loops
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
-    std::map<uint32_t, uint32_t> constants;              // local of four lanes with these bits
-    // What the open innermost loop does not change: four lanes of loads, and the bytes that lookups
+    std::map<uint64_t, uint32_t> constants;              // local of a vector with these halves
+    // What the open innermost loop does not change: vectors of loads, and the bytes that lookups
     // add, by index, extent and bytes a step.
     std::map<loop::ExprId, uint32_t> splats;
     std::map<std::tuple<loop::ExprId, int64_t, int64_t>, uint32_t> lookups;
@@ -141,6 +140,15 @@ class KernelEmitter {
   void scalar_load(const loop::Expr& expr);
   void scalar_load(const loop::Expr& expr, std::optional<uint32_t> lookup);
   void scalar_load_unguarded(const loop::Expr& expr, std::optional<uint32_t> lookup);
+
+  // Vectors of lanes_ lanes
+  void take_lane(loop::DType dtype, uint8_t lane);  // vector -> number
+  void put_lane(loop::DType dtype, uint8_t lane);   // vector, number -> vector
+  void spread(loop::DType dtype);                   // number -> vector
+  void widen_mask(loop::DType compared);
+  void narrow_mask(loop::DType chosen);
+  template <class Emit>
+  void for_each_lane(const Emit& emit);
   void vector_load(const loop::Expr& expr);
   void vector_across(loop::BufferRef buffer, int64_t first);
   void vector_beside(loop::BufferRef buffer, int64_t first);
@@ -149,11 +157,24 @@ class KernelEmitter {
   void gather(const loop::Expr& expr);
   void splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
+  void store_vector(loop::DType dtype, wasm::MemArg at);
+
+  // Casts
   void scalar_cast(const loop::Expr& expr);
+  void convert_number(loop::DType from, loop::DType to);
+  void bound_number(scalar::Op op, const loop::Number& bound);
   void vector_cast(const loop::Expr& expr);
+  void convert_vector(loop::DType from, loop::DType to);
+  void convert_lanes(loop::DType from, loop::DType to);
+  void low_words();
+
+  // Operations
   void scalar_apply(const loop::Expr& expr);
   void vector_apply(const loop::Expr& expr);
-  void vector_shift_by_lane(const loop::Expr& expr);
+  void apply_to_numbers(loop::Op op, loop::DType dtype);
+  void divide_numbers(loop::DType dtype);
+  void apply_to_lanes(const loop::Expr& expr);
+  bool has_no_instruction(const loop::Expr& expr) const;
   bool any_lane(const loop::Expr& expr);
   bool vector_bound(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
@@ -166,6 +187,7 @@ class KernelEmitter {
   const loop::Kernel& kernel_;
   const Placement& placement_;
   Target target_;
+  const int lanes_;  // of vectors in this kernel: all have as many as those of its widest type
   Scope scope_;
   Fixed fixed_;
   std::vector<bool> vector_registers_;
@@ -179,8 +201,7 @@ class KernelEmitter {
   std::map<std::pair<loop::ExprId, bool>, std::pair<wasm::ValType, uint32_t>> kept_;
 };
 
-wasm::ValType scalar_type(loop::DType dtype);
-// The bits of one lane that holds the number.
-uint32_t lane_bits(const loop::Number& number);
+// The bits of each half of a vector whose lanes hold the number.
+uint64_t half_of_vector(const loop::Number& number);
 
 }  // namespace lathe::emit

@@ -1,18 +1,28 @@
-// The WASM column of scalar/ops.def: the opcode that spells a scalar operation on one number or on
-// four lanes.
+// The WASM columns of scalar/ops.def and scalar/dtypes.def: the opcodes of operations on one number
+// and on the lanes of a vector, and how each type is held, loaded and stored.
 #pragma once
 
 #include <optional>
 
 #include "scalar/op.h"
 #include "wasm/opcode.h"
+#include "wasm/types.h"
 
 namespace lathe::emit {
 
 // Whether the table has no instructions for it, so that it must be spelled in others before.
 bool lacks(scalar::Op op);
-// Bool operands use the i32 columns. Nothing where the table says NONE.
+// On operands of a type of arithmetic or truths; nothing where WebAssembly has no such instruction.
 std::optional<wasm::Opcode> scalar_opcode(scalar::Op op, scalar::DType operand);
 std::optional<wasm::Opcode> vector_opcode(scalar::Op op, scalar::DType operand);
+// How WebAssembly holds a type: as a value, and as a lane of a vector.
+struct Holding {
+  wasm::ValType type;
+  wasm::Opcode load, store;
+  wasm::Opcode splat, extract_lane, replace_lane;
+};
+const Holding& holding(scalar::DType dtype);
+// Bytes of a lane: 4 or 8.
+int lane_size(scalar::DType dtype);
 
 }  // namespace lathe::emit

@@ -76,7 +76,7 @@ std::string KernelEmitter::expression(ExprId id) {
     case ExprKind::Load:
       return load(expr);
     case ExprKind::Apply:
-      return spell(expr.op, operands);
+      return spell(expr.op, kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, operands);
     case ExprKind::Cast:
       return cast(expr);
   }
@@ -86,7 +86,7 @@ std::string KernelEmitter::expression(ExprId id) {
 // Bits that a variable holds are no constant expression.
 std::string KernelEmitter::constant(ExprId id, const loop::Number& number) {
   if (has_literal(number)) return literal(number);
-  lets_.push_back(concat("let bits", id, " = ", static_cast<uint32_t>(number.i), "u;"));
+  lets_.push_back(concat("let bits", id, " = ", number.bits(), "u;"));
   return concat("bitcast<f32>(bits", id, ')');
 }
 

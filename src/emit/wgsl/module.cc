@@ -1,6 +1,7 @@
 #include "emit/wgsl/module.h"
 
 #include "base/text.h"
+#include "emit/wgsl/spelling.h"
 #include "loop/spelling.h"
 
 namespace lathe::emit::wgsl {
@@ -77,9 +78,28 @@ bool is_crowded(const Program& program) {
   return false;
 }
 
+Status check_types(const loop::Module& module) {
+  const auto refuse = [](std::string_view what, std::string_view name, loop::DType dtype) {
+    return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", what, ' ', name,
+                       "; cast it to f32 or i32"));
+  };
+  for (const loop::Buffer& buffer : module.buffers) {
+    if (!has_type(buffer.dtype)) return refuse("buffer", buffer.name, buffer.dtype);
+  }
+  for (const loop::Entry& entry : module.entries) {
+    for (const loop::Kernel& kernel : entry.kernels) {
+      for (const loop::Expr& expr : kernel.exprs) {
+        if (!has_type(expr.dtype)) return refuse("a value in kernel", kernel.name, expr.dtype);
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Program> emit_program(const loop::Module& module) {
+  TRY(check_types(module));
   ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module));
   if (is_crowded(program)) return emit_with(joined_layout(module), module);
   return program;

@@ -31,7 +31,12 @@ constexpr std::string_view kSpellings[] = {
 
 bool lacks(scalar::Op op) { return kSpellings[static_cast<size_t>(op)].empty(); }
 
-std::string spell(scalar::Op op, std::span<const std::string> operands) {
+std::string spell(scalar::Op op, scalar::DType dtype, std::span<const std::string> operands) {
+  if (op == scalar::Op::Div && scalar::is_integer(dtype)) {
+    const std::string by_zero = concat('(', operands[1], " == 0)");
+    return concat("select(", operands[0], " / select(", operands[1], ", 1, ", by_zero, "), 0, ",
+                  by_zero, ')');
+  }
   const std::string_view spelling = kSpellings[static_cast<size_t>(op)];
   std::string out;
   for (size_t i = 0; i < spelling.size(); ++i) {
@@ -46,34 +51,35 @@ std::string spell(scalar::Op op, std::span<const std::string> operands) {
 }
 
 std::string_view value_type(scalar::DType dtype) {
-  switch (dtype) {
-    case scalar::DType::Bool:
-      return "bool";
-    case scalar::DType::I32:
-      return "i32";
-    case scalar::DType::F32:
-      return "f32";
-  }
-  return "";
+  constexpr std::string_view kTypes[] = {
+#define WGSL(type_) #type_
+#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, ...) wgsl_,
+#include "scalar/dtypes.def"
+#undef WGSL
+  };
+  return kTypes[static_cast<size_t>(dtype)];
 }
+
+bool has_type(scalar::DType dtype) { return value_type(dtype) != "NONE"; }
 
 std::string_view storage_type(scalar::DType dtype) {
   return dtype == scalar::DType::Bool ? "u32" : value_type(dtype);
 }
 
 bool has_literal(const scalar::Number& number) {
-  if (number.dtype != scalar::DType::F32) return true;
+  if (!scalar::is_float(number.dtype)) return true;
   return std::isfinite(number.f) && !(number.f == 0 && std::signbit(number.f));
 }
 
 std::string literal(const scalar::Number& number) {
-  switch (number.dtype) {
-    case scalar::DType::Bool:
+  switch (scalar::kind_of(number.dtype)) {
+    case scalar::DTypeKind::Truth:
       return number.i != 0 ? "true" : "false";
-    case scalar::DType::I32:
+    case scalar::DTypeKind::Signed:
+    case scalar::DTypeKind::Unsigned:
       if (number.i == std::numeric_limits<int32_t>::min()) return concat("i32(", number.i, ')');
       return number.i < 0 ? concat('(', number.i, "i)") : concat(number.i, 'i');
-    case scalar::DType::F32:
+    case scalar::DTypeKind::Float:
       return std::signbit(number.f) ? concat('(', number.f, "f)") : concat(number.f, 'f');
   }
   return "";

@@ -61,7 +61,9 @@ TEST(Safetensors, errors_name_the_tensor) {
   EXPECT_EQ(message("[]"), "safetensors: the header is no JSON object");
   EXPECT_EQ(message(R"({"t":3})"), start + "must be an object");
   EXPECT_EQ(message(R"({"t":{"dtype":"F8","shape":[],"data_offsets":[0,1]}})", 1),
-            start + "has the type \"F8\"; known: BOOL, I32, F32");
+            start +
+                "has the type \"F8\"; known: BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, "
+                "BF16, F32, F64");
   EXPECT_EQ(message(R"({"t":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", 4),
             start + "has no shape");
   EXPECT_EQ(message(R"({"t":{"dtype":"F32","shape":[1],"data_offsets":[0]}})", 4),

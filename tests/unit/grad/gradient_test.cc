@@ -314,10 +314,10 @@ TEST(GradientErrors, SayWhatIsWrong) {
   };
   EXPECT_EQ(message_of([](Builder& b) { return b.full({3}, scalar::Number::of(1.0f)); },
                        [](Builder& b) { return input(b, "x", {3}); }),
-            "gradients: the loss must be an f32 scalar, not f32[3]");
+            "gradients: the loss must be one float, not f32[3]");
   EXPECT_EQ(message_of([](Builder& b) { return b.scalar(1); },
                        [](Builder& b) { return b.input("x", DType::I32, {3}); }),
-            "gradients: wants f32 tensors to differentiate by, not i32[3]");
+            "gradients: wants floats to differentiate by, not i32[3]");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ void apply(const Pass& pass, Module& module) {
 void expect_kept(const Pass& pass) {
   int changed = 0;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
-    const Module before = random_module(seed);
+    const Module before = random_module(seed, Types::All);
     Module after = before;
     apply(pass, after);
     const std::string text = print(after);
@@ -171,7 +171,7 @@ TEST(Passes, SpellTranscendentalsStaysClose) {
 
 TEST(Passes, SpellTranscendentalsVerifies) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
-    Module module = random_module(seed);
+    Module module = random_module(seed, Types::All);
     apply(spell_transcendentals, module);
     apply(vectorise_loops, module);
     const auto verified = verify(module);
@@ -201,7 +201,7 @@ void spread_lanes(Kernel& kernel, std::vector<Stmt>& stmts) {
 
 TEST(Passes, VectorLoopsMayRunLanesInAnyOrder) {
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
-    Module module = random_module(seed);
+    Module module = random_module(seed, Types::All);
     apply(vectorise_loops, module);
     const auto expected = outcome(module, seed);
     const std::string text = print(module);

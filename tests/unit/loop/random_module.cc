@@ -1,7 +1,6 @@
 #include "random_module.h"
 
 #include <algorithm>
-#include <cstring>
 #include <random>
 
 #include "base/text.h"
@@ -15,7 +14,14 @@ namespace {
 
 class Generator {
  public:
-  explicit Generator(uint32_t seed) : random_(seed), repeats_(seed % 5 == 4) {}
+  Generator(uint32_t seed, Types types)
+      : random_(seed), repeats_(seed % 5 == 4), types_{DType::Bool, DType::I32, DType::F32} {
+    if (types == Types::OfShaders) return;
+    types_.clear();
+    for (const DType dtype : scalar::kDTypes) {
+      if (!scalar::is_half(dtype)) types_.push_back(dtype);
+    }
+  }
 
   Module run() {
     const int entries = number(1, 2);
@@ -45,6 +51,10 @@ class Generator {
  private:
   int number(int low, int high) { return std::uniform_int_distribution(low, high)(random_); }
   bool chance(int one_in) { return number(1, one_in) == 1; }
+  // Of values.
+  DType any_type() {
+    return types_[static_cast<size_t>(number(0, static_cast<int>(types_.size()) - 1))];
+  }
 
   // The last kernels, and the last of them more often.
   void repeat(Entry& entry) {
@@ -196,7 +206,7 @@ class Generator {
     for (int i = number(0, 8); i > 0; --i) {
       const auto pick = [&] { return pool[number(0, static_cast<int>(pool.size()) - 1)]; };
       if (chance(6)) {
-        pool.push_back(builder.cast(pick(), static_cast<DType>(number(0, 2))));
+        pool.push_back(builder.cast(pick(), any_type()));
         continue;
       }
       const auto op = static_cast<Op>(number(0, scalar::kOpCount - 1));
@@ -207,13 +217,17 @@ class Generator {
         operands[k] = pick();
         dtypes[k] = builder[operands[k]].dtype;
       }
-      if (scalar::result_dtype(op, dtypes)) pool.push_back(builder.apply(op, operands, arity));
+      const bool computes =
+          op == Op::Select || std::all_of(dtypes, dtypes + arity, scalar::is_computed);
+      if (computes && scalar::result_dtype(op, dtypes)) {
+        pool.push_back(builder.apply(op, operands, arity));
+      }
     }
     return pool.back();
   }
 
   ExprId leaf(ExprBuilder& builder) {
-    const auto dtype = chance(2) ? DType::F32 : static_cast<DType>(number(0, 2));
+    const DType dtype = chance(2) ? DType::F32 : any_type();
     switch (number(0, 5)) {
       case 0: {
         constexpr double kSpecial[] = {0, -0.0, 1e30, -1, 3, 1.0 / 3};
@@ -262,7 +276,7 @@ class Generator {
     std::vector<std::byte> data(buffer.size * step);
     for (size_t at = 0; at < data.size(); at += step) {
       const Number value = Number::from(buffer.dtype, number(-9, 9) / 8.0);
-      std::memcpy(&data[at], &value.i, step);
+      scalar::store_element(&data[at], value);
     }
     buffer.data = std::move(data);
   }
@@ -284,6 +298,7 @@ class Generator {
 
   std::mt19937 random_;
   const bool repeats_;
+  std::vector<DType> types_;
   Module module_;
   Kernel* kernel_ = nullptr;
   std::vector<Around> loops_;
@@ -296,7 +311,7 @@ class Generator {
 
 }  // namespace
 
-Module random_module(uint32_t seed) { return Generator(seed).run(); }
+Module random_module(uint32_t seed, Types types) { return Generator(seed, types).run(); }
 
 std::vector<std::string> outcome(const Module& module, uint32_t seed) {
   std::mt19937 random(seed);
@@ -309,7 +324,7 @@ std::vector<std::string> outcome(const Module& module, uint32_t seed) {
     for (size_t at = 0; at < bytes.size(); at += step) {
       const double value = static_cast<double>(random() % 65) / 16 - 2;
       const Number number = Number::from(buffer.dtype, value);
-      std::memcpy(&bytes[at], &number.i, step);
+      scalar::store_element(&bytes[at], number);
     }
   }
   std::vector<std::string> result;

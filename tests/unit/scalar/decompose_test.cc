@@ -4,9 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <random>
 #include <vector>
+
+#include "scalar/spell_halves.h"
 
 namespace lathe::scalar {
 namespace {
@@ -19,6 +22,7 @@ constexpr float kLeast = std::numeric_limits<float>::denorm_min();
 template <bool fused>
 struct Num {
   Number number;
+  Num like(Number value) const { return {value}; }
   Num like(float value) const { return {Number::of(value)}; }
   Num like_i32(int32_t value) const { return {Number::of(value)}; }
   DType dtype() const { return number.dtype; }
@@ -223,6 +227,63 @@ TEST(Decompose, IntegersAreExact) {
       }
     }
   }
+}
+
+TEST(Decompose, LongerIntegersAreExact) {
+  std::mt19937_64 random(5);
+  for (const DType dtype : {DType::U32, DType::I64, DType::U64}) {
+    std::vector<Number> values = {Number::lowest(dtype), Number::highest(dtype)};
+    for (int64_t i = -3; i < 4; ++i) values.push_back(Number::integer(dtype, i));
+    for (int i = 0; i < 60; ++i) {
+      const auto bits = static_cast<int64_t>(random());
+      values.push_back(Number::integer(dtype, bits >> (random() % 64)));
+    }
+    for (const Op op : {Op::Sign, Op::Mod, Op::FloorDiv}) {
+      for (const Number& x : values) {
+        for (const Number& y : values) {
+          const Number operands[] = {x, y};
+          const Number wanted = evaluate(op, operands);
+          ASSERT_TRUE(run<false>(op, x, y).same_bits(wanted))
+              << info(op).text << ' ' << text(dtype) << " (" << x.i << ", " << y.i << ") is "
+              << wanted.i;
+        }
+      }
+    }
+  }
+}
+
+// As scalar::cast has them, for all halves and around what rounds to them.
+TEST(Decompose, HalvesAreTheirBits) {
+  using spell::bhalf_of_f32, spell::f32_of_bhalf, spell::f32_of_half, spell::half_of_f32;
+  for (int32_t bits = 0; bits < 65536; ++bits) {
+    const Num<false> place{Number::of(bits)};
+    for (const DType dtype : {DType::F16, DType::BF16}) {
+      const Number half = Number::from_bits(dtype, static_cast<uint64_t>(bits));
+      const Number value = (dtype == DType::F16 ? f32_of_half(place) : f32_of_bhalf(place)).number;
+      const bool is_nan = std::isnan(half.f);
+      ASSERT_TRUE(is_nan ? std::isnan(value.f) : value.same_bits(Number::of(half.f))) << bits;
+      const float next = std::nextafter(half.f, kInfinity), far = half.f * 1.0007f;
+      for (const float x : {half.f, next, far, (half.f + next) / 2, half.f * 1.00048828125f}) {
+        const Num<false> number{Number::of(x)};
+        const Number got =
+            (dtype == DType::F16 ? half_of_f32(number) : bhalf_of_f32(number)).number;
+        const auto wanted = static_cast<int64_t>(cast(Number::of(x), dtype).bits());
+        ASSERT_EQ(got.i, wanted) << x << ' ' << text(dtype);
+      }
+    }
+  }
+}
+
+TEST(Decompose, LongFloatsAreRoundedToOdd) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 100000; ++i) {
+    const double x = std::bit_cast<double>(random());
+    const float got = spell::odd_f32(Num<false>{Number::of(x)}).number.f;
+    const float wanted = odd_f32(x);
+    ASSERT_TRUE(got == wanted || (std::isnan(got) && std::isnan(wanted))) << x;
+  }
+  EXPECT_EQ(spell::odd_f32(Num<false>{Number::of(1e300)}).number.f,
+            std::numeric_limits<float>::max());
 }
 
 template <bool fused>

@@ -1,0 +1,316 @@
+// Vectors in memory and in registers. A kernel's vectors have as many lanes as those of its widest
+// type: where that is two, shorter types lie in the lower half, and masks have 64 bits a lane.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/check.h"
+#include "emit/wasm/kernel.h"
+#include "emit/wasm/spelling.h"
+
+namespace lathe::emit {
+
+using loop::DType;
+using loop::Expr;
+using loop::ExprId;
+using loop::ExprKind;
+using wasm::Opcode;
+using wasm::ValType;
+
+namespace {
+
+// The places of bytes for lanes of this size, taken from two vectors.
+wasm::V128 bytes_of_lanes(std::array<uint8_t, 4> lanes, int size) {
+  wasm::V128 bytes;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    const auto step = static_cast<size_t>(size);
+    bytes[i] = static_cast<uint8_t>(step * lanes[i / step] + i % step);
+  }
+  return bytes;
+}
+
+// The lowest `size` bytes of lanes of `lane` bytes, side by side, again and again.
+wasm::V128 low_bytes_of_lanes(int size, int lane) {
+  wasm::V128 bytes;
+  for (int i = 0; i < 16; ++i) {
+    const int at = i % (16 / lane * size);
+    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(at / size * lane + at % size);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+void KernelEmitter::take_lane(DType dtype, uint8_t lane) {
+  if (dtype != DType::Bool) {
+    code().op_lane(holding(dtype).extract_lane, lane);
+    return;
+  }
+  if (lanes_ == 4) {
+    code().op_lane(Opcode::i32x4_extract_lane, lane);
+  } else {
+    code().op_lane(Opcode::i64x2_extract_lane, lane).op(Opcode::i32_wrap_i64);
+  }
+  code().i32_const(1).op(Opcode::i32_and);
+}
+
+void KernelEmitter::put_lane(DType dtype, uint8_t lane) {
+  if (dtype != DType::Bool) {
+    code().op_lane(holding(dtype).replace_lane, lane);
+    return;
+  }
+  code().i32_const(-1).op(Opcode::i32_mul);
+  if (lanes_ == 4) {
+    code().op_lane(Opcode::i32x4_replace_lane, lane);
+  } else {
+    code().op(Opcode::i64_extend_i32_s).op_lane(Opcode::i64x2_replace_lane, lane);
+  }
+}
+
+void KernelEmitter::spread(DType dtype) {
+  if (dtype != DType::Bool) {
+    code().op(holding(dtype).splat);
+  } else if (lanes_ == 4) {
+    code().op(Opcode::i32x4_splat).op(Opcode::i32x4_neg);
+  } else {
+    code().op(Opcode::i64_extend_i32_u).op(Opcode::i64x2_splat).op(Opcode::i64x2_neg);
+  }
+}
+
+// The mask that a comparison of this type leaves, as the kernel's masks are.
+void KernelEmitter::widen_mask(DType compared) {
+  if (lane_size(compared) * lanes_ < 16) code().op(Opcode::i64x2_extend_low_i32x4_s);
+}
+
+// The kernel's mask as one for lanes of this type.
+void KernelEmitter::narrow_mask(DType chosen) {
+  if (chosen != DType::Bool && lane_size(chosen) * lanes_ < 16) low_words();
+}
+
+// The lower words of two lanes side by side.
+void KernelEmitter::low_words() {
+  const uint32_t wide = acquire(ValType::v128);
+  code().op_index(Opcode::local_tee, wide).op_index(Opcode::local_get, wide);
+  code().shuffle(bytes_of_lanes({0, 2, 0, 2}, 4));
+  release(ValType::v128, wide);
+}
+
+// Emits for every lane with the loop's variable at its value.
+template <class Emit>
+void KernelEmitter::for_each_lane(const Emit& emit) {
+  const loop::VarId var = std::exchange(fixed_.lane, -1);
+  for (int lane = 0; lane < lanes_; ++lane) {
+    fixed_.values[var] = fixed_.first_lane + lane;
+    emit(static_cast<uint8_t>(lane));
+  }
+  fixed_.values.erase(var);
+  fixed_.lane = var;
+}
+
+void KernelEmitter::vector_load(const Expr& expr) {
+  const int64_t step = expr.address.coefficient(fixed_.lane);
+  if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
+    const Place at = place(expr.address, 1);
+    if (step == 1) return vector_beside(expr.buffer, at.constant);
+    CHECK(step == loop::kLanes);
+    return lanes_ == 4 ? vector_across(expr.buffer, at.constant) : vector_load_by_lane(expr);
+  }
+  const bool by_lane = std::ranges::any_of(expr.guards, [this](const loop::Guard& guard) {
+    return guard.index.coefficient(fixed_.lane) != 0;
+  });
+  const bool global = expr.buffer.space == loop::Space::Global;
+  const bool scattered = expr.lookup && varies(expr.operands[0]);
+  if (step != 1 || by_lane || !global || scattered) return vector_load_by_lane(expr);
+  const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
+  const std::optional<bool> known = push_guards(expr.guards);
+  if (known == false) {
+    vector_constant(loop::Number::from(expr.dtype, 0));
+  } else if (known) {
+    vector_load_unguarded(expr, lookup);
+  } else {
+    code().if_(ValType::v128);
+    vector_load_unguarded(expr, lookup);
+    code().else_();
+    vector_constant(loop::Number::from(expr.dtype, 0));
+    code().end();
+  }
+  release(ValType::i32, lookup);
+}
+
+void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32_t> lookup) {
+  wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
+  const int size = scalar::size_of(expr.dtype);
+  at.align = static_cast<uint32_t>(size);
+  switch (size * lanes_) {
+    case 16:
+      code().op_memory(Opcode::v128_load, at);
+      break;
+    case 8:
+      code().op_memory(Opcode::v128_load64_zero, at);
+      break;
+    case 4:
+      code().op_memory(Opcode::v128_load32_zero, at);
+      break;
+    default:
+      code().op_memory(Opcode::i32_load16_u, at).op(Opcode::i32x4_splat);
+  }
+  const bool is_signed = scalar::is_signed(expr.dtype);
+  if (size == 1) {
+    code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
+  }
+  if (size < 4) {
+    code().op(is_signed ? Opcode::i32x4_extend_low_i16x8_s : Opcode::i32x4_extend_low_i16x8_u);
+  }
+  if (expr.dtype != DType::Bool) return;
+  code().op(Opcode::i32x4_neg);
+  if (lanes_ == 2) code().op(Opcode::i64x2_extend_low_i32x4_s);
+}
+
+void KernelEmitter::store_vector(DType dtype, wasm::MemArg at) {
+  const int size = scalar::size_of(dtype);
+  const int lane = dtype == DType::Bool ? 16 / lanes_ : lane_size(dtype);
+  at.align = static_cast<uint32_t>(size);
+  if (size < lane) {
+    const uint32_t value = acquire(ValType::v128);
+    code().op_index(Opcode::local_tee, value).op_index(Opcode::local_get, value);
+    code().shuffle(low_bytes_of_lanes(size, lane));
+    release(ValType::v128, value);
+  }
+  if (dtype == DType::Bool) {
+    // Bytes 0xff or 0 become 1 or 0.
+    code().op_lane(Opcode::i32x4_extract_lane, 0).i32_const(0x01010101).op(Opcode::i32_and);
+    code().op_memory(lanes_ == 4 ? Opcode::i32_store : Opcode::i32_store16, at);
+    return;
+  }
+  switch (size * lanes_) {
+    case 16:
+      code().op_memory(Opcode::v128_store, at);
+      return;
+    case 8:
+      code().op_memory_lane(Opcode::v128_store64_lane, at, 0);
+      return;
+    case 4:
+      code().op_memory_lane(Opcode::v128_store32_lane, at, 0);
+      return;
+    default:
+      code().op_memory_lane(Opcode::v128_store16_lane, at, 0);
+  }
+}
+
+void KernelEmitter::store_global_lanes(const loop::Stmt& stmt) {
+  const DType dtype = dtype_of(stmt.buffer);
+  const uint32_t value = acquire(ValType::v128);
+  emit_vector(stmt.value);
+  code().op_index(Opcode::local_set, value);
+  const auto indices = lane_indices(stmt.lookup, stmt.index);
+  for_each_lane([&](uint8_t lane) {
+    const auto lookup = look_up_lane(stmt.buffer, stmt.lookup, stmt.index, indices, lane);
+    const wasm::MemArg at = push_address(stmt.buffer, stmt.address, lookup);
+    code().op_index(Opcode::local_get, value);
+    take_lane(dtype, lane);
+    code().op_memory(holding(dtype).store, at);
+    release(ValType::i32, lookup);
+  });
+  release(ValType::v128, indices);
+  release(ValType::v128, value);
+}
+
+// One lane of each of four vectors, as two shuffles of 32-bit pairs and one of their halves:
+// engines share the first two among the reads of a square.
+void KernelEmitter::vector_across(loop::BufferRef buffer, int64_t first) {
+  const auto& locals = register_locals(buffer);
+  const auto lane = static_cast<uint8_t>(first % 4);
+  const auto local = [&](int64_t i) { return locals[static_cast<size_t>(first / 4 + i)]; };
+  const auto shuffle = [&](std::array<uint8_t, 4> lanes) {
+    code().shuffle(bytes_of_lanes(lanes, 4));
+  };
+  const uint8_t half = lane / 2 * 2;
+  for (int64_t pair : {0, 2}) {
+    code().op_index(Opcode::local_get, local(pair)).op_index(Opcode::local_get, local(pair + 1));
+    shuffle({half, static_cast<uint8_t>(half + 4), static_cast<uint8_t>(half + 1),
+             static_cast<uint8_t>(half + 5)});
+  }
+  const uint8_t odd = lane % 2 * 2;
+  shuffle({odd, static_cast<uint8_t>(odd + 1), static_cast<uint8_t>(odd + 4),
+           static_cast<uint8_t>(odd + 5)});
+}
+
+// A vector, or the end of one and the beginning of the next.
+void KernelEmitter::vector_beside(loop::BufferRef buffer, int64_t first) {
+  const auto& locals = register_locals(buffer);
+  const auto vector = static_cast<size_t>(first / lanes_);
+  const auto lane = static_cast<uint8_t>(first % lanes_);
+  code().op_index(Opcode::local_get, locals[vector]);
+  if (lane == 0) return;
+  code().op_index(Opcode::local_get, locals[vector + 1]);
+  const auto next = [&](int i) { return static_cast<uint8_t>(lane + i); };
+  if (lanes_ == 4) {
+    code().shuffle(bytes_of_lanes({lane, next(1), next(2), next(3)}, 4));
+    return;
+  }
+  const DType dtype = dtype_of(buffer);
+  const int size = dtype == DType::Bool ? 8 : lane_size(dtype);
+  size == 8 ? code().shuffle(bytes_of_lanes({1, 2}, 8))
+            : code().shuffle(bytes_of_lanes({1, 4, 1, 4}, 4));
+}
+
+void KernelEmitter::vector_load_by_lane(const Expr& expr) {
+  const bool global = expr.buffer.space == loop::Space::Global;
+  if (global && expr.guards.empty() && scalar::size_of(expr.dtype) >= 4) return gather(expr);
+  const auto indices = lane_indices(expr.lookup, expr.operands[0]);
+  for_each_lane([&](uint8_t lane) {
+    const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, lane);
+    scalar_load(expr, lookup);
+    release(ValType::i32, lookup);
+    lane == 0 ? spread(expr.dtype) : put_lane(expr.dtype, lane);
+  });
+  release(ValType::v128, indices);
+}
+
+// Lanes from several places, straight into the vector.
+void KernelEmitter::gather(const Expr& expr) {
+  const bool wide = lane_size(expr.dtype) == 8;
+  const auto indices = lane_indices(expr.lookup, expr.operands[0]);
+  const uint32_t gathered = acquire(ValType::v128);
+  for_each_lane([&](uint8_t lane) {
+    const auto lookup = look_up_lane(expr.buffer, expr.lookup, expr.operands[0], indices, lane);
+    wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
+    release(ValType::i32, lookup);
+    at.align = 2;
+    if (lane == 0) {
+      code().op_memory(wide ? Opcode::v128_load64_zero : Opcode::v128_load32_zero, at);
+    } else {
+      code().op_index(Opcode::local_get, gathered);
+      code().op_memory_lane(wide ? Opcode::v128_load64_lane : Opcode::v128_load32_lane, at, lane);
+    }
+    if (lane + 1 < lanes_) code().op_index(Opcode::local_set, gathered);
+  });
+  release(ValType::v128, gathered);
+  release(ValType::v128, indices);
+}
+
+void KernelEmitter::splat(ExprId id) {
+  const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+  const int size = scalar::size_of(expr.dtype);
+  const bool plain_load = expr.kind == ExprKind::Load && expr.guards.empty() &&
+                          expr.buffer.space == loop::Space::Global && size >= 4;
+  if (plain_load) {
+    const auto lookup = look_up(expr.buffer, expr.lookup, expr.operands[0]);
+    const wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
+    code().op_memory(size == 8 ? Opcode::v128_load64_splat : Opcode::v128_load32_splat, at);
+    return release(ValType::i32, lookup);
+  }
+  emit_scalar(id);
+  spread(expr.dtype);
+}
+
+void KernelEmitter::vector_index(const Expr& expr) {
+  const auto step = static_cast<uint32_t>(expr.address.coefficient(fixed_.lane));
+  push_index(expr.address);
+  code().op(Opcode::i32x4_splat);
+  wasm::V128 steps;
+  for (uint32_t i = 0; i < 16; ++i) steps[i] = static_cast<uint8_t>(i / 4 * step >> i % 4 * 8);
+  code().v128_const(steps).op(Opcode::i32x4_add);
+}
+
+}  // namespace lathe::emit

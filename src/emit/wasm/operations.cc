@@ -1,0 +1,258 @@
+// Operations on numbers and on the lanes of a vector: an instruction where the table names one,
+// else several, on vectors where need be lane by lane.
+#include <array>
+
+#include "base/check.h"
+#include "emit/wasm/kernel.h"
+#include "emit/wasm/spelling.h"
+
+namespace lathe::emit {
+
+using loop::DType;
+using loop::Expr;
+using loop::ExprId;
+using loop::ExprKind;
+using loop::Number;
+using loop::Op;
+using wasm::Opcode;
+using wasm::ValType;
+
+namespace {
+
+// Of lanes of floats.
+Opcode pick(DType dtype, bool greater) {
+  if (dtype == DType::F64) return greater ? Opcode::f64x2_pmax : Opcode::f64x2_pmin;
+  return greater ? Opcode::f32x4_pmax : Opcode::f32x4_pmin;
+}
+
+}  // namespace
+
+void KernelEmitter::scalar_apply(const Expr& expr) {
+  const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
+  if (expr.op == Op::Select) {
+    for (size_t i : {1, 2, 0}) emit_scalar(expr.operands[i]);
+    code().op(Opcode::select);
+    return;
+  }
+  if (any_lane(expr)) return;
+  for (int i = 0; i < expr.operand_count(); ++i) {
+    emit_scalar(expr.operands[static_cast<size_t>(i)]);
+    if (i == 1 && expr.op == Op::MulAdd) code().op(*scalar_opcode(Op::Mul, dtype));
+  }
+  apply_to_numbers(expr.op == Op::MulAdd ? Op::Add : expr.op, dtype);
+}
+
+// Its operands, of this type, are on the stack.
+void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
+  if (const auto opcode = scalar_opcode(op, dtype)) {
+    code().op(*opcode);
+    return;
+  }
+  const ValType type = holding(dtype).type;
+  const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
+  const auto set = [this](uint32_t local) { code().op_index(Opcode::local_set, local); };
+  switch (op) {
+    case Op::Max:
+    case Op::Min: {
+      const uint32_t x = acquire(type), y = acquire(type);
+      set(y);
+      code().op_index(Opcode::local_tee, x);
+      get(y);
+      get(x);
+      get(y);
+      code().op(*scalar_opcode(op == Op::Max ? Op::Gt : Op::Lt, dtype)).op(Opcode::select);
+      release(type, x);
+      release(type, y);
+      return;
+    }
+    case Op::Abs:
+    case Op::Neg: {
+      if (op == Op::Abs && !scalar::is_signed(dtype)) return;
+      const uint32_t x = acquire(type);
+      set(x);
+      scalar_constant(Number::from(dtype, 0));
+      get(x);
+      code().op(*scalar_opcode(Op::Sub, dtype));
+      if (op == Op::Abs) {
+        get(x);
+        get(x);
+        scalar_constant(Number::from(dtype, 0));
+        code().op(*scalar_opcode(Op::Lt, dtype)).op(Opcode::select);
+      }
+      return release(type, x);
+    }
+    case Op::Div:
+      return divide_numbers(dtype);
+    case Op::ToBits:
+      code().op(dtype == DType::F64 ? Opcode::i64_reinterpret_f64 : Opcode::i32_reinterpret_f32);
+      return;
+    case Op::FromBits:
+      code().op(dtype == DType::I64 ? Opcode::f64_reinterpret_i64 : Opcode::f32_reinterpret_i32);
+      return;
+    default:
+      CHECK(op == Op::Detach);
+  }
+}
+
+// Where the instruction would trap, by 0 and by -1, x * y is the result: 0 and -x. By 1 instead it
+// divides in any case.
+void KernelEmitter::divide_numbers(DType dtype) {
+  const bool is_signed = scalar::is_signed(dtype), wide = lane_size(dtype) == 8;
+  const ValType type = holding(dtype).type;
+  const uint32_t x = acquire(type), y = acquire(type), special = acquire(ValType::i32);
+  const auto get = [this](uint32_t local) { code().op_index(Opcode::local_get, local); };
+  code().op_index(Opcode::local_set, y).op_index(Opcode::local_set, x);
+  get(x);
+  get(y);
+  code().op(*scalar_opcode(Op::Mul, dtype));
+  get(x);
+  scalar_constant(Number::from(dtype, 1));
+  get(y);
+  get(y);
+  if (is_signed) {
+    scalar_constant(Number::from(dtype, 1));
+    code().op(*scalar_opcode(Op::Add, dtype));
+    scalar_constant(Number::from(dtype, 2));
+    code().op(wide ? Opcode::i64_lt_u : Opcode::i32_lt_u);
+  } else {
+    code().op(wide ? Opcode::i64_eqz : Opcode::i32_eqz);
+  }
+  code().op_index(Opcode::local_tee, special).op(Opcode::select);
+  code().op(wide ? (is_signed ? Opcode::i64_div_s : Opcode::i64_div_u)
+                 : (is_signed ? Opcode::i32_div_s : Opcode::i32_div_u));
+  get(special);
+  code().op(Opcode::select);
+  release(type, x);
+  release(type, y);
+  release(ValType::i32, special);
+}
+
+// or(or(or(r[4*i], r[4*i + 1]), r[4*i + 2]), r[4*i + 3]) is one instruction on the vector.
+bool KernelEmitter::any_lane(const Expr& expr) {
+  constexpr int kVector = 4;
+  if (lanes_ != kVector) return false;
+  std::array<const Expr*, kVector> lanes = {};
+  const Expr* rest = &expr;
+  const auto operand = [&](const Expr& of, size_t i) {
+    return &kernel_.exprs[static_cast<size_t>(of.operands[i])];
+  };
+  for (size_t lane = kVector; lane-- > 1;) {
+    if (rest->kind != ExprKind::Apply || rest->op != Op::Or) return false;
+    lanes[lane] = operand(*rest, 1);
+    rest = operand(*rest, 0);
+  }
+  lanes[0] = rest;
+  if (rest->kind != ExprKind::Load || rest->buffer.space != loop::Space::Register) return false;
+  const int64_t first = place(rest->address, 1).constant;
+  if (!is_vector_register(rest->buffer) || first % kVector != 0) return false;
+  for (size_t lane = 1; lane < lanes.size(); ++lane) {
+    const Expr& load = *lanes[lane];
+    if (load.kind != ExprKind::Load || load.buffer != rest->buffer) return false;
+    if (place(load.address, 1).constant != first + static_cast<int64_t>(lane)) return false;
+  }
+  vector_beside(rest->buffer, first);
+  code().op(Opcode::v128_any_true);
+  return true;
+}
+
+// max(x, constant) as one instruction: pmax keeps a NaN of its first operand, f32x4.max costs
+// several on x86.
+bool KernelEmitter::vector_bound(const Expr& expr) {
+  if ((expr.op != Op::Max && expr.op != Op::Min) || !scalar::is_float(expr.dtype)) return false;
+  for (int i = 0; i < 2; ++i) {
+    const ExprId bound = expr.operands[static_cast<size_t>(i)];
+    const Expr& constant = kernel_.exprs[static_cast<size_t>(bound)];
+    if (constant.kind != ExprKind::Constant) continue;
+    if (const double number = constant.constant.as_double(); number != number) continue;
+    emit_vector(expr.operands[static_cast<size_t>(1 - i)]);
+    vector_constant(constant.constant);
+    code().op(pick(expr.dtype, expr.op == Op::Max));
+    return true;
+  }
+  return false;
+}
+
+// select(x < a, a, x) is pmax(x, a) and select(a < x, a, x) is pmin(x, a).
+bool KernelEmitter::vector_choice(const Expr& expr) {
+  const Expr& condition = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
+  if (condition.kind != ExprKind::Apply || condition.op != Op::Lt ||
+      !scalar::is_float(expr.dtype)) {
+    return false;
+  }
+  const ExprId chosen = expr.operands[1], other = expr.operands[2];
+  const bool most = condition.operands[0] == other && condition.operands[1] == chosen;
+  const bool least = condition.operands[0] == chosen && condition.operands[1] == other;
+  if (!most && !least) return false;
+  emit_vector(other);
+  emit_vector(chosen);
+  code().op(pick(expr.dtype, most));
+  return true;
+}
+
+// Operations on vectors that stand for no instruction at all.
+bool KernelEmitter::has_no_instruction(const Expr& expr) const {
+  switch (expr.op) {
+    case Op::Detach:
+    case Op::ToBits:
+    case Op::FromBits:
+      return true;
+    case Op::Abs:
+      return !scalar::is_float(expr.dtype) && !scalar::is_signed(expr.dtype);
+    default:
+      return false;
+  }
+}
+
+void KernelEmitter::apply_to_lanes(const Expr& expr) {
+  std::vector<uint32_t> operands;
+  const auto dtype_of_operand = [&](size_t i) {
+    return kernel_.exprs[static_cast<size_t>(expr.operands[i])].dtype;
+  };
+  for (size_t i = 0; i < static_cast<size_t>(expr.operand_count()); ++i) {
+    emit_vector(expr.operands[i]);
+    operands.push_back(acquire(ValType::v128));
+    code().op_index(Opcode::local_set, operands.back());
+  }
+  for (int i = 0; i < lanes_; ++i) {
+    const auto lane = static_cast<uint8_t>(i);
+    for (size_t k = 0; k < operands.size(); ++k) {
+      code().op_index(Opcode::local_get, operands[k]);
+      take_lane(dtype_of_operand(k), lane);
+    }
+    apply_to_numbers(expr.op, dtype_of_operand(0));
+    lane == 0 ? spread(expr.dtype) : put_lane(expr.dtype, lane);
+  }
+  for (const uint32_t local : operands) release(ValType::v128, local);
+}
+
+void KernelEmitter::vector_apply(const Expr& expr) {
+  const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
+  if (vector_bound(expr)) return;
+  if (expr.op == Op::Select) {
+    if (vector_choice(expr)) return;
+    for (size_t i : {1, 2, 0}) emit_vector(expr.operands[i]);
+    narrow_mask(expr.dtype);
+    code().op(Opcode::v128_bitselect);
+    return;
+  }
+  if (has_no_instruction(expr)) return emit_vector(expr.operands[0]);
+  const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;
+  const auto opcode = vector_opcode(expr.op, dtype);
+  // The instruction shifts all lanes by one count.
+  if (!opcode || (shift && varies(expr.operands[1]))) return apply_to_lanes(expr);
+  const bool split = expr.op == Op::MulAdd && !target_.relaxed_simd;
+  for (int i = 0; i < expr.operand_count(); ++i) {
+    const ExprId operand = expr.operands[static_cast<size_t>(i)];
+    if (shift && i == 1) {
+      emit_scalar(operand);
+      if (lane_size(dtype) == 8) code().op(Opcode::i32_wrap_i64);
+    } else {
+      emit_vector(operand);
+    }
+    if (i == 1 && split) code().op(*vector_opcode(Op::Mul, dtype));
+  }
+  code().op(split ? *vector_opcode(Op::Add, dtype) : *opcode);
+  if (expr.dtype == DType::Bool && dtype != DType::Bool) widen_mask(dtype);
+}
+
+}  // namespace lathe::emit

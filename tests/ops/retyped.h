@@ -1,0 +1,13 @@
+// A program over other element types: what it says of numbers, it says of them, too.
+#pragma once
+
+#include "base/result.h"
+#include "graph/graph.h"
+
+namespace lathe::ops_tests {
+
+// What was `from` is `to`: inputs, states, constants, casts, and what follows from them. An error
+// where an operation does not take the type.
+Result<graph::Program> retyped(const graph::Program& program, graph::DType from, graph::DType to);
+
+}  // namespace lathe::ops_tests
