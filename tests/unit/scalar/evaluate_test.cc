@@ -100,7 +100,7 @@ TEST(Evaluate, IntegerDivisionRoundsDownAndNeverTraps) {
 TEST(Evaluate, EveryIntegerWraps) {
   for (const DType dtype : kDTypes) {
     if (!is_integer(dtype)) continue;
-    const auto run_on = [dtype](Op op, Number x, Number y) {
+    const auto run_on = [](Op op, Number x, Number y) {
       const Number operands[] = {x, y};
       return evaluate(op, operands);
     };
