@@ -7,28 +7,36 @@
 
 namespace lathe::scalar::spell {
 
+// Values are named one by one: what takes two of them shall not choose which is made first.
+
 // bits: of binary16, an i32 from 0 to 65535.
 template <Value V>
 V f32_of_half(const V& bits) {
-  const V rest = bits & bits.like_i32(0x7fff);
-  const V sign = shift_left(bits & bits.like_i32(0x8000), bits.like_i32(16));
+  const V rest = bits & bits.like_i32(0x7fff), high = bits & bits.like_i32(0x8000);
+  const V sign = shift_left(high, bits.like_i32(16));
   const V moved = shift_left(rest, bits.like_i32(13));
-  const V finite = from_bits(moved) * bits.like(0x1p112f);
+  const V close = from_bits(moved), finite = close * bits.like(0x1p112f);
   const V special = from_bits(moved | bits.like_i32(0x7f800000));
-  return turned(select(rest < bits.like_i32(0x7c00), finite, special), sign);
+  const V is_finite = rest < bits.like_i32(0x7c00);
+  return turned(select(is_finite, finite, special), sign);
 }
 
 template <Value V>
 V half_of_f32(const V& x) {
   const V bits = to_bits(x), size = bits & x.like_i32(INT32_MAX);
   const V exponent = size & x.like_i32(0x7f800000), least = x.like_i32(0x38800000);
-  const V pushed = select(exponent < least, least, exponent) + x.like_i32(0x07800000);
-  const V rounded = to_bits(from_bits(pushed) + absolute(x) * x.like(4.0f));
-  const V finite =
-      (shift_right(rounded, x.like_i32(13)) & x.like_i32(0x7c00)) + (rounded & x.like_i32(0x0fff));
-  const V bounded = select(size < x.like_i32(0x477ff000), finite, x.like_i32(0x7c00));
-  const V half = select(x.like_i32(0x7f800000) < size, x.like_i32(0x7e00), bounded);
-  return half | (shift_right(bits, x.like_i32(16)) & x.like_i32(0x8000));
+  const V is_less = exponent < least, power = select(is_less, least, exponent);
+  const V pushed = from_bits(power + x.like_i32(0x07800000));
+  const V magnitude = absolute(x), scaled = magnitude * x.like(4.0f);
+  const V rounded = to_bits(pushed + scaled), moved = shift_right(rounded, x.like_i32(13));
+  const V upper = moved & x.like_i32(0x7c00), lower = rounded & x.like_i32(0x0fff);
+  const V finite = upper + lower;
+  const V infinity = x.like_i32(0x7c00), is_finite = size < x.like_i32(0x477ff000);
+  const V bounded = select(is_finite, finite, infinity);
+  const V nan = x.like_i32(0x7e00), is_nan = size > x.like_i32(0x7f800000);
+  const V half = select(is_nan, nan, bounded), high = shift_right(bits, x.like_i32(16));
+  const V sign = high & x.like_i32(0x8000);
+  return half | sign;
 }
 
 template <Value V>
@@ -39,19 +47,21 @@ V f32_of_bhalf(const V& bits) {
 template <Value V>
 V bhalf_of_f32(const V& x) {
   const V bits = to_bits(x), high = shift_right(bits, x.like_i32(16));
-  const V odd = high & x.like_i32(1);
-  const V nearest = shift_right(bits + x.like_i32(0x7fff) + odd, x.like_i32(16));
-  const V is_nan = x.like_i32(0x7f800000) < (bits & x.like_i32(INT32_MAX));
-  return select(is_nan, high | x.like_i32(0x40), nearest) & x.like_i32(0xffff);
+  const V odd = high & x.like_i32(1), more = bits + x.like_i32(0x7fff), sum = more + odd;
+  const V nearest = shift_right(sum, x.like_i32(16));
+  const V size = bits & x.like_i32(INT32_MAX), is_nan = size > x.like_i32(0x7f800000);
+  const V quiet = high | x.like_i32(0x40), half = select(is_nan, quiet, nearest);
+  return half & x.like_i32(0xffff);
 }
 
 // scalar::odd_f32.
 template <Value V>
 V odd_f32(const V& x) {
   const V nearest = to_f32(x), back = cast(nearest, DType::F64);
-  const V beyond = to_i32(absolute(x) < absolute(back));
-  const V odd = (to_bits(nearest) - beyond) | x.like_i32(1);
-  return select(back == x, nearest, from_bits(odd));
+  const V size = absolute(x), far = absolute(back), beyond = to_i32(size < far);
+  const V bits = to_bits(nearest), less = bits - beyond, odd = from_bits(less | x.like_i32(1));
+  const V is_exact = back == x;
+  return select(is_exact, nearest, odd);
 }
 
 }  // namespace lathe::scalar::spell
