@@ -4,7 +4,7 @@ import { setOwn } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
 import type { DataArray } from '../tensor/tensor.js';
 import { isObject, joinBytes } from './artifacts.js';
-import { fromBrain, fromHalf } from './half.js';
+import { fromBrain, fromHalf } from '../tensor/half.js';
 import type { NamedArray } from './weight_data.js';
 
 interface Entry {

@@ -1,6 +1,7 @@
 /** Tensors to bytes and back, also with fewer bits: the weight data of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import { fromHalf, toHalf } from '../tensor/half.js';
 import type { DataArray, DType } from '../tensor/tensor.js';
 import {
   checkLength,
@@ -10,7 +11,6 @@ import {
   storedBytes,
   type WeightSpec,
 } from './artifacts.js';
-import { fromHalf, toHalf } from './half.js';
 
 /** A tensor with its name. */
 export interface NamedArray {
