@@ -1,5 +1,5 @@
-// Writes from the tables of the core what js/src knows of it: names, tables, arguments of layers, operations. With --check it
-// only says whether that would change them.
+// Writes from the tables of the core what js/src knows of it: names, tables, element types, arguments of layers, operations.
+// With --check it only says whether that would change them.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +46,7 @@ const written = {
   'core/names.ts': renderNames(known),
   'core/tables.ts': renderTables(described),
   'layers/layer_args.ts': renderLayers(known.layers),
+  'tensor/dtypes.ts': renderDTypes(known.dtypes),
   'trace/operations.ts': renderOperations(known.operations),
 };
 for (const [name, text] of Object.entries(written)) {
@@ -68,6 +69,13 @@ export interface TableRow {
   parameters: { name: string; default: unknown; words?: string[] }[];
 }
 
+/** An element type, its name in NumPy and TensorFlow.js, and the typed array that shows its elements. */
+export interface DTypeRow {
+  name: string;
+  numpy: string;
+  array: string;
+}
+
 /** A layer class, the name of its maker in \`tl.layers\`, and its options. */
 export interface LayerRow {
   class: string;
@@ -84,7 +92,7 @@ export interface OperationRow {
 
 export interface Tables {
   /** As are tags and operations: in the order of their codes. */
-  dtypes: string[];
+  dtypes: DTypeRow[];
   tags: string[];
   scalarOps: { name: string; arity: number }[];
   operations: OperationRow[];
@@ -107,6 +115,36 @@ export const tables: Tables = ${json.replaceAll('},{', '},\n{')};
 
 function isTensor({ type }) {
   return type === 'tensor' || type === 'tensors';
+}
+
+function renderDTypes(dtypes) {
+  const rows = (spell) => dtypes.map((each) => `  ${spell(each)},`);
+  const bigints = dtypes.filter(({ array }) => array.startsWith('Big'));
+  return [
+    `/** Element types: their names, the typed arrays that hold them. ${mark} */`,
+    '',
+    '/** Element types, spelled as NumPy and TensorFlow.js do. */',
+    `export type DType = ${dtypes.map(({ numpy }) => `'${numpy}'`).join(' | ')};`,
+    '/** Those whose typed arrays hold bigints. */',
+    `export type BigIntDType = ${bigints.map(({ numpy }) => `'${numpy}'`).join(' | ')};`,
+    '/** The typed array of each; float16 and bfloat16 show the bits of their elements. */',
+    'export interface DataTypeMap {',
+    ...dtypes.map(({ numpy, array }) => `  ${numpy}: ${array};`),
+    '}',
+    '/** What the core calls them. */',
+    'export const coreDTypes = {',
+    ...rows(({ name, numpy }) => `${numpy}: '${name}'`),
+    '} as const;',
+    '/** The reverse of `coreDTypes`. */',
+    'export const hostDTypes = {',
+    ...rows(({ name, numpy }) => `${name}: '${numpy}'`),
+    '} as const;',
+    '/** The constructors of `DataTypeMap`. */',
+    'export const arrayTypes = {',
+    ...rows(({ numpy, array }) => `${numpy}: ${array}`),
+    '} as const;',
+    '',
+  ].join('\n');
 }
 
 function renderNames(tables) {
@@ -210,7 +248,11 @@ function renderNames(tables) {
     '/** The fields of a schedule. */',
     `export const scheduleFields = [${scheduleFields.map((name) => `'${name}'`).join(', ')}] as const;`,
     '/** The element types, in the order of their codes. */',
-    `export const dtypes = [${dtypes.map((name) => `'${name}'`).join(', ')}] as const;`,
+    `export const dtypes = ${list(dtypes)};`,
+    '/** Bytes of an element of each type. */',
+    'export const dtypeBytes = {',
+    ...dtypes.map(({ name, array }) => `  ${name}: ${globalThis[array].BYTES_PER_ELEMENT},`),
+    '} as const;',
     '/** How values begin that are told in words. */',
     'export const tags = {',
     ...tags.map((name, code) => `  ${name}: ${code},`),
@@ -285,7 +327,7 @@ function renderOperations(operations) {
   };
   return [
     `/** The operations of the core as functions and methods. ${mark} */`,
-    "import type { DType } from '../tensor/tensor.js';",
+    "import type { DType } from '../tensor/dtypes.js';",
     "import type { Operand, TracedTensor } from './trace.js';",
     '',
     '/** Every operation as a function of its tensors; parameters left out have their default. */',

@@ -10,14 +10,9 @@ export type { Dump, LayerConfig, Schedule } from './core/abi.js';
 export { moduleText } from './core/module_text.js';
 export type * from './core/names.js';
 export { math, oneHot } from './tensor/class_numbers.js';
-export {
-  type DataArray,
-  type DType,
-  type NestedArray,
-  Tensor,
-  tensor,
-  type TensorLike,
-} from './tensor/tensor.js';
+export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/convert.js';
+export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';
+export { type NestedArray, Tensor, tensor, type TensorLike } from './tensor/tensor.js';
 export type { CompileStats } from './runtime/build.js';
 export {
   env,

@@ -149,9 +149,20 @@ std::vector<std::string> spelled_layers() {
   };
 }
 
-constexpr std::string_view kDTypes[] = {
-#define DTYPE(name_, text_, ...) text_,
+// Element types: the core's name, that of NumPy and TensorFlow.js, the typed array.
+struct DTypeNames {
+  std::string_view text;
+  std::string_view numpy;
+  std::string_view array;
+};
+constexpr DTypeNames kDTypes[] = {
+#define JS(array_) #array_
+#define NUMPY(name_) #name_
+#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, ...) \
+  {text_, numpy_, js_},
 #include "scalar/dtypes.def"
+#undef NUMPY
+#undef JS
 };
 constexpr std::string_view kTags[] = {
 #define TAG(name_, text_) text_,
@@ -170,7 +181,10 @@ std::string describe() {
     return concat("{\"name\":", json_string(scalar::info(op).text),
                   ",\"arity\":", scalar::info(op).arity, "}");
   };
-  append_list(out, "dtypes", kDTypes, json_string);
+  append_list(out, "dtypes", kDTypes, [](const DTypeNames& each) {
+    return concat("{\"name\":", json_string(each.text), ",\"numpy\":", json_string(each.numpy),
+                  ",\"array\":", json_string(each.array), '}');
+  });
   append_list(out, "tags", kTags, json_string);
   append_list(out, "scalarOps", kOps, spell_op);
   append_list(out, "operations", ops::operations(), spelled_operation);

@@ -170,7 +170,8 @@ LATHE_EXPORT(lathe_wat) const char* lathe_wat(const uint8_t* bytes, size_t lengt
 /* The tables of the core, which lathe-core.wasm leaves out:
  * {"dtypes","tags","scalarOps","operations","activations","losses","optimizers","initializers",
  *  "layers","passes","scheduleFields"};
- * a choice is {"name","parameters":[{"name","default"}…]}, a layer
+ * a dtype is {"name","numpy","array"}, the last its typed array, a choice
+ * {"name","parameters":[{"name","default"}…]}, a layer
  * {"class","name","doc","options":[{"name","type","default"}…]}. */
 LATHE_EXPORT(lathe_describe) const char* lathe_describe(void);
 

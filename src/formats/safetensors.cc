@@ -20,7 +20,8 @@ constexpr size_t kLengthBytes = 8;
 std::string_view type_name(graph::DType dtype) {
   constexpr std::string_view kNames[] = {
 #define SAFETENSORS(name_) #name_
-#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, safetensors_) safetensors_,
+#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, safetensors_) \
+  safetensors_,
 #include "scalar/dtypes.def"
 #undef SAFETENSORS
   };

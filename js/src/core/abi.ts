@@ -1,7 +1,7 @@
 /** The C interface of lathe-core.wasm (src/api/lathe.h) as TypeScript sees it: exports and JSON. */
 
 import { elementCount } from '../base/shape.js';
-import type { scheduleFields } from './names.js';
+import { dtypeBytes, type scheduleFields } from './names.js';
 
 /** A byte offset in the core's memory; 0 is failure. */
 export type Pointer = number;
@@ -124,7 +124,7 @@ export interface LayerSummary {
 /** Where a tensor lies in the memory of a generated module; `offset` in bytes, row-major. */
 export interface BufferPlace {
   name: string;
-  dtype: 'f32' | 'i32' | 'bool';
+  dtype: keyof typeof dtypeBytes;
   shape: number[];
   offset: number;
   trainable?: boolean;
@@ -223,5 +223,5 @@ export interface CompileRequest extends GraphRequest {
 
 /** The bytes a buffer takes. */
 export function byteLength(place: BufferPlace): number {
-  return elementCount(place.shape) * (place.dtype === 'bool' ? 1 : 4);
+  return elementCount(place.shape) * dtypeBytes[place.dtype];
 }

@@ -224,7 +224,23 @@ export const optimizerParameters = {
 /** The fields of a schedule. */
 export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes', 'winograd'] as const;
 /** The element types, in the order of their codes. */
-export const dtypes = ['bool', 'i32', 'f32'] as const;
+export const dtypes = ['bool', 'i8', 'u8', 'i16', 'u16', 'i32', 'u32', 'i64', 'u64', 'f16', 'bf16', 'f32', 'f64'] as const;
+/** Bytes of an element of each type. */
+export const dtypeBytes = {
+  bool: 1,
+  i8: 1,
+  u8: 1,
+  i16: 2,
+  u16: 2,
+  i32: 4,
+  u32: 4,
+  i64: 8,
+  u64: 8,
+  f16: 2,
+  bf16: 2,
+  f32: 4,
+  f64: 8,
+} as const;
 /** How values begin that are told in words. */
 export const tags = {
   absent: 0,

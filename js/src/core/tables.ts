@@ -7,6 +7,13 @@ export interface TableRow {
   parameters: { name: string; default: unknown; words?: string[] }[];
 }
 
+/** An element type, its name in NumPy and TensorFlow.js, and the typed array that shows its elements. */
+export interface DTypeRow {
+  name: string;
+  numpy: string;
+  array: string;
+}
+
 /** A layer class, the name of its maker in `tl.layers`, and its options. */
 export interface LayerRow {
   class: string;
@@ -23,7 +30,7 @@ export interface OperationRow {
 
 export interface Tables {
   /** As are tags and operations: in the order of their codes. */
-  dtypes: string[];
+  dtypes: DTypeRow[];
   tags: string[];
   scalarOps: { name: string; arity: number }[];
   operations: OperationRow[];
@@ -40,7 +47,19 @@ export interface Tables {
   scheduleFields: string[];
 }
 
-export const tables: Tables = {"dtypes":["bool","i32","f32"],"tags":["absent","null","false","true","number","text","list","object"],"scalarOps":[{"name":"add","arity":2},
+export const tables: Tables = {"dtypes":[{"name":"bool","numpy":"bool","array":"Uint8Array"},
+{"name":"i8","numpy":"int8","array":"Int8Array"},
+{"name":"u8","numpy":"uint8","array":"Uint8Array"},
+{"name":"i16","numpy":"int16","array":"Int16Array"},
+{"name":"u16","numpy":"uint16","array":"Uint16Array"},
+{"name":"i32","numpy":"int32","array":"Int32Array"},
+{"name":"u32","numpy":"uint32","array":"Uint32Array"},
+{"name":"i64","numpy":"int64","array":"BigInt64Array"},
+{"name":"u64","numpy":"uint64","array":"BigUint64Array"},
+{"name":"f16","numpy":"float16","array":"Uint16Array"},
+{"name":"bf16","numpy":"bfloat16","array":"Uint16Array"},
+{"name":"f32","numpy":"float32","array":"Float32Array"},
+{"name":"f64","numpy":"float64","array":"Float64Array"}],"tags":["absent","null","false","true","number","text","list","object"],"scalarOps":[{"name":"add","arity":2},
 {"name":"sub","arity":2},
 {"name":"mul","arity":2},
 {"name":"div","arity":2},
@@ -1136,4 +1155,4 @@ export const tables: Tables = {"dtypes":["bool","i32","f32"],"tags":["absent","n
 {"name":"inputShape","type":"shape","default":null},
 {"name":"name","type":"text","default":null},
 {"name":"trainable","type":"flag","default":true},
-{"name":"activityRegularizer","type":"choice","default":null}]}],"passes":["eliminate_dead_code","prune_loops","fold_scales","gather_outputs","fold_constants","simplify_algebra","eliminate_common_subexpressions","pad_operands","lower","fold_copies","collapse_loops","spell_transcendentals","split_guards","tile_transposes","vectorise_loops","split_work","plan_memory","emit_wasm","encode"],"scheduleFields":["rows","columns","unroll","blockRows","blockColumns","blockDepth","packRows","packColumns","lanes","winograd"]};
+{"name":"activityRegularizer","type":"choice","default":null}]}],"passes":["eliminate_dead_code","prune_loops","fold_scales","gather_outputs","fold_constants","simplify_algebra","eliminate_common_subexpressions","widen_types","spell_halves","pad_operands","lower","fold_copies","collapse_loops","spell_transcendentals","split_guards","tile_transposes","vectorise_loops","split_work","plan_memory","emit_wasm","encode"],"scheduleFields":["rows","columns","unroll","blockRows","blockColumns","blockDepth","packRows","packColumns","lanes","winograd"]};

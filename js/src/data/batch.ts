@@ -1,6 +1,7 @@
 /** Joins the elements of a batch column by column: numbers and tensors become one tensor with one more axis. */
 import { LatheError } from '../base/errors.js';
-import { type DataArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { checkStored } from '../tensor/convert.js';
+import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** What an element becomes in a batch: tensors, with strings left in arrays, nested as the element. */
 export type Batched<T> = T extends Tensor | number | boolean | ArrayBufferView
@@ -93,8 +94,9 @@ function stack(values: TensorLike[], what: string): Tensor {
     }
   });
   const { shape, dtype, size } = parts[0]!;
+  checkStored(`batch: ${what}`, dtype);
   const Type = { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[dtype];
-  const data: DataArray = new Type(size * parts.length);
+  const data = new Type(size * parts.length);
   parts.forEach((part, row) => {
     if (part.shape.join() !== shape.join() || part.dtype !== dtype) {
       const spell = (each: Tensor) => `${each.dtype} [${each.shape.join(',')}]`;

@@ -1,6 +1,6 @@
 /** Rows of a table in text form as a dataset, with the options of tf.data.csv. What reads them comes when they are walked. */
 import { LatheError } from '../base/errors.js';
-import type { DType } from '../tensor/tensor.js';
+import { checkStored, type StoredDType } from '../tensor/convert.js';
 import { Dataset } from './dataset.js';
 import type { TextSource } from './text_source.js';
 
@@ -15,7 +15,7 @@ export interface ColumnConfig {
   /** Whether an empty field is an error. */
   required?: boolean;
   /** int32 rounds down, bool is 1 for "1" and "true". Default: numbers where they are, else strings. */
-  dtype?: DType | 'string';
+  dtype?: StoredDType | 'string';
   /** What an empty field means. */
   default?: string | number | boolean;
   /** Makes the elements `{xs, ys}`, with this column in `ys`. */
@@ -72,6 +72,9 @@ export function csv(source: TextSource, config: CSVConfig = {}): CSVDataset {
   if (!isSource) throw new LatheError('csv: the source must be an address, a path or a Blob');
   if (config.hasHeader === false && config.columnNames === undefined) {
     throw new LatheError('csv: without a header, columnNames are needed');
+  }
+  for (const [name, { dtype }] of Object.entries(config.columnConfigs ?? {})) {
+    if (dtype !== undefined && dtype !== 'string') checkStored(`csv: the column ${name}`, dtype);
   }
   return new CSVDataset(source, config);
 }

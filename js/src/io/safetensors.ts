@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { setOwn } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
-import type { DataArray } from '../tensor/tensor.js';
+import { checkStored, type NumberArray } from '../tensor/convert.js';
 import { isObject, joinBytes } from './artifacts.js';
 import { fromBrain, fromHalf } from '../tensor/half.js';
 import type { NamedArray } from './weight_data.js';
@@ -18,7 +18,7 @@ const metadata = '__metadata__';
 const writtenDTypes = { float32: 'F32', int32: 'I32', bool: 'BOOL' };
 
 /** How the types of the format are read; those of 64 bits must fit 32. */
-const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => DataArray }> = {
+const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => NumberArray }> = {
   F32: { bytes: 4, read: (buffer) => new Float32Array(buffer) },
   I32: { bytes: 4, read: (buffer) => new Int32Array(buffer) },
   BOOL: { bytes: 1, read: (buffer) => new Uint8Array(buffer) },
@@ -48,6 +48,7 @@ export function encodeSafetensors(tensors: readonly NamedArray[]): Uint8Array<Ar
     if (Object.hasOwn(header, name)) {
       throw new LatheError(`encodeSafetensors: the name ${name} is taken`);
     }
+    checkStored(`encodeSafetensors: ${name}`, dtype);
     setOwn(header, name, { dtype: writtenDTypes[dtype], shape: [...shape], data_offsets });
   }
   const text = JSON.stringify(header);

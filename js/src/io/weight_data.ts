@@ -1,8 +1,8 @@
 /** Tensors to bytes and back, also with fewer bits: the weight data of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import type { NumberArray, StoredDType } from '../tensor/convert.js';
 import { fromHalf, toHalf } from '../tensor/half.js';
-import type { DataArray, DType } from '../tensor/tensor.js';
 import {
   checkLength,
   checkSpecs,
@@ -16,8 +16,8 @@ import {
 export interface NamedArray {
   name: string;
   shape: number[];
-  dtype: DType;
-  data: DataArray;
+  dtype: StoredDType;
+  data: NumberArray;
   group?: string;
 }
 
@@ -86,7 +86,7 @@ export function decodeWeights(specs: unknown, data: ArrayBuffer, where: string):
   });
 }
 
-function decoded(bytes: ArrayBuffer, { shape, dtype, quantization }: WeightSpec): DataArray {
+function decoded(bytes: ArrayBuffer, { shape, dtype, quantization }: WeightSpec): NumberArray {
   if (quantization === undefined) {
     return new { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[dtype](bytes);
   }

@@ -9,6 +9,7 @@ import {
   metricNames,
   type MetricParameters,
 } from '../core/names.js';
+import { checkStored } from '../tensor/convert.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { input } from '../layers/layer.js';
 import { LayersModel } from './model.js';
@@ -41,6 +42,8 @@ function formulas(
       const formula = (...args: unknown[]) => {
         if (args.length < 2) return { name, ...(args[0] as object | undefined) };
         const [labels, predictions] = (args as TensorLike[]).map((each) => tensor(each));
+        checkStored(`${name}: labels`, labels!.dtype);
+        checkStored(`${name}: predictions`, predictions!.dtype);
         return value(name, labels!, predictions!);
       };
       return [name, Object.assign(formula, { config: { name } })];

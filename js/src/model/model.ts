@@ -3,7 +3,9 @@ import { LatheError } from '../base/errors.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
-import { hostDTypes, Tensor, type TensorLike } from '../tensor/tensor.js';
+import { checkStored } from '../tensor/convert.js';
+import { hostDTypes } from '../tensor/dtypes.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
@@ -447,12 +449,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     const { summary } = this.#built('save');
     const { instance } = this.#module('save');
     this.#push();
-    const states = instance.metadata.states.map((place) => ({
-      name: place.name,
-      shape: place.shape,
-      dtype: hostDTypes[place.dtype],
-      values: instance.elements(place),
-    }));
+    const states = instance.metadata.states.map((place) => {
+      const { name, shape } = place;
+      const dtype = hostDTypes[place.dtype];
+      checkStored(`save: ${name}`, dtype);
+      return { name, shape, dtype, values: instance.elements(place) };
+    });
     const training = this.#goal && trainingOf(this.#goal, states);
     return { config: this.#config!, summary, training, states };
   }

@@ -1,7 +1,8 @@
 /** One entry of a generated module: its buffers in the module's memory, and how a run of it begins. */
 import { elementCount } from '../base/shape.js';
 import type { BufferPlace, EntryPlace } from '../core/abi.js';
-import type { DataArray } from '../tensor/tensor.js';
+import { arrayOn, type DataArray, type NumberArray } from '../tensor/convert.js';
+import { hostDTypes } from '../tensor/dtypes.js';
 import { type Begin, type Job, mayBlock, type SharedModule } from './pool.js';
 import { how } from './protocol.js';
 import { beginJob } from './threads.js';
@@ -9,10 +10,10 @@ import { beginJob } from './threads.js';
 /** Nanoseconds of work that a page may do itself: half a frame of the screen. */
 const mostBriefWork = 8e6;
 
-/** One entry point with typed windows on its buffers. */
-export class Entry {
-  readonly inputs: ReadonlyMap<string, DataArray>;
-  readonly outputs: ReadonlyMap<string, DataArray>;
+/** One entry point with typed windows on its buffers. Those of models hold numbers. */
+export class Entry<Elements extends DataArray = NumberArray> {
+  readonly inputs: ReadonlyMap<string, Elements>;
+  readonly outputs: ReadonlyMap<string, Elements>;
   readonly #call: (how: number) => void;
   readonly #shared: SharedModule | undefined;
 
@@ -27,7 +28,7 @@ export class Entry {
     this.#shared = shared;
     const memory = exports.memory as WebAssembly.Memory;
     const windows = (places: BufferPlace[]) =>
-      new Map(places.map((each) => [each.name, windowOn(memory, each)]));
+      new Map(places.map((each) => [each.name, windowOn(memory, each) as Elements]));
     this.inputs = windows(place.inputs);
     this.outputs = windows(place.outputs);
   }
@@ -63,6 +64,5 @@ export function windowOn(
   memory: WebAssembly.Memory,
   { dtype, shape, offset }: BufferPlace,
 ): DataArray {
-  const Type = { f32: Float32Array, i32: Int32Array, bool: Uint8Array }[dtype];
-  return new Type(memory.buffer, offset, elementCount(shape));
+  return arrayOn(hostDTypes[dtype], memory.buffer, offset, elementCount(shape));
 }

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { type BufferPlace, byteLength, type EntryPlace, type ModuleMetadata } from '../core/abi.js';
 import type { ModuleParts } from '../core/handles.js';
-import type { DataArray } from '../tensor/tensor.js';
+import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { Runs, type Task } from './runs.js';
@@ -15,8 +15,8 @@ function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
   let copies: DataArray[] | undefined;
   return () => {
     copies ??= states.map((each) => each.slice());
-    copies.forEach((copy, at) => copy.set(states[at]!));
-    return () => copies!.forEach((copy, at) => states[at]!.set(copy));
+    copies.forEach((copy, at) => copyInto(copy, states[at]!));
+    return () => copies!.forEach((copy, at) => copyInto(states[at]!, copy));
   };
 }
 
@@ -121,10 +121,10 @@ export class Instance {
     this.#runs.drop(error);
   }
 
-  /** The elements of a state in the module's memory, not a copy. */
-  elements(place: BufferPlace): DataArray {
+  /** The elements of a state in the module's memory, not a copy. Those of models are numbers. */
+  elements<Elements extends DataArray = NumberArray>(place: BufferPlace): Elements {
     this.settle();
-    return windowOn(this.#memory, place);
+    return windowOn(this.#memory, place) as Elements;
   }
 
   /** The bytes of a state in the module's memory, not a copy. */

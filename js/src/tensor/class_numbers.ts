@@ -1,6 +1,8 @@
 /** Class numbers as rows, and counted against each other. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import { readable } from './convert.js';
+import type { DType } from './dtypes.js';
 import { Tensor, tensor, type TensorLike } from './tensor.js';
 
 /**
@@ -45,14 +47,14 @@ function checkClasses(what: string, count: number): void {
   throw new LatheError(`${what} must be a positive integer, got ${count}`);
 }
 
-/** Integers; with `count` of one axis and classes below it. */
+/** Integers of any dtype; with `count` of one axis and classes below it. */
 function classNumbers(
   what: string,
   values: TensorLike,
   count?: number,
 ): { shape: readonly number[]; classes: number[] } {
-  const { shape, ...given } = hostOf(values);
-  const classes = Array.from(given.data);
+  const { shape, data } = hostOf(values);
+  const classes = Array.from<number | bigint, number>(data, Number);
   if (count !== undefined && shape.length !== 1) {
     throw new LatheError(`${what} must be class numbers [n], got the shape [${shape.join(',')}]`);
   }
@@ -67,7 +69,10 @@ function classNumbers(
   return { shape, classes };
 }
 
-function hostOf(values: TensorLike): { shape: readonly number[]; data: ArrayLike<number> } {
+function hostOf(values: TensorLike): {
+  shape: readonly number[];
+  data: ArrayLike<number> | ArrayLike<bigint>;
+} {
   const host = values instanceof Tensor ? values : tensor(values);
-  return { shape: host.shape, data: host.dataSync() };
+  return { shape: host.shape, data: readable(host.dataSync<DType>(), host.dtype) };
 }

@@ -1,20 +1,22 @@
 /** Small tensors in ordinary JavaScript memory: how data goes into a model and comes out. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import {
+  checkDType,
+  convert,
+  copyOf,
+  type DataArray,
+  holds,
+  type NumberDType,
+  readable,
+  type Scalar,
+} from './convert.js';
+import type { DataTypeMap, DType } from './dtypes.js';
 
-/** Element types, spelled as TensorFlow.js does. */
-export type DType = 'float32' | 'int32' | 'bool';
-/** What the core calls them. */
-export const coreDTypes = { float32: 'f32', int32: 'i32', bool: 'bool' } as const;
-/** The reverse of `coreDTypes`. */
-export const hostDTypes = { f32: 'float32', i32: 'int32', bool: 'bool' } as const;
-/** The typed arrays that hold them. */
-export type DataArray = Float32Array | Int32Array | Uint8Array;
-/** Numbers nested to any depth. */
-export type NestedArray = number | boolean | NestedArray[];
+/** Numbers nested to any depth; bigints for int64 and uint64. */
+export type NestedArray = Scalar | NestedArray[];
 /** Everything a tensor can be made of. */
-export type TensorLike =
-  Tensor | NestedArray | Float32Array | Float64Array | Int32Array | Uint8Array | Uint8ClampedArray;
+export type TensorLike = Tensor | NestedArray | DataArray | Uint8ClampedArray;
 
 /** Data that is on its way. */
 export interface PendingData {
@@ -58,22 +60,24 @@ export class Tensor {
   }
 
   /**
-   * The elements, not a copy. Threads may still compute them: this one then helps. Node and workers
-   * sleep for the rest; a page's own thread may not and spins, so pages better await `data`. Errors:
-   * after dispose; a thread failed.
+   * The elements, not a copy: bigints for int64 and uint64, for float16 and bfloat16 their bits in a
+   * Uint16Array (`arraySync` gives numbers). Threads may still compute them: this one then helps.
+   * Node and workers sleep for the rest; a page's own thread may not and spins, so pages better
+   * await `data`. Errors: after dispose; a thread failed.
    */
-  dataSync(): DataArray {
+  dataSync<D extends DType = NumberDType>(): DataTypeMap[D] {
     const data = this.#present();
-    return ArrayBuffer.isView(data) ? this.#whole(data) : (this.#data = data.now());
+    const isHere = ArrayBuffer.isView(data);
+    return (isHere ? this.#whole(data) : (this.#data = data.now())) as DataTypeMap[D];
   }
 
   /** The elements, as `dataSync`, without keeping anyone waiting. */
-  async data(): Promise<DataArray> {
+  async data<D extends DType = NumberDType>(): Promise<DataTypeMap[D]> {
     const data = this.#present();
-    if (ArrayBuffer.isView(data)) return this.#whole(data);
+    if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
     const values = await data.later;
     if (this.#data === data) this.#data = values;
-    return values;
+    return values as DataTypeMap[D];
   }
 
   #present(): DataArray | PendingData {
@@ -86,9 +90,9 @@ export class Tensor {
     return data;
   }
 
-  /** The elements as nested arrays of the tensor's shape; a number for a scalar. */
+  /** The elements as nested arrays of the tensor's shape, bigints for int64 and uint64; a scalar alone. */
   arraySync(): NestedArray {
-    const data = this.dataSync();
+    const data = readable(this.dataSync<DType>(), this.dtype);
     let next = 0;
     const build = (axis: number): NestedArray =>
       axis === this.rank
@@ -119,46 +123,72 @@ export class Tensor {
  *
  * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
  * @param shape sizes of the axes; left out, it is that of the nesting
- * @param dtype left out: float32 for numbers, bool for booleans, int32 for integer typed arrays
+ * @param dtype left out: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
+ *   typed arrays, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
+ *   nearest, ties to even, but take a Uint16Array as the bits of their elements. int64 and uint64
+ *   take integers, other integer types drop fractions and wrap as typed arrays do
  *
- * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype.
+ * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
+ * numbers that int64 or uint64 cannot be, bigints among the values of other types.
  */
 export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
+  if (dtype !== undefined) checkDType('tensor', dtype);
   if (values instanceof Tensor) {
-    return new Tensor(
-      convert(values.dataSync(), dtype ?? values.dtype),
-      checkedShape(shape ?? values.shape),
-      dtype ?? values.dtype,
-    );
+    const [data, type] = [values.dataSync<DType>(), dtype ?? values.dtype];
+    const isSame = holds(data, values.dtype) && type === values.dtype;
+    const copy = isSame ? copyOf(data, type) : convert(readable(data, values.dtype), type);
+    return new Tensor(copy, checkedShape(shape ?? values.shape), type);
   }
   if (ArrayBuffer.isView(values)) {
     checkArray(values);
-    const inferred = values instanceof Float32Array || values instanceof Float64Array;
-    const type = dtype ?? (inferred ? 'float32' : 'int32');
-    return new Tensor(convert(values, type), checkedShape(shape ?? [values.length]), type);
+    const type = dtype ?? inferred(values);
+    const copy = holds(values, type) ? copyOf(values, type) : convert(values, type);
+    return new Tensor(copy, checkedShape(shape ?? [values.length]), type);
   }
   const nested = shapeOf(values);
-  const flat = new Array<number | boolean>(elementCount(nested));
+  const flat = new Array<Scalar>(elementCount(nested));
   flatten(values, nested, 0, flat, 0);
-  const type = dtype ?? (typeof flat[0] === 'boolean' ? 'bool' : 'float32');
+  const type = dtype ?? usualTypes[typeof flat[0] as keyof typeof usualTypes] ?? 'float32';
+  checkBigints(flat, type);
   return new Tensor(convert(flat, type), checkedShape(shape ?? nested), type);
 }
 
 /** As `tensor`, but on the elements of `values` itself where they have the dtype: for use at once. */
 export function borrow(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
-  const like = values instanceof Tensor ? values.dataSync() : values;
-  if (ArrayBuffer.isView(like)) checkArray(like);
-  const type =
-    like instanceof Float32Array ? 'float32' : like instanceof Int32Array ? 'int32' : undefined;
-  if (type === undefined || (dtype ?? type) !== type) return tensor(values, shape, dtype);
-  const usual = values instanceof Tensor ? values.shape : [(like as DataArray).length];
-  return new Tensor(like as DataArray, checkedShape(shape ?? usual), type);
+  const isTensor = values instanceof Tensor;
+  if (!isTensor && !ArrayBuffer.isView(values)) return tensor(values, shape, dtype);
+  const like = isTensor ? values.dataSync<DType>() : values;
+  checkArray(like);
+  const type = isTensor ? values.dtype : (dtype ?? inferred(like));
+  if ((dtype ?? type) !== type || !holds(like, type)) return tensor(values, shape, dtype);
+  return new Tensor(like, checkedShape(shape ?? (isTensor ? values.shape : [like.length])), type);
+}
+
+/** Typed arrays that nobody gave a dtype. */
+function inferred(values: ArrayBufferView): DType {
+  if (values instanceof BigInt64Array) return 'int64';
+  if (values instanceof BigUint64Array) return 'uint64';
+  return isFloats(values) ? 'float32' : 'int32';
+}
+
+/** Float16Array, which few engines know, is one of them. */
+function isFloats(values: ArrayBufferView): boolean {
+  return /^Float/.test((values as Float32Array)[Symbol.toStringTag]);
+}
+
+const usualTypes = { boolean: 'bool', bigint: 'int64' } as const;
+
+function checkBigints(values: readonly Scalar[], dtype: DType): void {
+  if (dtype === 'int64' || dtype === 'uint64') return;
+  const found = values.find((value) => typeof value === 'bigint');
+  if (found === undefined) return;
+  throw new LatheError(`tensor: ${dtype} takes numbers, got the bigint ${found}; int64 takes it`);
 }
 
 /** Errors: a typed array of something else than numbers, or one without its buffer. */
 export function checkArray(values: ArrayBufferView): void {
-  const { length, [0]: first } = values as DataArray;
-  if (length === undefined || typeof first === 'bigint') {
+  const { length } = values as DataArray;
+  if (length === undefined) {
     const kind = values.constructor.name;
     throw new LatheError(`tensor: a typed array of numbers is needed, got a ${kind}`);
   }
@@ -211,7 +241,7 @@ function flatten(
   at: number,
 ): number {
   if (axis === shape.length) {
-    if (typeof values !== 'number' && typeof values !== 'boolean') {
+    if (!['number', 'boolean', 'bigint'].includes(typeof values)) {
       const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }
@@ -226,18 +256,4 @@ function flatten(
   }
   for (const item of values) at = flatten(item, shape, axis + 1, out, at);
   return at;
-}
-
-function convert(values: ArrayLike<number | boolean>, dtype: DType): DataArray {
-  const numbers = values as ArrayLike<number>;
-  switch (dtype) {
-    case 'float32':
-      return Float32Array.from(numbers);
-    case 'int32':
-      return Int32Array.from(numbers);
-    case 'bool':
-      return Uint8Array.from(numbers, (value) => (value ? 1 : 0));
-    default:
-      throw new LatheError(`tensor: unknown dtype "${String(dtype)}"; known: float32, int32, bool`);
-  }
 }

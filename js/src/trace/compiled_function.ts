@@ -4,14 +4,15 @@ import { elementCount } from '../base/shape.js';
 import { type BufferPlace, type Dump } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
+  convert,
+  copyInto,
+  copyOf,
   type DataArray,
-  type DType,
-  hostDTypes,
-  type NestedArray,
-  Tensor,
-  tensor,
-  type TensorLike,
-} from '../tensor/tensor.js';
+  fits,
+  type NumberDType,
+} from '../tensor/convert.js';
+import { type DataTypeMap, type DType, hostDTypes } from '../tensor/dtypes.js';
+import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
@@ -46,9 +47,9 @@ export class CompiledFunction<
   #build!: Build;
   #dumps: Dump[] = [];
   #revision = 0;
-  #entry: Entry | undefined;
+  #entry: Entry<DataArray> | undefined;
   /** What `input` and `output` show: places in the memory, or where they were before `tune`. */
-  #shown!: Pick<Entry, 'inputs' | 'outputs'>;
+  #shown!: Pick<Entry<DataArray>, 'inputs' | 'outputs'>;
   /** Whether somebody may have kept one of them. */
   #isShown = false;
 
@@ -65,7 +66,8 @@ export class CompiledFunction<
       this.#assigned = assigned;
       this.#rebuild(start, (instance) => {
         for (const place of instance.metadata.states) {
-          instance.elements(place).set(variables.get(place.name)!.initial.dataSync());
+          const { initial } = variables.get(place.name)!;
+          copyInto(instance.elements<DataArray>(place), initial.dataSync<DType>());
         }
       });
     } catch (error) {
@@ -75,8 +77,8 @@ export class CompiledFunction<
   }
 
   /**
-   * Runs the function. Typed arrays are taken by their elements, whatever their shape; for bool
-   * inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size.
+   * Runs the function. Typed arrays are taken by their elements, whatever their shape, and converted
+   * to the input's dtype as by `tl.tensor`; for bool inputs all but 0 is true. Errors: an input that is missing, unknown or of the wrong size.
    */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
     const entry = this.#live();
@@ -92,8 +94,7 @@ export class CompiledFunction<
    */
   async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
     const entry = this.#usable();
-    const given = this.#checked(inputs);
-    if (this.#instance.isBusy) given.forEach((data, name) => given.set(name, data.slice()));
+    const given = this.#checked(inputs, this.#instance.isBusy);
     const write = () => this.#load(given);
     return this.#instance.call(entryName, write, () => {
       this.#show();
@@ -101,11 +102,14 @@ export class CompiledFunction<
     });
   }
 
-  /** The elements of an input in the function's memory, of bool 0 or 1: write them, then `call`. */
-  input(name: Inputs): DataArray {
+  /**
+   * The elements of an input in the function's memory, of bool 0 or 1, of halves their bits: write
+   * them, then `call`.
+   */
+  input<D extends DType = NumberDType>(name: Inputs): DataTypeMap[D] {
     this.#live();
     this.#isShown = true;
-    return window('input', name, this.#shown.inputs);
+    return window('input', name, this.#shown.inputs) as DataTypeMap[D];
   }
 
   /** Runs on what the inputs hold now. */
@@ -142,23 +146,26 @@ export class CompiledFunction<
   }
 
   /** The elements of an output in the function's memory, which the next call overwrites. */
-  output(name: Outputs): DataArray {
+  output<D extends DType = NumberDType>(name: Outputs): DataTypeMap[D] {
     this.#live();
     this.#isShown = true;
-    return window('output', name, this.#shown.outputs);
+    return window('output', name, this.#shown.outputs) as DataTypeMap[D];
   }
 
   /** A variable as it is now. Error: there is none of this name. */
   variable(name: string): Tensor {
     const place = this.#state(name);
-    const data = this.#instance.elements(place).slice();
+    const data = this.#instance.elements<DataArray>(place).slice();
     return new Tensor(data, place.shape, hostDTypes[place.dtype]);
   }
 
   /** Gives a variable another content. Errors: no such variable, another number of elements. */
   setVariable(name: string, values: TensorLike): void {
     const place = this.#state(name);
-    this.#instance.elements(place).set(elementsFor(`variable ${name}`, place, values));
+    copyInto(
+      this.#instance.elements<DataArray>(place),
+      elementsFor(`variable ${name}`, place, values),
+    );
   }
 
   /** What compiling cost and gave. */
@@ -224,7 +231,7 @@ export class CompiledFunction<
   }
 
   /** Copies inputs to where the entry reads them, and to where callers see them. */
-  #load(inputs: ReadonlyMap<string, Elements>): void {
+  #load(inputs: ReadonlyMap<string, DataArray>): void {
     copyAll(inputs, this.#shown.inputs);
     copyAll(this.#shown.inputs, this.#entry!.inputs);
   }
@@ -235,19 +242,19 @@ export class CompiledFunction<
   }
 
   /** The entry, and nothing at work on it. */
-  #live(): Entry {
+  #live(): Entry<DataArray> {
     const entry = this.#usable();
     this.#instance.settle();
     return entry;
   }
 
-  #usable(): Entry {
+  #usable(): Entry<DataArray> {
     if (this.#entry === undefined) throw disposed();
     return this.#entry;
   }
 
-  /** The elements of all inputs. */
-  #checked(inputs: Record<Inputs, TensorLike>): Map<string, Elements> {
+  /** The elements of all inputs, or copies of them. */
+  #checked(inputs: Record<Inputs, TensorLike>, copies = false): Map<string, DataArray> {
     const { place } = this.#usable();
     for (const name of Object.keys(inputs)) {
       if (!place.inputs.some((each) => each.name === name)) {
@@ -258,7 +265,8 @@ export class CompiledFunction<
       place.inputs.map((each) => {
         const values: TensorLike | undefined = inputs[each.name as Inputs];
         if (values === undefined) throw new LatheError(`run: input ${each.name} is missing`);
-        return [each.name, elementsFor(`input ${each.name}`, each, values)];
+        const data = elementsFor(`input ${each.name}`, each, values);
+        return [each.name, copies ? copyOf(data, hostDTypes[each.dtype]) : data];
       }),
     );
   }
@@ -319,29 +327,33 @@ function window(what: string, name: string, all: ReadonlyMap<string, DataArray>)
   throw new LatheError(`there is no ${what} ${name}; known: ${[...all.keys()].join(', ')}`);
 }
 
-type Elements = Exclude<TensorLike, Tensor | NestedArray>;
-
-/** The elements of `values`, not always a copy. Error: not as many as the place has, or another shape. */
-function elementsFor(what: string, place: BufferPlace, values: TensorLike): Elements {
+/**
+ * The elements of `values`, not always a copy. Errors: not as many as the place has, or another
+ * shape; numbers that the dtype cannot be.
+ */
+function elementsFor(what: string, place: BufferPlace, values: TensorLike): DataArray {
   const dtype = hostDTypes[place.dtype];
-  const source = ArrayBuffer.isView(values) ? values : tensor(values, undefined, dtype);
-  const data = source instanceof Tensor ? source.dataSync() : source;
+  const isArray = ArrayBuffer.isView(values);
+  if (isArray) checkArray(values);
+  const source = isArray ? values : tensor(values, undefined, dtype);
   const wrongShape = source instanceof Tensor && source.shape.join() !== place.shape.join();
-  if (data.length !== elementCount(place.shape) || wrongShape) {
-    const got = source instanceof Tensor ? `[${source.shape.join(',')}]` : `${data.length} values`;
+  const count = source instanceof Tensor ? source.size : source.length;
+  if (count !== elementCount(place.shape) || wrongShape) {
+    const got = source instanceof Tensor ? `[${source.shape.join(',')}]` : `${count} values`;
     throw new LatheError(`${what}: wants shape [${place.shape.join(',')}], got ${got}`);
   }
-  return dtype === 'bool' ? Uint8Array.from(data, (value) => (value ? 1 : 0)) : data;
+  if (source instanceof Tensor) return source.dataSync<DType>();
+  return fits(source, dtype) ? source : convert(source, dtype);
 }
 
 /** Copies what is not there already. */
-function copyAll(from: ReadonlyMap<string, Elements>, to: ReadonlyMap<string, DataArray>): void {
+function copyAll(from: ReadonlyMap<string, DataArray>, to: ReadonlyMap<string, DataArray>): void {
   if (from === to) return;
-  for (const [name, data] of from) to.get(name)!.set(data);
+  for (const [name, data] of from) copyInto(to.get(name)!, data);
 }
 
 /** Copies of what the last run of the entry gave. */
-function results({ place, outputs }: Entry): Record<string, Tensor> {
+function results({ place, outputs }: Entry<DataArray>): Record<string, Tensor> {
   const each = place.outputs.map(({ name, shape, dtype }) => {
     return [name, new Tensor(outputs.get(name)!.slice(), shape, hostDTypes[dtype])];
   });

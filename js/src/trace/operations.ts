@@ -1,5 +1,5 @@
 /** The operations of the core as functions and methods. Written by js/scripts/generate.mjs; do not edit. */
-import type { DType } from '../tensor/tensor.js';
+import type { DType } from '../tensor/dtypes.js';
 import type { Operand, TracedTensor } from './trace.js';
 
 /** Every operation as a function of its tensors; parameters left out have their default. */

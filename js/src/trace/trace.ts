@@ -1,19 +1,12 @@
 /** Tensors that stand for values of a program while it is written down, operation by operation. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
-import type { ValueId, ValueType } from '../core/abi.js';
+import type { ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
-import {
-  borrow,
-  coreDTypes,
-  type DType,
-  hostDTypes,
-  Tensor,
-  tensor,
-  type TensorLike,
-} from '../tensor/tensor.js';
+import { checkDType, coreDType, zeros } from '../tensor/convert.js';
+import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
+import { borrow, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { OperationFunctions, OperationMethods } from './operations.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
@@ -82,7 +75,7 @@ export class Trace {
   /** Numbers that become part of the function; as `tl.tensor`. */
   constant(values: TensorLike, shape?: readonly number[], dtype?: DType): TracedTensor {
     const host = borrow(values, shape, dtype);
-    const { buffer, byteOffset, byteLength } = host.dataSync();
+    const { buffer, byteOffset, byteLength } = host.dataSync<DType>();
     const type = { dtype: coreDTypes[host.dtype], shape: [...host.shape] };
     const data = new Uint8Array(buffer, byteOffset, byteLength);
     return this.#traced(this.#graph.constant(type, data));
@@ -93,17 +86,19 @@ export class Trace {
    *
    * @param initial its first content, or only its shape (then it starts as zeros)
    * @param shape the shape, where `initial` is a typed array of more than one axis
+   * @param dtype left out: float32 for zeros, else as `tl.tensor`
    */
   variable(
     name: string,
     initial: Exclude<TensorLike, unknown[]> | readonly number[],
     shape?: readonly number[],
+    dtype?: DType,
   ): Variable {
     const known = this.variables.get(name);
     if (known !== undefined) return known;
     const first = Array.isArray(initial)
-      ? tensor(new Float32Array(initial.reduce((product, size) => product * size, 1)), initial)
-      : tensor(initial as TensorLike, shape);
+      ? zeroTensor(`variable ${name}`, initial, dtype)
+      : tensor(initial as TensorLike, shape, dtype);
     const type = { dtype: coreDTypes[first.dtype], shape: [...first.shape] };
     const variable = new Variable(this.#traced(this.#graph.state(name, type)), name, first);
     this.variables.set(name, variable);
@@ -117,7 +112,7 @@ export class Trace {
     this.assigned.add(variable.name);
   }
 
-  /** d loss / d x for each x; the loss is a float32 scalar. */
+  /** d loss / d x for each x; the loss is a scalar of a float type. */
   grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
     for (const each of [loss, ...xs]) this.#check('grad', each);
     const ids = xs.map(({ id }) => id);
@@ -136,7 +131,7 @@ export class Trace {
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
     const coded = values.map((each, at) =>
-      at === dtypeAt ? dtypes.indexOf(coreDType(op, each)) : each,
+      at === dtypeAt ? dtypes.indexOf(coreDType(op, each as DType)) : each,
     );
     return this.#traced(this.#graph.operation(op, ids, coded));
   }
@@ -175,7 +170,8 @@ export class Trace {
     }
     if (value === undefined || value === null)
       throw new LatheError(`${what}: an operand is missing`);
-    return typeof value === 'number' ? this.constant(value, [], dtype) : this.constant(value);
+    const isNumber = typeof value === 'number' || typeof value === 'bigint';
+    return isNumber ? this.constant(value, [], dtype) : this.constant(value);
   }
 
   #check(what: string, value: TracedTensor): void {
@@ -191,10 +187,10 @@ export interface TopK {
 }
 export interface Trace extends OperationFunctions {}
 
-function coreDType(what: string, dtype: unknown): ValueType['dtype'] {
-  const core = own(coreDTypes, String(dtype));
-  if (core === undefined) throw new LatheError(`${what}: unknown dtype "${String(dtype)}"`);
-  return core;
+function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'float32'): Tensor {
+  checkDType(what, dtype);
+  const size = shape.reduce((product, each) => product * each, 1);
+  return tensor(zeros(dtype, size), shape, dtype);
 }
 
 /** The operations of the core become methods here; their types are OperationMethods and OperationFunctions. */

@@ -1,5 +1,5 @@
 /** Puts batches of rows into the memory of an entry, which may hold several of them at once. */
-import type { DataArray } from '../tensor/tensor.js';
+import type { NumberArray } from '../tensor/convert.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Examples, Rows } from './rows.js';
 
@@ -79,6 +79,6 @@ export class BatchLoader {
  * Fills the rest of a batch with its first elements. Those rows count nothing, but zeros may become NaN,
  * which no factor of 0 takes out of a sum.
  */
-function repeat(values: DataArray, count: number): void {
+function repeat(values: NumberArray, count: number): void {
   for (let have = count; have < values.length; have *= 2) values.copyWithin(have, 0, have);
 }

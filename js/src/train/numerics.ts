@@ -1,7 +1,7 @@
 /** Looks for numbers that are not finite in the data, layers, loss and weights of a step, where `compile` asked for it. */
 import { LatheError } from '../base/errors.js';
 import type { ModuleMetadata } from '../core/abi.js';
-import type { DataArray } from '../tensor/tensor.js';
+import type { NumberArray } from '../tensor/convert.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
 import type { Examples } from './rows.js';
@@ -61,7 +61,7 @@ export function checkNumbers(
 }
 
 /** Index and value of the first number that is not finite; -1 where there is none. */
-function broken(values: DataArray): [number, number] {
+function broken(values: NumberArray): [number, number] {
   const at = (values as Float32Array).findIndex((value) => !Number.isFinite(value));
   return [at, values[at]!];
 }

@@ -226,8 +226,8 @@ function labelRows(
   const places = outputShape.slice(0, -1);
   const isFlat = ArrayBuffer.isView(y) && y.length === (count * width) / classes;
   const values = asTensor(y, isFlat ? places : outputShape, what);
-  if (values.dtype === 'bool') {
-    throw new LatheError(`${what} has dtype bool, but labels are float32 or int32`);
+  if (values.dtype !== 'float32' && values.dtype !== 'int32') {
+    throw new LatheError(`${what} has dtype ${values.dtype}, but labels are float32 or int32`);
   }
   const single = endsWith(values.shape, places) || endsWith(values.shape, [...places, 1]);
   const dense = endsWith(values.shape, outputShape) || (classes === 1 && single);

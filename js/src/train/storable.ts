@@ -1,14 +1,14 @@
 /** What those who save and load a model need of it. Knows no format. */
 import type { ModelConfig, ModelSummary } from '../core/abi.js';
-import type { DataArray, DType } from '../tensor/tensor.js';
+import type { NumberArray, StoredDType } from '../tensor/convert.js';
 import type { Metrics } from './metrics.js';
 
 /** A tensor that a model keeps between calls; `values` lie in the memory of its module. */
 export interface State {
   name: string;
   shape: number[];
-  dtype: DType;
-  values: DataArray;
+  dtype: StoredDType;
+  values: NumberArray;
 }
 
 /** A name; with parameters, what neither Keras nor TensorFlow.js reads. */

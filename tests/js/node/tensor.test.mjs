@@ -47,7 +47,7 @@ test('wrong arguments are named', () => {
   refuses(() => tl.tensor([1, [2]]), /nested deeper than the first/);
   refuses(() => tl.tensor([1, 'two']), 'tensor: values must be numbers, got two');
   refuses(() => tl.tensor([1], [1.5]), 'tensor: a shape is an array of integers ≥ 0, got [1.5]');
-  refuses(() => tl.tensor([1], [1], 'int64'), /unknown dtype "int64"; known: float32, int32, bool/);
+  refuses(() => tl.tensor([1], [1], 'int65'), /unknown dtype "int65"; known: bool, int8, /);
 });
 
 test('arrays whose buffer is gone, and arrays of something else, are told', async () => {
@@ -69,7 +69,6 @@ test('arrays whose buffer is gone, and arrays of something else, are told', asyn
   refuses(() => values.arraySync(), gone);
   await rejects(values.data(), gone);
   refuses(() => model.setWeights([values, values, values, values]), gone);
-  refuses(() => tl.tensor(new BigInt64Array(2)), /array of numbers is needed, got a BigInt64Array/);
   refuses(() => tl.tensor(new DataView(new ArrayBuffer(8))), /is needed, got a DataView/);
   const endless = [];
   endless[0] = endless;

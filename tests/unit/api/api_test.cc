@@ -333,6 +333,8 @@ TEST(Api, DescribeListsTheTables) {
                           "initializers", "layers", "passes"}) {
     EXPECT_FALSE(tables[key].empty()) << key;
   }
+  EXPECT_EQ(tables["dtypes"][0],
+            Json::parse(R"({"name":"bool","numpy":"bool","array":"Uint8Array"})"));
   EXPECT_EQ(tables["optimizers"][1]["name"], "momentum");
   EXPECT_EQ(tables["optimizers"][1]["parameters"][2]["default"], false);
   const Json dense = tables["layers"][0];
