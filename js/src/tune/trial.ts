@@ -1,6 +1,7 @@
 /** One contraction with one schedule as a module of its own, and how long it takes. */
 import type { Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
+import { windowOn } from '../runtime/entry.js';
 
 /** Of what is timed, at least. */
 const shortestMs = 0.2;
@@ -37,7 +38,7 @@ export class Trial {
   readonly multiplyAdds: number;
   readonly #run: () => void;
   #together = 1;
-  readonly #result: Float32Array;
+  readonly #result: Elements;
 
   constructor(
     executable: CoreExecutable,
@@ -50,13 +51,11 @@ export class Trial {
       this.multiplyAdds = kernel.contractions()[0]!.multiplyAdds;
       const module = new WebAssembly.Module(kernel.bytes());
       const { exports } = new WebAssembly.Instance(module);
-      const { buffer } = exports.memory as WebAssembly.Memory;
+      const memory = exports.memory as WebAssembly.Memory;
       this.#run = exports.run as () => void;
       const { inputs, outputs } = entries[0]!;
-      for (const { offset, shape } of inputs) fill(new Float32Array(buffer, offset, shape[0]!));
-      const { offset, shape } = (outputs[0] ?? states[0])!;
-      const length = shape.reduce((product, size) => product * size, 1);
-      this.#result = new Float32Array(buffer, offset, length);
+      for (const place of inputs) fill(windowOn(memory, place));
+      this.#result = windowOn(memory, (outputs[0] ?? states[0])!);
     } finally {
       kernel.free();
     }
@@ -87,17 +86,26 @@ export class Trial {
 
   /** Whether one call gives what it gives another trial, up to the rounding of transformed convolutions. */
   agrees(other: Trial): boolean {
-    for (const each of [this, other]) {
-      each.#result.fill(0);
-      each.#run();
-    }
-    const largest = this.#result.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-    return this.#result.every(
-      (value, at) => Math.abs(value - other.#result[at]!) <= 1e-4 * largest,
-    );
+    const [mine, theirs] = [this.#numbers(), other.#numbers()];
+    const largest = mine.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+    return mine.every((value, at) => Math.abs(value - theirs[at]!) <= 1e-4 * largest);
+  }
+
+  /** What one call gives. */
+  #numbers(): Float64Array {
+    setAll(this.#result, () => 0);
+    this.#run();
+    return Float64Array.from<number | bigint>(this.#result, Number);
   }
 }
 
-function fill(values: Float32Array): void {
-  for (let i = 0; i < values.length; ++i) values[i] = ((i * 7) % 5) - 2;
+type Elements = ReturnType<typeof windowOn>;
+
+const fill = (values: Elements) => setAll(values, (i) => ((i * 7) % 5) - 2);
+
+function setAll(values: Elements, numberAt: (index: number) => number): void {
+  const isBigint = typeof values[0] === 'bigint';
+  for (let i = 0; i < values.length; ++i) {
+    values[i] = isBigint ? BigInt(numberAt(i)) : numberAt(i);
+  }
 }
