@@ -412,3 +412,39 @@ test('models, labels, data sets and files say which types they take', async () =
   ]);
   assert.deepEqual(model.layers[1].getWeights()[1].arraySync(), [1, 2, 3]);
 });
+
+test('products of all types have the type they are computed in, tuned or not', async () => {
+  const computed = { float16: 'float32', bfloat16: 'float32', float64: 'float64' };
+  const own = ['int32', 'uint32', 'int64', 'uint64', 'float32'];
+  for (const dtype of dtypes.filter((each) => each !== 'bool')) {
+    const result = computed[dtype] ?? (own.includes(dtype) ? dtype : 'int32');
+    const [rows, depth, columns] = [5, 9, 7];
+    const lowest = dtype.startsWith('u') ? 0 : -3;
+    const left = Array.from({ length: rows * depth }, (_, i) => ((i * 7) % 11) + lowest);
+    const right = Array.from({ length: depth * columns }, (_, i) => ((i * 5) % 13) + lowest);
+    const f = tl.compile(
+      { x: { shape: [rows, depth], dtype }, y: { shape: [depth, columns], dtype } },
+      ({ x, y }) => ({ z: x.matMul(y) }),
+    );
+    const wanted = Array.from({ length: rows * columns }, (_, at) => {
+      const [row, column] = [Math.floor(at / columns), at % columns];
+      const terms = Array.from({ length: depth }, (_, k) => k);
+      return terms.reduce((sum, k) => sum + left[row * depth + k] * right[k * columns + column], 0);
+    });
+    const given = {
+      x: tl.tensor(left, [rows, depth], dtype),
+      y: tl.tensor(right, [depth, columns], dtype),
+    };
+    for (const isTuned of [false, true]) {
+      if (isTuned) await tl.tune(f, { budgetMs: 30 });
+      const { z } = f.run(given);
+      assert.equal(z.dtype, result);
+      assert.deepEqual(z.dataSync(), tl.tensor(wanted, [rows, columns], result).dataSync(), dtype);
+    }
+    f.dispose();
+  }
+  const huge = tl.tensor([2n ** 62n], [1, 1]);
+  assert.deepEqual(applied(huge, (x) => x.matMul([[4n]])).arraySync(), [[0n]]);
+  const precise = tl.tensor([2 ** 53 - 1], [1, 1], 'float64');
+  assert.deepEqual(applied(precise, (x) => x.matMul(x.mul(0).add(1))).arraySync(), [[2 ** 53 - 1]]);
+});
