@@ -177,6 +177,11 @@ Status encode(State& state) {
 }
 
 Status emit_wgsl(State& state) {
+  for (const auto& [port, dtype] : state.port_types) {
+    if (!scalar::is_half(dtype)) continue;
+    return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
+                       "; cast it to f32"));
+  }
   ASSIGN_OR_RETURN(const emit::wgsl::Program program, emit::wgsl::emit_program(state.loops));
   state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};
   state.form = Form::Shaders;

@@ -70,7 +70,7 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   }
   entry.from = offsets[0].get<uint64_t>();
   entry.to = offsets[1].get<uint64_t>();
-  uint64_t bytes = entry.dtype == graph::DType::Bool ? 1 : 4;
+  auto bytes = static_cast<uint64_t>(scalar::size_of(entry.dtype));
   for (const Json& size : shape) {
     const uint64_t length = size.get<uint64_t>();
     if (length > INT32_MAX || (length > 0 && bytes > UINT64_MAX / length)) {

@@ -216,7 +216,7 @@ void Reverse::scan_of_products(const Node& node, Tensor g) {
   const Tensor xs[] = {builder_.permute(g, first), builder_.permute(x, first)};
   Shape one = xs[0].shape();
   if (!one.empty()) one.erase(one.begin());
-  const Tensor initial[] = {builder_.full(std::move(one), scalar::Number::of(0.0f))};
+  const Tensor initial[] = {builder_.full(std::move(one), scalar::Number::from(g.dtype(), 0))};
   const auto step = [&](const ops::ScanStep& each) -> ops::ScanResult {
     const Tensor behind = each.carried[0], here = each.slices[0], factor = each.slices[1];
     if (node.exclusive) return {{here + factor * behind}, {behind}};
@@ -253,7 +253,8 @@ void Reverse::reindex(const Node& node, Tensor g) {
   std::vector<int> all(node.shape.size());
   std::iota(all.begin(), all.end(), 0);
   scatter.lhs = AffineMap::project(static_cast<int>(all.size()), all);
-  accumulate(x.value, builder_.contract(g, builder_.scalar(1.0f), scatter, x.shape()));
+  accumulate(x.value, builder_.contract(g, builder_.full({}, scalar::Number::from(g.dtype(), 1)),
+                                        scatter, x.shape()));
 }
 
 // Every axis of x is a whole dimension of g, or has size 1: sums the other dimensions, then

@@ -149,7 +149,8 @@ class LoopGradient {
       } else if (adjoint && is_sliced(k)) {
         slices_.emplace_back(k, adjoint->value);
       } else if (adjoint) {
-        const Tensor zeros = outer_.full(body(inputs_[k]).shape(), scalar::Number::of(0.0f));
+        const Tensor like = body(inputs_[k]);
+        const Tensor zeros = outer_.full(like.shape(), scalar::Number::from(like.dtype(), 0));
         carried_ports_.push_back(adjoint_input(concat("input ", k), inputs_[k], zeros));
         carry(k, body(carried_ports_.back().value) + *adjoint);
       }

@@ -112,9 +112,9 @@ Tensor Builder::matmul(Tensor x, Tensor y, bool transpose_x, bool transpose_y) {
   if (a.size() < 2 || b.size() < 2) {
     return error(concat("matmul: operands must have at least 2 axes: ", shapes));
   }
-  if (x.dtype() != DType::F32 || y.dtype() != DType::F32) {
-    return error(concat("matmul: operands must be f32, not ", scalar::text(x.dtype()), " and ",
-                        scalar::text(y.dtype()), "; cast them"));
+  if (!have_products(x.dtype(), y.dtype())) {
+    return error(concat("matmul: operands must be numbers computed in one type, not ",
+                        scalar::text(x.dtype()), " and ", scalar::text(y.dtype()), "; cast them"));
   }
   const int64_t m = a[a.size() - (transpose_x ? 1 : 2)], k = a[a.size() - (transpose_x ? 2 : 1)];
   const int64_t n = b[b.size() - (transpose_y ? 2 : 1)], l = b[b.size() - (transpose_y ? 1 : 2)];

@@ -67,8 +67,11 @@ class Sum {
     integers_ += static_cast<uint64_t>(x.i);
   }
   void add_product(const scalar::Number& x, const scalar::Number& y) {
-    floats_ += x.as_double() * y.as_double();
-    integers_ += static_cast<uint64_t>(x.i) * static_cast<uint64_t>(y.i);
+    if (scalar::is_float(x.dtype)) {
+      floats_ += x.as_double() * y.as_double();
+    } else {
+      integers_ += static_cast<uint64_t>(x.i) * static_cast<uint64_t>(y.i);
+    }
   }
   scalar::Number as(DType dtype) const {
     return scalar::is_float(dtype)
@@ -84,7 +87,8 @@ class Sum {
 void reduce(const Node& node, const Array& x, Array& out) {
   const int64_t count = element_count(out.shape);
   const DType dtype = scalar::computed(x.dtype);
-  std::vector<scalar::Number> folds(count, scalar::fold_identity(node.op, dtype));
+  const scalar::Number identity = scalar::cast(scalar::fold_identity(node.op, x.dtype), dtype);
+  std::vector<scalar::Number> folds(count, identity);
   std::vector<Sum> sums(count);
   const bool sum = node.op == Op::Add;
   int64_t i = 0;
@@ -204,12 +208,15 @@ void gather(const Node& node, const Array& x, const Array& index, Array& out) {
 }
 
 void scatter(const Node& node, const Array& x, const Array& index, Array& out) {
+  const DType dtype = scalar::computed(x.dtype);
+  Array sums = Array::zeros(dtype, out.shape);
   int64_t i = 0;
   for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
     const int64_t to = indexed_position(out.shape, at.index(), node.axes[0], along_of(index[i]));
-    const scalar::Number pair[] = {out[to], x[i]};
-    store(out.data, to, scalar::evaluate(Op::Add, pair));
+    const scalar::Number pair[] = {sums[to], scalar::cast(x[i], dtype)};
+    store(sums.data, to, scalar::evaluate(Op::Add, pair));
   }
+  cast(sums, out);
 }
 
 void scan(const Node& node, const Array& x, Array& out) {
@@ -219,7 +226,7 @@ void scan(const Node& node, const Array& x, Array& out) {
   for (Odometer at(outer); at.inside(); at.next()) {
     const bool sum = node.op == Op::Add;
     const DType dtype = scalar::computed(x.dtype);
-    scalar::Number total = scalar::fold_identity(node.op, dtype);
+    scalar::Number total = scalar::cast(scalar::fold_identity(node.op, x.dtype), dtype);
     Sum precise;
     for (int64_t i = 0; i < length; ++i) {
       const int64_t along = node.reverse ? length - 1 - i : i;

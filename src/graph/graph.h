@@ -52,11 +52,17 @@ AffineMap compose(const AffineMap& outer, const AffineMap& inner, int rank);
 //   out[maps[0](i)] += lhs[maps[1](i)] * rhs[maps[2](i)].
 // Matrix products, batched products, convolutions of every kind and all their gradients have this
 // form; exchanging the roles of the three maps gives the gradient.
+// They are computed in one type, which is the result's.
 struct Contraction {
   std::vector<int64_t> extents;
   AffineMap out, lhs, rhs;
   bool operator==(const Contraction&) const = default;
 };
+
+// Whether tensors of these types may be multiplied: numbers that are computed in one type.
+constexpr bool have_products(DType x, DType y) {
+  return scalar::is_number(x) && scalar::computed(x) == scalar::computed(y);
+}
 
 enum class Kind : uint8_t {
 #define NODE(name_, ...) name_,

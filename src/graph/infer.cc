@@ -119,16 +119,15 @@ Result<Type> infer_contract(const Graph& graph, const Node& node) {
   const Contraction& contraction = node.contraction;
   const size_t rank = contraction.extents.size();
   const Node &lhs = graph[node.operands[0]], &rhs = graph[node.operands[1]];
-  const DType dtype = scalar::computed(lhs.dtype);
-  if (!scalar::is_number(dtype) || scalar::computed(rhs.dtype) != dtype) {
-    return fail(concat("contract: operands must be computed in one type, not ",
+  if (!have_products(lhs.dtype, rhs.dtype)) {
+    return fail(concat("contract: operands must be numbers computed in one type, not ",
                        scalar::text(lhs.dtype), " and ", scalar::text(rhs.dtype), "; cast them"));
   }
   TRY(check_shape("contract extents", contraction.extents));
   TRY(check_map("contract out", contraction.out, node.shape.size(), rank));
   TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), rank));
   TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), rank));
-  return Type{dtype, node.shape};
+  return Type{scalar::computed(lhs.dtype), node.shape};
 }
 
 Result<Type> infer_reshape(const Graph& graph, const Node& node) {

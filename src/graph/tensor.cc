@@ -72,7 +72,12 @@ Tensor max(Tensor x, std::vector<int> axes, bool keep_dims) {
   return x.builder == nullptr ? x : x.builder->reduce(Op::Max, x, std::move(axes), keep_dims);
 }
 
+// Of halves in f32: their sums are soon beyond them.
 Tensor mean(Tensor x, std::vector<int> axes, bool keep_dims) {
+  if (x.valid() && scalar::is_half(x.dtype())) {
+    const Tensor wide = mean(x.builder->cast(x, DType::F32), std::move(axes), keep_dims);
+    return x.builder->cast(wide, x.dtype());
+  }
   const Tensor total = sum(x, std::move(axes), keep_dims);
   if (!total.valid() || element_count(total.shape()) == 0) return total;
   const int64_t count = element_count(x.shape()) / element_count(total.shape());

@@ -20,7 +20,7 @@ std::string shapes_of(Tensor x, Tensor filter) {
   return concat(bracketed(x.shape()), " and filter ", bracketed(filter.shape()));
 }
 
-// x [n, spatial…, c] and a filter [k…, i, o] of the same rank, both f32.
+// x [n, spatial…, c] and a filter [k…, i, o] of the same rank.
 bool fit(std::string_view what, Tensor x, Tensor filter) {
   if (!x.valid() || !filter.valid()) return false;
   Builder& builder = *x.builder;
@@ -28,9 +28,10 @@ bool fit(std::string_view what, Tensor x, Tensor filter) {
     builder.error(concat(what, ": x ", shapes_of(x, filter),
                          " must both have 3 (1D), 4 (2D) or 5 (3D) axes: x [n, spatial…, "
                          "channels], filter [window…, in, out]"));
-  } else if (x.dtype() != DType::F32 || filter.dtype() != DType::F32) {
-    builder.error(concat(what, ": operands must be f32, not ", scalar::text(x.dtype()), " and ",
-                         scalar::text(filter.dtype()), "; cast them"));
+  } else if (!graph::have_products(x.dtype(), filter.dtype())) {
+    builder.error(concat(what, ": operands must be numbers computed in one type, not ",
+                         scalar::text(x.dtype()), " and ", scalar::text(filter.dtype()),
+                         "; cast them"));
   }
   return builder.ok();
 }

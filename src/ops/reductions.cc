@@ -43,7 +43,7 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
       builder.full(x.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));
   const Tensor best = builder.reduce(extreme, x, {positive}, true);
   Tensor hit = x == best;
-  if (x.dtype() == DType::F32) {  // no NaN is equal to anything
+  if (scalar::is_float(x.dtype())) {  // no NaN is equal to anything
     const Tensor twice[] = {x, x}, either[] = {hit, builder.map(Op::Ne, twice)};
     hit = builder.map(Op::Or, either);
   }
@@ -58,7 +58,8 @@ Tensor reduce_sum(Tensor x, const Axes& axes, bool keep_dims) {
 }
 
 Tensor reduce_mean(Tensor x, const Axes& axes, bool keep_dims) {
-  return graph::mean(x.builder->cast(x, DType::F32), chosen(x, axes), keep_dims);
+  if (!scalar::is_float(x.dtype())) x = x.builder->cast(x, DType::F32);
+  return graph::mean(x, chosen(x, axes), keep_dims);
 }
 
 Tensor reduce_prod(Tensor x, const Axes& axes, bool keep_dims) {

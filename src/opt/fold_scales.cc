@@ -227,6 +227,12 @@ class Folder final : public graph::Rewriter {
     if (graph_[value].operands.empty() || (uses > 1 && !is_constant(value))) return std::nullopt;
     if (level == kMostLevels) return std::nullopt;
     Node node = graph_[value];
+    // Halves would be rounded once more.
+    const bool is_longer =
+        node.kind == Kind::Contract && std::ranges::any_of(node.operands, [&](Value operand) {
+          return graph_[operand].dtype != node.dtype;
+        });
+    if (is_longer) return std::nullopt;
     const size_t first = node.kind == Kind::Contract && is_constant(node.operands[1]) ? 1 : 0;
     const size_t last = adds(node) ? 1 : first;
     for (size_t side = first; side <= last; ++side) {

@@ -76,7 +76,15 @@ class Widener final : public graph::Rewriter {
     const DType dtype = node.dtype;
     node.operands[0] = wide(node.operands[0]);
     node.dtype = scalar::computed(dtype);
-    return cast(add(std::move(node)), dtype);
+    const bool picks = node.kind != Kind::Scatter && node.dtype != dtype &&
+                       scalar::info(node.op).fold == scalar::Fold::Pick;
+    const Op op = node.op;
+    Value value = add(std::move(node));
+    if (picks) {  // of nothing the least and the greatest of the type, not those of the longer one
+      const Number nothing = scalar::fold_identity(op, dtype);
+      value = map(op, {value, like(value, scalar::cast(nothing, scalar::computed(dtype)))});
+    }
+    return cast(value, dtype);
   }
 
   Value map_node(Node node) {

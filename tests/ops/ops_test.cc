@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/text.h"
@@ -22,12 +23,19 @@ constexpr uint32_t kRandomModules = 200;
 // Of programs over other types: the plain ones.
 constexpr std::span<const Variant> kTypedVariants = std::span(kVariants).first(2);
 
+struct Retyping {
+  DType from, to;
+};
+
 // The entry `run`, and for differentiable cases `grad`: gradients of sum(output * weights) by every
-// F32 input.
-Result<graph::Program> build(const Case& test) {
+// input of floats.
+Result<graph::Program> build(const Case& test, std::optional<Retyping> types = {}) {
   graph::Builder forward("run");
   test.build(forward);
   ASSIGN_OR_RETURN(graph::Graph run, std::move(forward).finish());
+  if (types) {
+    ASSIGN_OR_RETURN(run, retyped(run, types->from, types->to));
+  }
   graph::Program program;
   program.entries.push_back(run);
   if (!test.differentiable) return program;
@@ -38,18 +46,19 @@ Result<graph::Program> build(const Case& test) {
   graph::Tensor loss = backward.scalar(0);
   for (const graph::Output& output : outputs) {
     const graph::Tensor value{&backward, output.value};
-    if (value.dtype() != DType::F32) continue;
+    if (!scalar::is_float(value.dtype())) continue;
     const graph::Tensor weights =
-        backward.input(concat("weights of ", output.name), DType::F32, value.shape());
+        backward.input(concat("weights of ", output.name), value.dtype(), value.shape());
     std::vector<int> axes;
     for (int axis = 0; axis < value.rank(); ++axis) axes.push_back(axis);
-    loss = loss + graph::sum(value * weights, axes);
+    const graph::Tensor part = graph::sum(value * weights, axes);
+    loss = loss + (part.dtype() == DType::F32 ? part : backward.cast(part, DType::F32));
   }
   std::vector<graph::Tensor> wrt;
   std::vector<std::string> names;
   for (size_t id = 0; id < backward.graph().nodes.size(); ++id) {
     const graph::Node& node = backward.graph().nodes[id];
-    if (node.kind != graph::Kind::Input || node.dtype != DType::F32) continue;
+    if (node.kind != graph::Kind::Input || !scalar::is_float(node.dtype)) continue;
     if (node.name.starts_with("weights of ")) continue;
     wrt.push_back({&backward, {static_cast<int32_t>(id)}});
     names.push_back(node.name);
@@ -125,10 +134,11 @@ void run_retyped(const Case& test, int number, bool over_all, Manifest& manifest
     if (!holds(*program, from)) return;
     for (size_t i = 0; i < types.size(); ++i) {
       if (!over_all && i != static_cast<size_t>(number) % types.size()) continue;
-      const auto other = retyped(*program, from, types[i]);
-      if (!other) continue;
+      if (!retyped(program->entries[0], from, types[i])) continue;
       const std::string name = concat(test.name, '.', scalar::text(types[i]));
-      counts.add(name, run_program(name, *other, manifest, kTypedVariants));
+      const auto other = build(test, Retyping{from, types[i]});
+      counts.add(name, other ? run_program(name, *other, manifest, kTypedVariants)
+                             : std::unexpected(other.error()));
     }
   };
   run_over(DType::F32, kFloats);

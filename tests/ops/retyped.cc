@@ -79,13 +79,8 @@ class Retyper {
 
 }  // namespace
 
-Result<graph::Program> retyped(const graph::Program& program, DType from, DType to) {
-  graph::Program result;
-  for (const Graph& entry : program.entries) {
-    ASSIGN_OR_RETURN(Graph graph, Retyper(from, to).run(entry));
-    result.entries.push_back(std::move(graph));
-  }
-  return result;
+Result<Graph> retyped(const Graph& graph, DType from, DType to) {
+  return Retyper(from, to).run(graph);
 }
 
 }  // namespace lathe::ops_tests

@@ -1,4 +1,4 @@
-// A program over other element types: what it says of numbers, it says of them, too.
+// A graph over other element types: what it says of numbers, it says of them, too.
 #pragma once
 
 #include "base/result.h"
@@ -8,6 +8,6 @@ namespace lathe::ops_tests {
 
 // What was `from` is `to`: inputs, states, constants, casts, and what follows from them. An error
 // where an operation does not take the type.
-Result<graph::Program> retyped(const graph::Program& program, graph::DType from, graph::DType to);
+Result<graph::Graph> retyped(const graph::Graph& graph, graph::DType from, graph::DType to);
 
 }  // namespace lathe::ops_tests

@@ -76,11 +76,17 @@ std::string KernelEmitter::expression(ExprId id) {
     case ExprKind::Load:
       return load(expr);
     case ExprKind::Apply:
-      return spell(expr.op, kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype, operands);
+      return apply(expr, operands);
     case ExprKind::Cast:
       return cast(expr);
   }
   return "";
+}
+
+std::string KernelEmitter::apply(const Expr& expr, std::span<const std::string> operands) {
+  const loop::DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
+  divides_integers_ |= is_integer_division(expr.op, dtype);
+  return spell(expr.op, dtype, operands);
 }
 
 // Bits that a variable holds are no constant expression.

@@ -32,6 +32,14 @@ fn to_i32(x : f32) -> i32 {
 }
 )";
 
+// By zero 0; the least by -1 is itself.
+constexpr std::string_view kDivideI32 = R"(
+fn divide_i32(x : i32, y : i32) -> i32 {
+  if (y == 0i) { return 0i; }
+  return x / y;
+}
+)";
+
 int64_t product(const loop::Kernel& kernel, const std::vector<VarId>& vars) {
   int64_t count = 1;
   for (const VarId var : vars) {
@@ -58,6 +66,7 @@ Result<Kernel> KernelEmitter::emit() {
   }
   result.code = declarations();
   if (casts_to_i32_) result.code += kToI32;
+  if (divides_integers_) result.code += kDivideI32;
   append(result.code, '\n', code_);
   return result;
 }

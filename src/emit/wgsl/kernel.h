@@ -53,6 +53,7 @@ class KernelEmitter {
   std::string constant(loop::ExprId id, const loop::Number& number);
   std::string load(const loop::Expr& expr);
   std::string cast(const loop::Expr& expr);
+  std::string apply(const loop::Expr& expr, std::span<const std::string> operands);
   std::string element(loop::BufferRef buffer, const loop::Affine& address,
                       const loop::Lookup& lookup, loop::ExprId index, bool stored);
   std::string affine(const loop::Affine& form) const;
@@ -68,6 +69,7 @@ class KernelEmitter {
   std::map<int32_t, bool> memories_;               // that the code names: whether it stores
   std::string code_, indent_;
   bool casts_to_i32_ = false;
+  bool divides_integers_ = false;
 
   // Of the statement that is being emitted
   struct Use {

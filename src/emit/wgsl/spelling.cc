@@ -31,11 +31,13 @@ constexpr std::string_view kSpellings[] = {
 
 bool lacks(scalar::Op op) { return kSpellings[static_cast<size_t>(op)].empty(); }
 
+bool is_integer_division(scalar::Op op, scalar::DType dtype) {
+  return op == scalar::Op::Div && scalar::is_integer(dtype);
+}
+
 std::string spell(scalar::Op op, scalar::DType dtype, std::span<const std::string> operands) {
-  if (op == scalar::Op::Div && scalar::is_integer(dtype)) {
-    const std::string by_zero = concat('(', operands[1], " == 0)");
-    return concat("select(", operands[0], " / select(", operands[1], ", 1, ", by_zero, "), 0, ",
-                  by_zero, ')');
+  if (is_integer_division(op, dtype)) {
+    return concat("divide_i32(", operands[0], ", ", operands[1], ')');
   }
   const std::string_view spelling = kSpellings[static_cast<size_t>(op)];
   std::string out;

@@ -12,11 +12,13 @@ namespace lathe::emit::wgsl {
 
 // Whether WGSL has no text for it, so that it must be spelled in others before.
 bool lacks(scalar::Op op);
+// Integers are divided by a function of the kernel's, divide_i32.
+bool is_integer_division(scalar::Op op, scalar::DType dtype);
 std::string spell(scalar::Op op, scalar::DType dtype, std::span<const std::string> operands);
 
-// A value's type, and the type that holds it in a storage buffer: bool lies there as u32.
-// Whether shaders have values of this type; value_type() is of those alone.
+// Whether shaders have values of this type; the others are of those alone.
 bool has_type(scalar::DType dtype);
+// A value's type, and the type that holds it in a storage buffer: bool lies there as u32.
 std::string_view value_type(scalar::DType dtype);
 std::string_view storage_type(scalar::DType dtype);
 

@@ -45,6 +45,18 @@ TEST(Safetensors, reads_what_it_writes) {
   }
 }
 
+TEST(Safetensors, keeps_every_type) {
+  for (const graph::DType dtype : scalar::kDTypes) {
+    graph::Array array = graph::Array::zeros(dtype, {3});
+    scalar::store_element(array.data.data(), scalar::Number::from(dtype, 1));
+    const std::vector<NamedArray> arrays = {{"t", array}};
+    const auto read = read_safetensors(write_safetensors(arrays));
+    ASSERT_TRUE(read) << scalar::text(dtype) << ": " << read.error().message;
+    EXPECT_EQ((*read)[0].array.dtype, dtype);
+    EXPECT_EQ((*read)[0].array.data, array.data);
+  }
+}
+
 TEST(Safetensors, errors_name_the_tensor) {
   const auto message = [](std::string_view header, size_t data_size = 0) {
     const auto read = read_safetensors(file_of(header, data_size));
