@@ -76,7 +76,7 @@ class Manifest {
 
   void add(const Expectation& test, std::string_view variant,
            const compile::Executable& executable);
-  // Compiles the program once for each variant, and to shaders.
+  // Compiles the program once for each variant and, where it is for all of them, to shaders.
   Status add(const Expectation& test, const graph::Program& program,
              std::span<const Variant> variants = kVariants);
   // The shaders, or why there are none.

@@ -176,7 +176,7 @@ Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
     ASSIGN_OR_RETURN(const compile::Executable executable, emit(threads ? split : module, variant));
     manifest.add(test, variant.name, executable);
   }
-  manifest.add_shaders(test, emit_wgsl(module));
+  if (types == loop::Types::OfShaders) manifest.add_shaders(test, emit_wgsl(module));
   return {};
 }
 
