@@ -7,6 +7,7 @@ import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { Runs, type Task } from './runs.js';
+import { giveUpSpares } from './spares.js';
 import { addModule, isStarting, jobOf, poolIsBusy, removeModule } from './threads.js';
 
 /** Copies states, into the same memory every time; what it returns brings them back. */
@@ -205,9 +206,11 @@ export class Instance {
 const pageBytes = 65536;
 
 function instantiate(
-  { code, segments }: ModuleParts,
-  { memoryBytes, threads }: ModuleMetadata,
+  parts: ModuleParts,
+  metadata: ModuleMetadata,
 ): WebAssembly.WebAssemblyInstantiatedSource {
+  const { code, segments } = parts;
+  const { memoryBytes, threads } = metadata;
   try {
     const module = new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
@@ -226,6 +229,7 @@ function instantiate(
         cause: error,
       });
     }
+    if (giveUpSpares()) return instantiate(parts, metadata);
     const megabytes = Math.ceil(memoryBytes / 2 ** 20);
     throw new LatheError(
       `out of memory: the model needs ${megabytes} MiB of WebAssembly memory (${String(error)})`,

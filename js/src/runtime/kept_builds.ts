@@ -1,12 +1,14 @@
 /** Builds of one owner that are not at work, by what they were asked for: those not used for longest go first. */
 import type { Build } from './build.js';
+import { offer, type Spares, withdraw } from './spares.js';
 
 /** What one owner keeps beside the build at work: bytes of code and memory, and memories, of which a page has few. */
 const mostBytes = 64 * 2 ** 20;
 const mostBuilds = 4;
 
-export class KeptBuilds {
+export class KeptBuilds implements Spares {
   readonly #kept = new Map<string, Build>();
+  readonly #self = new WeakRef<Spares>(this);
   #bytes = 0;
 
   /** Gives the build away; nothing where there is none. */
@@ -20,6 +22,7 @@ export class KeptBuilds {
   keep(key: string, build: Build): void {
     this.#kept.set(key, build);
     this.#bytes += bytesOf(build);
+    offer(this.#self);
     for (const [oldest, each] of this.#kept) {
       if (this.#bytes <= mostBytes && this.#kept.size <= mostBuilds) return;
       this.#drop(oldest, each);
@@ -37,6 +40,7 @@ export class KeptBuilds {
   #drop(key: string, build: Build): void {
     this.#kept.delete(key);
     this.#bytes -= bytesOf(build);
+    if (this.#kept.size === 0) withdraw(this.#self);
   }
 }
 

@@ -106,5 +106,31 @@ test('as many as there is room for are kept, and none of a disposed model', asyn
   assert.deepEqual(tl.memory(), before);
 });
 
+test('what is kept makes room where there is no memory left', async () => {
+  const model = line();
+  const evaluate = (rows) => {
+    const x = column(Array.from({ length: rows }, (_, i) => i));
+    return model.evaluate(x, goal(x), { batchSize: rows });
+  };
+  for (const rows of [1, 2, 3]) await evaluate(rows);
+  const { modules } = tl.memory();
+  const { Instance } = WebAssembly;
+  let refusals = 0;
+  WebAssembly.Instance = class extends Instance {
+    constructor(...args) {
+      if (tl.memory().modules === modules && ++refusals) throw new RangeError('no memory');
+      super(...args);
+    }
+  };
+  try {
+    await evaluate(4);
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+  assert.equal(refusals, 1);
+  assert.ok(tl.memory().modules < modules);
+  model.dispose();
+});
+
 const mean = (x, of) => x.dataSync().reduce((sum, value) => sum + of(value), 0) / x.size;
 const stepped = (weight, x) => weight - 0.1 * mean(x, (value) => 2 * (weight - 3) * value * value);
