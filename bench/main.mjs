@@ -76,9 +76,9 @@ function readOptions() {
 function folderOf(option) {
   if (option === undefined) return undefined;
   const folder = resolve(option);
-  for (const file of ['index.js', 'lathe-core.wasm']) {
-    if (!existsSync(join(folder, 'js/dist', file)))
-      fail(`${folder} has no js/dist/${file}: run ./dev build in a checkout there`);
+  // Its core lies beside it or in a folder, as the version has it.
+  if (!existsSync(join(folder, 'js/dist/index.js'))) {
+    fail(`${folder} has no js/dist/index.js: run ./dev build in a checkout there`);
   }
   return folder;
 }
