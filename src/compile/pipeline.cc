@@ -101,10 +101,12 @@ Status plan_memory(State& state) {
   for (size_t i = 0; i < executable.entries.size(); ++i) {
     const loop::Entry& from = state.loops.entries[i];
     Entry& entry = executable.entries[i];
-    for (const loop::Port& port : from.inputs)
+    for (const loop::Port& port : from.inputs) {
       entry.inputs.push_back(placed(state, from.name, port));
-    for (const loop::Port& port : from.outputs)
+    }
+    for (const loop::Port& port : from.outputs) {
       entry.outputs.push_back(placed(state, from.name, port));
+    }
   }
   return {};
 }
@@ -178,9 +180,9 @@ Status encode(State& state) {
 
 Status emit_wgsl(State& state) {
   for (const auto& [port, dtype] : state.port_types) {
-    if (!scalar::is_half(dtype)) continue;
+    if (emit::wgsl::has_type(dtype)) continue;
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
-                       "; cast it to f32"));
+                       "; cast it to f32 or i32"));
   }
   ASSIGN_OR_RETURN(const emit::wgsl::Program program, emit::wgsl::emit_program(state.loops));
   state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};

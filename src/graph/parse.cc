@@ -102,7 +102,10 @@ Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
     }
     case scalar::DTypeKind::Float:
       if (word.starts_with("0x")) {
-        number = Number::from_bits(dtype, std::strtoull(text.c_str(), &end, 16));
+        const uint64_t bits = std::strtoull(text.c_str(), &end, 16);
+        number = Number::from_bits(dtype, bits);
+        const bool is_long = text.size() > static_cast<size_t>(2 + 2 * scalar::size_of(dtype));
+        if (is_long) return fail(concat("\"", word, "\" does not fit ", scalar::text(dtype)));
       } else if (dtype == DType::F64) {
         number = Number::of(std::strtod(text.c_str(), &end));
       } else {

@@ -29,7 +29,7 @@ void append_quoted(std::string& out, std::string_view name) {
   out += '"';
 }
 
-// NaNs print as their bits, so that none of them is lost.
+// NaNs print as their bits, so that none of them is lost but those of halves, which are one.
 void append_number(std::string& out, const scalar::Number& number) {
   switch (scalar::kind_of(number.dtype)) {
     case scalar::DTypeKind::Truth:

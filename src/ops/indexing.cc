@@ -11,10 +11,10 @@ Tensor gather(Tensor x, Tensor indices, int axis) {
   if (!x.valid() || !indices.valid()) return x;
   Builder& builder = *x.builder;
   const int at = axis < 0 ? axis + x.rank() : axis;
-  if (at < 0 || at >= x.rank() || indices.dtype() != graph::DType::I32) {
+  if (at < 0 || at >= x.rank() || !scalar::is_integer(indices.dtype())) {
     return builder.error(concat("gather: x ", bracketed(x.shape()), " by ",
                                 scalar::text(indices.dtype()), bracketed(indices.shape()),
-                                " along axis ", axis, ": wants i32 indices and an axis of x"));
+                                " along axis ", axis, ": wants integer indices and an axis of x"));
   }
   const auto k = static_cast<size_t>(at);
   const int64_t count = graph::element_count(indices.shape());

@@ -132,12 +132,16 @@ Tensor sparse_softmax_cross_entropy(Tensor x, Tensor classes) {
 Tensor one_hot(Tensor classes, int count) {
   if (!classes.valid()) return classes;
   Builder& builder = *classes.builder;
-  if (classes.rank() != 1 || classes.dtype() != DType::I32) {
-    return builder.error(concat("one_hot: classes must be i32 of one axis, not ",
+  if (classes.rank() != 1 || !scalar::is_integer(classes.dtype())) {
+    return builder.error(concat("one_hot: classes must be integers of one axis, not ",
                                 scalar::text(classes.dtype()), bracketed(classes.shape())));
   }
   const int64_t rows = classes.shape()[0];
-  const Tensor hit = builder.iota({rows, count}, 1) == builder.reshape(classes, {rows, 1});
+  const DType dtype = scalar::computed(classes.dtype());
+  if (dtype != classes.dtype()) classes = builder.cast(classes, dtype);
+  Tensor places = builder.iota({rows, count}, 1);
+  if (dtype != places.dtype()) places = builder.cast(places, dtype);
+  const Tensor hit = places == builder.reshape(classes, {rows, 1});
   return builder.cast(hit, DType::F32);
 }
 

@@ -88,8 +88,7 @@ class Widener final : public graph::Rewriter {
   }
 
   Value map_node(Node node) {
-    const bool moves = node.op == Op::Select || node.op == Op::Detach;
-    if (moves) return add(std::move(node));
+    if (scalar::info(node.op).signature == scalar::Signature::Choose) return add(std::move(node));
     for (Value& operand : node.operands) operand = wide(operand);
     const DType dtype = node.dtype;
     node.dtype = scalar::computed(dtype);

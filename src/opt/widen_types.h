@@ -1,7 +1,7 @@
 // Writes what types shorter than those of arithmetic mean: casts around the operations on them.
 //
-// Before: any graph. After: Map (but Select and Detach, which choose), Reduce, Contract, Scan and
-// Scatter are on types of arithmetic, as scalar::computed has them; results are cast to the type
+// Before: any graph. After: Map (but Select, which chooses), Reduce, Contract, Scan and Scatter are
+// on types of arithmetic, as scalar::computed has them; results are cast to the type
 // they had. Indices are i32, inside their axis where they were longer; Sort is of i32 or f32. It
 // runs behind the other passes, which see the program as it was written.
 #pragma once

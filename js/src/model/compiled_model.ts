@@ -197,6 +197,7 @@ export class CompiledModel implements Tunable {
       reschedule: () => {
         if (this.#revision === schedules.revision) return;
         this.#rebuild(this.#wish(this.#training, {}), false);
+        this.#kept.free();
       },
     };
   }

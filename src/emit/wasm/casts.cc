@@ -20,8 +20,18 @@ bool keeps_bits(DType from, DType to) {
          scalar::size_of(from) == scalar::size_of(to);
 }
 
-// Between two types of arithmetic that do not hold numbers alike.
+// Between two types of arithmetic that do not hold numbers alike. A type that stands nowhere here
+// does not compile.
 Opcode number_conversion(DType from, DType to) {
+#define OTHERS      \
+  case DType::Bool: \
+  case DType::I8:   \
+  case DType::U8:   \
+  case DType::I16:  \
+  case DType::U16:  \
+  case DType::F16:  \
+  case DType::BF16: \
+    break;
 #define EACH_FROM(i32_, u32_, i64_, u64_, f32_, f64_) \
   switch (from) {                                     \
     case DType::I32:                                  \
@@ -36,8 +46,7 @@ Opcode number_conversion(DType from, DType to) {
       return Opcode::f32_;                            \
     case DType::F64:                                  \
       return Opcode::f64_;                            \
-    default:                                          \
-      break;                                          \
+      OTHERS                                          \
   }                                                   \
   break;
   switch (to) {
@@ -57,10 +66,10 @@ Opcode number_conversion(DType from, DType to) {
     case DType::U64:
       EACH_FROM(i64_extend_i32_s, i64_extend_i32_u, nop, nop, i64_trunc_sat_f32_u,
                 i64_trunc_sat_f64_u)
-    default:
-      break;
+      OTHERS
   }
 #undef EACH_FROM
+#undef OTHERS
   CHECK(!"a conversion between types that are not of arithmetic");
   return Opcode::nop;
 }
