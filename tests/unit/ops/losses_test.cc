@@ -122,7 +122,7 @@ TEST(LossErrors, NameTheLossAndTheShapes) {
             "mean_squared_error: outputs [2,3] and labels [2,1] must have the same shape "
             "[rows,classes]");
   EXPECT_EQ(message_of([](Builder& b) { return sparse_softmax_cross_entropy(x(b), y(b)); }),
-            "one_hot: classes must be i32 of one axis, not f32[2,3]");
+            "one_hot: classes must be integers of one axis, not f32[2,3]");
 }
 
 }  // namespace
