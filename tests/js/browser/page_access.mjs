@@ -65,8 +65,8 @@ export async function checkKeyboard(driver) {
   return `${seen.length} stops`;
 }
 
-export async function checkPhone(driver, resize) {
-  await resize(390, 844);
+export async function checkPhone(driver) {
+  await driver.resize(390, 844);
   const width = () => driver.run('document.documentElement.scrollWidth');
   await driver.train(1);
   assert.ok((await width()) <= 390, `the page is ${await width()} pixels wide`);
@@ -78,7 +78,7 @@ export async function checkPhone(driver, resize) {
     .filter((each) => each.offsetParent !== null && each.type !== 'checkbox' && each.getBoundingClientRect().height < 30)
     .map((each) => each.id || each.textContent).join()`);
   assert.equal(small, '', 'too small for a finger');
-  await resize(1280, 900);
+  await driver.resize(1280, 900);
   await driver.shoot('playground');
 }
 

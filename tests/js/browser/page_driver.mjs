@@ -19,6 +19,12 @@ export class Driver {
     this.engine = engine;
   }
 
+  /** Playwright and Puppeteer name it differently. */
+  resize(width, height) {
+    const { page } = this;
+    return page.setViewportSize?.({ width, height }) ?? page.setViewport({ width, height });
+  }
+
   run(script) {
     return this.page.evaluate(script);
   }
@@ -118,6 +124,14 @@ export class Driver {
   async shoot(name) {
     mkdirSync(screenshots, { recursive: true });
     const path = `${screenshots}${name}-${this.engine}.png`;
-    await this.page.screenshot({ path, fullPage: true });
+    // All of it is in view meanwhile: what lies below may not be painted yet.
+    const [width, height, whole] = await this.run(
+      '[innerWidth, innerHeight, document.documentElement.scrollHeight]',
+    );
+    await this.resize(width, whole);
+    const painted = 'new Promise((done) => requestAnimationFrame(() => setTimeout(done, 500)))';
+    await this.run(painted);
+    await this.page.screenshot({ path });
+    await this.resize(width, height);
   }
 }

@@ -19,8 +19,8 @@ export function buildPlayground() {
   if (status !== 0) throw new Error(`vite build failed: ${stdout}${stderr}`);
 }
 
-/** All of it. `resize` sets the size of the window; `engine` names the screenshots; `plain` is not isolated. */
-export async function checkPlayground(report, page, url, { engine, resize, plain }) {
+/** All of it. `engine` names the screenshots; `plain` is not isolated. */
+export async function checkPlayground(report, page, url, { engine, plain }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
   const path = '/playground/index.html?digits=3000';
@@ -36,7 +36,7 @@ export async function checkPlayground(report, page, url, { engine, resize, plain
   if (mnistAbsent) report.skip('playground: takes idx files', mnistAbsent);
   else await check('takes idx files', () => checkIdx(driver, url));
   await check('works by keyboard', () => checkKeyboard(driver));
-  await check('fits a phone', () => checkPhone(driver, resize));
+  await check('fits a phone', () => checkPhone(driver));
   await check('survives mishaps and a reload', () => checkMishaps(driver, address));
   await check('says what the browser supports', () => checkFeatures(driver, `${plain}${path}`));
 }

@@ -57,7 +57,6 @@ async function run(report) {
     await checkPlayground(report, page, isolated.url, {
       engine: 'chromium',
       plain: plain.url,
-      resize: (width, height) => page.setViewportSize({ width, height }),
     });
     await report.check('no page reported an error', () => assert.deepEqual(problems, []));
   } finally {

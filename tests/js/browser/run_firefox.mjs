@@ -46,7 +46,6 @@ async function run(report) {
     await checkPlayground(report, page, isolated.url, {
       engine: 'firefox',
       plain: plain.url,
-      resize: (width, height) => page.setViewport({ width, height }),
     });
   } finally {
     await browser.close();
