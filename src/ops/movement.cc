@@ -2,6 +2,7 @@
 #include "ops/movement.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/text.h"
@@ -154,7 +155,7 @@ Tensor pad(Tensor x, const Pairs& paddings, float value) {
                                 "; give [before,after] per axis"));
   }
   const Tensor moved = shifted(x, offsets, shape);
-  if (value == 0) return moved;
+  if (value == 0 && !std::signbit(value)) return moved;
   const Tensor inside = shifted(builder.full(x.shape(), scalar::Number::of(true)), offsets, shape);
   return select(inside, moved, builder.full(shape, scalar::Number::from(x.dtype(), value)));
 }
