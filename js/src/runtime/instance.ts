@@ -4,10 +4,10 @@ import { nextTask } from '../base/pause.js';
 import { type BufferPlace, byteLength, type EntryPlace, type ModuleMetadata } from '../core/abi.js';
 import type { ModuleParts } from '../core/handles.js';
 import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
+import { askEngine } from './ask_engine.js';
 import { Entry, windowOn } from './entry.js';
 import type { SharedModule } from './pool.js';
 import { Runs, type Task } from './runs.js';
-import { giveUpSpares } from './spares.js';
 import { addModule, isStarting, jobOf, poolIsBusy, removeModule } from './threads.js';
 
 /** Copies states, into the same memory every time; what it returns brings them back. */
@@ -211,7 +211,8 @@ function instantiate(
 ): WebAssembly.WebAssemblyInstantiatedSource {
   const { code, segments } = parts;
   const { memoryBytes, threads } = metadata;
-  try {
+  const megabytes = Math.ceil(memoryBytes / 2 ** 20);
+  return askEngine(`the model needs ${megabytes} MiB of WebAssembly memory`, () => {
     const module = new WebAssembly.Module(code);
     const pages = Math.ceil(memoryBytes / pageBytes);
     const imports: WebAssembly.Imports = threads
@@ -223,17 +224,5 @@ function instantiate(
     const memory = new Uint8Array((instance.exports.memory as WebAssembly.Memory).buffer);
     for (const { offset, data } of segments) memory.set(data, offset);
     return { module, instance };
-  } catch (error) {
-    if (error instanceof WebAssembly.CompileError) {
-      throw new LatheError(`this engine refuses the generated module: ${error.message}`, {
-        cause: error,
-      });
-    }
-    if (giveUpSpares()) return instantiate(parts, metadata);
-    const megabytes = Math.ceil(memoryBytes / 2 ** 20);
-    throw new LatheError(
-      `out of memory: the model needs ${megabytes} MiB of WebAssembly memory (${String(error)})`,
-      { cause: error },
-    );
-  }
+  });
 }
