@@ -322,8 +322,8 @@ function renderOperations(operations) {
     return `${name}(${list.join(', ')})`;
   };
   const method = ({ parameters: [first, ...rest] }) => {
-    const others = first.type === 'tensors' ? ['others: Operand | readonly Operand[]'] : [];
-    return [...others, ...rest.map(argument)].join(', ');
+    const others = first.type === 'tensors' ? ['others: O | readonly O[]'] : [];
+    return [...others, ...rest.map(argument)].join(', ').replaceAll('Operand', 'O');
   };
   return [
     `/** The operations of the core as functions and methods. ${mark} */`,
@@ -337,16 +337,13 @@ function renderOperations(operations) {
       `  ${each.name}(${each.parameters.map(argument).join(', ')}): TracedTensor;`,
     ]),
     '}',
-    '/** Every operation as a method of its first tensor. */',
-    'export interface OperationMethods {',
+    '/** Every operation as a method of its first tensor, a T; the others are each an O. */',
+    'export interface OperationMethods<T, O> {',
     ...operations
       .filter(({ name }) => name !== 'where')
-      .flatMap((each) => [
-        `  /** ${spelled(each)} */`,
-        `  ${each.name}(${method(each)}): TracedTensor;`,
-      ]),
+      .flatMap((each) => [`  /** ${spelled(each)} */`, `  ${each.name}(${method(each)}): T;`]),
     '  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */',
-    '  where(condition: Operand, b: Operand): TracedTensor;',
+    '  where(condition: O, b: O): T;',
     '}',
     '',
   ].join('\n');

@@ -2,6 +2,7 @@
  * Tensorlathe: builds a network with the names of TensorFlow.js Layers and compiles it, at run time,
  * to one WebAssembly module that trains and predicts. Importing this module loads the compiler core.
  */
+import './trace/eager.js';
 import { ready } from './ready.js';
 
 export { LatheError } from './base/errors.js';
@@ -30,12 +31,13 @@ export {
   type TunedKernel,
   type TuneResult,
 } from './tune/tunable.js';
+export { compile } from './trace/compile.js';
 export {
-  compile,
   CompiledFunction,
   type FunctionOptions,
   type InputSpec,
 } from './trace/compiled_function.js';
+export { HeapFunction } from './trace/heap_function.js';
 export type * from './trace/operations.js';
 export { type Operand, TracedTensor, Trace, Variable } from './trace/trace.js';
 export {

@@ -119,12 +119,14 @@ int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32
 /* After each call of the entry the state holds the value. */
 LATHE_EXPORT(lathe_graph_update)
 int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
-/* {"features", "worthSplitting", "winograd", "verify", "dumps"} as in lathe_model_compile. States
- * start as zeros. The graph may be compiled again. Returns the handle of an executable > 0. */
+/* {"features", "worthSplitting", "winograd", "verify", "dumps"} as in lathe_model_compile, and
+ * "relocatable": whether the module imports a memory that others share and its entries take bases
+ * (scratch, constants, each state, input and output); its threads must be off. States start as
+ * zeros. The graph may be compiled again. Returns the handle of an executable > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
 
-/* The module, lathe_executable_size bytes. */
+/* The module, lathe_executable_size bytes; of a relocatable one without its constants. */
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);
 LATHE_EXPORT(lathe_executable_size) size_t lathe_executable_size(int32_t executable);
 /* The module without its data section and what stands in it, for callers that fill the memory

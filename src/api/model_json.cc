@@ -121,6 +121,9 @@ Result<compile::Options> parse_compile_options(std::string_view text) {
   compile::Options options;
   ObjectReader reader(json, "");
   TRY(read_compile_options(reader, options));
+  bool relocatable = false;
+  reader("relocatable", relocatable);
+  if (relocatable) options.placement = compile::Placement::Relocatable;
   TRY(reader.finish());
   return options;
 }

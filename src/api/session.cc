@@ -80,7 +80,9 @@ Result<Executable> compile_program(graph::Program program, std::string_view json
 }
 
 const std::vector<uint8_t>& module_of(Executable& executable) {
-  if (executable.module.empty()) executable.module = executable.compiled.module();
+  const compile::Executable& compiled = executable.compiled;
+  if (compiled.relocatable) return compiled.code.bytes;
+  if (executable.module.empty()) executable.module = compiled.module();
   return executable.module;
 }
 

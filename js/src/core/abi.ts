@@ -153,6 +153,8 @@ export interface ModuleMetadata {
   temporaryBytes: number;
   /** Whether the memory is shared and imported, and several threads may call an entry together. */
   threads: boolean;
+  /** Bytes of the constants of a relocatable module, whose buffers have no offsets. */
+  constantBytes?: number;
   entries: EntryPlace[];
   states: BufferPlace[];
   /** The outputs that are the sums of a metric; absent in programs that are no models. */
@@ -189,8 +191,8 @@ export interface ValueType {
   shape: number[];
 }
 
-/** The options of lathe_graph_compile. */
-export interface GraphRequest {
+/** What every compilation is told. */
+export interface EngineRequest {
   features: { simd: boolean; relaxedSimd: boolean; wideLanes: boolean; threads: boolean };
   /** With threads: nanoseconds that a kernel must take one of them to be split. */
   worthSplitting: number;
@@ -200,8 +202,14 @@ export interface GraphRequest {
   dumps?: string[];
 }
 
+/** The options of lathe_graph_compile. */
+export interface GraphRequest extends EngineRequest {
+  /** Whether it imports a memory that many share, and takes the addresses of all that it touches. */
+  relocatable?: boolean;
+}
+
 /** The options of lathe_model_compile. */
-export interface CompileRequest extends GraphRequest {
+export interface CompileRequest extends EngineRequest {
   loss?: unknown;
   optimizer?: unknown;
   lossWeights?: unknown;

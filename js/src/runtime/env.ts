@@ -112,6 +112,8 @@ function cores(): number {
 
 /** The features of this engine as the compiler sees them. */
 export class Environment {
+  /** @internal Grows whenever `set` or `reset` is called. */
+  revision = 0;
   #settings: Partial<Record<SettingName, number>> = {};
   #noThreads: string | undefined;
 
@@ -173,6 +175,7 @@ export class Environment {
   set(name: FeatureName, value: boolean): void;
   set(name: SettingName, value: number): void;
   set(name: FeatureName | SettingName, value: boolean | number): void {
+    this.revision += 1;
     if (isSetting(name)) {
       const { least, wants } = settings[name];
       if (!Number.isInteger(value) || (value as number) < least) {
@@ -192,6 +195,7 @@ export class Environment {
   /** Forgets everything `set` said. */
   reset(): void {
     if (this.get('NODE_REVECTORIZE')) revectorize(false, false);
+    this.revision += 1;
     this.#forced = {};
     this.#settings = {};
     this.#noThreads = undefined;

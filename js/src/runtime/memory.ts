@@ -1,5 +1,7 @@
 /** What lives outside the memory that JavaScript counts: in the core, in generated modules, as threads. */
 import { currentCore } from '../core/core.js';
+import { heapCounts } from './heap.js';
+import { heapModules } from './heap_module.js';
 import { moduleCounts } from './instance.js';
 import { threadCounts } from './threads.js';
 
@@ -17,6 +19,12 @@ export interface MemoryCounts {
   /** Those of them that run on several threads, and bytes of their memory. */
   sharedModules: number;
   sharedBytes: number;
+  /** Bytes and blocks in use of the memory that tensors and functions of the heap share, and its bytes. */
+  heapBytes: number;
+  heapBlocks: number;
+  heapReserved: number;
+  /** Modules that work there: functions of the heap, and operations on tensors, which are kept. */
+  heapModules: number;
 }
 
 /** What is alive. */
@@ -27,5 +35,7 @@ export function memory(): MemoryCounts {
     coreBytes: core.exports.memory.buffer.byteLength,
     ...moduleCounts(),
     ...threadCounts(),
+    ...heapCounts(),
+    heapModules: heapModules(),
   };
 }

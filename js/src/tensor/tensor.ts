@@ -18,16 +18,22 @@ export type NestedArray = Scalar | NestedArray[];
 /** Everything a tensor can be made of. */
 export type TensorLike = Tensor | NestedArray | DataArray | Uint8ClampedArray;
 
-/** Data that is on its way. */
+/** Data that is on its way, or elsewhere. */
 export interface PendingData {
   /** Waits for it. */
   now(): DataArray;
   readonly later: Promise<DataArray>;
+  /** Of data that stays elsewhere when it is read: gives up its place there. */
+  free?(): void;
 }
+
+/** @internal Where the elements of a tensor are. */
+export const elements = /* @__PURE__ */ Symbol('elements');
 
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. */
 export class Tensor {
   #data: DataArray | PendingData | undefined;
+  #type: string | undefined;
 
   /** Takes the array over without copying it. Error: its length does not fit the shape. */
   constructor(
@@ -67,17 +73,35 @@ export class Tensor {
    */
   dataSync<D extends DType = NumberDType>(): DataTypeMap[D] {
     const data = this.#present();
-    const isHere = ArrayBuffer.isView(data);
-    return (isHere ? this.#whole(data) : (this.#data = data.now())) as DataTypeMap[D];
+    if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
+    return this.#keep(data, data.now()) as DataTypeMap[D];
   }
 
   /** The elements, as `dataSync`, without keeping anyone waiting. */
   async data<D extends DType = NumberDType>(): Promise<DataTypeMap[D]> {
     const data = this.#present();
     if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
-    const values = await data.later;
-    if (this.#data === data) this.#data = values;
-    return values as DataTypeMap[D];
+    return this.#keep(data, await data.later) as DataTypeMap[D];
+  }
+
+  /** @internal */
+  get [elements](): DataArray | PendingData {
+    return this.#present();
+  }
+
+  /** @internal The same elements, in another place. */
+  set [elements](data: DataArray | PendingData) {
+    this.#data = data;
+  }
+
+  /** @internal "float32 [2,3]". */
+  get type(): string {
+    return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
+  }
+
+  #keep(pending: PendingData, values: DataArray): DataArray {
+    if (this.#data === pending && pending.free === undefined) this.#data = values;
+    return values;
   }
 
   #present(): DataArray | PendingData {
@@ -109,12 +133,14 @@ export class Tensor {
 
   /** Lets the elements go; using the tensor afterwards is an error. */
   dispose(): void {
+    const data = this.#data;
     this.#data = undefined;
+    if (data !== undefined && !ArrayBuffer.isView(data)) data.free?.();
   }
 
   /** "Tensor float32 [2,3]". */
   toString(): string {
-    return `Tensor ${this.dtype} [${this.shape.join(',')}]`;
+    return `Tensor ${this.type}`;
   }
 }
 

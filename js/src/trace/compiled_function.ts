@@ -1,7 +1,8 @@
 /** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
-import { type BufferPlace, type Dump } from '../core/abi.js';
+import type { BufferPlace, Dump, ModuleMetadata } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
   convert,
@@ -27,11 +28,16 @@ export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: 
 
 /** Options of `compile`. */
 export interface FunctionOptions {
+  /**
+   * Whether the function works in the memory that all tensors share: results stay there, and other
+   * such functions and operations on tensors take them without a copy. Runs on one thread.
+   */
+  heap?: boolean;
   /** 'before:PASS', 'after:PASS' or 'after:*': intermediate forms to keep for `dumps`. */
   dumps?: string[];
 }
 
-const entryName = 'run';
+export const entryName = 'run';
 
 /** Promises of one's own cost Firefox as much as a small model. */
 const done = /* @__PURE__ */ Promise.resolve();
@@ -200,7 +206,7 @@ export class CompiledFunction<
   }
 
   #compile(): CoreExecutable {
-    return this.#graph.compile({ ...target(), ...this.#options });
+    return this.#graph.compile({ ...target(), dumps: this.#options.dumps });
   }
 
   /** Errors leave the function as it was. `fill` gives the variables their content. */
@@ -255,55 +261,23 @@ export class CompiledFunction<
 
   /** The elements of all inputs, or copies of them. */
   #checked(inputs: Record<Inputs, TensorLike>, copies = false): Map<string, DataArray> {
-    const { place } = this.#usable();
-    for (const name of Object.keys(inputs)) {
-      if (!place.inputs.some((each) => each.name === name)) {
-        throw new LatheError(`run: there is no input ${name}; known: ${names(place.inputs)}`);
-      }
-    }
+    const given = inOrder(this.#usable().place.inputs, inputs);
     return new Map(
-      place.inputs.map((each) => {
-        const values: TensorLike | undefined = inputs[each.name as Inputs];
-        if (values === undefined) throw new LatheError(`run: input ${each.name} is missing`);
-        const data = elementsFor(`input ${each.name}`, each, values);
-        return [each.name, copies ? copyOf(data, hostDTypes[each.dtype]) : data];
+      given.map(([place, values]) => {
+        const data = elementsFor(`input ${place.name}`, place, values);
+        return [place.name, copies ? copyOf(data, hostDTypes[place.dtype]) : data];
       }),
     );
   }
 
   #state(name: string): BufferPlace {
     this.#live();
-    const { states } = this.#instance.metadata;
-    const place = states.find((each) => each.name === name);
-    if (place === undefined) {
-      throw new LatheError(`there is no variable ${name}; known: ${names(states)}`);
-    }
-    return place;
+    return stateOf(this.#instance.metadata, name);
   }
 }
 
-/**
- * Compiles a function of tensors to one WebAssembly module.
- *
- *     const f = tl.compile({ x: [1, 784] }, ({ x }, g) => ({
- *       y: x.matMul(g.variable('w', [784, 10])).softmax(),
- *     }));
- *     f.run({ x: pixels }).y.dataSync();
- *
- * @param specs the shape of every argument
- * @param build called once, with tensors that stand for the arguments; returns the results by name
- *
- * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
- */
-export function compile<Inputs extends string, Outputs extends string>(
-  specs: Record<Inputs, InputSpec>,
-  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-  options?: FunctionOptions,
-): CompiledFunction<Inputs, Outputs> {
-  return new CompiledFunction(specs, build, options);
-}
-
-function record<Inputs extends string, Outputs extends string>(
+/** Writes a function down as the entry of a graph. */
+export function record<Inputs extends string, Outputs extends string>(
   graph: CoreGraph,
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
@@ -321,6 +295,30 @@ function record<Inputs extends string, Outputs extends string>(
 
 const names = (places: readonly BufferPlace[]) => places.map(({ name }) => name).join(', ');
 
+/** What is given for every input. Errors: one is missing or unknown. */
+export function inOrder(
+  places: readonly BufferPlace[],
+  inputs: Readonly<Record<string, TensorLike>>,
+): [BufferPlace, TensorLike][] {
+  for (const name of Object.keys(inputs)) {
+    if (!places.some((each) => each.name === name)) {
+      throw new LatheError(`run: there is no input ${name}; known: ${names(places)}`);
+    }
+  }
+  return places.map((place) => {
+    const values = own(inputs, place.name);
+    if (values === undefined) throw new LatheError(`run: input ${place.name} is missing`);
+    return [place, values];
+  });
+}
+
+/** Where a variable is. Error: there is none of this name. */
+export function stateOf({ states }: ModuleMetadata, name: string): BufferPlace {
+  const place = states.find((each) => each.name === name);
+  if (place !== undefined) return place;
+  throw new LatheError(`there is no variable ${name}; known: ${names(states)}`);
+}
+
 function window(what: string, name: string, all: ReadonlyMap<string, DataArray>): DataArray {
   const found = all.get(name);
   if (found !== undefined) return found;
@@ -331,19 +329,28 @@ function window(what: string, name: string, all: ReadonlyMap<string, DataArray>)
  * The elements of `values`, not always a copy. Errors: not as many as the place has, or another
  * shape; numbers that the dtype cannot be.
  */
-function elementsFor(what: string, place: BufferPlace, values: TensorLike): DataArray {
+export function elementsFor(what: string, place: BufferPlace, values: TensorLike): DataArray {
   const dtype = hostDTypes[place.dtype];
   const isArray = ArrayBuffer.isView(values);
   if (isArray) checkArray(values);
   const source = isArray ? values : tensor(values, undefined, dtype);
-  const wrongShape = source instanceof Tensor && source.shape.join() !== place.shape.join();
-  const count = source instanceof Tensor ? source.size : source.length;
-  if (count !== elementCount(place.shape) || wrongShape) {
-    const got = source instanceof Tensor ? `[${source.shape.join(',')}]` : `${count} values`;
-    throw new LatheError(`${what}: wants shape [${place.shape.join(',')}], got ${got}`);
-  }
+  checkShape(what, place, source);
   if (source instanceof Tensor) return source.dataSync<DType>();
   return fits(source, dtype) ? source : convert(source, dtype);
+}
+
+/** Error: a tensor of another shape than the place, or not as many elements. */
+export function checkShape(
+  what: string,
+  { shape }: BufferPlace,
+  source: Tensor | ArrayLike<unknown>,
+): void {
+  const isTensor = source instanceof Tensor;
+  const wrongShape = isTensor && source.shape.join() !== shape.join();
+  const count = isTensor ? source.size : source.length;
+  if (count === elementCount(shape) && !wrongShape) return;
+  const got = isTensor ? `[${source.shape.join(',')}]` : `${count} values`;
+  throw new LatheError(`${what}: wants shape [${shape.join(',')}], got ${got}`);
 }
 
 /** Copies what is not there already. */
@@ -360,4 +367,4 @@ function results({ place, outputs }: Entry<DataArray>): Record<string, Tensor> {
   return Object.fromEntries(each) as Record<string, Tensor>;
 }
 
-const disposed = () => new LatheError('this function has been disposed');
+export const disposed = () => new LatheError('this function has been disposed');

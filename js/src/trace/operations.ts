@@ -237,238 +237,238 @@ export interface OperationFunctions {
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): TracedTensor;
 }
-/** Every operation as a method of its first tensor. */
-export interface OperationMethods {
+/** Every operation as a method of its first tensor, a T; the others are each an O. */
+export interface OperationMethods<T, O> {
   /** add(a, b) */
-  add(b: Operand): TracedTensor;
+  add(b: O): T;
   /** sub(a, b) */
-  sub(b: Operand): TracedTensor;
+  sub(b: O): T;
   /** mul(a, b) */
-  mul(b: Operand): TracedTensor;
+  mul(b: O): T;
   /** div(a, b) */
-  div(b: Operand): TracedTensor;
+  div(b: O): T;
   /** mod(a, b) */
-  mod(b: Operand): TracedTensor;
+  mod(b: O): T;
   /** floorDiv(a, b) */
-  floorDiv(b: Operand): TracedTensor;
+  floorDiv(b: O): T;
   /** maximum(a, b) */
-  maximum(b: Operand): TracedTensor;
+  maximum(b: O): T;
   /** minimum(a, b) */
-  minimum(b: Operand): TracedTensor;
+  minimum(b: O): T;
   /** mulAdd(a, b, c) */
-  mulAdd(b: Operand, c: Operand): TracedTensor;
+  mulAdd(b: O, c: O): T;
   /** neg(a) */
-  neg(): TracedTensor;
+  neg(): T;
   /** abs(a) */
-  abs(): TracedTensor;
+  abs(): T;
   /** sign(a) */
-  sign(): TracedTensor;
+  sign(): T;
   /** sqrt(a) */
-  sqrt(): TracedTensor;
+  sqrt(): T;
   /** pow(a, b) */
-  pow(b: Operand): TracedTensor;
+  pow(b: O): T;
   /** floor(a) */
-  floor(): TracedTensor;
+  floor(): T;
   /** ceil(a) */
-  ceil(): TracedTensor;
+  ceil(): T;
   /** trunc(a) */
-  trunc(): TracedTensor;
+  trunc(): T;
   /** round(a) */
-  round(): TracedTensor;
+  round(): T;
   /** exp(a) */
-  exp(): TracedTensor;
+  exp(): T;
   /** expm1(a) */
-  expm1(): TracedTensor;
+  expm1(): T;
   /** log(a) */
-  log(): TracedTensor;
+  log(): T;
   /** log1p(a) */
-  log1p(): TracedTensor;
+  log1p(): T;
   /** sin(a) */
-  sin(): TracedTensor;
+  sin(): T;
   /** cos(a) */
-  cos(): TracedTensor;
+  cos(): T;
   /** tan(a) */
-  tan(): TracedTensor;
+  tan(): T;
   /** asin(a) */
-  asin(): TracedTensor;
+  asin(): T;
   /** acos(a) */
-  acos(): TracedTensor;
+  acos(): T;
   /** atan(a) */
-  atan(): TracedTensor;
+  atan(): T;
   /** atan2(a, b) */
-  atan2(b: Operand): TracedTensor;
+  atan2(b: O): T;
   /** sinh(a) */
-  sinh(): TracedTensor;
+  sinh(): T;
   /** cosh(a) */
-  cosh(): TracedTensor;
+  cosh(): T;
   /** tanh(a) */
-  tanh(): TracedTensor;
+  tanh(): T;
   /** asinh(a) */
-  asinh(): TracedTensor;
+  asinh(): T;
   /** acosh(a) */
-  acosh(): TracedTensor;
+  acosh(): T;
   /** atanh(a) */
-  atanh(): TracedTensor;
+  atanh(): T;
   /** sigmoid(a) */
-  sigmoid(): TracedTensor;
+  sigmoid(): T;
   /** erf(a) */
-  erf(): TracedTensor;
+  erf(): T;
   /** detach(a) */
-  detach(): TracedTensor;
+  detach(): T;
   /** isNaN(a) */
-  isNaN(): TracedTensor;
+  isNaN(): T;
   /** isFinite(a) */
-  isFinite(): TracedTensor;
+  isFinite(): T;
   /** isInf(a) */
-  isInf(): TracedTensor;
+  isInf(): T;
   /** equal(a, b) */
-  equal(b: Operand): TracedTensor;
+  equal(b: O): T;
   /** notEqual(a, b) */
-  notEqual(b: Operand): TracedTensor;
+  notEqual(b: O): T;
   /** less(a, b) */
-  less(b: Operand): TracedTensor;
+  less(b: O): T;
   /** lessEqual(a, b) */
-  lessEqual(b: Operand): TracedTensor;
+  lessEqual(b: O): T;
   /** greater(a, b) */
-  greater(b: Operand): TracedTensor;
+  greater(b: O): T;
   /** greaterEqual(a, b) */
-  greaterEqual(b: Operand): TracedTensor;
+  greaterEqual(b: O): T;
   /** logicalAnd(a, b) */
-  logicalAnd(b: Operand): TracedTensor;
+  logicalAnd(b: O): T;
   /** logicalOr(a, b) */
-  logicalOr(b: Operand): TracedTensor;
+  logicalOr(b: O): T;
   /** logicalNot(a) */
-  logicalNot(): TracedTensor;
+  logicalNot(): T;
   /** shiftLeft(a, b) */
-  shiftLeft(b: Operand): TracedTensor;
+  shiftLeft(b: O): T;
   /** shiftRight(a, b) */
-  shiftRight(b: Operand): TracedTensor;
+  shiftRight(b: O): T;
   /** bitAnd(a, b) */
-  bitAnd(b: Operand): TracedTensor;
+  bitAnd(b: O): T;
   /** bitOr(a, b) */
-  bitOr(b: Operand): TracedTensor;
+  bitOr(b: O): T;
   /** bitXor(a, b) */
-  bitXor(b: Operand): TracedTensor;
+  bitXor(b: O): T;
   /** toBits(a) */
-  toBits(): TracedTensor;
+  toBits(): T;
   /** fromBits(a) */
-  fromBits(): TracedTensor;
+  fromBits(): T;
   /** matMul(a, b, transposeA = false, transposeB = false) */
-  matMul(b: Operand, transposeA?: boolean, transposeB?: boolean): TracedTensor;
+  matMul(b: O, transposeA?: boolean, transposeB?: boolean): T;
   /** cast(x, dtype) */
-  cast(dtype: DType): TracedTensor;
+  cast(dtype: DType): T;
   /** square(x) */
-  square(): TracedTensor;
+  square(): T;
   /** reciprocal(x) */
-  reciprocal(): TracedTensor;
+  reciprocal(): T;
   /** rsqrt(x) */
-  rsqrt(): TracedTensor;
+  rsqrt(): T;
   /** squaredDifference(a, b) */
-  squaredDifference(b: Operand): TracedTensor;
+  squaredDifference(b: O): T;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(clipValueMin: number, clipValueMax: number): TracedTensor;
+  clipByValue(clipValueMin: number, clipValueMax: number): T;
   /** relu(x) */
-  relu(): TracedTensor;
+  relu(): T;
   /** relu6(x) */
-  relu6(): TracedTensor;
+  relu6(): T;
   /** leakyRelu(x, alpha = 0.2) */
-  leakyRelu(alpha?: number): TracedTensor;
+  leakyRelu(alpha?: number): T;
   /** elu(x, alpha = 1) */
-  elu(alpha?: number): TracedTensor;
+  elu(alpha?: number): T;
   /** gelu(x, approximate = false) */
-  gelu(approximate?: boolean): TracedTensor;
+  gelu(approximate?: boolean): T;
   /** softplus(x) */
-  softplus(): TracedTensor;
+  softplus(): T;
   /** softmax(x, dim = -1) */
-  softmax(dim?: number): TracedTensor;
+  softmax(dim?: number): T;
   /** logSoftmax(x, axis = -1) */
-  logSoftmax(axis?: number): TracedTensor;
+  logSoftmax(axis?: number): T;
   /** sum(x, axis = null, keepDims = false) */
-  sum(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  sum(axis?: number | readonly number[], keepDims?: boolean): T;
   /** mean(x, axis = null, keepDims = false) */
-  mean(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  mean(axis?: number | readonly number[], keepDims?: boolean): T;
   /** prod(x, axis = null, keepDims = false) */
-  prod(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  prod(axis?: number | readonly number[], keepDims?: boolean): T;
   /** max(x, axis = null, keepDims = false) */
-  max(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  max(axis?: number | readonly number[], keepDims?: boolean): T;
   /** min(x, axis = null, keepDims = false) */
-  min(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  min(axis?: number | readonly number[], keepDims?: boolean): T;
   /** all(x, axis = null, keepDims = false) */
-  all(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  all(axis?: number | readonly number[], keepDims?: boolean): T;
   /** any(x, axis = null, keepDims = false) */
-  any(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  any(axis?: number | readonly number[], keepDims?: boolean): T;
   /** logSumExp(x, axis = null, keepDims = false) */
-  logSumExp(axis?: number | readonly number[], keepDims?: boolean): TracedTensor;
+  logSumExp(axis?: number | readonly number[], keepDims?: boolean): T;
   /** argMax(x, axis = 0) */
-  argMax(axis?: number): TracedTensor;
+  argMax(axis?: number): T;
   /** argMin(x, axis = 0) */
-  argMin(axis?: number): TracedTensor;
+  argMin(axis?: number): T;
   /** reshape(x, shape) */
-  reshape(shape: number | readonly number[]): TracedTensor;
+  reshape(shape: number | readonly number[]): T;
   /** flatten(x) */
-  flatten(): TracedTensor;
+  flatten(): T;
   /** expandDims(x, axis = 0) */
-  expandDims(axis?: number): TracedTensor;
+  expandDims(axis?: number): T;
   /** squeeze(x, axis = null) */
-  squeeze(axis?: number | readonly number[]): TracedTensor;
+  squeeze(axis?: number | readonly number[]): T;
   /** transpose(x, perm = null) */
-  transpose(perm?: number | readonly number[]): TracedTensor;
+  transpose(perm?: number | readonly number[]): T;
   /** broadcastTo(x, shape) */
-  broadcastTo(shape: number | readonly number[]): TracedTensor;
+  broadcastTo(shape: number | readonly number[]): T;
   /** tile(x, reps) */
-  tile(reps: number | readonly number[]): TracedTensor;
+  tile(reps: number | readonly number[]): T;
   /** slice(x, begin, size = null) */
-  slice(begin: number | readonly number[], size?: number | readonly number[]): TracedTensor;
+  slice(begin: number | readonly number[], size?: number | readonly number[]): T;
   /** reverse(x, axis = null) */
-  reverse(axis?: number | readonly number[]): TracedTensor;
+  reverse(axis?: number | readonly number[]): T;
   /** pad(x, paddings, constantValue = 0) */
-  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): TracedTensor;
+  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): T;
   /** concat(tensors, axis = 0) */
-  concat(others: Operand | readonly Operand[], axis?: number): TracedTensor;
+  concat(others: O | readonly O[], axis?: number): T;
   /** stack(tensors, axis = 0) */
-  stack(others: Operand | readonly Operand[], axis?: number): TracedTensor;
+  stack(others: O | readonly O[], axis?: number): T;
   /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv1d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  conv1d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
   /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  conv2d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
   /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv3d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  conv3d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
   /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  depthwiseConv2d(filter: Operand, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): TracedTensor;
+  depthwiseConv2d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
   /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
-  conv2dTranspose(filter: Operand, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  conv2dTranspose(filter: O, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): T;
   /** maxPool(x, filterSize, strides, pad = "valid") */
-  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
   /** avgPool(x, filterSize, strides, pad = "valid") */
-  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): TracedTensor;
+  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
   /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
   /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): TracedTensor;
+  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
-  batchNorm(mean: Operand, variance: Operand, offset: Operand, scale: Operand, varianceEpsilon?: number): TracedTensor;
+  batchNorm(mean: O, variance: O, offset: O, scale: O, varianceEpsilon?: number): T;
   /** gather(x, indices, axis = 0) */
-  gather(indices: Operand, axis?: number): TracedTensor;
+  gather(indices: O, axis?: number): T;
   /** takeAlongAxis(x, indices, axis = -1) */
-  takeAlongAxis(indices: Operand, axis?: number): TracedTensor;
+  takeAlongAxis(indices: O, axis?: number): T;
   /** sort(x, axis = -1, descending = false) */
-  sort(axis?: number, descending?: boolean): TracedTensor;
+  sort(axis?: number, descending?: boolean): T;
   /** argsort(x, axis = -1, descending = false) */
-  argsort(axis?: number, descending?: boolean): TracedTensor;
+  argsort(axis?: number, descending?: boolean): T;
   /** topkIndices(x, k = 1) */
-  topkIndices(k?: number): TracedTensor;
+  topkIndices(k?: number): T;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
-  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): T;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
-  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): TracedTensor;
+  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): T;
   /** randomUniform(seed, shape, minval = 0, maxval = 1) */
-  randomUniform(shape: number | readonly number[], minval?: number, maxval?: number): TracedTensor;
+  randomUniform(shape: number | readonly number[], minval?: number, maxval?: number): T;
   /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
-  randomNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  randomNormal(shape: number | readonly number[], mean?: number, stdDev?: number): T;
   /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
-  truncatedNormal(shape: number | readonly number[], mean?: number, stdDev?: number): TracedTensor;
+  truncatedNormal(shape: number | readonly number[], mean?: number, stdDev?: number): T;
   /** oneHot(indices, depth) */
-  oneHot(depth: number): TracedTensor;
+  oneHot(depth: number): T;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
-  where(condition: Operand, b: Operand): TracedTensor;
+  where(condition: O, b: O): T;
 }

@@ -31,17 +31,12 @@ export class TracedTensor {
     return this.shape.length;
   }
 
-  /** `Trace.topk` of this tensor. */
-  topk(k = 1, sorted = true): TopK {
-    return this.trace.topk(this, k, sorted);
-  }
-
   /** "TracedTensor float32 [2,3]". */
   toString(): string {
     return `TracedTensor ${this.dtype} [${this.shape.join(',')}]`;
   }
 }
-export interface TracedTensor extends OperationMethods {}
+export interface TracedTensor extends TensorMethods<TracedTensor, Operand> {}
 
 /** A value that lives between calls, as `trace.variable` gives it. */
 export class Variable extends TracedTensor {
@@ -124,10 +119,9 @@ export class Trace {
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
   }
 
-  /** The operation of this name. Numbers take the dtype of the first tensor that is not bool. */
+  /** The operation of this name. */
   apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
-    const like = operands.find((each) => each instanceof TracedTensor && each.dtype !== 'bool');
-    const dtype = (like as TracedTensor | undefined)?.dtype ?? 'float32';
+    const dtype = dtypeOf(operands);
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
     const coded = values.map((each, at) =>
@@ -140,7 +134,7 @@ export class Trace {
    * The k largest elements along the last axis and their places. Of equal elements the first comes
    * first; NaNs come last. They are in order whether that is asked for or not.
    */
-  topk(x: Operand, k = 1, _sorted = true): TopK {
+  topk(x: Operand, k = 1, _sorted = true): TopK<TracedTensor> {
     const indices = this.topkIndices(x, k);
     return { values: this.takeAlongAxis(x, indices), indices };
   }
@@ -168,10 +162,8 @@ export class Trace {
       this.#check(what, value);
       return value;
     }
-    if (value === undefined || value === null)
-      throw new LatheError(`${what}: an operand is missing`);
-    const isNumber = typeof value === 'number' || typeof value === 'bigint';
-    return isNumber ? this.constant(value, [], dtype) : this.constant(value);
+    checkOperand(what, value);
+    return this.constant(value, ...typeFor(value, dtype));
   }
 
   #check(what: string, value: TracedTensor): void {
@@ -180,10 +172,37 @@ export class Trace {
     }
   }
 }
+/** Error: there is nothing where a tensor is due. */
+export function checkOperand(op: string, value: unknown): void {
+  if (value === undefined || value === null) throw new LatheError(`${op}: an operand is missing`);
+}
+
+/** What numbers beside these operands become: the dtype of the first tensor that is not bool. */
+export function dtypeOf(operands: readonly unknown[]): DType {
+  for (const each of operands) {
+    const isTensor = each instanceof TracedTensor || each instanceof Tensor;
+    if (isTensor && each.dtype !== 'bool') return each.dtype;
+  }
+  return 'float32';
+}
+
+/** Shape and dtype of an operand that is no traced tensor, where its own are not to be taken. */
+export function typeFor(
+  value: TensorLike,
+  dtype: DType,
+): [shape?: readonly number[], dtype?: DType] {
+  return typeof value === 'number' || typeof value === 'bigint' ? [[], dtype] : [];
+}
+
 /** What `topk` gives. */
-export interface TopK {
-  values: TracedTensor;
-  indices: TracedTensor;
+export interface TopK<T> {
+  values: T;
+  indices: T;
+}
+/** The operations as methods, and those that give several tensors. */
+export interface TensorMethods<T, O> extends OperationMethods<T, O> {
+  /** `Trace.topk` of this tensor. */
+  topk(k?: number, sorted?: boolean): TopK<T>;
 }
 export interface Trace extends OperationFunctions {}
 
@@ -193,27 +212,45 @@ function zeroTensor(what: string, shape: readonly number[], dtype: DType = 'floa
   return tensor(zeros(dtype, size), shape, dtype);
 }
 
-/** The operations of the core become methods here; their types are OperationMethods and OperationFunctions. */
-function install(op: OperationName): void {
+/** How a class of tensors applies an operation to operands of which it is the first. */
+type Apply<T> = (self: T, op: OperationName, operands: never[], values: unknown[]) => unknown;
+
+/** Gives a class of tensors the operations of the core as methods: their types are TensorMethods. */
+export function installMethods<T>(prototype: object, apply: Apply<T>): void {
+  for (const [op, { tensors }] of Object.entries(operations) as [OperationName, Arity][]) {
+    const value = function (this: T, ...args: unknown[]): unknown {
+      if (tensors === 'many') {
+        const others = (Array.isArray(args[0]) ? args[0] : [args[0]]) as unknown[];
+        return apply(this, op, [this, ...others] as never[], args.slice(1));
+      }
+      const operands = [this, ...args.slice(0, tensors - 1)];
+      if (op === 'where') operands.splice(0, 2, operands[1], this);
+      return apply(this, op, operands as never[], args.slice(tensors - 1));
+    };
+    Object.defineProperty(prototype, op, { value });
+  }
+  Object.defineProperty(prototype, 'topk', { value: topk });
+}
+
+function topk<T extends TensorMethods<T, T>>(this: T, k = 1, _sorted = true): TopK<T> {
+  const indices = this.topkIndices(k);
+  return { values: this.takeAlongAxis(indices), indices };
+}
+type Arity = { tensors: number | 'many' };
+
+function installFunction(op: OperationName): void {
   const { tensors } = operations[op];
-  const asFunction = function (this: Trace, ...args: unknown[]): TracedTensor {
+  const value = function (this: Trace, ...args: unknown[]): TracedTensor {
     if (tensors === 'many') {
       if (!Array.isArray(args[0])) throw new LatheError(`${op}: the first argument is an array`);
       return this.apply(op, args[0] as Operand[], args.slice(1));
     }
     return this.apply(op, args.slice(0, tensors) as Operand[], args.slice(tensors));
   };
-  const asMethod = function (this: TracedTensor, ...args: unknown[]): TracedTensor {
-    if (tensors === 'many') {
-      const others = (Array.isArray(args[0]) ? args[0] : [args[0]]) as Operand[];
-      return this.trace.apply(op, [this, ...others], args.slice(1));
-    }
-    const operands = [this, ...args.slice(0, tensors - 1)] as Operand[];
-    if (op === 'where') operands.splice(0, 2, operands[1]!, this);
-    return this.trace.apply(op, operands, args.slice(tensors - 1));
-  };
-  Object.defineProperty(Trace.prototype, op, { value: asFunction });
-  Object.defineProperty(TracedTensor.prototype, op, { value: asMethod });
+  Object.defineProperty(Trace.prototype, op, { value });
 }
 
-for (const op of Object.keys(operations) as OperationName[]) install(op);
+for (const op of Object.keys(operations) as OperationName[]) installFunction(op);
+installMethods<TracedTensor>(TracedTensor.prototype, ({ trace }, op, operands, values) =>
+  trace.apply(op, operands, values),
+);

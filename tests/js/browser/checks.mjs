@@ -70,6 +70,13 @@ export async function checkMemory(page, url) {
   assert.equal(after.modules + after.liveObjects, 0);
 }
 
+/** Five thousand functions in one memory; their values go from one into the next. */
+export async function checkManyFunctions(page, url) {
+  await openPlain(page, url);
+  const { alive, sum, left } = await page.evaluate('window.manyFunctions(5000)');
+  assert.deepEqual([alive, sum, left], [5000, (5000 * 4999) / 2, 0]);
+}
+
 /** What one page has tuned, IndexedDB brings to the next. */
 export async function checkTuning(page, url) {
   await openPlain(page, url);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import {
+  checkManyFunctions,
   checkMemory,
   checkMnist,
   checkOps,
@@ -46,6 +47,9 @@ async function run(report) {
       checkPlainPage(page, plain.url, false),
     );
     await report.check('models leave nothing behind', () => checkMemory(page, isolated.url));
+    await report.check('five thousand functions at once', () =>
+      checkManyFunctions(page, isolated.url),
+    );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import {
+  checkManyFunctions,
   checkMemory,
   checkMnist,
   checkOps,
@@ -35,6 +36,9 @@ async function run(report) {
       checkPlainPage(page, plain.url, false),
     );
     await report.check('models leave nothing behind', () => checkMemory(page, plain.url));
+    await report.check('five thousand functions at once', () =>
+      checkManyFunctions(page, isolated.url),
+    );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
     await checkOps(report, page, isolated.url);
