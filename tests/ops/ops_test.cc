@@ -122,23 +122,6 @@ struct Counts {
   }
 };
 
-// Whether the error says that an operation does not take the type, and it is one of those that are
-// of some types of numbers alone.
-bool is_of_other_types(std::string_view error, DType dtype) {
-  const auto op = scalar::op_of(error.substr(0, error.find(':')));
-  if (!op || takes(scalar::info(*op).signature, dtype)) return false;
-  switch (scalar::info(*op).signature) {
-    case scalar::Signature::Quotient:
-    case scalar::Signature::Function:
-    case scalar::Signature::Test:
-    case scalar::Signature::ToBits:
-    case scalar::Signature::FromBits:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // The case over another type of floats and another of integers, where its operations take them:
 // each case over the next ones, or over all.
 void run_retyped(const Case& test, int number, bool over_all, Manifest& manifest, Counts& counts) {

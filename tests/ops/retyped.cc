@@ -83,4 +83,19 @@ Result<Graph> retyped(const Graph& graph, DType from, DType to) {
   return Retyper(from, to).run(graph);
 }
 
+bool is_of_other_types(std::string_view error, DType dtype) {
+  const auto op = scalar::op_of(error.substr(0, error.find(':')));
+  if (!op || takes(scalar::info(*op).signature, dtype)) return false;
+  switch (scalar::info(*op).signature) {
+    case scalar::Signature::Quotient:
+    case scalar::Signature::Function:
+    case scalar::Signature::Test:
+    case scalar::Signature::ToBits:
+    case scalar::Signature::FromBits:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace lathe::ops_tests
