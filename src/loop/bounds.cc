@@ -105,6 +105,54 @@ std::optional<Range> narrowed(const Affine& rest, Range taken, std::span<const P
   return result;
 }
 
+// The multiples of two indices that take two variables off the form together, where they are whole.
+struct Multiples {
+  int64_t first, second;
+};
+std::optional<Multiples> multiples_in(const Affine& form, const Affine& first, const Affine& second,
+                                      VarId u, VarId v) {
+  const int64_t a = first.coefficient(u), b = second.coefficient(u), c = first.coefficient(v),
+                d = second.coefficient(v), x = form.coefficient(u), y = form.coefficient(v);
+  int64_t ad = 0, bc = 0, xd = 0, by = 0, ay = 0, xc = 0, determinant = 0, p = 0, q = 0;
+  const bool overflows = __builtin_mul_overflow(a, d, &ad) || __builtin_mul_overflow(b, c, &bc) ||
+                         __builtin_mul_overflow(x, d, &xd) || __builtin_mul_overflow(b, y, &by) ||
+                         __builtin_mul_overflow(a, y, &ay) || __builtin_mul_overflow(x, c, &xc) ||
+                         __builtin_sub_overflow(ad, bc, &determinant) ||
+                         __builtin_sub_overflow(xd, by, &p) || __builtin_sub_overflow(ay, xc, &q);
+  if (overflows || determinant == 0 || p % determinant != 0 || q % determinant != 0) return {};
+  return Multiples{p / determinant, q / determinant};
+}
+
+// The range where two of the parts take two variables off the form at once, of every such pair.
+std::optional<Range> narrowed_by_pairs(const Affine& form, Range range, std::span<const Part> parts,
+                                       const VarRanges& variables) {
+  for (size_t i = 0; i < parts.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      std::vector<Part> others;
+      for (size_t k = 0; k < parts.size(); ++k) {
+        if (k != i && k != j) others.push_back(parts[k]);
+      }
+      const std::vector<Term>& terms = parts[i].index.terms;
+      for (size_t u = 1; u < terms.size(); ++u) {
+        for (size_t v = 0; v < u; ++v) {
+          const auto found =
+              multiples_in(form, parts[i].index, parts[j].index, terms[u].var, terms[v].var);
+          if (!found || found->first == 0 || found->second == 0) continue;
+          Range taken;
+          if (!accumulate(taken, found->first, parts[i].inside)) return {};
+          if (!accumulate(taken, found->second, parts[j].inside)) return {};
+          const Affine rest =
+              form + parts[i].index * -found->first + parts[j].index * -found->second;
+          const auto narrower = narrowed(rest, taken, others, variables);
+          if (!narrower) return {};
+          range = intersect(range, *narrower);
+        }
+      }
+    }
+  }
+  return range;
+}
+
 }  // namespace
 
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
@@ -142,7 +190,7 @@ std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
     result = range ? std::optional(intersect(*result, *range)) : std::nullopt;
     std::ranges::reverse(parts);
   }
-  return result;
+  return result ? narrowed_by_pairs(form, *result, parts, variables) : result;
 }
 
 }  // namespace lathe::loop

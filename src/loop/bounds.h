@@ -26,7 +26,8 @@ using VarRanges = std::vector<std::optional<Range>>;
 // several counts by the multiples of its index that take a variable off the form, or most of it:
 // 28*i + 28*k + j under 0 <= i + k < 28 is 28*(i + k) + j, and 17*i + 9*k under 0 <= 2*i + k < 10
 // is 8*(2*i + k) + i + k. They do so one after the other, in both orders; where one may take
-// different parts, each bounds the form.
+// different parts, each bounds the form. Two take two variables off together: 5*i + 6*k under
+// guards of i + k and of i + 2*k is 4*(i + k) + (i + 2*k).
 std::optional<Range> range_of(const Affine& form, std::span<const Guard> guards,
                               VarRanges variables);
 

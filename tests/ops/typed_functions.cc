@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "graph/elements.h"
+#include "graph/print.h"
 #include "harness.h"
 #include "retyped.h"
 #include "tests/random/draw.h"
@@ -110,17 +111,28 @@ Result<Graph> typed_function(uint64_t seed, Draw& draw) {
   }
 }
 
-Status run_function(uint64_t seed, Manifest& manifest) {
-  Draw draw(seed ^ 0x7e57);
-  ASSIGN_OR_RETURN(const Graph graph, typed_function(seed, draw));
+Status run_function(std::string name, const Graph& graph, Draw& draw, Manifest& manifest) {
   const graph::Program program{{graph}};
   Expectation test;
-  test.name = concat("typed_function_", seed);
+  test.name = std::move(name);
   test.inputs = inputs_of(graph, draw);
   Outcome& want = test.expected.emplace_back();
   ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
   TRY(check_passes(program, test, std::span(kTargets).first(1)));
   return manifest.add(test, program, std::span(kVariants).first(2));
+}
+
+// Says what is wrong, with the function.
+bool run_seed(uint64_t seed, Manifest& manifest) {
+  const std::string name = concat("typed_function_", seed);
+  Draw draw(seed ^ 0x7e57);
+  const Result<Graph> graph = typed_function(seed, draw);
+  const Status status =
+      graph ? run_function(name, *graph, draw, manifest) : Status(std::unexpected(graph.error()));
+  if (status) return true;
+  std::printf("%s: %s\n%s", name.c_str(), status.error().message.c_str(),
+              graph ? graph::print(*graph).c_str() : "");
+  return false;
 }
 
 bool read_number(const char* text, uint64_t& number) {
@@ -143,11 +155,7 @@ int main(int argc, char** argv) {
   Manifest manifest(argv[1]);
   int passed = 0, failed = 0;
   for (uint64_t seed = first; seed < end; ++seed) {
-    const lathe::Status status = run_function(seed, manifest);
-    ++(status ? passed : failed);
-    if (status) continue;
-    std::printf("typed_function_%llu: %s\n", static_cast<unsigned long long>(seed),
-                status.error().message.c_str());
+    ++(run_seed(seed, manifest) ? passed : failed);
   }
   manifest.write();
   std::printf("%d passed, %d failed, 0 skipped\n", passed, failed);

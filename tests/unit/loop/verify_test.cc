@@ -45,6 +45,10 @@ TEST(Verify, AcceptsAddressesInside) {
   // A guard may take several parts off the address: here i + k is 1 of 3*i + k, not 3 of it.
   EXPECT_EQ(verdict("for i in 4 { for k in 7 { y[0] = x[3*i + k - 1 if 0 <= i + k - 1 < 3] } }"),
             "");
+  // Two guards take two parts off together: this is 4*(i + k - 1) + (i + 2*k - 1).
+  EXPECT_EQ(verdict("for i in 4 { for k in 4 { "
+                    "y[0] = x[5*i + 6*k - 5 if 0 <= i + k - 1 < 3, 0 <= i + 2*k - 1 < 4] } }"),
+            "");
   EXPECT_EQ(verdict("for i in 4 { for k in 2 { y[0] = x[6*i + 3*k if 0 <= 4*i + 2*k < 8] } }"), "");
   EXPECT_EQ(verdict("for i in 3 { for k in 2 { y[0] = x[5*i + 3*k if 0 <= 2*i + k < 5] } }"), "");
   // Two of one form, the narrower one first.
