@@ -68,12 +68,11 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
  * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
- * "worthSplitting": 4000, "winograd": true, "timing": false, "batchesInMemory": 1, "standAlone":
- * false, "verify": false
- * (not in pages), "dumps": ["after:PASS"], "schedules": {"KEY": {"rows": 4, "columns":
- * 8}}}; every key may be left out. Without a loss there are only the entries predict and predict_1.
- * For several outputs loss, labels and lossWeights may be arrays, null for an output without a
- * loss. Returns a handle > 0. */
+ * "worthSplitting": 4000, "winograd": true, "origins": false, "timing": false, "batchesInMemory":
+ * 1, "standAlone": false, "verify": false (not in pages), "dumps": ["after:PASS"], "schedules":
+ * {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there are only the
+ * entries predict and predict_1. For several outputs loss, labels and lossWeights may be arrays,
+ * null for an output without a loss. Returns a handle > 0. */
 LATHE_EXPORT(lathe_model_compile)
 int32_t lathe_model_compile(int32_t model, const char* json, size_t length);
 LATHE_EXPORT(lathe_executable_free) int32_t lathe_executable_free(int32_t executable);
@@ -119,10 +118,11 @@ int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32
 /* After each call of the entry the state holds the value. */
 LATHE_EXPORT(lathe_graph_update)
 int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
-/* {"features", "worthSplitting", "winograd", "verify", "dumps"} as in lathe_model_compile, and
- * "relocatable": whether the module imports a memory that others share and its entries take bases
- * (scratch, constants, each state, input and output); its threads must be off. States start as
- * zeros. The graph may be compiled again. Returns the handle of an executable > 0. */
+/* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
+ * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
+ * its entries take bases (scratch, constants, each state, input and output); its threads must be
+ * off. States start as zeros. The graph may be compiled again. Returns the handle of an executable
+ * > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
 

@@ -88,6 +88,7 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   reader.number("worthSplitting", options.worth_splitting);
   if (!(options.worth_splitting >= 0)) return fail("worthSplitting: must be at least 0");
   reader("winograd", options.winograd);
+  reader("origins", options.origins);
 #ifndef __wasm__
   reader("verify", options.verify);
 #endif

@@ -154,6 +154,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
               .loops = {},
               .plan = {},
               .module = {},
+              .origins = {},
               .shaders = {},
               .executable = {}};
   for (const Pass& pass : passes) {

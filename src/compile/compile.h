@@ -40,6 +40,9 @@ struct Options {
   bool winograd = true;
   // Whether every entry adds up how long its parts take (graph::Part); on one thread then.
   bool timing = false;
+  // Whether the module says which kernel and statement its instructions come from, in a custom
+  // section (emit/wasm/origins.h).
+  bool origins = false;
   // Relocatable modules are for one thread and have neither contents nor timing.
   Placement placement = Placement::Fixed;
   // With the feature threads: nanoseconds that a kernel must take one thread to be split.

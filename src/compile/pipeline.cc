@@ -159,19 +159,29 @@ Status emit_wasm(State& state) {
   ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
   ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
   const Features& features = state.options.features;
-  ASSIGN_OR_RETURN(
-      state.module,
-      emit::emit_module(
-          state.loops,
-          {{state.plan.offsets, state.plan.bases}, state.executable.memory_bytes, times}, contents,
-          metadata(state.executable),
-          {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
+  ASSIGN_OR_RETURN(state.module,
+                   emit::emit_module(state.loops,
+                                     {{state.plan.offsets, state.plan.bases},
+                                      state.executable.memory_bytes,
+                                      times,
+                                      state.options.origins ? &state.origins : nullptr},
+                                     contents, metadata(state.executable),
+                                     {features.simd, features.simd && features.relaxed_simd,
+                                      state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
   state.form = Form::Wasm;
   return {};
 }
 
 Status encode(State& state) {
+  if (state.options.origins) {
+    wasm::CodeOffsets offsets;
+    wasm::encode(state.module, offsets);
+    const std::string text = emit::json(state.origins, state.loops, state.module, offsets);
+    // Behind the code, which it does not move.
+    state.module.customs.push_back(
+        {emit::kOriginSection, {text.begin(), text.end()}, wasm::Section::data});
+  }
   state.executable.code = wasm::encode_without_data(state.module);
   state.executable.data = state.module.data;
   state.form = Form::Bytes;

@@ -37,6 +37,7 @@ struct State {
   loop::Module loops;
   lower::MemoryPlan plan;
   wasm::Module module;
+  std::vector<emit::Origin> origins;
   Shaders shaders;
   Executable executable;
 };

@@ -199,6 +199,8 @@ export interface EngineRequest {
   schedules?: Schedules;
   /** Whether convolutions may be computed by transformed tiles. */
   winograd?: boolean;
+  /** Whether the module says in a custom section what its instructions come from. */
+  origins?: boolean;
   dumps?: string[];
 }
 

@@ -33,6 +33,11 @@ export interface FunctionOptions {
    * such functions and operations on tensors take them without a copy. Runs on one thread.
    */
   heap?: boolean;
+  /**
+   * Whether `module` has a custom section "tensorlathe.origins": JSON that says for every place of
+   * the code which kernel, statement and node of the graph it computes.
+   */
+  origins?: boolean;
   /** 'before:PASS', 'after:PASS' or 'after:*': intermediate forms to keep for `dumps`. */
   dumps?: string[];
 }
@@ -206,7 +211,8 @@ export class CompiledFunction<
   }
 
   #compile(): CoreExecutable {
-    return this.#graph.compile({ ...target(), dumps: this.#options.dumps });
+    const { dumps, origins } = this.#options;
+    return this.#graph.compile({ ...target(), dumps, origins });
   }
 
   /** Errors leave the function as it was. `fill` gives the variables their content. */

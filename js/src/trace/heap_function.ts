@@ -23,11 +23,11 @@ import type { Operand, Trace, TracedTensor } from './trace.js';
 /** The entry of a graph as a module; `look` sees the executable before it is freed. */
 export function compileForHeap(
   graph: CoreGraph,
-  dumps?: string[],
+  { dumps, origins }: FunctionOptions = {},
   look?: (executable: CoreExecutable) => void,
 ): HeapModule {
   const request = { ...target(), features: { ...features(), threads: false } };
-  const executable = graph.compile({ ...request, dumps, relocatable: true });
+  const executable = graph.compile({ ...request, dumps, origins, relocatable: true });
   try {
     look?.(executable);
     return new HeapModule(executable);
@@ -54,7 +54,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
     const graph = new CoreGraph();
     try {
       const { variables } = record(graph, specs, build);
-      const module = compileForHeap(graph, options.dumps, (executable) => {
+      const module = compileForHeap(graph, options, (executable) => {
         this.#code = executable.bytes();
         this.#dumps = executable.dumps();
         compiled = performance.now();

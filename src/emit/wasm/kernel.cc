@@ -28,13 +28,15 @@ int lanes_of(const loop::Kernel& kernel) {
 }  // namespace
 
 KernelEmitter::KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
-                             const loop::Kernel& kernel, const Placement& placement, Target target)
+                             const loop::Kernel& kernel, const Placement& placement, Target target,
+                             std::vector<Origin>* origins)
     : module_builder_(module_builder),
       module_(module),
       kernel_(kernel),
       placement_(placement),
       target_(target),
       lanes_(lanes_of(kernel)),
+      origins_(origins),
       vector_registers_(kernel.registers.size()) {}
 
 Callee KernelEmitter::emit() {
@@ -43,6 +45,7 @@ Callee KernelEmitter::emit() {
   scope_.function = &module_builder_.add_function(
       kernel_.name, std::vector<ValType>(bases.size(), ValType::i32), {});
   for (uint32_t index = 0; const int32_t base : bases) scope_.forms[{{}, base}] = index++;
+  mark_origin();
   emit_body(kernel_.body);
   return {code().index(), {bases.begin(), bases.end()}};
 }
@@ -97,6 +100,19 @@ void KernelEmitter::emit_body(std::span<const Stmt> body) {
 }
 
 void KernelEmitter::emit_stmt(const Stmt& stmt) {
+  const Stmt* outer = std::exchange(statement_, &stmt);
+  mark_origin();
+  emit_kind(stmt);
+  statement_ = outer;
+  mark_origin();
+}
+
+void KernelEmitter::mark_origin() {
+  if (origins_ == nullptr) return;
+  origins_->push_back({code().index(), code().instruction_count(), &kernel_, statement_});
+}
+
+void KernelEmitter::emit_kind(const Stmt& stmt) {
   switch (stmt.kind) {
     case StmtKind::For:
       return emit_loop(stmt);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emit/wasm/forms.h"
+#include "emit/wasm/origins.h"
 #include "emit/wasm/task_order.h"
 #include "loop/loop.h"
 #include "wasm/assembler.h"
@@ -42,7 +43,8 @@ struct Callee {
 class KernelEmitter {
  public:
   KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
-                const loop::Kernel& kernel, const Placement& placement, Target target);
+                const loop::Kernel& kernel, const Placement& placement, Target target,
+                std::vector<Origin>* origins = nullptr);
 
   // The function that runs the kernel.
   Callee emit();
@@ -76,6 +78,8 @@ class KernelEmitter {
   void find_vector_registers();
   void emit_body(std::span<const loop::Stmt> body);
   void emit_stmt(const loop::Stmt& stmt);
+  void emit_kind(const loop::Stmt& stmt);
+  void mark_origin();
   void emit_loop(const loop::Stmt& stmt);
   void emit_serial(const loop::Stmt& stmt);
   std::set<Form> open_loop(const loop::Stmt& stmt, std::optional<uint32_t> start = {});
@@ -188,6 +192,8 @@ class KernelEmitter {
   const Placement& placement_;
   Target target_;
   const int lanes_;  // of vectors in this kernel: all have as many as those of its widest type
+  std::vector<Origin>* const origins_;     // where they are noted, if anybody wants them
+  const loop::Stmt* statement_ = nullptr;  // the innermost that is being emitted
   Scope scope_;
   Fixed fixed_;
   std::vector<bool> vector_registers_;

@@ -201,7 +201,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
 
   for (const loop::Entry& entry : module.entries) TRY(check_index_widths(entry));
   const auto emitter = [&](const loop::Kernel& kernel) {
-    return KernelEmitter(builder, module, kernel, layout.placement, target);
+    return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };
   if (target.threads) {
     emit_for_threads(builder, module, emitter);

@@ -28,8 +28,9 @@ struct Times {
 
 struct Layout {
   Placement placement;
-  uint64_t total_bytes = 0;           // where addresses are fixed
-  std::span<const Times> times = {};  // one for each entry; none: nothing is measured
+  uint64_t total_bytes = 0;                // where addresses are fixed
+  std::span<const Times> times = {};       // one for each entry; none: nothing is measured
+  std::vector<Origin>* origins = nullptr;  // where those of all kernels are noted
 };
 
 // Where there are times it imports a clock, "env" "now" () -> (milliseconds: f64), exports the

@@ -57,6 +57,7 @@ void KernelEmitter::begin_task() {
   scope_ = {};
   scope_.function = &module_builder_.add_function(concat(kernel_.name, ".task", task_count_++),
                                                   {ValType::i32}, {});
+  mark_origin();
 }
 
 Tasks KernelEmitter::emit_task(std::span<const Stmt> stmts) {

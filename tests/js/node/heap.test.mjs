@@ -125,6 +125,23 @@ test('a value goes from one function into the next where it lies', () => {
   assert.deepEqual(tl.memory(), { ...before, heapReserved: tl.memory().heapReserved });
 });
 
+test('modules say what they come from where that is asked for', () => {
+  for (const heap of [false, true]) {
+    for (const origins of [false, true]) {
+      const build = ({ x }) => ({ y: x.exp() });
+      const f = tl.compile({ x: [9] }, build, { heap, origins });
+      const module = new WebAssembly.Module(f.module());
+      const sections = WebAssembly.Module.customSections(module, 'tensorlathe.origins');
+      assert.equal(sections.length, origins ? 1 : 0);
+      f.dispose();
+      if (!origins) continue;
+      const { kernels, places } = JSON.parse(new TextDecoder().decode(sections[0]));
+      assert.equal(kernels[0].entry, 'run');
+      assert.ok(places.some(([, kernel, statement]) => kernel === 0 && statement >= 0));
+    }
+  }
+});
+
 test('five thousand functions are alive at once', () => {
   const before = tl.memory();
   const functions = Array.from({ length: 5000 }, (_, at) =>

@@ -3,12 +3,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
+#include "emit/wasm/origins.h"
 #include "graph/builder.h"
 #include "nn/dense.h"
 #include "nn/training.h"
 #include "wasm/decode.h"
+#include "wasm/encode.h"
 #include "wasm/features.h"
 #include "wasm/validate.h"
 
@@ -260,6 +265,69 @@ TEST(Compile, ClockTimesEveryPass) {
   EXPECT_GE(executable->times.size(), pass_names().size());
   EXPECT_EQ(executable->times.back().pass, "encode");
   EXPECT_EQ(executable->times.back().milliseconds, 1);
+}
+
+graph::Graph product() {
+  Builder b("run");
+  const Tensor x = b.input("x", DType::F32, {9, 7}), w = b.state("w", DType::F32, {7, 21});
+  b.output("y", graph::exp(b.matmul(x, w)));
+  b.output("sum", graph::sum(x, {0}));
+  return *std::move(b).finish();
+}
+
+// Every instruction that stores to memory lies in a statement of a kernel, whatever functions the
+// kernel became.
+void expect_origins(Features features) {
+  const auto program = program_of({product});
+  Options options;
+  options.features = features;
+  options.origins = true;
+  options.worth_splitting = 0.1;
+  const auto executable = compile(program, options);
+  ASSERT_TRUE(executable) << executable.error().message;
+  const std::vector<uint8_t> bytes = executable->module();
+  const auto module = wasm::decode(bytes);
+  ASSERT_TRUE(module) << module.error().message;
+  const auto section =
+      std::ranges::find(module->customs, emit::kOriginSection, &wasm::CustomSection::name);
+  ASSERT_NE(section, module->customs.end());
+  const nlohmann::json json = nlohmann::json::parse(section->bytes);
+  ASSERT_GE(json["kernels"].size(), 2u);
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_EQ(kernel["entry"], "run");
+    EXPECT_GE(kernel["node"], 0);
+  }
+  using Place = std::array<int64_t, 3>;
+  const auto places = json["places"].get<std::vector<Place>>();
+  EXPECT_TRUE(std::ranges::is_sorted(places));
+  wasm::CodeOffsets offsets;
+  EXPECT_EQ(wasm::encode(*module, offsets), bytes);
+  std::set<int64_t> storing;
+  for (size_t f = 0; f < module->functions.size(); ++f) {
+    const auto& instructions = module->functions[f].code.instructions;
+    for (size_t i = 0; i < instructions.size(); ++i) {
+      const std::string_view text = wasm::info(instructions[i].op).text;
+      if (text != "v128.store" && text != "f32.store") continue;
+      const auto next = std::ranges::upper_bound(places, int64_t{offsets.offsets[f][i]}, {},
+                                                 [](const Place& place) { return place[0]; });
+      ASSERT_NE(next, places.begin());
+      EXPECT_GE(next[-1][1], 0);
+      EXPECT_GE(next[-1][2], 0);
+      storing.insert(next[-1][1]);
+    }
+  }
+  EXPECT_EQ(storing.size(), json["kernels"].size());
+}
+
+TEST(Compile, OriginsSayWhatInstructionsComeFrom) {
+  expect_origins({.simd = false});
+  expect_origins({.simd = true});
+  expect_origins({.simd = true, .threads = true});
+  const auto executable = compile(program_of({product}), {});
+  const auto module = wasm::decode(executable->module());
+  for (const wasm::CustomSection& section : module->customs) {
+    EXPECT_NE(section.name, emit::kOriginSection);
+  }
 }
 
 }  // namespace
