@@ -30,8 +30,10 @@ export class HeapValue implements PendingData {
     return arrayOn(this.dtype, heap().memory.buffer, this.address, this.size);
   }
 
+  /** The same copy each time, unless it has been transferred. */
   now(): DataArray {
-    return (this.#copy ??= this.window().slice());
+    if (this.#copy?.length !== this.size) this.#copy = this.window().slice();
+    return this.#copy;
   }
 
   get later(): Promise<DataArray> {

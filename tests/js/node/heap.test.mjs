@@ -142,6 +142,15 @@ test('modules say what they come from where that is asked for', () => {
   }
 });
 
+test('what is read of a tensor may be transferred', () => {
+  for (const x of [tl.tensor([1, 2]), tl.tensor([0, 1]).add(1)]) {
+    x.add(1).dispose();
+    structuredClone(x.dataSync(), { transfer: [x.dataSync().buffer] });
+    assert.deepEqual([...x.dataSync()], [1, 2]);
+    assert.deepEqual(x.add(1).arraySync(), [2, 3]);
+  }
+});
+
 test('five thousand functions are alive at once', () => {
   const before = tl.memory();
   const functions = Array.from({ length: 5000 }, (_, at) =>
