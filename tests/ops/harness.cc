@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "compile/pipeline.h"
+#include "grad/gradient.h"
 #include "graph/elements.h"
 #include "loop/interpret.h"
 
@@ -121,6 +122,41 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
   for (const loop::Port& port : module.states) outcome.states[port.name] = read(port);
   outcome.irregular = memory.met_irregular();
   return outcome;
+}
+
+Result<graph::Program> with_gradients(graph::Graph run) {
+  graph::Program program{{run}};
+  run.name = "grad";
+  const std::vector<graph::Output> outputs = std::exchange(run.outputs, {});
+  graph::Builder backward(std::move(run));
+  graph::Tensor loss = backward.scalar(0);
+  for (const graph::Output& output : outputs) {
+    const graph::Tensor value{&backward, output.value};
+    if (!scalar::is_float(value.dtype())) continue;
+    const graph::Tensor weights =
+        backward.input(concat("weights of ", output.name), value.dtype(), value.shape());
+    std::vector<int> axes;
+    for (int axis = 0; axis < value.rank(); ++axis) axes.push_back(axis);
+    const graph::Tensor part = graph::sum(value * weights, axes);
+    loss = loss + (part.dtype() == DType::F32 ? part : backward.cast(part, DType::F32));
+  }
+  std::vector<graph::Tensor> wrt;
+  std::vector<std::string> names;
+  for (size_t id = 0; id < backward.graph().nodes.size(); ++id) {
+    const graph::Node& node = backward.graph().nodes[id];
+    if (node.kind != graph::Kind::Input || !scalar::is_float(node.dtype)) continue;
+    if (node.name.starts_with("weights of ")) continue;
+    wrt.push_back({&backward, {static_cast<int32_t>(id)}});
+    names.push_back(node.name);
+  }
+  const std::vector<graph::Tensor> gradients = grad::gradients(backward, loss, wrt);
+  backward.output("loss", loss);
+  for (size_t i = 0; i < names.size() && i < gradients.size(); ++i) {
+    backward.output(concat("d", names[i]), gradients[i]);
+  }
+  ASSIGN_OR_RETURN(graph::Graph grad, std::move(backward).finish());
+  program.entries.push_back(std::move(grad));
+  return program;
 }
 
 Status check_passes(const graph::Program& program, Expectation& test,

@@ -61,6 +61,10 @@ struct Expectation {
 };
 
 inline constexpr compile::Target kTargets[] = {compile::Target::Wasm, compile::Target::Wgsl};
+// The entry and another one, `grad`: "loss", the sum of its results times the inputs "weights of
+// NAME", and the gradients "dNAME" of that by every input of floats.
+Result<graph::Program> with_gradients(graph::Graph run);
+
 // Runs the program through the passes of the targets up to the emitter; behind every pass over
 // loops the interpreter must give what is expected. Notes whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test,

@@ -9,7 +9,6 @@
 
 #include "base/text.h"
 #include "cases.h"
-#include "grad/gradient.h"
 #include "harness.h"
 #include "random_programs.h"
 #include "retyped.h"
@@ -27,8 +26,7 @@ struct Retyping {
   DType from, to;
 };
 
-// The entry `run`, and for differentiable cases `grad`: gradients of sum(output * weights) by every
-// input of floats.
+// The entry `run`, and for differentiable cases `grad`.
 Result<graph::Program> build(const Case& test, std::optional<Retyping> types = {}) {
   graph::Builder forward("run");
   test.build(forward);
@@ -36,41 +34,8 @@ Result<graph::Program> build(const Case& test, std::optional<Retyping> types = {
   if (types) {
     ASSIGN_OR_RETURN(run, retyped(run, types->from, types->to));
   }
-  graph::Program program;
-  program.entries.push_back(run);
-  if (!test.differentiable) return program;
-
-  run.name = "grad";
-  const std::vector<graph::Output> outputs = std::exchange(run.outputs, {});
-  graph::Builder backward(std::move(run));
-  graph::Tensor loss = backward.scalar(0);
-  for (const graph::Output& output : outputs) {
-    const graph::Tensor value{&backward, output.value};
-    if (!scalar::is_float(value.dtype())) continue;
-    const graph::Tensor weights =
-        backward.input(concat("weights of ", output.name), value.dtype(), value.shape());
-    std::vector<int> axes;
-    for (int axis = 0; axis < value.rank(); ++axis) axes.push_back(axis);
-    const graph::Tensor part = graph::sum(value * weights, axes);
-    loss = loss + (part.dtype() == DType::F32 ? part : backward.cast(part, DType::F32));
-  }
-  std::vector<graph::Tensor> wrt;
-  std::vector<std::string> names;
-  for (size_t id = 0; id < backward.graph().nodes.size(); ++id) {
-    const graph::Node& node = backward.graph().nodes[id];
-    if (node.kind != graph::Kind::Input || !scalar::is_float(node.dtype)) continue;
-    if (node.name.starts_with("weights of ")) continue;
-    wrt.push_back({&backward, {static_cast<int32_t>(id)}});
-    names.push_back(node.name);
-  }
-  const std::vector<graph::Tensor> gradients = grad::gradients(backward, loss, wrt);
-  backward.output("loss", loss);
-  for (size_t i = 0; i < names.size() && i < gradients.size(); ++i) {
-    backward.output(concat("d", names[i]), gradients[i]);
-  }
-  ASSIGN_OR_RETURN(graph::Graph grad, std::move(backward).finish());
-  program.entries.push_back(std::move(grad));
-  return program;
+  if (test.differentiable) return with_gradients(std::move(run));
+  return graph::Program{{std::move(run)}};
 }
 
 void fill(const graph::Graph& graph, Arrays& inputs, Arrays& states, std::mt19937& random) {
