@@ -68,7 +68,7 @@ export class CompiledModel implements Tunable {
   #config: ModelConfig;
   #model: CoreModel;
   #build: Build | undefined;
-  readonly #kept = new KeptBuilds();
+  readonly #kept = new KeptBuilds<Build>();
   #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
@@ -205,7 +205,7 @@ export class CompiledModel implements Tunable {
   free(): void {
     this.#model.free();
     this.#kept.free();
-    this.#build?.free();
+    this.#build?.dispose();
     this.#build = this.#module = undefined;
   }
 
@@ -269,7 +269,7 @@ export class CompiledModel implements Tunable {
     this.#module = new ModelModule(this.#build.instance);
     if (before !== undefined) {
       const isOther = onlyWeights || this.#request === undefined;
-      isOther ? before.free() : this.#kept.keep(keyOf(this.#request!), before);
+      isOther ? before.dispose() : this.#kept.keep(keyOf(this.#request!), before);
     }
     this.#request = request;
     this.#last = request;

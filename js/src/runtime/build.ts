@@ -2,6 +2,7 @@
 import type { ModuleMetadata } from '../core/abi.js';
 import { type CoreExecutable, sizeOf } from '../core/handles.js';
 import { Instance } from './instance.js';
+import type { Runs } from './runs.js';
 
 /** What the last compilation cost and gave. */
 export interface CompileStats {
@@ -19,6 +20,15 @@ export interface CompileStats {
   threads: number;
 }
 
+interface BuildOptions {
+  /** When compiling began. */
+  start?: number;
+  /** States that a run on threads that fails leaves as they were. */
+  kept?: ReadonlySet<string>;
+  /** Where the runs of several builds stand in one line. Default: a line of its own. */
+  runs?: Runs | undefined;
+}
+
 /** An executable and the instance that runs it. */
 export class Build {
   readonly executable: CoreExecutable;
@@ -26,13 +36,12 @@ export class Build {
   readonly stats: CompileStats;
 
   /**
-   * Compiles; `fill` gives the states their content. A run on threads that fails leaves the states
-   * `kept` as they were. Errors leave nothing behind.
+   * Compiles; `fill` gives the states their content. Errors leave nothing behind.
    */
   constructor(
     compile: () => CoreExecutable,
     fill: (instance: Instance, executable: CoreExecutable) => void,
-    { start = performance.now(), kept }: { start?: number; kept?: ReadonlySet<string> } = {},
+    { start = performance.now(), kept, runs }: BuildOptions = {},
   ) {
     this.executable = compile();
     let instance: Instance | undefined;
@@ -41,7 +50,7 @@ export class Build {
       const parts = this.executable.parts();
       const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
-      instance = new Instance(parts, metadata, kept);
+      instance = new Instance(parts, metadata, kept, runs);
       fill(instance, this.executable);
       this.instance = instance;
       this.stats = {
@@ -59,8 +68,13 @@ export class Build {
     }
   }
 
+  /** Of its code and memory. */
+  get bytes(): number {
+    return this.stats.memoryBytes + this.stats.moduleBytes;
+  }
+
   /** Ends what threads do with the instance. */
-  free(): void {
+  dispose(): void {
     this.instance.dispose();
     this.executable.free();
   }

@@ -46,7 +46,7 @@ export class Instance {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly #shared: SharedModule | undefined;
   readonly #held: Held;
-  readonly #runs = new Runs();
+  readonly #runs: Runs;
 
   /**
    * A run on threads that fails leaves the states `kept` as they were. Errors: no memory for it, or
@@ -56,7 +56,9 @@ export class Instance {
     parts: ModuleParts,
     readonly metadata: ModuleMetadata,
     kept: ReadonlySet<string> = new Set(),
+    runs = new Runs(),
   ) {
+    this.#runs = runs;
     const { module, instance } = instantiate(parts, metadata);
     this.#memory = instance.exports.memory as WebAssembly.Memory;
     if (metadata.threads) {

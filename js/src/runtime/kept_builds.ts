@@ -1,47 +1,61 @@
 /** Builds of one owner that are not at work, by what they were asked for: those not used for longest go first. */
-import type { Build } from './build.js';
 import { offer, type Spares, withdraw } from './spares.js';
 
-/** What one owner keeps beside the build at work: bytes of code and memory, and memories, of which a page has few. */
-const mostBytes = 64 * 2 ** 20;
-const mostBuilds = 4;
+/** What can be kept: a build, or what holds one. */
+export interface Keepable {
+  /** Of code and memory. */
+  readonly bytes: number;
+  dispose(): void;
+}
 
-export class KeptBuilds implements Spares {
-  readonly #kept = new Map<string, Build>();
+/** What one owner keeps beside the build at work: bytes, and memories, of which a page has few. */
+export interface Room {
+  bytes: number;
+  builds: number;
+}
+
+/** For those that change between a few batch sizes. */
+export const usualRoom: Room = { bytes: 64 * 2 ** 20, builds: 4 };
+/** For those that are made anew for every size of their inputs. */
+export const roomForSizes: Room = { ...usualRoom, builds: 16 };
+
+export class KeptBuilds<Build extends Keepable> implements Spares {
+  readonly #kept = new Map<string, { build: Build; bytes: number }>();
   readonly #self = new WeakRef<Spares>(this);
   #bytes = 0;
 
+  constructor(private readonly room: Room = usualRoom) {}
+
   /** Gives the build away; nothing where there is none. */
   take(key: string): Build | undefined {
-    const build = this.#kept.get(key);
-    if (build !== undefined) this.#drop(key, build);
-    return build;
+    const found = this.#kept.get(key);
+    if (found !== undefined) this.#drop(key, found.bytes);
+    return found?.build;
   }
 
-  /** Takes over the build, and frees what there is no room for. */
+  /** Takes over the build, and disposes of what there is no room for. */
   keep(key: string, build: Build): void {
-    this.#kept.set(key, build);
-    this.#bytes += bytesOf(build);
+    const { bytes } = build;
+    this.#kept.set(key, { build, bytes });
+    this.#bytes += bytes;
     offer(this.#self);
     for (const [oldest, each] of this.#kept) {
-      if (this.#bytes <= mostBytes && this.#kept.size <= mostBuilds) return;
-      this.#drop(oldest, each);
-      each.free();
+      if (this.#bytes <= this.room.bytes && this.#kept.size <= this.room.builds) return;
+      this.#drop(oldest, each.bytes);
+      each.build.dispose();
     }
   }
 
   free(): void {
-    for (const [key, build] of this.#kept) {
-      this.#drop(key, build);
-      build.free();
+    for (const [key, { build, bytes }] of this.#kept) {
+      this.#drop(key, bytes);
+      build.dispose();
     }
   }
 
-  #drop(key: string, build: Build): void {
+  #drop(key: string, bytes: number): void {
     this.#kept.delete(key);
-    this.#bytes -= bytesOf(build);
+    this.#bytes -= bytes;
     if (this.#kept.size === 0) withdraw(this.#self);
   }
 }
-
-const bytesOf = ({ stats }: Build) => stats.memoryBytes + stats.moduleBytes;

@@ -49,7 +49,7 @@ class Call<T> implements Task {
   }
 }
 
-/** The tasks of one module. */
+/** The tasks of one module, or of several that take turns. */
 export class Runs {
   /** The first one is at work where there is a job. */
   readonly #tasks: Task[] = [];

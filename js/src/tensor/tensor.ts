@@ -248,7 +248,8 @@ function checkedShape(shape: readonly number[]): readonly number[] {
 /** Deeper arrays hold themselves. */
 const mostNested = 100;
 
-function shapeOf(values: unknown): number[] {
+/** The shape of numbers nested in arrays, [] of a number alone; only the first of each array are looked at. */
+export function shapeOf(values: unknown): number[] {
   const shape: number[] = [];
   for (let inner = values; Array.isArray(inner); inner = inner[0]) {
     if (shape.length === mostNested) {

@@ -199,7 +199,7 @@ export class CompiledFunction<
   dispose(): void {
     if (this.#entry === undefined) return;
     this.#instance.drop(disposed());
-    this.#build.free();
+    this.#build.dispose();
     this.#entry = undefined;
     this.#graph.free();
   }
@@ -235,7 +235,7 @@ export class CompiledFunction<
     this.#rebuild(performance.now(), (next) => void next.carryStates(before.instance));
     copyAll(entry.inputs, this.#entry.inputs);
     copyAll(entry.outputs, this.#entry.outputs);
-    before.free();
+    before.dispose();
   }
 
   get #instance(): Instance {
