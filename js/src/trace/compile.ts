@@ -1,6 +1,8 @@
 /** `tl.compile`: functions of tensors become modules. */
+import { LatheError } from '../base/errors.js';
 import { CompiledFunction, type FunctionOptions, type InputSpec } from './compiled_function.js';
 import { HeapFunction } from './heap_function.js';
+import { SizedFunction, type SizedInputSpec } from './sized_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
 /** What writes a function down. */
@@ -33,12 +35,46 @@ export function compile<Inputs extends string, Outputs extends string>(
   build: Definition<Inputs, Outputs>,
   options?: FunctionOptions & { heap?: false },
 ): CompiledFunction<Inputs, Outputs>;
+/**
+ * The same with names for sizes, equal names for equal sizes, which every call may decide anew:
+ *
+ *     const f = tl.compile({ x: ['rows', 784] }, ({ x }, g) => ({
+ *       y: x.matMul(g.variable('w', [784, 10])).softmax(),
+ *     }));
+ *     f.run({ x: tl.tensor(pixels, [3, 784]) });
+ *
+ * @param build called once for every new sizes, with tensors of these; must give the same variables
+ *
+ * Errors: those of `build` and of compiling come with the first call of new sizes and name them; `heap`.
+ */
 export function compile<Inputs extends string, Outputs extends string>(
-  specs: Record<Inputs, InputSpec>,
+  specs: Record<Inputs, SizedInputSpec>,
+  build: Definition<Inputs, Outputs>,
+  options?: FunctionOptions & { heap?: false },
+): SizedFunction<Inputs, Outputs>;
+export function compile<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec> | Record<Inputs, SizedInputSpec>,
   build: Definition<Inputs, Outputs>,
   options: FunctionOptions = {},
-): CompiledFunction<Inputs, Outputs> | HeapFunction<Inputs, Outputs> {
-  return options.heap
-    ? new HeapFunction(specs, build, options)
-    : new CompiledFunction(specs, build, options);
+):
+  | CompiledFunction<Inputs, Outputs>
+  | HeapFunction<Inputs, Outputs>
+  | SizedFunction<Inputs, Outputs> {
+  if (isFixed<Inputs>(specs)) {
+    return options.heap
+      ? new HeapFunction(specs, build, options)
+      : new CompiledFunction(specs, build, options);
+  }
+  if (!options.heap) return new SizedFunction(specs, build, options);
+  throw new LatheError('compile: names for sizes do not go with heap; leave one of them out');
+}
+
+/** Whether no size is a name. */
+function isFixed<Inputs extends string>(
+  specs: Record<Inputs, SizedInputSpec>,
+): specs is Record<Inputs, InputSpec> {
+  return Object.values<SizedInputSpec>(specs).every((spec) => {
+    const shape = 'shape' in spec ? spec.shape : spec;
+    return !Array.isArray(shape) || shape.every((size) => typeof size !== 'string');
+  });
 }

@@ -1,4 +1,4 @@
-/** A function written down once and compiled to one WebAssembly module: `tl.compile`. */
+/** A function written down once and compiled to one WebAssembly module. */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
@@ -21,6 +21,7 @@ import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
+import type { SharedVariables } from './shared_variables.js';
 import { type Operand, Trace, type TracedTensor } from './trace.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
@@ -54,6 +55,7 @@ export class CompiledFunction<
 > implements Tunable {
   readonly #graph = new CoreGraph();
   readonly #options: FunctionOptions;
+  readonly #shared: SharedVariables | undefined;
   readonly #assigned: ReadonlySet<string>;
   #build!: Build;
   #dumps: Dump[] = [];
@@ -64,17 +66,20 @@ export class CompiledFunction<
   /** Whether somebody may have kept one of them. */
   #isShown = false;
 
-  /** As `compile`. */
+  /** As `compile`; functions of the same variables may share them. */
   constructor(
     specs: Record<Inputs, InputSpec>,
     build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
     options: FunctionOptions = {},
+    shared?: SharedVariables,
   ) {
     const start = performance.now();
     this.#options = options;
+    this.#shared = shared;
     try {
       const { variables, assigned } = record(this.#graph, specs, build);
       this.#assigned = assigned;
+      shared?.check(variables);
       this.#rebuild(start, (instance) => {
         for (const place of instance.metadata.states) {
           const { initial } = variables.get(place.name)!;
@@ -198,15 +203,25 @@ export class CompiledFunction<
   /** Lets the memory go; using the function afterwards is an error, and calls that wait fail. */
   dispose(): void {
     if (this.#entry === undefined) return;
-    this.#instance.drop(disposed());
+    if (this.#shared === undefined) this.#instance.drop(disposed());
     this.#build.dispose();
     this.#entry = undefined;
     this.#graph.free();
   }
 
+  /** Whether it has been disposed. */
+  get isDisposed(): boolean {
+    return this.#entry === undefined;
+  }
+
+  /** @internal Of code and memory. */
+  get bytes(): number {
+    return this.#build.bytes;
+  }
+
   /** @internal */
   get [tunable](): Tunable[typeof tunable] {
-    this.#live();
+    this.#usable();
     return { executable: () => this.#compile(), reschedule: () => this.#reschedule() };
   }
 
@@ -220,9 +235,11 @@ export class CompiledFunction<
     const compile = () => this.#compile();
     const begin = (instance: Instance, executable: CoreExecutable) => {
       fill(instance);
+      this.#shared?.bringTo(instance);
       this.#dumps = executable.dumps();
     };
-    this.#build = new Build(compile, begin, { start, kept: this.#assigned });
+    const runs = this.#shared?.runs;
+    this.#build = new Build(compile, begin, { start, kept: this.#assigned, runs });
     this.#entry = this.#instance.entry(entryName);
     if (!this.#isShown) this.#shown = this.#entry;
     this.#revision = schedules.revision;
@@ -242,8 +259,9 @@ export class CompiledFunction<
     return this.#build.instance;
   }
 
-  /** Copies inputs to where the entry reads them, and to where callers see them. */
+  /** Copies inputs to where the entry reads them, and to where callers see them, at the turn of a run. */
   #load(inputs: ReadonlyMap<string, DataArray>): void {
+    this.#shared?.bringTo(this.#instance);
     copyAll(inputs, this.#shown.inputs);
     copyAll(this.#shown.inputs, this.#entry!.inputs);
   }
@@ -253,16 +271,17 @@ export class CompiledFunction<
     copyAll(this.#entry!.outputs, this.#shown.outputs);
   }
 
-  /** The entry, and nothing at work on it. */
+  /** The entry, nothing at work on it, and the newest variables. */
   #live(): Entry<DataArray> {
     const entry = this.#usable();
     this.#instance.settle();
+    this.#shared?.bringTo(this.#instance);
     return entry;
   }
 
   #usable(): Entry<DataArray> {
-    if (this.#entry === undefined) throw disposed();
-    return this.#entry;
+    if (this.#entry !== undefined) return this.#entry;
+    throw disposed(this.#shared && 'or has made room for other sizes; bind them again');
   }
 
   /** The elements of all inputs, or copies of them. */
@@ -373,4 +392,6 @@ function results({ place, outputs }: Entry<DataArray>): Record<string, Tensor> {
   return Object.fromEntries(each) as Record<string, Tensor>;
 }
 
-export const disposed = () => new LatheError('this function has been disposed');
+/** What calls of a function that is gone throw. */
+export const disposed = (otherwise?: string) =>
+  new LatheError(['this function has been disposed', ...(otherwise ? [otherwise] : [])].join(', '));

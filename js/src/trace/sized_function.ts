@@ -1,0 +1,183 @@
+/** A function whose inputs have names for sizes: compiled for every sizes that it meets. */
+import { LatheError } from '../base/errors.js';
+import { namesIn, type Size, sized, type Sizes, sizesOf, spelledSizes } from '../base/sizes.js';
+import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
+import type { CompileStats } from '../runtime/build.js';
+import type { DType } from '../tensor/dtypes.js';
+import { checkArray, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
+import { engine } from '../tune/target.js';
+import { type Tunable, tunable } from '../tune/tunable.js';
+import { CompiledFunction, disposed, type FunctionOptions } from './compiled_function.js';
+import { SharedVariables } from './shared_variables.js';
+import type { Operand, Trace, TracedTensor } from './trace.js';
+
+/** The shape of an argument, with names for the sizes that calls decide, and its dtype where that is not float32. */
+export type SizedInputSpec = readonly Size[] | { shape: readonly Size[]; dtype?: DType };
+
+/** What was compiled for some sizes. */
+interface Bound<Inputs extends string, Outputs extends string> {
+  key: string;
+  sizes: Sizes;
+  fixed: CompiledFunction<Inputs, Outputs>;
+}
+
+/**
+ * A function with names for sizes: one compiled function for all the sizes it is called with, made
+ * when they come first. The last 16 of up to 64 MB together are kept. The variables are the same for all.
+ */
+export class SizedFunction<
+  Inputs extends string = string,
+  Outputs extends string = string,
+> implements Tunable {
+  readonly #inputs: { name: Inputs; shape: readonly Size[]; dtype: DType }[];
+  readonly #names: readonly string[];
+  readonly #build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>;
+  readonly #options: FunctionOptions;
+  readonly #shared = new SharedVariables();
+  readonly #kept = new KeptBuilds<CompiledFunction<Inputs, Outputs>>(roomForSizes);
+  #current: Bound<Inputs, Outputs> | undefined;
+  #isDisposed = false;
+
+  /** As `compile`. */
+  constructor(
+    specs: Record<Inputs, SizedInputSpec>,
+    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+    options: FunctionOptions = {},
+  ) {
+    this.#inputs = Object.entries<SizedInputSpec>(specs).map(([name, spec]) => {
+      const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
+      return { name: name as Inputs, shape: [...shape], dtype };
+    });
+    this.#names = namesIn(this.#inputs.map(({ shape }) => shape));
+    const wrong = this.#names.find((name) => !/^[\p{L}_]/u.test(name));
+    if (wrong !== undefined) {
+      throw new LatheError(
+        `compile: the name ${JSON.stringify(wrong)} of a size must begin with a letter`,
+      );
+    }
+    this.#build = build;
+    this.#options = options;
+  }
+
+  /**
+   * As `run` of a compiled function; tensors and nested arrays tell the sizes, typed arrays where
+   * their length leaves one possible. Errors: also shapes that do not fit, or not one another;
+   * whatever compiling for new sizes throws.
+   */
+  run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
+    return this.#at(this.#sizesOf(inputs)).run(inputs);
+  }
+
+  /**
+   * As `runAsync` of a compiled function. Calls that overlap run in their order, whatever their
+   * sizes; the first call with new sizes waits for those before it.
+   */
+  async runAsync(inputs: Record<Inputs, TensorLike>): Promise<Record<Outputs, Tensor>> {
+    return this.#at(this.#sizesOf(inputs)).runAsync(inputs);
+  }
+
+  /**
+   * The function for these sizes, with its windows `input` and `output`, `call` and the like. It may
+   * be used beside this one and others like it, on the same variables, until it is disposed or has
+   * to make room for other sizes. Errors: a name that is missing or unknown; a size that is no
+   * integer ≥ 0; whatever compiling throws.
+   */
+  bind(sizes: Readonly<Record<string, number>>): CompiledFunction<Inputs, Outputs> {
+    this.#check();
+    const names = this.#names.join(', ');
+    for (const name of Object.keys(sizes)) {
+      if (!this.#names.includes(name)) {
+        throw new LatheError(`bind: there is no size ${name}; known: ${names}`);
+      }
+    }
+    const values = this.#names.map((name): [string, number] => {
+      const size: unknown = Object.hasOwn(sizes, name) ? sizes[name] : undefined;
+      if (typeof size === 'number') return [name, size];
+      throw new LatheError(`bind: ${name} must be a number, got ${String(size)}`);
+    });
+    return this.#at(new Map(values));
+  }
+
+  /** A variable as it is now. Errors: there is none of this name; there was no `run` or `bind` yet. */
+  variable(name: string): Tensor {
+    return this.#bound('variable').variable(name);
+  }
+
+  /** Gives a variable another content. Errors: as `variable`; another number of elements. */
+  setVariable(name: string, values: TensorLike): void {
+    this.#bound('setVariable').setVariable(name, values);
+  }
+
+  /** What compiling for the sizes at hand cost and gave. Error: there was no `run` or `bind` yet. */
+  stats(): CompileStats {
+    return this.#bound('stats').stats();
+  }
+
+  /** Lets all memory go; using the function afterwards is an error, and calls that wait fail. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#shared.runs.drop(disposed());
+    this.#current?.fixed.dispose();
+    this.#kept.free();
+  }
+
+  /** @internal Of the sizes at hand. */
+  get [tunable](): Tunable[typeof tunable] {
+    return this.#bound('tune')[tunable];
+  }
+
+  #check(): void {
+    if (this.#isDisposed) throw disposed();
+  }
+
+  #bound(what: string): CompiledFunction<Inputs, Outputs> {
+    this.#check();
+    if (this.#current !== undefined) return this.#at(this.#current.sizes);
+    throw new LatheError(`${what}: no sizes are known yet; call run or bind before`);
+  }
+
+  #sizesOf(inputs: Record<Inputs, TensorLike>): Sizes {
+    this.#check();
+    return sizesOf(
+      this.#inputs.map(({ name, shape }) => {
+        const values: TensorLike | undefined = inputs[name];
+        if (values === undefined) throw new LatheError(`run: input ${name} is missing`);
+        return { name, shape, given: sizesGiven(values) };
+      }),
+    );
+  }
+
+  #at(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
+    const values = this.#names.map((name) => sizes.get(name));
+    const key = `${values.join()} ${JSON.stringify(engine())}`;
+    const before = this.#current;
+    if (before?.key === key && !before.fixed.isDisposed) return before.fixed;
+    const kept = this.#kept.take(key);
+    const fixed = kept === undefined || kept.isDisposed ? this.#compile(sizes) : kept;
+    this.#current = { key, sizes, fixed };
+    if (before !== undefined && !before.fixed.isDisposed) this.#kept.keep(before.key, before.fixed);
+    return fixed;
+  }
+
+  #compile(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
+    const specs = this.#inputs.map(({ name, shape, dtype }) => {
+      return [name, { shape: sized(shape, sizes), dtype }] as const;
+    });
+    const fixed = Object.fromEntries(specs) as Record<Inputs, { shape: number[]; dtype: DType }>;
+    try {
+      return new CompiledFunction(fixed, this.#build, this.#options, this.#shared);
+    } catch (error) {
+      const where = ` (with ${spelledSizes(sizes)})`;
+      if (error instanceof Error && !error.message.endsWith(where)) error.message += where;
+      throw error;
+    }
+  }
+}
+
+function sizesGiven(values: TensorLike): readonly number[] | number {
+  if (values instanceof Tensor) return values.shape;
+  if (!ArrayBuffer.isView(values)) return shapeOf(values);
+  checkArray(values);
+  return values.length;
+}
