@@ -80,3 +80,43 @@ export function startedWorkers() {
   };
   return started;
 }
+
+/** What is alive; the memory of the core never shrinks. */
+export function counts() {
+  const { coreBytes, ...rest } = tl.memory();
+  return rest;
+}
+
+/** Generated modules that the work instantiates. */
+export async function compiled(work) {
+  const { Instance } = WebAssembly;
+  let count = 0;
+  WebAssembly.Instance = class extends Instance {
+    constructor(...args) {
+      super(...args);
+      count++;
+    }
+  };
+  try {
+    await work();
+  } finally {
+    WebAssembly.Instance = Instance;
+  }
+  return count;
+}
+
+/** Numbers that look random, always the same. */
+export function data(shape, seed = 1) {
+  const count = shape.reduce((product, size) => product * size, 1);
+  const values = Float32Array.from({ length: count }, (_, i) => Math.sin(12.9898 * (i + seed)));
+  return tl.tensor(values, shape);
+}
+
+/** Sizes from 1 to `most` that look random, always the same. */
+export function drawn(count, most = 40, seed = 7) {
+  let state = seed;
+  return Array.from({ length: count }, () => {
+    state = (state * 1103515245 + 12345) % 2 ** 31;
+    return 1 + (Math.floor(state / 65536) % most);
+  });
+}

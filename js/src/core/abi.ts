@@ -63,6 +63,9 @@ export interface CoreExports extends ModuleExports {
   lathe_live_objects(): number;
 }
 
+/** Sizes of axes; null is a size that is not known. */
+export type OpenShape = readonly (number | null)[];
+
 /** A layer, as lathe_model_create takes it. */
 export interface LayerConfig {
   readonly class: string;
@@ -79,7 +82,10 @@ export interface CalledLayer extends LayerConfig {
   readonly inputs?: readonly (readonly Reference[])[];
 }
 
-/** What lathe_model_create takes; the config of a class Model or Sequential is one, too. */
+/**
+ * What lathe_model_create takes, but for the nulls of shapes, which `OpenModel` replaces; the config of a class Model or
+ * Sequential is one, too.
+ */
 export interface ModelConfig {
   name?: string;
   /** Of the first weights. */
@@ -89,17 +95,17 @@ export interface ModelConfig {
   trainable?: boolean;
   layers: readonly CalledLayer[];
   /** Those of a graph of layers; without them the layers stand in a row. */
-  inputs?: readonly { name: string; shape: readonly number[] }[];
+  inputs?: readonly { name: string; shape: OpenShape }[];
   outputs?: readonly Reference[];
 }
 
-/** What lathe_model_summary says. Shapes of layers start with null, the batch. */
+/** What lathe_model_summary says. Shapes of layers start with null, the batch; `OpenModel` adds other nulls. */
 export interface ModelSummary {
   name: string;
-  inputs: { name: string; shape: number[] }[];
-  outputs: { name: string; shape: number[] }[];
-  inputShape: number[];
-  outputShape: number[];
+  inputs: { name: string; shape: OpenShape }[];
+  outputs: { name: string; shape: OpenShape }[];
+  inputShape: OpenShape;
+  outputShape: OpenShape;
   totalParams: number;
   trainableParams: number;
   /** Whether layers keep states from batch to batch. */
@@ -111,8 +117,8 @@ export interface ModelSummary {
 export interface LayerSummary {
   name: string;
   class: string;
-  outputShape: (number | null)[];
-  outputShapes: (number | null)[][];
+  outputShape: OpenShape;
+  outputShapes: OpenShape[];
   params: number;
   trainableParams: number;
   /** For every call the names of the layers and inputs that it reads. */

@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import type { CalledLayer, ModelConfig, Reference } from '../core/abi.js';
+import type { CalledLayer, ModelConfig, OpenShape, Reference } from '../core/abi.js';
 import { registeredClass } from '../layers/serialization.js';
 import { isObject } from './artifacts.js';
 import {
@@ -224,10 +224,12 @@ class TopologyReader {
   }
 
   /** A shape without its batch. */
-  #sizes(shape: unknown[], where: string): number[] {
+  #sizes(shape: unknown[], where: string): OpenShape {
     const sizes = shape.slice(1);
-    if (sizes.every((size) => typeof size === 'number')) return sizes;
-    return this.#fail(`${where}: sizes must be known, but the shape is ${JSON.stringify(shape)}`);
+    if (sizes.every((size) => size === null || typeof size === 'number')) return sizes;
+    return this.#fail(
+      `${where}: sizes must be numbers or null, but the shape is ${JSON.stringify(shape)}`,
+    );
   }
 
   #value(name: string, value: unknown, where: string): unknown {

@@ -1,7 +1,7 @@
 /** A model as the core reads it -> the topology of Keras and TensorFlow.js. Knows no layer. */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import type { CalledLayer, ModelConfig, ModelSummary, Reference } from '../core/abi.js';
+import type { CalledLayer, ModelConfig, ModelSummary, OpenShape, Reference } from '../core/abi.js';
 import { isObject } from './artifacts.js';
 import {
   activationLayers,
@@ -17,9 +17,9 @@ import { findName, toSnakeCase } from './spelling.js';
 
 type PlacedLayer = ModelSummary['layers'][number] & { layers?: PlacedLayer[] };
 
-/** Options that TensorFlow.js wants spelled out: it does not work out a -1 in a shape. */
+/** Options that TensorFlow.js wants spelled out: it does not work out a -1 in a shape where the sizes are known. */
 const spelledOut: Record<string, (placed: PlacedLayer) => Config> = {
-  Reshape: ({ outputShape }) => ({ target_shape: outputShape.slice(1) }),
+  Reshape: ({ outputShape }) => ({ target_shape: outputShape.slice(1).map((size) => size ?? -1) }),
 };
 
 /**
@@ -35,7 +35,7 @@ export function writeTopology(network: ModelConfig, summary: ModelSummary): obje
 function model(
   network: ModelConfig,
   placed: readonly PlacedLayer[],
-  inputShape: readonly number[] | undefined,
+  inputShape: OpenShape | undefined,
   trainable: boolean,
   rows: Tables,
 ): KerasLayer {
@@ -46,7 +46,7 @@ function model(
     const found = placed.find((each) => each.name === given) ?? placed[at]!;
     const written = layerOf(layer, found, isTrained, rows);
     if (at === 0 && inputs === undefined && !modelClasses.includes(layer.class)) {
-      const shape = inputShape ?? ((layer.config as Config).inputShape as number[] | undefined);
+      const shape = inputShape ?? ((layer.config as Config).inputShape as OpenShape | undefined);
       if (shape !== undefined) Object.assign(written.config, inputConfig(shape, network));
     }
     return written;
@@ -81,7 +81,7 @@ function model(
   return { class_name: 'Model', config };
 }
 
-function inputConfig(shape: readonly number[], { batchSize }: ModelConfig): Config {
+function inputConfig(shape: OpenShape, { batchSize }: ModelConfig): Config {
   return { batch_input_shape: [batchSize ?? null, ...shape], dtype: 'float32' };
 }
 

@@ -1,17 +1,17 @@
 /** Layers as objects: called on symbolic tensors they make the graph that becomes a model. Knows no module. */
 import { LatheError } from '../base/errors.js';
-import type { LayerConfig } from '../core/abi.js';
-import { CoreModel } from '../core/handles.js';
+import type { LayerConfig, OpenShape } from '../core/abi.js';
+import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
 
 /** What every layer may be given. */
 export interface LayerArgs {
-  /** Shape of one example; only the first layer of a sequential model needs it. */
-  inputShape?: readonly number[];
+  /** Shape of one example, null where any size does; only the first layer of a sequential model needs it. */
+  inputShape?: OpenShape;
   /** The same with the size of all batches in front, which stateful layers need; null: any. */
-  batchInputShape?: readonly (number | null)[];
+  batchInputShape?: OpenShape;
   /** Default: the class in lower case, with a number. */
   name?: string;
   /** Whether training changes the weights. Default: true. */
@@ -20,7 +20,7 @@ export interface LayerArgs {
   activityRegularizer?: RegularizerName | RegularizerConfig;
 }
 
-/** Sizes of the axes; null is the batch. */
+/** Sizes of the axes; null is the batch, or a size that data decide. */
 export type SymbolicShape = (number | null)[];
 
 /** What a layer or an input will give: it has a shape and no elements. */
@@ -75,7 +75,7 @@ export class Layer {
     this.#config = config;
     if (batchInputShape !== undefined) {
       this.batchSize = batchInputShape[0] ?? undefined;
-      config.inputShape = batchInputShape.slice(1) as number[];
+      config.inputShape = batchInputShape.slice(1);
     }
     this.#name = config.name;
     this.trainable = config.trainable ?? true;
@@ -218,18 +218,18 @@ export class Layer {
   #plan(inputs: readonly SymbolicTensor[]): SymbolicShape[] {
     const { name } = this;
     const refs = inputs.map((_, at) => [`input_${at}_of_${name}`] as const);
-    const model = new CoreModel({
+    const model = new OpenModel({
       seed: 0,
       inputs: inputs.map(({ shape }, at) => ({
         name: refs[at]![0],
-        shape: shape.slice(1) as number[],
+        shape: shape.slice(1),
       })),
       layers: [{ ...this.describe(name, false), inputs: [refs] }],
       outputs: [[name]],
     });
     const { outputShapes } = model.summary.layers[0]!;
     model.free();
-    return outputShapes;
+    return outputShapes.map((shape) => [...shape]);
   }
 }
 
@@ -240,10 +240,10 @@ function shapesOf(tensors: readonly SymbolicTensor[]): SymbolicShape | SymbolicS
 
 /** Arguments of `input`. */
 export interface InputArgs {
-  /** Shape of one example. */
-  shape?: readonly number[];
+  /** Shape of one example, null where any size does. */
+  shape?: OpenShape;
   /** Instead of it, the same with the size of all batches in front; null: any. */
-  batchShape?: readonly (number | null)[];
+  batchShape?: OpenShape;
   /** Default: input_1, input_2, … */
   name?: string;
 }
@@ -251,12 +251,13 @@ export interface InputArgs {
 /** A place where data enters a model. */
 export function input({
   batchShape,
-  shape = batchShape?.slice(1) as number[],
+  shape = batchShape?.slice(1) as OpenShape,
   name,
 }: InputArgs): SymbolicTensor {
-  if (!Array.isArray(shape) || !shape.every((size) => Number.isInteger(size) && size > 0)) {
+  const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
+  if (!Array.isArray(shape) || !shape.every(isSize)) {
     throw new LatheError(
-      `input: shape must be an array of positive integers, got ${String(shape)}`,
+      `input: shape must be an array of positive integers or null, got ${String(shape)}`,
     );
   }
   const layer = new Layer(inputClass, {

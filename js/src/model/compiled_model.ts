@@ -8,16 +8,17 @@ import {
   type ModelConfig,
   type ModelSummary,
 } from '../core/abi.js';
-import { type CoreExecutable, CoreModel } from '../core/handles.js';
+import type { CoreExecutable, CoreModel } from '../core/handles.js';
+import { type FixedPorts, OpenModel } from '../core/open_model.js';
 import { Build, type CompileStats } from '../runtime/build.js';
-import { KeptBuilds } from '../runtime/kept_builds.js';
+import { KeptBuilds, roomForSizes, usualRoom } from '../runtime/kept_builds.js';
 import type { Instance } from '../runtime/instance.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
-import type { LabelKind } from '../train/rows.js';
+import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
 
 /** How a model learns, in the core's words. */
 export interface Training {
@@ -40,6 +41,8 @@ export interface Wanted {
   rowWeights?: boolean;
   /** Batches that train and evaluate find in memory at once. */
   batchesInMemory?: number;
+  /** Of the null axes of the inputs. */
+  sizes?: readonly number[] | undefined;
 }
 
 /** What `toWasm` takes. */
@@ -60,15 +63,18 @@ export interface ToWasmArgs {
 }
 
 /**
- * Compiles when batch sizes, label kind, training or engine features differ from those of the
+ * Compiles when batch sizes, sizes of null axes, label kind, training or engine features differ from those of the
  * module at hand and of those it keeps, and carries every state over. A failure leaves the module
  * at hand in place.
  */
 export class CompiledModel implements Tunable {
   #config: ModelConfig;
-  #model: CoreModel;
+  #model: OpenModel;
   #build: Build | undefined;
-  readonly #kept = new KeptBuilds<Build>();
+  readonly #kept: KeptBuilds<Build>;
+  /** Of the null axes, in the module at hand; before data tell them, sizes that fit. */
+  #sizes: readonly number[];
+  #areSizesGiven = false;
   #module: ModelModule | undefined;
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
@@ -81,11 +87,19 @@ export class CompiledModel implements Tunable {
 
   constructor(config: ModelConfig) {
     this.#config = config;
-    this.#model = new CoreModel(config);
+    this.#model = new OpenModel(config);
+    this.#kept = new KeptBuilds<Build>(this.#model.isOpen ? roomForSizes : usualRoom);
+    this.#sizes = this.#model.witness;
   }
 
   get summary(): ModelSummary {
     return this.#model.summary;
+  }
+
+  /** Inputs and outputs as x wants them, with the sizes of their null axes. Errors: x or the layers do not take them. */
+  ports(x: ModelData, where: string): FixedPorts & { sizes: readonly number[] } {
+    const sizes = openSizes(x, this.summary.inputs, where);
+    return { sizes, ...this.#model.ports(sizes) };
   }
 
   /** Rows of every batch, where layers keep states between batches. */
@@ -104,9 +118,11 @@ export class CompiledModel implements Tunable {
 
   /** Replaces the layers; weights of the same name and shape stay. */
   setModel(config: ModelConfig): void {
-    const model = new CoreModel(config);
+    const model = new OpenModel(config);
     this.#model.free();
     this.#model = model;
+    this.#sizes = model.witness;
+    this.#areSizesGiven = false;
     this.#config = config;
     this.#request = undefined;
     this.#kept.free();
@@ -123,8 +139,9 @@ export class CompiledModel implements Tunable {
   module(given: Wanted = {}): ModelModule {
     const wanted = this.#sized(given);
     if (this.#module === undefined || !this.#fits(wanted)) {
-      this.#rebuild(this.#wish(this.#training, wanted), false);
+      this.#rebuild(this.#wish(this.#training, wanted), false, wanted.sizes);
     }
+    if (given.sizes !== undefined) this.#areSizesGiven = true;
     return this.#module!;
   }
 
@@ -155,6 +172,11 @@ export class CompiledModel implements Tunable {
     const { training = false, batchSize = {}, labels, features } = args;
     if (training && this.#training.loss === undefined) {
       throw new LatheError('toWasm: call compile before asking for a module that trains');
+    }
+    if (this.#model.isOpen && !this.#areSizesGiven) {
+      throw new LatheError(
+        'toWasm: the inputs have axes that are null; call predict before, on data of the sizes of the module',
+      );
     }
     const { instance } = this.module();
     const { timing: _, ...learns } = this.#training;
@@ -209,11 +231,13 @@ export class CompiledModel implements Tunable {
     this.#build = this.#module = undefined;
   }
 
-  #fits({ train, evaluate, predict, labels, rowWeights, batchesInMemory }: Wanted): boolean {
+  #fits(wanted: Wanted): boolean {
+    const { train, evaluate, predict, labels, rowWeights, batchesInMemory, sizes } = wanted;
     const made = this.#request;
     if (made === undefined) return false;
     const { features, worthSplitting, winograd } = engine();
     return (
+      (sizes ?? this.#sizes).join() === this.#sizes.join() &&
       (train ?? made.batch.train) === made.batch.train &&
       (evaluate ?? made.batch.evaluate) === made.batch.evaluate &&
       (predict ?? made.batch.predict) === made.batch.predict &&
@@ -251,7 +275,11 @@ export class CompiledModel implements Tunable {
     };
   }
 
-  #rebuild(request: CompileRequest, onlyWeights: boolean): void {
+  #rebuild(
+    request: CompileRequest,
+    onlyWeights: boolean,
+    sizes: readonly number[] = this.#sizes,
+  ): void {
     const before = this.#build;
     const fill = (instance: Instance, executable: CoreExecutable) => {
       const { metadata } = instance;
@@ -263,27 +291,28 @@ export class CompiledModel implements Tunable {
         instance.state(fresh[at]!).set(content);
       }
     };
-    const kept = onlyWeights ? undefined : this.#kept.take(keyOf(request));
+    const kept = onlyWeights ? undefined : this.#kept.take(keyOf(request, sizes));
     if (kept !== undefined) fill(kept.instance, kept.executable);
-    this.#build = kept ?? new Build(() => this.#liveModel().compile(request), fill);
+    this.#build = kept ?? new Build(() => this.#model.at(sizes).compile(request), fill);
     this.#module = new ModelModule(this.#build.instance);
     if (before !== undefined) {
       const isOther = onlyWeights || this.#request === undefined;
-      isOther ? before.dispose() : this.#kept.keep(keyOf(this.#request!), before);
+      isOther ? before.dispose() : this.#kept.keep(keyOf(this.#request!, this.#sizes), before);
     }
     this.#request = request;
+    this.#sizes = sizes;
     this.#last = request;
     this.#revision = schedules.revision;
-    noticeNew(this);
+    if (!this.#model.isOpen || sizes !== this.#model.witness) noticeNew(this);
   }
 
   #liveModel(): CoreModel {
-    if (!this.#model.alive) this.#model = new CoreModel(this.#config);
-    return this.#model;
+    return this.#model.at(this.#sizes);
   }
 }
 
-const keyOf = (request: CompileRequest) => JSON.stringify(request);
+const keyOf = (request: CompileRequest, sizes: readonly number[]) =>
+  `${sizes.join()} ${JSON.stringify(request)}`;
 
 /** The states of an executable, one after the other: those that the instance has, and first ones. */
 function statesFor(executable: CoreExecutable, instance: Instance): Uint8Array {

@@ -49,7 +49,7 @@ export class LayerGraph {
       ...(sized === undefined ? {} : { batchSize: sized.sourceLayer.batchSize! }),
       inputs: this.inputs.map(({ sourceLayer, shape }) => ({
         name: this.#names.get(sourceLayer)!,
-        shape: shape.slice(1) as number[],
+        shape: shape.slice(1),
       })),
       layers: own.map(({ name, layer }) => ({
         ...layer.describe(name, frozen),

@@ -242,7 +242,8 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     const rowWeights = data.weighted === true;
     const { batchSize = 32, batchesInMemory = 1 } = args;
     const train = Math.min(batchSize, data.count);
-    this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights });
+    const { sizes } = data;
+    this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights, sizes });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
     const seed = args.seed ?? this.seed;
@@ -279,10 +280,11 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     return evaluateDataset(this, dataset, args);
   }
 
-  /** The module that `fit` uses for its next batch. */
-  current(): ModelModule {
+  /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
+  current(data?: Examples): ModelModule {
     this.#push();
-    return this.#module('fit', { labels: this.#labels!, rowWeights: this.#rowWeights });
+    const wanted = { labels: this.#labels!, rowWeights: this.#rowWeights };
+    return this.#module('fit', { ...wanted, sizes: data?.sizes });
   }
 
   /**
@@ -306,7 +308,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
     const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
-    const module = this.#trainModule(data.count, this.#kinds(data), data.weighted === true);
+    const module = this.#trainModule(data);
     const score = await module.step(data);
     this.#push();
     return score;
@@ -339,11 +341,11 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     x: ModelData,
     { batchSize }: { batchSize?: number } = {},
   ): T {
-    const { inputs, outputs } = this.#built('predict').summary;
+    const { sizes, inputs, outputs } = this.#built('predict').ports(x, 'predict');
     if (batchSize !== undefined) checkCount('predict: batchSize', batchSize);
     const data = featuresOf(x, inputs, 'predict');
     this.#compiled!.checkRows('predict', data.count);
-    const prediction = this.#module('predict', { predict: batchSize }).predict(data);
+    const prediction = this.#module('predict', { predict: batchSize, sizes }).predict(data);
     const results = outputs.map((port) => {
       const values = prediction.output(entryName('y', port, outputs));
       return new Tensor(values, [data.count, ...port.shape], 'float32');
@@ -533,7 +535,8 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   #evaluated(x: ModelData, y: ModelData, evaluate: number | undefined, weights: Weighting): Tally {
     if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
     const data = this.#labelled(x, y, 'evaluate', false, weights);
-    const wanted = { evaluate, labels: this.#kinds(data), rowWeights: data.weighted === true };
+    const { sizes, weighted: rowWeights = false } = data;
+    const wanted = { evaluate, labels: this.#kinds(data), rowWeights, sizes };
     return evaluateAll(this.#module('evaluate', wanted), data);
   }
 
@@ -544,15 +547,16 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     trains = false,
     weighting: Weighting = {},
   ): Examples {
-    const { summary } = this.#built(where);
+    const compiled = this.#built(where);
     const losses = this.#goal?.losses;
     if (losses === undefined) throw new LatheError(`${where}: call compile first`);
     if (trains && this.#goal?.optimizer === undefined)
       throw new LatheError(`${where}: compile with an optimizer first`);
-    const targets = summary.outputs.filter((_, at) => losses[at] !== null);
-    const data = labelledOf({ x, y }, summary, targets, where);
-    this.#compiled!.checkRows(where, data.count);
-    return weighted(data, weighting, summary.outputs, where);
+    const { sizes, ...ports } = compiled.ports(x, where);
+    const targets = ports.outputs.filter((_, at) => losses[at] !== null);
+    const data = { ...labelledOf({ x, y }, ports, targets, where), sizes };
+    compiled.checkRows(where, data.count);
+    return weighted(data, weighting, ports.outputs, where);
   }
 
   /** The kinds of labels of all outputs; it does not matter for one without a loss. */
@@ -562,11 +566,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
-  #trainModule(count: number, labels: LabelKind[], rowWeights: boolean): ModelModule {
+  #trainModule(data: Examples): ModelModule {
+    const { count, sizes, weighted: rowWeights = false } = data;
     const { trainBatch } = this.#built('trainOnBatch');
     const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
     this.#lastBatch = count;
-    const wanted = { labels, rowWeights };
+    const wanted = { labels: this.#kinds(data), rowWeights, sizes };
     return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });
   }
 

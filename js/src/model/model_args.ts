@@ -1,6 +1,6 @@
 /** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
 import { LatheError } from '../base/errors.js';
-import type { ModelConfig } from '../core/abi.js';
+import type { ModelConfig, OpenShape } from '../core/abi.js';
 import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/makers.js';
 import type { FitOptions } from '../train/fit.js';
@@ -72,7 +72,7 @@ export function tensorsOf(
 }
 
 /** Shapes with the batch first: one, or a list of several. */
-export function shapesOf(ports: readonly { shape: number[] }[]): SymbolicShape | SymbolicShape[] {
+export function shapesOf(ports: readonly { shape: OpenShape }[]): SymbolicShape | SymbolicShape[] {
   const shapes = ports.map(({ shape }) => [null, ...shape]);
   return shapes.length === 1 ? shapes[0]! : shapes;
 }

@@ -47,7 +47,7 @@ export class Sequential extends LayersModel {
       structure.outputs = structure.inputs;
     }
     for (let at = layers.length - added.length; at < layers.length; ++at) {
-      const shape: SymbolicShape = summary.layers[at]!.outputShape;
+      const shape: SymbolicShape = [...summary.layers[at]!.outputShape];
       structure.outputs = layers[at]!.addCall(structure.outputs, [shape]);
     }
   }

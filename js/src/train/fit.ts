@@ -47,8 +47,8 @@ export interface Trainee {
   /** Epochs trained since the model was made; the shuffling continues from here. */
   epochsTrained: number;
   readonly wantsAccuracy: boolean;
-  /** The module to use for the next batch. */
-  current(): ModelModule;
+  /** The module to use for the next batch of these data; without them, the one at hand. */
+  current(data?: Examples): ModelModule;
 }
 
 /** Checks the options that are about numbers. */
@@ -119,7 +119,7 @@ export async function fitLoop<Model extends Trainee>(
     model.epochsTrained += 1;
     const logs = logsOf(model, tally);
     if (validation !== undefined && !stopped()) {
-      const score = await evaluateLoop(() => model.current(), validation, pacer);
+      const score = await evaluateLoop(model, validation, pacer);
       for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
     }
     history.record(epoch, logs);
@@ -143,7 +143,7 @@ async function runEpoch(
   let batch = 0;
   for (let from = 0; from < data.count && !stopped(); ++batch) {
     await callbacks.tell('onBatchBegin', batch);
-    const module = model.current();
+    const module = model.current(data);
     const count = Math.min(module.batch('train'), data.count - from);
     const step = module.scoreAsync('train', data, from, count, order);
     const score = await atStep('fit', epoch, batch, step);
@@ -167,14 +167,10 @@ function logsOf(model: Trainee, tally: Tally): Logs {
   return { ...reported(model, scores), imagesPerSecond };
 }
 
-async function evaluateLoop(
-  current: () => ModelModule,
-  data: Examples,
-  pacer: Pacer,
-): Promise<Scores> {
+async function evaluateLoop(model: Trainee, data: Examples, pacer: Pacer): Promise<Scores> {
   const tally = new Tally();
   while (tally.rows < data.count) {
-    const module = current();
+    const module = model.current(data);
     const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
     tally.add(await module.scoreAsync('evaluate', data, tally.rows, count));
     await pacer.at('batch');

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
-import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { checkArray, shapeOf, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** Examples or labels, one after the other: `count` rows of `width` numbers. */
 export interface Rows {
@@ -27,6 +27,8 @@ export interface Examples {
   kinds: LabelKind[];
   /** Whether the rows have weights. */
   weighted?: boolean;
+  /** Of the null axes of the inputs. */
+  sizes?: readonly number[];
 }
 
 /** The same examples in memory of their own. */
@@ -50,7 +52,7 @@ export interface Weighting {
 export function weighted(
   data: Examples,
   { sampleWeight, classWeight }: Weighting,
-  outputs: readonly Port[],
+  outputs: readonly { name: string }[],
   where: string,
 ): Examples {
   if (sampleWeight === undefined && classWeight === undefined) return data;
@@ -94,12 +96,20 @@ export interface Port {
 }
 
 /** What the module calls the input or output of a model: x, or x/NAME if there are several. */
-export function entryName(kind: 'x' | 'y', { name }: Port, ports: readonly Port[]): string {
+export function entryName(
+  kind: 'x' | 'y',
+  { name }: { name: string },
+  ports: readonly { name: string }[],
+): string {
   return ports.length === 1 ? kind : `${kind}/${name}`;
 }
 
 /** The values for each port. Errors: another number of them, a missing or unknown name. */
-export function perPort(data: ModelData, ports: readonly Port[], what: string): TensorLike[] {
+export function perPort(
+  data: ModelData,
+  ports: readonly { name: string }[],
+  what: string,
+): TensorLike[] {
   const names = ports.map(({ name }) => name);
   if (isDictionary(data)) {
     const unknown = Object.keys(data).find((name) => !names.includes(name));
@@ -126,12 +136,42 @@ function isDictionary(data: unknown): data is Readonly<Record<string, TensorLike
   return isObject && !(data instanceof Tensor) && !ArrayBuffer.isView(data);
 }
 
+/** Of the inputs of a model: null is a size that the data decide. */
+interface OpenPort {
+  name: string;
+  shape: readonly (number | null)[];
+}
+
+const whatOf = (port: OpenPort, inputs: readonly OpenPort[], where: string) =>
+  `${where}: ${inputs.length === 1 ? 'x' : `x of ${port.name}`}`;
+
+/** What x says of the null axes of the inputs, in their order. Errors: another shape; a typed array, which has none. */
+export function openSizes(data: ModelData, inputs: readonly OpenPort[], where: string): number[] {
+  if (inputs.every(({ shape }) => !shape.includes(null))) return [];
+  const values = perPort(data, inputs, `${where}: x`);
+  return inputs.flatMap((port, at) => {
+    if (!port.shape.includes(null)) return [];
+    const what = whatOf(port, inputs, where);
+    const given = values[at];
+    if (given === undefined || given === null) throw new LatheError(`${what} is missing`);
+    if (ArrayBuffer.isView(given)) {
+      throw new LatheError(
+        `${what} is a typed array, which does not tell its shape; the model takes ` +
+          `${spelled([null, ...port.shape])}: pass a tl.tensor`,
+      );
+    }
+    const shape = given instanceof Tensor ? given.shape : shapeOf(given);
+    if (!endsWith(shape, port.shape)) throw wrongShape(what, shape, port.shape);
+    return shape.slice(1).filter((_, axis) => port.shape[axis] === null);
+  });
+}
+
 /** The rows of x for the inputs of a model. */
 export function featuresOf(data: ModelData, inputs: readonly Port[], where: string): Examples {
   const values = perPort(data, inputs, `${where}: x`);
   const rows = new Map<string, Rows>();
   inputs.forEach((port, at) => {
-    const what = `${where}: ${inputs.length === 1 ? 'x' : `x of ${port.name}`}`;
+    const what = whatOf(port, inputs, where);
     rows.set(entryName('x', port, inputs), featureRows(values[at]!, port.shape, what));
   });
   const counts = [...rows.values()].map(({ count }) => count);
@@ -162,8 +202,13 @@ export function labelledOf(
   return { count: features.count, rows, kinds };
 }
 
-const spelled = (shape: readonly (number | null)[]) =>
-  `[${shape.map((size) => size ?? 'batch').join(',')}]`;
+const spelled = (shape: OpenPort['shape']) =>
+  `[${shape.map((size, axis) => size ?? (axis === 0 ? 'batch' : 'null')).join(',')}]`;
+
+const wrongShape = (what: string, shape: readonly number[], row: OpenPort['shape']) =>
+  new LatheError(
+    `${what} has shape ${spelled(shape)}, but the model takes ${spelled([null, ...row])}`,
+  );
 
 /** A typed array alone has no rows: its length must be a multiple of the row's. */
 function asTensor(values: TensorLike, row: readonly number[], what: string): Tensor {
@@ -183,8 +228,9 @@ function asTensor(values: TensorLike, row: readonly number[], what: string): Ten
     : tensor(values, shape);
 }
 
-function endsWith(shape: readonly number[], row: readonly number[]): boolean {
-  return shape.length === row.length + 1 && row.every((size, at) => shape[at + 1] === size);
+function endsWith(shape: readonly number[], row: OpenPort['shape']): boolean {
+  const fits = (size: number | null, at: number) => size === null || shape[at + 1] === size;
+  return shape.length === row.length + 1 && row.every(fits);
 }
 
 /**
@@ -194,9 +240,7 @@ function endsWith(shape: readonly number[], row: readonly number[]): boolean {
 function featureRows(x: TensorLike, inputShape: readonly number[], what: string): Rows {
   const values = asTensor(x, inputShape, what);
   if (!endsWith(values.shape, inputShape)) {
-    throw new LatheError(
-      `${what} has shape ${spelled(values.shape)}, but the model takes ${spelled([null, ...inputShape])}`,
-    );
+    throw wrongShape(what, values.shape, inputShape);
   }
   if (values.dtype !== 'float32') {
     throw new LatheError(`${what} has dtype ${values.dtype}, but the model takes float32`);

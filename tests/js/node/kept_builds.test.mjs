@@ -2,24 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-
-/** Instances of generated modules that the work makes. */
-async function instancesOf(work) {
-  const { Instance } = WebAssembly;
-  let count = 0;
-  WebAssembly.Instance = class extends Instance {
-    constructor(...args) {
-      super(...args);
-      count++;
-    }
-  };
-  try {
-    await work();
-  } finally {
-    WebAssembly.Instance = Instance;
-  }
-  return count;
-}
+import { compiled } from '../lib.mjs';
 
 function line(optimizer = tl.train.sgd(0.1)) {
   const model = tl.sequential();
@@ -44,7 +27,7 @@ test('alternating batch sizes compile each once and go on with the same weights'
   for (const x of batches.slice(0, 2)) await step(x);
   let weight = 1;
   for (const x of batches.slice(0, 2)) weight = stepped(weight, x);
-  const made = await instancesOf(async () => {
+  const made = await compiled(async () => {
     for (let round = 0; round < 3; round++) {
       for (const x of batches) {
         const loss = await step(x);
@@ -88,9 +71,9 @@ test('weights of rows and kinds of labels are kept, too; compile forgets all', a
     await weighted();
     await plain();
   };
-  assert.equal(await instancesOf(round), 0);
+  assert.equal(await compiled(round), 0);
   model.compile({ loss: 'sparseCategoricalCrossentropy', optimizer: 'sgd' });
-  assert.ok((await instancesOf(round)) > 0);
+  assert.ok((await compiled(round)) > 0);
   model.dispose();
 });
 

@@ -119,3 +119,80 @@ for (const count of [1, 4]) {
     alone.dispose();
   });
 }
+
+for (const count of [1, 4]) {
+  const recurrent = () => {
+    const model = tl.sequential({ seed: 5 });
+    model.add(tl.layers.gru({ units: 8, inputShape: [null, 3] }));
+    model.add(tl.layers.dense({ units: 1 }));
+    model.compile({ loss: 'meanSquaredError', optimizer: 'adam' });
+    return model;
+  };
+  const sequences = (time, number) => [
+    tl.tensor(
+      batch(number)[0]
+        .dataSync()
+        .slice(0, 8 * time * 3),
+      [8, time, 3],
+    ),
+    tl.tensor(batch(number)[1].dataSync().slice(0, 8), [8, 1]),
+  ];
+  const lengths = [5, 9, 5, 3, 9, 9, 5, 7];
+
+  test(`steps on sequences of other lengths at the same time, ${count} threads`, async () => {
+    force(count);
+    const [model, alone] = [recurrent(), recurrent()];
+    const calls = [];
+    for (const [at, time] of lengths.entries()) {
+      const [x, y] = sequences(time, at);
+      calls.push(model.trainOnBatch(x, y), model.predict(sequences(time + 1, at)[0]).data());
+      x.dataSync().fill(NaN);
+    }
+    const want = [];
+    for (const [at, time] of lengths.entries()) {
+      want.push(await alone.trainOnBatch(...sequences(time, at)));
+      want.push(await alone.predict(sequences(time + 1, at)[0]).data());
+    }
+    assert.deepEqual(await Promise.all(calls), want);
+    for (const each of [model, alone]) each.dispose();
+  });
+
+  test(`functions of other sizes at the same time, ${count} threads`, async () => {
+    force(count);
+    const [f, alone] = [1, 2].map(() =>
+      tl.compile({ x: ['n', 40] }, ({ x }, g) => {
+        const w = g.variable('w', [40, 40]);
+        const y = x.matMul(w.add(1)).tanh();
+        g.assign(w, w.mul(0.5).add(y.mean()));
+        return { y };
+      }),
+    );
+    const input = (n, number) =>
+      batch(number)[0]
+        .dataSync()
+        .slice(0, n * 40);
+    for (let i = 0; i < 20; ++i) await f.runAsync({ x: input(9, i) });
+    f.setVariable('w', new Float32Array(1600));
+    const calls = [];
+    for (let round = 0; round < 4; ++round) {
+      for (const [at, n] of lengths.entries()) {
+        const x = input(n, at);
+        calls.push(f.runAsync({ x }));
+        x.fill(NaN);
+      }
+    }
+    const bound = f.bind({ n: 3 });
+    bound.input('x').set(input(3, 1));
+    calls.push(bound.callAsync().then(() => ({ y: tl.tensor(bound.output('y')) })));
+    const want = [];
+    for (let round = 0; round < 4; ++round) {
+      for (const [at, n] of lengths.entries())
+        want.push(alone.run({ x: input(n, at) }).y.dataSync());
+    }
+    want.push(alone.run({ x: input(3, 1) }).y.dataSync());
+    const got = (await Promise.all(calls)).map(({ y }) => y.dataSync());
+    assert.deepEqual(got, want);
+    assert.deepEqual(f.variable('w').dataSync(), alone.variable('w').dataSync());
+    for (const each of [f, alone]) each.dispose();
+  });
+}

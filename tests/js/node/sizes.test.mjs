@@ -2,47 +2,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { refuses, rejects } from '../lib.mjs';
+import { compiled, counts, data, drawn, refuses, rejects } from '../lib.mjs';
 
 afterEach(() => tl.env().reset());
-
-/** What is alive; the memory of the core never shrinks. */
-function counts() {
-  const { coreBytes, ...rest } = tl.memory();
-  return rest;
-}
-
-/** Functions that the work compiles. */
-async function compiled(work) {
-  const { Instance } = WebAssembly;
-  let count = 0;
-  WebAssembly.Instance = class extends Instance {
-    constructor(...args) {
-      super(...args);
-      count++;
-    }
-  };
-  try {
-    await work();
-  } finally {
-    WebAssembly.Instance = Instance;
-  }
-  return count;
-}
-
-/** Numbers that look random, always the same. */
-const data = (shape, seed = 1) => {
-  const count = shape.reduce((product, size) => product * size, 1);
-  const values = Float32Array.from({ length: count }, (_, i) => Math.sin(12.9898 * (i + seed)));
-  return tl.tensor(values, shape);
-};
-const drawn = (count, most = 40) => {
-  let state = 7;
-  return Array.from({ length: count }, () => {
-    state = (state * 1103515245 + 12345) % 2 ** 31;
-    return 1 + (state % most);
-  });
-};
 
 /** A step of a regression on rows of 5 numbers; `w` changes with every call. */
 const specs = { x: ['rows', 5], y: ['rows'] };
