@@ -1,5 +1,6 @@
 /** Saves a model in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
 import { weightArrays } from './assign_weights.js';
@@ -18,6 +19,8 @@ export interface SaveArgs {
   /** Passed to `fetch` where the model goes to a server. */
   requestInit?: RequestInit;
 }
+
+const names: OptionNames<SaveArgs> = { includeOptimizer: true, quantize: true, requestInit: true };
 
 /** Everything that is saved of a model, as of now. */
 export function toArtifacts(
@@ -52,6 +55,7 @@ export async function saveModel(
   target: string | URL | IOHandler,
   args: SaveArgs = {},
 ): Promise<SaveResult> {
+  checkOptions('save', args, names);
   const { requestInit } = args;
   const handler = await openHandler(
     target,

@@ -42,6 +42,7 @@ import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
 import { LayerGraph, leaves, type NamedLayer } from './layer_graph.js';
 import {
+  checkCompileArgs,
   type CompileArgs,
   type FitArgs,
   type FitDatasetArgs,
@@ -181,7 +182,9 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    * Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts
    * afresh.
    */
-  compile({ loss, lossWeights, optimizer, metrics = [], ...flags }: CompileArgs): void {
+  compile(args: CompileArgs): void {
+    checkCompileArgs(args);
+    const { loss, lossWeights, optimizer, metrics = [], ...flags } = args;
     const compiled = this.#built('compile', true);
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;

@@ -1,5 +1,6 @@
 /** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import type { ModelConfig, OpenShape } from '../core/abi.js';
 import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/makers.js';
@@ -59,6 +60,19 @@ export interface CompileArgs {
    * it not one instruction is spent on it. Default: false.
    */
   timing?: boolean;
+}
+
+/** Error: `compile` has no option of this name. */
+export function checkCompileArgs(args: CompileArgs): void {
+  const names: OptionNames<CompileArgs> = {
+    loss: true,
+    lossWeights: true,
+    optimizer: true,
+    metrics: true,
+    checkNumerics: true,
+    timing: true,
+  };
+  checkOptions('compile', args, names);
 }
 
 /** The tensors as a list. Error: something else is among them. */

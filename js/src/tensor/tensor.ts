@@ -138,10 +138,24 @@ export class Tensor {
     if (data !== undefined && !ArrayBuffer.isView(data)) data.free?.();
   }
 
+  /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === 'string') return this.toString();
+    throw noNumber(this);
+  }
+
   /** "Tensor float32 [2,3]". */
   toString(): string {
     return `Tensor ${this.type}`;
   }
+}
+
+/** What arithmetic of JavaScript on tensors throws. */
+export function noNumber(tensor: object): LatheError {
+  return new LatheError(
+    `${String(tensor)} is no number: operators of JavaScript do not work on tensors; write x.mul(2), ` +
+      'x.greater(0), or for the number of a scalar x.dataSync()[0]',
+  );
 }
 
 /**

@@ -6,7 +6,7 @@ import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
 import { checkDType, coreDType, zeros } from '../tensor/convert.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
-import { borrow, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { borrow, noNumber, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { OperationFunctions, OperationMethods } from './operations.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
@@ -29,6 +29,12 @@ export class TracedTensor {
   /** Number of axes. */
   get rank(): number {
     return this.shape.length;
+  }
+
+  /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
+  [Symbol.toPrimitive](hint: string): string {
+    if (hint === 'string') return this.toString();
+    throw noNumber(this);
   }
 
   /** "TracedTensor float32 [2,3]". */

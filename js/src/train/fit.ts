@@ -1,5 +1,6 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import type { TensorLike } from '../tensor/tensor.js';
@@ -39,7 +40,26 @@ export interface FitOptions<Model> {
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
+  /** Taken from programs for TensorFlow.js; training prints nothing. */
+  verbose?: number;
 }
+
+const names: OptionNames<FitOptions<never>> = {
+  epochs: true,
+  initialEpoch: true,
+  batchSize: true,
+  batchesInMemory: true,
+  shuffle: true,
+  seed: true,
+  validationData: true,
+  validationSplit: true,
+  sampleWeight: true,
+  classWeight: true,
+  callbacks: true,
+  signal: true,
+  yieldEvery: true,
+  verbose: true,
+};
 
 /** What the loop needs of the model. */
 export interface Trainee {
@@ -51,8 +71,9 @@ export interface Trainee {
   current(data?: Examples): ModelModule;
 }
 
-/** Checks the options that are about numbers. */
+/** Checks the names of the options, and those that are about numbers. */
 export function checkFitArgs(args: FitOptions<never>): void {
+  checkOptions('fit', args, names);
   const { batchSize, validationSplit, yieldEvery } = args;
   checkCount('epochs', args.epochs ?? 1);
   checkInitialEpoch('fit', args);

@@ -1,11 +1,12 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
 import { checkCount, checkInitialEpoch } from './fit.js';
 import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
-import type { ModelData } from './rows.js';
+import type { ModelData, Weighting } from './rows.js';
 import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
 
 /** One batch: features and labels. */
@@ -36,7 +37,25 @@ export interface FitDatasetOptions<Model> {
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
   yieldEvery?: YieldEvery;
+  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
+  classWeight?: Weighting['classWeight'];
+  /** Taken from programs for TensorFlow.js; training prints nothing. */
+  verbose?: number;
 }
+
+const names: OptionNames<FitDatasetOptions<never>> = {
+  epochs: true,
+  initialEpoch: true,
+  batchesPerEpoch: true,
+  validationData: true,
+  validationBatches: true,
+  validationBatchSize: true,
+  callbacks: true,
+  signal: true,
+  yieldEvery: true,
+  classWeight: true,
+  verbose: true,
+};
 
 /** Options of `model.evaluateDataset`. */
 export interface EvaluateDatasetArgs {
@@ -50,7 +69,7 @@ export interface BatchTrainee {
   /** Epochs trained since the model was made. */
   epochsTrained: number;
   readonly wantsAccuracy: boolean;
-  trainBatch(x: ModelData, y: ModelData): Promise<Score>;
+  trainBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<Score>;
   evaluate(x: ModelData, y: ModelData, args?: { batchSize?: number }): Scores;
   evaluateBatch(x: ModelData, y: ModelData): Score;
 }
@@ -62,7 +81,7 @@ export async function fitDataset<Model extends BatchTrainee>(
   args: FitDatasetOptions<Model> = {},
 ): Promise<History> {
   checkArgs(dataset, args);
-  const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, signal } = args;
+  const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, classWeight, signal } = args;
   const callbacks = new CallbackList(args.callbacks, model, {
     epochs,
     initialEpoch,
@@ -84,7 +103,8 @@ export async function fitDataset<Model extends BatchTrainee>(
       for (; batches < batchesPerEpoch && !stopped(); ++batches) {
         const batch = await walk.next('fitDataset');
         if (batch === undefined) break;
-        const logs = await trainBatch(model, batch, epoch, batches, tally, callbacks);
+        const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
+        const logs = await trainBatch(model, train, epoch, batches, tally, callbacks);
         if (await pacer.at('batch')) await callbacks.tell('onYield', epoch, batches, logs);
       }
       const ranOut = batchesPerEpoch !== Infinity && batches < batchesPerEpoch && !stopped();
@@ -132,6 +152,7 @@ export async function evaluateDataset(
 
 function checkArgs(dataset: unknown, args: FitDatasetOptions<never>): void {
   checkDataset('fitDataset', dataset);
+  checkOptions('fitDataset', args, names);
   checkCount('fitDataset: epochs', args.epochs ?? 1);
   checkInitialEpoch('fitDataset', args);
   checkCount('fitDataset: batchesPerEpoch', args.batchesPerEpoch ?? 1);
@@ -180,14 +201,14 @@ class Walk {
 
 async function trainBatch(
   model: BatchTrainee,
-  { xs, ys }: Batch,
+  train: () => Promise<Score>,
   epoch: number,
   batch: number,
   tally: Tally,
   callbacks: CallbackList<unknown>,
 ): Promise<Logs> {
   await callbacks.tell('onBatchBegin', batch);
-  const score = await atStep('fitDataset', epoch, batch, model.trainBatch(xs, ys));
+  const score = await atStep('fitDataset', epoch, batch, train());
   tally.add(score);
   const { imagesPerSecond } = tally;
   const logs: Logs = {

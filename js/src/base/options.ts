@@ -1,0 +1,39 @@
+/** Objects of options: a name that nobody knows is a mistake, which would else pass in silence. */
+import { LatheError } from './errors.js';
+
+/** Every name of a type of options; one that is missing does not compile. */
+export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
+
+/** Error: an option that is not known, and the one that may be meant. */
+export function checkOptions(what: string, given: object, known: Record<string, true>): void {
+  const names = Object.keys(known);
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(known, name)) continue;
+    const near = nearest(name, names);
+    const hint = near === undefined ? `known: ${names.join(', ')}` : `did you mean ${near}?`;
+    throw new LatheError(`${what}: there is no option ${name}; ${hint}`);
+  }
+}
+
+/** The name that takes the fewest changes, at most a third of its letters. */
+function nearest(name: string, names: readonly string[]): string | undefined {
+  const ranked = names
+    .map((known) => ({ known, off: distance(name.toLowerCase(), known.toLowerCase()) }))
+    .sort((a, b) => a.off - b.off);
+  const [best] = ranked;
+  return best !== undefined && best.off <= best.known.length / 3 ? best.known : undefined;
+}
+
+/** Letters to insert, delete or replace (V. Levenshtein, 1966). */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j++) {
+      const same = row[j]! + (letter === b[j] ? 0 : 1);
+      next.push(Math.min(same, row[j + 1]! + 1, next[j]! + 1));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,84 @@
+// Options that nobody knows are errors, and so is arithmetic of JavaScript on tensors.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+
+function line() {
+  const model = tl.sequential({ seed: 1 });
+  model.add(tl.layers.dense({ units: 2, inputShape: [1], activation: 'softmax' }));
+  model.compile({ loss: 'categoricalCrossentropy', optimizer: tl.train.sgd(0.1) });
+  return model;
+}
+const x = tl.tensor([[1], [2], [3], [4]]);
+const y = tl.tensor([
+  [1, 0],
+  [0, 1],
+  [1, 0],
+  [0, 1],
+]);
+
+test('an unknown option is an error that names the one that may be meant', async () => {
+  const model = line();
+  const refused = (message) => ({ name: 'LatheError', message });
+  await assert.rejects(
+    model.fit(x, y, { epoch: 3 }),
+    refused('fit: there is no option epoch; did you mean epochs?'),
+  );
+  await assert.rejects(
+    model.fit(x, y, { batch_size: 2 }),
+    refused('fit: there is no option batch_size; did you mean batchSize?'),
+  );
+  await assert.rejects(
+    model.fit(x, y, { stepsPerEpoch: 2 }),
+    refused(/^fit: there is no option stepsPerEpoch; known: epochs, initialEpoch, batchSize, /),
+  );
+  const dataset = tl.data.array([{ xs: [1], ys: [1, 0] }]).batch(1);
+  await assert.rejects(
+    model.fitDataset(dataset, { batchPerEpoch: 2 }),
+    refused('fitDataset: there is no option batchPerEpoch; did you mean batchesPerEpoch?'),
+  );
+  await assert.rejects(
+    model.save({ save: () => ({}) }, { includeOptimiser: true }),
+    refused('save: there is no option includeOptimiser; did you mean includeOptimizer?'),
+  );
+  assert.throws(
+    () => model.compile({ loss: 'meanSquaredError', optimiser: 'sgd' }),
+    refused('compile: there is no option optimiser; did you mean optimizer?'),
+  );
+  await model.fit(x, y, { verbose: 0 });
+  model.dispose();
+});
+
+test('fitDataset weighs classes as fit does', async () => {
+  const weights = [];
+  const classWeight = { 0: 0.25, 1: 3 };
+  for (const train of [
+    (model) => model.fit(x, y, { batchSize: 2, shuffle: false, epochs: 3, classWeight }),
+    (model) => {
+      const rows = [1, 2, 3, 4].map((value, at) => ({ xs: [value], ys: [1 - (at % 2), at % 2] }));
+      return model.fitDataset(tl.data.array(rows).batch(2), { epochs: 3, classWeight });
+    },
+    (model) => model.fit(x, y, { batchSize: 2, shuffle: false, epochs: 3 }),
+  ]) {
+    const model = line();
+    await train(model);
+    weights.push(model.getWeights().map((each) => [...each.dataSync()]));
+    model.dispose();
+  }
+  assert.deepEqual(weights[1], weights[0]);
+  assert.notDeepEqual(weights[2], weights[0]);
+});
+
+test('tensors are no numbers', () => {
+  const wrong = {
+    name: 'LatheError',
+    message: /^Tensor float32 \[4,1\] is no number: .*x\.mul\(2\)/,
+  };
+  assert.throws(() => x * 2, wrong);
+  assert.throws(() => x > 1, wrong);
+  assert.throws(() => x + 1, wrong);
+  assert.equal(`${x}`, 'Tensor float32 [4,1]');
+  const traced = { name: 'LatheError', message: /^TracedTensor float32 \[2\] is no number: / };
+  assert.throws(() => tl.compile({ x: [2] }, ({ x }) => ({ y: x * 2 })), traced);
+  assert.throws(() => tl.compile({ x: [2] }, ({ x }) => ({ y: x > 1 ? x : x.neg() })), traced);
+});
