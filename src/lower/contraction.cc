@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "loop/pairs.h"
 
 namespace lathe::lower {
 
@@ -78,6 +79,24 @@ Contraction::Contraction(Nest& nest, const Group& group)
   const std::vector<VarId> was = position_;
   merge(kept_, loads, was);
   merge(reduced_, loads, was);
+  if (!makes_pairs()) return;
+  set_extent(reduced_.back(), extent(reduced_.back()) / 2);
+  paired_ = reduced_.back();
+}
+
+bool Contraction::makes_pairs() const {
+  const auto is_short = [&](graph::Value value) {
+    const graph::Node& operand = nest_.node(value);
+    return operand.kind == graph::Kind::Cast &&
+           loop::fits_pair(nest_.node(operand.operands[0]).dtype);
+  };
+  return dtype() == loop::DType::I32 && std::ranges::all_of(node_.operands, is_short) &&
+         !reduced_.empty() && extent(reduced_.back()) % 2 == 0;
+}
+
+graph::Value Contraction::stored(int operand) const {
+  const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+  return is_paired() ? nest_.node(value).operands[0] : value;
 }
 
 void Contraction::set_extent(int d, int64_t extent) {
@@ -118,7 +137,26 @@ std::vector<Stmt> Contraction::serial(int d, std::vector<Stmt> body) const {
 }
 
 ExprId Contraction::element(Nest& nest, int operand, const Index& index) const {
-  const graph::Value value = node_.operands[static_cast<size_t>(operand)];
+  const ExprId first = part(nest, operand, index, Affine(0));
+  return is_paired() ? whole(nest.exprs(), first, part(nest, operand, index, Affine(1))) : first;
+}
+
+ExprId Contraction::whole(loop::ExprBuilder& exprs, ExprId first, ExprId second) const {
+  if (!is_paired()) return first;
+  return loop::join_pair(exprs, exprs.cast(first, dtype()), exprs.cast(second, dtype()));
+}
+
+ExprId Contraction::part(Nest& nest, int operand, const Index& index, const Affine& part) const {
+  Index place = index;
+  if (is_paired()) {
+    Affine& depth = place[static_cast<size_t>(paired_)];
+    depth = depth * 2 + part;
+  }
+  return single(nest, operand, place);
+}
+
+ExprId Contraction::single(Nest& nest, int operand, const Index& index) const {
+  const graph::Value value = stored(operand);
   const Index at = mapped(map_of(operand), index);
   std::vector<loop::Guard> guards;
   for (size_t axis : guarded_[operand]) guards.push_back({at[axis], nest.node(value).shape[axis]});
@@ -130,7 +168,7 @@ ExprId Contraction::operand_at(int operand, const Index& index) {
 }
 
 ExprId Contraction::plain(int operand) {
-  if (plain_[operand] < 0) plain_[operand] = operand_at(operand, index_);
+  if (plain_[operand] < 0) plain_[operand] = single(nest_, operand, index_);
   return plain_[operand];
 }
 
@@ -167,6 +205,7 @@ int64_t Contraction::out_step(int d) const {
 Index Contraction::place(const Index& index) const { return mapped(contraction_.out, index); }
 
 ExprId Contraction::mul_add(ExprId x, ExprId y, ExprId z) {
+  if (is_paired()) return loop::add_pair_products(exprs(), x, y, z);
   if (dtype() == loop::DType::F32) return exprs().apply(Op::MulAdd, {x, y, z});
   return exprs().apply(Op::Add, {exprs().apply(Op::Mul, {x, y}), z});
 }

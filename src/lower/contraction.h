@@ -31,9 +31,18 @@ class Contraction {
   const Index& index() const { return index_; }
   std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;
 
+  // Whether the innermost reduced dimension counts pairs of products, of integers that are read as
+  // they are stored: elements of operands are pairs then (loop/pairs.h).
+  bool is_paired() const { return paired_ >= 0; }
+  int64_t parts() const { return is_paired() ? 2 : 1; }  // of an element
+
   loop::ExprId operand_at(int operand, const Index& index);
   // The same in another kernel with these loops.
   loop::ExprId element(Nest& nest, int operand, const Index& index) const;
+  // A part of it, of the type that panels have, and the element that such parts make.
+  loop::ExprId part(Nest& nest, int operand, const Index& index, const loop::Affine& part) const;
+  loop::DType part_type(int operand) const { return nest_.node(stored(operand)).dtype; }
+  loop::ExprId whole(loop::ExprBuilder& exprs, loop::ExprId first, loop::ExprId second) const;
   // How the operand moves with a dimension.
   Stride stride(int operand, int d);
   // Elements between neighbours along `d`; 0 where the operand is no plain memory.
@@ -57,7 +66,10 @@ class Contraction {
   const graph::AffineMap& map_of(int operand) const {
     return operand == 0 ? contraction_.lhs : contraction_.rhs;
   }
-  loop::ExprId plain(int operand);  // at index()
+  bool makes_pairs() const;
+  loop::ExprId single(Nest& nest, int operand, const Index& index) const;
+  graph::Value stored(int operand) const;  // what parts are read from
+  loop::ExprId plain(int operand);         // at index(), of pairs the halves
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
   void merge(std::vector<int>& dimensions, const loop::Kernel& loads,
@@ -72,6 +84,7 @@ class Contraction {
   std::vector<loop::VarId> position_;  // loop variable of each dimension, -1 where the extent is 1
   Index index_;
   std::vector<int> kept_, reduced_;
+  int paired_ = -1;  // the dimension that counts pairs
   loop::ExprId plain_[2] = {-1, -1};
   std::vector<size_t> guarded_[2];  // axes of each operand that the index can leave
 };

@@ -102,12 +102,20 @@ class Fuser {
   }
 
   // The value whose memory a contraction reads: reshapes and broadcasts are seen through, other
-  // views are copied because the contraction visits each element many times.
+  // views are copied because the contraction visits each element many times. Short integers are
+  // read as they are stored.
   Value memory_behind(Value value) const {
+    if (lengthens(node(value))) value = node(value).operands[0];
     while (node(value).kind == Kind::Reshape || broadcasts(node(value))) {
       value = node(value).operands[0];
     }
     return value;
+  }
+
+  bool lengthens(const Node& n) const {
+    if (n.kind != Kind::Cast || n.dtype != scalar::DType::I32) return false;
+    const scalar::DType from = node(n.operands[0]).dtype;
+    return scalar::is_integer(from) && scalar::size_of(from) < scalar::size_of(n.dtype);
   }
 
   bool broadcasts(const Node& n) const {

@@ -62,7 +62,7 @@ class Padder final : public graph::Rewriter {
       const int64_t points = graph::element_count(extents);
       if (margins.none() || points == 0) continue;
       if (points < kFewestReads * graph::element_count(padded(shape, margins))) continue;
-      contract.operands[side] = copy(contract.operands[side], margins);
+      contract.operands[side] = padded(contract.operands[side], margins);
       for (size_t axis = 0; axis < margins.before.size(); ++axis) {
         maps[side]->axes[axis].offset += margins.before[axis];
       }
@@ -79,6 +79,20 @@ class Padder final : public graph::Rewriter {
       shape[axis] += margins.before[axis] + margins.after[axis];
     }
     return shape;
+  }
+
+  // Numbers are copied as they are stored, before they get longer: zero stays zero.
+  Value padded(Value operand, const Margins& margins) {
+    Node cast = graph_[operand];
+    if (cast.kind != Kind::Cast) return copy(operand, margins);
+    const Value stored = cast.operands[0];
+    const scalar::DType from = graph_[stored].dtype;
+    const bool lengthens = scalar::is_integer(from) && scalar::is_integer(cast.dtype) &&
+                           scalar::size_of(from) < scalar::size_of(cast.dtype);
+    if (!lengthens) return copy(operand, margins);
+    cast.operands[0] = copy(stored, margins);
+    cast.shape = graph_[cast.operands[0]].shape;
+    return add(std::move(cast));
   }
 
   Value copy(Value operand, const Margins& margins) {

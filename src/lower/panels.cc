@@ -39,10 +39,11 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
     : contraction_(contraction), operand_(operand), dimension_(dimension) {
   length_ = padded_length(tiling);
   for (int d : contraction.reduced()) depth_ *= contraction.extent(d);
-  int64_t size = length_ * depth_;
+  int64_t size = length_ * depth_ * contraction.parts();
   EntryContext& context = contraction.context();
   const graph::Value value = contraction.node().operands[static_cast<size_t>(operand)];
-  std::string key = concat(value.id, text(tiling), " of ", contraction.access(operand, dimension));
+  std::string key = concat(value.id, text(tiling), contraction.is_paired() ? " pairs of " : " of ",
+                           contraction.access(operand, dimension));
   for (int d : contraction.kept()) {
     if (d == dimension || contraction.stride(operand, d) == Stride::None) continue;
     outer_.push_back(d);
@@ -58,7 +59,7 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
   if (fresh) {
     place->second =
         context.add_buffer(concat(context.graph.name, ".panels", context.panels.size() - 1),
-                           contraction.dtype(), size, loop::BufferRole::Temporary);
+                           contraction.part_type(operand), size, loop::BufferRole::Temporary);
   }
   buffer_ = {loop::Space::Global, place->second};
   if (fresh) fill(tiling);
@@ -81,8 +82,12 @@ Affine Panels::address(const Index& index, const Affine& start, int64_t width) c
 }
 
 ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& lane) {
-  return contraction_.exprs().load(buffer_, contraction_.dtype(),
-                                   address(index, start, width) + lane);
+  loop::ExprBuilder& exprs = contraction_.exprs();
+  const Affine first = (address(index, start, width) + lane) * contraction_.parts();
+  const auto part = [&](int64_t i) {
+    return exprs.load(buffer_, contraction_.part_type(operand_), first + i);
+  };
+  return contraction_.is_paired() ? contraction_.whole(exprs, part(0), part(1)) : part(0);
 }
 
 void Panels::fill(const Tiling& tiling) {
@@ -113,9 +118,19 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
     if (dimension_ >= 0) {
       index[static_cast<size_t>(dimension_)] = start + lanes.element + (lane - shift);
     }
-    append(body, lanes.around(
-                     {loop::store(buffer_, address(index, start, tile.width) + lanes.element + lane,
-                                  contraction_.element(nest, operand_, index))}));
+    const Affine at = address(index, start, tile.width) + lanes.element + lane;
+    const int64_t parts = contraction_.parts();
+    const loop::VarId of = parts > 1 ? kernel.add_var("of", parts) : -1;
+    const Affine part = of < 0 ? Affine(0) : Affine::variable(of);
+    std::vector<Stmt> copies =
+        lanes.around({loop::store(buffer_, at * parts + part,
+                                  contraction_.part(nest, operand_, index, part))});
+    if (of >= 0) {
+      Stmt both = loop::for_loop(of, loop::LoopKind::Unroll, std::move(copies));
+      copies.clear();
+      copies.push_back(std::move(both));
+    }
+    append(body, std::move(copies));
   };
   const int64_t vectors = tile.width / kLanes, last = tile.width - kLanes;
   if (vectors == 0) {

@@ -163,6 +163,7 @@ int64_t ContractionShape::multiply_adds() const {
 
 std::string contraction_key(const ContractionShape& shape) {
   std::string key(scalar::text(shape.dtype));
+  if (shape.paired) key += " pairs";
   if (shape.in_place) key += " in place";
   if (shape.wide_constant) key += " constant";
   append_dimensions(key, shape.kept);

@@ -81,6 +81,7 @@ struct ContractionShape {
   loop::DType dtype = loop::DType::F32;
   std::vector<Dimension> kept, reduced;  // outermost first
   bool in_place = false;                 // an element must be stored once: its old value is read
+  bool paired = false;                   // the innermost of `reduced` counts pairs of products
   int row = -1, column = -1;             // places in `kept`, or -1: what the register tile covers
   int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
   bool wide_lies = true;  // with columns next to each other

@@ -96,7 +96,8 @@ class TileLowering {
 
   void split_depth() {
     const int64_t depth = contraction_.extent(depth_dimension());
-    if (schedule_.block_depth >= depth || contraction_.dtype() != loop::DType::F32) return;
+    const bool streams = contraction_.dtype() == loop::DType::F32 || contraction_.is_paired();
+    if (schedule_.block_depth >= depth || !streams) return;
     depths_ = split(depth, schedule_.block_depth);
     int64_t size = 1;
     for (int d : contraction_.kept()) {

@@ -112,6 +112,7 @@ void KernelEmitter::emit_vector(ExprId id) {
   if (recall(id, true)) return;
   const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
   if (expr.kind == ExprKind::Constant) return vector_constant(expr.constant);
+  if (vector_pairs(id)) return keep(id, true, ValType::v128);
   if (!varies(id)) {
     if (const auto hoisted = scope_.splats.find(id); hoisted != scope_.splats.end()) {
       code().op_index(Opcode::local_get, hoisted->second);

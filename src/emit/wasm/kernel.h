@@ -15,6 +15,7 @@
 #include "emit/wasm/origins.h"
 #include "emit/wasm/task_order.h"
 #include "loop/loop.h"
+#include "loop/pairs.h"
 #include "wasm/assembler.h"
 
 namespace lathe::emit {
@@ -162,6 +163,10 @@ class KernelEmitter {
   void splat(loop::ExprId id);
   void vector_index(const loop::Expr& expr);
   void store_vector(loop::DType dtype, wasm::MemArg at);
+  // False: it is none of pairs.
+  bool vector_pairs(loop::ExprId id);
+  bool load_pairs(const loop::Pair& pair);
+  const loop::Expr* half_in_memory(loop::ExprId half) const;
 
   // Casts
   void scalar_cast(const loop::Expr& expr);
