@@ -83,7 +83,8 @@ ContractionShape measured(ContractionShape shape) {
   return shape;
 }
 
-Result<graph::Program> kernel_program(const ContractionShape& shape) {
+Result<graph::Program> kernel_program(ContractionShape shape) {
+  if (shape.paired) shape.reduced.back().extent *= 2;
   graph::Contraction contraction;
   graph::Shape out;
   for (const ContractionShape::Dimension& d : shape.kept) out.push_back(d.extent);
@@ -100,9 +101,14 @@ Result<graph::Program> kernel_program(const ContractionShape& shape) {
   Builder b("run");
   const auto operand = [&](const char* name, int which, int64_t size) {
     const bool known = shape.wide_constant && shape.wide == which;
-    return known ? known_numbers(b, shape.dtype, size) : b.input(name, shape.dtype, {size});
+    const graph::DType dtype = shape.read[which];
+    return known ? known_numbers(b, dtype, size) : b.input(name, dtype, {size});
   };
-  const Tensor x = operand("x", 0, lhs.size), y = operand("y", 1, rhs.size);
+  Tensor x = operand("x", 0, lhs.size), y = operand("y", 1, rhs.size);
+  if (shape.read[0] != shape.read[1]) {
+    x = b.cast(x, shape.dtype);
+    y = b.cast(y, shape.dtype);
+  }
   const Tensor z = b.contract(x, y, std::move(contraction), out);
   if (shape.in_place) {
     const Tensor sum = b.state("z", shape.dtype, out);

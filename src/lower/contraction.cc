@@ -185,8 +185,16 @@ std::string Contraction::access(int operand, int d) const {
   return text;
 }
 
+const loop::Expr& Contraction::memory(int operand) {
+  ExprId id = plain(operand);
+  while (exprs()[id].kind == ExprKind::Cast) id = exprs()[id].operands[0];
+  return exprs()[id];
+}
+
+loop::DType Contraction::read_type(int operand) { return memory(operand).dtype; }
+
 int64_t Contraction::step(int operand, int d) {
-  const loop::Expr& expr = exprs()[plain(operand)];
+  const loop::Expr& expr = memory(operand);
   if (expr.kind != ExprKind::Load) return 0;
   return expr.address.coefficient(position_[static_cast<size_t>(d)]);
 }

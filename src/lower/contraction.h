@@ -47,6 +47,8 @@ class Contraction {
   Stride stride(int operand, int d);
   // Elements between neighbours along `d`; 0 where the operand is no plain memory.
   int64_t step(int operand, int d);
+  // The type that the operand has in memory.
+  loop::DType read_type(int operand);
   // Whether the operand is memory whose content is known.
   bool is_constant(int operand);
   // A text that says how the operand's axes move with `d`; "" for -1.
@@ -70,6 +72,7 @@ class Contraction {
   loop::ExprId single(Nest& nest, int operand, const Index& index) const;
   graph::Value stored(int operand) const;  // what parts are read from
   loop::ExprId plain(int operand);         // at index(), of pairs the halves
+  const loop::Expr& memory(int operand);   // the same without casts
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
   void merge(std::vector<int>& dimensions, const loop::Kernel& loads,

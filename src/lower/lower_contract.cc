@@ -62,6 +62,7 @@ ContractionShape shape_of(Contraction& contraction) {
   shape.dtype = contraction.dtype();
   shape.unit = contraction.context().unit;
   shape.in_place = contraction.overwrites();
+  for (int operand : {0, 1}) shape.read[operand] = contraction.read_type(operand);
   shape.paired = contraction.is_paired();
   int column = -1, row = -1;
   if (contraction.context().style == Style::Lanes) {

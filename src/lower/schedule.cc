@@ -163,6 +163,9 @@ int64_t ContractionShape::multiply_adds() const {
 
 std::string contraction_key(const ContractionShape& shape) {
   std::string key(scalar::text(shape.dtype));
+  if (shape.read[0] != shape.dtype || shape.read[1] != shape.dtype) {
+    append(key, " of ", scalar::text(shape.read[0]), ',', scalar::text(shape.read[1]));
+  }
   if (shape.paired) key += " pairs";
   if (shape.in_place) key += " in place";
   if (shape.wide_constant) key += " constant";

@@ -79,6 +79,7 @@ struct ContractionShape {
     int64_t out, lhs, rhs;
   };
   loop::DType dtype = loop::DType::F32;
+  loop::DType read[2] = {dtype, dtype};  // types of the operands in memory
   std::vector<Dimension> kept, reduced;  // outermost first
   bool in_place = false;                 // an element must be stored once: its old value is read
   bool paired = false;                   // the innermost of `reduced` counts pairs of products

@@ -176,6 +176,7 @@ void KernelEmitter::emit_serial(const Stmt& stmt) {
 // Forms that end with this loop's variable start at their outer part, or where the variable is
 // `start`, a local, and advance by its coefficient.
 std::set<Form> KernelEmitter::open_loop(const Stmt& stmt, std::optional<uint32_t> start) {
+  forget_pairs();
   ++scope_.open_loops;
   scope_.nest.push_back(stmt.var);
   const size_t depth = scope_.nest.size() - 1;
@@ -201,6 +202,7 @@ std::set<Form> KernelEmitter::open_loop(const Stmt& stmt, std::optional<uint32_t
 }
 
 void KernelEmitter::close_loop(const std::set<Form>& moving) {
+  forget_pairs();
   for (const Form& form : moving) {
     release(ValType::i32, scope_.forms[form]);
     scope_.forms.erase(form);
@@ -255,7 +257,7 @@ void KernelEmitter::emit_if(const Stmt& stmt) {
   const std::optional<bool> known = push_guards(stmt.guards);
   if (known == false) return;
   if (!known) code().if_();
-  emit_body(stmt.body);
+  emit_conditional(stmt.body);
   if (!known) code().end();
 }
 
@@ -264,8 +266,15 @@ void KernelEmitter::emit_when(const Stmt& stmt) {
   emit_scalar(stmt.value);
   end_statement();
   code().if_();
-  emit_body(stmt.body);
+  emit_conditional(stmt.body);
   code().end();
+}
+
+void KernelEmitter::emit_conditional(std::span<const Stmt> body) {
+  forget_pairs();
+  const bool outer = std::exchange(conditional_, true);
+  emit_body(body);
+  conditional_ = outer;
 }
 
 void KernelEmitter::begin_statement(const Stmt& stmt) {
@@ -322,6 +331,7 @@ void KernelEmitter::store_register(const Stmt& stmt) {
 }
 
 void KernelEmitter::store_global(const Stmt& stmt) {
+  forget_pairs();
   const DType dtype = dtype_of(stmt.buffer);
   if (!lanes_open()) {
     const auto lookup = look_up(stmt.buffer, stmt.lookup, stmt.index);

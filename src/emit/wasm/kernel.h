@@ -96,6 +96,7 @@ class KernelEmitter {
   void emit_unrolled(const loop::Stmt& stmt);
   void emit_if(const loop::Stmt& stmt);
   void emit_when(const loop::Stmt& stmt);
+  void emit_conditional(std::span<const loop::Stmt> body);
   void emit_store(const loop::Stmt& stmt);
   void store_global(const loop::Stmt& stmt);
   void store_global_lanes(const loop::Stmt& stmt);
@@ -166,6 +167,8 @@ class KernelEmitter {
   // False: it is none of pairs.
   bool vector_pairs(loop::ExprId id);
   bool load_pairs(const loop::Pair& pair);
+  void load_pairs_in_turns(const loop::Expr& low, const loop::Expr& high);
+  void forget_pairs();
   const loop::Expr* half_in_memory(loop::ExprId half) const;
 
   // Casts
@@ -204,6 +207,15 @@ class KernelEmitter {
   std::vector<bool> vector_registers_;
   int outlined_count_ = 0;
   int task_count_ = 0;
+
+  // Halves that the next copy of an unrolled loop wants, where its variables have these values.
+  struct NextPairs {
+    std::pair<const loop::Expr*, const loop::Expr*> of;
+    std::map<loop::VarId, int64_t> at;
+    uint32_t low, high;  // locals
+  };
+  std::optional<NextPairs> next_pairs_;
+  bool conditional_ = false;  // inside an If or a When
 
   // Of the statement that is being emitted
   std::vector<loop::ExprId> reached_;

@@ -2,6 +2,8 @@
 // by one. What is not found here is emitted as the operations that it is spelled in.
 #include "loop/pairs.h"
 
+#include <algorithm>
+
 #include "emit/wasm/kernel.h"
 
 namespace lathe::emit {
@@ -15,13 +17,13 @@ using wasm::ValType;
 
 namespace {
 
-// The bytes of two vectors of elements of this size in turns.
-wasm::V128 in_turns(int size) {
+// The bytes of two vectors of elements of this size in turns, from element `first` on.
+wasm::V128 in_turns(int size, int first = 0) {
   wasm::V128 bytes;
   for (int i = 0; i < 16; ++i) {
     const int element = i / size;
     bytes[static_cast<size_t>(i)] =
-        static_cast<uint8_t>(element % 2 * 16 + element / 2 * size + i % size);
+        static_cast<uint8_t>(element % 2 * 16 + (first + element / 2) * size + i % size);
   }
   return bytes;
 }
@@ -57,6 +59,59 @@ const Expr* KernelEmitter::half_in_memory(ExprId half) const {
   return plain ? &load : nullptr;
 }
 
+void KernelEmitter::forget_pairs() {
+  if (!next_pairs_) return;
+  release(ValType::v128, next_pairs_->low);
+  release(ValType::v128, next_pairs_->high);
+  next_pairs_.reset();
+}
+
+// Halves from two places: two vectors of them at once where the next copy of an unrolled loop wants
+// the second one.
+void KernelEmitter::load_pairs_in_turns(const Expr& low, const Expr& high) {
+  const auto get_both = [&] {
+    code().op_index(Opcode::local_get, next_pairs_->low);
+    code().op_index(Opcode::local_get, next_pairs_->high);
+  };
+  if (next_pairs_ && next_pairs_->of == std::pair(&low, &high) &&
+      next_pairs_->at == fixed_.values) {
+    get_both();
+    code().shuffle(in_turns(2, loop::kLanes));
+    return forget_pairs();
+  }
+  forget_pairs();
+  const int size = scalar::size_of(low.dtype);
+  const bool is_signed = scalar::is_signed(low.dtype);
+  const auto load = [&](const Expr& from, Opcode of_bytes, Opcode of_words) {
+    wasm::MemArg at = push_address(from.buffer, from.address);
+    at.align = static_cast<uint32_t>(size);
+    code().op_memory(size == 1 ? of_bytes : of_words, at);
+  };
+  const auto next = std::ranges::find_if(fixed_.values, [&](const auto& each) {
+    const auto& [var, value] = each;
+    return low.address.coefficient(var) == loop::kLanes &&
+           high.address.coefficient(var) == loop::kLanes && value % 2 == 0 &&
+           value + 1 < kernel_.vars[static_cast<size_t>(var)].extent;
+  });
+  if (next == fixed_.values.end() || conditional_) {
+    load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
+    load(high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
+    code().shuffle(in_turns(size));
+    if (size > 1) return;
+    code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
+    return;
+  }
+  next_pairs_ = {{&low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
+  ++next_pairs_->at[next->first];
+  const Opcode eight = is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u;
+  load(low, eight, Opcode::v128_load);
+  code().op_index(Opcode::local_set, next_pairs_->low);
+  load(high, eight, Opcode::v128_load);
+  code().op_index(Opcode::local_set, next_pairs_->high);
+  get_both();
+  code().shuffle(in_turns(2));
+}
+
 bool KernelEmitter::load_pairs(const loop::Pair& pair) {
   const Expr *low = half_in_memory(pair.low), *high = half_in_memory(pair.high);
   if (low == nullptr || high == nullptr || low->dtype != high->dtype) return false;
@@ -64,28 +119,22 @@ bool KernelEmitter::load_pairs(const loop::Pair& pair) {
   if (step != high->address.coefficient(fixed_.lane)) return false;
   const bool beside =
       low->buffer == high->buffer && low->address + loop::Affine(1) == high->address;
-  if (!(step == 1 || (beside && (step == 0 || step == 2)))) return false;
-  const int size = scalar::size_of(low->dtype);
-  const auto load = [&](const Expr& from, Opcode of_bytes, Opcode of_words) {
-    wasm::MemArg at = push_address(from.buffer, from.address);
-    at.align = static_cast<uint32_t>(size);
-    code().op_memory(size == 1 ? of_bytes : of_words, at);
-  };
-  const bool is_signed = scalar::is_signed(low->dtype);
-  if (step == 2) {
-    load(*low, is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u, Opcode::v128_load);
+  if (step == 1) {
+    load_pairs_in_turns(*low, *high);
     return true;
   }
-  if (step == 0) {
-    load(*low, Opcode::v128_load16_splat, Opcode::v128_load32_splat);
-  } else {
-    load(*low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
-    load(*high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
-    code().shuffle(in_turns(size));
+  if (!beside || (step != 0 && step != 2)) return false;
+  const bool bytes = scalar::size_of(low->dtype) == 1, is_signed = scalar::is_signed(low->dtype);
+  wasm::MemArg at = push_address(low->buffer, low->address);
+  at.align = static_cast<uint32_t>(scalar::size_of(low->dtype));
+  if (step == 2) {
+    const Opcode eight = is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u;
+    code().op_memory(bytes ? eight : Opcode::v128_load, at);
+    return true;
   }
-  if (size == 1) {
-    code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
-  }
+  code().op_memory(bytes ? Opcode::v128_load16_splat : Opcode::v128_load32_splat, at);
+  if (!bytes) return true;
+  code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
   return true;
 }
 
