@@ -90,8 +90,9 @@ bool Contraction::makes_pairs() const {
     return operand.kind == graph::Kind::Cast &&
            loop::fits_pair(nest_.node(operand.operands[0]).dtype);
   };
-  return dtype() == loop::DType::I32 && std::ranges::all_of(node_.operands, is_short) &&
-         !reduced_.empty() && extent(reduced_.back()) % 2 == 0;
+  if (dtype() != loop::DType::I32 || reduced_.empty()) return false;
+  const int64_t depth = extent(reduced_.back());
+  return depth > 2 && depth % 2 == 0 && std::ranges::all_of(node_.operands, is_short);
 }
 
 graph::Value Contraction::stored(int operand) const {

@@ -156,7 +156,7 @@ int64_t ContractionShape::uses(int operand) const {
 }
 
 int64_t ContractionShape::multiply_adds() const {
-  int64_t count = depth();
+  int64_t count = paired ? 2 * depth() : depth();
   for (const Dimension& d : kept) count *= d.extent;
   return count;
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cases.h"
 #include "harness.h"
+#include "product_cases.h"
 #include "random_programs.h"
 #include "retyped.h"
 #include "row_cases.h"
@@ -21,6 +22,8 @@ constexpr uint32_t kRandomGraphs = 150;
 constexpr uint32_t kRandomModules = 200;
 // Of programs over other types: the plain ones.
 constexpr std::span<const Variant> kTypedVariants = std::span(kVariants).first(2);
+
+constexpr std::span<const Variant> kShortVariants = std::span(kVariants).first(6);
 
 struct Retyping {
   DType from, to;
@@ -124,6 +127,13 @@ int run_all(const std::filesystem::path& directory, bool over_all) {
       counts.add(test.name, run_case(test, manifest));
       run_retyped(test, number++, over_all, manifest, counts);
     }
+  }
+  if (const auto products = short_products()) {
+    for (const auto& [name, program] : *products) {
+      counts.add(name, run_program(name, program, manifest, kShortVariants));
+    }
+  } else {
+    counts.add("short products", std::unexpected(products.error()));
   }
   for (int i = 0; i < scalar::kOpCount; ++i) {
     const auto op = static_cast<scalar::Op>(i);
