@@ -101,7 +101,9 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
   Builder b("run");
   const auto operand = [&](const char* name, int which, int64_t size) {
     const bool known = shape.wide_constant && shape.wide == which;
-    const graph::DType dtype = shape.read[which];
+    graph::DType dtype = shape.read[which];
+    const bool halves = dtype == graph::DType::U16 && scalar::is_float(shape.dtype);
+    if (halves) dtype = graph::DType::F16;  // of bf16 as well
     return known ? known_numbers(b, dtype, size) : b.input(name, dtype, {size});
   };
   Tensor x = operand("x", 0, lhs.size), y = operand("y", 1, rhs.size);

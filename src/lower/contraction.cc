@@ -188,7 +188,9 @@ std::string Contraction::access(int operand, int d) const {
 
 const loop::Expr& Contraction::memory(int operand) {
   ExprId id = plain(operand);
-  while (exprs()[id].kind == ExprKind::Cast) id = exprs()[id].operands[0];
+  while (exprs()[id].operand_count() > 0 && exprs()[id].kind != ExprKind::Load) {
+    id = exprs()[id].operands[0];
+  }
   return exprs()[id];
 }
 

@@ -72,7 +72,7 @@ class Contraction {
   loop::ExprId single(Nest& nest, int operand, const Index& index) const;
   graph::Value stored(int operand) const;  // what parts are read from
   loop::ExprId plain(int operand);         // at index(), of pairs the halves
-  const loop::Expr& memory(int operand);   // the same without casts
+  const loop::Expr& memory(int operand);   // what that is computed from
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
   void merge(std::vector<int>& dimensions, const loop::Kernel& loads,

@@ -22,6 +22,9 @@ constexpr int kCheap = 4;
 constexpr int kMostNodes = 256;
 // Levels of an expression above which a value goes through memory: walks over expressions recur.
 constexpr int kMostLevels = 512;
+// Uses of an element of which each may compute it from its bits, and operations that this may take.
+constexpr int64_t kFewReads = 4;
+constexpr size_t kMostSpelled = 16;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
@@ -112,6 +115,33 @@ class Fuser {
     return value;
   }
 
+  // Whether a contraction uses each element only a few times.
+  bool is_read_rarely(const Node& contract, Value operand) const {
+    return graph::element_count(contract.contraction.extents) <=
+           kFewReads * graph::element_count(node(operand).shape);
+  }
+
+  // The halves, as the bits that they are by now, of which alone a float is made; else the value.
+  Value bits_behind(Value value) const {
+    if (node(value).dtype != scalar::DType::F32 || node(value).kind != Kind::Map) return value;
+    std::set<Value> seen = {value}, bits;
+    for (std::vector<Value> rest = {value}; !rest.empty();) {
+      const Node& n = node(rest.back());
+      rest.pop_back();
+      if (n.kind != Kind::Map && n.kind != Kind::Cast) return value;
+      for (Value operand : n.operands) {
+        if (graph::is_splat(node(operand))) continue;
+        if (node(operand).dtype == scalar::DType::U16) {
+          bits.insert(operand);
+        } else if (seen.insert(operand).second) {
+          rest.push_back(operand);
+        }
+      }
+      if (seen.size() > kMostSpelled || bits.size() > 1) return value;
+    }
+    return bits.empty() ? value : *bits.begin();
+  }
+
   bool lengthens(const Node& n) const {
     if (n.kind != Kind::Cast || n.dtype != scalar::DType::I32) return false;
     const scalar::DType from = node(n.operands[0]).dtype;
@@ -132,7 +162,10 @@ class Fuser {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& n = graph_.nodes[id];
       if (n.kind == Kind::Contract) {
-        for (Value operand : n.operands) required_[memory_behind(operand).id] = true;
+        for (Value operand : n.operands) {
+          const Value bits = is_read_rarely(n, operand) ? bits_behind(operand) : operand;
+          required_[(bits == operand ? memory_behind(operand) : bits).id] = true;
+        }
       }
       if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0].id] = true;
       if (n.kind == Kind::Loop) {

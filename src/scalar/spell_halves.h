@@ -12,13 +12,12 @@ namespace lathe::scalar::spell {
 // bits: of binary16, an i32 from 0 to 65535.
 template <Value V>
 V f32_of_half(const V& bits) {
-  const V rest = bits & bits.like_i32(0x7fff), high = bits & bits.like_i32(0x8000);
-  const V sign = shift_left(high, bits.like_i32(16));
-  const V moved = shift_left(rest, bits.like_i32(13));
-  const V close = from_bits(moved), finite = close * bits.like(0x1p112f);
-  const V special = from_bits(moved | bits.like_i32(0x7f800000));
-  const V is_finite = rest < bits.like_i32(0x7c00);
-  return turned(select(is_finite, finite, special), sign);
+  const V upper = shift_left(bits, bits.like_i32(16)), moved = shift_right(upper, bits.like_i32(3));
+  const V close = moved & bits.like_i32(-0x70002000);  // the sign is where it belongs
+  const V scaled = from_bits(close), finite = scaled * bits.like(0x1p112f);
+  const V special = from_bits(close | bits.like_i32(0x7f800000));
+  const V magnitude = absolute(finite), is_finite = magnitude < bits.like(0x1p16f);
+  return select(is_finite, finite, special);
 }
 
 template <Value V>

@@ -141,6 +141,11 @@ void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32
   wasm::MemArg at = push_address(expr.buffer, expr.address, lookup);
   const int size = scalar::size_of(expr.dtype);
   at.align = static_cast<uint32_t>(size);
+  const bool is_signed = scalar::is_signed(expr.dtype);
+  if (size == 2 && lanes_ == loop::kLanes) {
+    code().op_memory(is_signed ? Opcode::v128_load16x4_s : Opcode::v128_load16x4_u, at);
+    return;
+  }
   switch (size * lanes_) {
     case 16:
       code().op_memory(Opcode::v128_load, at);
@@ -154,7 +159,6 @@ void KernelEmitter::vector_load_unguarded(const Expr& expr, std::optional<uint32
     default:
       code().op_memory(Opcode::i32_load16_u, at).op(Opcode::i32x4_splat);
   }
-  const bool is_signed = scalar::is_signed(expr.dtype);
   if (size == 1) {
     code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
   }
