@@ -66,6 +66,7 @@ class Fuser {
         consumers_(graph.nodes.size()),
         required_(graph.nodes.size()),
         updates_(graph.nodes.size()),
+        spelled_(graph.nodes.size()),
         cost_(graph.nodes.size()),
         last_group_(graph.nodes.size(), -1),
         reach_(graph.nodes.size()) {
@@ -122,7 +123,7 @@ class Fuser {
   }
 
   // The halves, as the bits that they are by now, of which alone a float is made; else the value.
-  Value bits_behind(Value value) const {
+  Value bits_behind(Value value) {
     if (node(value).dtype != scalar::DType::F32 || node(value).kind != Kind::Map) return value;
     std::set<Value> seen = {value}, bits;
     for (std::vector<Value> rest = {value}; !rest.empty();) {
@@ -139,7 +140,9 @@ class Fuser {
       }
       if (seen.size() > kMostSpelled || bits.size() > 1) return value;
     }
-    return bits.empty() ? value : *bits.begin();
+    if (bits.empty()) return value;
+    for (Value each : seen) spelled_[each.id] = true;
+    return *bits.begin();
   }
 
   bool lengthens(const Node& n) const {
@@ -193,7 +196,8 @@ class Fuser {
       if (cut_[id]) required_[id] = true;
       levels_[id] = required_[id] ? 0 : levels;
       fusion_.unfolds[id] = size > kMostNodes && is_multiplied(value);
-      fusion_.dear[id] = fusion_.unfolds[id] || (cost > kCheap && is_multiplied(value));
+      fusion_.dear[id] =
+          fusion_.unfolds[id] || (cost > kCheap && is_multiplied(value) && !spelled_[id]);
       cost_[id] = needs_buffer(value) ? 0 : cost;
       size_[id] = required_[id] || fusion_.unfolds[id] ? 1 : std::min(size, 2 * kMostNodes);
     }
@@ -560,6 +564,7 @@ class Fuser {
   std::vector<std::vector<Value>> consumers_;
   std::vector<bool> required_;   // in memory, by whatever reads it from there
   std::vector<bool> updates_;    // is what a state becomes
+  std::vector<bool> spelled_;    // is computed where a contraction reads halves
   std::vector<int> cost_;        // of recomputing the node where it is used
   std::vector<int> size_;        // nodes of the expression that it is spelled as
   std::vector<int> levels_;      // of that expression
