@@ -18,6 +18,10 @@ const kinds = {
     name: 'GFLOP/s over those of 256³',
     value: (row, find) => ratio(speedOf(row), speedOf(find('256³'))),
   },
+  overFloats: {
+    name: 'float32 ÷ ours',
+    value: (row, find) => ratio(oursOf(find(row.name.split(' ')[0])), oursOf(row)),
+  },
   oneThread: {
     name: 'one thread ÷ ours',
     value: (row) => ratio(row.peers.solo?.ms, oursOf(row)),

@@ -40,6 +40,7 @@ export async function openNative() {
   };
   const commands = {
     async prepare({ subject, warmUpMs }) {
+      if (subject.values.some(({ dtype }) => dtype)) return { unsupported: 'is of floats alone' };
       const { shape } = subject.values[subject.output];
       const positions = samplePositions(sizeOf(shape));
       const digest = await ask('prepare', wordsOf(subject), positions.length, positions);

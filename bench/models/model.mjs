@@ -27,6 +27,8 @@ export function describe(name) {
 
   return {
     input: (shape) => append('input', [], shape, { scale: 1 }),
+    /** Of numbers that are stored as int8 or float16; peers that only know floats have no such input. */
+    shortInput: (shape, dtype) => append('shortInput', [], shape, { scale: 1, dtype }),
     constant,
 
     /** Uniform weights that keep the size of activations through a rectifier (He et al. 2015). */
@@ -127,6 +129,14 @@ export function fill({ id, shape, scale, data: given }) {
     data[i] = (state / 2 ** 31) * scale;
   }
   return data;
+}
+
+/** The elements of a short input: int8 over its range, or bits of float16 near ±1. */
+export function fillShort(value) {
+  const numbers = fill(value);
+  if (value.dtype === 'int8') return Int8Array.from(numbers, (x) => Math.round(x * 127));
+  const bits = (x) => (x < 0 ? 0x8000 : 0) | (0x3800 + Math.floor(Math.abs(x) * 1023));
+  return Uint16Array.from(numbers, bits);
 }
 
 /** Inputs and constants one after the other, as a file of weights has them. */

@@ -1,5 +1,5 @@
 /** How a package of ours is driven, whichever it is: training through its layers, inference through traced functions. */
-import { evaluate, fill, Unsupported } from '../models/model.mjs';
+import { evaluate, fill, fillShort, Unsupported } from '../models/model.mjs';
 import { batchSize, classCount, imageSize, inputSize, learningRate } from '../networks.mjs';
 
 const networks = {
@@ -87,18 +87,20 @@ function apply(x, name, ...options) {
 
 export async function infer(tl, model, { resident, threads, tuneMs }) {
   tl.env().set('THREADS_COUNT', threads);
-  const inputs = model.values.filter(({ op }) => op === 'input');
+  const inputs = model.values.filter(({ op }) => op === 'input' || op === 'shortInput');
   const nameOf = ({ id }) => `x${id}`;
-  const specs = Object.fromEntries(inputs.map((value) => [nameOf(value), value.shape]));
+  const specOf = ({ shape, dtype }) => (dtype ? { shape, dtype } : shape);
+  const specs = Object.fromEntries(inputs.map((value) => [nameOf(value), specOf(value)]));
   const compiled = tl.compile(specs, (given, g) => ({
     y: evaluate(model, {
       ...rules,
       input: (value) => given[nameOf(value)],
+      shortInput: (value) => given[nameOf(value)],
       constant: (value) => g.constant(fill(value), value.shape),
     }),
   }));
   if (tuneMs > 0) await tl.tune(compiled, { budgetMs: tuneMs });
-  const data = inputs.map(fill);
+  const data = inputs.map((value) => (value.dtype ? fillShort(value) : fill(value)));
   const places = inputs.map((value) => compiled.input(nameOf(value)));
   const write = () => places.forEach((place, i) => place.set(data[i]));
   const readNow = () => {

@@ -3,11 +3,12 @@ import { drawnProducts } from '../drawn.mjs';
 import { describe } from '../models/model.mjs';
 import { inferenceRow } from './rows.mjs';
 
-function product(name, [rows, depth, columns], { batch, transposeA, transposeB } = {}) {
+function product(name, [rows, depth, columns], { batch, transposeA, transposeB, dtype } = {}) {
   const m = describe(name);
+  const input = (shape) => (dtype ? m.shortInput(shape, dtype) : m.input(shape));
   const lead = batch ? [batch] : [];
-  const a = m.input([...lead, ...(transposeA ? [depth, rows] : [rows, depth])]);
-  const b = m.input([...lead, ...(transposeB ? [columns, depth] : [depth, columns])]);
+  const a = input([...lead, ...(transposeA ? [depth, rows] : [rows, depth])]);
+  const b = input([...lead, ...(transposeB ? [columns, depth] : [depth, columns])]);
   return inferenceRow(m.output(m.matMul(a, b, { transposeA, transposeB })));
 }
 const square = (name, size, options) => product(name, [size, size, size], options);
@@ -32,6 +33,9 @@ export const products = {
     square('AᵀB 256³', 256, { transposeA: true }),
     square('ABᵀ 256³', 256, { transposeB: true }),
     square('16 × 128³', 128, { batch: 16 }),
+    square('512³ int8', 512, { dtype: 'int8' }),
+    product('1×1024×1024 int8', [1, 1024, 1024], { dtype: 'int8' }),
+    product('1×1024×1024 float16', [1, 1024, 1024], { dtype: 'float16' }),
   ],
   drawn: drawnProducts,
   goals: [
@@ -39,6 +43,9 @@ export const products = {
     { engine: 'chromium', threads: 1, rows: others, fastest: 1.7 },
     { engine: 'chromium', threads: 1, rows: awkward, squareRate: 0.7 },
     { engine: 'node', threads: 1, rows: large, narrow: 1.7 },
+    { threads: 1, rows: ['512³ int8'], overFloats: 1 },
+    { threads: 1, rows: ['1×1024×1024 int8'], overFloats: 2.5 },
+    { threads: 1, rows: ['1×1024×1024 float16'], overFloats: 1.5 },
     { threads: 2, rows: large, oneThread: 1.7 },
     { threads: 2, oneThread: 0.95 },
   ],

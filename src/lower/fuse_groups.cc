@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "lower/short_reads.h"
 
 namespace lathe::lower {
 
@@ -22,9 +23,6 @@ constexpr int kCheap = 4;
 constexpr int kMostNodes = 256;
 // Levels of an expression above which a value goes through memory: walks over expressions recur.
 constexpr int kMostLevels = 512;
-// Uses of an element of which each may compute it from its bits, and operations that this may take.
-constexpr int64_t kFewReads = 4;
-constexpr size_t kMostSpelled = 16;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
 // A contraction's tile is written out for every register it holds; above this a loop of its own is
 // smaller and as fast.
@@ -109,46 +107,21 @@ class Fuser {
   // views are copied because the contraction visits each element many times. Short integers are
   // read as they are stored.
   Value memory_behind(Value value) const {
-    if (lengthens(node(value))) value = node(value).operands[0];
+    if (lengthens(graph_, value)) value = node(value).operands[0];
     while (node(value).kind == Kind::Reshape || broadcasts(node(value))) {
       value = node(value).operands[0];
     }
     return value;
   }
 
-  // Whether a contraction uses each element only a few times.
-  bool is_read_rarely(const Node& contract, Value operand) const {
-    return graph::element_count(contract.contraction.extents) <=
-           kFewReads * graph::element_count(node(operand).shape);
-  }
-
-  // The halves, as the bits that they are by now, of which alone a float is made; else the value.
-  Value bits_behind(Value value) {
-    if (node(value).dtype != scalar::DType::F32 || node(value).kind != Kind::Map) return value;
-    std::set<Value> seen = {value}, bits;
-    for (std::vector<Value> rest = {value}; !rest.empty();) {
-      const Node& n = node(rest.back());
-      rest.pop_back();
-      if (n.kind != Kind::Map && n.kind != Kind::Cast) return value;
-      for (Value operand : n.operands) {
-        if (graph::is_splat(node(operand))) continue;
-        if (node(operand).dtype == scalar::DType::U16) {
-          bits.insert(operand);
-        } else if (seen.insert(operand).second) {
-          rest.push_back(operand);
-        }
-      }
-      if (seen.size() > kMostSpelled || bits.size() > 1) return value;
+  void require_operand(const Node& contract, Value operand) {
+    const auto half = spelled_half(graph_, operand);
+    if (!half || !is_read_rarely(graph_, contract, operand)) {
+      required_[memory_behind(operand).id] = true;
+      return;
     }
-    if (bits.empty()) return value;
-    for (Value each : seen) spelled_[each.id] = true;
-    return *bits.begin();
-  }
-
-  bool lengthens(const Node& n) const {
-    if (n.kind != Kind::Cast || n.dtype != scalar::DType::I32) return false;
-    const scalar::DType from = node(n.operands[0]).dtype;
-    return scalar::is_integer(from) && scalar::size_of(from) < scalar::size_of(n.dtype);
+    required_[half->bits.id] = true;
+    for (Value value : half->values) spelled_[value.id] = true;
   }
 
   bool broadcasts(const Node& n) const {
@@ -165,10 +138,7 @@ class Fuser {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       const Node& n = graph_.nodes[id];
       if (n.kind == Kind::Contract) {
-        for (Value operand : n.operands) {
-          const Value bits = is_read_rarely(n, operand) ? bits_behind(operand) : operand;
-          required_[(bits == operand ? memory_behind(operand) : bits).id] = true;
-        }
+        for (Value operand : n.operands) require_operand(n, operand);
       }
       if (n.kind == Kind::Gather || n.kind == Kind::Sort) required_[n.operands[0].id] = true;
       if (n.kind == Kind::Loop) {

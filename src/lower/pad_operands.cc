@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "graph/rewriter.h"
+#include "lower/short_reads.h"
 
 namespace lathe::lower {
 
@@ -83,14 +84,9 @@ class Padder final : public graph::Rewriter {
 
   // Numbers are copied as they are stored, before they get longer: zero stays zero.
   Value padded(Value operand, const Margins& margins) {
+    if (!lengthens(graph_, operand)) return copy(operand, margins);
     Node cast = graph_[operand];
-    if (cast.kind != Kind::Cast) return copy(operand, margins);
-    const Value stored = cast.operands[0];
-    const scalar::DType from = graph_[stored].dtype;
-    const bool lengthens = scalar::is_integer(from) && scalar::is_integer(cast.dtype) &&
-                           scalar::size_of(from) < scalar::size_of(cast.dtype);
-    if (!lengthens) return copy(operand, margins);
-    cast.operands[0] = copy(stored, margins);
+    cast.operands[0] = copy(cast.operands[0], margins);
     cast.shape = graph_[cast.operands[0]].shape;
     return add(std::move(cast));
   }

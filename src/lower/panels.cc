@@ -122,9 +122,8 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
     const int64_t parts = contraction_.parts();
     const loop::VarId of = parts > 1 ? kernel.add_var("of", parts) : -1;
     const Affine part = of < 0 ? Affine(0) : Affine::variable(of);
-    std::vector<Stmt> copies =
-        lanes.around({loop::store(buffer_, at * parts + part,
-                                  contraction_.part(nest, operand_, index, part))});
+    std::vector<Stmt> copies = lanes.around(
+        {loop::store(buffer_, at * parts + part, contraction_.part(nest, operand_, index, part))});
     if (of >= 0) {
       Stmt both = loop::for_loop(of, loop::LoopKind::Unroll, std::move(copies));
       copies.clear();

@@ -29,8 +29,8 @@ constexpr Types kTypes[] = {
 struct Size {
   int64_t rows, depth, columns;
 };
-constexpr Size kSizes[] = {{1, 40, 40}, {1, 16, 64}, {1, 39, 17}, {3, 2, 5},   {7, 16, 9},
-                           {17, 24, 33}, {5, 1, 4},  {2, 31, 1},  {13, 38, 8}, {40, 36, 26}};
+constexpr Size kSizes[] = {{1, 40, 40},  {1, 16, 64}, {1, 39, 17}, {3, 2, 5},   {7, 16, 9},
+                           {17, 24, 33}, {5, 1, 4},   {2, 31, 1},  {13, 38, 8}, {40, 36, 26}};
 
 // All numbers of the type, the least and the greatest among them: inputs are from 0 to 3.
 Tensor spread(Builder& b, Tensor x) {

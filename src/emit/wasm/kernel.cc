@@ -250,6 +250,7 @@ void KernelEmitter::emit_outlined_call(const Stmt& stmt) {
   for (uint32_t index = 0; const Form& form : params) inner.forms[form] = index++;
   std::swap(scope_, inner);
   emit_body(stmt.body);
+  forget_pairs();
   std::swap(scope_, inner);
 }
 

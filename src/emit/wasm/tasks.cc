@@ -54,6 +54,7 @@ std::vector<Phase> KernelEmitter::emit_phases(TaskOrder& order) {
 }
 
 void KernelEmitter::begin_task() {
+  forget_pairs();
   scope_ = {};
   scope_.function = &module_builder_.add_function(concat(kernel_.name, ".task", task_count_++),
                                                   {ValType::i32}, {});

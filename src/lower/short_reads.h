@@ -1,0 +1,24 @@
+// What contractions read as it is stored instead of from a longer copy.
+#pragma once
+
+#include <optional>
+#include <set>
+
+#include "graph/graph.h"
+
+namespace lathe::lower {
+
+// Whether the value is an integer cast to a longer one.
+bool lengthens(const graph::Graph& graph, graph::Value value);
+
+// A float that is made of a half alone.
+struct SpelledHalf {
+  graph::Value bits;              // the half, as opt/spell_halves left it
+  std::set<graph::Value> values;  // from there on
+};
+std::optional<SpelledHalf> spelled_half(const graph::Graph& graph, graph::Value value);
+
+// Whether the contraction uses each element of the operand so rarely that each use may spell it.
+bool is_read_rarely(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
+
+}  // namespace lathe::lower
