@@ -1,30 +1,38 @@
 #include "emit/wasm/origins.h"
 
-#include <algorithm>
-#include <map>
-
 #include "base/text.h"
 
 namespace lathe::emit {
 
 namespace {
 
-using Numbers = std::map<const void*, int>;
-
-void number_statements(const std::vector<loop::Stmt>& body, int& next, Numbers& numbers) {
+// The number of a statement in the order they are printed; `next` is that of the first one.
+int number_of(const std::vector<loop::Stmt>& body, const loop::Stmt* wanted, int& next) {
   for (const loop::Stmt& stmt : body) {
-    numbers[&stmt] = next++;
-    number_statements(stmt.body, next, numbers);
+    const int number = next++;
+    if (&stmt == wanted) return number;
+    if (const int inner = number_of(stmt.body, wanted, next); inner >= 0) return inner;
   }
+  return -1;
 }
 
-int number_of(const Numbers& numbers, const void* what) {
-  const auto found = numbers.find(what);
-  return found == numbers.end() ? -1 : found->second;
+int number_of(const loop::Module& loops, const loop::Kernel* wanted) {
+  int number = 0;
+  for (const loop::Entry& entry : loops.entries) {
+    for (const loop::Kernel& kernel : entry.kernels) {
+      if (&kernel == wanted) return number;
+      ++number;
+    }
+  }
+  return -1;
 }
 
-std::string place(size_t offset, int kernel, int statement) {
-  return concat('[', offset, ',', kernel, ',', statement, ']');
+uint32_t imported_functions(const wasm::Module& module) {
+  uint32_t count = 0;
+  for (const wasm::Import& import : module.imports) {
+    count += import.kind == wasm::ExternalKind::function ? 1 : 0;
+  }
+  return count;
 }
 
 }  // namespace
@@ -32,38 +40,39 @@ std::string place(size_t offset, int kernel, int statement) {
 std::string json(const std::vector<Origin>& origins, const loop::Module& loops,
                  const wasm::Module& module, const wasm::CodeOffsets& offsets) {
   std::string out = "{\"version\":1,\"kernels\":[";
-  Numbers numbers;
-  int kernels = 0;
   for (const loop::Entry& entry : loops.entries) {
     for (const loop::Kernel& kernel : entry.kernels) {
-      append(out, kernels == 0 ? "" : ",", "{\"entry\":");
+      append(out, out.back() == '[' ? "" : ",", "{\"entry\":");
       append_json(out, entry.name);
       out += ",\"kernel\":";
       append_json(out, kernel.name);
       append(out, ",\"node\":", kernel.origin, ",\"part\":");
       append_json(out, kernel.part);
       out += '}';
-      numbers[&kernel] = kernels++;
-      int statements = 0;
-      number_statements(kernel.body, statements, numbers);
     }
-  }
-  const auto imported =
-      std::ranges::count(module.imports, wasm::ExternalKind::function, &wasm::Import::kind);
-  // By function; of several at one instruction the last counts.
-  std::vector<std::map<size_t, const Origin*>> marks(offsets.offsets.size());
-  for (const Origin& origin : origins) {
-    marks[origin.function - static_cast<size_t>(imported)][origin.instruction] = &origin;
   }
   out += "],\"places\":[";
-  for (size_t f = 0; f < marks.size(); ++f) {
-    append(out, f == 0 ? "" : ",");
-    if (!marks[f].contains(0)) out += place(offsets.offsets[f][0], -1, -1);
-    for (const auto& [instruction, mark] : marks[f]) {
-      append(out, instruction == 0 ? "" : ",",
-             place(offsets.offsets[f][instruction], number_of(numbers, mark->kernel),
-                   number_of(numbers, mark->statement)));
+  const auto place = [&](uint32_t offset, int kernel, int statement) {
+    append(out, out.back() == '[' ? "" : ",", '[', offset, ',', kernel, ',', statement, ']');
+  };
+  const uint32_t imported = imported_functions(module);
+  for (size_t f = 0; f < offsets.offsets.size(); ++f) {
+    const std::vector<uint32_t>& at = offsets.offsets[f];
+    // Of a function in the order of its instructions; of several at one of them the last counts.
+    const Origin* last = nullptr;
+    const auto flush = [&] {
+      int next = 0;
+      if (last == nullptr) return;
+      place(at[last->instruction], number_of(loops, last->kernel),
+            number_of(last->kernel->body, last->statement, next));
+    };
+    for (const Origin& origin : origins) {
+      if (origin.function - imported != f) continue;
+      if (last == nullptr && origin.instruction > 0) place(at[0], -1, -1);
+      if (last != nullptr && last->instruction != origin.instruction) flush();
+      last = &origin;
     }
+    last == nullptr ? place(at[0], -1, -1) : flush();
   }
   return out + "]}";
 }
