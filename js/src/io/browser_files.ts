@@ -36,10 +36,8 @@ export async function download(name: string, content: Blob): Promise<void> {
   setTimeout(() => URL.revokeObjectURL(anchor.href), 60000);
 }
 
-/** A model from files that a person has chosen: model.json, then its weight files in any order. */
-export function browserFiles(files: readonly File[]): IOHandler {
-  const all = Array.from(files);
-  if (all.length === 0) throw new LatheError('browserFiles: there are no files');
+/** As `tl.io.browserFiles`. */
+export function chosen(all: readonly File[]): IOHandler {
   return {
     async load() {
       const jsons = all.filter(({ name }) => name.endsWith('.json'));

@@ -1,4 +1,4 @@
-/** Where models can be, by the scheme of an address, and models in memory. */
+/** Where models can be, by the scheme of an address. */
 import { LatheError } from '../base/errors.js';
 import { pageAddress } from './address.js';
 import {
@@ -75,18 +75,6 @@ export async function openHandler(
   }
   const [scheme, rest] = splitAddress(address, Object.keys(schemes), where);
   return schemes[scheme]!(rest, address, options);
-}
-
-/** A handler that gives what is saved to a function. */
-export function withSaveHandler<Result extends object>(
-  save: (artifacts: ModelArtifacts) => Promise<Result>,
-): IOHandler & { save(artifacts: ModelArtifacts): Promise<Result> } {
-  return { save };
-}
-
-/** A handler that loads a model from memory. */
-export function fromMemory(artifacts: ModelArtifacts): IOHandler {
-  return { load: async () => artifacts };
 }
 
 /** What saving gives. */

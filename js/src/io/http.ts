@@ -11,10 +11,7 @@ import {
 } from './artifacts.js';
 import { savedAs } from './handlers.js';
 
-/**
- * A model by the address of its model.json. Saving sends a form with the files model.json and
- * model.weights.bin to it, by POST unless requestInit says otherwise.
- */
+/** As `tl.io.http`. */
 export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
   const { requestInit, fetchFunc = globalThis.fetch, weightPathPrefix, onProgress } = options;
   const url = String(address);

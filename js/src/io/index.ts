@@ -9,11 +9,20 @@ export type {
   TrainingConfig,
   WeightSpec,
 } from './artifacts.js';
-export { browserFiles } from './browser_files.js';
-export { fromMemory, withSaveHandler } from './handlers.js';
-export { http } from './http.js';
-export { copyModel, listModels, moveModel, removeModel } from './manage.js';
-export { decodeSafetensors, encodeSafetensors, toArtifacts, toSafetensors } from './on_demand.js';
+export {
+  browserFiles,
+  copyModel,
+  decodeSafetensors,
+  encodeSafetensors,
+  fromMemory,
+  http,
+  listModels,
+  moveModel,
+  removeModel,
+  toArtifacts,
+  toSafetensors,
+  withSaveHandler,
+} from './on_demand.js';
 export type { SaveArgs } from './save.js';
 export type { LoadWeightsArgs, WeightSource } from './weight_files.js';
 export type { NamedArray } from './weight_data.js';

@@ -1,9 +1,8 @@
-/** Lists, removes, copies and moves saved models. */
+/** Lists, removes, copies and moves saved models, as `tl.io` says. */
 import { LatheError } from '../base/errors.js';
 import type { ModelArtifacts, ModelArtifactsInfo, SaveResult } from './artifacts.js';
 import { type ModelStore, openHandler, splitAddress, storeSchemes } from './handlers.js';
 
-/** The models in IndexedDB and localStorage, by address. */
 export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> {
   const result: Record<string, ModelArtifactsInfo> = {};
   const isThere: Record<string, boolean> = {
@@ -18,13 +17,11 @@ export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> 
   return result;
 }
 
-/** Removes a model from IndexedDB or localStorage. Error: it is not there. */
 export async function removeModel(address: string): Promise<ModelArtifactsInfo> {
   const [store, name] = await storeOf(address, 'removeModel');
   return (await store.remove(name))!;
 }
 
-/** Copies a model from one address to another. Error: there is none. */
 export async function copyModel(from: string, to: string): Promise<SaveResult> {
   return (await copy(from, to, 'copyModel')).result;
 }
@@ -43,10 +40,6 @@ async function copy(
   return { artifacts, result: (await target.save(artifacts)) as SaveResult };
 }
 
-/**
- * As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. A model that
- * is saved there meanwhile moves too.
- */
 export async function moveModel(from: string, to: string): Promise<SaveResult> {
   const [store, name] = await storeOf(from, 'moveModel');
   for (;;) {

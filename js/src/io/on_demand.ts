@@ -1,6 +1,13 @@
-/** The ways to saving, and to safetensors, that cost nothing until they are taken. */
+/** What `tl.io` has: its code costs nothing until it is used. */
+import { LatheError } from '../base/errors.js';
 import type { Storable } from '../train/storable.js';
-import type { ModelArtifacts } from './artifacts.js';
+import type {
+  IOHandler,
+  LoadOptions,
+  ModelArtifacts,
+  ModelArtifactsInfo,
+  SaveResult,
+} from './artifacts.js';
 import type { SaveArgs } from './save.js';
 import type { NamedArray } from './weight_data.js';
 
@@ -28,4 +35,58 @@ export async function encodeSafetensors(
 export async function decodeSafetensors(file: Uint8Array, where: string): Promise<NamedArray[]> {
   const format = await import('./safetensors.js');
   return format.decodeSafetensors(file, where);
+}
+
+/** A handler that gives what is saved to a function. */
+export function withSaveHandler<Result extends object>(
+  save: (artifacts: ModelArtifacts) => Promise<Result>,
+): IOHandler & { save(artifacts: ModelArtifacts): Promise<Result> } {
+  return { save };
+}
+
+/** A handler that loads a model from memory. */
+export function fromMemory(artifacts: ModelArtifacts): IOHandler {
+  return { load: async () => artifacts };
+}
+
+/**
+ * A model by the address of its model.json. Saving sends a form with the files model.json and
+ * model.weights.bin to it, by POST unless requestInit says otherwise.
+ */
+export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
+  const open = async () => (await import('./http.js')).http(address, options);
+  return {
+    load: async () => (await open()).load!(),
+    save: async (artifacts) => (await open()).save!(artifacts),
+  };
+}
+
+/** A model from files that a person has chosen: model.json, then its weight files in any order. */
+export function browserFiles(files: readonly File[]): IOHandler {
+  const all = Array.from(files);
+  if (all.length === 0) throw new LatheError('browserFiles: there are no files');
+  return { load: async () => (await import('./browser_files.js')).chosen(all).load!() };
+}
+
+/** The models in IndexedDB and localStorage, by address. */
+export async function listModels(): Promise<Record<string, ModelArtifactsInfo>> {
+  return (await import('./manage.js')).listModels();
+}
+
+/** Removes a model from IndexedDB or localStorage. Error: it is not there. */
+export async function removeModel(address: string): Promise<ModelArtifactsInfo> {
+  return (await import('./manage.js')).removeModel(address);
+}
+
+/** Copies a model from one address to another. Error: there is none. */
+export async function copyModel(from: string, to: string): Promise<SaveResult> {
+  return (await import('./manage.js')).copyModel(from, to);
+}
+
+/**
+ * As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. A model that
+ * is saved there meanwhile moves too.
+ */
+export async function moveModel(from: string, to: string): Promise<SaveResult> {
+  return (await import('./manage.js')).moveModel(from, to);
 }
