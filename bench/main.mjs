@@ -8,6 +8,7 @@ import { openNode } from './engines/node.mjs';
 import { runSuite } from './interleave.mjs';
 import { peers } from './peers.mjs';
 import { writeReport } from './report.mjs';
+import { calls } from './suites/calls.mjs';
 import { compile } from './suites/compile.mjs';
 import { images } from './suites/images.mjs';
 import { mlps } from './suites/mlp.mjs';
@@ -19,7 +20,7 @@ import { train } from './suites/train.mjs';
 import { tune } from './suites/tune.mjs';
 
 /** A suite either declares rows, or measures in its own way with run(settings). */
-const suites = { products, train, mlps, images, ops, start, compile, size, tune };
+const suites = { products, train, mlps, images, ops, start, compile, calls, size, tune };
 const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
 const efforts = {
   smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },
