@@ -15,13 +15,15 @@ export function checkOptions(what: string, given: object, known: Record<string, 
   }
 }
 
-/** The name that takes the fewest changes, at most a third of its letters. */
+/** The name that takes the fewest changes, at most two or a third of its letters. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((known) => ({ known, off: distance(name.toLowerCase(), known.toLowerCase()) }))
     .sort((a, b) => a.off - b.off);
   const [best] = ranked;
-  return best !== undefined && best.off <= best.known.length / 3 ? best.known : undefined;
+  return best !== undefined && best.off <= Math.max(2, best.known.length / 3)
+    ? best.known
+    : undefined;
 }
 
 /** Letters to insert, delete or replace (V. Levenshtein, 1966). */

@@ -1,9 +1,12 @@
 /** `tl.compile`: functions of tensors become modules. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { CompiledFunction, type FunctionOptions, type InputSpec } from './compiled_function.js';
 import { HeapFunction } from './heap_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
+
+const names: OptionNames<FunctionOptions> = { heap: true, origins: true, dumps: true };
 
 /** What writes a function down. */
 type Definition<Inputs extends string, Outputs extends string> = (
@@ -60,6 +63,7 @@ export function compile<Inputs extends string, Outputs extends string>(
   | CompiledFunction<Inputs, Outputs>
   | HeapFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
+  checkOptions('compile', options, names);
   if (isFixed<Inputs>(specs)) {
     return options.heap
       ? new HeapFunction(specs, build, options)

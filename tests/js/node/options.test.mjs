@@ -45,6 +45,10 @@ test('an unknown option is an error that names the one that may be meant', async
     () => model.compile({ loss: 'meanSquaredError', optimiser: 'sgd' }),
     refused('compile: there is no option optimiser; did you mean optimizer?'),
   );
+  assert.throws(
+    () => tl.compile({ x: [1] }, ({ x }) => ({ y: x }), { haep: true }),
+    refused('compile: there is no option haep; did you mean heap?'),
+  );
   await model.fit(x, y, { verbose: 0 });
   model.dispose();
 });
