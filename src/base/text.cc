@@ -1,8 +1,10 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
+#include <utility>
+#include <vector>
 
 namespace lathe {
 
@@ -27,20 +29,107 @@ void append_value(std::string& out, int64_t number) {
 
 namespace {
 
+// All decimal digits of a number: the first one stands before the point, times 10^exponent.
+struct Decimal {
+  std::string digits;
+  int exponent;
+};
+
+// m * factor^count, nine digits at a time, the last ones first.
+std::string product(uint64_t m, uint32_t factor, int count) {
+  constexpr uint64_t kBase = 1'000'000'000;
+  std::vector<uint32_t> parts;
+  for (; m != 0; m /= kBase) parts.push_back(static_cast<uint32_t>(m % kBase));
+  for (; count > 0; --count) {
+    uint64_t carry = 0;
+    for (uint32_t& part : parts) {
+      carry += uint64_t{part} * factor;
+      part = static_cast<uint32_t>(carry % kBase);
+      carry /= kBase;
+    }
+    if (carry != 0) parts.push_back(static_cast<uint32_t>(carry));
+  }
+  std::string digits;
+  for (size_t i = parts.size(); i-- > 0;) {
+    const std::string part = concat(uint64_t{parts[i]});
+    if (!digits.empty()) digits.append(9 - part.size(), '0');
+    digits += part;
+  }
+  return digits;
+}
+
+// Of a number > 0, which is m * 2^power, for a negative power m * 5^-power * 10^power.
+Decimal decimal_of(double number) {
+  int power = 0;
+  auto m = static_cast<uint64_t>(std::ldexp(std::frexp(number, &power), 53));
+  power -= 53;
+  for (; power < 0 && m % 2 == 0; ++power) m /= 2;
+  std::string digits = power < 0 ? product(m, 5, -power) : product(m, 2, power);
+  const int exponent = static_cast<int>(digits.size()) - 1 + std::min(power, 0);
+  return {std::move(digits), exponent};
+}
+
+// To so many digits, halves to even, without zeros at the end.
+Decimal rounded(Decimal decimal, size_t count) {
+  std::string& digits = decimal.digits;
+  if (digits.size() > count) {
+    const std::string rest = digits.substr(count);
+    digits.resize(count);
+    const std::string half = concat('5', std::string(rest.size() - 1, '0'));
+    if (rest > half || (rest == half && (digits.back() - '0') % 2 != 0)) {
+      size_t at = count;
+      while (at > 0 && digits[at - 1] == '9') digits[--at] = '0';
+      if (at > 0) {
+        ++digits[at - 1];
+      } else {
+        digits.insert(0, 1, '1');
+        ++decimal.exponent;
+      }
+    }
+  }
+  digits.resize(digits.find_last_not_of('0') + 1);
+  return decimal;
+}
+
+// As "%.*g" of printf, whose code would be several times as long.
+std::string spell(Decimal decimal, int digits) {
+  constexpr int kLeastExponent = -4;
+  decimal = rounded(std::move(decimal), static_cast<size_t>(digits));
+  std::string text = std::move(decimal.digits);
+  const int exponent = decimal.exponent;
+  if (exponent < kLeastExponent || exponent >= digits) {
+    if (text.size() > 1) text.insert(1, 1, '.');
+    const int size = std::abs(exponent);
+    return concat(text, exponent < 0 ? "e-" : "e+", size < 10 ? "0" : "", size);
+  }
+  if (exponent < 0) return concat("0.", std::string(static_cast<size_t>(-exponent - 1), '0'), text);
+  const auto whole = static_cast<size_t>(exponent) + 1;
+  if (text.size() < whole) text.append(whole - text.size(), '0');
+  if (text.size() > whole) text.insert(whole, 1, '.');
+  return text;
+}
+
 template <class T>
 void append_float(std::string& out, T number, int most_digits, T (*parse)(const char*, char**)) {
   if (std::isnan(number)) {
     out += "nan";
     return;
   }
+  if (std::signbit(number)) out += '-';
+  number = std::abs(number);
   if (std::isinf(number)) {
-    out += number < 0 ? "-inf" : "inf";
+    out += "inf";
     return;
   }
-  char text[40];
-  for (int digits = 6;; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(number));
-    if (digits >= most_digits || parse(text, nullptr) == number) break;
+  if (number == 0) {
+    out += '0';
+    return;
+  }
+  const Decimal decimal = decimal_of(static_cast<double>(number));
+  std::string text;
+  for (int digits = 6; digits <= most_digits; ++digits) {
+    text = spell(decimal, digits);
+    if (parse(text.c_str(), nullptr) == number) break;
   }
   out += text;
 }

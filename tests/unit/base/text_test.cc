@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
+#include <cmath>
+#include <cstdio>
 #include <limits>
+#include <random>
 #include <vector>
 
 namespace lathe {
@@ -19,6 +23,38 @@ TEST(Text, FloatsReadBackToTheSameNumber) {
   }
   EXPECT_EQ(concat(0.5f), "0.5");
   EXPECT_EQ(concat(-std::numeric_limits<float>::infinity()), "-inf");
+}
+
+template <class T, class Bits>
+void check_as_printf(int most_digits) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    auto bits = static_cast<Bits>(random());
+    if (i % 4 == 0) bits &= ~(~Bits{0} >> 13);  // few digits
+    if (i % 5 == 0) bits &= ~Bits{0} >> 9;      // subnormal
+    T number = std::bit_cast<T>(bits);
+    if (i % 3 == 0) number = static_cast<T>(static_cast<int>(random() % 20'000'000) - 10'000'000);
+    if (i % 9 == 0) number /= 1000;
+    if (!std::isfinite(number)) continue;
+    char wanted[40];
+    for (int digits = 6; digits <= most_digits; ++digits) {
+      std::snprintf(wanted, sizeof wanted, "%.*g", digits, static_cast<double>(number));
+      if (static_cast<T>(std::strtod(wanted, nullptr)) == number) break;
+    }
+    ASSERT_EQ(concat(number), wanted);
+  }
+}
+
+TEST(Text, FloatsAreSpelledAsPrintfDoes) {
+  check_as_printf<float, uint32_t>(9);
+  check_as_printf<double, uint64_t>(17);
+  for (const double number : {0.0, -0.0, 1e22, 1e23, 5e-324, 999999.5, 9999995e-1, 1e-5, 1e300}) {
+    char wanted[40];
+    std::snprintf(wanted, sizeof wanted, "%g", number);
+    if (std::strtod(wanted, nullptr) == number) {
+      EXPECT_EQ(concat(number), wanted);
+    }
+  }
 }
 
 TEST(Text, BracketedSpellsShapes) {
