@@ -57,47 +57,47 @@ Status GraphSession::check_own(std::string_view what) const {
                      "that addWeight made, and returns its outputs"));
 }
 
+Result<Builder*> GraphSession::innermost() {
+  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  return &bodies_.innermost(*builder);
+}
+
 Result<Tensor> GraphSession::tensor(int32_t value) {
   ASSIGN_OR_RETURN(Builder* const builder, entry());
-  const int64_t count = static_cast<int64_t>(builder->graph().nodes.size());
-  if (value < 1 || value > count) {
-    return fail(
-        concat("there is no value ", value, " in entry ", json_string(builder->graph().name)));
-  }
-  return Tensor{builder, {value - 1}};
+  return bodies_.find(value, *builder);
 }
 
 // The tensor, or the builder's error under the name of what was called.
-Result<Tensor> GraphSession::checked(Tensor tensor, std::string_view what) {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
-  if (builder->ok()) return tensor;
-  std::string message = builder->take_error();
+Result<Tensor> GraphSession::checked(Builder& builder, Tensor tensor, std::string_view what) {
+  if (builder.ok()) return tensor;
+  std::string message = builder.take_error();
   if (message.starts_with(concat(what, ":"))) return fail(std::move(message));
   return fail(concat(what, ": ", message));
 }
 
 Result<Tensor> GraphSession::input(Words declaration) {
-  TRY(check_own("input"));
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  if (!bodies_.is_open()) TRY(check_own("input"));
+  ASSIGN_OR_RETURN(Builder* const builder, innermost());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "input", true));
-  return checked(builder->input(it.name, it.dtype, std::move(it.shape)), "input");
+  return checked(*builder, builder->input(it.name, it.dtype, std::move(it.shape)), "input");
 }
 
 Result<Tensor> GraphSession::state(Words declaration) {
   TRY(check_own("variable"));
   ASSIGN_OR_RETURN(Builder* const builder, entry());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "variable", true));
-  return checked(builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
+  return checked(*builder, builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
 }
 
 Result<Tensor> GraphSession::constant(Words type, SharedBytes data) {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  ASSIGN_OR_RETURN(Builder* const builder, innermost());
   ASSIGN_OR_RETURN(Declaration it, read_declaration(type, "constant", false));
-  return checked(builder->constant(it.dtype, std::move(it.shape), std::move(data)), "constant");
+  return checked(*builder, builder->constant(it.dtype, std::move(it.shape), std::move(data)),
+                 "constant");
 }
 
 Result<Tensor> GraphSession::operation(Words words) {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  ASSIGN_OR_RETURN(Builder* const builder, innermost());
   WordReader reader(words, "operation");
   ASSIGN_OR_RETURN(const ops::Operation* const row, read_operation(reader));
   ASSIGN_OR_RETURN(const size_t count, read_operand_count(*row, reader));
@@ -107,15 +107,57 @@ Result<Tensor> GraphSession::operation(Words words) {
     ASSIGN_OR_RETURN(operand, tensor(number));
   }
   ASSIGN_OR_RETURN(const std::vector<ops::Argument> arguments, read_arguments(*row, reader));
-  return checked(ops::add_operation(*builder, *row, operands, arguments), row->name);
+  return checked(*builder, ops::add_operation(*builder, *row, operands, arguments), row->name);
 }
 
 Result<std::vector<Tensor>> GraphSession::gradients(Words words) {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  ASSIGN_OR_RETURN(Builder* const builder, innermost());
   ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(words));
   if (given.empty()) return fail("gradients: a loss is needed");
   std::vector<Tensor> results = grad::gradients(*builder, given[0], std::span(given).subspan(1));
-  TRY(checked(given[0], "gradients"));
+  TRY(checked(*builder, given[0], "gradients"));
+  return results;
+}
+
+Status GraphSession::begin_body() {
+  TRY(entry());
+  bodies_.begin();
+  return {};
+}
+
+Result<std::vector<Tensor>> GraphSession::cond(Words words) {
+  WordReader reader(words, "cond");
+  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+  ASSIGN_OR_RETURN(const Tensor predicate, tensor(number));
+  ops::Body bodies[2];
+  for (ops::Body& body : bodies) {
+    ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
+    ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+  }
+  TRY(reader.finish());
+  std::vector<Tensor> results = ops::cond(predicate, bodies[0], bodies[1]);
+  TRY(checked(*predicate.builder, predicate, "cond"));
+  return results;
+}
+
+Result<std::vector<Tensor>> GraphSession::while_loop(Words words) {
+  WordReader reader(words, "whileLoop");
+  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  ops::Body bodies[2];
+  for (ops::Body& body : bodies) {
+    ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
+    ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+  }
+  ASSIGN_OR_RETURN(const int32_t most, reader.integer());
+  std::vector<Tensor> initial;
+  while (!reader.done()) {
+    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    ASSIGN_OR_RETURN(initial.emplace_back(), tensor(number));
+  }
+  if (initial.empty()) return fail("whileLoop: a variable is needed");
+  std::vector<Tensor> results = ops::while_loop(bodies[0], bodies[1], initial, most);
+  TRY(checked(*initial[0].builder, initial[0], "whileLoop"));
   return results;
 }
 
@@ -130,19 +172,23 @@ Result<std::vector<Tensor>> GraphSession::tensors(Words numbers) {
 }
 
 Status GraphSession::output(std::string_view name, int32_t value) {
-  TRY(check_own("output"));
+  if (!bodies_.is_open()) TRY(check_own("output"));
   ASSIGN_OR_RETURN(const Tensor found, tensor(value));
   found.builder->output(name, found);
-  TRY(checked(found, "output"));
+  TRY(checked(*found.builder, found, "output"));
   return {};
 }
 
 Status GraphSession::update(int32_t state, int32_t value) {
   TRY(check_own("assign"));
+  if (bodies_.is_open()) {
+    return fail(
+        "assign: not in a branch or loop; return the value from it and assign what it gives");
+  }
   ASSIGN_OR_RETURN(const Tensor target, tensor(state));
   ASSIGN_OR_RETURN(const Tensor source, tensor(value));
   target.builder->update(target, source);
-  TRY(checked(target, "update"));
+  TRY(checked(*target.builder, target, "update"));
   return {};
 }
 

@@ -9,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "api/bodies.h"
 #include "api/session.h"
 #include "graph/builder.h"
 
 namespace lathe::api {
 
-// Values are numbered from 1 within their entry. What a call takes in words stands in lathe.h.
+// Values are numbered within their entry. What a call takes in words stands in lathe.h.
 // After an error the program is as it was, but for nodes that nothing uses.
 class GraphSession {
  public:
@@ -33,6 +34,14 @@ class GraphSession {
   Result<graph::Tensor> constant(Words type, SharedBytes data);
   Result<graph::Tensor> operation(Words words);
   Result<std::vector<graph::Tensor>> gradients(Words words);
+
+  // What is added now is part of the body of a branch or loop.
+  Status begin_body();
+  // The number of the body that began last.
+  Result<int32_t> end_body() { return bodies_.end(); }
+  Result<std::vector<graph::Tensor>> cond(Words words);
+  Result<std::vector<graph::Tensor>> while_loop(Words words);
+
   // The values of these numbers.
   Result<std::vector<graph::Tensor>> tensors(Words numbers);
   Status output(std::string_view name, int32_t value);
@@ -40,16 +49,19 @@ class GraphSession {
 
   Result<Executable> compile(std::string_view json) const;
 
-  static int32_t number_of(graph::Tensor tensor) { return tensor.value.id + 1; }
+  int32_t number_of(graph::Tensor tensor) { return bodies_.number_of(tensor); }
   Result<graph::Tensor> tensor(int32_t value);
 
  private:
   Result<graph::Builder*> entry();
+  Result<graph::Builder*> innermost();
   Status check_own(std::string_view what) const;
-  Result<graph::Tensor> checked(graph::Tensor tensor, std::string_view what);
+  Result<graph::Tensor> checked(graph::Builder& builder, graph::Tensor tensor,
+                                std::string_view what);
 
   std::vector<std::unique_ptr<graph::Builder>> entries_;
   graph::Builder* lent_ = nullptr;
+  Bodies bodies_;
 };
 
 }  // namespace lathe::api

@@ -42,7 +42,7 @@ Status read_weight(const Json& json, nn::Weight& weight) {
 std::string numbers_of(std::span<const Tensor> tensors) {
   std::vector<int32_t> numbers;
   for (const Tensor& each : tensors) {
-    numbers.push_back(each.builder == nullptr ? 0 : GraphSession::number_of(each));
+    numbers.push_back(each.builder == nullptr ? 0 : each.value.id + 1);
   }
   return bracketed(numbers);
 }

@@ -73,7 +73,7 @@ std::span<const Tensor> all_of(const std::vector<Tensor>& tensors) { return tens
 
 // The answer of functions that give values.
 template <class T>
-const double* described(const Result<T>& result) {
+const double* described(GraphSession& graph, const Result<T>& result) {
   if (!result) {
     last_error() = result.error().message;
     return nullptr;
@@ -82,7 +82,7 @@ const double* described(const Result<T>& result) {
   values.clear();
   for (const Tensor& each : all_of(*result)) {
     const lathe::graph::Shape& shape = each.shape();
-    values.push_back(GraphSession::number_of(each));
+    values.push_back(graph.number_of(each));
     values.push_back(static_cast<double>(each.dtype()));
     values.push_back(static_cast<double>(shape.size()));
     values.insert(values.end(), shape.begin(), shape.end());
@@ -135,12 +135,12 @@ int32_t lathe_graph_entry(int32_t graph, const char* name, size_t length) {
 
 const double* lathe_graph_input(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : described(found->input({words, count}));
+  return found == nullptr ? nullptr : described(*found, found->input({words, count}));
 }
 
 const double* lathe_graph_state(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : described(found->state({words, count}));
+  return found == nullptr ? nullptr : described(*found, found->state({words, count}));
 }
 
 const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
@@ -150,22 +150,46 @@ const double* lathe_graph_constant(int32_t graph, const double* words, size_t co
       data == nullptr ? 0 : size);
   GraphSession* found = find<GraphSession>(graph);
   if (found == nullptr) return nullptr;
-  return described(found->constant({words, count}, std::move(bytes)));
+  return described(*found, found->constant({words, count}, std::move(bytes)));
 }
 
 const double* lathe_graph_operation(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : described(found->operation({words, count}));
+  return found == nullptr ? nullptr : described(*found, found->operation({words, count}));
 }
 
 const double* lathe_graph_gradients(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : described(found->gradients({words, count}));
+  return found == nullptr ? nullptr : described(*found, found->gradients({words, count}));
+}
+
+int32_t lathe_graph_begin_body(int32_t graph) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? 0 : done(found->begin_body());
+}
+
+int32_t lathe_graph_end_body(int32_t graph) {
+  GraphSession* found = find<GraphSession>(graph);
+  if (found == nullptr) return 0;
+  const auto number = found->end_body();
+  if (number) return *number;
+  last_error() = number.error().message;
+  return 0;
+}
+
+const double* lathe_graph_cond(int32_t graph, const double* words, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? nullptr : described(*found, found->cond({words, count}));
+}
+
+const double* lathe_graph_while(int32_t graph, const double* words, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? nullptr : described(*found, found->while_loop({words, count}));
 }
 
 const double* lathe_graph_values(int32_t graph, const double* numbers, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
-  return found == nullptr ? nullptr : described(found->tensors({numbers, count}));
+  return found == nullptr ? nullptr : described(*found, found->tensors({numbers, count}));
 }
 
 int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32_t value) {

@@ -109,6 +109,19 @@ const double* lathe_graph_operation(int32_t graph, const double* words, size_t c
 /* The numbers of the loss and of what it is derived by; answers the gradients. */
 LATHE_EXPORT(lathe_graph_gradients)
 const double* lathe_graph_gradients(int32_t graph, const double* words, size_t count);
+/* Bodies of branches and loops. From the first call to the second, inputs, constants, operations,
+ * gradients and outputs are those of a body, one within the other; it reads whatever is around it.
+ * The numbers of its values are < 0. The second answers the number of the body, > 0. */
+LATHE_EXPORT(lathe_graph_begin_body) int32_t lathe_graph_begin_body(int32_t graph);
+LATHE_EXPORT(lathe_graph_end_body) int32_t lathe_graph_end_body(int32_t graph);
+/* A bool without axes, and the bodies of the branches, without inputs, of which one runs; answers
+ * their outputs. */
+LATHE_EXPORT(lathe_graph_cond)
+const double* lathe_graph_cond(int32_t graph, const double* words, size_t count);
+/* The body of the condition, that of the loop, both with an input for each variable, how many
+ * iterations there are at most, and the first values of the variables; answers the last ones. */
+LATHE_EXPORT(lathe_graph_while)
+const double* lathe_graph_while(int32_t graph, const double* words, size_t count);
 /* Values by their numbers. */
 LATHE_EXPORT(lathe_graph_values)
 const double* lathe_graph_values(int32_t graph, const double* numbers, size_t count);

@@ -72,7 +72,6 @@ class LoopGradient {
         node_(outer.graph()[loop]),
         steps_(node_.repetition.steps),
         carried_(static_cast<size_t>(node_.repetition.carried)),
-        sliced_(static_cast<size_t>(node_.repetition.sliced)),
         adjoints_(adjoints),
         size_(node_.body->nodes.size()),
         inputs_(inputs_of(*node_.body)),
@@ -81,6 +80,13 @@ class LoopGradient {
   // Calls accumulate(operand of the loop, part of its adjoint).
   template <class Accumulate>
   void run(const Accumulate& accumulate) {
+    if (steps_ == graph::kUnboundedSteps) {
+      outer_.error(
+          "gradients: a loop that only its condition ends has none, since what it would keep of "
+          "its "
+          "steps has no bound; say how many iterations there are at most");
+      return;
+    }
     differentiate();
     if (!body_.ok()) {
       outer_.error(concat("in the body of a loop: ", body_.message()));
@@ -113,7 +119,9 @@ class LoopGradient {
   bool is_forward_item(const Node& node) const {
     return node.kind == Kind::Item && static_cast<size_t>(node.operands[0].id) < size_;
   }
-  bool is_sliced(size_t input) const { return input >= carried_ && input < carried_ + sliced_; }
+  bool is_sliced(size_t input) const { return node_.repetition.is_sliced(input); }
+  bool has_condition() const { return node_.repetition.has_condition(); }
+  Value condition() const { return inputs_[static_cast<size_t>(node_.repetition.condition)]; }
   bool is_float(Value value) const { return scalar::is_float(body_.graph()[value].dtype); }
 
   Port adjoint_input(std::string name, Value like, Tensor operand) {
@@ -136,8 +144,11 @@ class LoopGradient {
       seeds.emplace_back(value, port.value);
     }
     Reverse reverse(body_);
-    reverse.defer(
-        {inputs_.begin() + static_cast<std::ptrdiff_t>(carried_ + sliced_), inputs_.end()});
+    // A contraction over all steps would read what steps that did not run never saw.
+    if (!has_condition()) {
+      const int first_invariant = node_.repetition.carried + node_.repetition.sliced;
+      reverse.defer({inputs_.begin() + first_invariant, inputs_.end()});
+    }
     for (const auto& [value, adjoint] : seeds) reverse.accumulate(value, body(adjoint));
     reverse.run({static_cast<int32_t>(size_) - 1});
     deferred_ = reverse.deferred();
@@ -180,6 +191,7 @@ class LoopGradient {
     for (const std::vector<Value>* roots : {&next_, &stacks_}) {
       for (Value root : *roots) needed[static_cast<size_t>(root.id)] = true;
     }
+    if (has_condition()) needed[static_cast<size_t>(condition().id)] = true;
     std::vector<Value> saved;
     for (size_t id = graph.nodes.size(); id-- > 0;) {
       const Node& node = graph.nodes[id];
@@ -266,10 +278,10 @@ class LoopGradient {
             {concat("out", graph.outputs.size()), moved[static_cast<size_t>(root.id)]});
       }
     }
-    return outer_.loop(
-        operands,
-        {steps_, static_cast<int>(carried_ports_.size()), static_cast<int>(sliced_ports_.size())},
-        !node_.reverse, std::move(graph));
+    graph::Repetition repetition{steps_, static_cast<int>(carried_ports_.size()),
+                                 static_cast<int>(sliced_ports_.size())};
+    if (has_condition()) repetition.condition = moved[static_cast<size_t>(condition().id)].id;
+    return outer_.loop(operands, repetition, !node_.reverse, std::move(graph));
   }
 
   // The sum over all steps of what the contraction gives its invariant operand.
@@ -298,7 +310,7 @@ class LoopGradient {
   Value loop_;
   const Node node_;
   const int64_t steps_;
-  const size_t carried_, sliced_;
+  const size_t carried_;
   const Adjoints& adjoints_;  // of the results
   const size_t size_;         // of the body before it was extended
   const std::vector<Value> inputs_;

@@ -232,6 +232,25 @@ std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition r
   return items;
 }
 
+std::vector<Tensor> Builder::inlined(const Graph& body, std::span<const Tensor> given) {
+  std::vector<Tensor> results(body.outputs.size(), Tensor{this, {}});
+  if (!ok() || !all_valid(given)) return results;
+  std::vector<Value> moved;
+  for (size_t input = 0; const Node& each : body.nodes) {
+    if (each.kind == Kind::Input) {
+      moved.push_back(given[input++].value);
+      continue;
+    }
+    Node node = each;
+    for (Value& operand : node.operands) operand = moved[static_cast<size_t>(operand.id)];
+    moved.push_back(add(std::move(node)).value);
+  }
+  for (size_t k = 0; k < results.size(); ++k) {
+    results[k].value = moved[static_cast<size_t>(body.outputs[k].value.id)];
+  }
+  return results;
+}
+
 Tensor Builder::item(Value loop, int number) {
   Node node{.kind = Kind::Item, .operands = {loop}};
   node.item = number;

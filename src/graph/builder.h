@@ -64,6 +64,9 @@ class Builder {
   // and invariants are the operands.
   std::vector<Tensor> loop(std::span<const Tensor> operands, Repetition repetition, bool reverse,
                            Graph body);
+  // The nodes of a body as part of this graph, with these tensors, of the right types, as its
+  // inputs; its outputs.
+  std::vector<Tensor> inlined(const Graph& body, std::span<const Tensor> given);
   // The same loop with this body, which is its own with more nodes at the end, also stacks these
   // values of the body; the stacks.
   std::vector<Tensor> stack_more(Value loop, Graph body, std::span<const Value> values);

@@ -370,32 +370,39 @@ namespace {
 std::vector<Array> run_loop(const Node& node, Operands operands) {
   const Graph& body = *node.body;
   const std::vector<Value> inputs = inputs_of(body);
-  const auto carried = static_cast<size_t>(node.repetition.carried);
-  const auto sliced = static_cast<size_t>(node.repetition.sliced);
+  const Repetition& repetition = node.repetition;
   std::vector<Array> results;
   for (size_t k = 0; k < body.outputs.size(); ++k) {
     const Node& value = body[body.outputs[k].value];
     Shape shape = value.shape;
     shape.insert(shape.begin(), node.repetition.steps);
-    results.push_back(k < carried ? *operands[k] : Array::zeros(value.dtype, std::move(shape)));
+    results.push_back(repetition.is_carried(k) ? *operands[k]
+                                               : Array::zeros(value.dtype, std::move(shape)));
   }
-  for (int64_t step = 0; step < node.repetition.steps; ++step) {
-    const int64_t at = node.reverse ? node.repetition.steps - 1 - step : step;
+  for (int64_t step = 0; step < repetition.steps; ++step) {
+    const int64_t at = node.reverse ? repetition.steps - 1 - step : step;
     std::map<std::string, Array> given, none;
     for (size_t k = 0; k < inputs.size(); ++k) {
       const Node& input = body[inputs[k]];
-      Array& array = given[input.name] = k < carried ? results[k] : *operands[k];
-      if (k < carried || k >= carried + sliced) continue;
+      Array& array = given[input.name] = repetition.is_carried(k) ? results[k] : *operands[k];
+      if (!repetition.is_sliced(k)) continue;
       Array slice = Array::zeros(input.dtype, input.shape);
       const auto bytes = static_cast<std::ptrdiff_t>(slice.data.size());
       std::copy_n(array.data.begin() + at * bytes, bytes, slice.data.begin());
       array = std::move(slice);
     }
+    if (repetition.has_condition()) {
+      const auto condition = static_cast<size_t>(repetition.condition);
+      if (given.at(body[inputs[condition]].name).data[0] == std::byte{0}) {
+        if (repetition.is_sliced(condition)) continue;
+        break;
+      }
+    }
     const auto outputs = evaluate(body, given, none);
     CHECK(outputs.has_value());
     for (size_t k = 0; k < results.size(); ++k) {
       const Array& value = outputs->at(body.outputs[k].name);
-      if (k < carried) {
+      if (repetition.is_carried(k)) {
         results[k] = value;
       } else {
         const auto bytes = static_cast<std::ptrdiff_t>(value.data.size());

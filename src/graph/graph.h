@@ -76,11 +76,25 @@ std::optional<Kind> kind_of(std::string_view text);
 // sliced along axis 0 (the body sees one slice at each step), and invariants. The outputs of the
 // body are the carried values of the next step, then what is stacked along a new axis 0. Its
 // results are the last carried values and the stacks. `reverse` begins with the last slice.
+//
+// With a condition only those steps run for which that input of the body, a bool without axes, is
+// true: a carried one ends the loop, a slice chooses single steps, an invariant runs all or none.
+// What a step that does not run would carry stays as it was; what it would stack is zero.
 struct Repetition {
   int64_t steps = 0;
   int carried = 0, sliced = 0;
+  int condition = -1;  // number of the operand, or -1
+
+  bool has_condition() const { return condition >= 0; }
+  bool is_carried(size_t operand) const { return operand < static_cast<size_t>(carried); }
+  bool is_sliced(size_t operand) const {
+    return !is_carried(operand) && operand < static_cast<size_t>(carried + sliced);
+  }
   bool operator==(const Repetition&) const = default;
 };
+
+// Steps of a loop that only its condition ends.
+constexpr int64_t kUnboundedSteps = (int64_t{1} << 31) - 1;
 
 struct Graph;
 

@@ -271,8 +271,7 @@ std::string spell(const Type& type) { return graph::spell(type.dtype, type.shape
 
 Status check_loop_input(const Node& loop, size_t k, const Node& operand, const Node& input) {
   Type type = type_of(operand);
-  const auto first_sliced = static_cast<size_t>(loop.repetition.carried);
-  if (k >= first_sliced && k < first_sliced + static_cast<size_t>(loop.repetition.sliced)) {
+  if (loop.repetition.is_sliced(k)) {
     if (type.shape.empty() || type.shape[0] != loop.repetition.steps) {
       return fail(concat("loop: operand ", k, " is ", spell(type), "; to be sliced in ",
                          loop.repetition.steps, " steps its first axis must have that size"));
@@ -302,6 +301,15 @@ Result<Type> infer_loop(const Graph& graph, const Node& node) {
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
     TRY(check_loop_input(node, k, graph[node.operands[k]], body[inputs[k]]));
+  }
+  if (repetition.condition < -1 || repetition.condition >= static_cast<int>(inputs.size())) {
+    return fail(concat("loop: there is no operand ", repetition.condition, " to be its condition"));
+  }
+  if (repetition.has_condition()) {
+    const Type type = type_of(body[inputs[static_cast<size_t>(repetition.condition)]]);
+    if (type != Type{DType::Bool, {}}) {
+      return fail(concat("loop: the condition must be bool[], not ", spell(type)));
+    }
   }
   for (size_t k = 0; k < static_cast<size_t>(repetition.carried); ++k) {
     const Type before = type_of(body[inputs[k]]), after = type_of(body[body.outputs[k].value]);

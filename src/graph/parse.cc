@@ -348,6 +348,10 @@ class Parser {
     TRY(count(cursor, "carried", node.repetition.carried));
     TRY(count(cursor, "sliced", node.repetition.sliced));
     node.reverse = cursor.take_word("reverse");
+    if (cursor.take_word("where")) {
+      ASSIGN_OR_RETURN(const int64_t condition, cursor.integer());
+      node.repetition.condition = static_cast<int>(condition);
+    }
     TRY(cursor.expect_word("of"));
     while (!cursor.take(":")) {
       ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));

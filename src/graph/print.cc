@@ -160,7 +160,9 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
       break;
     case Kind::Loop:
       append(out, " steps ", node.repetition.steps, " carried ", node.repetition.carried,
-             " sliced ", node.repetition.sliced, node.reverse ? " reverse" : "", " of");
+             " sliced ", node.repetition.sliced, node.reverse ? " reverse" : "");
+      if (node.repetition.has_condition()) append(out, " where ", node.repetition.condition);
+      out += " of";
       append_operands(out, node);
       break;
     case Kind::Item:

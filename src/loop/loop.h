@@ -170,10 +170,12 @@ struct Port {
   int32_t buffer = -1;
 };
 
-// Kernels that follow each other are run in order, that `times` times.
+// Kernels that follow each other are run in order, that `times` times or, with a condition, until
+// this global bool is false before they are.
 struct Repeat {
   int64_t times = 0;
-  int32_t around = -1;  // the repeat that it is in, an earlier one, or -1
+  int32_t around = -1;     // the repeat that it is in, an earlier one, or -1
+  int32_t condition = -1;  // a buffer of one element
 };
 
 struct Entry {

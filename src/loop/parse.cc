@@ -79,12 +79,16 @@ class ModuleParser {
       port.shape.push_back(size);
     }
     TRY(reader_.advance());
+    ASSIGN_OR_RETURN(port.buffer, known_buffer());
+    ports.push_back(std::move(port));
+    return {};
+  }
+
+  Result<int32_t> known_buffer() {
     ASSIGN_OR_RETURN(const std::string name, reader_.name());
     const auto place = names_.find(name);
     if (place == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
-    port.buffer = place->second;
-    ports.push_back(std::move(port));
-    return {};
+    return place->second;
   }
 
   Status entry() {
@@ -110,9 +114,14 @@ class ModuleParser {
       }
       TRY(reader_.advance());
       if (is_repeat) {
-        ASSIGN_OR_RETURN(const int64_t times, reader_.count());
+        Repeat& repeat = entry.repeats.emplace_back();
+        repeat.around = around;
+        ASSIGN_OR_RETURN(repeat.times, reader_.count());
+        if (reader_.sees("while")) {
+          TRY(reader_.advance());
+          ASSIGN_OR_RETURN(repeat.condition, known_buffer());
+        }
         TRY(reader_.expect("{"));
-        entry.repeats.push_back({times, around});
         TRY(kernels(entry, static_cast<int32_t>(entry.repeats.size()) - 1));
         continue;
       }

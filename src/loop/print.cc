@@ -364,7 +364,13 @@ void append_steps(std::string& out, const Entry& entry, const std::vector<Step>&
       KernelPrinter(entry.kernels[step.begin], module, out, indent).print();
       continue;
     }
-    append(out, indent, "repeat ", entry.repeats[static_cast<size_t>(step.repeat)].times, " {\n");
+    const Repeat& repeat = entry.repeats[static_cast<size_t>(step.repeat)];
+    append(out, indent, "repeat ", repeat.times);
+    if (repeat.condition >= 0) {
+      out += " while ";
+      append_name_of(out, module.buffers, repeat.condition);
+    }
+    out += " {\n";
     append_steps(out, entry, steps_of(entry, step), module, indent + "  ");
     append(out, indent, "}\n");
   }

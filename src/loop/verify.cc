@@ -445,14 +445,28 @@ Status verify_ports(const Module& module, const std::vector<Port>& ports, std::s
   return {};
 }
 
+Status verify_condition(const Module& module, int32_t condition) {
+  if (condition == -1) return {};
+  if (condition < 0 || static_cast<size_t>(condition) >= module.buffers.size()) {
+    return fail(concat("there is no buffer ", condition, " to be a condition"));
+  }
+  const Buffer& buffer = module.buffers[static_cast<size_t>(condition)];
+  if (buffer.dtype == DType::Bool && buffer.size == 1) return {};
+  return fail(concat("the condition ", buffer.name, " is ", scalar::text(buffer.dtype), '[',
+                     buffer.size, "], not one bool"));
+}
+
 // Each repeat lies in an earlier one, and its kernels follow each other.
-Status verify_repeats(const Entry& entry) {
+Status verify_repeats(const Module& module, const Entry& entry) {
   const auto count = static_cast<int32_t>(entry.repeats.size());
   for (int32_t id = 0; id < count; ++id) {
     const Repeat& repeat = entry.repeats[static_cast<size_t>(id)];
     if (repeat.times < 0 || repeat.times > kLargest || repeat.around < -1 || repeat.around >= id) {
       return fail(concat("entry ", entry.name, ": repeat ", id, " of ", repeat.times,
                          " times inside ", repeat.around));
+    }
+    if (const Status status = verify_condition(module, repeat.condition); !status) {
+      return fail(concat("entry ", entry.name, ", repeat ", id, ": ", status.error().message));
     }
   }
   for (const Kernel& kernel : entry.kernels) {
@@ -491,7 +505,7 @@ Status verify(const Module& module) {
     TRY(entries.add(entry.name));
     TRY(verify_ports(module, entry.inputs, "inputs"));
     TRY(verify_ports(module, entry.outputs, "outputs"));
-    TRY(verify_repeats(entry));
+    TRY(verify_repeats(module, entry));
     Names kernels("kernels");
     for (const Kernel& kernel : entry.kernels) {
       TRY(kernels.add(kernel.name));

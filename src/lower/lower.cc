@@ -191,14 +191,18 @@ class EntryLowering {
     }
   }
 
-  void add_kernel(Kernel kernel) {
-    kernel.repeat = body_ != nullptr ? body_->repeat : -1;
+  int32_t repeat() const { return body_ != nullptr ? body_->repeat : -1; }
+
+  void add_kernel(Kernel kernel) { add_kernel(std::move(kernel), repeat()); }
+
+  void add_kernel(Kernel kernel, int32_t repeat) {
+    kernel.repeat = repeat;
     entry_.kernels.push_back(std::move(kernel));
   }
 
   // Reads only constants and what no step changes.
   bool is_same_in_all_steps(const Kernel& kernel) const {
-    if (body_ == nullptr) return false;
+    if (body_ == nullptr || body_->steps == 1) return false;
     return std::ranges::all_of(kernel.exprs, [&](const loop::Expr& expr) {
       if (expr.kind != loop::ExprKind::Load || expr.buffer.space != loop::Space::Global)
         return true;
@@ -273,23 +277,82 @@ class EntryLowering {
     const Node& node = graph_[loop];
     const int64_t steps = node.repetition.steps;
     Places places{{}, {}, step, steps, static_cast<int32_t>(entry_.repeats.size())};
-    entry_.repeats.push_back({steps, body_ != nullptr ? body_->repeat : -1});
     for (size_t k = 0; k < node.operands.size(); ++k) {
       places.inputs[operand_name(k)] = buffer_of(memory_of(graph_, node.operands[k]));
     }
+    const int32_t condition = condition_of(loop, results);
     std::vector<bool> wanted;
     for (size_t k = 0; k < results.size(); ++k) {
       wanted.push_back(results[k] >= 0);
       places.stacks[concat(k)] = results[k];
+      const bool may_have_gaps = node.repetition.has_condition() && !node.repetition.is_carried(k);
+      if (wanted[k] && may_have_gaps) zero_kernel(loop, results[k]);
     }
-    step_kernel(loop, step, node.reverse ? static_cast<int32_t>(steps) - 1 : 0, false);
+    add_kernel(step_kernel(loop, step, node.reverse ? static_cast<int32_t>(steps) - 1 : 0, false));
     const size_t begin = entry_.kernels.size();
+    const int32_t all_steps = places.repeat;
+    const bool chooses = is_sliced_condition(node);
+    entry_.repeats.push_back({steps, repeat(), chooses ? -1 : condition});
+    if (chooses) choose_steps(loop, condition, places);
+    const size_t first = entry_.kernels.size();
     const Graph graph = body_entry(graph_, loop, wanted);
     EntryLowering body(graph, context_, states, entry_, &places);
     body.run();
-    body.step_kernel(loop, step, node.reverse ? -1 : 1, true);
+    if (entry_.kernels.size() == first) entry_.repeats.resize(static_cast<size_t>(all_steps) + 1);
+    add_kernel(step_kernel(loop, step, node.reverse ? -1 : 1, true), all_steps);
     for (size_t k = begin; k < entry_.kernels.size(); ++k) entry_.kernels[k].origin = loop.id;
     insert_before(begin, body.take_same_in_all_steps(), loop);
+  }
+
+  static bool is_sliced_condition(const Node& loop) {
+    const graph::Repetition& repetition = loop.repetition;
+    return repetition.has_condition() &&
+           repetition.is_sliced(static_cast<size_t>(repetition.condition));
+  }
+
+  // The buffer of the condition, of all steps where they are slices; -1: there is none.
+  int32_t condition_of(Value loop, const std::vector<int32_t>& results) {
+    const Node& node = graph_[loop];
+    if (!node.repetition.has_condition()) return -1;
+    const auto number = static_cast<size_t>(node.repetition.condition);
+    if (node.repetition.is_carried(number)) return results[number];
+    const Value operand = memory_of(graph_, node.operands[number]);
+    if (buffer_of(operand) >= 0) return buffer_of(operand);
+    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+    const int32_t buffer =
+        add_buffer(concat(name, ".condition"), graph_[operand], BufferRole::Temporary);
+    copy_kernel({operand, -1, buffer});
+    return buffer;
+  }
+
+  // The body is run once or not at all at each step: a repeat in that over all steps.
+  void choose_steps(Value loop, int32_t condition, Places& places) {
+    const std::string name = own_name("loop", static_cast<size_t>(loop.id));
+    const int32_t chosen =
+        context_.add_buffer(concat(name, ".chosen"), loop::DType::Bool, 1, BufferRole::Temporary);
+    Kernel kernel;
+    kernel.origin = loop.id;
+    Nest nest(context_, kernel);
+    const loop::ExprId step =
+        nest.exprs().load({loop::Space::Global, places.step}, loop::DType::I32, 0);
+    const loop::ExprId flag = nest.exprs().load({loop::Space::Global, condition}, loop::DType::Bool,
+                                                0, {}, step, {1, places.steps});
+    kernel.body.push_back(loop::store({loop::Space::Global, chosen}, 0, flag));
+    add_kernel(std::move(kernel), places.repeat);
+    entry_.repeats.push_back({1, places.repeat, chosen});
+    ++places.repeat;
+  }
+
+  void zero_kernel(Value loop, int32_t to) {
+    Kernel kernel;
+    kernel.origin = loop.id;
+    Nest nest(context_, kernel);
+    const loop::Buffer& buffer = context_.module.buffers[static_cast<size_t>(to)];
+    const loop::VarId var = kernel.add_var("i", buffer.size);
+    const loop::ExprId zero = nest.exprs().constant(scalar::Number::from(buffer.dtype, 0));
+    loop::Stmt store = loop::store({loop::Space::Global, to}, loop::Affine::variable(var), zero);
+    kernel.body.push_back(loop::for_loop(var, loop::LoopKind::Serial, {std::move(store)}));
+    add_kernel(std::move(kernel));
   }
 
   void insert_before(size_t place, std::vector<Kernel> kernels, Value origin) {
@@ -305,7 +368,7 @@ class EntryLowering {
   }
 
   // Sets or moves the number of the slice.
-  void step_kernel(Value loop, int32_t step, int32_t by, bool moves) {
+  Kernel step_kernel(Value loop, int32_t step, int32_t by, bool moves) {
     Kernel kernel;
     kernel.origin = loop.id;
     Nest nest(context_, kernel);
@@ -316,7 +379,7 @@ class EntryLowering {
       value = nest.exprs().apply(loop::Op::Add, {before, value});
     }
     kernel.body.push_back(loop::store(buffer, 0, value));
-    add_kernel(std::move(kernel));
+    return kernel;
   }
 
   void lower_group(Nest& nest, const Group& group) {

@@ -77,6 +77,17 @@ std::vector<Life> lives_of(const loop::Module& module, const loop::Entry& entry)
       if (expr.kind == loop::ExprKind::Load) touch(expr.buffer);
     }
   }
+  // What a repeat looks at is alive until its last time.
+  for (size_t id = 0; id < entry.repeats.size(); ++id) {
+    const int32_t condition = entry.repeats[id].condition;
+    if (condition < 0 || place[static_cast<size_t>(condition)] < 0) continue;
+    Life& life = lives[static_cast<size_t>(place[static_cast<size_t>(condition)])];
+    for (int k = 0; k < static_cast<int>(entry.kernels.size()); ++k) {
+      const int32_t repeat = entry.kernels[static_cast<size_t>(k)].repeat;
+      if (loop::is_inside(entry, repeat, static_cast<int32_t>(id)))
+        life.last = std::max(life.last, k);
+    }
+  }
   live_through_repeats(entry, lives);
   return lives;
 }

@@ -3,6 +3,7 @@
 
 #include "opt/eliminate_common_subexpressions.h"
 #include "opt/eliminate_dead_code.h"
+#include "opt/fold_conditions.h"
 #include "opt/fold_constants.h"
 #include "opt/fold_scales.h"
 #include "opt/gather_outputs.h"
@@ -21,6 +22,7 @@ std::span<const Pass> passes() {
       {"fold_scales", with_bodies<fold_scales>},
       {"gather_outputs", with_bodies<gather_outputs>},
       {"fold_constants", with_bodies<fold_constants>},
+      {"fold_conditions", with_bodies<fold_conditions>},
       {"simplify_algebra", with_bodies<simplify_algebra>},
       {"fold_constants", with_bodies<fold_constants>},
       {"eliminate_common_subexpressions", with_bodies<eliminate_common_subexpressions>},

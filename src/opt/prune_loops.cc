@@ -18,6 +18,9 @@ std::vector<bool> find_needs(const Node& loop, const std::vector<Value>& inputs,
                              std::vector<bool>& kept) {
   const Graph& body = *loop.body;
   std::vector<bool> needed(body.nodes.size());
+  if (loop.repetition.has_condition()) {
+    needed[static_cast<size_t>(inputs[static_cast<size_t>(loop.repetition.condition)].id)] = true;
+  }
   for (bool grows = true; grows;) {
     grows = false;
     for (size_t k = 0; k < kept.size(); ++k) {
@@ -39,22 +42,23 @@ std::vector<bool> find_needs(const Node& loop, const std::vector<Value>& inputs,
 std::vector<int> prune(const Graph& graph, Node& loop, std::vector<bool> kept) {
   const std::vector<Value> inputs = inputs_of(*loop.body);
   const std::vector<bool> needed = find_needs(loop, inputs, kept);
-  const auto carried = static_cast<size_t>(loop.repetition.carried);
-  const auto first_invariant = carried + static_cast<size_t>(loop.repetition.sliced);
+  const graph::Repetition before = loop.repetition;
   auto body = std::make_shared<Graph>(*loop.body);
   std::vector<Value> operands;
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Node& operand = graph[loop.operands[k]];
-    const bool is_carried = k < carried;
+    const bool is_carried = before.is_carried(k);
+    const bool is_condition = static_cast<int>(k) == before.condition;
     const bool used = is_carried ? kept[k] : bool{needed[static_cast<size_t>(inputs[k].id)]};
     Node& input = body->nodes[static_cast<size_t>(inputs[k].id)];
-    if (used && (is_carried || !is_splat(operand))) {
+    if (used && (is_carried || is_condition || !is_splat(operand))) {
+      if (is_condition) loop.repetition.condition = static_cast<int>(operands.size());
       operands.push_back(loop.operands[k]);
       continue;
     }
     if (is_carried) {
       --loop.repetition.carried;
-    } else if (k < first_invariant) {
+    } else if (before.is_sliced(k)) {
       --loop.repetition.sliced;
     }
     // What nothing needs is replaced by any constant.

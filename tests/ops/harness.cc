@@ -124,6 +124,16 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
   return outcome;
 }
 
+bool may_be_shaders(const graph::Program& program) {
+  const auto is_fixed = [](const graph::Graph& graph) {
+    return std::ranges::none_of(graph.nodes, [](const graph::Node& node) {
+      return (node.repetition.has_condition() && node.repetition.steps > 0) ||
+             (node.body && !may_be_shaders({{*node.body}}));
+    });
+  };
+  return std::ranges::all_of(program.entries, is_fixed);
+}
+
 Result<graph::Program> with_gradients(graph::Graph run) {
   graph::Program program{{run}};
   run.name = "grad";
@@ -244,7 +254,12 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
   if (variants.size() < std::size(kVariants)) return {};  // over types that shaders lack
   compile::Options options;
   options.verify = true;
-  add_shaders(test, compile::compile_to_wgsl(program, options));
+  const Result<std::string> shaders = compile::compile_to_wgsl(program, options);
+  if (may_be_shaders(program)) {
+    add_shaders(test, shaders);
+  } else if (shaders) {
+    return fail("a loop that depends on data became shaders, which cannot see it");
+  }
   return {};
 }
 

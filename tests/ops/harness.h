@@ -65,6 +65,9 @@ inline constexpr compile::Target kTargets[] = {compile::Target::Wasm, compile::T
 // NAME", and the gradients "dNAME" of that by every input of floats.
 Result<graph::Program> with_gradients(graph::Graph run);
 
+// Whether no loop depends on data, which shaders refuse.
+bool may_be_shaders(const graph::Program& program);
+
 // Runs the program through the passes of the targets up to the emitter; behind every pass over
 // loops the interpreter must give what is expected. Notes whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test,

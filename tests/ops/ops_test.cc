@@ -64,8 +64,8 @@ Status run_program(std::string name, const graph::Program& program, Manifest& ma
     want.states = states;
     ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
   }
-  const bool is_typed = variants.size() < std::size(kVariants);  // shaders have no such types
-  TRY(check_passes(program, expectation, std::span(kTargets).first(is_typed ? 1 : 2)));
+  const bool has_shaders = variants.size() == std::size(kVariants) && may_be_shaders(program);
+  TRY(check_passes(program, expectation, std::span(kTargets).first(has_shaders ? 2 : 1)));
   return manifest.add(expectation, program, variants);
 }
 
@@ -122,7 +122,8 @@ int run_all(const std::filesystem::path& directory, bool over_all) {
   Manifest manifest(directory);
   Counts counts;
   int number = 0;
-  for (const auto table : {cases, loop_cases, node_cases, window_cases, edge_cases, memory_cases}) {
+  for (const auto table :
+       {cases, loop_cases, control_cases, node_cases, window_cases, edge_cases, memory_cases}) {
     for (const Case& test : table()) {
       counts.add(test.name, run_case(test, manifest));
       run_retyped(test, number++, over_all, manifest, counts);

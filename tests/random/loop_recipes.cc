@@ -1,6 +1,7 @@
 // Recipes of loops over time steps: recurrences with products, several carried values that read
 // each other, slices, stacks and what all steps share.
 #include "growth.h"
+#include "ops/control.h"
 #include "ops/movement.h"
 #include "ops/recurrence.h"
 
@@ -103,11 +104,58 @@ void pictures(Growth& g) {
        }));
 }
 
+// A bool that data gives, the same for all that is drawn.
+Tensor drawn_truth(Growth& g, graph::Builder& b, Tensor x) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < x.rank(); ++axis) axes.push_back(axis);
+  const Tensor least = -sum(absolute(x), axes);
+  return g.draw.chance(50) ? least < b.scalar(1) : least > b.scalar(1);
+}
+
+// Two branches of products and sums, one of which runs.
+void branches(Growth& g) {
+  const int64_t rows = g.draw.size(20, false), units = g.draw.size(40, false);
+  const Tensor x = g.input({rows, units}), w = g.input({units, units});
+  const auto product = [](graph::Builder& b, std::span<const Tensor> it) -> std::vector<Tensor> {
+    const Tensor z = tanh(b.matmul(it[0], it[1]) * 0.2f);
+    return {z, sum(z, {0}) * 0.1f};
+  };
+  const auto plain = [](graph::Builder&, std::span<const Tensor> it) -> std::vector<Tensor> {
+    return {it[0] * 0.5f, sum(it[1], {1}) * 0.1f};
+  };
+  for (const Tensor& result : ops::cond(drawn_truth(g, g.b, x), {{x, w}}, product, plain)) {
+    g.add(result);
+  }
+}
+
+// So many times as a count says, or as often as it may be; a branch in each step, perhaps.
+void until(Growth& g) {
+  const int64_t rows = g.draw.size(9, false), units = g.draw.size(40, false);
+  const Tensor x = g.input({rows, units}), w = g.input({units, units});
+  const int64_t times = g.draw.below(5), most = g.draw.from(0, 5);
+  const bool branches = g.draw.chance(50);
+  const auto goes_on = [times](graph::Builder& b, std::span<const Tensor> it) {
+    return std::vector<Tensor>{it[0] < b.scalar(static_cast<float>(times))};
+  };
+  const auto add = [](graph::Builder&, std::span<const Tensor> it) {
+    return std::vector<Tensor>{it[0] + it[1]};
+  };
+  const auto scale = [](graph::Builder&, std::span<const Tensor> it) {
+    return std::vector<Tensor>{it[0] * 0.5f};
+  };
+  const auto step = [&](graph::Builder& b, std::span<const Tensor> it) -> std::vector<Tensor> {
+    const Tensor z = tanh(b.matmul(it[1], it[2]) * 0.2f);
+    if (!branches) return {it[0] + 1.0f, z + it[1] * 0.5f};
+    return {it[0] + 1.0f, ops::cond(it[0] < b.scalar(2), {{z, it[1]}}, add, scale)[0]};
+  };
+  for (const Tensor& result : ops::while_loop(goes_on, step, {{g.b.scalar(0), x}}, {{w}}, most)) {
+    if (result.valid() && result.rank() > 0) g.add(result);
+  }
+}
+
 constexpr Recipe kRecipes[] = {
-    {"recurrence", recurrence},
-    {"gated recurrence", gated},
-    {"exchange", exchange},
-    {"recurrent pictures", pictures},
+    {"branches", branches},      {"while", until},       {"recurrence", recurrence},
+    {"gated recurrence", gated}, {"exchange", exchange}, {"recurrent pictures", pictures},
 };
 
 }  // namespace

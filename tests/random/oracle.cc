@@ -244,6 +244,13 @@ std::vector<Values> Evaluation::loop(const Node& node, const Operands& in) {
       const size_t begin = k >= carried && k < sliced_end ? at * count : 0;
       for (size_t i = 0; i < count; ++i) values.elements[i] = from.elements[begin + i];
     }
+    if (node.repetition.has_condition()) {
+      const auto condition = static_cast<size_t>(node.repetition.condition);
+      if (given.at(body[inputs[condition]].name).elements[0].value == 0) {
+        if (node.repetition.is_sliced(condition)) continue;
+        break;
+      }
+    }
     const Outcome result = run(body, given, {});
     for (size_t k = 0; k < results.size(); ++k) {
       const Values& value = result.outputs.at(body.outputs[k].name);

@@ -9,6 +9,8 @@ export type Pointer = number;
 export type Handle = number;
 /** A value of the entry that a graph is building; 0 is failure. */
 export type ValueId = number;
+/** A body of a branch or loop that has ended; 0 is failure. */
+export type BodyId = number;
 
 /** What both modules export, lathe-core.wasm and lathe-text.wasm. */
 export interface ModuleExports {
@@ -46,6 +48,10 @@ export interface CoreExports extends ModuleExports {
   ): Pointer;
   lathe_graph_operation(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_gradients(graph: Handle, words: Pointer, count: number): Pointer;
+  lathe_graph_begin_body(graph: Handle): number;
+  lathe_graph_end_body(graph: Handle): BodyId;
+  lathe_graph_cond(graph: Handle, words: Pointer, count: number): Pointer;
+  lathe_graph_while(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_values(graph: Handle, numbers: Pointer, count: number): Pointer;
   lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
   lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;

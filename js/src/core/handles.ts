@@ -1,6 +1,7 @@
 /** Handles of the core: models, graphs and the executables compiled from them, freed when they are done with. */
 import { encodeJson } from '../base/json.js';
 import {
+  type BodyId,
   type BufferPlace,
   byteLength,
   type CompileRequest,
@@ -142,6 +143,29 @@ export class CoreGraph extends Owned {
     return this.#ask('gradients', [loss, ...wrt], wrt.length);
   }
 
+  /** Until `endBody` all that is added is part of the body of a branch or loop. */
+  beginBody(): void {
+    this.core.call('body', (exports) => exports.lathe_graph_begin_body(this.handle));
+  }
+
+  endBody(): BodyId {
+    return this.core.call('body', (exports) => exports.lathe_graph_end_body(this.handle));
+  }
+
+  /** What one of the bodies gives, each of so many values. */
+  cond(predicate: ValueId, then: BodyId, otherwise: BodyId, count: number): GraphValue[] {
+    return this.#ask('cond', [predicate, then, otherwise], count);
+  }
+
+  whileLoop(
+    condition: BodyId,
+    body: BodyId,
+    most: number,
+    initial: readonly ValueId[],
+  ): GraphValue[] {
+    return this.#ask('while', [condition, body, most, ...initial], initial.length);
+  }
+
   /** What these values are. */
   values(ids: readonly ValueId[]): GraphValue[] {
     return this.#ask('values', ids, ids.length);
@@ -165,7 +189,7 @@ export class CoreGraph extends Owned {
   }
 
   #ask(
-    what: 'input' | 'state' | 'operation' | 'gradients' | 'values',
+    what: 'input' | 'state' | 'operation' | 'gradients' | 'cond' | 'while' | 'values',
     words: readonly number[],
     count: number,
   ): GraphValue[] {

@@ -1,6 +1,7 @@
 /** Tensors that stand for values of a program while it is written down, operation by operation. */
 import { LatheError } from '../base/errors.js';
-import type { ValueId } from '../core/abi.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
+import type { BodyId, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
@@ -120,6 +121,70 @@ export class Trace {
     return this.#graph.gradients(loss.id, ids).map((each) => this.#traced(each));
   }
 
+  /**
+   * What one of two functions gives, a tensor or several; the other one is not computed. They may
+   * use all tensors of the function. Errors: the predicate is not one bool; they give different
+   * types.
+   *
+   *     g.cond(x.sum().greater(0), () => x.log(), () => x.mul(0.1))
+   */
+  cond<R extends Operand | readonly Operand[]>(
+    predicate: Operand,
+    then: () => R,
+    otherwise: () => R,
+  ): Traced<R> {
+    const chosen = this.#operand('cond', predicate, 'bool').id;
+    let [count, isOne] = [0, false];
+    const [first, second] = [then, otherwise].map((branch) =>
+      this.#body('cond', () => {
+        const given: Operand | readonly Operand[] = branch();
+        const all = (Array.isArray(given) ? given : [given]) as readonly Operand[];
+        [count, isOne] = [all.length, !Array.isArray(given)];
+        return all;
+      }),
+    );
+    const results = this.#graph.cond(chosen, first!, second!, count);
+    const traced = results.map((each) => this.#traced(each));
+    return (isOne ? traced[0] : traced) as Traced<R>;
+  }
+
+  /**
+   * While the condition, a bool without axes, holds for the variables, they become what the body
+   * gives for them. Types stay as they are. There are gradients where `maxIterations` is given:
+   * what they need is kept for as many.
+   *
+   *     const [, power] = g.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x)], [0, x]);
+   */
+  whileLoop(
+    condition: (...variables: TracedTensor[]) => Operand,
+    body: (...variables: TracedTensor[]) => readonly Operand[],
+    initial: readonly Operand[],
+    options: WhileOptions = {},
+  ): TracedTensor[] {
+    checkOptions('whileLoop', options, whileOptions);
+    const { maxIterations = unbounded } = options;
+    if (initial.length === 0) throw new LatheError('whileLoop: needs variables');
+    const first = initial.map((each) => this.#operand('whileLoop', each, 'float32'));
+    const of = (write: (variables: TracedTensor[]) => readonly Operand[]) => {
+      return this.#body('whileLoop', () => {
+        const variables = first.map(({ shape, dtype }, at) =>
+          this.input(`variable ${at}`, shape, dtype),
+        );
+        return write(variables);
+      });
+    };
+    const test = of((variables) => [condition(...variables)]);
+    const step = of((variables) => {
+      const next: unknown = body(...variables);
+      if (Array.isArray(next)) return next as Operand[];
+      throw new LatheError(
+        `whileLoop: the body must give an array of ${first.length} ${first.length === 1 ? 'tensor' : 'tensors'}`,
+      );
+    });
+    const ids = first.map(({ id }) => id);
+    return this.#graph.whileLoop(test, step, maxIterations, ids).map((each) => this.#traced(each));
+  }
+
   /** A result of the function. */
   output(name: string, value: Operand): void {
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
@@ -157,6 +222,21 @@ export class Trace {
     }
     this.#check(what, value);
     return value.id;
+  }
+
+  /** The body of a branch or loop: what `write` adds and what it gives. */
+  #body(what: string, write: () => readonly Operand[]): BodyId {
+    this.#graph.beginBody();
+    let isWritten = false;
+    try {
+      for (const [at, each] of write().entries()) {
+        this.#graph.output(`result ${at}`, this.#operand(what, each, 'float32').id);
+      }
+      isWritten = true;
+    } finally {
+      if (!isWritten) this.#graph.endBody();
+    }
+    return this.#graph.endBody();
   }
 
   #traced({ id, dtype, shape }: GraphValue): TracedTensor {
@@ -199,6 +279,19 @@ export function typeFor(
 ): [shape?: readonly number[], dtype?: DType] {
   return typeof value === 'number' || typeof value === 'bigint' ? [[], dtype] : [];
 }
+
+/** Options of `whileLoop`. */
+export interface WhileOptions {
+  /** How often the body runs at most. */
+  maxIterations?: number;
+}
+const whileOptions: OptionNames<WhileOptions> = { maxIterations: true };
+
+/** Iterations of a loop that only its condition ends. */
+const unbounded = 2 ** 31 - 1;
+
+/** A traced tensor for each operand. */
+export type Traced<R> = R extends readonly Operand[] ? TracedTensor[] : TracedTensor;
 
 /** What `topk` gives. */
 export interface TopK<T> {

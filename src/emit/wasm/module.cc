@@ -45,10 +45,21 @@ Status check_index_widths(const loop::Entry& entry) {
   return {};
 }
 
+void push_condition(wasm::FunctionBuilder& function, int32_t buffer, const Placement& placement) {
+  const loop::BufferRef condition{loop::Space::Global, buffer};
+  if (const int32_t base = placement.base_of(condition); base >= 0) {
+    function.op_index(Opcode::local_get, static_cast<uint32_t>(base));
+  } else {
+    function.i32_const(0);
+  }
+  function.op_memory(Opcode::i32_load8_u, {.offset = placement.offset_of(condition)});
+}
+
 // The parameters of the function are the bases, in order.
 template <class Emitter>
 void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
-                const std::vector<loop::Step>& steps, const Emitter& emitter) {
+                const std::vector<loop::Step>& steps, const Placement& placement,
+                const Emitter& emitter) {
   for (const loop::Step& step : steps) {
     if (step.repeat < 0) {
       const Callee kernel = emitter(entry.kernels[step.begin]).emit();
@@ -58,13 +69,21 @@ void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
       function.call(kernel.function);
       continue;
     }
-    const int64_t times = entry.repeats[static_cast<size_t>(step.repeat)].times;
-    if (times == 0) continue;
+    const loop::Repeat& repeat = entry.repeats[static_cast<size_t>(step.repeat)];
+    if (repeat.times == 0) continue;
+    const bool may_end = repeat.condition >= 0;
     const uint32_t counter = function.add_local(wasm::ValType::i32);
-    function.i32_const(static_cast<int32_t>(times)).op_index(Opcode::local_set, counter).loop();
-    emit_steps(function, entry, loop::steps_of(entry, step), emitter);
+    function.i32_const(static_cast<int32_t>(repeat.times)).op_index(Opcode::local_set, counter);
+    if (may_end) function.block();
+    function.loop();
+    if (may_end) {
+      push_condition(function, repeat.condition, placement);
+      function.op(Opcode::i32_eqz).br_if(1);
+    }
+    emit_steps(function, entry, loop::steps_of(entry, step), placement, emitter);
     function.op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
     function.op_index(Opcode::local_tee, counter).br_if(0).end();
+    if (may_end) function.end();
   }
 }
 
@@ -129,13 +148,14 @@ void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
     wasm::FunctionBuilder& function =
         builder.add_function(entry.name, std::vector<wasm::ValType>(bases, wasm::ValType::i32), {});
     builder.export_function(entry.name, function.index());
-    emit_steps(function, entry, loop::steps_of(entry), emitter);
+    emit_steps(function, entry, loop::steps_of(entry), placement, emitter);
   }
 }
 
 template <class Emitter>
 void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
-                        std::span<const Times> times, uint32_t clock, const Emitter& emitter) {
+                        std::span<const Times> times, const Placement& placement, uint32_t clock,
+                        const Emitter& emitter) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const loop::Entry& entry = entries[i];
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
@@ -146,7 +166,7 @@ void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entr
     Stopwatch watch(function, times[i], clock);
     for (const loop::Step& step : loop::steps_of(entry)) {
       watch.begin(entry.kernels[step.begin].part);
-      emit_steps(function, entry, {step}, emitter);
+      emit_steps(function, entry, {step}, placement, emitter);
     }
     watch.end();
   }
@@ -154,7 +174,7 @@ void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entr
 
 template <class Emitter>
 void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
-                      const Emitter& emitter) {
+                      const Placement& placement, const Emitter& emitter) {
   ThreadsEmitter threads(builder);
   for (const loop::Entry& entry : module.entries) {
     TaskOrder order(module);
@@ -167,7 +187,7 @@ void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
       }
       wasm::FunctionBuilder& alone = builder.add_function(
           concat(entry.name, ".repeat", step.repeat), {wasm::ValType::i32}, {});
-      emit_steps(alone, entry, {step}, emitter);
+      emit_steps(alone, entry, {step}, placement, emitter);
       phases.push_back({{{alone.index()}, 1}});
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
@@ -204,9 +224,9 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };
   if (target.threads) {
-    emit_for_threads(builder, module, emitter);
+    emit_for_threads(builder, module, layout.placement, emitter);
   } else if (is_timed) {
-    emit_timed_entries(builder, module.entries, layout.times, clock, emitter);
+    emit_timed_entries(builder, module.entries, layout.times, layout.placement, clock, emitter);
   } else {
     emit_entries(builder, module, layout.placement, emitter);
   }

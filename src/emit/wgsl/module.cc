@@ -87,6 +87,13 @@ Status check_types(const loop::Module& module) {
     if (!has_type(buffer.dtype)) return refuse("buffer", buffer.name, buffer.dtype);
   }
   for (const loop::Entry& entry : module.entries) {
+    for (const loop::Repeat& repeat : entry.repeats) {
+      if (repeat.condition < 0) continue;
+      return fail(concat("entry '", entry.name,
+                         "': shaders are started from outside, which does not see what a loop or a "
+                         "branch depends on; compute both branches and select, or give the loop a "
+                         "fixed number of steps"));
+    }
     for (const loop::Kernel& kernel : entry.kernels) {
       for (const loop::Expr& expr : kernel.exprs) {
         if (!has_type(expr.dtype)) return refuse("a value in kernel", kernel.name, expr.dtype);

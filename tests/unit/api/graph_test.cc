@@ -113,6 +113,34 @@ TEST(Graphs, RefuseWordsThatSayNothing) {
   lathe_graph_free(graph);
 }
 
+double number_of_body(int32_t graph, double operand, std::string_view operation_name) {
+  EXPECT_EQ(lathe_graph_begin_body(graph), 1);
+  const double result = number(add(graph, operation(operation_name, {operand})));
+  EXPECT_LT(result, 0);
+  EXPECT_EQ(lathe_graph_output(graph, "y", 1, static_cast<int32_t>(result)), 1);
+  return lathe_graph_end_body(graph);
+}
+
+TEST(Graphs, TakeBodiesOfBranches) {
+  const int32_t graph = two_inputs();
+  const Words truth = Words{place_in("dtypes", "bool")} + list({});
+  const double p = number(input(graph, text("p"), truth));
+  const double then = number_of_body(graph, 1, "exp"), otherwise = number_of_body(graph, 1, "neg");
+  const Words words = {p, then, otherwise};
+  const double* y = lathe_graph_cond(graph, words.data(), words.size());
+  ASSERT_NE(y, nullptr) << lathe_error();
+  EXPECT_GT(number(y), 0);
+  EXPECT_EQ(lathe_graph_cond(graph, words.data(), words.size()), nullptr);  // they are used up
+  EXPECT_EQ(lathe_graph_end_body(graph), 0);
+  EXPECT_EQ(std::string(lathe_error()), "no body of a branch or loop has begun");
+  lathe_graph_begin_body(graph);
+  const double inside = number(add(graph, operation("neg", {1})));
+  lathe_graph_end_body(graph);
+  EXPECT_EQ(add(graph, operation("neg", {inside})), nullptr);
+  EXPECT_NE(std::string(lathe_error()).find("has ended"), std::string::npos) << lathe_error();
+  lathe_graph_free(graph);
+}
+
 // Sound words with some of them changed, left out or doubled.
 TEST(Graphs, AnswerAnyWords) {
   std::mt19937 random(1);
@@ -154,6 +182,15 @@ TEST(Graphs, AnswerAnyWords) {
       input(graph, below(2) == 0 ? text("z") : Words(), words);
       lathe_graph_gradients(graph, words.data(), words.size());
       lathe_graph_values(graph, words.data(), words.size());
+      if (below(10) == 0) lathe_graph_begin_body(graph);
+      if (below(10) == 0) lathe_graph_end_body(graph);
+      const double known[] = {1, 2, 3, 4, -1, -2, 1, 2, odd[below(std::size(odd))]};
+      Words numbers(3 + below(3));
+      for (double& each : numbers) each = known[below(std::size(known))];
+      lathe_graph_cond(graph, numbers.data(), numbers.size());
+      lathe_graph_while(graph, numbers.data(), numbers.size());
+    }
+    while (lathe_graph_end_body(graph) != 0) {
     }
     EXPECT_NE(number(add(graph, operation("neg", {1}))), 0);
     lathe_graph_free(graph);

@@ -5,6 +5,7 @@
 
 #include "check_gradients.h"
 #include "graph/evaluate.h"
+#include "ops/control.h"
 #include "ops/recurrence.h"
 
 namespace lathe::grad {
@@ -19,14 +20,37 @@ using graph::Op;
 using graph::Shape;
 using graph::Tensor;
 
+Tensor input(Builder& b, const char* name, Shape shape) {
+  return b.input(name, DType::F32, std::move(shape));
+}
+
+using Given = std::span<const Tensor>;
+using Tensors = std::vector<Tensor>;
+
+Tensors product(Builder& b, Given given) { return {tanh(b.matmul(given[0], given[1]) * 0.5f)}; }
+Tensors square(Builder&, Given given) { return {given[0] * given[0]}; }
+
+// Another branch in the first step than in those behind it.
+Tensors step_of_while(Builder& b, Given given) {
+  const Tensor is_first = given[0] == b.full({}, scalar::Number::of(0));
+  const Tensors next = ops::cond(is_first, {{given[1], given[2]}}, product, square);
+  return {given[0] + 1.0f, next[0] + given[1]};
+}
+
+template <int kTimes, int kMost>
+Tensor looped(Builder& b) {
+  const Tensor x = input(b, "x", {2, 3}), w = input(b, "w", {3, 3});
+  const Tensor zero = b.full({}, scalar::Number::of(0));
+  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
+    return {given[0] < inner.full({}, scalar::Number::of(kTimes))};
+  };
+  return ops::while_loop(goes_on, step_of_while, {{zero, x}}, {{w}}, kMost)[1];
+}
+
 struct Case {
   const char* name;
   Tensor (*build)(Builder&);
 };
-
-Tensor input(Builder& b, const char* name, Shape shape) {
-  return b.input(name, DType::F32, std::move(shape));
-}
 
 Affine affine(std::vector<int64_t> coefficients, int64_t offset) {
   return {std::move(coefficients), offset};
@@ -214,6 +238,21 @@ constexpr Case kCases[] = {
            });
        return sum(result.stacked[0], {0}) * result.carried[0] + result.carried[1];
      }},
+    {"first branch",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {2, 3}), w = input(b, "w", {3, 3});
+       const Tensor least = -sum(absolute(x), {0, 1});
+       return ops::cond(least < b.scalar(0), {{x, w}}, product, square)[0];
+     }},
+    {"second branch",
+     [](Builder& b) {
+       const Tensor x = input(b, "x", {2, 3}), w = input(b, "w", {3, 3});
+       const Tensor least = -sum(absolute(x), {0, 1});
+       return ops::cond(least > b.scalar(0), {{x, w}}, product, square)[0];
+     }},
+    {"while", looped<2, 4>},
+    {"while that its bound ends", looped<3, 2>},
+    {"while that never begins", looped<0, 3>},
     {"transposed convolution",
      [](Builder& b) {
        Contraction c{{3, 3}, {}, AffineMap::project(2, {0}), AffineMap::project(2, {1})};
@@ -224,6 +263,28 @@ constexpr Case kCases[] = {
 
 TEST(Gradient, OfEveryNodeKindAgreesWithFiniteDifferences) {
   for (const Case& test : kCases) check_gradients(test.name, test.build);
+}
+
+// Of a step that runs and one that does not.
+TEST(Gradient, OfGradientsOfLoopsThatDataEnds) {
+  check_gradients("gradient of while", [](Builder& b) {
+    const Tensor result = looped<2, 3>(b);
+    const Tensor wrt[] = {Tensor{&b, inputs_of(b.graph())[0]}};
+    return gradients(b, sum(result * result, {0, 1}), wrt)[0];
+  });
+}
+
+TEST(Gradient, NeedsABoundOfLoopsThatDataEnds) {
+  Builder b("test");
+  const Tensor x = input(b, "x", {});
+  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
+    return {given[0] < inner.scalar(9)};
+  };
+  const auto step = [](Builder&, Given given) -> Tensors { return {given[0] * 2.0f}; };
+  const Tensor wrt[] = {x};
+  gradients(b, ops::while_loop(goes_on, step, {{x}}, {})[0], wrt);
+  EXPECT_FALSE(b.ok());
+  EXPECT_NE(b.message().find("how many iterations"), std::string::npos) << b.message();
 }
 
 // The gradient of the sum of result * weights by x.

@@ -1,0 +1,86 @@
+#include "api/bodies.h"
+
+#include <utility>
+
+#include "api/json_reader.h"
+#include "base/text.h"
+
+namespace lathe::api {
+
+using graph::Builder;
+using graph::Tensor;
+using graph::Value;
+
+Builder& Bodies::innermost(Builder& entry) const {
+  return open_.empty() ? entry : open_.back()->builder;
+}
+
+void Bodies::begin() { open_.push_back(std::make_unique<Open>()); }
+
+Result<int32_t> Bodies::end() {
+  if (open_.empty()) return fail("no body of a branch or loop has begun");
+  const std::unique_ptr<Open> body = std::move(open_.back());
+  open_.pop_back();
+  // Builders of bodies to come may lie where this one did.
+  for (Place& place : places_) {
+    if (place.builder == &body->builder) place.builder = nullptr;
+  }
+  ASSIGN_OR_RETURN(graph::Graph graph, std::move(body->builder).finish());
+  const Builder* around = open_.empty() ? nullptr : &open_.back()->builder;
+  ended_.push_back(Ended{std::move(graph), std::move(body->captures), around});
+  return static_cast<int32_t>(ended_.size());
+}
+
+Result<ops::Body> Bodies::take(int32_t number, Builder& entry) {
+  const auto index = static_cast<size_t>(number) - 1;
+  if (number < 1 || index >= ended_.size() || !ended_[index]) {
+    return fail(concat("there is no body ", number));
+  }
+  Ended& body = *ended_[index];
+  if (body.around != (open_.empty() ? nullptr : &open_.back()->builder)) {
+    return fail(concat("body ", number, " belongs to another branch or loop"));
+  }
+  ops::Body taken{std::move(body.graph), {}};
+  for (const Value value : body.captures) taken.captures.push_back({&innermost(entry), value});
+  ended_[index].reset();
+  return taken;
+}
+
+int32_t Bodies::number_of(Tensor tensor) {
+  if (open_.empty() || tensor.builder != &open_.back()->builder) return tensor.value.id + 1;
+  places_.push_back({tensor.builder, tensor.value});
+  return -static_cast<int32_t>(places_.size());
+}
+
+Result<Tensor> Bodies::find(int32_t number, Builder& entry) {
+  size_t level = 0;  // bodies around the value
+  Value value{number - 1};
+  if (number < 0) {
+    const auto place = static_cast<size_t>(-(number + 1));
+    if (place >= places_.size()) return fail(concat("there is no value ", number));
+    value = places_[place].value;
+    while (level < open_.size() && &open_[level]->builder != places_[place].builder) ++level;
+    if (level++ == open_.size()) {
+      return fail(
+          "a value of a branch or loop that has ended: return it there, and use what cond or "
+          "whileLoop gives");
+    }
+  } else if (number == 0 || static_cast<size_t>(number) > entry.graph().nodes.size()) {
+    return fail(
+        concat("there is no value ", number, " in entry ", json_string(entry.graph().name)));
+  }
+  Tensor tensor{level == 0 ? &entry : &open_[level - 1]->builder, value};
+  for (; level < open_.size(); ++level) {
+    Open& body = *open_[level];
+    const auto [input, is_new] = body.inputs.try_emplace(tensor.value);
+    if (is_new) {
+      const std::string name = concat("capture ", body.captures.size());
+      input->second = body.builder.input(name, tensor.dtype(), tensor.shape()).value;
+      body.captures.push_back(tensor.value);
+    }
+    tensor = {&body.builder, input->second};
+  }
+  return tensor;
+}
+
+}  // namespace lathe::api

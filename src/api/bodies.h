@@ -1,0 +1,54 @@
+// The bodies of branches and loops while they are written down, one inside the other.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "graph/builder.h"
+#include "ops/control.h"
+
+namespace lathe::api {
+
+// Values of an entry are numbered from 1, those of bodies from -1 down. A body reads the values of
+// what is around it: they become inputs of it when it does so first.
+class Bodies {
+ public:
+  bool is_open() const { return !open_.empty(); }
+  // What operations are added to: the innermost body, or the entry.
+  graph::Builder& innermost(graph::Builder& entry) const;
+
+  void begin();
+  // Its number. Error: none is open.
+  Result<int32_t> end();
+  // One that has ended, for once. Errors: there is none of this number, or it ended elsewhere.
+  Result<ops::Body> take(int32_t number, graph::Builder& entry);
+
+  int32_t number_of(graph::Tensor tensor);
+  // As the innermost body sees it. Errors: there is none, or its body has ended.
+  Result<graph::Tensor> find(int32_t number, graph::Builder& entry);
+
+ private:
+  struct Open {
+    graph::Builder builder{"body"};
+    std::vector<graph::Value> captures = {};  // of what is around it
+    std::map<graph::Value, graph::Value> inputs = {};
+  };
+  struct Ended {
+    graph::Graph graph;
+    std::vector<graph::Value> captures;
+    const graph::Builder* around;  // null: the entry
+  };
+  struct Place {
+    const graph::Builder* builder;
+    graph::Value value;
+  };
+
+  std::vector<std::unique_ptr<Open>> open_;
+  std::vector<std::optional<Ended>> ended_;  // until they are taken
+  std::vector<Place> places_;                // of values in bodies
+};
+
+}  // namespace lathe::api

@@ -1,0 +1,13 @@
+// Decides loops whose condition is a constant.
+//
+// Before: any graph. After: a loop that never runs gives what it was given, and zeros where it
+// stacks; one that always runs has no condition, and is its body where that is a single step.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace lathe::opt {
+
+graph::Graph fold_conditions(graph::Graph graph);
+
+}  // namespace lathe::opt

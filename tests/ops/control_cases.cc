@@ -1,0 +1,164 @@
+// Branches, loops that data ends, and loops that leave steps out.
+#include "base/text.h"
+#include "cases.h"
+#include "ops/control.h"
+#include "ops/recurrence.h"
+
+namespace lathe::ops_tests {
+
+using graph::Builder;
+using graph::DType;
+using graph::Shape;
+using graph::Tensor;
+
+namespace {
+
+using Given = std::span<const Tensor>;
+using Tensors = std::vector<Tensor>;
+
+Tensor floats(Builder& b, const char* name, Shape shape) {
+  return b.input(name, DType::F32, std::move(shape));
+}
+
+Tensor count(Builder& b, const char* name) { return b.input(name, DType::I32, {}); }
+
+Tensor integer(Builder& b, int32_t value) { return b.full({}, scalar::Number::of(value)); }
+
+Tensor negated(Builder& b, Tensor x) { return b.map(graph::Op::Not, {{x}}); }
+
+void outputs(Builder& b, const char* name, Given values) {
+  for (size_t k = 0; k < values.size(); ++k) b.output(concat(name, k), values[k]);
+}
+
+// Each branch once; one multiplies by a matrix, one takes a logarithm of what may be negative.
+template <int kRows, int kColumns>
+void branches(Builder& b) {
+  const Tensor x = floats(b, "x", {kRows, kColumns}), w = floats(b, "w", {kColumns, kColumns});
+  const Tensor p = b.input("p", DType::Bool, {});
+  const auto product = [](Builder& inner, Given given) -> Tensors {
+    const Tensor y = inner.matmul(given[0], given[1]) * 0.3f;
+    return {tanh(y), given[0] * 2.0f};
+  };
+  const auto logarithm = [](Builder&, Given given) -> Tensors {
+    return {log(absolute(given[0]) + 0.5f), given[0] * given[0]};
+  };
+  outputs(b, "y", ops::cond(p, {{x, w}}, product, logarithm));
+  outputs(b, "z", ops::cond(negated(b, p), {{x, w}}, product, logarithm));
+}
+
+// What a branch that does not run would compute is no number, and neither is its derivative.
+void guarded(Builder& b) {
+  const Tensor x = floats(b, "x", {5});
+  const Tensor least = -sum(absolute(x), {0});
+  const auto refused = [](Builder&, Given given) -> Tensors { return {log(given[1]) * given[0]}; };
+  const auto taken = [](Builder&, Given given) -> Tensors { return {exp(given[0] * 0.5f)}; };
+  const Tensor zero = b.scalar(0);
+  outputs(b, "y", ops::cond(least > zero, {{x, least}}, refused, taken));
+  outputs(b, "z", ops::cond(least < zero, {{x, least}}, taken, refused));
+}
+
+// Constants, what is given as it is, and tensors that are no floats.
+void plain_results(Builder& b) {
+  const Tensor x = b.input("x", DType::I32, {3}), p = b.input("p", DType::Bool, {});
+  const auto one = [](Builder& inner, Given given) -> Tensors {
+    return {given[0], inner.full({2}, scalar::Number::of(7)), given[1]};
+  };
+  const auto other = [](Builder& inner, Given given) -> Tensors {
+    return {inner.full({3}, scalar::Number::of(1)) + given[0],
+            inner.full({2}, scalar::Number::of(8)), negated(inner, given[1])};
+  };
+  outputs(b, "y", ops::cond(p, {{x, p}}, one, other));
+  outputs(b, "z", ops::cond(negated(b, p), {{x, p}}, one, other));
+}
+
+// As often as the data says, at most `kMost` times; the body reads a weight.
+template <int kMost, int kUnits>
+void counted(Builder& b) {
+  const Tensor x = floats(b, "x", {2, kUnits}), w = floats(b, "w", {kUnits, kUnits});
+  const Tensor n = count(b, "n");
+  const auto goes_on = [](Builder&, Given given) -> Tensors { return {given[0] < given[2]}; };
+  const auto step = [](Builder& inner, Given given) -> Tensors {
+    const Tensor y = tanh(inner.matmul(given[1], given[3]) * 0.4f + given[1]);
+    return {given[0] + 1.0f, y};
+  };
+  outputs(b, "y", ops::while_loop(goes_on, step, {{integer(b, 0), x}}, {{n, w}}, kMost));
+}
+
+// Until the numbers are large; nothing says how often at most.
+void until_large(Builder& b) {
+  const Tensor x = floats(b, "x", {7});
+  const auto goes_on = [](Builder& inner, Given given) -> Tensors {
+    return {sum(given[0], {0}) < inner.scalar(100)};
+  };
+  const auto step = [](Builder&, Given given) -> Tensors {
+    return {absolute(given[0]) * 1.5f + 0.5f, given[1] + 1.0f};
+  };
+  outputs(b, "y", ops::while_loop(goes_on, step, {{x, integer(b, 0)}}, {}));
+}
+
+// A branch in a loop that data ends, in a loop over slices.
+void nested(Builder& b) {
+  const Tensor x = floats(b, "x", {3, 4}), n = b.input("n", DType::I32, {3});
+  const Tensor zeros = b.full({4}, scalar::Number::of(0.0f));
+  const auto body = [](const ops::ScanStep& outer) -> ops::ScanResult {
+    const auto goes_on = [](Builder&, Given given) -> Tensors { return {given[0] < given[2]}; };
+    const auto step = [](Builder& inner, Given given) -> Tensors {
+      const Tensor is_first = given[0] == integer(inner, 0);
+      const auto add = [](Builder&, Given it) -> Tensors { return {it[0] + it[1]}; };
+      const auto turn = [](Builder&, Given it) -> Tensors { return {sin(it[0] * it[1])}; };
+      const Tensors next = ops::cond(is_first, {{given[1], given[3]}}, add, turn);
+      return {given[0] + 1.0f, next[0]};
+    };
+    Builder& b = outer.builder;
+    const Tensors results = ops::while_loop(goes_on, step, {{integer(b, 0), outer.carried[0]}},
+                                            {{outer.slices[1], outer.slices[0]}}, 3);
+    return {{results[1]}, {results[1] * 2.0f, results[0]}};
+  };
+  const ops::ScanResult result = ops::scan(b, {3}, {{zeros}}, {{x, n}}, {}, body);
+  outputs(b, "y", {{result.carried[0], result.stacked[0], result.stacked[1]}});
+}
+
+// Slices say which steps run; what the others would stack is zero.
+template <bool kReverse>
+void chosen_steps(Builder& b) {
+  const Tensor x = floats(b, "x", {6, 5}), h = floats(b, "h", {5}), w = floats(b, "w", {5, 5});
+  const Tensor runs = b.input("runs", DType::Bool, {6});
+  Builder inner("body");
+  const Tensor before = inner.input("h", DType::F32, {5}),
+               slice = inner.input("x", DType::F32, {5});
+  inner.input("runs", DType::Bool, {});
+  const Tensor weight = inner.input("w", DType::F32, {5, 5});
+  const Tensor row = inner.reshape(before, {1, 5});
+  const Tensor next = tanh(inner.reshape(inner.matmul(row, weight), {5}) * 0.3f + slice * before);
+  inner.output("next", next);
+  inner.output("stack", next * slice);
+  auto body = std::move(inner).finish();
+  if (!body) {
+    b.error(body.error().message);
+    return;
+  }
+  const Tensor operands[] = {h, x, runs, w};
+  outputs(b, "y", b.loop(operands, {6, 1, 2, 2}, kReverse, std::move(*body)));
+}
+
+constexpr Case kCases[] = {
+    {"cond_1x1", branches<1, 1>},
+    {"cond_3x5", branches<3, 5>},
+    {"cond_17x33", branches<17, 33>},
+    {"cond_guards_what_is_no_number", guarded},
+    {"cond_plain_results", plain_results, false},
+    {"while_at_most_3", counted<3, 4>},
+    {"while_at_most_2", counted<2, 7>},
+    {"while_at_most_1", counted<1, 5>},
+    {"while_never", counted<0, 3>},
+    {"while_until_large", until_large, false},
+    {"while_nested", nested},
+    {"loop_of_chosen_steps", chosen_steps<false>},
+    {"loop_of_chosen_steps_reversed", chosen_steps<true>},
+};
+
+}  // namespace
+
+std::span<const Case> control_cases() { return kCases; }
+
+}  // namespace lathe::ops_tests
