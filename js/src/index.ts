@@ -38,6 +38,7 @@ export {
   type InputSpec,
 } from './trace/compiled_function.js';
 export { HeapFunction } from './trace/heap_function.js';
+export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
 export type * from './trace/operations.js';
 export { type Operand, TracedTensor, Trace, Variable } from './trace/trace.js';

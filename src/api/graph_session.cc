@@ -1,9 +1,12 @@
 #include "api/graph_session.h"
 
+#include <algorithm>
+
 #include "api/operation_words.h"
 #include "base/text.h"
 #include "grad/gradient.h"
 #include "graph/infer.h"
+#include "graph/segment.h"
 
 namespace lathe::api {
 
@@ -190,6 +193,29 @@ Status GraphSession::update(int32_t state, int32_t value) {
   target.builder->update(target, source);
   TRY(checked(*target.builder, target, "update"));
   return {};
+}
+
+Result<GraphSession> GraphSession::segment(Words words) {
+  WordReader reader(words, "segment");
+  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  if (lent_ != nullptr || entries_.size() != 1 || bodies_.is_open()) {
+    return fail("segment: wants a program of one entry, outside of branches and loops");
+  }
+  ASSIGN_OR_RETURN(const size_t index, reader.count());
+  ASSIGN_OR_RETURN(const size_t count, reader.count());
+  std::vector<graph::Value> cuts, wanted;
+  while (!reader.done()) {
+    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    ASSIGN_OR_RETURN(const Tensor value, tensor(number));
+    (cuts.size() < count ? cuts : wanted).push_back(value.value);
+  }
+  if (cuts.size() < count || index > count || !std::ranges::is_sorted(cuts)) {
+    return fail("segment: values to cut behind are missing or not in order");
+  }
+  GraphSession result;
+  result.entries_.push_back(
+      std::make_unique<Builder>(graph::segment(builder->graph(), cuts, index, wanted)));
+  return result;
 }
 
 Result<Executable> GraphSession::compile(std::string_view json) const {

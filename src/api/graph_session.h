@@ -47,6 +47,9 @@ class GraphSession {
   Status output(std::string_view name, int32_t value);
   Status update(int32_t state, int32_t value);
 
+  // One part of the entry, see graph/segment.h, as a program of its own.
+  Result<GraphSession> segment(Words words);
+
   Result<Executable> compile(std::string_view json) const;
 
   int32_t number_of(graph::Tensor tensor) { return bodies_.number_of(tensor); }

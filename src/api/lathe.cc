@@ -202,6 +202,11 @@ int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value) {
   return found == nullptr ? 0 : done(found->update(state, value));
 }
 
+int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? 0 : keep(found->segment({words, count}));
+}
+
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
   const GraphSession* found = find<GraphSession>(graph);
   return found == nullptr ? 0 : keep(found->compile(text_of(json, length)));

@@ -131,6 +131,12 @@ int32_t lathe_graph_output(int32_t graph, const char* name, size_t length, int32
 /* After each call of the entry the state holds the value. */
 LATHE_EXPORT(lathe_graph_update)
 int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
+/* A part of the only entry as a program of its own, to read a number that data gives before the
+ * next part is written down: which part, counted from 0, how many values the entry is cut behind,
+ * their numbers in ascending order, and those of other values that the part is to give. Ports are
+ * named as src/graph/segment.h says. Returns the handle of a graph > 0. */
+LATHE_EXPORT(lathe_graph_segment)
+int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count);
 /* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
  * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
  * its entries take bases (scratch, constants, each state, input and output); its threads must be

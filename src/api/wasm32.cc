@@ -5,7 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <new>
+
+#include "base/decimal.h"
 
 extern "C" {
 extern const char* lathe_check_text;
@@ -26,6 +29,21 @@ __attribute__((export_name("lathe_trap_text"))) const char* lathe_trap_text() {
 // For the messages of the JSON library, which nobody sees: they come without control characters.
 // The library's own would be as long as a pass; base/text spells numbers.
 int snprintf(char*, size_t, const char*, ...) { return 0; }
+
+// As the C library's, but for names of numbers and digits to other bases than ten.
+double strtod(const char* text, char** end) {
+  const char* behind = text;
+  const double number = lathe::parse_decimal(text, &behind, std::numeric_limits<double>::digits);
+  if (end != nullptr) *end = const_cast<char*>(behind);
+  return number;
+}
+float strtof(const char* text, char** end) {
+  const char* behind = text;
+  const double number = lathe::parse_decimal(text, &behind, std::numeric_limits<float>::digits);
+  if (end != nullptr) *end = const_cast<char*>(behind);
+  return static_cast<float>(number);
+}
+long double strtold(const char* text, char** end) { return strtod(text, end); }
 
 // The module is never torn down, so destructors of globals never run.
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }

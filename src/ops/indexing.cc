@@ -1,6 +1,7 @@
 #include "ops/indexing.h"
 
 #include "base/text.h"
+#include "ops/movement.h"
 
 namespace lathe::ops {
 
@@ -42,6 +43,32 @@ Tensor argsort(Tensor x, int axis, bool descending) { return x.builder->sort(x, 
 
 Tensor sort(Tensor x, int axis, bool descending) {
   return x.builder->gather(x, argsort(x, axis, descending), axis);
+}
+
+Tensor non_zero(Tensor x, int size) {
+  if (!x.valid()) return x;
+  Builder& b = *x.builder;
+  if (size < 0) {
+    return b.error(
+        "nonZero: how many there are is not known here; give a size, or compile with segments");
+  }
+  const Shape shape = x.shape();
+  if (size == 0) return b.full({0, x.rank()}, scalar::Number::of(0));
+  const Tensor flat = b.reshape(x, {graph::element_count(shape)});
+  const Tensor counts = b.cast(b.cast(flat, graph::DType::Bool), graph::DType::I32);
+  const Tensor place = b.scan(graph::Op::Add, counts, 0, /*exclusive=*/true);
+  const Tensor limit = b.full({}, scalar::Number::of(size));
+  const Tensor is_kept = b.cast(place < limit, graph::DType::I32) * counts;
+  Tensor rest = b.scatter(b.iota(flat.shape(), 0) * is_kept, place, 0, {size});
+  std::vector<Tensor> columns(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const Tensor extent = b.full({}, scalar::Number::of(static_cast<int32_t>(shape[axis])));
+    const Tensor operands[] = {rest, extent};
+    columns[axis] = b.map(graph::Op::Mod, operands);
+    rest = b.map(graph::Op::FloorDiv, operands);
+  }
+  if (columns.empty()) return b.reshape(rest, {size, 0});
+  return stack(columns, 1);
 }
 
 Tensor topk_indices(Tensor x, int k) {

@@ -26,4 +26,8 @@ Tensor argsort(Tensor x, int axis, bool descending);
 // as the smallest.
 Tensor topk_indices(Tensor x, int k);
 
+// The I32 places [size, rank] of the elements that are not 0, in row-major order: the first `size`
+// of them, then zeros. How many there are data alone tells, so someone must: -1 is refused.
+Tensor non_zero(Tensor x, int size);
+
 }  // namespace lathe::ops

@@ -165,7 +165,19 @@ void ordered_constant(Builder& b) {
   b.output("all", b.sort(b.full({1, 5000}, scalar::Number::of(2.0f)), 1));
 }
 
+// Some of them, more than there are, none; over a matrix, and over a number.
+void not_zero(Builder& b) {
+  const Tensor x = b.input("x", DType::I32, {7, 5}), y = floats(b, "y", {33});
+  b.output("some", ops::non_zero(x, 5));
+  b.output("all", ops::non_zero(x, 35));
+  b.output("more", ops::non_zero(x, 40));
+  b.output("none", ops::non_zero(x, 0));
+  b.output("positive", ops::non_zero(y > 0.0f * y, 9));
+  b.output("one", ops::non_zero(b.input("z", DType::Bool, {}), 1));
+}
+
 constexpr Case kCases[] = {
+    {"non_zero", not_zero, false},
     {"join_axis_0", joined<0>},
     {"join_axis_1", joined<1>},
     {"join_axis_2", joined<2>},

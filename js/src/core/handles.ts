@@ -100,11 +100,10 @@ export class CoreModel extends Owned {
 /** A program under construction. Errors of every method: whatever the core finds wrong with it. */
 export class CoreGraph extends Owned {
   /** A new one; or one that the core lends. */
-  constructor(lent?: { core: Core; handle: Handle }) {
-    const { core, handle } = lent ?? { core: currentCore() };
+  constructor(known?: { core: Core; handle: Handle; isOwned?: boolean }) {
+    const { core, handle, isOwned } = known ?? { core: currentCore(), isOwned: true };
     const create = () => core.exports.lathe_graph_create();
-    if (handle === undefined) super(core, core.call('graph', create), 'lathe_graph_free');
-    else super(core, handle);
+    super(core, handle ?? core.call('graph', create), isOwned ? 'lathe_graph_free' : undefined);
   }
 
   beginEntry(name: string): void {
@@ -179,6 +178,16 @@ export class CoreGraph extends Owned {
 
   update(state: ValueId, value: ValueId): void {
     this.core.call('assign', (exports) => exports.lathe_graph_update(this.handle, state, value));
+  }
+
+  /** The part of the entry between two of the values it is cut behind; it gives `wanted` too. */
+  segment(index: number, cuts: readonly ValueId[], wanted: readonly ValueId[]): CoreGraph {
+    const words = [index, cuts.length, ...cuts, ...wanted];
+    const { core } = this;
+    const handle = core.withWords('segment', words, (place, length) =>
+      core.exports.lathe_graph_segment(this.handle, place, length),
+    );
+    return new CoreGraph({ core, handle, isOwned: true });
   }
 
   compile(request: GraphRequest): CoreExecutable {

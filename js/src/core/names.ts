@@ -363,13 +363,14 @@ export const operations = {
   takeAlongAxis: { code: 106, tensors: 2 },
   sort: { code: 107, tensors: 1 },
   argsort: { code: 108, tensors: 1 },
-  topkIndices: { code: 109, tensors: 1 },
-  cumsum: { code: 110, tensors: 1 },
-  cumprod: { code: 111, tensors: 1 },
-  randomUniform: { code: 112, tensors: 1 },
-  randomNormal: { code: 113, tensors: 1 },
-  truncatedNormal: { code: 114, tensors: 1 },
-  oneHot: { code: 115, tensors: 1 },
+  nonZero: { code: 109, tensors: 1 },
+  topkIndices: { code: 110, tensors: 1 },
+  cumsum: { code: 111, tensors: 1 },
+  cumprod: { code: 112, tensors: 1 },
+  randomUniform: { code: 113, tensors: 1 },
+  randomNormal: { code: 114, tensors: 1 },
+  truncatedNormal: { code: 115, tensors: 1 },
+  oneHot: { code: 116, tensors: 1 },
 } as const;
 /** Names of the operations. */
 export type OperationName = keyof typeof operations;

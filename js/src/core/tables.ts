@@ -340,6 +340,8 @@ export const tables: Tables = {"dtypes":[{"name":"bool","numpy":"bool","array":"
 {"name":"argsort","parameters":[{"name":"x","type":"tensor"},
 {"name":"axis","type":"integer","default":-1},
 {"name":"descending","type":"flag","default":false}]},
+{"name":"nonZero","parameters":[{"name":"x","type":"tensor"},
+{"name":"size","type":"integer","default":-1}]},
 {"name":"topkIndices","parameters":[{"name":"x","type":"tensor"},
 {"name":"k","type":"integer","default":1}]},
 {"name":"cumsum","parameters":[{"name":"x","type":"tensor"},

@@ -3,10 +3,16 @@ import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import { CompiledFunction, type FunctionOptions, type InputSpec } from './compiled_function.js';
 import { HeapFunction } from './heap_function.js';
+import { SegmentedFunction } from './segmented_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-const names: OptionNames<FunctionOptions> = { heap: true, origins: true, dumps: true };
+const names: OptionNames<FunctionOptions> = {
+  heap: true,
+  segments: true,
+  origins: true,
+  dumps: true,
+};
 
 /** What writes a function down. */
 type Definition<Inputs extends string, Outputs extends string> = (
@@ -24,19 +30,25 @@ type Definition<Inputs extends string, Outputs extends string> = (
  *
  * @param specs the shape of every argument
  * @param build called once, with tensors that stand for the arguments; returns the results by name
- * @param options with `heap` a `HeapFunction`: its results stay where all tensors are computed
+ * @param options with `heap` a `HeapFunction`: its results stay where all tensors are computed; with `segments`, where
+ *     data gives sizes, a `SegmentedFunction`
  *
  * Errors: whatever `build` throws; an operation whose shapes do not fit, at its call.
  */
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
-  options: FunctionOptions & { heap: true },
+  options: FunctionOptions & { segments: true },
+): SegmentedFunction<Inputs, Outputs>;
+export function compile<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec>,
+  build: Definition<Inputs, Outputs>,
+  options: FunctionOptions & { heap: true; segments?: false },
 ): HeapFunction<Inputs, Outputs>;
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec>,
   build: Definition<Inputs, Outputs>,
-  options?: FunctionOptions & { heap?: false },
+  options?: FunctionOptions & { heap?: false; segments?: false },
 ): CompiledFunction<Inputs, Outputs>;
 /**
  * The same with names for sizes, equal names for equal sizes, which every call may decide anew:
@@ -53,7 +65,7 @@ export function compile<Inputs extends string, Outputs extends string>(
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, SizedInputSpec>,
   build: Definition<Inputs, Outputs>,
-  options?: FunctionOptions & { heap?: false },
+  options?: FunctionOptions & { heap?: false; segments?: false },
 ): SizedFunction<Inputs, Outputs>;
 export function compile<Inputs extends string, Outputs extends string>(
   specs: Record<Inputs, InputSpec> | Record<Inputs, SizedInputSpec>,
@@ -62,15 +74,18 @@ export function compile<Inputs extends string, Outputs extends string>(
 ):
   | CompiledFunction<Inputs, Outputs>
   | HeapFunction<Inputs, Outputs>
+  | SegmentedFunction<Inputs, Outputs>
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
   if (isFixed<Inputs>(specs)) {
+    if (options.segments) return new SegmentedFunction(specs, build, options);
     return options.heap
       ? new HeapFunction(specs, build, options)
       : new CompiledFunction(specs, build, options);
   }
-  if (!options.heap) return new SizedFunction(specs, build, options);
-  throw new LatheError('compile: names for sizes do not go with heap; leave one of them out');
+  if (!options.heap && !options.segments) return new SizedFunction(specs, build, options);
+  const other = options.segments ? 'segments' : 'heap';
+  throw new LatheError(`compile: names for sizes do not go with ${other}; leave one of them out`);
 }
 
 /** Whether no size is a name. */

@@ -22,7 +22,7 @@ import { schedules } from '../tune/schedules.js';
 import { target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import type { SharedVariables } from './shared_variables.js';
-import { type Operand, Trace, type TracedTensor } from './trace.js';
+import { type Operand, Trace, type TracedTensor, UnknownSize } from './trace.js';
 
 /** The shape of an argument, with its dtype where that is not float32. */
 export type InputSpec = readonly number[] | { shape: readonly number[]; dtype?: DType };
@@ -34,6 +34,11 @@ export interface FunctionOptions {
    * such functions and operations on tensors take them without a copy. Runs on one thread.
    */
   heap?: boolean;
+  /**
+   * Whether data gives sizes, by `g.size` or `x.nonZero()`: the function is cut behind each, and the
+   * rest compiled for the sizes that come. Results lie in the memory that all tensors share.
+   */
+  segments?: boolean;
   /**
    * Whether `module` has a custom section "tensorlathe.origins": JSON that says for every place of
    * the code which kernel, statement and node of the graph it computes.
@@ -306,15 +311,20 @@ export function record<Inputs extends string, Outputs extends string>(
   graph: CoreGraph,
   specs: Record<Inputs, InputSpec>,
   build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+  sizes?: readonly number[],
 ): Trace {
   graph.beginEntry(entryName);
-  const trace = new Trace(graph);
+  const trace = new Trace(graph, sizes);
   const inputs = Object.entries<InputSpec>(specs).map(([name, spec]) => {
     const { shape, dtype } = 'shape' in spec ? spec : { shape: spec, dtype: undefined };
     return [name, trace.input(name, shape, dtype)];
   });
-  const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
-  for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
+  try {
+    const results = build(Object.fromEntries(inputs) as Record<Inputs, TracedTensor>, trace);
+    for (const [name, value] of Object.entries<Operand>(results)) trace.output(name, value);
+  } catch (error) {
+    if (!(error instanceof UnknownSize)) throw error;
+  }
   return trace;
 }
 

@@ -12,6 +12,7 @@ import { entryName } from './compiled_function.js';
 import { compileForHeap } from './heap_function.js';
 import {
   checkOperand,
+  countOf,
   dtypeOf,
   installMethods,
   type TensorMethods,
@@ -48,6 +49,7 @@ export function forgetOperations(): void {
 
 function apply(op: OperationName, operands: readonly TensorLike[], values: unknown[]): Tensor {
   const dtype = dtypeOf(operands);
+  if (op === 'nonZero' && values[0] === undefined) values = [sizeOf(operands[0] as Tensor)];
   const copies: Tensor[] = [];
   const given = operands.map((each) => {
     if (each instanceof Tensor) return each;
@@ -59,6 +61,13 @@ function apply(op: OperationName, operands: readonly TensorLike[], values: unkno
   const result = moduleOf(op, given, values).call(given)[0]!;
   for (const each of copies) each.dispose();
   return result;
+}
+
+function sizeOf(x: Tensor): number {
+  const count = countOf(x);
+  const size = count.dataSync<'int32'>()[0]!;
+  count.dispose();
+  return size;
 }
 
 function moduleOf(op: OperationName, given: readonly Tensor[], values: unknown[]): HeapModule {

@@ -148,7 +148,8 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
   }
 }
 
-function copied(what: string, place: BufferPlace, values: TensorLike): Tensor {
+/** The elements of `values` as a tensor in the heap. */
+export function copied(what: string, place: BufferPlace, values: TensorLike): Tensor {
   const data = elementsFor(what, place, values);
   const value = new HeapValue(hostDTypes[place.dtype], data.length);
   copyInto(value.window(), data);

@@ -222,6 +222,8 @@ export interface OperationFunctions {
   sort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
   /** argsort(x, axis = -1, descending = false) */
   argsort(x: Operand, axis?: number, descending?: boolean): TracedTensor;
+  /** nonZero(x, size = -1) */
+  nonZero(x: Operand, size?: number): TracedTensor;
   /** topkIndices(x, k = 1) */
   topkIndices(x: Operand, k?: number): TracedTensor;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
@@ -455,6 +457,8 @@ export interface OperationMethods<T, O> {
   sort(axis?: number, descending?: boolean): T;
   /** argsort(x, axis = -1, descending = false) */
   argsort(axis?: number, descending?: boolean): T;
+  /** nonZero(x, size = -1) */
+  nonZero(size?: number): T;
   /** topkIndices(x, k = 1) */
   topkIndices(k?: number): T;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */

@@ -62,10 +62,15 @@ export class Trace {
   readonly variables = new Map<string, Variable>();
   /** Names of those that calls change. */
   readonly assigned = new Set<string>();
+  /** Behind which values the function is cut, because `size` was asked for them. */
+  readonly cuts: ValueId[] = [];
   readonly #graph: CoreGraph;
+  readonly #sizes: readonly number[] | undefined;
 
-  constructor(graph: CoreGraph) {
+  /** With `sizes`, those that `size` knows, in the order in which it is asked. */
+  constructor(graph: CoreGraph, sizes?: readonly number[]) {
     this.#graph = graph;
+    this.#sizes = sizes;
   }
 
   /** An argument of the function. */
@@ -185,6 +190,28 @@ export class Trace {
     return this.#graph.whileLoop(test, step, maxIterations, ids).map((each) => this.#traced(each));
   }
 
+  /**
+   * The number that a tensor of one integer holds, for shapes: the function is cut here, runs up to
+   * here, and is written down on for each number that comes. Only in functions compiled with
+   * `segments`, outside of branches and loops.
+   *
+   *     const n = g.size(x.greater(0).cast('int32').sum());
+   */
+  size(count: TracedTensor): number {
+    this.#check('size', count);
+    if (this.#sizes === undefined) {
+      throw new LatheError('size: data gives it; compile the function with { segments: true }');
+    }
+    if (count.id < 0) throw new LatheError('size: not in a branch or loop');
+    if (count.rank > 0 || count.dtype === 'bool' || !isInteger(count.dtype)) {
+      throw new LatheError(`size: wants one integer, got ${String(count)}`);
+    }
+    const known = this.#sizes[this.cuts.length];
+    this.cuts.push(count.cast('int32').add(0).id);
+    if (known === undefined) throw new UnknownSize();
+    return known;
+  }
+
   /** A result of the function. */
   output(name: string, value: Operand): void {
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
@@ -193,6 +220,9 @@ export class Trace {
   /** The operation of this name. */
   apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
     const dtype = dtypeOf(operands);
+    if (op === 'nonZero' && values[0] === undefined) {
+      values = [this.size(countOf(this.#operand(op, operands[0]!, dtype)))];
+    }
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
     const coded = values.map((each, at) =>
@@ -278,6 +308,16 @@ export function typeFor(
   dtype: DType,
 ): [shape?: readonly number[], dtype?: DType] {
   return typeof value === 'number' || typeof value === 'bigint' ? [[], dtype] : [];
+}
+
+/** Says that a function cannot be written down further before it has run this far. */
+export class UnknownSize extends Error {}
+
+const isInteger = (dtype: DType) => /^u?int/.test(dtype);
+
+/** How many elements are not 0. */
+export function countOf<T extends TensorMethods<T, unknown>>(x: T): T {
+  return x.cast('bool').cast('int32').sum();
 }
 
 /** Options of `whileLoop`. */

@@ -1,0 +1,251 @@
+/** A function in which data gives sizes: parts that run one after the other, compiled for the sizes read before. */
+import { LatheError } from '../base/errors.js';
+import type { BufferPlace, ValueId } from '../core/abi.js';
+import { CoreGraph } from '../core/handles.js';
+import type { HeapModule } from '../runtime/heap_module.js';
+import { KeptBuilds, type Keepable, roomForSizes } from '../runtime/kept_builds.js';
+import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import {
+  checkShape,
+  disposed,
+  type FunctionOptions,
+  inOrder,
+  type InputSpec,
+  record,
+} from './compiled_function.js';
+import { compileForHeap, copied } from './heap_function.js';
+import type { Operand, Trace, TracedTensor } from './trace.js';
+
+/** How src/graph/segment.h calls values that parts hand on, variables, and what these become. */
+const [handedOn, before, after] = ['%', '@', '='];
+
+class Part implements Keepable {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+
+  /** `cut`: the value that the next part needs to know; none behind the last one. */
+  constructor(
+    readonly module: HeapModule,
+    readonly cut: ValueId | undefined,
+  ) {
+    const entry = module.metadata.entries[0]!;
+    this.inputs = entry.inputs.map(({ name }) => name);
+    this.outputs = entry.outputs.map(({ name }) => name);
+  }
+
+  get bytes(): number {
+    return this.module.moduleBytes + (this.module.metadata.constantBytes ?? 0);
+  }
+
+  dispose(): void {
+    this.module.dispose();
+  }
+}
+
+const nameOf = (value: ValueId) => `${handedOn}${value - 1}`;
+const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
+
+/** Tensors by the names of ports. */
+type Values = Map<string, Tensor>;
+
+/**
+ * A function in which data gives sizes, as `compile` with `segments` makes it. The last 16 parts of up to 64 MB
+ * together are kept. Results lie where all tensors are computed.
+ */
+export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
+  readonly #places: readonly BufferPlace[];
+  readonly #record: (sizes: readonly number[]) => { graph: CoreGraph; trace: Trace };
+  readonly #kept = new KeptBuilds<Part>(roomForSizes);
+  readonly #variables = new Map<string, Tensor>();
+  /** What later parts have asked of earlier ones. */
+  readonly #wanted = new Set<ValueId>();
+  #isDisposed = false;
+
+  /** As `compile`. */
+  constructor(
+    specs: Record<Inputs, InputSpec>,
+    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+    { dumps, origins }: FunctionOptions = {},
+  ) {
+    if (dumps !== undefined || origins !== undefined) {
+      throw new LatheError(
+        'compile: dumps and origins do not go with segments, which are several modules',
+      );
+    }
+    this.#places = Object.entries<InputSpec>(specs).map(([name, spec]) => {
+      const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
+      return { name, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
+    });
+    const checked: typeof build = (inputs, g) => {
+      const results = build(inputs, g);
+      for (const name of [...Object.keys(specs), ...Object.keys(results)]) {
+        if ([handedOn, before, after].includes(name[0])) {
+          throw new LatheError(`compile: with segments no name begins with ${name[0]}: ${name}`);
+        }
+      }
+      return results;
+    };
+    this.#record = (sizes) => {
+      const graph = new CoreGraph();
+      try {
+        return { graph, trace: record(graph, specs, checked, sizes) };
+      } catch (error) {
+        graph.free();
+        throw error;
+      }
+    };
+    this.#kept.keep('', this.#compile([], new Map())!);
+  }
+
+  /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
+  run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
+    this.#check();
+    const temporary = new Set<Tensor>();
+    try {
+      const given: Values = new Map();
+      for (const [place, values] of inOrder(this.#places, inputs)) {
+        const what = `input ${place.name}`;
+        if (values instanceof Tensor && values.dtype === hostDTypes[place.dtype]) {
+          checkShape(what, place, values);
+          given.set(place.name, values);
+        } else {
+          const copy = copied(what, place, values);
+          temporary.add(copy);
+          given.set(place.name, copy);
+        }
+      }
+      let results = this.#runParts(given, temporary);
+      while (results === undefined) results = this.#runParts(given, temporary);
+      for (const each of results.values()) temporary.delete(each);
+      return this.#assign(results);
+    } finally {
+      for (const each of temporary) each.dispose();
+    }
+  }
+
+  /** A variable as it is now. Error: there is none of this name, or no part has met it yet. */
+  variable(name: string): Tensor {
+    const found = this.#variable(name);
+    return new Tensor(found.dataSync<DType>().slice(), found.shape, found.dtype);
+  }
+
+  /** Gives a variable another content. Errors: as `variable`; another number of elements. */
+  setVariable(name: string, values: TensorLike): void {
+    const found = this.#variable(name);
+    const place = { name, shape: [...found.shape], dtype: coreDTypes[found.dtype], offset: 0 };
+    this.#variables.set(name, copied(`variable ${name}`, place, values));
+    found.dispose();
+  }
+
+  /** Lets parts and variables go; results stay. Using the function afterwards is an error. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#kept.free();
+    for (const each of this.#variables.values()) each.dispose();
+  }
+
+  #check(): void {
+    if (this.#isDisposed) throw disposed();
+  }
+
+  #variable(name: string): Tensor {
+    this.#check();
+    const found = this.#variables.get(name);
+    if (found !== undefined) return found;
+    const known = [...this.#variables.keys()].join(', ');
+    throw new LatheError(`there is no variable ${name}; known: ${known}`);
+  }
+
+  /** What the last part gives; nothing where an earlier one has to give more, as it does the next time. */
+  #runParts(given: Values, temporary: Set<Tensor>): Values | undefined {
+    const values: Values = new Map(given);
+    const sizes: number[] = [];
+    for (;;) {
+      const key = sizes.join();
+      const part = this.#part(key, sizes, values);
+      if (part === undefined) return undefined;
+      const { inputs, outputs, module, cut } = part;
+      try {
+        const results = module.call(inputs.map((name) => this.#valueOf(name, values)!));
+        for (const each of results) temporary.add(each);
+        const named = new Map(outputs.map((name, at) => [name, results[at]!]));
+        if (cut === undefined) return named;
+        for (const [name, value] of named) values.set(name, value);
+        const size = values.get(nameOf(cut))!.dataSync<'int32'>()[0]!;
+        if (size < 0) throw new LatheError(`size: data gives ${size}, which is no size`);
+        sizes.push(size);
+      } finally {
+        this.#kept.keep(key, part);
+      }
+    }
+  }
+
+  #valueOf(name: string, values: Values): Tensor | undefined {
+    return (
+      values.get(name) ?? (name[0] === before ? this.#variables.get(name.slice(1)) : undefined)
+    );
+  }
+
+  #part(key: string, sizes: readonly number[], values: Values): Part | undefined {
+    const kept = this.#kept.take(key);
+    if (kept?.inputs.every((name) => this.#valueOf(name, values) !== undefined)) return kept;
+    kept?.dispose();
+    return this.#compile(sizes, values);
+  }
+
+  /** The part behind these sizes; with it those before it, where they have to give more than they do. */
+  #compile(sizes: readonly number[], values: Values): Part | undefined {
+    const { graph, trace } = this.#record(sizes);
+    try {
+      const { cuts, variables } = trace;
+      if (cuts.length < sizes.length || cuts.length > sizes.length + 1) {
+        throw new LatheError(
+          'compile: a function must ask for the same sizes each time it is written down',
+        );
+      }
+      for (const [name, { initial }] of variables) {
+        if (!this.#variables.has(name)) this.#variables.set(name, initial);
+      }
+      const part = this.#partOf(graph, cuts, sizes.length);
+      const missing = part.inputs.filter((name) => this.#valueOf(name, values) === undefined);
+      if (missing.length === 0 || sizes.length === 0) return part;
+      for (const name of missing) this.#wanted.add(valueOf(name));
+      for (const index of sizes.keys()) {
+        const key = sizes.slice(0, index).join();
+        this.#kept.take(key)?.dispose();
+        this.#kept.keep(key, this.#partOf(graph, cuts, index));
+      }
+      this.#kept.keep(sizes.join(), part);
+      return undefined;
+    } finally {
+      graph.free();
+    }
+  }
+
+  #partOf(graph: CoreGraph, cuts: readonly ValueId[], index: number): Part {
+    const last = cuts[index] ?? 0;
+    const wanted = [...this.#wanted].filter((value) => value <= last);
+    const segment = graph.segment(index, cuts, wanted);
+    try {
+      return new Part(compileForHeap(segment), cuts[index]);
+    } finally {
+      segment.free();
+    }
+  }
+
+  /** Gives the variables what they become; the results. */
+  #assign(results: Values): Record<Outputs, Tensor> {
+    const named: [string, Tensor][] = [];
+    for (const [name, value] of results) {
+      if (name[0] !== after) {
+        named.push([name, value]);
+        continue;
+      }
+      this.#variables.get(name.slice(1))!.dispose();
+      this.#variables.set(name.slice(1), value);
+    }
+    return Object.fromEntries(named) as Record<Outputs, Tensor>;
+  }
+}

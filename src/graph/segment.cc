@@ -1,0 +1,130 @@
+#include "graph/segment.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace lathe::graph {
+
+namespace {
+
+// Of what no data changes.
+constexpr size_t kAll = static_cast<size_t>(-1);
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, std::span<const Value> cuts, size_t index)
+      : graph_(graph), cuts_(cuts), index_(index), needed_(graph.nodes.size()) {
+    for (size_t id = 0; id < graph.nodes.size(); ++id) part_of_.push_back(part(id));
+  }
+
+  Graph run(std::span<const Value> wanted) {
+    const bool is_last = index_ == cuts_.size();
+    std::vector<bool> given(graph_.nodes.size());
+    const auto give = [&](Value value) {
+      if (part_of(value) == index_) given[static_cast<size_t>(value.id)] = true;
+    };
+    for (const Value value : wanted) give(value);
+    for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+      if (part_of_[id] == kAll || part_of_[id] <= index_) continue;
+      for (const Value operand : graph_.nodes[id].operands) give(operand);
+    }
+    for (const Output& output : graph_.outputs) is_last ? need(output.value) : give(output.value);
+    for (const Update& update : graph_.updates) is_last ? need(update.value) : give(update.value);
+    if (!is_last) given[static_cast<size_t>(cuts_[index_].id)] = true;
+    for (size_t id = 0; id < given.size(); ++id) {
+      if (given[id]) need({static_cast<int32_t>(id)});
+    }
+    build();
+    for (size_t id = 0; id < given.size(); ++id) {
+      if (!given[id]) continue;
+      const Value value{static_cast<int32_t>(id)};
+      result_.outputs.push_back({name_of(value), moved(value)});
+    }
+    if (!is_last) return std::move(result_);
+    for (const Output& output : graph_.outputs) {
+      result_.outputs.push_back({output.name, moved(output.value)});
+    }
+    for (const Update& update : graph_.updates) {
+      result_.outputs.push_back({concat('=', graph_[update.state].name), moved(update.value)});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  static std::string name_of(Value value) { return concat('%', value.id); }
+
+  size_t part_of(Value value) const { return part_of_[static_cast<size_t>(value.id)]; }
+  Value& moved(Value value) { return moved_[static_cast<size_t>(value.id)]; }
+
+  size_t part(size_t id) const {
+    const Node& node = graph_.nodes[id];
+    switch (node.kind) {
+      case Kind::Input:
+      case Kind::State:
+      case Kind::Constant:
+      case Kind::Iota:
+        return kAll;
+      case Kind::Item:
+        return part_of(node.operands[0]);  // nothing else leaves a loop
+      default:
+        break;
+    }
+    if (node.kind != Kind::Loop && std::ranges::all_of(node.operands, [&](Value operand) {
+          return part_of(operand) == kAll && is_constant(operand);
+        })) {
+      return kAll;
+    }
+    const Value value{static_cast<int32_t>(id)};
+    return static_cast<size_t>(std::ranges::lower_bound(cuts_, value) - cuts_.begin());
+  }
+
+  bool is_constant(Value value) const {
+    const Kind kind = graph_[value].kind;
+    return kind != Kind::Input && kind != Kind::State;
+  }
+
+  void need(Value value) { needed_[static_cast<size_t>(value.id)] = true; }
+
+  void build() {
+    result_.name = graph_.name;
+    moved_.resize(graph_.nodes.size());
+    for (size_t id = graph_.nodes.size(); id-- > 0;) {
+      if (!needed_[id] || (part_of_[id] != kAll && part_of_[id] != index_)) continue;
+      for (const Value operand : graph_.nodes[id].operands) need(operand);
+    }
+    for (size_t id = 0; id < graph_.nodes.size(); ++id) {
+      if (!needed_[id]) continue;
+      Node node = graph_.nodes[id];
+      if (part_of_[id] != kAll && part_of_[id] != index_) {
+        Node input{.kind = Kind::Input, .dtype = node.dtype, .shape = node.shape};
+        input.name = name_of({static_cast<int32_t>(id)});
+        node = std::move(input);
+      } else if (node.kind == Kind::State) {
+        node.kind = Kind::Input;
+        node.name.insert(0, 1, '@');
+      }
+      for (Value& operand : node.operands) operand = moved(operand);
+      moved_[id] = {static_cast<int32_t>(result_.nodes.size())};
+      result_.nodes.push_back(std::move(node));
+    }
+  }
+
+  const Graph& graph_;
+  const std::span<const Value> cuts_;
+  const size_t index_;
+  std::vector<size_t> part_of_;  // by node
+  std::vector<bool> needed_;
+  std::vector<Value> moved_;
+  Graph result_;
+};
+
+}  // namespace
+
+Graph segment(const Graph& graph, std::span<const Value> cuts, size_t index,
+              std::span<const Value> wanted) {
+  return Cutter(graph, cuts, index).run(wanted);
+}
+
+}  // namespace lathe::graph
