@@ -53,7 +53,7 @@ Tensor non_zero(Tensor x, int size) {
         "nonZero: how many there are is not known here; give a size, or compile with segments");
   }
   const Shape shape = x.shape();
-  if (size == 0) return b.full({0, x.rank()}, scalar::Number::of(0));
+  if (size == 0 || shape.empty()) return b.full({size, x.rank()}, scalar::Number::of(0));
   const Tensor flat = b.reshape(x, {graph::element_count(shape)});
   const Tensor counts = b.cast(b.cast(flat, graph::DType::Bool), graph::DType::I32);
   const Tensor place = b.scan(graph::Op::Add, counts, 0, /*exclusive=*/true);
@@ -67,7 +67,6 @@ Tensor non_zero(Tensor x, int size) {
     columns[axis] = b.map(graph::Op::Mod, operands);
     rest = b.map(graph::Op::FloorDiv, operands);
   }
-  if (columns.empty()) return b.reshape(rest, {size, 0});
   return stack(columns, 1);
 }
 
