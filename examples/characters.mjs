@@ -133,7 +133,8 @@ async function run(options) {
   const batches = new Batches(options, text.alphabet.length, new Random(options.seed, 1));
   const losses = await train(model, text.train, batches, options);
   let test = 0;
-  for (let i = 0; i < 20; ++i) test += model.evaluate(...batches.next(text.test)).loss / 20;
+  for (let i = 0; i < 20; ++i)
+    test += model.evaluate(...batches.next(text.test), { asObject: true }).loss / 20;
   const written = write(model, text, options, new Random(options.seed, 2));
   console.log(`\ntest loss ${test.toFixed(3)} nats\n\n${written}\n`);
   const title = `an LSTM on characters: test loss ${test.toFixed(3)} nats`;

@@ -87,7 +87,7 @@ async function train(options) {
   await model.fit(x, y, { epochs, batchSize, callbacks, validationData: [testX, testY] });
 
   const { compileMs, moduleBytes, memoryBytes } = model.stats();
-  const { acc } = model.evaluate(testX, testY);
+  const { acc } = model.evaluate(testX, testY, { asObject: true });
   const accuracy = `accuracy ${(100 * acc).toFixed(2)} %`;
   const size = writeResults(model, digits.test);
   const alone = standAloneAccuracy();

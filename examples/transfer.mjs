@@ -100,7 +100,7 @@ await runExample('transfer', usage, defaults, async (options) => {
     headEpochs,
   );
 
-  const kept = source.evaluate(...test(0)).acc;
+  const kept = source.evaluate(...test(0), { asObject: true }).acc;
   const percent = (share) => `${(100 * share).toFixed(2)} %`;
   console.log(`
 digits 0 to 4               ${percent(first.at(-1))}

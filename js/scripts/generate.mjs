@@ -242,7 +242,7 @@ function renderNames(tables) {
     'export const optimizerParameters = {',
     ...optimizers.map(
       ({ name, parameters }) =>
-        `  ${name}: [${parameters.map((each) => `'${each.name}'`).join(', ')}],`,
+        `  ${name}: { ${parameters.map((each) => `${each.name}: ${each.default}`).join(', ')} },`,
     ),
     '} as const;',
     '/** The fields of a schedule. */',

@@ -63,10 +63,10 @@ export {
   constraints,
   initializers,
   layers,
-  type OptimizerLike,
   regularizers,
   train,
 } from './layers/makers.js';
+export { Optimizer, type OptimizerLike } from './layers/optimizer.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
 export * as data from './data/index.js';
 export type { EvaluateDatasetArgs } from './train/fit_dataset.js';
@@ -97,7 +97,14 @@ export {
 } from './model/learning_rates.js';
 export { loadLayersModel } from './model/load_layers_model.js';
 export { LayersModel, model } from './model/model.js';
-export type { CompileArgs, FitArgs, FitDatasetArgs, ModelArgs } from './model/model_args.js';
+export type {
+  CompileArgs,
+  EvaluateArgs,
+  FitArgs,
+  FitDatasetArgs,
+  ModelArgs,
+  PredictArgs,
+} from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
 export { ready } from './ready.js';
 

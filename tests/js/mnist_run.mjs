@@ -15,7 +15,7 @@ export async function trainMnist(tl, { train, test }, tensors) {
     batchSize: 64,
     callbacks: { onEpochBegin: (epoch) => model.setLearningRate(0.002 * 0.6 ** epoch) },
   });
-  const { acc } = model.evaluate(...tensors(test));
+  const { acc } = model.evaluate(...tensors(test), { asObject: true });
   model.dispose();
   return acc;
 }

@@ -15,6 +15,13 @@ export function checkOptions(what: string, given: object, known: Record<string, 
   }
 }
 
+/** Error unless the value is a positive integer. */
+export function checkCount(name: string, value: unknown): void {
+  if (!Number.isInteger(value) || (value as number) < 1) {
+    throw new LatheError(`${name} must be a positive integer, got ${String(value)}`);
+  }
+}
+
 /** The name that takes the fewest changes, at most two or a third of its letters. */
 function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names

@@ -212,14 +212,14 @@ export const lossNames = ['meanSquaredError', 'mse', 'meanAbsoluteError', 'mae',
 export const metricNames = ['accuracy', 'acc', 'binaryAccuracy', 'categoricalAccuracy', 'sparseCategoricalAccuracy', 'topKCategoricalAccuracy', 'precision', 'recall', 'auc', 'r2Score', 'confusionMatrix'] as const;
 /** The optimisers by name, each with the names of its parameters in the order of its maker. */
 export const optimizerParameters = {
-  sgd: ['learningRate', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  momentum: ['learningRate', 'momentum', 'useNesterov', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  adagrad: ['learningRate', 'initialAccumulatorValue', 'epsilon', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  adadelta: ['learningRate', 'rho', 'epsilon', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  adam: ['learningRate', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  adamw: ['learningRate', 'beta1', 'beta2', 'epsilon', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  adamax: ['learningRate', 'beta1', 'beta2', 'epsilon', 'decay', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
-  rmsprop: ['learningRate', 'decay', 'momentum', 'epsilon', 'centered', 'weightDecay', 'clipValue', 'clipNorm', 'globalClipNorm'],
+  sgd: { learningRate: 0.01, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  momentum: { learningRate: 0.01, momentum: 0.9, useNesterov: false, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  adagrad: { learningRate: 0.01, initialAccumulatorValue: 0.1, epsilon: 1e-7, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  adadelta: { learningRate: 0.001, rho: 0.95, epsilon: 1e-7, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  adam: { learningRate: 0.001, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  adamw: { learningRate: 0.001, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, weightDecay: 0.004, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  adamax: { learningRate: 0.002, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, decay: 0, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
+  rmsprop: { learningRate: 0.001, decay: 0.9, momentum: 0, epsilon: 1e-7, centered: false, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
 } as const;
 /** The fields of a schedule. */
 export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes', 'winograd'] as const;

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { tables } from '../core/tables.js';
+import { optimizerClass } from '../layers/optimizer.js';
 import type { MetricLike, Metrics } from '../train/metrics.js';
 import type { CompileDescription, LossDescription } from '../train/storable.js';
 import type { TrainingConfig } from './artifacts.js';
@@ -13,8 +14,6 @@ const kerasLosses: Record<string, string> = {
   softmaxCrossEntropy: 'categorical_crossentropy',
   sigmoidCrossEntropy: 'binary_crossentropy',
 };
-/** Optimisers whose class is no rule. */
-const optimizerClasses: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
 /** Options of optimisers that Keras has had under other names. */
 const aliases: Record<string, string> = { lr: 'learningRate', nesterov: 'useNesterov' };
 
@@ -36,7 +35,7 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
     ...(lossWeights === undefined ? {} : { loss_weights: lossWeights }),
     ...metricsConfig(training.metrics),
     optimizer_config: {
-      class_name: own(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1),
+      class_name: optimizerClass(name),
       config,
     },
   };

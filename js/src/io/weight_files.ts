@@ -1,5 +1,6 @@
 /** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { type Storable, storable } from '../train/storable.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
@@ -16,6 +17,8 @@ export interface LoadWeightsArgs {
   /** Whether weights that are missing or left over are errors. Default: true. */
   strict?: boolean;
 }
+
+const names: OptionNames<LoadWeightsArgs> = { strict: true };
 
 /** The weights of a model as the bytes of a safetensors file. */
 export function toSafetensors(model: Storable): Uint8Array<ArrayBuffer> {
@@ -42,11 +45,12 @@ export async function saveWeights(model: Storable, target: string | URL): Promis
 export async function loadWeights(
   model: Storable,
   source: WeightSource,
-  { strict = true }: LoadWeightsArgs = {},
+  args: LoadWeightsArgs = {},
 ): Promise<void> {
+  checkOptions('loadWeights', args, names);
   const where = source instanceof Blob ? ((source as File).name ?? 'the weights') : nameOf(source);
   const arrays = await read(source, where);
-  assignWeights(model[storable], arrays, strict, where);
+  assignWeights(model[storable], arrays, args.strict ?? true, where);
 }
 
 async function read(source: WeightSource, where: string): Promise<NamedArray[]> {

@@ -6,7 +6,6 @@ import {
   constraintNames,
   type InitializerFactory,
   initializerNames,
-  type OptimizerConfig,
   optimizerParameters,
   type RegularizerFactory,
   regularizerNames,
@@ -15,6 +14,7 @@ import {
 import { CustomLayer, lambda } from './custom_layer.js';
 import { Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
+import { Optimizer } from './optimizer.js';
 
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
 export const layers = {
@@ -32,12 +32,17 @@ export const layers = {
 export const train = Object.fromEntries(
   Object.entries(optimizerParameters).map(([name, parameters]) => [
     name,
-    (...values: unknown[]) => ({
-      name,
-      ...Object.fromEntries(parameters.map((parameter, at) => [parameter, values[at]])),
-    }),
+    (...values: unknown[]) => {
+      const given = Object.keys(parameters).map((parameter, at) => [
+        parameter,
+        values[at] ?? undefined,
+      ]);
+      return new Optimizer({ name, ...Object.fromEntries(given) });
+    },
   ]),
-) as unknown as TrainFactory;
+) as unknown as {
+  [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
+};
 
 const makers = (names: readonly string[]) =>
   Object.fromEntries(
@@ -55,6 +60,3 @@ export const regularizers = makers(regularizerNames) as unknown as RegularizerFa
 
 /** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
 export const constraints = makers(constraintNames) as unknown as ConstraintFactory;
-
-/** An optimiser by name or with its parameters. */
-export type OptimizerLike = OptimizerConfig['name'] | OptimizerConfig;

@@ -1,5 +1,6 @@
 /** One model and the generated module that fits what is asked of it now, with its weights. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import {
   type BufferPlace,
   byteLength,
@@ -61,6 +62,14 @@ export interface ToWasmArgs {
   /** What the engine of the module can do. Default: what this one can. */
   features?: { simd?: boolean; relaxedSimd?: boolean };
 }
+
+const toWasmNames: OptionNames<ToWasmArgs> = {
+  training: true,
+  batchSize: true,
+  labels: true,
+  batchesInMemory: true,
+  features: true,
+};
 
 /**
  * Compiles when batch sizes, sizes of null axes, label kind, training or engine features differ from those of the
@@ -169,6 +178,7 @@ export class CompiledModel implements Tunable {
 
   /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
   standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
+    checkOptions('toWasm', args, toWasmNames);
     const { training = false, batchSize = {}, labels, features } = args;
     if (training && this.#training.loss === undefined) {
       throw new LatheError('toWasm: call compile before asking for a module that trains');

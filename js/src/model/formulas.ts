@@ -12,6 +12,7 @@ import {
 import { checkStored } from '../tensor/convert.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { input } from '../layers/layer.js';
+import type { Scores } from '../train/score.js';
 import { LayersModel } from './model.js';
 
 /**
@@ -87,7 +88,7 @@ function scored(
   name: string,
   labels: Tensor,
   predictions: Tensor,
-  take: (evaluate: (row?: number) => ReturnType<LayersModel['evaluate']>) => unknown[],
+  take: (evaluate: (row?: number) => Scores) => unknown[],
 ): Float32Array {
   const width = predictions.shape.at(-1);
   const count = predictions.size / (width ?? 1);
@@ -122,7 +123,7 @@ function scored(
       take((row) => {
         const batchSize = row === undefined ? count : 1;
         const given = part(predictions, width, row);
-        return model.evaluate(given, part(labels, labelWidth, row), { batchSize });
+        return model.evaluate(given, part(labels, labelWidth, row), { batchSize, asObject: true });
       }) as number[],
     );
   } finally {

@@ -1,5 +1,6 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import { LatheError } from '../base/errors.js';
+import { checkCount, checkOptions } from '../base/options.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
@@ -8,10 +9,12 @@ import { hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import type { Layer } from '../layers/layer.js';
+import { Optimizer } from '../layers/optimizer.js';
 import { type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
-import { checkCount, checkFitArgs, evaluateAll, fitLoop, type Trainee } from '../train/fit.js';
+import { evaluateAll } from '../train/evaluate.js';
+import type { Trainee } from '../train/fit.js';
 import type { EvaluateDatasetArgs } from '../train/fit_dataset.js';
 import type { History } from '../train/history.js';
 import { readLosses, readMetrics } from '../train/metrics.js';
@@ -24,11 +27,20 @@ import {
   type LabelKind,
   labelledOf,
   type ModelData,
+  slice,
   split,
   weighted,
   type Weighting,
+  weightingNames,
 } from '../train/rows.js';
-import { reported, type Score, type Scores, scoresOf, type Tally } from '../train/score.js';
+import {
+  asTensors,
+  reported,
+  type Score,
+  type Scores,
+  scoresOf,
+  type Tally,
+} from '../train/score.js';
 import {
   type Goal,
   type Storable,
@@ -40,19 +52,22 @@ import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
-import { LayerGraph, leaves, type NamedLayer } from './layer_graph.js';
+import { Container } from './container.js';
+import { LayerGraph, leaves } from './layer_graph.js';
 import {
   checkCompileArgs,
+  checkEvaluateArgs,
+  checkPredictArgs,
   type CompileArgs,
+  type EvaluateArgs,
   type FitArgs,
   type FitDatasetArgs,
   type ModelArgs,
-  shapesOf,
+  type PredictArgs,
   type Structure,
   tensorsOf,
 } from './model_args.js';
 import { readWeights, writeWeights } from './module_weights.js';
-import { printSummary } from './summary.js';
 
 /**
  * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
@@ -61,19 +76,22 @@ import { printSummary } from './summary.js';
  * axis. For several inputs or outputs they come as arrays, or as objects by name. Every method
  * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
  */
-export class LayersModel extends Layer implements Trainee, Tunable, Storable {
+export class LayersModel extends Container implements Trainee, Tunable, Storable {
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
   /** Epochs `fit` has trained since the model was made. */
   epochsTrained = 0;
   readonly seed: number;
+  /** Of the last `fit` that ended. */
+  history: History | undefined;
 
-  #structure: Structure | undefined;
   #compiled: CompiledModel | undefined;
   #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
   #goal: Goal | undefined;
-  #accuracy = false;
+  #metricsNames: string[] = [];
+  #optimizer: Optimizer | undefined;
+  #learningRate: number | undefined;
   #labels: LabelKind[] | undefined;
   #rowWeights = false;
   #lastBatch = 0;
@@ -93,89 +111,18 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     }
   }
 
-  /** Its layers; of a graph also those that `input` made. */
-  get layers(): Layer[] {
-    return (this.#structure?.layers ?? []).map(({ layer }) => layer);
-  }
-
-  /** The layer of that name, or at that place of `layers`. Error: there is none. */
-  getLayer(nameOrIndex: string | number): Layer {
-    const layers = this.#structure?.layers ?? [];
-    const found =
-      typeof nameOrIndex === 'number'
-        ? layers[nameOrIndex]
-        : layers.find(({ name }) => name === nameOrIndex);
-    if (found !== undefined) return found.layer;
-    const known = layers.map(({ name }) => name).join(', ');
-    throw new LatheError(`getLayer: no layer ${JSON.stringify(nameOrIndex)}; there are ${known}`);
-  }
-
-  get inputs(): SymbolicTensor[] {
-    return [...(this.#structure?.inputs ?? [])];
-  }
-
-  get outputs(): SymbolicTensor[] {
-    return [...(this.#structure?.outputs ?? [])];
-  }
-
-  /** Names for x as an object. */
-  get inputNames(): string[] {
-    return this.#built('inputNames').summary.inputs.map(({ name }) => name);
-  }
-
-  /** Names for y as an object: those of the layers that give the outputs. */
-  get outputNames(): string[] {
-    return this.#built('outputNames').summary.outputs.map(({ name }) => name);
-  }
-
-  override get input(): SymbolicTensor | SymbolicTensor[] {
-    const { inputs } = this;
-    return inputs.length === 1 ? inputs[0]! : inputs;
-  }
-
-  override get output(): SymbolicTensor | SymbolicTensor[] {
-    const { outputs } = this;
-    return outputs.length === 1 ? outputs[0]! : outputs;
-  }
-
-  /** [null, …shape of one example]; for several inputs an array of such shapes. */
-  override get inputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.#built('inputShape').summary.inputs);
-  }
-
-  /** [null, …shape of one result]; for several outputs an array of such shapes. */
-  override get outputShape(): SymbolicShape | SymbolicShape[] {
-    return shapesOf(this.#built('outputShape').summary.outputs);
-  }
-
   /** The configuration of the whole model in the core's words. */
   override getConfig(): Record<string, unknown> {
-    this.#built('getConfig');
+    this.told('getConfig');
     return { ...this.#describe() };
   }
 
   /** @internal */
   override describe(name: string, frozen: boolean): LayerConfig {
-    this.#built('apply');
+    this.told('apply');
     const freeze = frozen || !this.trainable ? { trainable: false } : {};
-    const config = { ...this.#structure!.describe(false), ...freeze, name };
+    const config = { ...this.structure!.describe(false), ...freeze, name };
     return { class: this.getClassName(), config };
-  }
-
-  /** @internal */
-  override get parts(): readonly NamedLayer[] {
-    return this.#structure?.layers ?? [];
-  }
-
-  /** Number of weights, biases included. */
-  override countParams(): number {
-    return this.#built('countParams').summary.totalParams;
-  }
-
-  /** Prints layers, shapes and numbers of weights, line by line. Default: to the console. */
-  summary(print: (line: string) => void = console.log): void {
-    const { summary, memoryBytes } = this.#built('summary');
-    printSummary(summary, memoryBytes, print);
   }
 
   /**
@@ -184,14 +131,15 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    */
   compile(args: CompileArgs): void {
     checkCompileArgs(args);
-    const { loss, lossWeights, optimizer, metrics = [], ...flags } = args;
-    const compiled = this.#built('compile', true);
+    const { loss, lossWeights, optimizer, metrics: given, ...flags } = args;
+    const metrics = given ?? [];
+    const compiled = this.told('compile', true);
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;
     const losses = readLosses(loss, outputs);
     const weights = perOutput(lossWeights ?? 1, outputs, 1, 'lossWeights');
-    const { accuracy, lists } = readMetrics(metrics, outputs);
-    const named = typeof optimizer === 'string' ? { name: optimizer } : optimizer;
+    const { names, lists } = readMetrics(metrics, outputs, losses);
+    const named = optimizer === undefined ? undefined : Optimizer.of(optimizer);
     const training = {
       loss: losses,
       ...(lossWeights === undefined ? {} : { lossWeights: weights }),
@@ -210,12 +158,19 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
       optimizer: named,
       metrics,
     };
-    this.#accuracy = accuracy;
+    this.#metricsNames = names;
+    this.#optimizer = named;
+    this.#learningRate = named?.learningRate;
   }
 
-  /** Whether `compile` asked for accuracy. */
-  get wantsAccuracy(): boolean {
-    return this.#accuracy;
+  /** What `evaluate` gives, in its order: loss, with several outputs the loss of each, the metrics. */
+  get metricsNames(): readonly string[] {
+    return [...this.#metricsNames];
+  }
+
+  /** What `compile` was given as an optimiser. */
+  get optimizer(): Optimizer | undefined {
+    return this.#optimizer;
   }
 
   /**
@@ -223,22 +178,30 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    * later call goes on where it ended, optimiser states included.
    */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
-    this.#check('fit', true);
-    checkFitArgs(args);
+    return this.#train('fit', async () => {
+      const { checkFitArgs, fitLoop } = await import('../train/fit.js');
+      checkFitArgs(args);
+      const [data, validation] = this.#fitData(x, y, args);
+      return fitLoop(this, data, validation, { ...args, seed: args.seed ?? this.seed });
+    });
+  }
+
+  /** What `fit` trains on and what it evaluates; the module for it is the one at hand. */
+  #fitData(x: ModelData, y: ModelData, args: FitArgs): [Examples, Examples | undefined] {
     let data = this.#labelled(x, y, 'fit', true, args);
     let validation: Examples | undefined;
-    if (args.validationData !== undefined) {
+    if (args.validationData != null) {
       const [validationX, validationY] = args.validationData;
       validation = this.#labelled(validationX, validationY, 'fit: validationData');
       if (validation.kinds.join() !== data.kinds.join()) {
         throw new LatheError('fit: validationData has another kind of labels than y');
       }
-    } else if (args.validationSplit !== undefined && args.validationSplit > 0) {
-      [data, validation] = split(data, args.validationSplit);
+    } else if ((args.validationSplit ?? 0) > 0) {
+      [data, validation] = split(data, args.validationSplit!);
       this.#compiled!.checkRows('fit: validationSplit', data.count);
     }
     if (data.weighted && validation !== undefined && !validation.weighted) {
-      const { outputs } = this.#built('fit').summary;
+      const { outputs } = this.told('fit').summary;
       validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
     }
     const labels = this.#kinds(data);
@@ -249,38 +212,46 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights, sizes });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
-    const seed = args.seed ?? this.seed;
-    return this.#train(() => fitLoop(this, data, validation, { ...args, seed }));
+    return [data, validation];
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
   async fitDataset(dataset: Dataset<unknown>, args: FitDatasetArgs = {}): Promise<History> {
-    this.#check('fitDataset', true);
-    return this.#train(async () => {
+    return this.#train('fitDataset', async () => {
       const { fitDataset } = await import('../train/fit_dataset.js');
       return fitDataset(this, dataset, args);
     });
   }
 
   /** Nothing else changes the model meanwhile. */
-  async #train(training: () => Promise<History>): Promise<History> {
+  async #train(what: string, training: () => Promise<History>): Promise<History> {
+    this.#check(what, true);
     this.#training = true;
     this.stopTraining = false;
     try {
-      return await training();
+      return (this.history = await training());
     } finally {
       this.#training = false;
       this.#push();
     }
   }
 
-  /** Mean loss and share of hits over a dataset of batches `{xs, ys}`. */
+  /** As `evaluate`, over a dataset of batches `{xs, ys}`. */
+  evaluateDataset(
+    dataset: Dataset<unknown>,
+    args: EvaluateDatasetArgs & { asObject: true },
+  ): Promise<Scores>;
+  evaluateDataset(
+    dataset: Dataset<unknown>,
+    args?: EvaluateDatasetArgs,
+  ): Promise<Tensor | Tensor[]>;
   async evaluateDataset(
     dataset: Dataset<unknown>,
     args: EvaluateDatasetArgs = {},
-  ): Promise<Scores> {
+  ): Promise<Scores | Tensor | Tensor[]> {
     const { evaluateDataset } = await import('../train/fit_dataset.js');
-    return evaluateDataset(this, dataset, args);
+    const scores = await evaluateDataset(this, dataset, args);
+    return args.asObject ? scores : asTensors(this, scores);
   }
 
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
@@ -300,10 +271,9 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     weighting: Weighting = {},
   ): Promise<number | number[]> {
     this.#check('trainOnBatch', true);
+    checkOptions('trainOnBatch', weighting, weightingNames);
     const found = reported(this, scoresOf(await this.trainBatch(x, y, weighting)));
-    const scores = Object.entries(found).filter(([, value]) => typeof value === 'number');
-    const rank = (name: string) => (name === 'loss' ? 0 : name.endsWith('loss') ? 1 : 2);
-    const values = scores.sort(([a], [b]) => rank(a) - rank(b)).map(([, value]) => value as number);
+    const values = Object.values(found).filter((value) => typeof value === 'number');
     return values.length === 1 ? values[0]! : values;
   }
 
@@ -318,21 +288,21 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   }
 
   /**
-   * Mean loss and share of hits over all rows, and with several outputs the same of each; may be
-   * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
-   * at hand.
+   * The scores that `compile` asked for, over all rows, as `metricsNames` calls them: a scalar, or with
+   * metrics or several outputs an array of them. With `asObject` numbers by name, the share of hits
+   * (acc) always among them. May be called while `fit` runs.
    */
-  evaluate(
-    x: ModelData,
-    y: ModelData,
-    { batchSize, ...weighting }: { batchSize?: number } & Weighting = {},
-  ): Scores {
-    return this.#evaluated(x, y, batchSize, weighting).scores;
+  evaluate(x: ModelData, y: ModelData, args: EvaluateArgs & { asObject: true }): Scores;
+  evaluate(x: ModelData, y: ModelData, args?: EvaluateArgs): Tensor | Tensor[];
+  evaluate(x: ModelData, y: ModelData, args: EvaluateArgs = {}): Scores | Tensor | Tensor[] {
+    checkEvaluateArgs(args);
+    const { scores } = this.#evaluated(x, y, args);
+    return args.asObject ? scores : asTensors(this, scores);
   }
 
   /** @internal As `evaluate`, before the sums of its metrics become numbers. */
   evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score {
-    return this.#evaluated(x, y, batchSize, {}).score;
+    return this.#evaluated(x, y, { batchSize }).score;
   }
 
   /**
@@ -340,11 +310,10 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    * called while `fit` runs. `batchSize` changes speed and memory only. Default: that of the module
    * at hand.
    */
-  predict<T extends Tensor | Tensor[] = Tensor>(
-    x: ModelData,
-    { batchSize }: { batchSize?: number } = {},
-  ): T {
-    const { sizes, inputs, outputs } = this.#built('predict').ports(x, 'predict');
+  predict<T extends Tensor | Tensor[] = Tensor>(x: ModelData, args: PredictArgs = {}): T {
+    checkPredictArgs(args);
+    const batchSize = args.batchSize ?? undefined;
+    const { sizes, inputs, outputs } = this.told('predict').ports(x, 'predict');
     if (batchSize !== undefined) checkCount('predict: batchSize', batchSize);
     const data = featuresOf(x, inputs, 'predict');
     this.#compiled!.checkRows('predict', data.count);
@@ -381,6 +350,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
   setLearningRate(learningRate: number): void {
     this.#module('setLearningRate').setLearningRate(learningRate);
+    this.#learningRate = this.#optimizer!.learningRate = learningRate;
   }
 
   /** Has stateful layers begin anew with the next batch. */
@@ -402,12 +372,12 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
 
   /** What compiling the module at hand cost, its size and its memory. */
   stats(): CompileStats {
-    return this.#built('stats').stats();
+    return this.told('stats').stats();
   }
 
   /** Intermediate forms of the compilation: 'before:PASS' or 'after:PASS', 'after:*' for all. */
   dumps(when: string[]): Dump[] {
-    return this.#built('dumps').dumps(when);
+    return this.told('dumps').dumps(when);
   }
 
   /**
@@ -416,14 +386,14 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    * handler of `tl.io`. Whenever it ends, the place holds the model of before or all of this one.
    */
   async save(target: string | URL | IOHandler, args: SaveArgs = {}): Promise<SaveResult> {
-    this.#built('save');
+    this.told('save');
     const { saveModel } = await import('../io/save.js');
     return saveModel(this, target, args);
   }
 
   /** Saves the weights as one safetensors file: file://PATH in Node, downloads://NAME in a page. */
   async saveWeights(target: string | URL): Promise<void> {
-    this.#built('saveWeights');
+    this.told('saveWeights');
     const { saveWeights } = await import('../io/weight_files.js');
     return saveWeights(this, target);
   }
@@ -433,7 +403,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
    * content, or in a saved model. Errors: missing, extra or mis-shaped tensors; then none changes.
    */
   async loadWeights(source: WeightSource, args: LoadWeightsArgs = {}): Promise<void> {
-    this.#built('loadWeights');
+    this.told('loadWeights');
     const { loadWeights } = await import('../io/weight_files.js');
     return loadWeights(this, source, args);
   }
@@ -451,7 +421,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
 
   /** @internal */
   get [storable](): StoredModel {
-    const { summary } = this.#built('save');
+    const { summary } = this.told('save');
     const { instance } = this.#module('save');
     this.#push();
     const states = instance.metadata.states.map((place) => {
@@ -466,7 +436,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
 
   /** @internal */
   get [tunable](): Tunable[typeof tunable] {
-    const { executable, reschedule } = this.#built('tune', true)[tunable];
+    const { executable, reschedule } = this.told('tune', true)[tunable];
     const isIdle = () => !this.#disposed && !this.#training;
     return { executable, reschedule: () => (isIdle() ? reschedule() : undefined) };
   }
@@ -477,7 +447,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     const config = this.#describe(structure);
     if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
     else this.#compiled.setModel(config);
-    this.#structure = structure;
+    this.structure = structure;
     this.#config = config;
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
@@ -500,7 +470,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     return this.#compiled?.summary;
   }
 
-  #describe(structure = this.#structure!): ModelConfig {
+  #describe(structure = this.structure!): ModelConfig {
     return { name: this.name, seed: this.seed, ...structure.describe(!this.trainable) };
   }
 
@@ -512,8 +482,13 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
 
   /** The running module for what is wanted, with the newest weights. */
   #module(what: string, wanted: Wanted = {}): ModelModule {
-    const module = this.#built(what).module(wanted);
+    const module = this.told(what).module(wanted);
     for (const copy of this.#copies.values()) copy.pull();
+    const learningRate = this.#optimizer?.learningRate;
+    if (learningRate !== undefined && learningRate !== this.#learningRate) {
+      module.setLearningRate(learningRate);
+      this.#learningRate = learningRate;
+    }
     return module;
   }
 
@@ -529,15 +504,22 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     }
   }
 
-  #built(what: string, changes = false): CompiledModel {
+  /** @internal */
+  protected override told(what: string, changes = false): CompiledModel {
     this.#check(what, changes);
     if (this.#compiled === undefined) throw new LatheError(`${what}: the model has no layers`);
     return this.#compiled;
   }
 
-  #evaluated(x: ModelData, y: ModelData, evaluate: number | undefined, weights: Weighting): Tally {
+  #evaluated(x: ModelData, y: ModelData, args: EvaluateArgs): Tally {
+    const { steps, ...weights } = args;
+    const evaluate = args.batchSize ?? undefined;
     if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
-    const data = this.#labelled(x, y, 'evaluate', false, weights);
+    let data = this.#labelled(x, y, 'evaluate', false, weights);
+    if (steps != null) {
+      checkCount('evaluate: steps', steps);
+      data = slice(data, 0, Math.min(data.count, steps * (evaluate ?? 32)));
+    }
     const { sizes, weighted: rowWeights = false } = data;
     const wanted = { evaluate, labels: this.#kinds(data), rowWeights, sizes };
     return evaluateAll(this.#module('evaluate', wanted), data);
@@ -550,7 +532,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
     trains = false,
     weighting: Weighting = {},
   ): Examples {
-    const compiled = this.#built(where);
+    const compiled = this.told(where);
     const losses = this.#goal?.losses;
     if (losses === undefined) throw new LatheError(`${where}: call compile first`);
     if (trains && this.#goal?.optimizer === undefined)
@@ -571,7 +553,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
   #trainModule(data: Examples): ModelModule {
     const { count, sizes, weighted: rowWeights = false } = data;
-    const { trainBatch } = this.#built('trainOnBatch');
+    const { trainBatch } = this.told('trainOnBatch');
     const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
     this.#lastBatch = count;
     const wanted = { labels: this.#kinds(data), rowWeights, sizes };
@@ -581,7 +563,7 @@ export class LayersModel extends Layer implements Trainee, Tunable, Storable {
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
     const { states } = this.#module(what).instance.metadata;
     const { weights } = this.#compiled!.summary;
-    const path = layer && leaves(this.#structure!.layers, '').get(layer);
+    const path = layer && leaves(this.structure!.layers, '').get(layer);
     const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
     return own.map(({ name }) => states.find((place) => place.name === name)!);
   }

@@ -3,11 +3,12 @@ import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import type { ModelConfig, OpenShape } from '../core/abi.js';
 import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
-import type { OptimizerLike } from '../layers/makers.js';
+import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
 import type { FitDatasetOptions } from '../train/fit_dataset.js';
 import type { LossLike, Metrics } from '../train/metrics.js';
 import type { PerOutput } from '../train/per_output.js';
+import { type Weighting, weightingNames } from '../train/rows.js';
 import type { NamedLayer } from './layer_graph.js';
 import type { LayersModel } from './model.js';
 
@@ -26,6 +27,44 @@ export interface FitArgs extends FitOptions<LayersModel> {}
 
 /** Options of `model.fitDataset`. */
 export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
+
+/** Options of `model.evaluate`. */
+export interface EvaluateArgs extends Weighting {
+  /** Changes speed and memory only. Default: that of the module at hand. */
+  batchSize?: number | undefined;
+  /** Batches to look at, of 32 rows where no batchSize is given. Default: all. */
+  steps?: number | undefined;
+  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  verbose?: number | boolean;
+  /** Whether to give an object of numbers by name instead of tensors. Default: false. */
+  asObject?: boolean;
+}
+
+/** Error: `evaluate` has no option of this name. */
+export function checkEvaluateArgs(args: EvaluateArgs): void {
+  const names: OptionNames<EvaluateArgs> = {
+    ...weightingNames,
+    batchSize: true,
+    steps: true,
+    verbose: true,
+    asObject: true,
+  };
+  checkOptions('evaluate', args, names);
+}
+
+/** Options of `model.predict`. */
+export interface PredictArgs {
+  /** Changes speed and memory only. Default: that of the module at hand. */
+  batchSize?: number | undefined;
+  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  verbose?: number | boolean;
+}
+
+/** Error: `predict` has no option of this name. */
+export function checkPredictArgs(args: PredictArgs): void {
+  const names: OptionNames<PredictArgs> = { batchSize: true, verbose: true };
+  checkOptions('predict', args, names);
+}
 
 /** The layers of a model and how they are connected. */
 export interface Structure {

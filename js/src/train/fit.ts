@@ -1,13 +1,14 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
-import { checkOptions, type OptionNames } from '../base/options.js';
+import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import type { TensorLike } from '../tensor/tensor.js';
-import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import { CallbackList, epochMetrics } from './callback_list.js';
+import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
 import { atStep } from './numerics.js';
-import type { Examples, ModelData } from './rows.js';
+import type { ClassWeights, Examples, ModelData } from './rows.js';
 import { reported, type Scores, scoresOf, Tally } from './score.js';
 
 /** `FitArgs` of any kind of model. */
@@ -33,8 +34,8 @@ export interface FitOptions<Model> {
   validationSplit?: number;
   /** Weight of every row in the loss, [rows]. */
   sampleWeight?: TensorLike;
-  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. */
-  classWeight?: Readonly<Record<number, number>>;
+  /** Weight in the loss of the rows of each class, by its number; 1 for those left out. Of several outputs one each. */
+  classWeight?: ClassWeights;
   callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
@@ -42,6 +43,9 @@ export interface FitOptions<Model> {
   yieldEvery?: YieldEvery;
   /** Taken from programs for TensorFlow.js; training prints nothing. */
   verbose?: number;
+  /** For data that come in batches: an error that tells of `fitDataset`. */
+  stepsPerEpoch?: null;
+  validationSteps?: null;
 }
 
 const names: OptionNames<FitOptions<never>> = {
@@ -59,6 +63,8 @@ const names: OptionNames<FitOptions<never>> = {
   signal: true,
   yieldEvery: true,
   verbose: true,
+  stepsPerEpoch: true,
+  validationSteps: true,
 };
 
 /** What the loop needs of the model. */
@@ -66,13 +72,20 @@ export interface Trainee {
   stopTraining: boolean;
   /** Epochs trained since the model was made; the shuffling continues from here. */
   epochsTrained: number;
-  readonly wantsAccuracy: boolean;
+  /** What the scores are called that `compile` asked for. */
+  readonly metricsNames: readonly string[];
   /** The module to use for the next batch of these data; without them, the one at hand. */
   current(data?: Examples): ModelModule;
 }
 
 /** Checks the names of the options, and those that are about numbers. */
 export function checkFitArgs(args: FitOptions<never>): void {
+  for (const name of ['stepsPerEpoch', 'validationSteps']) {
+    if ((args as Record<string, unknown>)[name] == null) continue;
+    throw new LatheError(
+      `fit: ${name} is for data that come in batches: fitDataset takes batchesPerEpoch and validationBatches`,
+    );
+  }
   checkOptions('fit', args, names);
   const { batchSize, validationSplit, yieldEvery } = args;
   checkCount('epochs', args.epochs ?? 1);
@@ -103,13 +116,6 @@ export function checkInitialEpoch(
   );
 }
 
-/** Error unless the value is a positive integer. */
-export function checkCount(name: string, value: unknown): void {
-  if (!Number.isInteger(value) || (value as number) < 1) {
-    throw new LatheError(`${name} must be a positive integer, got ${String(value)}`);
-  }
-}
-
 /** Trains until the epochs are over or the model is told to stop. */
 export async function fitLoop<Model extends Trainee>(
   model: Model,
@@ -119,16 +125,20 @@ export async function fitLoop<Model extends Trainee>(
 ): Promise<History> {
   const { epochs = 1, initialEpoch = 0, shuffle = true, seed, signal } = args;
   const batchSize = Math.min(args.batchSize ?? 32, data.count);
-  const callbacks = new CallbackList(args.callbacks, model, {
+  const doValidation = validation !== undefined;
+  const params = {
     epochs,
     initialEpoch,
     samples: data.count,
     batchSize,
     steps: Math.ceil(data.count / batchSize),
-    doValidation: validation !== undefined,
-  });
+    verbose: args.verbose ?? 1,
+    doValidation,
+    metrics: epochMetrics(model.metricsNames, doValidation),
+  };
+  const callbacks = new CallbackList(args.callbacks, model, params);
   const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
-  const history = new History();
+  const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   await callbacks.tell('onTrainBegin');
@@ -197,14 +207,4 @@ async function evaluateLoop(model: Trainee, data: Examples, pacer: Pacer): Promi
     await pacer.at('batch');
   }
   return tally.scores;
-}
-
-/** Counts all rows, in one go. */
-export function evaluateAll(module: ModelModule, data: Examples): Tally {
-  const tally = new Tally();
-  while (tally.rows < data.count) {
-    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
-    tally.add(module.score('evaluate', data, tally.rows, count));
-  }
-  return tally;
 }

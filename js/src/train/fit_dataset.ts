@@ -1,10 +1,11 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../base/errors.js';
-import { checkOptions, type OptionNames } from '../base/options.js';
+import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
-import { checkCount, checkInitialEpoch } from './fit.js';
-import { CallbackList, History, type Logs, type TrainingCallbacks } from './history.js';
+import { checkInitialEpoch } from './fit.js';
+import { CallbackList, epochMetrics } from './callback_list.js';
+import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
 import type { ModelData, Weighting } from './rows.js';
 import { reported, type Score, type Scores, scoresOf, Tally } from './score.js';
@@ -61,17 +62,26 @@ const names: OptionNames<FitDatasetOptions<never>> = {
 export interface EvaluateDatasetArgs {
   /** Default: all. */
   batches?: number;
+  /** Taken from programs for TensorFlow.js; nothing is printed. */
+  verbose?: number;
+  /** Whether to give an object of numbers by name instead of tensors. Default: false. */
+  asObject?: boolean;
 }
+
+const evaluateNames: OptionNames<EvaluateDatasetArgs> = {
+  batches: true,
+  verbose: true,
+  asObject: true,
+};
 
 /** What the loop needs of a model. */
 export interface BatchTrainee {
   stopTraining: boolean;
   /** Epochs trained since the model was made. */
   epochsTrained: number;
-  readonly wantsAccuracy: boolean;
+  readonly metricsNames: readonly string[];
   trainBatch(x: ModelData, y: ModelData, weighting: Weighting): Promise<Score>;
-  evaluate(x: ModelData, y: ModelData, args?: { batchSize?: number }): Scores;
-  evaluateBatch(x: ModelData, y: ModelData): Score;
+  evaluateBatch(x: ModelData, y: ModelData, batchSize?: number): Score;
 }
 
 /** Trains batch by batch, as `model.fit`; the order is that of the dataset. */
@@ -82,14 +92,18 @@ export async function fitDataset<Model extends BatchTrainee>(
 ): Promise<History> {
   checkArgs(dataset, args);
   const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, classWeight, signal } = args;
-  const callbacks = new CallbackList(args.callbacks, model, {
+  const doValidation = args.validationData != null;
+  const params = {
     epochs,
     initialEpoch,
     ...(batchesPerEpoch === Infinity ? {} : { steps: batchesPerEpoch }),
-    doValidation: args.validationData !== undefined,
-  });
+    verbose: args.verbose ?? 1,
+    doValidation,
+    metrics: epochMetrics(model.metricsNames, doValidation),
+  };
+  const callbacks = new CallbackList(args.callbacks, model, params);
   const pacer = new Pacer(args.yieldEvery ?? callbacks.yieldEvery);
-  const history = new History();
+  const history = new History(params);
   const stopped = () => model.stopTraining || signal?.aborted === true;
 
   const walk = new Walk(dataset);
@@ -123,7 +137,7 @@ export async function fitDataset<Model extends BatchTrainee>(
         ...reported(model, tally.scores),
         imagesPerSecond: tally.imagesPerSecond,
       };
-      if (args.validationData !== undefined && !stopped()) {
+      if (doValidation && !stopped()) {
         const scores = reported(model, await validate(model, args, pacer));
         for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
       }
@@ -143,9 +157,11 @@ export async function fitDataset<Model extends BatchTrainee>(
 export async function evaluateDataset(
   model: BatchTrainee,
   dataset: Dataset<unknown>,
-  { batches = Infinity }: EvaluateDatasetArgs = {},
+  args: EvaluateDatasetArgs = {},
 ): Promise<Scores> {
   checkDataset('evaluateDataset', dataset);
+  checkOptions('evaluateDataset', args, evaluateNames);
+  const batches = args.batches ?? Infinity;
   if (batches !== Infinity) checkCount('evaluateDataset: batches', batches);
   return evaluateBatches(model, dataset, batches, new Pacer('auto'));
 }
@@ -223,12 +239,12 @@ async function trainBatch(
 
 async function validate(
   model: BatchTrainee,
-  { validationData, validationBatches, validationBatchSize = 32 }: FitDatasetOptions<never>,
+  { validationData, validationBatches, validationBatchSize }: FitDatasetOptions<never>,
   pacer: Pacer,
 ): Promise<Scores> {
   if (Array.isArray(validationData)) {
     const [x, y] = validationData;
-    return model.evaluate(x, y, { batchSize: validationBatchSize });
+    return scoresOf(model.evaluateBatch(x, y, validationBatchSize ?? 32));
   }
   checkDataset('fitDataset: validationData', validationData);
   return evaluateBatches(model, validationData!, validationBatches ?? Infinity, pacer);

@@ -20,7 +20,7 @@ export interface Logs {
   [score: string]: MetricValue | undefined;
 }
 
-type Awaitable = void | Promise<void>;
+export type Awaitable = void | Promise<void>;
 
 /** What a training was asked for; what does not apply is left out. */
 export interface Params {
@@ -30,7 +30,10 @@ export interface Params {
   samples?: number;
   batchSize?: number;
   steps?: number;
+  verbose?: number;
   doValidation?: boolean;
+  /** Names of the values in the logs of an epoch. */
+  metrics?: string[];
 }
 
 /** `Callbacks` of any kind of model. */
@@ -38,11 +41,11 @@ export interface TrainingCallbacks<Model> {
   /** Called before all others. */
   setParams?(params: Params): void;
   setModel?(model: Model): void;
-  onTrainBegin?(): Awaitable;
-  onTrainEnd?(): Awaitable;
-  onEpochBegin?(epoch: number): Awaitable;
+  onTrainBegin?(logs: object): Awaitable;
+  onTrainEnd?(logs: object): Awaitable;
+  onEpochBegin?(epoch: number, logs: object): Awaitable;
   onEpochEnd?(epoch: number, logs: Logs): Awaitable;
-  onBatchBegin?(batch: number): Awaitable;
+  onBatchBegin?(batch: number, logs: object): Awaitable;
   onBatchEnd?(batch: number, logs: Logs): Awaitable;
   /** After the page had its turn. */
   onYield?(epoch: number, batch: number, logs: Logs): Awaitable;
@@ -50,56 +53,23 @@ export interface TrainingCallbacks<Model> {
   readonly yieldEvery?: YieldEvery | undefined;
 }
 
-type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
-
-/** The callbacks of one training. */
-export class CallbackList<Model> {
-  readonly #all: readonly TrainingCallbacks<Model>[];
-
-  constructor(
-    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] = [],
-    model: Model,
-    params: Params,
-  ) {
-    this.#all = [given].flat() as TrainingCallbacks<Model>[];
-    for (const each of this.#all) {
-      each.setParams?.(params);
-      each.setModel?.(model);
-    }
-  }
-
-  get yieldEvery(): YieldEvery {
-    return this.#all.find((each) => each.yieldEvery !== undefined)?.yieldEvery ?? 'auto';
-  }
-
-  /** Whether one of them wants to hear of it. */
-  wants(event: keyof Events): boolean {
-    return this.#all.some((each) => each[event] !== undefined);
-  }
-
-  async tell<Event extends keyof Events>(
-    event: Event,
-    ...args: Parameters<Events[Event]>
-  ): Promise<void> {
-    for (const each of this.#all) {
-      await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
-        ...args,
-      );
-    }
-  }
-}
-
 /** Names of the values a History collects; with several outputs also NAME_loss and NAME_acc. */
 export type HistoryKey = 'loss' | 'acc' | 'val_loss' | 'val_acc';
 
 /** The values of every epoch of one fit. */
 export class History {
+  /** What the training was asked for. */
+  readonly params: Params;
   /** Numbers of the epochs, from 0. */
   readonly epoch: number[] = [];
   readonly history: Partial<Record<HistoryKey, number[]>> & { loss: number[] } & Record<
       string,
       MetricValue[]
     > = { loss: [] };
+
+  constructor(params: Params = {}) {
+    this.params = params;
+  }
 
   /** Appends the values of an epoch. */
   record(epoch: number, { imagesPerSecond: _, ...scores }: Logs): void {

@@ -59,11 +59,12 @@ function isMetric(value: unknown): value is MetricLike {
   return typeof value === 'string' || typeof name === 'string';
 }
 
-/** The metrics of each output for the core, and whether accuracy, which it always counts, is among them. */
+/** The metrics of each output for the core, which always counts accuracy, and what the scores are called that are asked for. */
 export function readMetrics(
   metrics: Metrics,
-  outputs: readonly { name: string }[],
-): { accuracy: boolean; lists: PlainMetric[][] } {
+  outputs: readonly { name: string; shape: readonly unknown[] }[],
+  losses: readonly (LossName | null)[],
+): { lists: PlainMetric[][]; names: string[] } {
   const isOne = !Array.isArray(metrics) && isMetric(metrics);
   const forAll = isOne || Array.isArray(metrics);
   const given = forAll
@@ -75,9 +76,24 @@ export function readMetrics(
       throw new LatheError(`compile: a metric must be a name, got ${JSON.stringify(metric)}`);
     }),
   );
+  const isSeveral = outputs.length > 1;
+  const names = outputs.flatMap(({ name }, at) =>
+    lists[at]!.map((metric) => {
+      const own = isAccuracy(metric) ? 'acc' : nameOf(metric);
+      return isSeveral ? `${name}_${own}` : own;
+    }),
+  );
+  const ofLosses = outputs
+    .filter((_, at) => isSeveral && losses[at] !== null)
+    .map(({ name }) => `${name}_loss`);
+  // What is always counted are rows whose greatest number is right; of independent numbers each counts.
+  const isOther = outputs.map(({ shape }, at) => {
+    const loss = losses[at] as PlainMetric | null;
+    return shape.at(-1) !== 1 && loss !== null && nameOf(loss) === 'binaryCrossentropy';
+  });
   return {
-    accuracy: lists.flat().some(isAccuracy),
-    lists: lists.map((list) => list.filter((metric) => !isAccuracy(metric))),
+    lists: lists.map((list, at) => list.filter((metric) => isOther[at] || !isAccuracy(metric))),
+    names: ['loss', ...ofLosses, ...names],
   };
 }
 

@@ -1,12 +1,13 @@
 /** Checks what a caller passes as x and y and gives it as rows of numbers ready to be copied. */
 import { LatheError } from '../base/errors.js';
+import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
 import { checkArray, shapeOf, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** Examples or labels, one after the other: `count` rows of `width` numbers. */
 export interface Rows {
-  data: Float32Array | Int32Array;
+  data: Float32Array | Int32Array | Uint8Array;
   count: number;
   width: number;
 }
@@ -39,10 +40,44 @@ export function copied(data: Examples): Examples {
   return { ...data, rows: new Map(rows) };
 }
 
+/** Weights of classes by their numbers. */
+export type ClassWeight = Readonly<Record<number, number>>;
+
+/** For one output; for several a list of them, or an object by name, where null is 1 for all. */
+export type ClassWeights =
+  ClassWeight | readonly (ClassWeight | null)[] | Readonly<Record<string, ClassWeight | null>>;
+
 /** Weights of rows in the loss. */
 export interface Weighting {
   sampleWeight?: TensorLike | undefined;
-  classWeight?: Readonly<Record<number, number>> | undefined;
+  classWeight?: ClassWeights | undefined;
+}
+
+export const weightingNames: OptionNames<Weighting> = { sampleWeight: true, classWeight: true };
+
+/** The class weights of each output. Errors: another number of them, a name that no output has. */
+function classWeights(
+  given: ClassWeights | undefined,
+  outputs: readonly { name: string }[],
+  where: string,
+): (ClassWeight | undefined)[] {
+  const names = outputs.map(({ name }) => name);
+  if (Array.isArray(given)) {
+    if (given.length === names.length)
+      return given.map((each: ClassWeight | null) => each ?? undefined);
+    throw new LatheError(
+      `${where}: classWeight has ${given.length} values, but the outputs are ${names.join(', ')}`,
+    );
+  }
+  const values = Object.values(given ?? {}) as unknown[];
+  const isByName = values.some((each) => each === null || typeof each === 'object');
+  if (!isByName) return names.map(() => given as ClassWeight | undefined);
+  const named = given as Readonly<Record<string, ClassWeight | null>>;
+  const unknown = Object.keys(named).find((name) => !names.includes(name));
+  if (unknown === undefined) return names.map((name) => own(named, name) ?? undefined);
+  throw new LatheError(
+    `${where}: classWeight names "${unknown}", but the outputs are ${names.join(', ')}`,
+  );
 }
 
 /**
@@ -55,23 +90,26 @@ export function weighted(
   outputs: readonly { name: string }[],
   where: string,
 ): Examples {
-  if (sampleWeight === undefined && classWeight === undefined) return data;
-  const given = sampleWeight === undefined ? undefined : tensor(sampleWeight, undefined, 'float32');
+  if (sampleWeight == null && classWeight == null) return data;
+  const given = sampleWeight == null ? undefined : tensor(sampleWeight, undefined, 'float32');
+  const ofClasses = classWeights(classWeight, outputs, where);
   if (given !== undefined && given.size !== data.count) {
     throw new LatheError(`${where}: ${data.count} rows, but sampleWeight has ${given.size}`);
   }
   const ofRows = given?.dataSync();
-  const wrong = [...(ofRows ?? []), ...Object.values(classWeight ?? {})].find((w) => !(w >= 0));
+  const ofAny = ofClasses.flatMap((each) => Object.values(each ?? {}));
+  const wrong = [...(ofRows ?? []), ...ofAny].find((w) => !(w >= 0));
   if (wrong !== undefined) throw new LatheError(`${where}: the weight ${wrong} must be at least 0`);
   const rows = new Map(data.rows);
-  for (const port of outputs) {
+  for (const [at, port] of outputs.entries()) {
+    const weights = ofClasses[at];
     const labels = data.rows.get(entryName('y', port, outputs)) as LabelRows | undefined;
     if (labels === undefined) continue;
     const values = Float32Array.from(
       { length: data.count },
       (_, row) =>
         (ofRows?.[row] ?? 1) *
-        (classWeight === undefined ? 1 : (classWeight[classOf(labels, row, where)] ?? 1)),
+        (weights === undefined ? 1 : (weights[classOf(labels, row, where)] ?? 1)),
     );
     const name = outputs.length === 1 ? 'weights' : `weights/${port.name}`;
     rows.set(name, { data: values, count: data.count, width: 1 });
@@ -234,20 +272,22 @@ function endsWith(shape: readonly number[], row: OpenPort['shape']): boolean {
 }
 
 /**
- * The rows of x for a model that takes `inputShape` per row.
- * Errors: another shape, no rows, a dtype other than float32.
+ * The rows of x for a model that takes `inputShape` per row; int32 and bool are written as floats. Where a
+ * row is one number, x may be [rows].
+ * Errors: another shape, no rows, another dtype.
  */
 function featureRows(x: TensorLike, inputShape: readonly number[], what: string): Rows {
   const values = asTensor(x, inputShape, what);
-  if (!endsWith(values.shape, inputShape)) {
+  const isFlat = values.rank === 1 && inputShape.length === 1 && inputShape[0] === 1;
+  if (!isFlat && !endsWith(values.shape, inputShape)) {
     throw wrongShape(what, values.shape, inputShape);
   }
-  if (values.dtype !== 'float32') {
+  if (!['float32', 'int32', 'bool'].includes(values.dtype)) {
     throw new LatheError(`${what} has dtype ${values.dtype}, but the model takes float32`);
   }
   if (values.shape[0] === 0) throw new LatheError(`${what} has no rows`);
   return {
-    data: values.dataSync() as Float32Array,
+    data: values.dataSync() as Rows['data'],
     count: values.shape[0]!,
     width: elementCount(inputShape),
   };
@@ -316,7 +356,7 @@ function checkEach(
 }
 
 /** Rows `from` … `to`-1 without copying. */
-function slice(examples: Examples, from: number, to: number): Examples {
+export function slice(examples: Examples, from: number, to: number): Examples {
   const part = (rows: Rows) => ({
     ...rows,
     data: rows.data.subarray(from * rows.width, to * rows.width),

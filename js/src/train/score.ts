@@ -1,4 +1,6 @@
 /** What a model is worth: the scores of a batch, of many together, and those it reports. */
+import { own } from '../base/own.js';
+import { type Tensor, tensor } from '../tensor/tensor.js';
 import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
 
 /**
@@ -56,12 +58,20 @@ export function scoresOf(score: Score): Scores {
   return tally.scores;
 }
 
-/** The scores that a model is to report. */
+/** The scores that `compile` asked for, in its order. */
 export function reported<T extends Readonly<Record<string, MetricValue>>>(
-  { wantsAccuracy }: { wantsAccuracy: boolean },
-  means: T,
+  { metricsNames }: { readonly metricsNames: readonly string[] },
+  scores: T,
 ): T {
-  if (wantsAccuracy) return means;
-  const wanted = Object.entries(means).filter(([name]) => !/(^|_)acc$/.test(name));
-  return Object.fromEntries(wanted) as T;
+  const asked = metricsNames.map((name) => [name, own(scores, name)] as const);
+  return Object.fromEntries(asked.filter(([, score]) => score !== undefined)) as T;
+}
+
+/** The same as tensors: scalars, and matrices; one alone, or all in an array. */
+export function asTensors(
+  model: { readonly metricsNames: readonly string[] },
+  scores: Scores,
+): Tensor | Tensor[] {
+  const all = Object.values(reported(model, scores)).map((score) => tensor(score));
+  return all.length === 1 ? all[0]! : all;
 }

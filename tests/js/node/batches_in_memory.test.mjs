@@ -78,8 +78,14 @@ test('other data in the same module are read anew', async () => {
   for (const each of [model, plain]) await each.trainOnBatch(...other);
   await model.fit(...other, { batchSize: 8, batchesInMemory: 3 });
   await plain.fit(...other, { batchSize: 8 });
-  assert.deepEqual(model.evaluate(...other), plain.evaluate(...other));
-  assert.deepEqual(model.evaluate(x, y), plain.evaluate(x, y));
+  assert.deepEqual(
+    model.evaluate(...other, { asObject: true }),
+    plain.evaluate(...other, { asObject: true }),
+  );
+  assert.deepEqual(
+    model.evaluate(x, y, { asObject: true }),
+    plain.evaluate(x, y, { asObject: true }),
+  );
 });
 
 test('a wrong number is refused', async () => {

@@ -50,7 +50,9 @@ test('a class hears of everything, knows the model and what was asked for', asyn
     samples: 20,
     batchSize: 12,
     steps: 2,
+    verbose: 1,
     doValidation: true,
+    metrics: ['loss', 'acc', 'val_loss', 'val_acc'],
   };
   assert.deepEqual(heard, [
     ...['train', params, 'epoch 3', ...each, 'end 3', 'epoch 4', ...each, 'end 4', 'over'],
@@ -77,7 +79,14 @@ test('fitDataset calls the same functions', async () => {
       },
     ],
   });
-  const params = { epochs: 3, initialEpoch: 1, steps: 1, doValidation: false };
+  const params = {
+    epochs: 3,
+    initialEpoch: 1,
+    steps: 1,
+    verbose: 1,
+    doValidation: false,
+    metrics: ['loss', 'acc'],
+  };
   assert.deepEqual(heard, [params, 'begin', 'batch', 'epoch', 'batch', 'epoch', 'end']);
   model.dispose();
 });
@@ -195,7 +204,7 @@ test('wrong arguments are refused', async () => {
   const model = compiled();
   await rejects(
     model.fit(x, y, { callbacks: earlyStopping() }),
-    'earlyStopping: there is no number "val_loss" at the end of an epoch; known: acc, loss, imagesPerSecond',
+    'earlyStopping: there is no number "val_loss" at the end of an epoch; known: loss, acc, imagesPerSecond',
   );
   await rejects(
     model.fit(x, y, { epochs: 2, initialEpoch: 2 }),

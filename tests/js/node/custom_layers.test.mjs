@@ -88,7 +88,10 @@ test('a layer in JavaScript is the layer of the core of the same formula', async
   for (const [at, weight] of own.getWeights().entries()) {
     assert.ok(largestDifference(weight.dataSync(), core.getWeights()[at].dataSync()) < 1e-6);
   }
-  assert.equal(own.evaluate(x, y).loss.toFixed(5), core.evaluate(x, y).loss.toFixed(5));
+  assert.equal(
+    own.evaluate(x, y, { asObject: true }).loss.toFixed(5),
+    core.evaluate(x, y, { asObject: true }).loss.toFixed(5),
+  );
   assert.equal(own.stats().moduleBytes, core.stats().moduleBytes);
 });
 
@@ -199,7 +202,7 @@ test('regularisers and constraints of own weights count', async () => {
   const model = tl.sequential({ layers: [new Scale({ inputShape: [2] })] });
   model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(10) });
   const x = tl.tensor([[1, 1]]);
-  assert.ok(Math.abs(model.evaluate(x, x).loss - 0.02) < 1e-6);
+  assert.ok(Math.abs(model.evaluate(x, x, { asObject: true }).loss - 0.02) < 1e-6);
   await model.trainOnBatch(x, tl.tensor([[-1, -1]]));
   assert.deepEqual([...model.getWeights()[0].dataSync()], [0, 0]);
 });
@@ -222,7 +225,7 @@ test('call knows whether it trains, and may then write weights that are not trai
   const mean = () => layer.getWeights()[1].dataSync()[0];
   assert.equal(await model.trainOnBatch(x, tl.tensor([[0], [0]])), (0 + 16) / 2);
   assert.equal(mean(), 2);
-  model.evaluate(x, x);
+  model.evaluate(x, x, { asObject: true });
   model.predict(x);
   assert.equal(mean(), 2);
   await model.trainOnBatch(x, x);
@@ -277,7 +280,7 @@ test('weights that prediction does not read, or nothing, are weights all the sam
   assert.deepEqual(values(copy), values());
   for (const optimizer of [undefined, 'sgd']) {
     model.compile({ loss, optimizer });
-    model.evaluate(x, x);
+    model.evaluate(x, x, { asObject: true });
     assert.deepEqual(values(), values(copy), 'a module that does not read them keeps them');
   }
   const names = WebAssembly.Module.exports(new WebAssembly.Module(model.toWasm()));

@@ -14,7 +14,7 @@ async function accuracy(layers, digits) {
   const model = tl.sequential({ seed: 1, layers });
   model.compile({ loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] });
   await model.fit(...tensors(digits.train), { epochs: 10, batchSize: 64 });
-  const { acc } = model.evaluate(...tensors(digits.test));
+  const { acc } = model.evaluate(...tensors(digits.test), { asObject: true });
   model.dispose();
   return acc;
 }

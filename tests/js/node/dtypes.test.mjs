@@ -384,7 +384,7 @@ test('models, labels, data sets and files say which types they take', async () =
     const [x, y] = [tl.tensor([[1, 2]], [1, 2], dtype), tl.tensor([1], [1], dtype)];
     refuses(() => model.predict(x), `predict: x has dtype ${dtype}, but the model takes float32`);
     refuses(
-      () => model.evaluate([[1, 2]], y),
+      () => model.evaluate([[1, 2]], y, { asObject: true }),
       `evaluate: y has dtype ${dtype}, but labels are float32 or int32`,
     );
     const rows = tl.data.array([{ xs: x.reshape?.([2]) ?? tl.tensor(x, [2]), ys: y }]).batch(1);

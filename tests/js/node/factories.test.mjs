@@ -103,7 +103,7 @@ test('compile takes them as they are, with parameters, and by output', async () 
   const scores = (loss, metrics) => {
     const model = smallModel();
     model.compile({ loss, metrics, optimizer: tl.train.sgd(0.1) });
-    const result = model.evaluate(x, labels);
+    const result = model.evaluate(x, labels, { asObject: true });
     model.dispose();
     return result;
   };
@@ -129,7 +129,10 @@ test('compile takes them as they are, with parameters, and by output', async () 
   let saved;
   await model.save({ save: (artifacts) => ((saved = artifacts), {}) }, { includeOptimizer: true });
   const loaded = await tl.loadLayersModel({ load: () => saved });
-  assert.equal(loaded.evaluate(x, labels).loss, model.evaluate(x, labels).loss);
+  assert.equal(
+    loaded.evaluate(x, labels, { asObject: true }).loss,
+    model.evaluate(x, labels, { asObject: true }).loss,
+  );
 });
 
 test('regularisers, constraints and activations are options of layers', () => {
@@ -152,7 +155,7 @@ test('regularisers, constraints and activations are options of layers', () => {
   });
   assert.deepEqual(model.predict(tl.tensor([[-1]])).arraySync(), [[-1]]);
   model.compile({ loss: 'mse' });
-  assert.equal(model.evaluate([[0]], [[0]]).loss, 2);
+  assert.equal(model.evaluate([[0]], [[0]], { asObject: true }).loss, 2);
 });
 
 test('class numbers become rows and a matrix', () => {

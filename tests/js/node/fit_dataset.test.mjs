@@ -68,14 +68,18 @@ test('validation and evaluation give what evaluate gives', async () => {
   const model = compiled();
   const batches = examples.batch(16);
   const { history } = await model.fitDataset(batches, { epochs: 2, validationData: batches });
-  const expected = model.evaluate(x, y);
+  const expected = model.evaluate(x, y, { asObject: true });
   assert.ok(Math.abs(history.val_loss.at(-1) - expected.loss) < 1e-5);
   assert.ok(Math.abs(history.val_acc.at(-1) - expected.acc) < 1e-6);
-  const { loss, acc } = await model.evaluateDataset(batches);
+  const { loss, acc } = await model.evaluateDataset(batches, { asObject: true });
   assert.ok(Math.abs(loss - expected.loss) < 1e-5 && Math.abs(acc - expected.acc) < 1e-6);
-  const first = await model.evaluateDataset(batches, { batches: 1 });
+  const first = await model.evaluateDataset(batches, { batches: 1, asObject: true });
   const part = tl.tensor(xs.slice(0, 16));
-  assert.ok(Math.abs(first.loss - model.evaluate(part, tl.tensor(ys.slice(0, 16))).loss) < 1e-5);
+  assert.ok(
+    Math.abs(
+      first.loss - model.evaluate(part, tl.tensor(ys.slice(0, 16)), { asObject: true }).loss,
+    ) < 1e-5,
+  );
   const arrays = await model.fitDataset(batches, { validationData: [x, y] });
   assert.ok(arrays.history.val_loss[0] > 0);
 });
@@ -119,7 +123,7 @@ test('nothing else changes the model while it trains on a dataset', async () => 
         await rejects(model.trainOnBatch(x, y), /^trainOnBatch: fit is running/);
         refuses(() => model.dispose(), /^dispose: fit is running/);
         refuses(() => model.compile({ loss: 'meanSquaredError' }), /^compile: fit is running/);
-        assert.ok(model.evaluate(x, y).loss > 0);
+        assert.ok(model.evaluate(x, y, { asObject: true }).loss > 0);
         refused += 1;
       },
     },
@@ -157,7 +161,7 @@ test('data and options that do not fit are refused', async () => {
   await rejects(model.fitDataset(tl.data.array([1])), /must be batches \{xs, ys\}/);
   await rejects(model.fitDataset(examples.batch(2), { epochs: 0 }), /epochs must be a positive/);
   await rejects(model.fitDataset(examples.repeat().batch(2)), /batchesPerEpoch is needed/);
-  await rejects(model.evaluateDataset(tl.data.array([])), /has no batches/);
+  await rejects(model.evaluateDataset(tl.data.array([]), { asObject: true }), /has no batches/);
   await rejects(model.fitDataset(examples), /x has shape \[2\]/);
 });
 

@@ -87,9 +87,12 @@ test('fit and evaluate report every output', async () => {
   for (const name of names.flatMap((each) => [each, `val_${each}`])) {
     assert.equal(history[name]?.length, 3, name);
   }
-  const scores = model.evaluate(x, classes);
+  const scores = model.evaluate(x, classes, { asObject: true });
   assert.ok(Math.abs(scores.loss - scores.kind_loss - 0.5 * scores.size_loss) < 1e-5);
-  assert.deepEqual(model.evaluate([x.a, x.b], [classes.kind, classes.size]), scores);
+  assert.deepEqual(
+    model.evaluate([x.a, x.b], [classes.kind, classes.size], { asObject: true }),
+    scores,
+  );
 });
 
 test('an output may go without a loss', async () => {
@@ -195,10 +198,10 @@ test('losses are means over all places of an output', () => {
   const p = model.predict(data).dataSync();
   const places = classes.flat().map((kind, place) => p[place * 5 + kind]);
   const loss = places.reduce((total, each) => total - Math.log(each) / 8, 0);
-  const scores = model.evaluate(data, classes);
+  const scores = model.evaluate(data, classes, { asObject: true });
   assert.ok(Math.abs(scores.loss - loss) < 1e-5);
   const hot = classes.map((row) => row.map((at) => [0, 1, 2, 3, 4].map((k) => +(k === at))));
-  assert.deepEqual(model.evaluate(data, hot), scores);
+  assert.deepEqual(model.evaluate(data, hot, { asObject: true }), scores);
 });
 
 test('the summary shows what every layer reads', () => {
@@ -244,7 +247,10 @@ test('mistakes', () => {
   refuses(() => model.predict({ a: rows(2, 3) }), /needs "b"/);
   refuses(() => model.predict({ ...x, c: 1 }), /does not have "c"/);
   refuses(() => model.predict([rows(2, 3), rows(3, 3)]), /differ in their number of rows: 2, 3/);
-  refuses(() => model.evaluate(x, { kind: y.kind }), /y goes by name, and the model does not have/);
+  refuses(
+    () => model.evaluate(x, { kind: y.kind }, { asObject: true }),
+    /y goes by name, and the model does not have/,
+  );
   refuses(() => model.predict({ a: rows(2, 4), b: rows(2, 3) }), /x of a has shape \[2,4\]/);
 });
 
@@ -277,7 +283,11 @@ test('names that every object has are names like others', async () => {
   );
   model.compile({ loss: byName('_', 'meanSquaredError'), optimizer: 'sgd' });
   await model.fit(x, y);
-  assert.ok(names.every((name) => Number.isFinite(model.evaluate(x, y)[`${name}__loss`])));
+  assert.ok(
+    names.every((name) =>
+      Number.isFinite(model.evaluate(x, y, { asObject: true })[`${name}__loss`]),
+    ),
+  );
   const x0 = tl.input({ shape: [2] });
   const named = tl.layers.dense({ units: 1, name: 'constructor' }).apply(x0);
   assert.doesNotThrow(() => tl.model({ inputs: x0, outputs: named }).compile({ loss: {} }));

@@ -209,8 +209,11 @@ test('metrics come back as they were, and TensorFlow.js reads those it knows', a
   const artifacts = await savedBy(model, { includeOptimizer: true });
   assert.deepEqual(artifacts.trainingConfig.metrics, ['accuracy']);
   const copy = await ours(artifacts);
-  assert.deepEqual(copy.evaluate(x, y), model.evaluate(x, y));
-  const names = Object.keys(copy.evaluate(x, y)).sort();
+  assert.deepEqual(
+    copy.evaluate(x, y, { asObject: true }),
+    model.evaluate(x, y, { asObject: true }),
+  );
+  const names = Object.keys(copy.evaluate(x, y, { asObject: true })).sort();
   assert.deepEqual(names, ['acc', 'confusionMatrix', 'loss', 'precision']);
   assert.deepEqual(await savedBy(copy, { includeOptimizer: true }), artifacts);
   const theirModel = await theirs(artifacts);
@@ -228,7 +231,9 @@ test('metrics of each output come back', async () => {
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics });
   const copy = await ours(await savedBy(model, { includeOptimizer: true }));
   const three = tl.tensor([1, 2, 3], [1, 3]);
-  const scores = copy.evaluate(three, [tl.tensor([[1, 2]]), tl.tensor([[3, 4]])]);
+  const scores = copy.evaluate(three, [tl.tensor([[1, 2]]), tl.tensor([[3, 4]])], {
+    asObject: true,
+  });
   assert.deepEqual(
     Object.keys(scores)
       .filter((name) => /r2|cos/.test(name))

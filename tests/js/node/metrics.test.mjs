@@ -32,7 +32,7 @@ function confusion(model) {
 
 test('evaluate gives every metric over all rows, whatever the batch', () => {
   const model = compiled(['accuracy', 'mse', 'precision', 'recall', 'confusionMatrix', 'auc']);
-  const scores = model.evaluate(x, certain, { batchSize: 7 });
+  const scores = model.evaluate(x, certain, { batchSize: 7, asObject: true });
   const matrix = confusion(model);
   assert.deepEqual(scores.confusionMatrix, matrix);
   const hits = matrix[0][0] + matrix[1][1] + matrix[2][2];
@@ -48,7 +48,10 @@ test('evaluate gives every metric over all rows, whatever the batch', () => {
   assert.ok(Math.abs(scores.precision - (said === 0 ? 0 : right / said)) < 1e-6);
   assert.ok(Math.abs(scores.recall - right / rows) < 1e-6);
   assert.ok(scores.auc > 0 && scores.auc < 1);
-  assert.deepEqual(model.evaluate(x, certain, { batchSize: 45 }).precision, scores.precision);
+  assert.deepEqual(
+    model.evaluate(x, certain, { batchSize: 45, asObject: true }).precision,
+    scores.precision,
+  );
   model.dispose();
 });
 
@@ -82,14 +85,16 @@ test('an unknown metric is refused with the known ones', () => {
 test('weights of rows and classes weigh the loss', async () => {
   const model = compiled('accuracy');
   const sampleWeight = Float32Array.from({ length: rows }, (_, row) => (row < 15 ? 2 : 0));
-  const first = model.evaluate(x.dataSync().subarray(0, 30), classes.subarray(0, 15)).loss;
-  const weighted = model.evaluate(x, y, { sampleWeight }).loss;
+  const first = model.evaluate(x.dataSync().subarray(0, 30), classes.subarray(0, 15), {
+    asObject: true,
+  }).loss;
+  const weighted = model.evaluate(x, y, { sampleWeight, asObject: true }).loss;
   assert.ok(Math.abs(weighted - (2 * 15 * first) / rows) < 1e-5);
-  const plain = model.evaluate(x, y).loss;
-  const doubled = model.evaluate(x, y, { classWeight: { 0: 2, 1: 2, 2: 2 } }).loss;
+  const plain = model.evaluate(x, y, { asObject: true }).loss;
+  const doubled = model.evaluate(x, y, { classWeight: { 0: 2, 1: 2, 2: 2 }, asObject: true }).loss;
   assert.ok(Math.abs(doubled - 2 * plain) < 1e-5);
-  const dense = model.evaluate(x, certain, { classWeight: { 1: 3 } }).loss;
-  const sparse = model.evaluate(x, y, { classWeight: { 1: 3 } }).loss;
+  const dense = model.evaluate(x, certain, { classWeight: { 1: 3 }, asObject: true }).loss;
+  const sparse = model.evaluate(x, y, { classWeight: { 1: 3 }, asObject: true }).loss;
   assert.ok(Math.abs(dense - sparse) < 1e-6);
   model.dispose();
 });
@@ -146,7 +151,7 @@ test('rows that hold no data do not count, whatever a model makes of them', asyn
   });
   model.compile({ loss, optimizer: 'sgd' });
   const ones = tl.tensor(new Float32Array(6).fill(1), [3, 2]);
-  const score = model.evaluate(ones, [0, 1, 2], { batchSize: 4 }).loss;
+  const score = model.evaluate(ones, [0, 1, 2], { batchSize: 4, asObject: true }).loss;
   assert.ok(Math.abs(score - Math.log(3)) < 1e-5);
   await model.fit(ones, [0, 1, 2], { batchSize: 2 });
   assert.ok(model.getWeights()[0].dataSync().every(Number.isFinite));

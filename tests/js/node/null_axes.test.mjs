@@ -134,7 +134,10 @@ for (const [name, program] of Object.entries(programs)) {
       const [got, want] = [await model.fit(x, y, args), await fixed.fit(x, y, args)];
       assert.deepEqual(got.history.loss, want.history.loss);
       assert.equal(await model.trainOnBatch(x, y), await fixed.trainOnBatch(x, y));
-      assert.deepEqual(model.evaluate(x, y), fixed.evaluate(x, y));
+      assert.deepEqual(
+        model.evaluate(x, y, { asObject: true }),
+        fixed.evaluate(x, y, { asObject: true }),
+      );
       const [weights, wanted] = [model, fixed].map((each) => each.getWeights());
       weights.forEach((each, i) => assert.deepEqual(each.dataSync(), wanted[i].dataSync()));
       fixed.dispose();
@@ -180,7 +183,7 @@ test('lengths in turn are compiled once each, for every way to use them', async 
     for (const length of [5, 9, 5, 17, 9]) {
       const [x, y] = ofLength(length, length);
       await model.trainOnBatch(x, y);
-      model.evaluate(x, y);
+      model.evaluate(x, y, { asObject: true });
       model.predict(x).dataSync();
       await model.fit(x, y, { batchSize: 4 });
     }
@@ -243,7 +246,7 @@ test('validation and predictions of other sizes leave the training alone', async
   });
   const alone = await other.fit(x, y, args);
   assert.deepEqual(history.loss, alone.history.loss);
-  assert.equal(history.val_loss.at(-1), model.evaluate(...validationData).loss);
+  assert.equal(history.val_loss.at(-1), model.evaluate(...validationData, { asObject: true }).loss);
   assert.equal(seen.length, 9);
   for (const each of [model, other]) each.dispose();
 });

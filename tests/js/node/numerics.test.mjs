@@ -35,7 +35,10 @@ test('without it the module is the same to the byte, with it training is', async
   for (const key of ['loss', 'val_loss']) close(histories[0][key], histories[1][key]);
   assert.deepEqual(Object.keys(histories[0]).sort(), Object.keys(histories[1]).sort());
   bytes(plain).forEach((weight, at) => close(weight, bytes(on)[at]));
-  close([plain.evaluate(x, y).loss], [on.evaluate(x, y).loss]);
+  close(
+    [plain.evaluate(x, y, { asObject: true }).loss],
+    [on.evaluate(x, y, { asObject: true }).loss],
+  );
 });
 
 test('data are named with their row, wherever it is in the order', async () => {
@@ -59,7 +62,7 @@ test('data are named with their row, wherever it is in the order', async () => {
       `train: x holds ${value} in row ${row}`,
     );
     refuses(
-      () => model.evaluate(withBroken(row, value), y),
+      () => model.evaluate(withBroken(row, value), y, { asObject: true }),
       `evaluate: x holds ${value} in row ${row}`,
     );
   }
@@ -108,7 +111,7 @@ test('the first layer that gives NaN or infinity is named, nested and own ones t
   model.setWeights(weights);
   const large = tl.tensor(new Float32Array(24).fill(9), [12, 2]);
   refuses(
-    () => model.evaluate(large, y),
+    () => model.evaluate(large, y, { asObject: true }),
     'evaluate: layer "inner/first" gave a number that is NaN or infinite',
   );
 });
@@ -118,7 +121,7 @@ test('the loss and the weights are named', async () => {
     tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [1], name: 'line' })] });
   const model = checked(linear(), { loss: 'meanSquaredError' });
   const [one, far] = [tl.tensor([[1]]), tl.tensor([[1e30]])];
-  refuses(() => model.evaluate(one, far), 'evaluate: the loss is Infinity');
+  refuses(() => model.evaluate(one, far, { asObject: true }), 'evaluate: the loss is Infinity');
   const wild = checked(linear(), { loss: 'meanSquaredError', optimizer: tl.train.sgd(1e38) });
   const before = bytes(wild);
   await rejects(

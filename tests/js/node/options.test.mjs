@@ -30,12 +30,43 @@ test('an unknown option is an error that names the one that may be meant', async
   );
   await assert.rejects(
     model.fit(x, y, { stepsPerEpoch: 2 }),
-    refused(/^fit: there is no option stepsPerEpoch; known: epochs, initialEpoch, batchSize, /),
+    refused(
+      'fit: stepsPerEpoch is for data that come in batches: fitDataset takes batchesPerEpoch and ' +
+        'validationBatches',
+    ),
+  );
+  await assert.rejects(
+    model.fit(x, y, { workers: 2 }),
+    refused(/^fit: there is no option workers; known: epochs, initialEpoch, batchSize, /),
+  );
+  assert.throws(
+    () => model.evaluate(x, y, { batchsize: 2 }),
+    refused('evaluate: there is no option batchsize; did you mean batchSize?'),
+  );
+  assert.throws(
+    () => model.predict(x, { batch: 2 }),
+    refused('predict: there is no option batch; known: batchSize, verbose'),
+  );
+  assert.throws(
+    () => model.toWasm({ trainin: true }),
+    refused('toWasm: there is no option trainin; did you mean training?'),
+  );
+  await assert.rejects(
+    model.trainOnBatch(x, y, { sampleWeights: [1, 1, 1, 1] }),
+    refused('trainOnBatch: there is no option sampleWeights; did you mean sampleWeight?'),
+  );
+  await assert.rejects(
+    model.loadWeights(new Uint8Array(8), { strickt: false }),
+    refused('loadWeights: there is no option strickt; did you mean strict?'),
   );
   const dataset = tl.data.array([{ xs: [1], ys: [1, 0] }]).batch(1);
   await assert.rejects(
     model.fitDataset(dataset, { batchPerEpoch: 2 }),
     refused('fitDataset: there is no option batchPerEpoch; did you mean batchesPerEpoch?'),
+  );
+  await assert.rejects(
+    model.evaluateDataset(dataset, { steps: 2 }),
+    refused('evaluateDataset: there is no option steps; known: batches, verbose, asObject'),
   );
   await assert.rejects(
     model.save({ save: () => ({}) }, { includeOptimiser: true }),

@@ -51,7 +51,10 @@ for (const count of [1, 4]) {
     for (let number = 0; number < 8; ++number) {
       want.push(await alone.trainOnBatch(...batch(number)));
       if (number === 3)
-        want.push(alone.predict(batch(9)[0]).dataSync(), alone.evaluate(...batch(2)).loss);
+        want.push(
+          alone.predict(batch(9)[0]).dataSync(),
+          alone.evaluate(...batch(2), { asObject: true }).loss,
+        );
     }
     force(count);
     const models = [network(), network()];
@@ -63,7 +66,10 @@ for (const count of [1, 4]) {
         calls[at].push(model.trainOnBatch(x, y));
         x.dataSync().fill(NaN); // the rows are the caller's again
         if (number !== 3) continue;
-        calls[at].push(model.predict(batch(9)[0]).data(), model.evaluate(...batch(2)).loss);
+        calls[at].push(
+          model.predict(batch(9)[0]).data(),
+          model.evaluate(...batch(2), { asObject: true }).loss,
+        );
       }
     }
     for (const [at, model] of models.entries()) {
@@ -89,7 +95,7 @@ for (const count of [1, 4]) {
     void training.then(() => (isOver = true));
     for (let number = 0; !isOver; ++number) {
       const [x, y] = batch(number % 5);
-      model.evaluate(x, y);
+      model.evaluate(x, y, { asObject: true });
       const predicted = model.predict(x);
       await (number % 2 === 0 ? undefined : new Promise((done) => setTimeout(done)));
       assert.ok(predicted.dataSync().every(Number.isFinite));

@@ -181,7 +181,7 @@ for (const [loss, tfLoss] of [
     ours.compile({ loss });
     const prediction = theirs.predict(tf.tensor(examples, [rows, 2]));
     const wanted = tfLoss(tf.tensor(certain, [rows, 3]), prediction).dataSync()[0];
-    const mine = ours.evaluate(examples, certain).loss;
+    const mine = ours.evaluate(examples, certain, { asObject: true }).loss;
     assert.ok(Math.abs(mine - wanted) < 1e-5 * wanted, `${mine}, TensorFlow.js ${wanted}`);
   });
 }

@@ -52,10 +52,10 @@ for (const [name, call] of Object.entries(functions)) {
     const classWeight = { 0: 0.5, 1: 2 };
     for (const weights of [{}, { sampleWeight, classWeight }]) {
       const model = make(call);
-      const exact = model.evaluate(x, y, { batchSize: 7, ...weights });
+      const exact = model.evaluate(x, y, { batchSize: 7, ...weights, asObject: true });
       for (const batchSize of [2, 5, 32]) {
         const fresh = make(call);
-        const found = fresh.evaluate(x, y, { batchSize, ...weights });
+        const found = fresh.evaluate(x, y, { batchSize, ...weights, asObject: true });
         near(Object.values(found), Object.values(exact), `evaluate ${batchSize}`);
         near(fresh.predict(x, { batchSize }).arraySync(), model.predict(x).arraySync(), 'predict');
       }
@@ -96,7 +96,7 @@ for (const [name, call] of Object.entries(functions)) {
   test(`${name}: checkNumerics looks at no row but those`, async () => {
     const [x, y] = rows(5);
     const model = make(call, { checkNumerics: true });
-    assert.ok(Number.isFinite(model.evaluate(x, y, { batchSize: 32 }).loss));
+    assert.ok(Number.isFinite(model.evaluate(x, y, { batchSize: 32, asObject: true }).loss));
     await model.fit(x, y, { batchSize: 4, epochs: 2 });
   });
 }

@@ -140,7 +140,7 @@ test('the module does what the model does, step by step', async () => {
 test('totals give loss, accuracy and confusion matrix of all batches until they are reset', () => {
   const model = compiled();
   const alone = exported();
-  const { loss, acc, confusionMatrix } = model.evaluate(x, y);
+  const { loss, acc, confusionMatrix } = model.evaluate(x, y, { asObject: true });
   const totals = (name) => alone.states[`totals/evaluate/${name}`];
   for (const round of [1, 2]) {
     alone.exports.reset_evaluate();

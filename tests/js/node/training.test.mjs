@@ -27,7 +27,7 @@ test('XOR is learnt with every loss that fits one output', async () => {
     model.compile({ loss, optimizer: tl.train.adam(0.05), metrics: ['accuracy'] });
     const { history } = await model.fit(x, y, { epochs: 300, batchSize: 4 });
     assert.ok(history.loss.at(-1) < 0.05, `${loss}: ${history.loss.at(-1)}`);
-    assert.equal(model.evaluate(x, y).acc, 1);
+    assert.equal(model.evaluate(x, y, { asObject: true }).acc, 1);
     assert.deepEqual(model.predict(x).arraySync().flat().map(Math.round), [0, 1, 1, 0]);
   }
 });
@@ -69,7 +69,7 @@ test('rows beyond the last whole batch are trained and evaluated', async () => {
     (row, at) => row.indexOf(Math.max(...row)) === labels[at],
   ).length;
   for (const batchSize of [1, 16, 50, 64]) {
-    const score = model.evaluate(x, y, { batchSize });
+    const score = model.evaluate(x, y, { batchSize, asObject: true });
     assert.ok(Math.abs(score.loss - loss) < 1e-5, `${batchSize}: ${score.loss} for ${loss}`);
     assert.equal(score.acc, hits / 50);
   }
@@ -104,7 +104,7 @@ test('training in pieces is training in one go, optimiser states included', asyn
   const [once, pieces] = [compiled(), compiled()];
   await once.fit(x, y, { epochs: 6, batchSize: 16 });
   await pieces.fit(x, y, { epochs: 2, batchSize: 16 });
-  pieces.evaluate(x, y, { batchSize: 9 });
+  pieces.evaluate(x, y, { batchSize: 9, asObject: true });
   await pieces.fit(x, y, { epochs: 4, batchSize: 16 });
   assert.equal(pieces.epochsTrained, 6);
   assert.deepEqual(bytesOf(pieces), bytesOf(once));
@@ -171,7 +171,7 @@ test('validation data and split are evaluated after every epoch', async () => {
   );
   assert.equal(history.val_loss.length, 3);
   const other = await model.fit(x, y, { validationData: [x, y] });
-  const { loss, acc } = model.evaluate(x, y);
+  const { loss, acc } = model.evaluate(x, y, { asObject: true });
   assert.ok(Math.abs(other.history.val_loss[0] - loss) < 1e-6);
   assert.equal(other.history.val_acc[0], acc);
 });

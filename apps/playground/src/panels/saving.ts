@@ -92,7 +92,9 @@ function confusionOf(model: tl.LayersModel): number[][] | undefined {
     test.count,
     ...(wanted.length === shape.length ? shape : wanted),
   ]);
-  const { confusionMatrix } = model.evaluate(x, tl.tensor(test.labels, [test.count]));
+  const { confusionMatrix } = model.evaluate(x, tl.tensor(test.labels, [test.count]), {
+    asObject: true,
+  });
   return confusionMatrix as unknown as number[][] | undefined;
 }
 

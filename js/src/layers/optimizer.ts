@@ -1,0 +1,72 @@
+/** Optimisers as objects: what they are made with, and a learning rate that may change between steps. Knows no model. */
+import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
+import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../core/names.js';
+
+/** An optimiser by name, as `train` makes them, or with its parameters. */
+export type OptimizerLike =
+  OptimizerName | OptimizerConfig | { readonly name: OptimizerName; learningRate: number };
+
+type Parameters = Record<string, number | boolean>;
+
+/** What TensorFlow.js takes for some names alone. */
+const byName: Record<string, Parameters> = { adadelta: { learningRate: 1 } };
+
+/** Optimisers whose class in TensorFlow.js is no rule. */
+const classNames: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
+
+/** What TensorFlow.js and Keras call the class of an optimiser. */
+export const optimizerClass = (name: string): string =>
+  own(classNames, name) ?? name[0]!.toUpperCase() + name.slice(1);
+
+/** An optimiser: every parameter is a property of that name. `train` makes them; errors come at compile. */
+export class Optimizer {
+  readonly name: OptimizerName;
+  /** Of the steps to come; whoever sets it here or by `setLearningRate` does so for all models that have it. */
+  learningRate!: number;
+  readonly [parameter: string]: unknown;
+
+  constructor({ name, ...given }: OptimizerConfig) {
+    this.name = name;
+    const set = Object.entries(given).filter(([, value]) => value !== undefined);
+    Object.assign(this, own(optimizerParameters, name), Object.fromEntries(set));
+  }
+
+  /** The optimiser that `compile` is given. */
+  static of(like: OptimizerLike): Optimizer {
+    if (like instanceof Optimizer) return like;
+    if (typeof like !== 'string') return new Optimizer(like as OptimizerConfig);
+    const name = like.toLowerCase() as OptimizerName;
+    return new Optimizer({ name, ...own(byName, name) } as OptimizerConfig);
+  }
+
+  /** "Adam", "SGD", … */
+  getClassName(): string {
+    return optimizerClass(this.name);
+  }
+
+  /** The parameters by name; those that TensorFlow.js does not know only where they do something. */
+  getConfig(): Parameters {
+    const { name: _, ...parameters } = this;
+    const told = Object.entries(parameters).filter(
+      ([name, value]) => value !== 0 || !/weightDecay|clip/i.test(name),
+    );
+    return Object.fromEntries(told) as Parameters;
+  }
+
+  /** Error: negative or no number. */
+  setLearningRate(learningRate: number): void {
+    if (!(learningRate >= 0 && learningRate < Infinity)) {
+      throw new LatheError(`setLearningRate: must be a finite number ≥ 0, got ${learningRate}`);
+    }
+    this.learningRate = learningRate;
+  }
+
+  /** Error: what models learn by is compiled. */
+  minimize(): never {
+    throw new LatheError(
+      'minimize: optimisers work within models; give it to model.compile and call model.fit, or ' +
+        'take gradients within tl.compile',
+    );
+  }
+}

@@ -1,0 +1,90 @@
+/** What a model tells of itself: its layers, what they read and give, their shapes. Knows no training. */
+import { LatheError } from '../base/errors.js';
+import type { ModelSummary } from '../core/abi.js';
+import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import type { NamedLayer } from './layer_graph.js';
+import { shapesOf, type Structure } from './model_args.js';
+import { printSummary } from './summary.js';
+
+/** A graph of layers that is itself a layer. */
+export abstract class Container extends Layer {
+  /** The layers and their calls, once there are some. */
+  protected structure: Structure | undefined;
+
+  /** What the core says of the layers. Errors: there are none; the model has been disposed. */
+  protected abstract told(what: string): {
+    readonly summary: ModelSummary;
+    readonly memoryBytes: number | undefined;
+  };
+
+  /** Its layers; of a graph also those that `input` made. */
+  get layers(): Layer[] {
+    return (this.structure?.layers ?? []).map(({ layer }) => layer);
+  }
+
+  /** The layer of that name, or at that place of `layers`. Error: there is none. */
+  getLayer(nameOrIndex: string | number): Layer {
+    const layers = this.structure?.layers ?? [];
+    const found =
+      typeof nameOrIndex === 'number'
+        ? layers[nameOrIndex]
+        : layers.find(({ name }) => name === nameOrIndex);
+    if (found !== undefined) return found.layer;
+    const known = layers.map(({ name }) => name).join(', ');
+    throw new LatheError(`getLayer: no layer ${JSON.stringify(nameOrIndex)}; there are ${known}`);
+  }
+
+  get inputs(): SymbolicTensor[] {
+    return [...(this.structure?.inputs ?? [])];
+  }
+
+  get outputs(): SymbolicTensor[] {
+    return [...(this.structure?.outputs ?? [])];
+  }
+
+  /** Names for x as an object. */
+  get inputNames(): string[] {
+    return this.told('inputNames').summary.inputs.map(({ name }) => name);
+  }
+
+  /** Names for y as an object: those of the layers that give the outputs. */
+  get outputNames(): string[] {
+    return this.told('outputNames').summary.outputs.map(({ name }) => name);
+  }
+
+  override get input(): SymbolicTensor | SymbolicTensor[] {
+    const { inputs } = this;
+    return inputs.length === 1 ? inputs[0]! : inputs;
+  }
+
+  override get output(): SymbolicTensor | SymbolicTensor[] {
+    const { outputs } = this;
+    return outputs.length === 1 ? outputs[0]! : outputs;
+  }
+
+  /** [null, …shape of one example]; for several inputs an array of such shapes. */
+  override get inputShape(): SymbolicShape | SymbolicShape[] {
+    return shapesOf(this.told('inputShape').summary.inputs);
+  }
+
+  /** [null, …shape of one result]; for several outputs an array of such shapes. */
+  override get outputShape(): SymbolicShape | SymbolicShape[] {
+    return shapesOf(this.told('outputShape').summary.outputs);
+  }
+
+  /** @internal */
+  override get parts(): readonly NamedLayer[] {
+    return this.structure?.layers ?? [];
+  }
+
+  /** Number of weights, biases included. */
+  override countParams(): number {
+    return this.told('countParams').summary.totalParams;
+  }
+
+  /** Prints layers, shapes and numbers of weights, line by line. Default: to the console. */
+  summary(print: (line: string) => void = console.log): void {
+    const { summary, memoryBytes } = this.told('summary');
+    printSummary(summary, memoryBytes, print);
+  }
+}

@@ -1,0 +1,51 @@
+/** The callbacks of one training, told what happens. */
+import type { YieldEvery } from '../base/pause.js';
+import type { Awaitable, Params, TrainingCallbacks } from './history.js';
+
+type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
+
+type SkipLast<List extends unknown[]> = List extends [...infer Rest, unknown] ? Rest : never;
+
+/** The callbacks of one training. */
+export class CallbackList<Model> {
+  readonly #all: readonly TrainingCallbacks<Model>[];
+
+  constructor(
+    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] = [],
+    model: Model,
+    params: Params,
+  ) {
+    this.#all = [given].flat() as TrainingCallbacks<Model>[];
+    for (const each of this.#all) {
+      each.setParams?.(params);
+      each.setModel?.(model);
+    }
+  }
+
+  get yieldEvery(): YieldEvery {
+    return this.#all.find((each) => each.yieldEvery !== undefined)?.yieldEvery ?? 'auto';
+  }
+
+  /** Whether one of them wants to hear of it. */
+  wants(event: keyof Events): boolean {
+    return this.#all.some((each) => each[event] !== undefined);
+  }
+
+  /** Calls them one after the other; where an event has no logs they get empty ones. */
+  async tell<Event extends keyof Events>(
+    event: Event,
+    ...args: Parameters<Events[Event]> | SkipLast<Parameters<Events[Event]>>
+  ): Promise<void> {
+    const given = /Begin|TrainEnd/.test(event) ? [...args, {}] : args;
+    for (const each of this.#all) {
+      await (each as Record<Event, ((...args: unknown[]) => Awaitable) | undefined>)[event]?.(
+        ...given,
+      );
+    }
+  }
+}
+
+/** The names of the values that an epoch of a model ends with. */
+export function epochMetrics(names: readonly string[], doValidation: boolean): string[] {
+  return [...names, ...(doValidation ? names.map((name) => `val_${name}`) : [])];
+}
