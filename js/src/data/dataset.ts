@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../base/errors.js';
 import { randomSeed, uniform } from '../base/random.js';
-import { type Batched, joinElements } from './batch.js';
+import type { Batched } from './batch.js';
 import {
   filtered,
   grouped,
@@ -70,8 +70,11 @@ export class Dataset<T> implements AsyncIterable<T> {
     checkInteger('batch: batchSize', batchSize, 1);
     const round = smallLastBatch ? Math.ceil : Math.floor;
     const size = this.size === null ? null : round(this.size / batchSize);
-    const open = () => mapped(grouped(this, batchSize, smallLastBatch), joinElements<T>);
-    return new Dataset(open as () => AsyncIterable<Batched<T>>, size);
+    const groups = () => grouped(this, batchSize, smallLastBatch);
+    return new Dataset(async function* () {
+      const { joinElements } = await import('./batch.js');
+      yield* mapped(groups(), joinElements<T>) as AsyncIterable<Batched<T>>;
+    }, size);
   }
 
   /** Another dataset after this one. */
