@@ -12,6 +12,7 @@ import {
   type Scalar,
 } from './convert.js';
 import type { DataTypeMap, DType } from './dtypes.js';
+import { formatElements } from './format.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];
@@ -141,17 +142,42 @@ export class Tensor {
   /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
   [Symbol.toPrimitive](hint: string): string {
     if (hint === 'string') return this.toString();
-    throw noNumber(this);
+    throw noNumber(`Tensor ${this.type}`);
   }
 
-  /** "Tensor float32 [2,3]". */
-  toString(): string {
-    return `Tensor ${this.type}`;
+  /** The elements as TensorFlow.js writes them; verbose: also dtype, rank and shape. Waits for them as `dataSync`. */
+  toString(verbose = false): string {
+    if (this.isDisposed) return `Tensor ${this.type}, disposed`;
+    const data = readable(this.dataSync<DType>(), this.dtype);
+    const spell = (at: number) => {
+      const value = data[at]!;
+      if (this.dtype === 'bool') return String(value !== 0);
+      return String(typeof value === 'bigint' ? value : Number(value.toFixed(7)));
+    };
+    const isNumber = this.dtype !== 'bool' && this.rank === 0;
+    const lines = isNumber
+      ? [String(data[0])]
+      : this.rank === 0
+        ? [spell(0)]
+        : formatElements(this.shape, spell);
+    const { dtype, rank, shape } = this;
+    const head = `  dtype: ${dtype}\n  rank: ${rank}\n  shape: [${shape.join(',')}]\n  values:\n`;
+    return `Tensor\n${verbose ? head : ''}${lines.map((line) => `    ${line}`).join('\n')}`;
+  }
+
+  /** Prints `toString` to the console. */
+  print(verbose = false): void {
+    console.log(this.toString(verbose));
+  }
+
+  /** What Node shows of it. */
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return this.toString();
   }
 }
 
 /** What arithmetic of JavaScript on tensors throws. */
-export function noNumber(tensor: object): LatheError {
+export function noNumber(tensor: object | string): LatheError {
   return new LatheError(
     `${String(tensor)} is no number: operators of JavaScript do not work on tensors; write x.mul(2), ` +
       'x.greater(0), or for the number of a scalar x.dataSync()[0]',

@@ -12,7 +12,7 @@ test('a nested array gives shape and float32', () => {
   assert.deepEqual(value.shape, [2, 3]);
   assert.equal(value.dtype, 'float32');
   assert.equal(value.size, 6);
-  assert.equal(String(value), 'Tensor float32 [2,3]');
+  assert.equal(String(value), 'Tensor\n    [[1, 2, 3],\n     [4, 5, 6]]');
   assert.deepEqual(value.arraySync(), [
     [1, 2, 3],
     [4, 5, 6],
@@ -94,4 +94,75 @@ test('features can be forced and released', () => {
   assert.equal(tl.env().get('RELAXED_SIMD'), probed);
   assert.ok(tl.env().features.SIMD);
   refuses(() => tl.env().get('WARP'), /unknown feature "WARP"; known: SIMD, RELAXED_SIMD/);
+});
+
+test('tensors print what TensorFlow.js prints', async () => {
+  const tf = await import('@tensorflow/tfjs');
+  await tf.setBackend('cpu');
+  const shapes = [
+    [],
+    [0],
+    [1],
+    [3],
+    [25],
+    [2, 3],
+    [1, 4],
+    [22, 2],
+    [2, 30],
+    [2, 1, 3],
+    [2, 3, 1, 2],
+    [1, 1, 1, 1, 2],
+  ];
+  for (const shape of shapes) {
+    const size = shape.reduce((product, each) => product * each, 1);
+    const numbers = Array.from({ length: size }, (_, at) => Math.sin(at) * 10 ** ((at % 7) - 3));
+    for (const dtype of ['float32', 'int32', 'bool']) {
+      const [ours, theirs] = [tl, tf].map((lib) =>
+        lib.tensor(dtype === 'bool' ? numbers.map((each) => each > 0) : numbers, shape, dtype),
+      );
+      for (const verbose of [false, true])
+        assert.equal(ours.toString(verbose), theirs.toString(verbose));
+    }
+  }
+  assert.equal(String(tl.tensor([1n, 2n])), 'Tensor\n    [1, 2]');
+  const { inspect } = process.getBuiltinModule('node:util');
+  assert.equal(inspect(tl.scalar(2)), 'Tensor\n    2');
+  const given = tl.tensor([1]);
+  given.dispose();
+  assert.equal(String(given), 'Tensor float32 [1], disposed');
+});
+
+test('tensors of so many axes, of zeros and of ones', async () => {
+  const tf = await import('@tensorflow/tfjs');
+  await tf.setBackend('cpu');
+  const same = (make) => {
+    const [ours, theirs] = [make(tl), make(tf)];
+    assert.deepEqual([[...ours.shape], ours.dtype], [theirs.shape, theirs.dtype]);
+    assert.deepEqual([...ours.dataSync()], [...theirs.dataSync()]);
+  };
+  same((lib) => lib.tensor1d([1, 2]));
+  same((lib) => lib.tensor1d([1.5, 2], 'int32'));
+  same((lib) => lib.tensor2d([[1], [2]]));
+  same((lib) => lib.tensor2d([1, 2], [2, 1]));
+  same((lib) => lib.tensor2d(new Int32Array(4), [2, 2]));
+  for (const rank of [3, 4, 5, 6]) {
+    const shape = Array.from({ length: rank }, () => 1);
+    same((lib) => lib[`tensor${rank}d`]([7], shape, 'int32'));
+  }
+  same((lib) => lib.scalar(3));
+  same((lib) => lib.scalar(true));
+  same((lib) => lib.zeros([2, 3]));
+  same((lib) => lib.ones([2], 'int32'));
+  same((lib) => lib.ones([2, 1], 'bool'));
+  refuses(() => tl.tensor2d([1, 2]), 'tensor2d: flat values need a shape');
+  refuses(() => tl.tensor2d([1, 2], [2]), 'tensor2d: shape must have 2 sizes, got [2]');
+  refuses(
+    () => tl.tensor1d([[1]]),
+    'tensor1d: values must be flat or arrays nested 1 deep, got 2 deep',
+  );
+  refuses(
+    () => tl.tensor3d([[1]]),
+    'tensor3d: values must be flat or arrays nested 3 deep, got 2 deep',
+  );
+  refuses(() => tl.scalar([1]), /^scalar: one number is needed, got an array/);
 });
