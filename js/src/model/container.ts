@@ -12,10 +12,7 @@ export abstract class Container extends Layer {
   protected structure: Structure | undefined;
 
   /** What the core says of the layers. Errors: there are none; the model has been disposed. */
-  protected abstract told(what: string): {
-    readonly summary: ModelSummary;
-    readonly memoryBytes: number | undefined;
-  };
+  protected abstract told(what: string): { readonly summary: ModelSummary };
 
   /** Its layers; of a graph also those that `input` made. */
   get layers(): Layer[] {
@@ -82,9 +79,16 @@ export abstract class Container extends Layer {
     return this.told('countParams').summary.totalParams;
   }
 
-  /** Prints layers, shapes and numbers of weights, line by line. Default: to the console. */
-  summary(print: (line: string) => void = console.log): void {
-    const { summary, memoryBytes } = this.told('summary');
-    printSummary(summary, memoryBytes, print);
+  /**
+   * Prints layers, shapes and numbers of weights line by line, as TensorFlow.js does. Default: 90 characters
+   * a line, 115 where layers are no row; to the console.
+   */
+  summary(
+    lineLength?: number,
+    positions?: readonly number[],
+    printFn?: (line: string) => void,
+  ): void {
+    const { summary } = this.told('summary');
+    printSummary(this.structure!, summary, lineLength, positions, printFn);
   }
 }

@@ -27,7 +27,7 @@ export function nameLayers(layers: readonly Layer[]): NamedLayer[] {
 /** What lies between inputs and outputs. Layers are in the order of Keras: deepest first. */
 export class LayerGraph {
   readonly layers: readonly NamedLayer[];
-  readonly #calls: readonly LayerCall[];
+  readonly calls: readonly LayerCall[];
   readonly #names: ReadonlyMap<Layer, string>;
 
   /** Error: an output needs an input that is not among the inputs. */
@@ -36,7 +36,7 @@ export class LayerGraph {
     readonly outputs: readonly SymbolicTensor[],
   ) {
     const { calls, layers } = inOrder(inputs, outputs);
-    this.#calls = calls;
+    this.calls = calls;
     this.layers = nameLayers(layers);
     this.#names = new Map(this.layers.map(({ name, layer }) => [layer, name]));
   }
@@ -62,7 +62,7 @@ export class LayerGraph {
   }
 
   #callsOf(layer: Layer): LayerCall[] {
-    return layer.inboundNodes.filter((call) => this.#calls.includes(call));
+    return layer.inboundNodes.filter((call) => this.calls.includes(call));
   }
 
   /** [name, call, output], calls counted within the model. */

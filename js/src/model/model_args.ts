@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import type { ModelConfig, OpenShape } from '../core/abi.js';
-import { type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
+import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
 import type { FitDatasetOptions } from '../train/fit_dataset.js';
@@ -71,6 +71,8 @@ export interface Structure {
   readonly layers: readonly NamedLayer[];
   readonly inputs: readonly SymbolicTensor[];
   readonly outputs: readonly SymbolicTensor[];
+  /** Those of its layers that are part of it; none: every one of a row of layers. */
+  readonly calls?: readonly LayerCall[];
   /** As the core reads it; frozen: no layer learns. */
   describe(frozen: boolean): Omit<ModelConfig, 'name' | 'seed'>;
 }

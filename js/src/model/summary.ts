@@ -1,60 +1,82 @@
-/** Prints the table of a model's layers. */
-import type { LayerSummary, ModelSummary } from '../core/abi.js';
+/** Prints the table of a model's layers as TensorFlow.js does. */
+import { LatheError } from '../base/errors.js';
+import type { ModelSummary } from '../core/abi.js';
+import type { LayerCall } from '../layers/layer.js';
+import type { Structure } from './model_args.js';
 
-const grouped = (count: number) => count.toLocaleString('en');
-const shaped = (shape: readonly (number | null)[]) =>
-  `[${shape.map((n) => n ?? 'null').join(',')}]`;
+type Print = (line: string) => void;
 
-/**
- * One line per layer: name, shape of its result, number of its weights, and in a graph of layers what it
- * reads; then the totals.
- */
-export function printSummary(
-  model: ModelSummary,
-  memoryBytes: number | undefined,
-  print: (line: string) => void,
-): void {
-  const inputs = model.inputs.map(({ name, shape }) => [
-    `${name} (InputLayer)`,
-    shaped([null, ...shape]),
-    '0',
-    '',
-  ]);
-  const layers = model.layers.flatMap((layer) => layerRows(layer, ''));
-  const isRow = model.layers.every(
-    ({ inputs: calls }, at) =>
-      calls.length === 1 &&
-      calls[0]!.join() === (at === 0 ? model.inputs : model.layers)[Math.max(at - 1, 0)]!.name,
+const shapesOf = (tensors: readonly { shape: unknown }[]) =>
+  JSON.stringify(tensors.map(({ shape }) => shape));
+
+/** Whether the layers are one row: none is called twice, none gives to two, none takes two. */
+function isRow({ layers, calls }: Structure): boolean {
+  if (calls === undefined) return true;
+  const read = calls.flatMap(({ inputs }) => inputs);
+  return (
+    calls.length === layers.length &&
+    calls.every(({ inputs }) => inputs.length < 2) &&
+    new Set(read).size === read.length
   );
-  const head = ['Layer (type)', 'Output shape', 'Param #', 'Receives'];
-  const columns = isRow ? 3 : 4;
-  const table = [head, ...(isRow ? [] : inputs), ...layers].map((row) => row.slice(0, columns));
-  const widths = head
-    .slice(0, columns)
-    .map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
-  const line = (row: string[]) =>
-    row
-      .map((text, at) => (at === 2 ? text.padStart(widths[at]!) : text.padEnd(widths[at]!)))
-      .join('  ')
-      .trimEnd();
-  const rule = '─'.repeat(widths.reduce((total, width) => total + width, 2 * (columns - 1)));
-  const reads = model.inputs.map(({ shape }) => shaped([null, ...shape])).join(', ');
-  const memory = memoryBytes === undefined ? '' : `, ${grouped(memoryBytes)} bytes of memory`;
-  print(`Model "${model.name}", input ${reads}${memory}`);
-  print(line(table[0]!));
-  print(rule);
-  for (const row of table.slice(1)) print(line(row));
-  print(rule);
-  print(`Total params: ${grouped(model.totalParams)}`);
-  if (model.trainableParams !== model.totalParams) {
-    print(`Trainable params: ${grouped(model.trainableParams)}`);
-    print(`Non-trainable params: ${grouped(model.totalParams - model.trainableParams)}`);
-  }
 }
 
-function layerRows(layer: LayerSummary, indent: string): string[][] {
-  const reads = layer.inputs.map((call) => call.join(', ')).join('; ');
-  const shapes = layer.outputShapes.map(shaped).join(', ');
-  const own = [`${indent}${layer.name} (${layer.class})`, shapes, grouped(layer.params), reads];
-  return [own, ...(layer.layers ?? []).flatMap((inner) => layerRows(inner, `${indent}  `))];
+/**
+ * A line per layer: what it reads, the shape it gives, the number of its weights; where layers are no row,
+ * also what gives it its inputs. `positions` are the ends of the columns, in characters or as shares of the line.
+ */
+export function printSummary(
+  structure: Structure,
+  summary: ModelSummary,
+  lineLength: number | undefined,
+  positions: readonly number[] | undefined,
+  print: Print = console.log,
+): void {
+  if (typeof lineLength === 'function') {
+    throw new LatheError(
+      'summary: the function that prints comes third, behind lineLength, positions',
+    );
+  }
+  const row = isRow(structure);
+  const width = lineLength || (row ? 90 : 115);
+  const given = positions ?? (row ? [0.32, 0.61, 0.89, 1] : [0.24, 0.48, 0.7, 0.8, 1]);
+  const ends = given.at(-1)! <= 1 ? given.map((end) => Math.floor(width * end)) : given;
+  const printRow = (fields: readonly string[]) => {
+    let line = '';
+    for (const [at, field] of fields.entries()) {
+      line = `${at > 0 ? `${line.slice(0, -1)} ` : ''}${field}`
+        .slice(0, ends[at])
+        .padEnd(ends[at]!);
+    }
+    print(line);
+  };
+  const title = ['Layer (type)', 'Input Shape', 'Output shape', 'Param #'];
+  print('_'.repeat(width));
+  printRow(row ? title : [...title, 'Receives inputs']);
+  print('='.repeat(width));
+  const { layers, calls } = structure;
+  for (const [at, { name, layer }] of layers.entries()) {
+    const { inboundNodes } = layer;
+    const isIn = (call: LayerCall) => calls?.includes(call) ?? true;
+    const read = inboundNodes.map(({ inputs, outputs }) =>
+      shapesOf(inputs.length > 0 ? inputs : outputs),
+    );
+    const shapes = new Set(inboundNodes.map(({ outputs }) => shapesOf(outputs)));
+    const [first] = [...shapes];
+    const gives =
+      shapes.size > 1 ? 'multiple' : JSON.parse(first!).length > 1 ? first! : first!.slice(1, -1);
+    const { params = 0 } = summary.layers.find((each) => each.name === name) ?? {};
+    const from = inboundNodes.filter(isIn).flatMap(({ inputs }) => inputs);
+    const [own = '', ...others] = row
+      ? []
+      : from.map((each) => `${each.sourceLayer.name}[${each.nodeIndex}][${each.tensorIndex}]`);
+    const fields = [`${name} (${layer.getClassName()})`, read.join(','), gives, String(params)];
+    printRow(row ? fields : [...fields, own]);
+    for (const other of others) printRow(['', '', '', '', other]);
+    print((at === layers.length - 1 ? '=' : '_').repeat(width));
+  }
+  const { totalParams, trainableParams } = summary;
+  print(`Total params: ${totalParams}`);
+  print(`Trainable params: ${trainableParams}`);
+  print(`Non-trainable params: ${totalParams - trainableParams}`);
+  print('_'.repeat(width));
 }

@@ -291,10 +291,10 @@ test('data of wrong shapes are told with the null axes', () => {
   assert.ok(model.toWasm().length > 0);
   assert.deepEqual(of([2, 9, 8, 3]).dataSync(), want);
   const lines = [];
-  model.summary((line) => lines.push(line));
+  model.summary(undefined, undefined, (line) => lines.push(line));
   assert.match(
     lines.join('\n'),
-    /input \[null,null,null,3\].*\n[^]*\[null,null,null,5\][^]*\[null,3\]/,
+    / \[\[null,null,null,3\]\] [^]*\[null,null,null,5\][^]*\[null,3\]/,
   );
   model.dispose();
 });
