@@ -1,0 +1,55 @@
+// Programs for TensorFlow.js Layers run with nothing but the import changed, and print what they print there.
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+
+const names = ['linear_regression', 'mnist_cnn', 'sentiment_lstm'];
+const folder = new URL('../../../build/tests/programs/', import.meta.url);
+
+before(() => tf.setBackend('cpu'));
+
+/** Runs a program; gives its numbers, and what it printed. */
+async function run(address) {
+  const printed = [];
+  const { log } = console;
+  console.log = (...values) => printed.push(values.map(String).join(' '));
+  try {
+    const program = await import(address);
+    const numbers = await program.run((...values) =>
+      printed.push(
+        values.map((each) => (typeof each === 'string' ? each : JSON.stringify(each))).join(' '),
+      ),
+    );
+    return { numbers, printed };
+  } finally {
+    console.log = log;
+  }
+}
+
+/** Text whose numbers are rounded; without the first column of a summary, which calls layers otherwise. */
+const rounded = (text) =>
+  text
+    .replace(/-?\d+\.\d+/g, (number) => Number(number).toPrecision(4))
+    .replace(/^.{28}(?=\[\[null)/, '');
+
+for (const name of names) {
+  test(name, async () => {
+    const program = new URL(`../programs/${name}.mjs`, import.meta.url);
+    const text = readFileSync(program, 'utf8');
+    assert.equal(text.split("from '@tensorflow/tfjs'").length, 2);
+    const copy = new URL(`${name}.mjs`, folder);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(copy, text.replace("from '@tensorflow/tfjs'", "from 'tensorlathe'"));
+    const [ours, theirs] = [await run(copy), await run(program)];
+    assert.deepEqual(ours.printed.map(rounded), theirs.printed.map(rounded));
+    assert.equal(ours.numbers.length, theirs.numbers.length);
+    ours.numbers.forEach((number, at) => {
+      const wanted = theirs.numbers[at];
+      assert.ok(
+        Math.abs(number - wanted) <= 1e-3 * Math.max(1, Math.abs(wanted)),
+        `${at}: ${number}, ${wanted}`,
+      );
+    });
+  });
+}
