@@ -5,17 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { randomSeed, uniform } from '../base/random.js';
 import type { Batched } from './batch.js';
-import {
-  filtered,
-  grouped,
-  mapped,
-  once,
-  prefetched,
-  repeated,
-  shuffled,
-  sliced,
-  zipped,
-} from './iterate.js';
+type Iterate = typeof import('./iterate.js');
 
 /**
  * A lazy sequence of elements that can be walked any number of times. Every method gives another
@@ -23,19 +13,19 @@ import {
  * wants them. Who stops early should call the iterator's `return`, as `for await` does.
  */
 export class Dataset<T> implements AsyncIterable<T> {
-  readonly #open: () => AsyncIterable<T>;
+  readonly #open: (iterate: Iterate) => AsyncIterable<T>;
 
   /** @internal */
   constructor(
-    open: () => AsyncIterable<T>,
+    open: (iterate: Iterate) => AsyncIterable<T>,
     /** Number of elements; Infinity if it never ends, null if nobody knows. */
     readonly size: number | null = null,
   ) {
     this.#open = open;
   }
 
-  [Symbol.asyncIterator](): AsyncIterator<T> {
-    return this.#open()[Symbol.asyncIterator]();
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    yield* this.#open(await import('./iterate.js'));
   }
 
   /** An iterator from the first element on. */
@@ -46,19 +36,22 @@ export class Dataset<T> implements AsyncIterable<T> {
   /** Each element replaced by what the function makes of it. */
   map<U>(transform: (value: T) => U): Dataset<Awaited<U>> {
     checkFunction('map', transform);
-    return new Dataset(() => mapped(this, transform), this.size);
+    return new Dataset(({ mapped }) => mapped(this, transform), this.size);
   }
 
   /** As `map`, with a function that gives a promise. */
   mapAsync<U>(transform: (value: T) => Promise<U>): Dataset<Awaited<U>> {
     checkFunction('mapAsync', transform);
-    return new Dataset(() => mapped(this, transform), this.size);
+    return new Dataset(({ mapped }) => mapped(this, transform), this.size);
   }
 
   /** The elements for which the function gives true. */
   filter(predicate: (value: T) => boolean): Dataset<T> {
     checkFunction('filter', predicate);
-    return new Dataset(() => filtered(this, predicate), this.size === Infinity ? Infinity : null);
+    return new Dataset(
+      ({ filtered }) => filtered(this, predicate),
+      this.size === Infinity ? Infinity : null,
+    );
   }
 
   /**
@@ -70,10 +63,11 @@ export class Dataset<T> implements AsyncIterable<T> {
     checkInteger('batch: batchSize', batchSize, 1);
     const round = smallLastBatch ? Math.ceil : Math.floor;
     const size = this.size === null ? null : round(this.size / batchSize);
-    const groups = () => grouped(this, batchSize, smallLastBatch);
-    return new Dataset(async function* () {
+    const source = this as Dataset<T>;
+    return new Dataset(async function* ({ grouped, mapped }) {
       const { joinElements } = await import('./batch.js');
-      yield* mapped(groups(), joinElements<T>) as AsyncIterable<Batched<T>>;
+      const groups = grouped(source, batchSize, smallLastBatch);
+      yield* mapped(groups, joinElements<T>) as AsyncIterable<Batched<T>>;
     }, size);
   }
 
@@ -99,13 +93,13 @@ export class Dataset<T> implements AsyncIterable<T> {
     checkInteger('shuffle: seed', start, 0);
     let round = 0;
     const next = () => uniform(start, reshuffleEachIteration ? round++ : 0);
-    return new Dataset(() => shuffled(this, bufferSize, next()), this.size);
+    return new Dataset(({ shuffled }) => shuffled(this, bufferSize, next()), this.size);
   }
 
   /** Asks for `bufferSize` elements before they are wanted, so that their making overlaps with use. */
   prefetch(bufferSize: number): Dataset<T> {
     checkInteger('prefetch: bufferSize', bufferSize, 1);
-    return new Dataset(() => prefetched(this, bufferSize), this.size);
+    return new Dataset(({ prefetched }) => prefetched(this, bufferSize), this.size);
   }
 
   /** The elements `count` times over; left out or negative: for ever. */
@@ -114,7 +108,7 @@ export class Dataset<T> implements AsyncIterable<T> {
     const rounds = count < 0 ? Infinity : count;
     const isEmpty = this.size === 0 || rounds === 0;
     const size = isEmpty ? 0 : rounds === Infinity ? Infinity : this.size && this.size * rounds;
-    return new Dataset(() => repeated(() => this, rounds), size);
+    return new Dataset(({ repeated }) => repeated(() => this, rounds), size);
   }
 
   /** The first `count` elements; left out or negative: all. */
@@ -122,15 +116,15 @@ export class Dataset<T> implements AsyncIterable<T> {
     checkInteger('take: count', count, -Infinity);
     if (count < 0) return new Dataset(() => this, this.size);
     const size = count === 0 ? 0 : this.size === null ? null : Math.min(this.size, count);
-    return new Dataset(() => sliced(this, 0, count), size);
+    return new Dataset(({ sliced }) => sliced(this, 0, count), size);
   }
 
   /** All but the first `count` elements; left out or negative: none. */
   skip(count = -1): Dataset<T> {
     checkInteger('skip: count', count, -Infinity);
-    if (count < 0) return new Dataset(() => sliced(this, 0, 0), 0);
+    if (count < 0) return new Dataset(({ sliced }) => sliced(this, 0, 0), 0);
     const size = this.size === null ? null : Math.max(this.size - count, 0);
-    return new Dataset(() => sliced(this, count, Infinity), size);
+    return new Dataset(({ sliced }) => sliced(this, count, Infinity), size);
   }
 
   /** Calls the function on every element, one after the other, and awaits what it gives. */
@@ -173,10 +167,10 @@ export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIter
  */
 export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Dataset<T> {
   checkFunction('generator', open);
-  return new Dataset(async function* () {
+  return new Dataset(async function* ({ once }) {
     let count = 0;
     try {
-      for await (const value of walked(await open())) {
+      for await (const value of walked(await open(), once)) {
         yield value;
         ++count;
       }
@@ -188,7 +182,7 @@ export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Datase
   });
 }
 
-function walked<T>(source: Source<T>): AsyncIterable<T> | Iterable<T> {
+function walked<T>(source: Source<T>, once: Iterate['once']): AsyncIterable<T> | Iterable<T> {
   const iterable = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
   if (iterable?.[Symbol.asyncIterator] || iterable?.[Symbol.iterator]) {
     return source as AsyncIterable<T>;
@@ -208,8 +202,8 @@ export function zip<C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>>
   const sizes = leaves.map(({ size }) => size);
   const known = sizes.every((size) => size !== null);
   const size = known ? Math.min(...(sizes as number[])) : null;
-  const open = () => mapped(zipped(leaves), build);
-  return new Dataset(open as () => AsyncIterable<any>, size);
+  const open = ({ mapped, zipped }: Iterate) => mapped(zipped(leaves), build);
+  return new Dataset(open as (iterate: Iterate) => AsyncIterable<any>, size);
 }
 
 /** Collects the datasets of a nesting; gives the function that builds the same nesting of values. */
