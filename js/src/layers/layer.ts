@@ -4,7 +4,12 @@ import type { LayerConfig, OpenShape } from '../core/abi.js';
 import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { aliveCopies, type LayerWeights, type WeightAccess } from './shared_weights.js';
+import {
+  aliveCopies,
+  type LayerWeights,
+  type ModelWeight,
+  type WeightAccess,
+} from './shared_weights.js';
 
 /** What every layer may be given. */
 export interface LayerArgs {
@@ -18,6 +23,18 @@ export interface LayerArgs {
   trainable?: boolean;
   /** What the layer's results add to the loss. */
   activityRegularizer?: RegularizerName | RegularizerConfig;
+  /** Size of all batches, beside inputShape. */
+  batchSize?: number;
+  /** Instead of inputShape: [inputDim], or of sequences [inputLength, inputDim]. */
+  inputDim?: number;
+  inputLength?: number | readonly (number | null)[];
+  /** First weights, as `setWeights` takes them. */
+  weights?: readonly TensorLike[];
+  /** Taken from programs for TensorFlow.js: float32, and of data int32 and bool. */
+  dtype?: string;
+  inputDType?: string;
+  /** Of recurrent layers; taken from programs for TensorFlow.js, without effect. */
+  implementation?: number;
 }
 
 /** Sizes of the axes; null is the batch, or a size that data decide. */
@@ -65,14 +82,17 @@ export class Layer {
   readonly shared: LayerWeights = { revision: 0, holder: undefined, copies: new Set() };
   /** @internal Rows of every batch, if the layer says so. */
   batchSize: number | undefined;
+  /** @internal What the first model that holds the layer gives it. */
+  initialWeights: readonly TensorLike[] | undefined;
   readonly #className: string;
   readonly #config: LayerArgs;
   #name: string | undefined;
 
   /** Made by the functions of `layers`. */
-  constructor(className: string, { batchInputShape, ...config }: LayerArgs = {}) {
+  constructor(className: string, { batchInputShape, weights, ...config }: LayerArgs = {}) {
     this.#className = className;
     this.#config = config;
+    this.initialWeights = weights;
     if (batchInputShape !== undefined) {
       this.batchSize = batchInputShape[0] ?? undefined;
       config.inputShape = batchInputShape.slice(1);
@@ -116,6 +136,15 @@ export class Layer {
     const { trainable: _, ...config } = this.#config;
     const freeze = frozen || !this.trainable ? { trainable: false } : {};
     return { class: this.#className, config: { ...config, ...freeze, name } };
+  }
+
+  /** @internal As the first layer of a row: an embedding takes sequences of any length where nothing says more. */
+  beFirst(shape?: OpenShape, batchSize?: number | null): void {
+    const { inputLength = null } = this.#config;
+    const own = this.#className === 'Embedding' ? ([inputLength].flat() as OpenShape) : undefined;
+    const given = shape ?? own;
+    if (given !== undefined) this.#config.inputShape ??= given;
+    this.batchSize ??= batchSize ?? undefined;
   }
 
   /** @internal As an argument of a layer around it. */
@@ -183,10 +212,29 @@ export class Layer {
     return this.getWeights().reduce((total, { size }) => total + size, 0);
   }
 
-  /** Copies of the weights, those that are trained first. Error: it is part of no model. */
+  /** Copies of the weights, those that are trained first; none before it is called. Error: it is part of no model. */
   getWeights(): Tensor[] {
-    if (this.#className === inputClass) return [];
-    return this.#access('getWeights').read();
+    return this.#isMade ? this.#access('getWeights').read() : [];
+  }
+
+  /** The weights one by one; none before it is called. Error: it is part of no model. */
+  get weights(): ModelWeight[] {
+    return this.#isMade ? this.#access('weights').list() : [];
+  }
+
+  /** Those that training changes. */
+  get trainableWeights(): ModelWeight[] {
+    return this.weights.filter(({ trainable }) => trainable);
+  }
+
+  /** The others. */
+  get nonTrainableWeights(): ModelWeight[] {
+    return this.weights.filter(({ trainable }) => !trainable);
+  }
+
+  get #isMade(): boolean {
+    const isHeld = this.shared.copies.size > 0 || this.inboundNodes.length > 0;
+    return isHeld && this.#className !== inputClass;
   }
 
   /** Replaces the weights. Error: another number or shape; it is part of no model. */

@@ -12,20 +12,48 @@ import {
   type TrainFactory,
 } from '../core/names.js';
 import { CustomLayer, lambda } from './custom_layer.js';
-import { Layer, type LayerArgs } from './layer.js';
+import { input, Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
+import { readOptions } from './layer_options.js';
 import { Optimizer } from './optimizer.js';
+
+/** Other names of makers, by how the first begin. */
+interface Aliases {
+  averagePooling: 'avgPool' | 'avgPooling';
+  maxPooling: 'maxPool';
+  globalMaxPooling: 'globalMaxPool';
+}
+type Aliased = {
+  [
+    Name in keyof LayerFactory as Name extends `${infer Start extends keyof Aliases}${infer End}d`
+      ? `${Aliases[Start]}${End}d`
+      : never
+  ]: LayerFactory[Name];
+};
+
+const named = Object.entries(layerClasses).flatMap(([name, className]) => {
+  const make = (args?: LayerArgs) => new Layer(className, readOptions(name, args));
+  const avg = name.replace(/^averageP/, 'avgP');
+  const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
+  return [name, avg, short].map((each) => [each, make] as const);
+});
 
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
 export const layers = {
-  ...(Object.fromEntries(
-    Object.entries(layerClasses).map(([name, className]) => [
-      name,
-      (args?: LayerArgs) => new Layer(className, args),
-    ]),
-  ) as unknown as LayerFactory),
+  ...(Object.fromEntries(named) as unknown as LayerFactory & Aliased),
   Layer: CustomLayer,
   lambda,
+  input,
+  /** The layer that `input` makes, for the beginning of a row. */
+  inputLayer: ({ inputShape, batchInputShape, batchSize, name }: LayerArgs): Layer =>
+    input({
+      ...(name === undefined ? {} : { name }),
+      ...(batchInputShape !== undefined
+        ? { batchShape: batchInputShape }
+        : batchSize === undefined
+          ? { shape: inputShape! }
+          : { batchShape: [batchSize, ...inputShape!] }),
+    }).sourceLayer,
 };
 
 /** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */

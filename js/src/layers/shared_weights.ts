@@ -24,8 +24,23 @@ export function aliveCopies({ copies }: LayerWeights): WeightCopy[] {
   return [...copies].flatMap((each) => each.deref() ?? (copies.delete(each), []));
 }
 
+/** One weight of a model, as TensorFlow.js shows it. */
+export interface ModelWeight {
+  readonly name: string;
+  readonly originalName: string;
+  readonly shape: readonly number[];
+  readonly dtype: 'float32';
+  /** Whether training changes it. */
+  readonly trainable: boolean;
+  /** A copy. */
+  read(): Tensor;
+  /** Error: another shape. */
+  write(value: TensorLike): void;
+}
+
 /** Numbers of the weights of one layer, in one model. */
 export interface WeightAccess {
+  list(): ModelWeight[];
   read(): Tensor[];
   write(weights: readonly TensorLike[]): void;
 }

@@ -2,14 +2,21 @@
 import { LatheError } from '../base/errors.js';
 import type { YieldEvery } from '../base/pause.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { Logs, Params, TrainingCallbacks } from '../train/history.js';
+import {
+  type Awaitable,
+  ignore,
+  type Logs,
+  type Params,
+  type TrainingCallbacks,
+} from '../train/history.js';
 import type { IOHandler } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
+import type { Monitor } from './monitor.js';
 
 /** Functions that training calls and awaits. An exception in one ends the training with it. */
 export interface Callbacks extends TrainingCallbacks<LayersModel> {}
 
-/** A callback that knows its model; classes extend it with any of the functions of `Callbacks`. */
+/** A callback that knows its model; classes extend it with any of the functions of `Callbacks`, which do nothing here. */
 export class Callback {
   model!: LayersModel;
   params: Params = {};
@@ -22,7 +29,21 @@ export class Callback {
     this.params = params;
   }
 }
-export interface Callback extends Callbacks {}
+export interface Callback {
+  onTrainBegin(logs: object): Awaitable;
+  onTrainEnd(logs: object): Awaitable;
+  onEpochBegin(epoch: number, logs: object): Awaitable;
+  onEpochEnd(epoch: number, logs: Logs): Awaitable;
+  onBatchBegin(batch: number, logs: object): Awaitable;
+  onBatchEnd(batch: number, logs: Logs): Awaitable;
+  onYield(epoch: number, batch: number, logs: Logs): Awaitable;
+  readonly yieldEvery?: YieldEvery | undefined;
+}
+for (const when of ['Train', 'Epoch', 'Batch']) {
+  for (const end of ['Begin', 'End'])
+    Object.assign(Callback.prototype, { [`on${when}${end}`]: ignore });
+}
+Object.assign(Callback.prototype, { onYield: ignore });
 
 /** Functions as a callback; `yieldEvery` says when the page gets its turn, where `fit` does not. */
 export class CustomCallback extends Callback {
@@ -45,46 +66,19 @@ export interface MonitorArgs {
   mode?: 'auto' | 'min' | 'max';
 }
 
-/** Compares a value of the logs with the best so far. */
-class Monitor {
-  readonly name: string;
-  readonly isMax: boolean;
-  best: number;
+/** Loads what compares values. */
+const monitored = async (...args: ConstructorParameters<typeof Monitor>): Promise<Monitor> =>
+  new (await import('./monitor.js')).Monitor(...args);
 
-  constructor(
-    private readonly who: string,
-    { monitor = 'val_loss', mode = 'auto' }: MonitorArgs,
-    private readonly minDelta = 0,
-  ) {
-    if (!['auto', 'min', 'max'].includes(mode)) {
-      throw new LatheError(`${who}: mode must be auto, min or max, got ${String(mode)}`);
-    }
-    this.name = monitor;
-    this.isMax =
-      mode === 'auto' ? /acc|auc|precision|recall|r2score/i.test(monitor) : mode === 'max';
-    this.best = this.isMax ? -Infinity : Infinity;
-  }
-
-  /** Whether the value is better by more than minDelta; then it is the best. */
-  improves(logs: Logs): boolean {
-    const value = logs[this.name];
-    if (typeof value !== 'number') {
-      const known = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
-      throw new LatheError(
-        `${this.who}: there is no number "${this.name}" at the end of an epoch; known: ` +
-          known.join(', '),
-      );
-    }
-    const gain = this.isMax ? value - this.best : this.best - value;
-    if (!(gain > this.minDelta)) return false;
-    this.best = value;
-    return true;
-  }
+/** Error: an unknown mode. */
+function checkMode(who: string, { mode = 'auto' }: MonitorArgs): void {
+  if (['auto', 'min', 'max'].includes(mode)) return;
+  throw new LatheError(`${who}: mode must be auto, min or max, got ${String(mode)}`);
 }
 
 /** Arguments of `callbacks.earlyStopping`. */
 export interface EarlyStoppingArgs extends MonitorArgs {
-  /** What is less than this does not count as better. Default: 0. */
+  /** What is less than this, whatever its sign, does not count as better. Default: 0. */
   minDelta?: number;
   /** Epochs without a better value after which training stops. Default: 0, the first stops it. */
   patience?: number;
@@ -99,7 +93,7 @@ export interface EarlyStoppingArgs extends MonitorArgs {
 /** Stops `fit` when a value of the logs does not get better any more, as in Keras. */
 export class EarlyStopping extends Callback {
   readonly #args: EarlyStoppingArgs;
-  #monitor: Monitor;
+  #monitor: Monitor | undefined;
   #weights: Tensor[] | undefined;
   #wait = 0;
   /** The epoch that it stopped after; 0 where it did not. */
@@ -108,25 +102,26 @@ export class EarlyStopping extends Callback {
   /** Errors: an unknown mode, a number that is none or negative. */
   constructor(args: EarlyStoppingArgs = {}) {
     super();
-    for (const name of ['patience', 'minDelta'] as const) {
-      const value = args[name] ?? 0;
-      if (!(value >= 0)) {
-        throw new LatheError(`earlyStopping: ${name} must be a number ≥ 0, got ${value}`);
-      }
+    const { patience = 0, minDelta = 0 } = args;
+    for (const [name, value] of Object.entries({ patience, minDelta: Math.abs(minDelta) })) {
+      if (value >= 0) continue;
+      throw new LatheError(`earlyStopping: ${name} must be a number ≥ 0, got ${value}`);
     }
-    this.#args = args;
-    this.#monitor = this.#newMonitor();
+    checkMode('earlyStopping', args);
+    this.#args = { ...args, minDelta: Math.abs(minDelta) };
   }
 
-  override onTrainBegin(): void {
-    this.#monitor = this.#newMonitor();
+  override async onTrainBegin(): Promise<void> {
+    const { minDelta, baseline } = this.#args;
+    this.#monitor = await monitored('earlyStopping', this.#args, minDelta);
+    this.#monitor.best = baseline ?? this.#monitor.best;
     this.#wait = this.stoppedEpoch = 0;
     this.#weights = undefined;
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
     const { patience = 0, restoreBestWeights = false } = this.#args;
-    const isBetter = this.#monitor.improves(logs);
+    const isBetter = this.#monitor!.improves(logs);
     if (restoreBestWeights && (isBetter || this.#weights === undefined)) {
       this.#weights = this.model.getWeights();
     }
@@ -142,12 +137,6 @@ export class EarlyStopping extends Callback {
       console.log(`Epoch ${this.stoppedEpoch}: early stopping.`);
     }
   }
-
-  #newMonitor(): Monitor {
-    const monitor = new Monitor('earlyStopping', this.#args, this.#args.minDelta);
-    monitor.best = this.#args.baseline ?? monitor.best;
-    return monitor;
-  }
 }
 
 /** Arguments of `callbacks.modelCheckpoint`. */
@@ -158,18 +147,24 @@ export interface ModelCheckpointArgs extends MonitorArgs {
 
 /** Saves the model after every epoch, to a target of `model.save`. */
 export class ModelCheckpoint extends Callback {
-  readonly #monitor: Monitor | undefined;
+  readonly #args: ModelCheckpointArgs;
+  #monitor: Monitor | undefined;
 
   constructor(
     private readonly target: string | URL | IOHandler,
     args: ModelCheckpointArgs = {},
   ) {
     super();
-    if (args.saveBestOnly) this.#monitor = new Monitor('modelCheckpoint', args);
+    checkMode('modelCheckpoint', args);
+    this.#args = args;
   }
 
   override async onEpochEnd(_epoch: number, logs: Logs): Promise<void> {
-    if (this.#monitor?.improves(logs) ?? true) await this.model.save(this.target);
+    if (this.#args.saveBestOnly) {
+      this.#monitor ??= await monitored('modelCheckpoint', this.#args);
+      if (!this.#monitor.improves(logs)) return;
+    }
+    await this.model.save(this.target);
   }
 }
 

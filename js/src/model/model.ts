@@ -11,7 +11,7 @@ import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import type { Layer } from '../layers/layer.js';
 import { Optimizer } from '../layers/optimizer.js';
-import { type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
+import { type ModelWeight, type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -28,7 +28,6 @@ import {
   labelledOf,
   type ModelData,
   slice,
-  split,
   weighted,
   type Weighting,
   weightingNames,
@@ -67,7 +66,7 @@ import {
   type Structure,
   tensorsOf,
 } from './model_args.js';
-import { readWeights, writeWeights } from './module_weights.js';
+import { listWeights, readWeights, writeWeights } from './module_weights.js';
 
 /**
  * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
@@ -137,7 +136,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     if (loss === undefined) throw new LatheError('compile: a loss is needed');
     const { outputs } = compiled.summary;
     const losses = readLosses(loss, outputs);
-    const weights = perOutput(lossWeights ?? 1, outputs, 1, 'lossWeights');
+    const weights = perOutput(lossWeights ?? 1, outputs, 1, 'compile: lossWeights');
     const { names, lists } = readMetrics(metrics, outputs, losses);
     const named = optimizer === undefined ? undefined : Optimizer.of(optimizer);
     const training = {
@@ -179,40 +178,22 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
    */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     return this.#train('fit', async () => {
-      const { checkFitArgs, fitLoop } = await import('../train/fit.js');
+      const { checkFitArgs, fitData, fitLoop } = await import('../train/fit.js');
       checkFitArgs(args);
-      const [data, validation] = this.#fitData(x, y, args);
+      const [data, validation] = fitData(this, x, y, args);
       return fitLoop(this, data, validation, { ...args, seed: args.seed ?? this.seed });
     });
   }
 
-  /** What `fit` trains on and what it evaluates; the module for it is the one at hand. */
-  #fitData(x: ModelData, y: ModelData, args: FitArgs): [Examples, Examples | undefined] {
-    let data = this.#labelled(x, y, 'fit', true, args);
-    let validation: Examples | undefined;
-    if (args.validationData != null) {
-      const [validationX, validationY] = args.validationData;
-      validation = this.#labelled(validationX, validationY, 'fit: validationData');
-      if (validation.kinds.join() !== data.kinds.join()) {
-        throw new LatheError('fit: validationData has another kind of labels than y');
-      }
-    } else if ((args.validationSplit ?? 0) > 0) {
-      [data, validation] = split(data, args.validationSplit!);
-      this.#compiled!.checkRows('fit: validationSplit', data.count);
-    }
-    if (data.weighted && validation !== undefined && !validation.weighted) {
-      const { outputs } = this.told('fit').summary;
-      validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
-    }
+  /** @internal From now on `current` gives a module that trains on these data. */
+  prepare(data: Examples, { batchSize = 32, batchesInMemory = 1 }: FitArgs): void {
+    this.#compiled!.checkRows('fit: validationSplit', data.count);
+    const { sizes, weighted: rowWeights = false } = data;
     const labels = this.#kinds(data);
-    const rowWeights = data.weighted === true;
-    const { batchSize = 32, batchesInMemory = 1 } = args;
     const train = Math.min(batchSize, data.count);
-    const { sizes } = data;
     this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights, sizes });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
-    return [data, validation];
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
@@ -279,7 +260,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** @internal One step, also of `fitDataset`; gives the scores by name and the rows they are of. */
   async trainBatch(x: ModelData, y: ModelData, weighting: Weighting = {}): Promise<Score> {
-    const data = this.#labelled(x, y, 'trainOnBatch', true, weighting);
+    const data = this.labelled(x, y, 'trainOnBatch', true, weighting);
     this.#compiled!.checkRows('trainOnBatch', data.count, true);
     const module = this.#trainModule(data);
     const score = await module.step(data);
@@ -325,6 +306,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return (results.length === 1 ? results[0] : results) as T;
   }
 
+  /** As `predict`, all rows at once. */
+  predictOnBatch<T extends Tensor | Tensor[] = Tensor>(x: ModelData): T {
+    return this.predict<T>(x);
+  }
+
   /** Copies of all weights in the order of the layers, those that are trained first. */
   override getWeights(): Tensor[] {
     return this.#readWeights();
@@ -333,6 +319,22 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
   override setWeights(weights: readonly TensorLike[]): void {
     this.#writeWeights(weights);
+  }
+
+  /** All weights one by one, in the order of `getWeights`. */
+  override get weights(): ModelWeight[] {
+    return this.#listWeights();
+  }
+
+  #listWeights(layer?: Layer): ModelWeight[] {
+    const frozen = [...leaves(this.structure!.layers, '')].filter(([each]) => !each.trainable);
+    const paths = this.trainable ? frozen.map(([, path]) => `${path}/`) : [''];
+    const now = (what: string) => ({
+      instance: this.#module(what).instance,
+      places: this.#weightPlaces(what),
+      changed: () => this.#push(),
+    });
+    return listWeights(this.#weightPlaces('weights', layer), paths, now);
   }
 
   #readWeights(layer?: Layer): Tensor[] {
@@ -453,10 +455,14 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       if (this.#copies.has(layer)) continue;
       const bytes = () => this.#bytesOf(`${path}/`);
       const access = {
+        list: () => this.#listWeights(layer),
         read: () => this.#readWeights(layer),
         write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
       };
       this.#copies.set(layer, new WeightCopy(access, layer.shared, bytes));
+      const { initialWeights } = layer;
+      layer.initialWeights = undefined;
+      if (initialWeights !== undefined) this.#writeWeights(initialWeights, layer);
     }
   }
 
@@ -515,7 +521,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const { steps, ...weights } = args;
     const evaluate = args.batchSize ?? undefined;
     if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
-    let data = this.#labelled(x, y, 'evaluate', false, weights);
+    let data = this.labelled(x, y, 'evaluate', false, weights);
     if (steps != null) {
       checkCount('evaluate: steps', steps);
       data = slice(data, 0, Math.min(data.count, steps * (evaluate ?? 32)));
@@ -525,7 +531,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return evaluateAll(this.#module('evaluate', wanted), data);
   }
 
-  #labelled(
+  /** @internal Rows for x and y as the model takes them. */
+  labelled(
     x: ModelData,
     y: ModelData,
     where: string,

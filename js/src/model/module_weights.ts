@@ -4,6 +4,7 @@ import { elementCount } from '../base/shape.js';
 import { type BufferPlace } from '../core/abi.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
+import type { ModelWeight } from '../layers/shared_weights.js';
 
 /** Copies of the weights at these places. */
 export function readWeights(instance: Instance, places: readonly BufferPlace[]): Tensor[] {
@@ -38,5 +39,39 @@ export function writeWeights(
   places.forEach((place, at) => {
     const { buffer, byteOffset, byteLength } = contents[at]!;
     instance.state(place).set(new Uint8Array(buffer, byteOffset, byteLength));
+  });
+}
+
+/** Where weights are when one is read or written. */
+interface Now {
+  instance: Instance;
+  places: readonly BufferPlace[];
+  changed(): void;
+}
+
+/** The weights at these places one by one; those whose names begin with one of `frozen` do not learn. */
+export function listWeights(
+  places: readonly BufferPlace[],
+  frozen: readonly string[],
+  now: (what: string) => Now,
+): ModelWeight[] {
+  return places.map(({ name, shape, trainable = false }) => {
+    const own = ({ places: all }: Now) => all.filter((each) => each.name === name);
+    return {
+      name,
+      originalName: name,
+      shape: [...shape],
+      dtype: 'float32',
+      trainable: trainable && !frozen.some((path) => name.startsWith(path)),
+      read: () => {
+        const here = now('read');
+        return readWeights(here.instance, own(here))[0]!;
+      },
+      write: (value) => {
+        const here = now('write');
+        writeWeights(here.instance, own(here), [value], `weight ${name}`);
+        here.changed();
+      },
+    };
   });
 }

@@ -1,7 +1,13 @@
 /** Models of layers in a row. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
-import { input, Layer, type SymbolicShape } from '../layers/layer.js';
+import {
+  input,
+  inputClass,
+  Layer,
+  type SymbolicShape,
+  type SymbolicTensor,
+} from '../layers/layer.js';
 import { nameLayers } from './layer_graph.js';
 import { LayersModel } from './model.js';
 
@@ -16,6 +22,9 @@ export interface SequentialArgs {
 
 /** Layers in a row, each with one input and one output; the first one needs an inputShape. */
 export class Sequential extends LayersModel {
+  /** Where the data enter, if a layer says so. */
+  #first: SymbolicTensor | undefined;
+
   /** As `sequential(args)`. */
   constructor({ layers = [], ...args }: SequentialArgs = {}) {
     super(args, 'Sequential');
@@ -28,13 +37,33 @@ export class Sequential extends LayersModel {
     this.#append([layer]);
   }
 
-  #append(added: readonly (Layer | LayerConfig)[]): void {
-    const layers = [...this.layers, ...added.map(asLayer)];
+  #append(given: readonly (Layer | LayerConfig)[]): void {
+    const [first, ...rest] = given.map(asLayer);
+    const isInput = this.#first === undefined && first!.getClassName() === inputClass;
+    const added = isInput ? rest : [first!, ...rest];
+    if (isInput) this.#first = first!.inboundNodes[0]!.outputs[0]!;
+    if (added.length > 0) this.#setLayers([...this.layers, ...added], added.length);
+  }
+
+  /** Removes the last layer. Error: there is none. */
+  pop(): void {
+    this.checkChange('pop');
+    const { layers } = this;
+    if (layers.length === 0) throw new LatheError('pop: there are no layers in the model');
+    if (layers.length === 1) throw new LatheError('pop: the last layer stays; make another model');
+    layers.pop()!.inboundNodes.pop();
+    const { outputs } = layers.at(-1)!.inboundNodes.at(-1)!;
+    this.#setLayers(layers, 0, outputs);
+  }
+
+  #setLayers(layers: readonly Layer[], added: number, outputs?: readonly SymbolicTensor[]): void {
+    const shaped = this.#first?.shape;
+    layers[0]!.beFirst(shaped?.slice(1), shaped?.[0]);
     const named = nameLayers(layers);
     const structure = {
       layers: named,
       inputs: this.inputs,
-      outputs: this.outputs,
+      outputs: outputs ?? this.outputs,
       describe: (frozen: boolean) => ({
         ...(layers[0]!.batchSize === undefined ? {} : { batchSize: layers[0]!.batchSize }),
         layers: named.map(({ name, layer }) => layer.describe(name, frozen)),
@@ -43,10 +72,10 @@ export class Sequential extends LayersModel {
     this.setStructure(structure);
     const summary = this.coreSummary!;
     if (structure.inputs.length === 0) {
-      structure.inputs = [input({ shape: summary.inputs[0]!.shape })];
+      structure.inputs = [this.#first ?? input({ shape: summary.inputs[0]!.shape })];
       structure.outputs = structure.inputs;
     }
-    for (let at = layers.length - added.length; at < layers.length; ++at) {
+    for (let at = layers.length - added; at < layers.length; ++at) {
       const shape: SymbolicShape = [...summary.layers[at]!.outputShape];
       structure.outputs = layers[at]!.addCall(structure.outputs, [shape]);
     }

@@ -1,6 +1,6 @@
 /** The callbacks of one training, told what happens. */
 import type { YieldEvery } from '../base/pause.js';
-import type { Awaitable, Params, TrainingCallbacks } from './history.js';
+import { type Awaitable, ignore, type Params, type TrainingCallbacks } from './history.js';
 
 type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
 
@@ -28,7 +28,7 @@ export class CallbackList<Model> {
 
   /** Whether one of them wants to hear of it. */
   wants(event: keyof Events): boolean {
-    return this.#all.some((each) => each[event] !== undefined);
+    return this.#all.some((each) => each[event] !== undefined && each[event] !== ignore);
   }
 
   /** Calls them one after the other; where an event has no logs they get empty ones. */

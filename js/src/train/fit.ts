@@ -8,7 +8,14 @@ import { CallbackList, epochMetrics } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
 import { atStep } from './numerics.js';
-import type { ClassWeights, Examples, ModelData } from './rows.js';
+import {
+  type ClassWeights,
+  type Examples,
+  type ModelData,
+  slice,
+  weighted,
+  type Weighting,
+} from './rows.js';
 import { reported, type Scores, scoresOf, Tally } from './score.js';
 
 /** `FitArgs` of any kind of model. */
@@ -74,6 +81,17 @@ export interface Trainee {
   epochsTrained: number;
   /** What the scores are called that `compile` asked for. */
   readonly metricsNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** Rows for x and y as the model takes them. */
+  labelled(
+    x: ModelData,
+    y: ModelData,
+    where: string,
+    trains?: boolean,
+    weights?: Weighting,
+  ): Examples;
+  /** From now on `current` gives a module that trains on these data. */
+  prepare(data: Examples, args: FitOptions<never>): void;
   /** The module to use for the next batch of these data; without them, the one at hand. */
   current(data?: Examples): ModelModule;
 }
@@ -114,6 +132,43 @@ export function checkInitialEpoch(
   throw new LatheError(
     `${where}: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
   );
+}
+
+/** What `fit` trains on and what it evaluates; the module for it is the one at hand then. */
+export function fitData<Model extends Trainee>(
+  model: Model,
+  x: ModelData,
+  y: ModelData,
+  args: FitOptions<Model>,
+): [Examples, Examples | undefined] {
+  let data = model.labelled(x, y, 'fit', true, args);
+  let validation: Examples | undefined;
+  if (args.validationData != null) {
+    const [validationX, validationY] = args.validationData;
+    validation = model.labelled(validationX, validationY, 'fit: validationData');
+    if (validation.kinds.join() !== data.kinds.join()) {
+      throw new LatheError('fit: validationData has another kind of labels than y');
+    }
+  } else if ((args.validationSplit ?? 0) > 0) {
+    [data, validation] = split(data, args.validationSplit!);
+  }
+  if (data.weighted && validation !== undefined && !validation.weighted) {
+    const outputs = model.outputNames.map((name) => ({ name }));
+    validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
+  }
+  model.prepare(data, args);
+  return [data, validation];
+}
+
+/** All but the last `share` of the rows, and those. Error: one of them is empty. */
+function split(data: Examples, share: number): [Examples, Examples] {
+  const kept = Math.floor(data.count * (1 - share));
+  if (kept === 0 || kept === data.count) {
+    throw new LatheError(
+      `fit: validationSplit ${share} of ${data.count} rows leaves one part empty`,
+    );
+  }
+  return [slice(data, 0, kept), slice(data, kept, data.count)];
 }
 
 /** Trains until the epochs are over or the model is told to stop. */

@@ -22,6 +22,9 @@ export interface Logs {
 
 export type Awaitable = void | Promise<void>;
 
+/** What a callback does that does nothing. */
+export const ignore = (): void => undefined;
+
 /** What a training was asked for; what does not apply is left out. */
 export interface Params {
   epochs?: number;

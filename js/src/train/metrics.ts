@@ -32,7 +32,7 @@ export function readLosses(
   const isOne = typeof (loss as { name?: unknown } | null)?.name === 'string';
   const given = isOne
     ? outputs.map(() => loss)
-    : perOutput(loss as PerOutput<null>, outputs, null, 'loss');
+    : perOutput(loss as PerOutput<null>, outputs, null, 'compile: loss');
   return given.map((each) => named('losses', each) as LossName | null);
 }
 
@@ -69,7 +69,7 @@ export function readMetrics(
   const forAll = isOne || Array.isArray(metrics);
   const given = forAll
     ? outputs.map(() => metrics)
-    : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'metrics');
+    : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'compile: metrics');
   const lists = given.map((each) =>
     [each].flat().map((metric) => {
       if (isMetric(metric)) return named('metrics', metric) as PlainMetric;

@@ -16,14 +16,12 @@ export function perOutput<T>(
   if (Array.isArray(values)) {
     if (values.length === names.length) return [...(values as T[])];
     throw new LatheError(
-      `compile: ${what} has ${values.length} values, but the outputs are ${names.join(', ')}`,
+      `${what} has ${values.length} values, but the outputs are ${names.join(', ')}`,
     );
   }
   if (typeof values !== 'object' || values === null) return names.map(() => values as T);
   const record = values as Readonly<Record<string, T>>;
   const unknown = Object.keys(record).find((name) => !names.includes(name));
   if (unknown === undefined) return names.map((name) => own(record, name) ?? standard);
-  throw new LatheError(
-    `compile: ${what} names "${unknown}", but the outputs are ${names.join(', ')}`,
-  );
+  throw new LatheError(`${what} names "${unknown}", but the outputs are ${names.join(', ')}`);
 }

@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
+import { type PerOutput, perOutput } from './per_output.js';
 import { checkArray, shapeOf, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** Examples or labels, one after the other: `count` rows of `width` numbers. */
@@ -57,27 +58,14 @@ export const weightingNames: OptionNames<Weighting> = { sampleWeight: true, clas
 
 /** The class weights of each output. Errors: another number of them, a name that no output has. */
 function classWeights(
-  given: ClassWeights | undefined,
+  given: ClassWeights,
   outputs: readonly { name: string }[],
   where: string,
-): (ClassWeight | undefined)[] {
-  const names = outputs.map(({ name }) => name);
-  if (Array.isArray(given)) {
-    if (given.length === names.length)
-      return given.map((each: ClassWeight | null) => each ?? undefined);
-    throw new LatheError(
-      `${where}: classWeight has ${given.length} values, but the outputs are ${names.join(', ')}`,
-    );
-  }
-  const values = Object.values(given ?? {}) as unknown[];
-  const isByName = values.some((each) => each === null || typeof each === 'object');
-  if (!isByName) return names.map(() => given as ClassWeight | undefined);
-  const named = given as Readonly<Record<string, ClassWeight | null>>;
-  const unknown = Object.keys(named).find((name) => !names.includes(name));
-  if (unknown === undefined) return names.map((name) => own(named, name) ?? undefined);
-  throw new LatheError(
-    `${where}: classWeight names "${unknown}", but the outputs are ${names.join(', ')}`,
-  );
+): (ClassWeight | null)[] {
+  const isEach =
+    Array.isArray(given) || Object.values(given).some((each) => typeof each === 'object');
+  if (!isEach) return outputs.map(() => given as ClassWeight);
+  return perOutput(given as PerOutput<ClassWeight | null>, outputs, null, `${where}: classWeight`);
 }
 
 /**
@@ -92,7 +80,7 @@ export function weighted(
 ): Examples {
   if (sampleWeight == null && classWeight == null) return data;
   const given = sampleWeight == null ? undefined : tensor(sampleWeight, undefined, 'float32');
-  const ofClasses = classWeights(classWeight, outputs, where);
+  const ofClasses = classWeights(classWeight ?? {}, outputs, where);
   if (given !== undefined && given.size !== data.count) {
     throw new LatheError(`${where}: ${data.count} rows, but sampleWeight has ${given.size}`);
   }
@@ -102,14 +90,14 @@ export function weighted(
   if (wrong !== undefined) throw new LatheError(`${where}: the weight ${wrong} must be at least 0`);
   const rows = new Map(data.rows);
   for (const [at, port] of outputs.entries()) {
-    const weights = ofClasses[at];
+    const weights = ofClasses[at] ?? {};
+    const isPlain = Object.keys(weights).length === 0;
     const labels = data.rows.get(entryName('y', port, outputs)) as LabelRows | undefined;
     if (labels === undefined) continue;
     const values = Float32Array.from(
       { length: data.count },
       (_, row) =>
-        (ofRows?.[row] ?? 1) *
-        (weights === undefined ? 1 : (weights[classOf(labels, row, where)] ?? 1)),
+        (ofRows?.[row] ?? 1) * (isPlain ? 1 : (weights[classOf(labels, row, where)] ?? 1)),
     );
     const name = outputs.length === 1 ? 'weights' : `weights/${port.name}`;
     rows.set(name, { data: values, count: data.count, width: 1 });
@@ -364,15 +352,4 @@ export function slice(examples: Examples, from: number, to: number): Examples {
   });
   const rows = new Map([...examples.rows].map(([name, each]) => [name, part(each)]));
   return { ...examples, count: to - from, rows };
-}
-
-/** All but the last `share` of the rows, and those. Error: one of them is empty. */
-export function split(data: Examples, share: number): [Examples, Examples] {
-  const kept = Math.floor(data.count * (1 - share));
-  if (kept === 0 || kept === data.count) {
-    throw new LatheError(
-      `fit: validationSplit ${share} of ${data.count} rows leaves one part empty`,
-    );
-  }
-  return [slice(data, 0, kept), slice(data, kept, data.count)];
 }

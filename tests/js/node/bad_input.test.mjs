@@ -18,23 +18,48 @@ after(async () => {
 
 test('layers', () => {
   const { dense, activation } = tl.layers;
-  const add = (layer) => () => tl.sequential().add(layer);
-  refuses(add(dense({ units: 3 })), /the first layer needs an input shape/);
-  refuses(add(dense({ units: 0, inputShape: [2] })), /units: must be a positive integer, got 0/);
-  refuses(add(dense({ units: NaN, inputShape: [2] })), /units: must be a finite number, got NaN/);
-  refuses(add(dense({ units: 2.5, inputShape: [2] })), /units.*positive integer/);
-  refuses(add(dense({ units: 3, inputShape: [-1] })), /inputShape|input shape/);
-  refuses(add(dense({ units: 3, inputShape: [2], unit: 3 })), /unknown key "unit"/);
+  const add = (make) => () => tl.sequential().add(make());
   refuses(
-    add(dense({ units: 3, inputShape: [2], activation: 'rellu' })),
+    add(() => dense({ units: 3 })),
+    /the first layer needs an input shape/,
+  );
+  refuses(
+    add(() => dense({ units: 0, inputShape: [2] })),
+    /units:? must be a positive integer, got 0/,
+  );
+  refuses(
+    add(() => dense({ units: NaN, inputShape: [2] })),
+    /units: must be a finite number, got NaN/,
+  );
+  refuses(
+    add(() => dense({ units: 2.5, inputShape: [2] })),
+    /units.*positive integer/,
+  );
+  refuses(
+    add(() => dense({ units: 3, inputShape: [-1] })),
+    /inputShape|input shape/,
+  );
+  refuses(
+    add(() => dense({ units: 3, inputShape: [2], unit: 3 })),
+    /unknown key "unit"/,
+  );
+  refuses(
+    add(() => dense({ units: 3, inputShape: [2], activation: 'rellu' })),
     /"rellu"; did you mean "relu"/,
   );
   refuses(
-    add(dense({ units: 3, inputShape: [2], kernelInitializer: 'x' })),
+    add(() => dense({ units: 3, inputShape: [2], kernelInitializer: 'x' })),
     /unknown initiali[sz]er "x".*glorotUniform/,
   );
-  refuses(add({ class: 'Dence', config: {} }), /unknown layer class "Dence"/);
-  refuses(add(activation({ inputShape: [2] })), /activation/);
+  refuses(
+    add(() => ({ class: 'Dence', config: {} })),
+    /unknown layer class "Dence"/,
+  );
+  refuses(
+    add(() => activation({ inputShape: [2] })),
+    /activation/,
+  );
+  refuses(() => dense({ units: -1 }), 'layers.dense: units must be a positive integer, got -1');
   refuses(() => tl.sequential({ seed: -1 }), /seed must be an integer ≥ 0, got -1/);
   refuses(() => smallModel().add(dense({ units: 3, inputShape: [7] })), /\[7\].*\[3\]/);
 });

@@ -221,6 +221,8 @@ test('mistakes', () => {
   const a = tl.input({ shape: [2], name: 'a' });
   const b = tl.input({ shape: [3], name: 'b' });
   const dense = tl.layers.dense({ units: 2, name: 'd' });
+  assert.deepEqual(dense.getWeights(), []);
+  dense.apply(a);
   refuses(() => dense.getWeights(), /layer "d" is part of no model/);
   refuses(() => tl.layers.add().apply([a, b]), /Add.*\[2\], \[3\] do not broadcast/);
   refuses(() => tl.layers.add().apply(a), /takes at least two inputs, got one/);

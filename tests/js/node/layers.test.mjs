@@ -505,7 +505,7 @@ test('a data format that is none is refused', () => {
 
 test('what does not fit names the layer, the option and the shapes', () => {
   const wrong = {
-    'kernelSize must be a positive integer': [sequence, 'conv1d', { filters: 2, kernelSize: 0 }],
+    'kernelSize:? must be a positive integer': [sequence, 'conv1d', { filters: 2, kernelSize: 0 }],
     'takes examples of shape \\[steps, channels\\], got \\[6,5,3\\]': [
       picture,
       'conv1d',
@@ -515,7 +515,7 @@ test('what does not fit names the layer, the option and the shapes', () => {
     'leaves nothing of \\[6,5,3\\]': [picture, 'cropping2D', { cropping: 3 }],
     'inputDim: must be a positive integer': [[4], 'embedding', { inputDim: 0, outputDim: 2 }],
     'n: must be a positive integer': [[4], 'repeatVector', { n: -1 }],
-    'numTokens: must be a positive integer': [[4], 'categoryEncoding', { numTokens: 0 }],
+    'numTokens:? must be a positive integer': [[4], 'categoryEncoding', { numTokens: 0 }],
     'interpolation must be "nearest" or "bilinear", got "cubic"': [
       picture,
       'upSampling2d',

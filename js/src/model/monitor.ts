@@ -1,0 +1,38 @@
+/** Which epoch is better than those before, for callbacks that watch a value of the logs. */
+import { LatheError } from '../base/errors.js';
+import type { Logs } from '../train/history.js';
+import type { MonitorArgs } from './callbacks.js';
+
+/** Compares a value of the logs with the best so far. */
+export class Monitor {
+  readonly name: string;
+  readonly isMax: boolean;
+  best: number;
+
+  constructor(
+    private readonly who: string,
+    { monitor = 'val_loss', mode = 'auto' }: MonitorArgs,
+    private readonly minDelta = 0,
+  ) {
+    this.name = monitor;
+    this.isMax =
+      mode === 'auto' ? /acc|auc|precision|recall|r2score/i.test(monitor) : mode === 'max';
+    this.best = this.isMax ? -Infinity : Infinity;
+  }
+
+  /** Whether the value is better by more than minDelta; then it is the best. */
+  improves(logs: Logs): boolean {
+    const value = logs[this.name];
+    if (typeof value !== 'number') {
+      const known = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
+      throw new LatheError(
+        `${this.who}: there is no number "${this.name}" at the end of an epoch; known: ` +
+          known.join(', '),
+      );
+    }
+    const gain = this.isMax ? value - this.best : this.best - value;
+    if (!(gain > this.minDelta)) return false;
+    this.best = value;
+    return true;
+  }
+}
