@@ -1,6 +1,6 @@
 /** The weights of a model: copied out, and replaced all together or not at all. */
 import { LatheError } from '../base/errors.js';
-import type { ModelSummary } from '../core/abi.js';
+import type { LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import type { State, StoredModel } from '../train/storable.js';
 import type { NamedArray } from './weight_data.js';
 
@@ -12,14 +12,35 @@ export function weightStates({ summary, states }: StoredModel): State[] {
 
 /**
  * The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
- * that a layer is nested in. Where two would be equal, both stay whole.
+ * that a layer is nested in, and calls the directions of a layer by its name. Where two would be equal,
+ * both stay whole.
  */
-export function savedNames({ layers, weights }: ModelSummary): Map<string, string> {
-  const short = weights.map(({ name }) => withoutModels(name, layers));
+export function savedNames({
+  config,
+  summary: { layers, weights },
+}: StoredModel): Map<string, string> {
+  const both = [...directions(config, '')];
+  const short = weights.map(({ name }) => {
+    const [path, inner] = both.find(([each]) => name.startsWith(each)) ?? ['', ''];
+    const told = name.slice(path.length).replace(/^(for|back)ward/, `$&_${inner}`);
+    return withoutModels(path === '' ? name : `${path}${told}`, layers);
+  });
   const isTwice = (name: string) => short.indexOf(name) !== short.lastIndexOf(name);
   return new Map(
     weights.map(({ name }, at) => [name, isTwice(short[at]!) ? name : short[at]!] as const),
   );
+}
+
+/** The bidirectional layers by what their weights begin with, and the names of the layers within. */
+function* directions({ layers }: ModelConfig, prefix: string): Generator<[string, string]> {
+  for (const { class: className, config } of layers) {
+    const { name, layer } = config as { name: string; layer?: { toJSON?(): LayerConfig } };
+    const path = `${prefix}${name}/`;
+    if ('layers' in config) yield* directions(config as ModelConfig, path);
+    if (className !== 'Bidirectional') continue;
+    const inner = (layer?.toJSON?.() ?? layer) as LayerConfig;
+    yield [path, (inner.config as { name?: string }).name ?? inner.class.toLowerCase()];
+  }
 }
 
 type Placed = ModelSummary['layers'][number] & { layers?: Placed[] };
@@ -32,7 +53,7 @@ function withoutModels(name: string, layers: readonly Placed[]): string {
 
 /** Copies of weights by their saved names. */
 export function weightArrays(model: StoredModel): NamedArray[] {
-  const names = savedNames(model.summary);
+  const names = savedNames(model);
   return weightStates(model).map(({ name, shape, dtype, values }) => ({
     name: names.get(name)!,
     shape,
@@ -52,7 +73,7 @@ export function assignWeights(
   where: string,
 ): void {
   const states = weightStates(model);
-  const names = savedNames(model.summary);
+  const names = savedNames(model);
   const byName = new Map(arrays.map((array) => [plainName(array.name), array]));
   const left = new Set(arrays);
   const pairs: [State, NamedArray][] = [];

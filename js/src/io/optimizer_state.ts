@@ -14,10 +14,11 @@ function slotName({ name }: State): { slot: string; weight: string } | undefined
 }
 
 /** The steps taken, then each slot for all weights in their order, named WEIGHT/SLOT. */
-export function optimizerArrays({ states, summary, training }: StoredModel): NamedArray[] {
+export function optimizerArrays(model: StoredModel): NamedArray[] {
+  const { states, summary, training } = model;
   const steps = states.find(({ name }) => name === `${prefix}step`);
   if (steps === undefined) return [];
-  const names = savedNames(summary);
+  const names = savedNames(model);
   const slots = [...new Set(states.flatMap((state) => slotName(state)?.slot ?? []))];
   const count = Int32Array.of(Math.round(steps.values[0]!));
   const arrays: NamedArray[] = [{ name: 'iter', shape: [], dtype: 'int32', data: count, group }];
@@ -42,11 +43,12 @@ function slotOrder(slots: string[], training: StoredModel['training']): string[]
 
 /** Gives a model what its optimiser had gathered. Error: a tensor is missing or of another shape. */
 export function assignOptimizer(
-  { states, summary, training }: StoredModel,
+  model: StoredModel,
   arrays: readonly NamedArray[],
   where: string,
 ): void {
-  const names = savedNames(summary);
+  const { states, training } = model;
+  const names = savedNames(model);
   const find = (name: string) => arrays.find((each) => each.name === name);
   const steps = Number(find('iter')?.data[0] ?? 0);
   const writes: (() => void)[] = [];

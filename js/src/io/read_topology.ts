@@ -76,20 +76,20 @@ class TopologyReader {
     return { ...given, class_name, config: isModel ? config : { ...config } };
   }
 
-  /** An InputLayer becomes the input shape of the layer after it. */
+  /** An InputLayer becomes the input shape of the layer after it; shapes of later ones, which may be wrong, say nothing. */
   #withoutInputs(layers: KerasLayer[]): CalledLayer[] {
-    let inputShape: unknown;
-    const result: CalledLayer[] = [];
-    for (const layer of layers) {
-      if (layer.class_name === 'InputLayer') {
-        inputShape = layer.config.batch_input_shape ?? layer.config.batch_shape;
-        continue;
-      }
-      if (inputShape !== undefined) layer.config.batch_input_shape ??= inputShape;
-      inputShape = undefined;
-      result.push(this.#layer(layer));
-    }
-    return result;
+    const isInput = ({ class_name }: KerasLayer) => class_name === 'InputLayer';
+    const shape = layers.find(isInput)?.config;
+    const given = shape?.batch_input_shape ?? shape?.batch_shape;
+    return layers
+      .filter((layer) => !isInput(layer))
+      .map((layer, at) => {
+        if (at > 0 && !modelClasses.includes(layer.class_name)) {
+          delete layer.config.batch_input_shape;
+          delete layer.config.batch_shape;
+        } else if (given !== undefined && at === 0) layer.config.batch_input_shape ??= given;
+        return this.#layer(layer);
+      });
   }
 
   #graph(name: string, layers: KerasLayer[], config: Config): ModelConfig {
@@ -279,7 +279,10 @@ function splitChoice(value: unknown): { name: unknown; parameters: Config } {
   return { name: value.class_name, parameters: isObject(value.config) ? value.config : {} };
 }
 
-function isNeutral(name: string, value: unknown): boolean {
+function isNeutral(name: string, given: unknown): boolean {
+  // Keras 2.4 and later tell of a policy what earlier ones call a type.
+  const policy = name === 'dtype' && isObject(given) ? given.config : undefined;
+  const value = isObject(policy) ? policy.name : given;
   if (value === false || (Array.isArray(value) && value.length === 0)) return true;
   const allowed = own(neutral, name);
   return allowed === 'any' || [value].flat().every((each) => allowed?.includes(each));
