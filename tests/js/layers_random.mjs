@@ -1,0 +1,316 @@
+// Models of layers drawn at random, here and in TensorFlow.js with equal weights: predict, evaluate and two training
+// steps must agree. As a program it runs other seeds: node tests/js/layers_random.mjs --seeds=0..2000
+// Not drawn, because TensorFlow.js is wrong itself or fails: dilationRate of depthwise convolutions, softmax of more than
+// one axis, normalisations without beta or gamma.
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+
+/** Numbers that follow from a seed. */
+class Draw {
+  constructor(seed) {
+    this.state = Math.imul(seed + 1, 0x9e3779b1);
+  }
+  next() {
+    this.state = (this.state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  /** An integer from `least` to `most`. */
+  size(least, most) {
+    return least + Math.floor(this.next() * (Math.max(most, least) - least + 1));
+  }
+  pick(list) {
+    return list[this.size(0, list.length - 1)];
+  }
+  chance(share) {
+    return this.next() < share;
+  }
+}
+
+const activations = [
+  'linear',
+  'relu',
+  'tanh',
+  'sigmoid',
+  'elu',
+  'selu',
+  'softplus',
+  'softsign',
+  'hardSigmoid',
+  'relu6',
+];
+const window = (d, sizes) => sizes.map((size) => d.size(1, Math.min(size, 5)));
+const common = (d) => ({ activation: d.pick(activations), useBias: d.chance(0.8) });
+
+/** Strides and dilations never come together. */
+function convolution(d, sizes, mayDilate = true) {
+  const kernelSize = window(d, sizes);
+  const padding = d.pick(['valid', 'same']);
+  const strides = d.chance(0.4) ? d.size(2, 3) : 1;
+  const dilates = mayDilate && strides === 1 && d.chance(0.3);
+  const room = sizes.every((size, axis) => size > 2 * (kernelSize[axis] - 1));
+  return { kernelSize, padding, strides, ...(dilates && room ? { dilationRate: 2 } : {}) };
+}
+const pooling = (d, sizes) => ({
+  poolSize: window(d, sizes),
+  padding: d.pick(['valid', 'same']),
+  strides: sizes.map(() => d.size(1, 3)),
+});
+const recurrent = (d) => ({
+  units: d.size(1, 7),
+  returnSequences: d.chance(0.5),
+  goBackwards: d.chance(0.2),
+  useBias: d.chance(0.8),
+});
+
+/** What a layer is made with, by the shape [steps, channels] or the like that it reads. */
+const anywhere = {
+  dense: (d) => ({ units: d.size(1, 17), ...common(d) }),
+  activation: (d) => ({ activation: d.pick(activations) }),
+  batchNormalization: () => ({ momentum: 0.9 }),
+  layerNormalization: () => ({}),
+  leakyReLU: (d) => ({ alpha: d.next() }),
+  elu: () => ({}),
+  reLU: (d) => ({ maxValue: d.size(1, 3) }),
+  prelu: () => ({}),
+  merge: (d) => ({
+    how: d.pick(['add', 'multiply', 'average', 'maximum', 'minimum', 'concatenate']),
+    units: d.size(1, 9),
+  }),
+};
+const byRank = {
+  1: {
+    softmax: () => ({}),
+    repeatVector: (d) => ({ n: d.size(1, 5) }),
+    reshape: (d, [n]) => ({ targetShape: n % 2 === 0 ? [2, n / 2] : [n, 1] }),
+  },
+  2: {
+    conv1d: (d, [steps]) => {
+      const { kernelSize, ...rest } = convolution(d, [steps]);
+      return { filters: d.size(1, 9), kernelSize: kernelSize[0], ...rest, ...common(d) };
+    },
+    maxPooling1d: (d, [steps]) => ({
+      poolSize: d.size(1, Math.min(steps, 4)),
+      strides: d.size(1, 3),
+      padding: d.pick(['valid', 'same']),
+    }),
+    averagePooling1d: (d, [steps]) => ({
+      poolSize: d.size(1, Math.min(steps, 4)),
+      strides: d.size(1, 3),
+    }),
+    globalMaxPooling1d: () => ({}),
+    globalAveragePooling1d: () => ({}),
+    simpleRNN: recurrent,
+    lstm: recurrent,
+    gru: recurrent,
+    bidirectional: (d) => ({
+      of: d.pick(['lstm', 'gru']),
+      ...recurrent(d),
+      goBackwards: false,
+      mergeMode: d.pick(['concat', 'sum', 'mul', 'ave']),
+    }),
+    timeDistributed: (d) => ({ units: d.size(1, 7) }),
+    permute: () => ({ dims: [2, 1] }),
+    flatten: () => ({}),
+  },
+  3: {
+    conv2d: (d, [h, w]) => ({ filters: d.size(1, 9), ...convolution(d, [h, w]), ...common(d) }),
+    depthwiseConv2d: (d, [h, w]) => {
+      const { strides, ...rest } = convolution(d, [h, w], false);
+      return { depthMultiplier: d.size(1, 3), strides: [strides, strides], ...rest, ...common(d) };
+    },
+    separableConv2d: (d, [h, w]) => ({
+      filters: d.size(1, 5),
+      ...convolution(d, [h, w], false),
+      ...common(d),
+    }),
+    conv2dTranspose: (d, [h, w]) => ({
+      filters: d.size(1, 4),
+      ...convolution(d, [h, w], false),
+      ...common(d),
+    }),
+    maxPooling2d: (d, [h, w]) => pooling(d, [h, w]),
+    averagePooling2d: (d, [h, w]) => pooling(d, [h, w]),
+    globalMaxPooling2d: () => ({}),
+    globalAveragePooling2d: () => ({}),
+    zeroPadding2d: (d) => ({
+      padding: [
+        [d.size(0, 2), d.size(0, 2)],
+        [d.size(0, 2), d.size(0, 2)],
+      ],
+    }),
+    cropping2D: (d, [h, w]) => ({
+      cropping: [
+        [0, h > 1 ? 1 : 0],
+        [w > 2 ? 1 : 0, 0],
+      ],
+    }),
+    upSampling2d: (d) => ({ size: [d.size(1, 3), d.size(1, 3)] }),
+    reshape: (d, [h, w, c]) => ({ targetShape: [h, w * c] }),
+    permute: (d) => ({
+      dims: d.pick([
+        [2, 1, 3],
+        [3, 1, 2],
+      ]),
+    }),
+    flatten: () => ({}),
+  },
+};
+
+function call(lib, name, args, x) {
+  const { layers } = lib;
+  if (name === 'merge') {
+    const both = [0, 1].map(() => layers.dense({ units: args.units }).apply(x));
+    return layers[args.how]().apply(both);
+  }
+  if (name === 'bidirectional') {
+    const { of, mergeMode, ...rest } = args;
+    return layers.bidirectional({ layer: layers[of](rest), mergeMode }).apply(x);
+  }
+  if (name === 'timeDistributed')
+    return layers.timeDistributed({ layer: layers.dense(args) }).apply(x);
+  return layers[name](args).apply(x);
+}
+
+/** TensorFlow.js fails to train these on one step. */
+const overSteps = ['simpleRNN', 'lstm', 'gru', 'bidirectional', 'timeDistributed'];
+
+/** Whether equal numbers come of different ones. */
+const levels = ([name, { activation }]) =>
+  /repeatVector|reLU/.test(name) || /^(relu6?|hardSigmoid)$/.test(activation);
+
+/**
+ * Where TensorFlow.js does not train as it should: it has no gradients of dilated convolutions, a wrong one of
+ * upSampling2d, and gives every one of equal greatest elements the whole gradient.
+ */
+const trainsOtherwise = (chosen) =>
+  chosen.some(([name, args], at) => {
+    const isMax = /max/i.test(name) && chosen.slice(0, at).some(levels);
+    return args.dilationRate !== undefined || name === 'upSampling2d' || isMax;
+  });
+
+const largest = 4000;
+
+/** The layers of a seed: [[name, args], …], and the shape they read. */
+export function drawLayers(seed) {
+  const d = new Draw(seed);
+  const rank = d.size(1, 3);
+  const shape = [
+    [d.size(1, 40)],
+    [d.size(1, 20), d.size(1, 9)],
+    [d.size(1, 14), d.size(1, 14), d.size(1, 5)],
+  ][rank - 1];
+  let x = tf.input({ shape });
+  const chosen = [];
+  for (let count = d.size(1, 6); count > 0; --count) {
+    const sizes = x.shape.slice(1);
+    const makers = { ...anywhere, ...byRank[sizes.length] };
+    for (const name of sizes[0] === 1 ? overSteps : []) delete makers[name];
+    const name = d.pick(Object.keys(d.chance(0.3) ? anywhere : makers));
+    const args = makers[name](d, sizes);
+    const next = call(tf, name, structuredClone(args), x);
+    const size = next.shape.slice(1).reduce((product, each) => product * each, 1);
+    if (!(size >= 1 && size <= largest) || byRank[next.shape.length - 1] === undefined) continue;
+    chosen.push([name, args]);
+    x = next;
+  }
+  return { shape, chosen, d };
+}
+
+function build(lib, { shape, chosen }) {
+  const input = lib.input({ shape });
+  let x = input;
+  for (const [name, args] of chosen) x = call(lib, name, structuredClone(args), x);
+  const model = lib.model({ inputs: input, outputs: x });
+  model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.01) });
+  return model;
+}
+
+/** Random weights, where a variance is positive, given to both. */
+function equalWeights(ours, theirs, d) {
+  ours.layers.forEach((layer, at) => {
+    if (layer.weights.length === 0) return;
+    const values = layer.weights.map(({ name, shape }) => {
+      const size = shape.reduce((product, each) => product * each, 1);
+      const isVariance = /variance|gamma/.test(name);
+      return Float32Array.from({ length: size }, () =>
+        isVariance ? 0.5 + d.next() : d.next() - 0.5,
+      );
+    });
+    const shapes = layer.weights.map(({ shape }) => [...shape]);
+    layer.setWeights(values.map((each, i) => tl.tensor(each, shapes[i])));
+    theirs.layers[at].setWeights(values.map((each, i) => tf.tensor(each, shapes[i])));
+  });
+}
+
+/** Error: numbers differ by more than `within` of the largest one. */
+function compare(what, mine, wanted, within) {
+  const scale = Math.max(1, ...wanted.map(Math.abs).filter(Number.isFinite));
+  const off = wanted.findIndex(
+    (each, at) => !(Math.abs(mine[at] - each) <= within * scale) && Number.isFinite(each),
+  );
+  if (mine.length !== wanted.length)
+    throw new Error(`${what}: ${mine.length} numbers for ${wanted.length}`);
+  if (off >= 0) throw new Error(`${what}: ${mine[off]} at ${off}, TensorFlow.js ${wanted[off]}`);
+}
+
+/** Error: the model of the seed behaves otherwise than in TensorFlow.js. */
+export async function checkSeed(seed) {
+  const drawn = drawLayers(seed);
+  const { d } = drawn;
+  try {
+    const [ours, theirs] = [build(tl, drawn), build(tf, drawn)];
+    equalWeights(ours, theirs, d);
+    const rows = d.size(1, 9);
+    const fill = (shape) => {
+      const size = shape.reduce((product, each) => product * each, 1);
+      return Float32Array.from({ length: size }, () => 2 * d.next() - 1);
+    };
+    const xShape = [rows, ...drawn.shape];
+    const yShape = [rows, ...theirs.outputs[0].shape.slice(1)];
+    const [x, y] = [fill(xShape), fill(yShape)];
+    const data = (lib) => [lib.tensor(x, xShape), lib.tensor(y, yShape)];
+    const batchSize = d.size(1, 5);
+    const predicted = (lib, model) => [...model.predict(data(lib)[0], { batchSize }).dataSync()];
+    const evaluated = (lib, model) => [...model.evaluate(...data(lib), { batchSize }).dataSync()];
+    compare('predict', predicted(tl, ours), predicted(tf, theirs), 1e-4);
+    compare('evaluate', evaluated(tl, ours), evaluated(tf, theirs), 1e-4);
+    const learns = ours.trainableWeights.length > 0 && !trainsOtherwise(drawn.chosen);
+    const steps = learns ? [1, 2] : [];
+    for (const step of steps) {
+      const mine = await ours.trainOnBatch(...data(tl));
+      compare(`loss of step ${step}`, [mine], [await theirs.trainOnBatch(...data(tf))], 1e-3);
+    }
+    ours.layers.forEach((layer, at) => {
+      const wanted = theirs.layers[at].getWeights();
+      const names = layer.weights.map(({ name }) => name);
+      layer
+        .getWeights()
+        .forEach((each, i) =>
+          compare(names[i], [...each.dataSync()], [...wanted[i].dataSync()], 1e-3),
+        );
+    });
+    ours.dispose();
+  } catch (error) {
+    const layers = drawn.chosen
+      .map(([name, args]) => `${name} ${JSON.stringify(args)}`)
+      .join('\n  ');
+    throw new Error(`seed ${seed}, input [${drawn.shape}]: ${error.message}\n  ${layers}`, {
+      cause: error,
+    });
+  }
+}
+
+const [, from, to] = /--seeds=(\d+)\.\.(\d+)/.exec(process.argv.join(' ')) ?? [];
+if (from !== undefined) {
+  await tf.setBackend('cpu');
+  let failed = 0;
+  for (let seed = Number(from); seed < Number(to); ++seed) {
+    await checkSeed(seed).catch((error) => {
+      failed += 1;
+      console.log(error.message);
+    });
+  }
+  console.log(`${Number(to) - Number(from) - failed} passed, ${failed} failed, 0 skipped`);
+}
