@@ -167,28 +167,7 @@ export type Source<T> = Iterator<T> | AsyncIterator<T> | Iterable<T> | AsyncIter
  */
 export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Dataset<T> {
   checkFunction('generator', open);
-  return new Dataset(async function* ({ once }) {
-    let count = 0;
-    try {
-      for await (const value of walked(await open(), once)) {
-        yield value;
-        ++count;
-      }
-    } catch (error) {
-      if (error instanceof LatheError) throw error;
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new LatheError(`generator: it failed at element ${count}: ${reason}`, { cause: error });
-    }
-  });
-}
-
-function walked<T>(source: Source<T>, once: Iterate['once']): AsyncIterable<T> | Iterable<T> {
-  const iterable = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
-  if (iterable?.[Symbol.asyncIterator] || iterable?.[Symbol.iterator]) {
-    return source as AsyncIterable<T>;
-  }
-  if (typeof iterable?.next === 'function') return once(source as AsyncIterator<T>);
-  throw new LatheError('generator: the function must give an iterator');
+  return new Dataset(({ generated }) => generated(open));
 }
 
 /**

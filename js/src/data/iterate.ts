@@ -1,4 +1,6 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
+import { LatheError } from '../base/errors.js';
+import type { Source } from './dataset.js';
 
 /** An iterator as something that `for await` walks once and closes. */
 export function once<T>(iterator: AsyncIterator<T> | Iterator<T>): AsyncIterable<T> {
@@ -126,4 +128,28 @@ export async function* zipped(sources: AsyncIterable<unknown>[]): AsyncGenerator
 async function allOf<T>(promises: (Promise<T> | undefined)[]): Promise<T[]> {
   await Promise.allSettled(promises);
   return Promise.all(promises) as Promise<T[]>;
+}
+
+/** What a generator yields. Errors: those of the generator, with the element that failed; it gives no iterator. */
+export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>): AsyncGenerator<T> {
+  let count = 0;
+  try {
+    for await (const value of walked(await open())) {
+      yield value;
+      ++count;
+    }
+  } catch (error) {
+    if (error instanceof LatheError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LatheError(`generator: it failed at element ${count}: ${reason}`, { cause: error });
+  }
+}
+
+function walked<T>(source: Source<T>): AsyncIterable<T> | Iterable<T> {
+  const iterable = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
+  if (iterable?.[Symbol.asyncIterator] || iterable?.[Symbol.iterator]) {
+    return source as AsyncIterable<T>;
+  }
+  if (typeof iterable?.next === 'function') return once(source as AsyncIterator<T>);
+  throw new LatheError('generator: the function must give an iterator');
 }
