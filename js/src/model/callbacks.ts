@@ -1,7 +1,6 @@
 /** Callbacks as classes: bases to extend, early stopping, saving while it trains. Knows no training loop. */
 import { LatheError } from '../base/errors.js';
 import type { YieldEvery } from '../base/pause.js';
-import type { Tensor } from '../tensor/tensor.js';
 import {
   type Awaitable,
   ignore,
@@ -11,7 +10,7 @@ import {
 } from '../train/history.js';
 import type { IOHandler } from '../io/artifacts.js';
 import type { LayersModel } from './model.js';
-import type { Monitor } from './monitor.js';
+import type { Monitor, Patience } from './monitor.js';
 
 /** Functions that training calls and awaits. An exception in one ends the training with it. */
 export interface Callbacks extends TrainingCallbacks<LayersModel> {}
@@ -66,10 +65,6 @@ export interface MonitorArgs {
   mode?: 'auto' | 'min' | 'max';
 }
 
-/** Loads what compares values. */
-const monitored = async (...args: ConstructorParameters<typeof Monitor>): Promise<Monitor> =>
-  new (await import('./monitor.js')).Monitor(...args);
-
 /** Error: an unknown mode. */
 function checkMode(who: string, { mode = 'auto' }: MonitorArgs): void {
   if (['auto', 'min', 'max'].includes(mode)) return;
@@ -93,9 +88,7 @@ export interface EarlyStoppingArgs extends MonitorArgs {
 /** Stops `fit` when a value of the logs does not get better any more, as in Keras. */
 export class EarlyStopping extends Callback {
   readonly #args: EarlyStoppingArgs;
-  #monitor: Monitor | undefined;
-  #weights: Tensor[] | undefined;
-  #wait = 0;
+  #patience: Patience | undefined;
   /** The epoch that it stopped after; 0 where it did not. */
   stoppedEpoch = 0;
 
@@ -112,27 +105,19 @@ export class EarlyStopping extends Callback {
   }
 
   override async onTrainBegin(): Promise<void> {
-    const { minDelta, baseline } = this.#args;
-    this.#monitor = await monitored('earlyStopping', this.#args, minDelta);
-    this.#monitor.best = baseline ?? this.#monitor.best;
-    this.#wait = this.stoppedEpoch = 0;
-    this.#weights = undefined;
+    const { Patience } = await import('./monitor.js');
+    this.#patience = new Patience(this.#args, this.model);
+    this.stoppedEpoch = 0;
   }
 
   override onEpochEnd(epoch: number, logs: Logs): void {
-    const { patience = 0, restoreBestWeights = false } = this.#args;
-    const isBetter = this.#monitor!.improves(logs);
-    if (restoreBestWeights && (isBetter || this.#weights === undefined)) {
-      this.#weights = this.model.getWeights();
-    }
-    this.#wait = isBetter ? 0 : this.#wait + 1;
-    if (isBetter || this.#wait < patience) return;
+    if (this.#patience!.lasts(logs)) return;
     this.stoppedEpoch = epoch;
     this.model.stopTraining = true;
   }
 
   override onTrainEnd(): void {
-    if (this.#weights !== undefined) this.model.setWeights(this.#weights);
+    this.#patience?.restore();
     if (this.stoppedEpoch > 0 && this.#args.verbose) {
       console.log(`Epoch ${this.stoppedEpoch}: early stopping.`);
     }
@@ -161,7 +146,8 @@ export class ModelCheckpoint extends Callback {
 
   override async onEpochEnd(_epoch: number, logs: Logs): Promise<void> {
     if (this.#args.saveBestOnly) {
-      this.#monitor ??= await monitored('modelCheckpoint', this.#args);
+      const { Monitor } = await import('./monitor.js');
+      this.#monitor ??= new Monitor('modelCheckpoint', this.#args);
       if (!this.#monitor.improves(logs)) return;
     }
     await this.model.save(this.target);

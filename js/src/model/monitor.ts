@@ -1,7 +1,9 @@
 /** Which epoch is better than those before, for callbacks that watch a value of the logs. */
 import { LatheError } from '../base/errors.js';
+import type { Tensor } from '../tensor/tensor.js';
 import type { Logs } from '../train/history.js';
-import type { MonitorArgs } from './callbacks.js';
+import type { EarlyStoppingArgs, MonitorArgs } from './callbacks.js';
+import type { LayersModel } from './model.js';
 
 /** Compares a value of the logs with the best so far. */
 export class Monitor {
@@ -34,5 +36,36 @@ export class Monitor {
     if (!(gain > this.minDelta)) return false;
     this.best = value;
     return true;
+  }
+}
+
+/** How long `earlyStopping` waits for a better epoch, and the weights of the best one. */
+export class Patience {
+  readonly #monitor: Monitor;
+  #weights: Tensor[] | undefined;
+  #wait = 0;
+
+  constructor(
+    private readonly args: EarlyStoppingArgs,
+    private readonly model: LayersModel,
+  ) {
+    this.#monitor = new Monitor('earlyStopping', args, args.minDelta);
+    this.#monitor.best = args.baseline ?? this.#monitor.best;
+  }
+
+  /** Whether to go on after an epoch. */
+  lasts(logs: Logs): boolean {
+    const { patience = 0, restoreBestWeights = false } = this.args;
+    const isBetter = this.#monitor.improves(logs);
+    if (restoreBestWeights && (isBetter || this.#weights === undefined)) {
+      this.#weights = this.model.getWeights();
+    }
+    this.#wait = isBetter ? 0 : this.#wait + 1;
+    return isBetter || this.#wait < patience;
+  }
+
+  /** Gives the weights of the best epoch back, if they were to be kept. */
+  restore(): void {
+    if (this.#weights !== undefined) this.model.setWeights(this.#weights);
   }
 }
