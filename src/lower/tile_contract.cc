@@ -226,14 +226,21 @@ class TileLowering {
   }
 
   std::vector<Stmt> start(BufferRef sums, const Tile& tile, const Stretch& depth) {
-    const LaneLoops lanes = lane_loops(kernel_, tile.elements());
-    ExprId value = contraction_.zero();
-    if (is_blocked() && !depth.first) {
-      value = contraction_.exprs().load(partial_, contraction_.dtype(),
-                                        partial_address(tile) + lanes.element,
-                                        {{depth.number + Affine(-1), depth.of - 1}});
-    }
-    return lanes.around({loop::store(sums, lanes.element, value)});
+    const auto fill = [&](const auto& value_at) {
+      const LaneLoops lanes = lane_loops(kernel_, tile.elements());
+      return lanes.around({loop::store(sums, lanes.element, value_at(lanes.element))});
+    };
+    std::vector<Stmt> zeros = fill([&](const Affine&) { return contraction_.zero(); });
+    if (!is_blocked() || depth.first) return zeros;
+    std::vector<Stmt> kept = fill([&](const Affine& element) {
+      return contraction_.exprs().load(partial_, contraction_.dtype(),
+                                       partial_address(tile) + element);
+    });
+    // One test for all vectors.
+    std::vector<Stmt> body;
+    body.push_back(loop::if_inside({{depth.number, 1}}, std::move(zeros)));
+    body.push_back(loop::if_inside({{depth.number + Affine(-1), depth.of - 1}}, std::move(kept)));
+    return body;
   }
 
   std::vector<Stmt> keep(BufferRef sums, const Tile& tile) {
