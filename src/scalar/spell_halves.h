@@ -15,9 +15,10 @@ V f32_of_half(const V& bits) {
   const V upper = shift_left(bits, bits.like_i32(16)), moved = shift_right(upper, bits.like_i32(3));
   const V close = moved & bits.like_i32(-0x70002000);  // the sign is where it belongs
   const V scaled = from_bits(close), finite = scaled * bits.like(0x1p112f);
-  const V special = from_bits(close | bits.like_i32(0x7f800000));
-  const V magnitude = absolute(finite), is_finite = magnitude < bits.like(0x1p16f);
-  return select(is_finite, finite, special);
+  const V highest = bits.like_i32(0x0f800000), exponent = moved & highest;
+  const V is_special = exponent == highest, infinity = bits.like_i32(0x7f800000);
+  const V beyond = select(is_special, infinity, bits.like_i32(0)), near = to_bits(finite);
+  return from_bits(near | beyond);
 }
 
 template <Value V>

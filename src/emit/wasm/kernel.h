@@ -190,6 +190,7 @@ class KernelEmitter {
   bool any_lane(const loop::Expr& expr);
   bool vector_bound(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
+  void vector_select(const loop::Expr& expr);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);
   bool is_vector_register(loop::BufferRef buffer) const;
   loop::DType dtype_of(loop::BufferRef buffer) const;

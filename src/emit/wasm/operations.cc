@@ -225,16 +225,21 @@ void KernelEmitter::apply_to_lanes(const Expr& expr) {
   for (const uint32_t local : operands) release(ValType::v128, local);
 }
 
+void KernelEmitter::vector_select(const Expr& expr) {
+  if (vector_choice(expr)) return;
+  // Engines take three instructions to choose.
+  const bool or_nothing = is_zero(expr.operands[2]);
+  emit_vector(expr.operands[1]);
+  if (!or_nothing) emit_vector(expr.operands[2]);
+  emit_vector(expr.operands[0]);
+  narrow_mask(expr.dtype);
+  code().op(or_nothing ? Opcode::v128_and : Opcode::v128_bitselect);
+}
+
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
   if (vector_bound(expr)) return;
-  if (expr.op == Op::Select) {
-    if (vector_choice(expr)) return;
-    for (size_t i : {1, 2, 0}) emit_vector(expr.operands[i]);
-    narrow_mask(expr.dtype);
-    code().op(Opcode::v128_bitselect);
-    return;
-  }
+  if (expr.op == Op::Select) return vector_select(expr);
   if (has_no_instruction(expr)) return emit_vector(expr.operands[0]);
   const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;
   const auto opcode = vector_opcode(expr.op, dtype);
