@@ -167,9 +167,10 @@ class KernelEmitter {
   // False: it is none of pairs.
   bool vector_pairs(loop::ExprId id);
   bool load_pairs(const loop::Pair& pair);
-  void load_pairs_in_turns(const loop::Expr& low, const loop::Expr& high);
+  void load_pairs_in_turns(const loop::Expr* low, const loop::Expr& high);
   void forget_pairs();
   const loop::Expr* half_in_memory(loop::ExprId half) const;
+  bool load_high_words(const loop::Expr& expr);
 
   // Casts
   void scalar_cast(const loop::Expr& expr);

@@ -238,7 +238,7 @@ void KernelEmitter::vector_select(const Expr& expr) {
 
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
-  if (vector_bound(expr)) return;
+  if (vector_bound(expr) || load_high_words(expr)) return;
   if (expr.op == Op::Select) return vector_select(expr);
   if (has_no_instruction(expr)) return emit_vector(expr.operands[0]);
   const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;

@@ -49,13 +49,13 @@ bool KernelEmitter::vector_pairs(ExprId id) {
   return pair && load_pairs(*pair);
 }
 
-// The memory that the half of a pair lies in; nothing where it is anything but a plain load.
+// The memory that a half lies in; nothing where it is anything but a plain load.
 const Expr* KernelEmitter::half_in_memory(ExprId half) const {
   const Expr& cast = kernel_.exprs[static_cast<size_t>(half)];
   if (cast.kind != ExprKind::Cast) return nullptr;
   const Expr& load = kernel_.exprs[static_cast<size_t>(cast.operands[0])];
   const bool plain = load.kind == ExprKind::Load && load.guards.empty() && !load.lookup &&
-                     load.buffer.space == loop::Space::Global && loop::fits_pair(load.dtype);
+                     load.buffer.space == loop::Space::Global && scalar::size_of(load.dtype) < 4;
   return plain ? &load : nullptr;
 }
 
@@ -66,47 +66,47 @@ void KernelEmitter::forget_pairs() {
   next_pairs_.reset();
 }
 
-// Halves from two places: two vectors of them at once where the next copy of an unrolled loop wants
-// the second one.
-void KernelEmitter::load_pairs_in_turns(const Expr& low, const Expr& high) {
+// Halves from two places, or behind zeros: two vectors of them at once where the next copy of an
+// unrolled loop wants the second one.
+void KernelEmitter::load_pairs_in_turns(const Expr* low, const Expr& high) {
   const auto get_both = [&] {
     code().op_index(Opcode::local_get, next_pairs_->low);
     code().op_index(Opcode::local_get, next_pairs_->high);
   };
-  if (next_pairs_ && next_pairs_->of == std::pair(&low, &high) &&
-      next_pairs_->at == fixed_.values) {
+  if (next_pairs_ && next_pairs_->of == std::pair(low, &high) && next_pairs_->at == fixed_.values) {
     get_both();
     code().shuffle(in_turns(2, loop::kLanes));
     return forget_pairs();
   }
   forget_pairs();
-  const int size = scalar::size_of(low.dtype);
-  const bool is_signed = scalar::is_signed(low.dtype);
-  const auto load = [&](const Expr& from, Opcode of_bytes, Opcode of_words) {
-    wasm::MemArg at = push_address(from.buffer, from.address);
+  const int size = scalar::size_of(high.dtype);
+  const bool is_signed = scalar::is_signed(high.dtype);
+  const auto load = [&](const Expr* from, Opcode of_bytes, Opcode of_words) {
+    if (from == nullptr) return vector_constant(loop::Number::of(int32_t{0}));
+    wasm::MemArg at = push_address(from->buffer, from->address);
     at.align = static_cast<uint32_t>(size);
     code().op_memory(size == 1 ? of_bytes : of_words, at);
   };
   const auto next = std::ranges::find_if(fixed_.values, [&](const auto& each) {
     const auto& [var, value] = each;
-    return low.address.coefficient(var) == loop::kLanes &&
+    return (low == nullptr || low->address.coefficient(var) == loop::kLanes) &&
            high.address.coefficient(var) == loop::kLanes && value % 2 == 0 &&
            value + 1 < kernel_.vars[static_cast<size_t>(var)].extent;
   });
   if (next == fixed_.values.end() || conditional_) {
     load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
-    load(high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
+    load(&high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     code().shuffle(in_turns(size));
     if (size > 1) return;
     code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
     return;
   }
-  next_pairs_ = {{&low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
+  next_pairs_ = {{low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
   ++next_pairs_->at[next->first];
   const Opcode eight = is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u;
   load(low, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->low);
-  load(high, eight, Opcode::v128_load);
+  load(&high, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->high);
   get_both();
   code().shuffle(in_turns(2));
@@ -115,12 +115,13 @@ void KernelEmitter::load_pairs_in_turns(const Expr& low, const Expr& high) {
 bool KernelEmitter::load_pairs(const loop::Pair& pair) {
   const Expr *low = half_in_memory(pair.low), *high = half_in_memory(pair.high);
   if (low == nullptr || high == nullptr || low->dtype != high->dtype) return false;
+  if (!loop::fits_pair(low->dtype)) return false;
   const int64_t step = low->address.coefficient(fixed_.lane);
   if (step != high->address.coefficient(fixed_.lane)) return false;
   const bool beside =
       low->buffer == high->buffer && low->address + loop::Affine(1) == high->address;
   if (step == 1) {
-    load_pairs_in_turns(*low, *high);
+    load_pairs_in_turns(low, *high);
     return true;
   }
   if (!beside || (step != 0 && step != 2)) return false;
@@ -135,6 +136,21 @@ bool KernelEmitter::load_pairs(const loop::Pair& pair) {
   code().op_memory(bytes ? Opcode::v128_load16_splat : Opcode::v128_load32_splat, at);
   if (!bytes) return true;
   code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
+  return true;
+}
+
+// shift_left(x, 16) of halves in memory, which go straight behind zeros.
+bool KernelEmitter::load_high_words(const Expr& expr) {
+  if (expr.op != loop::Op::ShiftLeft || expr.dtype != DType::I32 || lanes_ != loop::kLanes) {
+    return false;
+  }
+  const Expr& count = kernel_.exprs[static_cast<size_t>(expr.operands[1])];
+  const Expr* half = half_in_memory(expr.operands[0]);
+  if (count.kind != ExprKind::Constant || count.constant.i != 16 || half == nullptr) return false;
+  if (scalar::size_of(half->dtype) != 2 || half->address.coefficient(fixed_.lane) != 1) {
+    return false;
+  }
+  load_pairs_in_turns(nullptr, *half);
   return true;
 }
 
