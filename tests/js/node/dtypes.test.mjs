@@ -413,6 +413,32 @@ test('models, labels, data sets and files say which types they take', async () =
   assert.deepEqual(model.layers[1].getWeights()[1].arraySync(), [1, 2, 3]);
 });
 
+for (const [dtype, one] of [
+  ['float16', 0x3c00],
+  ['bfloat16', 0x3f80],
+]) {
+  test(`products read every ${dtype} as it is, given or constant`, () => {
+    const depth = 8; // enough for stretches
+    const ones = tl.tensor(new Uint16Array(depth).fill(one), [1, depth], dtype);
+    const bits = Uint16Array.from({ length: depth * 65536 }, (_, i) => (i < 65536 ? i : 0));
+    const w = tl.tensor(bits, [depth, 65536], dtype);
+    const expected = patterns(dtype).map((each) => each + 0);
+    const x = { shape: [1, depth], dtype };
+    const functions = [
+      tl.compile({ x, w: { shape: w.shape, dtype } }, ({ x, w }) => ({ y: x.matMul(w) })),
+      tl.compile({ x }, ({ x }, g) => ({ y: x.matMul(g.constant(w)) })),
+    ];
+    for (const f of functions) {
+      const y = f.run(f === functions[0] ? { x: ones, w } : { x: ones }).y.dataSync();
+      assert.equal(
+        expected.findIndex((each, i) => !Object.is(y[i], each)),
+        -1,
+      );
+      f.dispose();
+    }
+  });
+}
+
 test('products of all types have the type they are computed in, tuned or not', async () => {
   const computed = { float16: 'float32', bfloat16: 'float32', float64: 'float64' };
   const own = ['int32', 'uint32', 'int64', 'uint64', 'float32'];
