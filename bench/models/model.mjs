@@ -27,8 +27,9 @@ export function describe(name) {
 
   return {
     input: (shape) => append('input', [], shape, { scale: 1 }),
-    /** Of numbers that are stored as int8 or float16; peers that only know floats have no such input. */
+    /** Of numbers that are stored as int8 or in halves; peers that only know floats have no such input. */
     shortInput: (shape, dtype) => append('shortInput', [], shape, { scale: 1, dtype }),
+    shortConstant: (shape, dtype) => append('shortConstant', [], shape, { scale: 1, dtype }),
     constant,
 
     /** Uniform weights that keep the size of activations through a rectifier (He et al. 2015). */
@@ -131,7 +132,7 @@ export function fill({ id, shape, scale, data: given }) {
   return data;
 }
 
-/** The elements of a short input: int8 over its range, or bits of float16 near ±1. */
+/** The elements of a short input or constant: int8 over its range, or bits of halves, of float16 near ±1. */
 export function fillShort(value) {
   const numbers = fill(value);
   if (value.dtype === 'int8') return Int8Array.from(numbers, (x) => Math.round(x * 127));

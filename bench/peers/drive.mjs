@@ -97,6 +97,7 @@ export async function infer(tl, model, { resident, threads, tuneMs }) {
       input: (value) => given[nameOf(value)],
       shortInput: (value) => given[nameOf(value)],
       constant: (value) => g.constant(fill(value), value.shape),
+      shortConstant: (value) => g.constant(tl.tensor(fillShort(value), value.shape, value.dtype)),
     }),
   }));
   if (tuneMs > 0) await tl.tune(compiled, { budgetMs: tuneMs });
