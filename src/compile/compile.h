@@ -13,7 +13,7 @@
 #include "compile/features.h"
 #include "graph/graph.h"
 #include "loop/split_work.h"
-#include "lower/schedule.h"
+#include "lower/cpu/schedule.h"
 #include "wasm/encode.h"
 
 namespace lathe::compile {
@@ -36,7 +36,8 @@ struct Options {
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
   lower::Schedules schedules;
-  // Whether convolutions may be computed by transformed tiles, which round more (lower/winograd.h).
+  // Whether convolutions may be computed by transformed tiles, which round more
+  // (lower/cpu/winograd.h).
   bool winograd = true;
   // Whether every entry adds up how long its parts take (graph::Part); on one thread then.
   bool timing = false;

@@ -6,7 +6,7 @@
 
 #include "graph/graph.h"
 #include "loop/loop.h"
-#include "lower/schedule.h"
+#include "lower/cpu/schedule.h"
 
 namespace lathe::lower {
 

@@ -8,7 +8,7 @@
 #include "graph/builder.h"
 #include "loop/interpret.h"
 #include "loop/verify.h"
-#include "lower/passes.h"
+#include "lower/cpu/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower {

@@ -1,6 +1,6 @@
 // Convolutions by transformed tiles: what they compute must be what the graph's evaluator computes,
 // up to rounding.
-#include "lower/winograd.h"
+#include "lower/cpu/winograd.h"
 
 #include <gtest/gtest.h>
 
@@ -10,8 +10,8 @@
 #include "base/text.h"
 #include "grad/gradient.h"
 #include "graph/builder.h"
+#include "lower/cpu/passes.h"
 #include "lower/lower.h"
-#include "lower/passes.h"
 #include "lowered.h"
 #include "ops/conv.h"
 #include "opt/passes.h"

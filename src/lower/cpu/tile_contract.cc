@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "lower/contraction.h"
-#include "lower/panels.h"
+#include "lower/cpu/panels.h"
 #include "lower/strategies.h"
 
 namespace lathe::lower {

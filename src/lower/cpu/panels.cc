@@ -1,4 +1,4 @@
-#include "lower/panels.h"
+#include "lower/cpu/panels.h"
 
 #include <utility>
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lower/contraction.h"
-#include "lower/panels.h"
+#include "lower/cpu/panels.h"
 #include "lower/strategies.h"
 
 namespace lathe::lower {

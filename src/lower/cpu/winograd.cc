@@ -1,11 +1,11 @@
-#include "lower/winograd.h"
+#include "lower/cpu/winograd.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <numbers>
 
 #include "base/check.h"
-#include "lower/schedule.h"
+#include "lower/cpu/schedule.h"
 
 namespace lathe::lower {
 

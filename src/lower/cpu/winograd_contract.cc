@@ -10,9 +10,9 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "lower/contraction.h"
+#include "lower/cpu/winograd.h"
 #include "lower/segments.h"
 #include "lower/strategies.h"
-#include "lower/winograd.h"
 
 namespace lathe::lower {
 

@@ -1,4 +1,4 @@
-#include "lower/pad_operands.h"
+#include "lower/cpu/pad_operands.h"
 
 #include <algorithm>
 #include <numeric>

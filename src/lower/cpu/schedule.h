@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "loop/loop.h"
-#include "lower/winograd.h"
+#include "lower/cpu/winograd.h"
 
 namespace lathe::lower {
 
@@ -34,7 +34,7 @@ struct Schedule {
   // single elements, there are no blocks, and operands are copied where they must be.
   int32_t lanes = 0;
   // Of convolutions by 3x3 windows: 1 multiplies directly; 2 and 4 transform tiles of that many
-  // outputs first (lower/winograd.h), and then the other choices are not made here.
+  // outputs first (lower/cpu/winograd.h), and then the other choices are not made here.
   int32_t winograd = 0;
 
   bool operator==(const Schedule&) const = default;

@@ -1,4 +1,4 @@
-#include "lower/schedule.h"
+#include "lower/cpu/schedule.h"
 
 #include <algorithm>
 #include <cstdlib>
