@@ -1,6 +1,6 @@
 # lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders. It is
 # compiled seeing its own headers, those of DEPS and what these show, nothing else of src/: each folder has a view, a directory
-# with a link to it.
+# with a link to it, or to its headers alone where folders inside it are libraries of their own.
 set(LATHE_WARNINGS -Wall -Wextra -Werror -Wshadow -Wswitch -fno-exceptions -fno-rtti)
 # What g++ 12 wrongly reports about inlined containers of its own library.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -16,9 +16,19 @@ function(lathe_library name)
   add_library(${target} STATIC ${ARG_SOURCES})
   target_compile_options(${target} PRIVATE ${LATHE_WARNINGS} ${LATHE_NOT_WARNINGS})
   set(view ${PROJECT_BINARY_DIR}/views/${name})
-  cmake_path(GET name PARENT_PATH parent)
-  file(MAKE_DIRECTORY ${view}/${parent})
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/${name} SYMBOLIC)
+  file(GLOB folders_inside */CMakeLists.txt)
+  if(folders_inside)
+    string(APPEND view ".alone")
+    file(MAKE_DIRECTORY ${view}/${name})
+    file(GLOB headers RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS *.h *.def)
+    foreach(header ${headers})
+      file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${header} ${view}/${name}/${header} SYMBOLIC)
+    endforeach()
+  else()
+    cmake_path(GET name PARENT_PATH parent)
+    file(MAKE_DIRECTORY ${view}/${parent})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/${name} SYMBOLIC)
+  endif()
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${view}> $<INSTALL_INTERFACE:include/tensorlathe>)
   target_compile_features(${target} PUBLIC cxx_std_23)

@@ -197,8 +197,8 @@ std::string describe() {
   append_list(out, "constraints", nn::constraints(), spelled_row);
   append_list(out, "layers", spelled_layers(), [](const std::string& layer) { return layer; });
   append_list(out, "passes", compile::pass_names(), json_string);
-  append_list(out, "scheduleFields", lower::kScheduleFields,
-              [](const lower::ScheduleField& field) { return json_string(field.name); });
+  append_list(out, "scheduleFields", lower::cpu::kScheduleFields,
+              [](const lower::cpu::ScheduleField& field) { return json_string(field.name); });
   return out + '}';
 }
 

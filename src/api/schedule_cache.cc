@@ -8,7 +8,7 @@ namespace {
 
 constexpr uint64_t kVersion = 1;
 
-Status read_target(const Json& pairs, const std::string& path, lower::Schedules& schedules) {
+Status read_target(const Json& pairs, const std::string& path, lower::cpu::Schedules& schedules) {
   if (!pairs.is_array()) return fail(concat(path, ": must be an array"));
   Json by_key = Json::object();
   for (const Json& pair : pairs) {

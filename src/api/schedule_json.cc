@@ -7,9 +7,9 @@
 namespace lathe::api {
 namespace {
 
-Status read_schedule(const Json& json, const std::string& path, lower::Schedule& schedule) {
+Status read_schedule(const Json& json, const std::string& path, lower::cpu::Schedule& schedule) {
   ObjectReader reader(json, path);
-  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+  for (const lower::cpu::ScheduleField& each : lower::cpu::kScheduleFields) {
     int64_t value = schedule.*each.field;
     reader(each.name, value);
     schedule.*each.field = static_cast<int32_t>(value);
@@ -17,9 +17,9 @@ Status read_schedule(const Json& json, const std::string& path, lower::Schedule&
   return reader.finish();
 }
 
-std::string json_of(const lower::Schedule& schedule) {
+std::string json_of(const lower::cpu::Schedule& schedule) {
   std::string out;
-  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+  for (const lower::cpu::ScheduleField& each : lower::cpu::kScheduleFields) {
     if (schedule.*each.field == 0) continue;
     append(out, out.empty() ? "" : ",", '"', each.name, "\":", schedule.*each.field);
   }
@@ -28,7 +28,7 @@ std::string json_of(const lower::Schedule& schedule) {
 
 }  // namespace
 
-Status read_schedules(const Json* json, const std::string& path, lower::Schedules& schedules) {
+Status read_schedules(const Json* json, const std::string& path, lower::cpu::Schedules& schedules) {
   if (json == nullptr) return {};
   if (!json->is_object()) return fail(concat(path, ": must be an object"));
   for (const auto& [key, each] : json->items()) {
@@ -53,17 +53,17 @@ std::string contractions(const compile::Executable& executable) {
   std::map<std::string_view, int> count;
   for (const auto& each : executable.contractions) ++count[each.key];
   std::string out;
-  for (const lower::ScheduledContraction& each : executable.contractions) {
+  for (const lower::cpu::ScheduledContraction& each : executable.contractions) {
     const int times = std::exchange(count[each.key], 0);
     if (times == 0) continue;
     std::string candidates;
-    for (const lower::Schedule& candidate : compile::candidates(each.shape)) {
+    for (const lower::cpu::Schedule& candidate : compile::candidates(each.shape)) {
       append(candidates, candidates.empty() ? "" : ",", json_of(candidate));
     }
     append(out, out.empty() ? "" : ",", "{\"key\":", json_string(each.key), ",\"count\":", times,
            ",\"multiplyAdds\":", each.shape.multiply_adds(),
            ",\"schedule\":", json_of(each.schedule),
-           ",\"standard\":", json_of(lower::default_schedule(each.shape)), ",\"candidates\":[",
+           ",\"standard\":", json_of(lower::cpu::default_schedule(each.shape)), ",\"candidates\":[",
            candidates, "]}");
   }
   return concat('[', out, ']');

@@ -9,12 +9,12 @@
 namespace lathe::api {
 
 // {"KEY": {"rows": 4, "columns": 8}, ...}; null reads none.
-Status read_schedules(const Json* json, const std::string& path, lower::Schedules& schedules);
+Status read_schedules(const Json* json, const std::string& path, lower::cpu::Schedules& schedules);
 
 // {"key": "KEY", "schedule": {"rows": 4}}
 struct KernelRequest {
   std::string key;
-  lower::Schedule schedule;
+  lower::cpu::Schedule schedule;
 };
 Result<KernelRequest> parse_kernel_request(std::string_view json);
 

@@ -61,7 +61,7 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
   ASSIGN_OR_RETURN(const KernelRequest request, parse_kernel_request(json));
   const auto& contractions = executable.compiled.contractions;
   const auto found =
-      std::ranges::find(contractions, request.key, &lower::ScheduledContraction::key);
+      std::ranges::find(contractions, request.key, &lower::cpu::ScheduledContraction::key);
   if (found == contractions.end()) {
     return fail(concat("the module has no contraction ", json_string(request.key)));
   }

@@ -21,7 +21,7 @@ struct Executable {
   // How a model was made, for exporting it again with other contents.
   graph::Program program;
   compile::Features features;
-  lower::Schedules schedules;
+  lower::cpu::Schedules schedules;
   bool winograd = true;
   std::string metadata, dumps;
   // Written when somebody asks, as is what follows.

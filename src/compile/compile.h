@@ -35,7 +35,7 @@ struct Options {
   std::function<double()> clock;
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
-  lower::Schedules schedules;
+  lower::cpu::Schedules schedules;
   // Whether convolutions may be computed by transformed tiles, which round more
   // (lower/cpu/winograd.h).
   bool winograd = true;
@@ -96,7 +96,7 @@ struct Executable {
   bool relocatable = false;
   uint64_t constant_bytes = 0;
   std::vector<PassTime> times;
-  std::vector<lower::ScheduledContraction> contractions;  // in the order they run, by entry
+  std::vector<lower::cpu::ScheduledContraction> contractions;  // in the order they run, by entry
 };
 
 Result<Executable> compile(graph::Program program, const Options& options);

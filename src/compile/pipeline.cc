@@ -20,8 +20,9 @@
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
 #include "loop/work.h"
+#include "lower/cpu/lower.h"
 #include "lower/cpu/passes.h"
-#include "lower/lower.h"
+#include "lower/gpu/lower.h"
 #include "opt/passes.h"
 #include "wasm/encode.h"
 #include "wasm/features.h"
@@ -55,17 +56,21 @@ Pass on_modules(std::string_view name, void (*run)(loop::Module&)) {
           }};
 }
 
-Pass lowering(lower::Style style) {
-  return {"lower", [style](State& state) -> Status {
-            const Features& features = state.options.features;
-            state.loops = lower::lower(
-                state.program, style, state.options.schedules, &state.executable.contractions,
-                {features.relaxed_simd, features.wide_lanes}, state.options.winograd);
-            state.program = {};  // large constants live on in the loops
-            state.form = Form::Loop;
-            return {};
-          }};
+Status lowered(State& state, loop::Module loops) {
+  state.loops = std::move(loops);
+  state.program = {};  // large constants live on in the loops
+  state.form = Form::Loop;
+  return {};
 }
+
+Status lower_to_lanes(State& state) {
+  const Features& features = state.options.features;
+  return lowered(state, lower::cpu::lower(
+                            state.program, state.options.schedules, &state.executable.contractions,
+                            {features.relaxed_simd, features.wide_lanes}, state.options.winograd));
+}
+
+Status lower_to_threads(State& state) { return lowered(state, lower::gpu::lower(state.program)); }
 
 // `entry`: its name, or "" for states.
 Buffer placed(const State& state, const std::string& entry, const loop::Port& port) {
@@ -208,8 +213,9 @@ std::vector<Pass> optimisations() {
 
 std::vector<Pass> list_wasm_passes() {
   std::vector<Pass> passes = optimisations();
-  for (const lower::Pass& pass : lower::kPasses) passes.push_back(on_graphs(pass.name, pass.run));
-  passes.push_back(lowering(lower::Style::Lanes));
+  for (const lower::cpu::Pass& pass : lower::cpu::kPasses)
+    passes.push_back(on_graphs(pass.name, pass.run));
+  passes.push_back({"lower", lower_to_lanes});
   passes.push_back(on_modules("fold_copies", loop::fold_copies));
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
@@ -227,7 +233,7 @@ std::vector<Pass> list_wasm_passes() {
 
 std::vector<Pass> list_wgsl_passes() {
   std::vector<Pass> passes = optimisations();
-  passes.push_back(lowering(lower::Style::Threads));
+  passes.push_back({"lower", lower_to_threads});
   passes.push_back(on_kernels("collapse_loops", loop::collapse_loops));
   passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
     loop::spell_lacking(kernel, emit::wgsl::lacks);

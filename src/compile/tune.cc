@@ -14,8 +14,8 @@ using graph::Affine;
 using graph::AffineMap;
 using graph::Builder;
 using graph::Tensor;
-using lower::ContractionShape;
-using lower::Schedule;
+using lower::cpu::ContractionShape;
+using lower::cpu::Schedule;
 
 struct Tile {
   int32_t rows, columns;
@@ -38,7 +38,7 @@ struct Blocks {
 };
 constexpr Blocks kBlocks[] = {{0, 0, 256}, {96, 0, 256}, {96, 192, 256}, {0, 192, 0}, {96, 0, 0}};
 
-std::span<const Tile> tiles(const lower::VectorUnit& unit) {
+std::span<const Tile> tiles(const lower::cpu::VectorUnit& unit) {
   return unit.doubled ? std::span<const Tile>(kWideTiles) : kTiles;
 }
 
@@ -127,11 +127,11 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
 }  // namespace
 
 std::vector<Schedule> candidates(const ContractionShape& shape) {
-  const Schedule standard = lower::default_schedule(shape);
+  const Schedule standard = lower::cpu::default_schedule(shape);
   std::vector<Schedule> found = {standard};
   const auto add = [&](Schedule wanted) {
     if (wanted.winograd == 0) wanted.winograd = 1;
-    const Schedule fitting = lower::narrowed(wanted, standard, shape);
+    const Schedule fitting = lower::cpu::narrowed(wanted, standard, shape);
     if (std::ranges::find(found, fitting) == found.end()) found.push_back(fitting);
   };
   for (const int32_t tile : {2, 4}) add({.winograd = tile});
@@ -163,12 +163,12 @@ std::vector<Schedule> candidates(const ContractionShape& shape) {
   return found;
 }
 
-Result<Executable> compile_kernel(const lower::ScheduledContraction& contraction,
+Result<Executable> compile_kernel(const lower::cpu::ScheduledContraction& contraction,
                                   const Schedule& schedule, const Features& features) {
   const ContractionShape shape = measured(contraction.shape);
   const std::string key = shape.multiply_adds() == contraction.shape.multiply_adds()
                               ? contraction.key
-                              : lower::contraction_key(shape);
+                              : lower::cpu::contraction_key(shape);
   ASSIGN_OR_RETURN(const graph::Program program, kernel_program(shape));
   Options options;
   options.features = features;

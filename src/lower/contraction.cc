@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "loop/pairs.h"
+#include "loop/rebuild.h"
+#include "lower/strategies.h"
 
 namespace lathe::lower {
 
@@ -74,11 +76,14 @@ Contraction::Contraction(Nest& nest, const Group& group)
   for (auto* dimensions : {&kept_, &reduced_}) {
     std::erase_if(*dimensions, [&](int d) { return extent(d) == 1; });
   }
-  if (!keeps || nest.context().style != Style::Lanes) return;
+  if (!keeps) return;
   const loop::Kernel loads = probe();
   const std::vector<VarId> was = position_;
   merge(kept_, loads, was);
   merge(reduced_, loads, was);
+}
+
+void Contraction::pair_products() {
   if (!makes_pairs()) return;
   set_extent(reduced_.back(), extent(reduced_.back()) / 2);
   paired_ = reduced_.back();
@@ -233,6 +238,35 @@ bool Contraction::overwrites() const {
   return std::ranges::any_of(group_.members, [&](graph::Value member) {
     return nest_.context().fusion.overwrites[static_cast<size_t>(member.id)].valid();
   });
+}
+
+ContractionShape Contraction::shape() {
+  ContractionShape shape;
+  shape.dtype = dtype();
+  shape.in_place = overwrites();
+  for (int operand : {0, 1}) shape.read[operand] = read_type(operand);
+  shape.paired = is_paired();
+  const auto describe = [&](const std::vector<int>& dimensions) {
+    std::vector<ContractionShape::Dimension> described;
+    for (int d : dimensions) {
+      described.push_back({extent(d), out_step(d), step(0, d), step(1, d)});
+    }
+    return described;
+  };
+  shape.kept = describe(kept_);
+  shape.reduced = describe(reduced_);
+  return shape;
+}
+
+void lower_contract(Nest& nest, const Group& group) {
+  Contraction contraction(nest, group);
+  if (scatters(contraction.node())) {
+    scatter_contract(contraction);
+  } else {
+    nest.context().strategies.contract(contraction);
+  }
+  loop::drop_unreachable_exprs(nest.kernel());
+  for (loop::Kernel& kernel : nest.context().before) loop::drop_unreachable_exprs(kernel);
 }
 
 }  // namespace lathe::lower

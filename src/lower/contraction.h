@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lower/contraction_shape.h"
 #include "lower/nest.h"
 #include "lower/strides.h"
 
@@ -31,8 +32,10 @@ class Contraction {
   const Index& index() const { return index_; }
   std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;
 
-  // Whether the innermost reduced dimension counts pairs of products, of integers that are read as
-  // they are stored: elements of operands are pairs then (loop/pairs.h).
+  // From now on the innermost reduced dimension counts pairs of products, if these are of short
+  // integers, which are read as they are stored then: elements of operands are pairs
+  // (loop/pairs.h).
+  void pair_products();
   bool is_paired() const { return paired_ >= 0; }
   int64_t parts() const { return is_paired() ? 2 : 1; }  // of an element
 
@@ -61,6 +64,7 @@ class Contraction {
   // Stores the group's members at `index`, where the anchor's element is `sum`.
   std::vector<loop::Stmt> finish(const Index& index, loop::ExprId sum, const loop::Affine& lane,
                                  int64_t width);
+  ContractionShape shape();
   // Whether a member overwrites a value that it may read: its elements must be stored once.
   bool overwrites() const;
 

@@ -43,9 +43,8 @@ class EntryLowering {
                 const Places* body = nullptr)
       : graph_(graph),
         fusion_(fuse_groups(graph)),
-        context_{graph,          fusion_,    std::vector<int32_t>(graph.nodes.size(), -1),
-                 like.module,    like.style, like.schedules,
-                 like.scheduled, like.unit,  like.winograd},
+        context_{graph, fusion_, std::vector<int32_t>(graph.nodes.size(), -1), like.module,
+                 like.strategies},
         states_(states),
         entry_(entry),
         body_(body) {}
@@ -461,14 +460,12 @@ void make_names_distinct(loop::Module& module) {
 
 }  // namespace
 
-loop::Module lower(const graph::Program& program, Style style, const Schedules& schedules,
-                   std::vector<ScheduledContraction>* scheduled, VectorUnit unit, bool winograd) {
+loop::Module lower(const graph::Program& program, Strategies& strategies) {
   loop::Module module;
   Buffers states;
   for (const Graph& graph : program.entries) {
     const Fusion none;
-    const EntryContext context{graph,     none,      {},   module,  style,
-                               schedules, scheduled, unit, winograd};
+    const EntryContext context{graph, none, {}, module, strategies};
     loop::Entry entry;
     entry.name = graph.name;
     EntryLowering(graph, context, states, entry).run();

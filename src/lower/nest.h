@@ -10,9 +10,10 @@
 #include "graph/graph.h"
 #include "loop/loop.h"
 #include "lower/fuse_groups.h"
-#include "lower/lower.h"
 
 namespace lathe::lower {
+
+class Strategies;
 
 using Index = std::vector<loop::Affine>;  // one per axis
 
@@ -32,11 +33,7 @@ struct EntryContext {
   const Fusion& fusion;
   std::vector<int32_t> buffer_of;  // by node: buffer that holds it, or -1
   loop::Module& module;
-  Style style;
-  const Schedules& schedules;
-  std::vector<ScheduledContraction>* scheduled;
-  VectorUnit unit;
-  bool winograd;
+  Strategies& strategies;
   std::map<std::string, int32_t> panels = {};  // buffer of each copy that contractions share
   std::vector<loop::Kernel> before = {};       // must run right before the one that is being made
 

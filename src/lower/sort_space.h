@@ -50,10 +50,4 @@ class SortSpace {
   std::vector<loop::VarId> rows_;
 };
 
-// The best so far in registers, which most vectors of a row cannot enter.
-void keep_first(SortSpace& space);
-
-// By one digit of the keys after the other, the last ones first.
-void radix_sort(SortSpace& space);
-
 }  // namespace lathe::lower

@@ -18,8 +18,9 @@
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
+#include "lower/cpu/lower.h"
 #include "lower/cpu/passes.h"
-#include "lower/lower.h"
+#include "lower/gpu/lower.h"
 #include "lower/plan_memory.h"
 #include "opt/passes.h"
 #include "wasm/print.h"
@@ -126,7 +127,7 @@ std::string run_loop(std::string_view argument, std::string_view input) {
 std::string run_lower(std::string_view, std::string_view input) {
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
-  loop::Module module = lower::lower({{lower::prepare(std::move(*graph))}});
+  loop::Module module = lower::cpu::lower({{lower::cpu::prepare(std::move(*graph))}});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     loop::spell_transcendentals(kernel);
@@ -140,7 +141,7 @@ std::string run_lower(std::string_view, std::string_view input) {
 std::string run_wgsl(std::string_view, std::string_view input) {
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
-  loop::Module module = lower::lower({{std::move(*graph)}}, lower::Style::Threads);
+  loop::Module module = lower::gpu::lower({{std::move(*graph)}});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     loop::tile_products(kernel);

@@ -31,11 +31,11 @@ constexpr std::array<FeatureSet, 8> kScheduled = {{
 }};
 
 // What a tuner would try, or anything: every schedule is legal.
-lower::Schedule draw_schedule(const lower::ContractionShape& shape, Draw& draw) {
-  const std::vector<lower::Schedule> candidates = compile::candidates(shape);
+lower::cpu::Schedule draw_schedule(const lower::cpu::ContractionShape& shape, Draw& draw) {
+  const std::vector<lower::cpu::Schedule> candidates = compile::candidates(shape);
   if (!candidates.empty() && draw.chance(50)) return draw.of(candidates);
-  lower::Schedule schedule;
-  for (const lower::ScheduleField& each : lower::kScheduleFields) {
+  lower::cpu::Schedule schedule;
+  for (const lower::cpu::ScheduleField& each : lower::cpu::kScheduleFields) {
     if (draw.chance(50)) schedule.*each.field = static_cast<int32_t>(draw.from(0, 9));
   }
   if (draw.chance(80)) schedule.lanes = static_cast<int32_t>(draw.from(0, 2));
@@ -67,7 +67,7 @@ Result<std::vector<Variant>> variants(const graph::Program& program, Draw& draw)
   options.winograd = draw.chance(70);
   // The keys are those of this feature set.
   ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
-  for (const lower::ScheduledContraction& each : standard.contractions) {
+  for (const lower::cpu::ScheduledContraction& each : standard.contractions) {
     if (draw.chance(85)) options.schedules[each.key] = draw_schedule(each.shape, draw);
   }
   if (options.schedules.empty()) return result;

@@ -6,9 +6,9 @@
 
 #include "lower/contraction.h"
 #include "lower/cpu/panels.h"
-#include "lower/strategies.h"
+#include "lower/cpu/strategies.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -215,4 +215,4 @@ void dot_contract(Contraction& contraction, const ContractionShape& shape,
   DotLowering(contraction, shape, schedule).run();
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

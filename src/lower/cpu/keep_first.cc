@@ -1,7 +1,7 @@
 #include "lower/segments.h"
 #include "lower/sort_space.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -173,4 +173,4 @@ class FirstKeeper {
 
 void keep_first(SortSpace& space) { FirstKeeper(space).run(); }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

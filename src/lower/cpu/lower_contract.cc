@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "loop/rebuild.h"
 #include "lower/contraction.h"
-#include "lower/strategies.h"
+#include "lower/cpu/strategies.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::kLanes;
 
@@ -57,55 +56,42 @@ void find_dots(Contraction& contraction, ContractionShape& shape) {
   shape.dot_column = longest(0);
 }
 
-ContractionShape shape_of(Contraction& contraction) {
+ContractionShape shape_of(Contraction& contraction, const Scheduling& scheduling) {
   ContractionShape shape;
-  shape.dtype = contraction.dtype();
-  shape.unit = contraction.context().unit;
-  shape.in_place = contraction.overwrites();
-  for (int operand : {0, 1}) shape.read[operand] = contraction.read_type(operand);
-  shape.paired = contraction.is_paired();
-  int column = -1, row = -1;
-  if (contraction.context().style == Style::Lanes) {
-    column = find_column(contraction);
-    row = find_row(contraction, column);
-    shape.wide = row >= 0 && contraction.stride(0, row) == Stride::None ? 0 : 1;
-    if (column >= 0) {
-      // Without rows either operand may be copied.
-      if (row < 0 && contraction.stride(0, column) == Stride::Other) shape.wide = 0;
-      shape.wide_lies = contraction.stride(shape.wide, column) != Stride::Other;
-      shape.wide_constant = contraction.is_constant(shape.wide);
-      const Stride narrow = contraction.stride(1 - shape.wide, column);
-      shape.narrow_moves = narrow != Stride::None;
-      if (narrow == Stride::Other) column = -1;
-    }
+  static_cast<lower::ContractionShape&>(shape) = contraction.shape();
+  shape.unit = scheduling.unit;
+  int column = find_column(contraction);
+  const int row = find_row(contraction, column);
+  shape.wide = row >= 0 && contraction.stride(0, row) == Stride::None ? 0 : 1;
+  if (column >= 0) {
+    // Without rows either operand may be copied.
+    if (row < 0 && contraction.stride(0, column) == Stride::Other) shape.wide = 0;
+    shape.wide_lies = contraction.stride(shape.wide, column) != Stride::Other;
+    shape.wide_constant = contraction.is_constant(shape.wide);
+    const Stride narrow = contraction.stride(1 - shape.wide, column);
+    shape.narrow_moves = narrow != Stride::None;
+    if (narrow == Stride::Other) column = -1;
   }
-  const auto dimension = [&](int d) {
-    return ContractionShape::Dimension{contraction.extent(d), contraction.out_step(d),
-                                       contraction.step(0, d), contraction.step(1, d)};
-  };
-  for (int d : contraction.kept()) {
-    if (d == row) shape.row = static_cast<int>(shape.kept.size());
-    if (d == column) shape.column = static_cast<int>(shape.kept.size());
-    shape.kept.push_back(dimension(d));
+  for (int i = 0; i < static_cast<int>(shape.kept.size()); ++i) {
+    const int d = contraction.kept()[static_cast<size_t>(i)];
+    if (d == row) shape.row = i;
+    if (d == column) shape.column = i;
   }
-  for (int d : contraction.reduced()) shape.reduced.push_back(dimension(d));
-  if (contraction.context().style == Style::Lanes) {
-    find_dots(contraction, shape);
-    if (contraction.context().winograd) shape.windows = find_windows(shape);
-  }
+  find_dots(contraction, shape);
+  if (scheduling.winograd) shape.windows = find_windows(shape);
   return shape;
 }
 
-Schedule choose_schedule(Contraction& contraction, const ContractionShape& shape) {
-  EntryContext& context = contraction.context();
+Schedule choose_schedule(Contraction& contraction, const ContractionShape& shape,
+                         const Scheduling& scheduling) {
   std::string key = contraction_key(shape);
   Schedule schedule = default_schedule(shape);
-  if (const auto given = context.schedules.find(key); given != context.schedules.end()) {
+  if (const auto given = scheduling.given.find(key); given != scheduling.given.end()) {
     schedule = narrowed(given->second, schedule, shape);
   }
-  if (context.scheduled != nullptr) {
-    context.scheduled->push_back(
-        {context.graph.name, contraction.group().anchor().id, std::move(key), shape, schedule});
+  if (scheduling.used != nullptr) {
+    scheduling.used->push_back({contraction.context().graph.name, contraction.kernel().origin,
+                                std::move(key), shape, schedule});
   }
   return schedule;
 }
@@ -117,19 +103,13 @@ auto strategy_of(const Schedule& schedule) {
 
 }  // namespace
 
-void lower_contract(Nest& nest, const Group& group) {
-  Contraction contraction(nest, group);
-  if (scatters(contraction.node())) {
-    scatter_contract(contraction);
-  } else {
-    const ContractionShape shape = shape_of(contraction);
-    // Nothing to multiply: no guards are made, so nothing may be copied.
-    const bool lanes = nest.context().style == Style::Lanes && shape.multiply_adds() > 0;
-    const Schedule schedule = lanes ? choose_schedule(contraction, shape) : single_steps();
-    strategy_of(schedule)(contraction, shape, schedule);
-  }
-  loop::drop_unreachable_exprs(nest.kernel());
-  for (loop::Kernel& kernel : nest.context().before) loop::drop_unreachable_exprs(kernel);
+void lower_contract(Contraction& contraction, const Scheduling& scheduling) {
+  contraction.pair_products();
+  const ContractionShape shape = shape_of(contraction, scheduling);
+  // Nothing to multiply: no guards are made, so nothing may be copied.
+  const Schedule schedule =
+      shape.multiply_adds() > 0 ? choose_schedule(contraction, shape, scheduling) : single_steps();
+  strategy_of(schedule)(contraction, shape, schedule);
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "lower/cpu/strategies.h"
 #include "lower/segments.h"
-#include "lower/strategies.h"
 #include "lower/strides.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -39,8 +39,7 @@ class ReduceLowering {
       return !vars.empty() && extent(vars.back()) >= kLanes &&
              stride_of(kernel_, element, vars.back()) == Stride::Contiguous;
     };
-    const bool in_lanes =
-        nest_.context().style == Style::Lanes && reduce_.dtype != loop::DType::Bool;
+    const bool in_lanes = reduce_.dtype != loop::DType::Bool;
     const bool alike = std::ranges::all_of(group_.members, [&](graph::Value member) {
       return nest_.node(member).shape == reduce_.shape;
     });
@@ -115,16 +114,9 @@ class ReduceLowering {
 
 }  // namespace
 
-void lower_reduce(Nest& nest, const Group& group) {
-  RowSpace space;
-  for (size_t axis = 0; axis < group.shape.size(); ++axis) {
-    const VarId var = nest.kernel().add_var("i", group.shape[axis]);
-    const bool reduced = std::ranges::find(group.axes, static_cast<int>(axis)) != group.axes.end();
-    (reduced ? space.reduced : space.kept).push_back(var);
-    space.index.push_back(Affine::variable(var));
-  }
+void lower_reduce(Nest& nest, const Group& group, RowSpace space) {
   if (!group.is_rows && ReduceLowering(nest, group, space).run()) return;
   lower_rows(nest, group, std::move(space));
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -8,7 +8,7 @@
 #include "graph/rewriter.h"
 #include "lower/short_reads.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using graph::AffineMap;
 using graph::Graph;
@@ -114,4 +114,4 @@ class Padder final : public graph::Rewriter {
 
 Graph pad_operands(Graph graph) { return Padder().run(std::move(graph)); }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -6,8 +6,8 @@
 
 #include "graph/graph.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 graph::Graph pad_operands(graph::Graph graph);
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::ExprId;
@@ -148,4 +148,4 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
   return tiles.around(std::move(body), !contraction_.reduced().empty());
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -7,7 +7,7 @@
 #include "lower/contraction.h"
 #include "lower/segments.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 // Steps of a tiled dimension within blocks of it; the tiles begin at their block.
 struct Block {
@@ -39,4 +39,4 @@ class Panels {
   loop::BufferRef buffer_;
 };
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -8,7 +8,7 @@
 
 #include "lower/cpu/pad_operands.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 struct Pass {
   std::string_view name;
@@ -24,4 +24,4 @@ inline graph::Graph prepare(graph::Graph graph) {
   return graph;
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

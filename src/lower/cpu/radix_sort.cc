@@ -1,7 +1,7 @@
 #include "lower/segments.h"
 #include "lower/sort_space.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -159,4 +159,4 @@ class RadixSorter {
 
 void radix_sort(SortSpace& space) { RadixSorter(space).run(); }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -5,14 +5,9 @@
 
 #include "base/text.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 namespace {
-
-void append_dimensions(std::string& out,
-                       const std::vector<ContractionShape::Dimension>& dimensions) {
-  for (const auto& d : dimensions) append(out, ' ', d.extent, ':', d.out, ',', d.lhs, ',', d.rhs);
-}
 
 // x86 has sixteen vector registers. Twelve sums, two vectors of columns and one element of a row
 // fit them; where a product needs a register until it is added, older engines (Node 20) keep only
@@ -137,42 +132,8 @@ std::string text(const Schedule& schedule) {
   return out;
 }
 
-int64_t ContractionShape::depth() const {
-  int64_t depth = 1;
-  for (const Dimension& d : reduced) depth *= d.extent;
-  return depth;
-}
-
-int64_t ContractionShape::step(const Dimension& dimension, int operand) const {
-  return std::abs(operand == 0 ? dimension.lhs : dimension.rhs);
-}
-
-int64_t ContractionShape::uses(int operand) const {
-  int64_t uses = 1;
-  for (const Dimension& d : kept) {
-    if (step(d, operand) == 0) uses *= d.extent;
-  }
-  return uses;
-}
-
-int64_t ContractionShape::multiply_adds() const {
-  int64_t count = paired ? 2 * depth() : depth();
-  for (const Dimension& d : kept) count *= d.extent;
-  return count;
-}
-
 std::string contraction_key(const ContractionShape& shape) {
-  std::string key(scalar::text(shape.dtype));
-  if (shape.read[0] != shape.dtype || shape.read[1] != shape.dtype) {
-    append(key, " of ", scalar::text(shape.read[0]), ',', scalar::text(shape.read[1]));
-  }
-  if (shape.paired) key += " pairs";
-  if (shape.in_place) key += " in place";
-  if (shape.wide_constant) key += " constant";
-  append_dimensions(key, shape.kept);
-  key += " |";
-  append_dimensions(key, shape.reduced);
-  return key;
+  return lower::contraction_key(shape, shape.wide_constant ? " constant" : "");
 }
 
 Schedule single_steps() {
@@ -235,4 +196,4 @@ Schedule narrowed(Schedule wanted, const Schedule& otherwise, const ContractionS
   return legal(wanted, shape);
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

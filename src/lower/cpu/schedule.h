@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "loop/loop.h"
+#include "lower/contraction_shape.h"
 #include "lower/cpu/winograd.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 // Zero leaves a choice to default_schedule. What does not fit a contraction is narrowed to what
 // does, so every schedule is legal for every contraction.
@@ -70,20 +70,8 @@ struct VectorUnit {
   bool doubled = false;  // two on neighbouring vectors run as one
 };
 
-// What decides the speed of a contraction: its loops, and how memory moves under them.
-struct ContractionShape {
-  struct Dimension {
-    int64_t extent;
-    // Elements between neighbours in the output and the operands; 0 where it does not depend on the
-    // dimension.
-    int64_t out, lhs, rhs;
-  };
-  loop::DType dtype = loop::DType::F32;
-  loop::DType read[2] = {dtype, dtype};  // types of the operands in memory
-  std::vector<Dimension> kept, reduced;  // outermost first
-  bool in_place = false;                 // an element must be stored once: its old value is read
-  bool paired = false;                   // the innermost of `reduced` counts pairs of products
-  int row = -1, column = -1;             // places in `kept`, or -1: what the register tile covers
+struct ContractionShape : lower::ContractionShape {
+  int row = -1, column = -1;  // places in `kept`, or -1: what the register tile covers
   int wide = 1;           // the operand (0 lhs, 1 rhs) that moves with the columns, not the rows
   bool wide_lies = true;  // with columns next to each other
   bool wide_constant = false;  // its numbers are known, so a copy is made while compiling
@@ -100,15 +88,8 @@ struct ContractionShape {
   int64_t dot_columns() const {
     return dot_column < 0 ? 1 : kept[static_cast<size_t>(dot_column)].extent;
   }
-  int64_t depth() const;  // elements summed for each of the output
-  int64_t multiply_adds() const;
-  // Elements of the operand between neighbours, either way.
-  int64_t step(const Dimension& dimension, int operand) const;
-  int64_t uses(int operand) const;  // of each of its elements
 };
 
-// A short text, equal for contractions that the same schedule suits:
-// "f32 64:128,784,0 128:1,0,1 | 784:0,1,128" lists extent:out,lhs,rhs of kept | reduced dimensions.
 std::string contraction_key(const ContractionShape& shape);
 
 Schedule default_schedule(const ContractionShape& shape);
@@ -127,4 +108,4 @@ struct ScheduledContraction {
   Schedule schedule;  // as it was used, nothing left open
 };
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

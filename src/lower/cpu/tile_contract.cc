@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "lower/contraction.h"
 #include "lower/cpu/panels.h"
-#include "lower/strategies.h"
+#include "lower/cpu/strategies.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -411,4 +411,4 @@ void tile_contract(Contraction& contraction, const ContractionShape& shape,
   TileLowering(contraction, shape, schedule).run();
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -7,7 +7,7 @@
 #include "base/check.h"
 #include "lower/cpu/schedule.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 namespace {
 
@@ -133,4 +133,4 @@ int32_t winograd_tile(const ContractionShape& shape) {
   return cost(16, tiles(2)) < direct ? 2 : 1;
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

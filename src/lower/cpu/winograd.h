@@ -9,7 +9,7 @@
 #include <optional>
 #include <span>
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 struct ContractionShape;
 
@@ -48,4 +48,4 @@ const WinogradTransforms& winograd_transforms(int64_t tile);
 // The tile that suits the convolution best, or 1: none saves time.
 int32_t winograd_tile(const ContractionShape& shape);
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -10,11 +10,11 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "lower/contraction.h"
+#include "lower/cpu/strategies.h"
 #include "lower/cpu/winograd.h"
 #include "lower/segments.h"
-#include "lower/strategies.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using loop::Affine;
 using loop::BufferRef;
@@ -454,20 +454,14 @@ class WinogradLowering {
     const Fusion fusion = fuse_groups(graph);
     CHECK(fusion.groups.size() == 1);
     EntryContext& outer = context();
-    EntryContext inner{graph,           fusion,      {tiles.id, filter.id, products.id},
-                       outer.module,    outer.style, outer.schedules,
-                       outer.scheduled, outer.unit,  outer.winograd};
+    EntryContext inner{
+        graph, fusion, {tiles.id, filter.id, products.id}, outer.module, outer.strategies};
     Kernel kernel;
+    kernel.origin = contraction_.kernel().origin;
     Nest nest(inner, kernel);
     lower_contract(nest, fusion.groups[0]);
     inner.before.push_back(std::move(kernel));
-    for (Kernel& each : inner.before) {
-      each.origin = contraction_.kernel().origin;
-      add_before(std::move(each));
-    }
-    if (outer.scheduled != nullptr) {
-      outer.scheduled->back().node = contraction_.group().anchor().id;
-    }
+    for (Kernel& each : inner.before) add_before(std::move(each));
   }
 
   void transform_products(BufferRef products) {
@@ -528,4 +522,4 @@ void winograd_contract(Contraction& contraction, const ContractionShape& shape,
   WinogradLowering(contraction, shape, schedule.winograd).run();
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

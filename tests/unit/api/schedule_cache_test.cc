@@ -19,9 +19,9 @@ TEST(ScheduleCache, ReadsTargetsAndKeys) {
   const auto cache = parse_schedule_cache(kCache);
   ASSERT_TRUE(cache) << cache.error().message;
   ASSERT_EQ(cache->size(), 3u);
-  const lower::Schedules& schedules = cache->at("V8 13 AMD simd");
-  EXPECT_EQ(schedules.at("a"), (lower::Schedule{.rows = 4}));
-  EXPECT_EQ(schedules.at("b"), (lower::Schedule{.columns = 8, .unroll = 2}));
+  const lower::cpu::Schedules& schedules = cache->at("V8 13 AMD simd");
+  EXPECT_EQ(schedules.at("a"), (lower::cpu::Schedule{.rows = 4}));
+  EXPECT_EQ(schedules.at("b"), (lower::cpu::Schedule{.columns = 8, .unroll = 2}));
 }
 
 TEST(ScheduleCache, FindsTheTargetWithTheFeatures) {

@@ -58,14 +58,15 @@ TEST(Tune, AKernelIsTheContractionItMeasures) {
   size_t measured = 0;
   for (const auto build : {products, backwards, times_a_constant}) {
     const Executable executable = compiled(build);
-    for (const lower::ScheduledContraction& contraction : executable.contractions) {
+    for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
       const auto kernel = compile_kernel(contraction, {.rows = 2, .columns = 12}, {});
       ASSERT_TRUE(kernel) << kernel.error().message;
-      const lower::ScheduledContraction& alone = kernel->contractions.at(0);
+      const lower::cpu::ScheduledContraction& alone = kernel->contractions.at(0);
       EXPECT_EQ(alone.key, contraction.key);
-      EXPECT_EQ(alone.schedule,
-                lower::narrowed({.rows = 2, .columns = 12},
-                                lower::default_schedule(contraction.shape), contraction.shape));
+      EXPECT_EQ(
+          alone.schedule,
+          lower::cpu::narrowed({.rows = 2, .columns = 12},
+                               lower::cpu::default_schedule(contraction.shape), contraction.shape));
       EXPECT_EQ(kernel->entries.at(0).name, "run");
       EXPECT_EQ(kernel->states.size(), contraction.shape.in_place ? 1u : 0u);
       ++measured;
@@ -82,14 +83,14 @@ TEST(Tune, LargeContractionsAreMeasuredOnSomeRows) {
   });
   const auto kernel = compile_kernel(executable.contractions.at(0), {.rows = 6}, {});
   ASSERT_TRUE(kernel) << kernel.error().message;
-  const lower::ScheduledContraction& alone = kernel->contractions.at(0);
+  const lower::cpu::ScheduledContraction& alone = kernel->contractions.at(0);
   EXPECT_LT(alone.shape.multiply_adds(), executable.contractions[0].shape.multiply_adds());
   EXPECT_EQ(alone.schedule.rows, 6);
 }
 
 TEST(Tune, WideLanesMakeWideTilesStandard) {
   const Executable executable = compiled(products);
-  for (const lower::ScheduledContraction& contraction : executable.contractions) {
+  for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
     Features wide;
     wide.wide_lanes = true;
     const auto kernel = compile_kernel(contraction, {}, wide);
@@ -102,13 +103,13 @@ TEST(Tune, WideLanesMakeWideTilesStandard) {
 
 TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
   const Executable executable = compiled(products);
-  for (const lower::ScheduledContraction& contraction : executable.contractions) {
-    const lower::Schedule standard = lower::default_schedule(contraction.shape);
-    std::vector<lower::Schedule> all = candidates(contraction.shape);
+  for (const lower::cpu::ScheduledContraction& contraction : executable.contractions) {
+    const lower::cpu::Schedule standard = lower::cpu::default_schedule(contraction.shape);
+    std::vector<lower::cpu::Schedule> all = candidates(contraction.shape);
     all.push_back(standard);
     for (size_t i = 0; i < all.size(); ++i) {
-      EXPECT_EQ(lower::narrowed(all[i], standard, contraction.shape), all[i]);
-      EXPECT_EQ(std::ranges::count(all, all[i]), 1) << lower::text(all[i]);
+      EXPECT_EQ(lower::cpu::narrowed(all[i], standard, contraction.shape), all[i]);
+      EXPECT_EQ(std::ranges::count(all, all[i]), 1) << lower::cpu::text(all[i]);
     }
   }
 }

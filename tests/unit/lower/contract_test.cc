@@ -7,11 +7,11 @@
 #include "base/text.h"
 #include "graph/builder.h"
 #include "loop/print.h"
-#include "lower/lower.h"
+#include "lower/cpu/lower.h"
 #include "lowered.h"
 #include "random_graph.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 namespace {
 
 using graph::AffineMap;
@@ -156,7 +156,7 @@ TEST(Contract, DepthwiseConvolutionsUnderAnySchedule) {
 
 Schedule scheduled_for(Builder&& builder) {
   std::vector<ScheduledContraction> found;
-  lower({{*std::move(builder).finish()}}, Style::Lanes, {}, &found);
+  lower({{*std::move(builder).finish()}}, {}, &found);
   EXPECT_EQ(found.size(), 1u);
   return found[0].schedule;
 }
@@ -212,10 +212,10 @@ TEST(Contract, DimensionsThatMemoryWalksEvenlyShareALoop) {
   b.output("y", b.contract(b.input("x", DType::F32, {2, 5, 7, 8}),
                            b.input("taps", DType::F32, {1, 1, 8, 16}), c, {2, 5, 7, 16}));
   std::vector<ScheduledContraction> found;
-  lower({{*std::move(b).finish()}}, Style::Lanes, {}, &found);
+  lower({{*std::move(b).finish()}}, {}, &found);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].key, "f32 70:16,8,0 16:1,0,1 | 8:0,1,16");
 }
 
 }  // namespace
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -1,4 +1,4 @@
-#include "lower/lower.h"
+#include "lower/cpu/lower.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 #include "lower/cpu/passes.h"
 #include "random_graph.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 namespace {
 
 using graph::Builder;
@@ -158,4 +158,4 @@ TEST(Lower, EmptyTensorsAreLoopsThatDoNotRun) {
 }
 
 }  // namespace
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

@@ -6,9 +6,9 @@
 
 #include "loop/interpret.h"
 #include "loop/verify.h"
-#include "lower/lower.h"
+#include "lower/cpu/lower.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 using graph::DType;
 using graph::Graph;
@@ -23,10 +23,10 @@ std::string problem(const Graph& graph, const Schedule& schedule, graph::RandomG
   if (!want) return want.error().message;
 
   std::vector<ScheduledContraction> found;
-  lower({{graph}}, Style::Lanes, {}, &found);
+  lower({{graph}}, {}, &found);
   Schedules schedules;
   for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
-  const loop::Module module = lower({{graph}}, Style::Lanes, schedules);
+  const loop::Module module = lower({{graph}}, schedules);
   if (const Status sound = loop::verify(module); !sound) return sound.error().message;
   loop::Memory memory(module);
   const auto write = [&](const loop::Port& port, const Arrays& from) {
@@ -48,4 +48,4 @@ std::string problem(const Graph& graph, const Schedule& schedule, graph::RandomG
   return outputs.empty() ? difference(states_after, read(module.states), tolerance) : outputs;
 }
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

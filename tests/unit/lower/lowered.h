@@ -6,11 +6,11 @@
 #include "lower/cpu/schedule.h"
 #include "random_graph.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 
 // Runs the graph on random values, each contraction under the schedule; "" or what differs from the
 // evaluator by more than the relative tolerance.
 std::string problem(const graph::Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
                     double tolerance);
 
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

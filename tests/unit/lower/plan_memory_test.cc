@@ -4,7 +4,8 @@
 
 #include "base/text.h"
 #include "loop/parse.h"
-#include "lower/lower.h"
+#include "lower/cpu/lower.h"
+#include "lower/gpu/lower.h"
 #include "nn/activation.h"
 #include "nn/dense.h"
 #include "nn/training.h"
@@ -77,7 +78,7 @@ TEST(PlanMemory, LivingBuffersNeverOverlap) {
     graph::RandomGraph random(seed);
     graph::Program program{{random.make(30), random.make(20)}};
     program.entries[1].name = "other";
-    const loop::Module module = lower(program);
+    const loop::Module module = cpu::lower(program);
     const auto plan = plan_memory(module);
     ASSERT_TRUE(plan) << plan.error().message;
     expect_apart(module, *plan);
@@ -122,7 +123,7 @@ uint64_t temporaries_of(int layers, const char* activation) {
   for (auto& entry : program->entries) {
     for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
   }
-  const auto plan = plan_memory(lower(*program, Style::Threads));
+  const auto plan = plan_memory(gpu::lower(*program));
   EXPECT_TRUE(plan);
   return plan->total_bytes - plan->persistent_bytes;
 }

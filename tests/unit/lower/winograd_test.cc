@@ -10,13 +10,13 @@
 #include "base/text.h"
 #include "grad/gradient.h"
 #include "graph/builder.h"
+#include "lower/cpu/lower.h"
 #include "lower/cpu/passes.h"
-#include "lower/lower.h"
 #include "lowered.h"
 #include "ops/conv.h"
 #include "opt/passes.h"
 
-namespace lathe::lower {
+namespace lathe::lower::cpu {
 namespace {
 
 using graph::Builder;
@@ -62,7 +62,7 @@ Graph convolution(RandomGraph& random, int64_t height, int64_t width) {
 
 int64_t count_windows(const Graph& graph) {
   std::vector<ScheduledContraction> found;
-  lower({{graph}}, Style::Lanes, {}, &found);
+  lower({{graph}}, {}, &found);
   return std::ranges::count_if(found,
                                [](const auto& each) { return each.shape.windows.has_value(); });
 }
@@ -106,4 +106,4 @@ TEST(Winograd, GradientsByTheImage) {
 }
 
 }  // namespace
-}  // namespace lathe::lower
+}  // namespace lathe::lower::cpu

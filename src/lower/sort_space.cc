@@ -1,7 +1,8 @@
+#include "lower/sort_space.h"
+
 #include <cstdint>
 #include <utility>
 
-#include "lower/sort_space.h"
 #include "lower/strategies.h"
 
 namespace lathe::lower {
@@ -18,12 +19,6 @@ using loop::VarId;
 namespace {
 
 constexpr int32_t kInfinityBits = 0x7f800000;
-// The best so far: few of them are always kept in registers, more in rows so long that few enter.
-constexpr int64_t kFewKept = 32, kMostKept = 128;
-
-bool worth_keeping(int64_t count, int64_t length) {
-  return count <= kFewKept || (count <= kMostKept && count * count <= 4 * length);
-}
 
 }  // namespace
 
@@ -116,45 +111,10 @@ std::vector<Stmt> SortSpace::around(std::vector<Stmt> body, bool outlined) const
   return body;
 }
 
-namespace {
-
-// The slot of an element is the number of those that come before it. Keys are compared, as shaders
-// may be compiled as if no number were NaN.
-void count_before(SortSpace& space) {
-  loop::ExprBuilder& exprs = space.exprs();
-  loop::Kernel& kernel = space.kernel();
-  const VarId own = kernel.add_var("j", space.length());
-  const VarId other = kernel.add_var("k", space.length());
-  const BufferRef slot = kernel.add_register("slot", DType::I32, 1);
-  const ExprId x = space.key(space.element(Affine::variable(own)));
-  const ExprId y = space.key(space.element(Affine::variable(other)));
-  const ExprId place = exprs.index(Affine::variable(own));
-  const ExprId sooner = exprs.apply(Op::Lt, {exprs.index(Affine::variable(other)), place});
-  const ExprId tied = exprs.apply(Op::And, {sooner, exprs.apply(Op::Eq, {x, y})});
-  const ExprId first = exprs.apply(Op::Or, {exprs.apply(Op::Lt, {y, x}), tied});
-  const ExprId counted = exprs.load(slot, DType::I32, 0);
-  const auto number = [&](int64_t value) {
-    return exprs.constant(loop::Number::of(static_cast<int32_t>(value)));
-  };
-  std::vector<Stmt> body;
-  body.push_back(loop::store(slot, 0, number(0)));
-  const ExprId more = exprs.apply(Op::Add, {counted, exprs.cast(first, DType::I32)});
-  body.push_back(loop::for_loop(other, LoopKind::Serial, {loop::store(slot, 0, more)}));
-  body.push_back(loop::when(exprs.apply(Op::Lt, {counted, number(space.count())}),
-                            {space.store_at(counted, place)}));
-  std::vector<Stmt> row;
-  row.push_back(loop::for_loop(own, LoopKind::Serial, std::move(body)));
-  kernel.body = space.around(std::move(row), /*outlined=*/false);
-}
-
-}  // namespace
-
 void lower_sort(Nest& nest, const Group& group) {
   if (graph::element_count(nest.node(group.anchor()).shape) == 0) return;
   SortSpace space(nest, group);
-  if (nest.context().style == Style::Threads) return count_before(space);
-  if (worth_keeping(space.count(), space.length())) return keep_first(space);
-  radix_sort(space);
+  nest.context().strategies.sort(space);
 }
 
 }  // namespace lathe::lower

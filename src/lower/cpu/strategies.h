@@ -1,0 +1,44 @@
+// How lower/strategies.h is done for one thread of a processor with vectors.
+#pragma once
+
+#include <vector>
+
+#include "lower/cpu/schedule.h"
+#include "lower/strategies.h"
+
+namespace lathe::lower::cpu {
+
+// Where contractions get their schedules.
+struct Scheduling {
+  const Schedules& given;
+  std::vector<ScheduledContraction>* used;  // may be null
+  VectorUnit unit;
+  bool winograd;
+};
+
+// By one of the strategies for contractions, which its schedule names.
+void lower_contract(Contraction& contraction, const Scheduling& scheduling);
+void tile_contract(Contraction& contraction, const ContractionShape& shape,
+                   const Schedule& schedule);
+void dot_contract(Contraction& contraction, const ContractionShape& shape,
+                  const Schedule& schedule);
+void winograd_contract(Contraction& contraction, const ContractionShape& shape,
+                       const Schedule& schedule);
+
+// One reduction: lanes along a kept axis where only that is contiguous, else as rows.
+void lower_reduce(Nest& nest, const Group& group, RowSpace space);
+// Running folds in registers along each row, lanes along the last reduced axis where that is
+// contiguous.
+void lower_rows(Nest& nest, const Group& group, RowSpace space);
+
+// A running fold along the axis, with lanes along an axis behind it.
+void lower_scan(Nest& nest, const Group& group);
+
+// Few places: the best so far in registers. Many: by the digits of the keys.
+void lower_sort(SortSpace& space);
+// The best so far in registers, which most vectors of a row cannot enter.
+void keep_first(SortSpace& space);
+// By one digit of the keys after the other, the last ones first.
+void radix_sort(SortSpace& space);
+
+}  // namespace lathe::lower::cpu

@@ -1,0 +1,35 @@
+#include "lower/gpu/lower.h"
+
+#include <utility>
+
+#include "lower/gpu/strategies.h"
+#include "lower/lower.h"
+#include "lower/rows.h"
+
+namespace lathe::lower::gpu {
+
+namespace {
+
+class Rows final : public RowLowering {
+ public:
+  using RowLowering::RowLowering;
+};
+
+class Threads final : public Strategies {
+ public:
+  void contract(Contraction& contraction) override { lower_contract(contraction); }
+  void reduce(Nest& nest, const Group& group, RowSpace space) override {
+    Rows(nest, group, std::move(space)).run();
+  }
+  void scan(Nest& nest, const Group& group) override { gpu::lower_scan(nest, group); }
+  void sort(SortSpace& space) override { lower_sort(space); }
+};
+
+}  // namespace
+
+loop::Module lower(const graph::Program& program) {
+  Threads threads;
+  return lower::lower(program, threads);
+}
+
+}  // namespace lathe::lower::gpu

@@ -1,0 +1,79 @@
+// Reductions over rows with what lies between and behind them: one loop over the rows, inside it
+// one pass over the row for each reduction that waits for another. The row stays in the cache.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "lower/strategies.h"
+
+namespace lathe::lower {
+
+class RowLowering {
+ public:
+  RowLowering(Nest& nest, const Group& group, RowSpace space);
+  void run();
+
+ protected:
+  ~RowLowering() = default;
+
+  // What one pass over the row computes.
+  struct Pass {
+    std::vector<graph::Value> elements;  // stored or used more than once
+    std::vector<graph::Value> folds;
+  };
+  using Registers = std::map<graph::Value, loop::BufferRef>;
+
+  // The loops of one pass, whose folds have their first values in per_row(). Here one element comes
+  // after the other.
+  virtual std::vector<loop::Stmt> loops_of(const Pass& pass);
+  // What a fold of several lanes becomes with the next element.
+  virtual loop::ExprId folded_lanes(const graph::Node& fold, loop::ExprId before,
+                                    loop::ExprId element);
+
+  Nest& nest() { return nest_; }
+  loop::Kernel& kernel() { return kernel_; }
+  const std::vector<loop::VarId>& reduced() const { return reduced_; }
+  const Index& index() const { return index_; }  // of an element of the row, by axis
+  const Registers& per_row() const { return per_row_; }
+  int64_t extent(loop::VarId var) const { return kernel_.vars[static_cast<size_t>(var)].extent; }
+  loop::ExprId identity(graph::Value fold);
+
+  // One for each value. Elements share those before: spelled anew, a chain of elements that are
+  // used twice would double at every step.
+  std::vector<loop::ExprId> exprs_of(const Pass& pass);
+  static std::vector<loop::Stmt> around(const std::vector<loop::VarId>& vars,
+                                        std::vector<loop::Stmt> body,
+                                        loop::LoopKind kind = loop::LoopKind::Serial);
+
+  // Where the pass at one index holds its values: lane `lane` of registers of `width`, its folds at
+  // `fold` of `folds`.
+  struct Place {
+    loop::Affine lane = {};
+    int64_t width = 1;
+    loop::Affine fold = {};
+    const Registers& folds;
+  };
+  // The pass at one index. Stores come last: a row may be stored over what it is computed from.
+  std::vector<loop::Stmt> statements(const Pass& pass, const Index& index, const Place& place);
+
+ private:
+  int pass_of(graph::Value member) const;
+  bool is_stored(graph::Value member) const;
+  Pass contents_of(int pass) const;
+  void join_reduced_axes();
+  Index row_index(const graph::Shape& shape) const;
+  std::vector<loop::Stmt> row_values(int pass);
+  std::vector<loop::Stmt> pass_over_row(int number);
+
+  Nest& nest_;
+  const Group& group_;
+  const Fusion& fusion_;
+  loop::Kernel& kernel_;
+  std::vector<loop::VarId> kept_, reduced_;
+  Index index_;
+  Registers per_row_;  // in topological order
+  int last_pass_ = 0;
+};
+
+}  // namespace lathe::lower
