@@ -155,6 +155,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
               .plan = {},
               .module = {},
               .origins = {},
+              .thread_contractions = {},
               .shaders = {},
               .executable = {}};
   for (const Pass& pass : passes) {

@@ -11,9 +11,11 @@
 
 #include "base/result.h"
 #include "compile/features.h"
+#include "emit/wgsl/limits.h"
 #include "graph/graph.h"
 #include "loop/split_work.h"
 #include "lower/cpu/schedule.h"
+#include "lower/gpu/schedule.h"
 #include "wasm/encode.h"
 
 namespace lathe::compile {
@@ -36,6 +38,9 @@ struct Options {
   // A stand-alone module carries these in data segments, so it starts with them.
   std::vector<StateContent> contents;
   lower::cpu::Schedules schedules;
+  // Of shaders: what their groups may have, and how contractions are divided among threads.
+  emit::wgsl::Limits limits;
+  lower::gpu::Schedules thread_schedules;
   // Whether convolutions may be computed by transformed tiles, which round more
   // (lower/cpu/winograd.h).
   bool winograd = true;

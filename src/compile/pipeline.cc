@@ -15,7 +15,6 @@
 #include "loop/print.h"
 #include "loop/spell_transcendentals.h"
 #include "loop/split_guards.h"
-#include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
@@ -70,7 +69,12 @@ Status lower_to_lanes(State& state) {
                             {features.relaxed_simd, features.wide_lanes}, state.options.winograd));
 }
 
-Status lower_to_threads(State& state) { return lowered(state, lower::gpu::lower(state.program)); }
+Status lower_to_threads(State& state) {
+  const Options& options = state.options;
+  return lowered(
+      state, lower::gpu::lower(state.program, {options.limits.threads, options.limits.shared_bytes},
+                               options.thread_schedules, &state.thread_contractions));
+}
 
 // `entry`: its name, or "" for states.
 Buffer placed(const State& state, const std::string& entry, const loop::Port& port) {
@@ -199,7 +203,8 @@ Status emit_wgsl(State& state) {
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
                        "; cast it to f32 or i32"));
   }
-  ASSIGN_OR_RETURN(const emit::wgsl::Program program, emit::wgsl::emit_program(state.loops));
+  ASSIGN_OR_RETURN(const emit::wgsl::Program program,
+                   emit::wgsl::emit_program(state.loops, state.options.limits));
   state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};
   state.form = Form::Shaders;
   return {};
@@ -238,8 +243,7 @@ std::vector<Pass> list_wgsl_passes() {
   passes.push_back(on_kernels("spell_transcendentals", [](loop::Kernel& kernel) {
     loop::spell_lacking(kernel, emit::wgsl::lacks);
   }));
-  passes.push_back(on_kernels("tile_products", loop::tile_products));
-  passes.push_back(on_kernels("bind_grid", loop::bind_grid));
+  passes.push_back(on_kernels("bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }));
   passes.push_back({"emit_wgsl", emit_wgsl});
   return passes;
 }

@@ -38,6 +38,7 @@ struct State {
   lower::MemoryPlan plan;
   wasm::Module module;
   std::vector<emit::Origin> origins;
+  std::vector<lower::gpu::ScheduledContraction> thread_contractions;  // of shaders
   Shaders shaders;
   Executable executable;
 };

@@ -12,8 +12,6 @@ namespace lathe::loop {
 
 namespace {
 
-constexpr int64_t kThreads = 64;  // of a group
-
 std::vector<Stmt> alone(Stmt stmt) {
   std::vector<Stmt> stmts;
   stmts.push_back(std::move(stmt));
@@ -21,25 +19,25 @@ std::vector<Stmt> alone(Stmt stmt) {
 }
 
 // The innermost loop as blocks of threads.
-std::vector<Stmt> in_groups(Kernel& kernel, VarId var, std::vector<Stmt> body) {
+std::vector<Stmt> in_groups(Kernel& kernel, VarId var, int64_t threads, std::vector<Stmt> body) {
   const std::string name = kernel.vars[var].name;
   const int64_t extent = kernel.vars[var].extent;
-  if (extent <= kThreads) return alone(for_loop(var, LoopKind::Group, std::move(body)));
-  const VarId block = kernel.add_var(concat(name, ".block"), (extent + kThreads - 1) / kThreads);
-  const VarId thread = kernel.add_var(concat(name, ".thread"), kThreads);
-  const Affine position = Affine::variable(block, kThreads) + Affine::variable(thread);
+  if (extent <= threads) return alone(for_loop(var, LoopKind::Group, std::move(body)));
+  const VarId block = kernel.add_var(concat(name, ".block"), (extent + threads - 1) / threads);
+  const VarId thread = kernel.add_var(concat(name, ".thread"), threads);
+  const Affine position = Affine::variable(block, threads) + Affine::variable(thread);
   body = substitute(kernel, body, var, position);
-  if (extent % kThreads != 0) body = alone(if_inside({{position, extent}}, std::move(body)));
+  if (extent % threads != 0) body = alone(if_inside({{position, extent}}, std::move(body)));
   return alone(
       for_loop(block, LoopKind::Grid, alone(for_loop(thread, LoopKind::Group, std::move(body)))));
 }
 
 }  // namespace
 
-void bind_grid(Kernel& kernel) {
+void bind_grid(Kernel& kernel, int64_t threads) {
   std::vector<VarId> nest = parallel_nest(kernel, kernel.body);
   if (nest.empty()) return;
-  std::vector<Stmt> body = in_groups(kernel, nest.back(), body_inside(kernel, nest));
+  std::vector<Stmt> body = in_groups(kernel, nest.back(), threads, body_inside(kernel, nest));
   nest.pop_back();
   for (; !nest.empty(); nest.pop_back()) {
     body = alone(for_loop(nest.back(), LoopKind::Grid, std::move(body)));

@@ -136,10 +136,13 @@ void Contraction::merge(std::vector<int>& dimensions, const loop::Kernel& loads,
 }
 
 std::vector<Stmt> Contraction::serial(int d, std::vector<Stmt> body) const {
-  std::vector<Stmt> looped;
-  looped.push_back(
-      loop::for_loop(position_[static_cast<size_t>(d)], loop::LoopKind::Serial, std::move(body)));
-  return looped;
+  return looped(d, loop::LoopKind::Serial, std::move(body));
+}
+
+std::vector<Stmt> Contraction::looped(int d, loop::LoopKind kind, std::vector<Stmt> body) const {
+  std::vector<Stmt> outer;
+  outer.push_back(loop::for_loop(position_[static_cast<size_t>(d)], kind, std::move(body)));
+  return outer;
 }
 
 ExprId Contraction::element(Nest& nest, int operand, const Index& index) const {
@@ -161,10 +164,15 @@ ExprId Contraction::part(Nest& nest, int operand, const Index& index, const Affi
   return single(nest, operand, place);
 }
 
-ExprId Contraction::single(Nest& nest, int operand, const Index& index) const {
+ExprId Contraction::element_inside(Nest& nest, int operand, const Index& index,
+                                   std::vector<loop::Guard> guards) const {
+  return single(nest, operand, index, std::move(guards));
+}
+
+ExprId Contraction::single(Nest& nest, int operand, const Index& index,
+                           std::vector<loop::Guard> guards) const {
   const graph::Value value = stored(operand);
   const Index at = mapped(map_of(operand), index);
-  std::vector<loop::Guard> guards;
   for (size_t axis : guarded_[operand]) guards.push_back({at[axis], nest.node(value).shape[axis]});
   return nest.zero_outside(nest.value_at(value, at, guards), guards);
 }
@@ -220,10 +228,12 @@ int64_t Contraction::out_step(int d) const {
 
 Index Contraction::place(const Index& index) const { return mapped(contraction_.out, index); }
 
-ExprId Contraction::mul_add(ExprId x, ExprId y, ExprId z) {
-  if (is_paired()) return loop::add_pair_products(exprs(), x, y, z);
-  if (dtype() == loop::DType::F32) return exprs().apply(Op::MulAdd, {x, y, z});
-  return exprs().apply(Op::Add, {exprs().apply(Op::Mul, {x, y}), z});
+ExprId Contraction::mul_add(ExprId x, ExprId y, ExprId z) { return mul_add(exprs(), x, y, z); }
+
+ExprId Contraction::mul_add(loop::ExprBuilder& exprs, ExprId x, ExprId y, ExprId z) const {
+  if (is_paired()) return loop::add_pair_products(exprs, x, y, z);
+  if (dtype() == loop::DType::F32) return exprs.apply(Op::MulAdd, {x, y, z});
+  return exprs.apply(Op::Add, {exprs.apply(Op::Mul, {x, y}), z});
 }
 
 ExprId Contraction::zero() { return exprs().constant(scalar::fold_identity(Op::Add, dtype())); }

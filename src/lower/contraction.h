@@ -31,6 +31,8 @@ class Contraction {
   // The place of each dimension under loops around everything.
   const Index& index() const { return index_; }
   std::vector<loop::Stmt> serial(int d, std::vector<loop::Stmt> body) const;
+  // The same of any kind.
+  std::vector<loop::Stmt> looped(int d, loop::LoopKind kind, std::vector<loop::Stmt> body) const;
 
   // From now on the innermost reduced dimension counts pairs of products, if these are of short
   // integers, which are read as they are stored then: elements of operands are pairs
@@ -42,6 +44,9 @@ class Contraction {
   loop::ExprId operand_at(int operand, const Index& index);
   // The same in another kernel with these loops.
   loop::ExprId element(Nest& nest, int operand, const Index& index) const;
+  // Where elements are no pairs: zero where one of these guards fails.
+  loop::ExprId element_inside(Nest& nest, int operand, const Index& index,
+                              std::vector<loop::Guard> guards) const;
   // A part of it, of the type that panels have, and the element that such parts make.
   loop::ExprId part(Nest& nest, int operand, const Index& index, const loop::Affine& part) const;
   loop::DType part_type(int operand) const { return nest_.node(stored(operand)).dtype; }
@@ -60,6 +65,9 @@ class Contraction {
 
   Index place(const Index& index) const;  // in the output
   loop::ExprId mul_add(loop::ExprId x, loop::ExprId y, loop::ExprId z);
+  // The same in another kernel.
+  loop::ExprId mul_add(loop::ExprBuilder& exprs, loop::ExprId x, loop::ExprId y,
+                       loop::ExprId z) const;
   loop::ExprId zero();
   // Stores the group's members at `index`, where the anchor's element is `sum`.
   std::vector<loop::Stmt> finish(const Index& index, loop::ExprId sum, const loop::Affine& lane,
@@ -73,7 +81,8 @@ class Contraction {
     return operand == 0 ? contraction_.lhs : contraction_.rhs;
   }
   bool makes_pairs() const;
-  loop::ExprId single(Nest& nest, int operand, const Index& index) const;
+  loop::ExprId single(Nest& nest, int operand, const Index& index,
+                      std::vector<loop::Guard> guards = {}) const;
   graph::Value stored(int operand) const;  // what parts are read from
   loop::ExprId plain(int operand);         // at index(), of pairs the halves
   const loop::Expr& memory(int operand);   // what that is computed from

@@ -14,7 +14,6 @@
 #include "loop/spell_transcendentals.h"
 #include "loop/split_guards.h"
 #include "loop/split_work.h"
-#include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
@@ -104,8 +103,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"split_guards", loop::split_guards},
     {"tile_transposes", loop::tile_transposes},
     {"vectorise_loops", loop::vectorise_loops},
-    {"tile_products", loop::tile_products},
-    {"bind_grid", loop::bind_grid},
+    {"bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }},
     {"split_work", split_work},
 };
 
@@ -139,12 +137,13 @@ std::string run_lower(std::string_view, std::string_view input) {
 
 // Graph -> shaders, as the compiler does it.
 std::string run_wgsl(std::string_view, std::string_view input) {
+  const emit::wgsl::Limits limits;
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
-  loop::Module module = lower::gpu::lower({{std::move(*graph)}});
+  loop::Module module =
+      lower::gpu::lower({{std::move(*graph)}}, {limits.threads, limits.shared_bytes});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
-    loop::tile_products(kernel);
     loop::bind_grid(kernel);
   }
   if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');

@@ -77,6 +77,31 @@ std::string json_expectation(const Expectation& test) {
   return out + "]}\n";
 }
 
+// How contractions are divided among threads besides the default way.
+constexpr lower::gpu::Schedule kThreadSchedules[] = {
+    {.tile_rows = 16,
+     .tile_columns = 8,
+     .thread_rows = 4,
+     .thread_columns = 2,
+     .depth = 4,
+     .vector = 2,
+     .buffers = 1,
+     .prefetch = 2,
+     .pad = 1,
+     .split = 2},
+    {.tile_rows = 4,
+     .tile_columns = 32,
+     .thread_rows = 2,
+     .thread_columns = 4,
+     .depth = 16,
+     .vector = 4,
+     .buffers = 2,
+     .prefetch = 2,
+     .pad = 4,
+     .split = 1},
+    {.tile_rows = 1, .tile_columns = 1, .threads = 16},
+};
+
 // The passes of the target up to its emitter.
 std::span<const compile::Pass> loop_passes(compile::Target target) {
   const auto& all =
@@ -170,9 +195,11 @@ Result<graph::Program> with_gradients(graph::Graph run) {
 }
 
 Status check_passes(const graph::Program& program, Expectation& test,
-                    std::span<const compile::Target> targets) {
+                    std::span<const compile::Target> targets,
+                    const lower::gpu::Schedules& thread_schedules) {
   for (const compile::Target target : targets) {
     compile::Options options;
+    options.thread_schedules = thread_schedules;
     options.features = {.simd = true, .relaxed_simd = true, .threads = true};
     options.worth_splitting = kSplitAlways;
     options.verify = true;
@@ -259,6 +286,23 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
     add_shaders(test, shaders);
   } else if (shaders) {
     return fail("a loop that depends on data became shaders, which cannot see it");
+  }
+  return add_scheduled_shaders(test, program);
+}
+
+Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& program) {
+  compile::Options options;
+  options.verify = true;
+  const auto lowered = compile::run_passes(program, options, compile::wgsl_passes());
+  if (!lowered || lowered->thread_contractions.empty()) return {};  // refused, or nothing to do
+  const std::string name = test.name;
+  for (const lower::gpu::Schedule& schedule : kThreadSchedules) {
+    for (const auto& each : lowered->thread_contractions) {
+      options.thread_schedules[each.key] = schedule;
+    }
+    TRY(check_passes(program, test, std::span(kTargets).last(1), options.thread_schedules));
+    test.name = concat(name, " with ", lower::gpu::text(schedule));
+    add_shaders(test, compile::compile_to_wgsl(program, options));
   }
   return {};
 }

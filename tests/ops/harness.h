@@ -71,7 +71,8 @@ bool may_be_shaders(const graph::Program& program);
 // Runs the program through the passes of the targets up to the emitter; behind every pass over
 // loops the interpreter must give what is expected. Notes whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test,
-                    std::span<const compile::Target> targets = kTargets);
+                    std::span<const compile::Target> targets = kTargets,
+                    const lower::gpu::Schedules& thread_schedules = {});
 
 // What the loops of a program with one entry give once all operations that WebAssembly lacks are
 // spelled.
@@ -83,7 +84,8 @@ class Manifest {
 
   void add(const Expectation& test, std::string_view variant,
            const compile::Executable& executable);
-  // Compiles the program once for each variant and, where it is for all of them, to shaders.
+  // Compiles the program once for each variant and, where it is for all of them, to shaders, under
+  // several schedules.
   Status add(const Expectation& test, const graph::Program& program,
              std::span<const Variant> variants = kVariants);
   // The shaders, or why there are none.
@@ -91,6 +93,10 @@ class Manifest {
   void write() const;
 
  private:
+  // Of a program with contractions: interpreted and as shaders, divided among threads in other
+  // ways.
+  Status add_scheduled_shaders(Expectation test, const graph::Program& program);
+
   std::filesystem::path directory_;
   std::string lines_;
   std::string shader_lines_;  // of webgpu.jsonl

@@ -19,9 +19,7 @@ namespace {
 
 // What every WebGPU device offers.
 constexpr int64_t kMostBytes = int64_t{1} << 27;  // of a buffer
-constexpr int64_t kMostSharedBytes = 16384;
-constexpr int64_t kMostThreads = 256;   // of a group
-constexpr int64_t kMostGroups = 65535;  // along one axis
+constexpr int64_t kMostGroups = 65535;            // along one axis
 
 // Shaders may be compiled as if no number were NaN, so its bits are looked at.
 constexpr std::string_view kToI32 = R"(
@@ -94,11 +92,12 @@ Status KernelEmitter::check_limits() const {
   }
   int64_t shared = 0;
   for (const loop::Buffer& buffer : kernel_.shared) shared += buffer.size * 4;
-  if (shared > kMostSharedBytes) {
-    return refuse("its groups share ", shared, " bytes; WebGPU has ", kMostSharedBytes);
+  if (shared > limits_.shared_bytes) {
+    return refuse("its groups share ", shared, " bytes; the device has ", limits_.shared_bytes);
   }
-  if (product(kernel_, group_) > kMostThreads) {
-    return refuse("a group has ", product(kernel_, group_), " threads; WebGPU has ", kMostThreads);
+  if (product(kernel_, group_) > limits_.threads) {
+    return refuse("a group has ", product(kernel_, group_), " threads; the device has ",
+                  limits_.threads);
   }
   const int64_t groups = product(kernel_, grid_);
   if (groups > std::min<int64_t>(kMostGroups * kMostGroups, std::numeric_limits<int32_t>::max())) {

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "emit/wgsl/layout.h"
+#include "emit/wgsl/limits.h"
 #include "loop/loop.h"
 
 namespace lathe::emit::wgsl {
@@ -23,10 +24,12 @@ struct Kernel {
 
 class KernelEmitter {
  public:
-  KernelEmitter(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel)
-      : module_(module), layout_(layout), kernel_(kernel) {}
+  KernelEmitter(const loop::Module& module, const Layout& layout, const loop::Kernel& kernel,
+                const Limits& limits)
+      : module_(module), layout_(layout), kernel_(kernel), limits_(limits) {}
 
-  // Refuses what every WebGPU device may refuse, but for the number of memories.
+  // Refuses what is beyond the limits or what every WebGPU device may refuse, but for the number
+  // of memories.
   Result<Kernel> emit();
 
  private:
@@ -64,6 +67,7 @@ class KernelEmitter {
   const loop::Module& module_;
   const Layout& layout_;
   const loop::Kernel& kernel_;
+  const Limits& limits_;
   std::vector<loop::VarId> grid_, group_;
   const std::vector<loop::Stmt>* body_ = nullptr;  // inside them
   std::map<int32_t, bool> memories_;               // that the code names: whether it stores

@@ -56,13 +56,13 @@ std::string steps_json(const loop::Entry& entry, const std::vector<loop::Step>& 
   return concat('[', out, ']');
 }
 
-Result<Program> emit_with(Layout layout, const loop::Module& module) {
+Result<Program> emit_with(Layout layout, const loop::Module& module, const Limits& limits) {
   Program program{std::move(layout), {}};
   for (const loop::Entry& from : module.entries) {
     Entry& entry = program.entries.emplace_back();
     entry.name = from.name;
     for (const loop::Kernel& kernel : from.kernels) {
-      ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, program.layout, kernel).emit());
+      ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, program.layout, kernel, limits).emit());
       entry.kernels.push_back(std::move(shader));
     }
   }
@@ -105,10 +105,10 @@ Status check_types(const loop::Module& module) {
 
 }  // namespace
 
-Result<Program> emit_program(const loop::Module& module) {
+Result<Program> emit_program(const loop::Module& module, const Limits& limits) {
   TRY(check_types(module));
-  ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module));
-  if (is_crowded(program)) return emit_with(joined_layout(module), module);
+  ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module, limits));
+  if (is_crowded(program)) return emit_with(joined_layout(module), module, limits);
   return program;
 }
 

@@ -22,7 +22,7 @@ struct Program {
   std::vector<Entry> entries;
 };
 
-Result<Program> emit_program(const loop::Module& module);
+Result<Program> emit_program(const loop::Module& module, const Limits& limits = {});
 
 // All that a runtime needs:
 // {"version":2,"memories":[ELEMENTS,…],"buffers":[{"name","dtype","role","elements","memory","at",

@@ -17,18 +17,24 @@ class Rows final : public RowLowering {
 
 class Threads final : public Strategies {
  public:
-  void contract(Contraction& contraction) override { lower_contract(contraction); }
+  explicit Threads(const Scheduling& scheduling) : scheduling_(scheduling) {}
+
+  void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {
     Rows(nest, group, std::move(space)).run();
   }
   void scan(Nest& nest, const Group& group) override { gpu::lower_scan(nest, group); }
   void sort(SortSpace& space) override { lower_sort(space); }
+
+ private:
+  Scheduling scheduling_;
 };
 
 }  // namespace
 
-loop::Module lower(const graph::Program& program) {
-  Threads threads;
+loop::Module lower(const graph::Program& program, const Device& device, const Schedules& schedules,
+                   std::vector<ScheduledContraction>* scheduled) {
+  Threads threads({schedules, scheduled, device});
   return lower::lower(program, threads);
 }
 

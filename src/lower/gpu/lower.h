@@ -1,12 +1,18 @@
-// Lowering for GPUs: loops whose iterations are independent, for threads.
+// Lowering for GPUs: products in tiles of threads, and loops of independent iterations for
+// loop/bind_grid.
 #pragma once
+
+#include <vector>
 
 #include "graph/graph.h"
 #include "loop/loop.h"
+#include "lower/gpu/schedule.h"
 
 namespace lathe::lower::gpu {
 
-// As lower::lower.
-loop::Module lower(const graph::Program& program);
+// As lower::lower. Every contraction gets its schedule and is added to `scheduled`.
+loop::Module lower(const graph::Program& program, const Device& device,
+                   const Schedules& schedules = {},
+                   std::vector<ScheduledContraction>* scheduled = nullptr);
 
 }  // namespace lathe::lower::gpu

@@ -1,13 +1,24 @@
-// How lower/strategies.h is done for threads of a GPU: one element at a time, for passes that give
-// the loops around it to threads.
+// How lower/strategies.h is done for threads of a GPU.
 #pragma once
 
+#include <vector>
+
+#include "lower/gpu/schedule.h"
 #include "lower/strategies.h"
 
 namespace lathe::lower::gpu {
 
-// One running sum for each element of the output.
-void lower_contract(Contraction& contraction);
+// Where contractions get their schedules.
+struct Scheduling {
+  const Schedules& given;
+  std::vector<ScheduledContraction>* used;  // may be null
+  Device device;
+};
+
+// In tiles, or with one running sum for each element of the output.
+void lower_contract(Contraction& contraction, const Scheduling& scheduling);
+void tile_contract(Contraction& contraction, const ContractionShape& shape,
+                   const Schedule& schedule);
 
 // A running fold along the axis for each row.
 void lower_scan(Nest& nest, const Group& group);

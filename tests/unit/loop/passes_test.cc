@@ -13,7 +13,6 @@
 #include "loop/spell_transcendentals.h"
 #include "loop/split_guards.h"
 #include "loop/substitute.h"
-#include "loop/tile_products.h"
 #include "loop/tile_transposes.h"
 #include "loop/vectorise_loops.h"
 #include "loop/verify.h"
@@ -77,32 +76,8 @@ TEST(Passes, SplitGuardsKeepsValues) {
   EXPECT_EQ(split, 5 * 4);
 }
 
-TEST(Passes, BindGridKeepsValues) { expect_kept(bind_grid); }
-
-// Sizes around the edges of tiles, one kernel with rows of an operand guarded.
-TEST(Passes, TileProductsKeepsValues) {
-  int tiled = 0;
-  for (const int m : {3, 4, 7, 8, 9, 17}) {
-    for (const int n : {4, 8, 15}) {
-      for (const int k : {4, 8, 13, 16}) {
-        const auto before =
-            parse(concat("buffer a : f32[", m * k, "] input\nbuffer b : f32[", n * k, "] input\n",
-                         "buffer c : f32[", m * n, "] output\nentry e {\n  kernel p {\n",
-                         "    register s : f32[1]\n    for i in ", m, " { for j in ", n,
-                         " { s[0] = 1.0 for k in ", k, " { s[0] = max(s[0], add(a[", k,
-                         "*i + k - 1 if 0 <= k - 1 < ", k - 1, "], b[", n, "*k + j])) } c[", n,
-                         "*i + j] = mul(s[0], a[", k, "*i]) } }\n  }\n}\n"));
-        ASSERT_TRUE(before) << before.error().message;
-        Module after = *before;
-        apply(tile_products, after);
-        tiled += !after.entries[0].kernels[0].shared.empty();
-        const auto verified = verify(after);
-        ASSERT_TRUE(verified) << verified.error().message << print(after);
-        EXPECT_EQ(outcome(after, 7), outcome(*before, 7)) << print(after);
-      }
-    }
-  }
-  EXPECT_EQ(tiled, 5 * 3 * 4);
+TEST(Passes, BindGridKeepsValues) {
+  expect_kept([](Kernel& kernel) { bind_grid(kernel); });
 }
 
 // Sizes around the edges of squares and blocks; one operand lies across, one along, one is a row.

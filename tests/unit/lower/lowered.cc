@@ -8,25 +8,19 @@
 #include "loop/verify.h"
 #include "lower/cpu/lower.h"
 
-namespace lathe::lower::cpu {
+namespace lathe::lower {
 
 using graph::DType;
 using graph::Graph;
 using Arrays = std::map<std::string, graph::Array>;
 
-std::string problem(const Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
+std::string problem(const Graph& graph, const loop::Module& module, graph::RandomGraph& random,
                     double tolerance) {
   const Arrays inputs = random.values(graph, graph::Kind::Input);
   const Arrays states = random.values(graph, graph::Kind::State);
   Arrays states_after = states;
   const auto want = graph::evaluate(graph, inputs, states_after);
   if (!want) return want.error().message;
-
-  std::vector<ScheduledContraction> found;
-  lower({{graph}}, {}, &found);
-  Schedules schedules;
-  for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
-  const loop::Module module = lower({{graph}}, schedules);
   if (const Status sound = loop::verify(module); !sound) return sound.error().message;
   loop::Memory memory(module);
   const auto write = [&](const loop::Port& port, const Arrays& from) {
@@ -48,4 +42,13 @@ std::string problem(const Graph& graph, const Schedule& schedule, graph::RandomG
   return outputs.empty() ? difference(states_after, read(module.states), tolerance) : outputs;
 }
 
-}  // namespace lathe::lower::cpu
+std::string cpu::problem(const Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
+                         double tolerance) {
+  std::vector<ScheduledContraction> found;
+  lower({{graph}}, {}, &found);
+  Schedules schedules;
+  for (const ScheduledContraction& each : found) schedules[each.key] = schedule;
+  return lower::problem(graph, lower({{graph}}, schedules), random, tolerance);
+}
+
+}  // namespace lathe::lower

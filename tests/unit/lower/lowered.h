@@ -6,11 +6,17 @@
 #include "lower/cpu/schedule.h"
 #include "random_graph.h"
 
-namespace lathe::lower::cpu {
+namespace lathe::lower {
 
-// Runs the graph on random values, each contraction under the schedule; "" or what differs from the
+// Runs the graph on random values as the module that it was lowered to; "" or what differs from the
 // evaluator by more than the relative tolerance.
+std::string problem(const graph::Graph& graph, const loop::Module& module,
+                    graph::RandomGraph& random, double tolerance);
+
+// The same lowered for a processor, each contraction under the schedule.
+namespace cpu {
 std::string problem(const graph::Graph& graph, const Schedule& schedule, graph::RandomGraph& random,
                     double tolerance);
+}
 
-}  // namespace lathe::lower::cpu
+}  // namespace lathe::lower

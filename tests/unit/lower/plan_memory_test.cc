@@ -123,7 +123,7 @@ uint64_t temporaries_of(int layers, const char* activation) {
   for (auto& entry : program->entries) {
     for (const opt::Pass& pass : opt::passes()) entry = pass.run(std::move(entry));
   }
-  const auto plan = plan_memory(gpu::lower(*program));
+  const auto plan = plan_memory(gpu::lower(*program, {256, 16384}));
   EXPECT_TRUE(plan);
   return plan->total_bytes - plan->persistent_bytes;
 }

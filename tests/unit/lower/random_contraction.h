@@ -1,0 +1,27 @@
+// Random graphs of one contraction and what may follow it: shared by the tests of schedules.
+#pragma once
+
+#include "graph/builder.h"
+#include "random_graph.h"
+
+namespace lathe::lower {
+
+class RandomContraction : public graph::RandomGraph {
+ public:
+  using RandomGraph::RandomGraph;
+
+  // Small sizes, and those around the edges of tiles.
+  int64_t size() { return below(4) == 0 ? 1 + below(3) : 1 + below(40); }
+
+  graph::Graph product();
+  // out[n, y, x, o] = sum of image[n, stride y + dy, stride x + dx, i] * taps[dy, dx, i, o].
+  graph::Graph convolution();
+  // out[y, x, c] = sum of image[y + dy, x + dx, c] * taps[dy, dx, c], or with taps[c, dy, dx].
+  graph::Graph depthwise();
+
+ private:
+  // Alone, with maps behind it, or as an update in place.
+  void finish(graph::Builder& b, graph::Tensor sum, const graph::Shape& shape);
+};
+
+}  // namespace lathe::lower
