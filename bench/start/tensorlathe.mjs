@@ -1,5 +1,5 @@
 /** Ourselves, from the weights to the first result. */
-import { compile, env, tune } from 'tensorlathe';
+import { compile, env, ready, tune } from 'tensorlathe';
 import { loading } from './model.mjs';
 import { infer } from '../peers/drive.mjs';
 import { report } from './report.mjs';
@@ -7,6 +7,7 @@ import { report } from './report.mjs';
 // What is named one by one can be shaken from the tree.
 const compiler = { compile, env, tune };
 
-report(async () =>
-  (await infer(compiler, await loading, { resident: false, threads: 1 })).output(),
-);
+report(async () => {
+  const [model] = await Promise.all([loading, ready()]);
+  return (await infer(compiler, model, { resident: false, threads: 1 })).output();
+});

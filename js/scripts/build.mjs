@@ -1,14 +1,17 @@
-// Builds the npm package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small.
+// Builds the modules of the package into js/dist: the TypeScript sources, and the compiler core from build/wasm32 made small,
+// as files and inlined. `pack.mjs` makes of them what npm publishes.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { nameByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
-const modules = ['lathe-core', 'lathe-text'];
+const modules = ['core', 'text'];
 
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
@@ -29,16 +32,30 @@ rmSync(dist, { recursive: true, force: true });
 run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
 
 for (const name of modules) {
-  const built = join(root, `build/wasm32/${name}.wasm`);
-  const small = join(root, `build/wasm32/${name}.min.wasm`);
+  const built = join(root, `build/wasm32/lathe-${name}.wasm`);
+  const small = join(root, `build/wasm32/lathe-${name}.min.wasm`);
   if (!existsSync(built)) {
-    console.error(`js: build/wasm32/${name}.wasm is missing; \`./dev build\` makes it`);
+    console.error(`js: build/wasm32/lathe-${name}.wasm is missing; \`./dev build\` makes it`);
     process.exit(1);
   }
   if (!existsSync(small) || statSync(small).mtimeMs < statSync(built).mtimeMs) {
     shrink(built, small);
   }
-  copyFileSync(small, join(dist, `core/${name}.wasm`));
+  copyFileSync(small, join(dist, `core/lathe-${name}.wasm`));
+  const packed = gzipSync(readFileSync(small), { level: 9 }).toString('base64');
+  writeInlined(`core/inlined_${name}.js`, packed);
+}
+writeInlined('runtime/inlined_worker.js', await scriptOf('runtime/worker.js'));
+
+function writeInlined(file, text) {
+  writeFileSync(join(dist, file), `export default ${JSON.stringify(text)};\n`);
+}
+
+/** A module with all that it imports as a classic script. */
+async function scriptOf(module) {
+  const entryPoints = [join(dist, module)];
+  const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'iife', write: false });
+  return outputFiles[0].text;
 }
 
 /** Twice: the second time in the order that compresses best. */

@@ -1,9 +1,10 @@
 /**
  * Tensorlathe: builds a network with the names of TensorFlow.js Layers and compiles it, at run time,
- * to one WebAssembly module that trains and predicts. Importing this module loads the compiler core.
+ * to one WebAssembly module that trains and predicts. Importing this module begins to load the compiler core.
  */
-import './trace/eager.js';
-import { ready } from './ready.js';
+import { beginCore } from './core/core_module.js';
+import { installOperations } from './trace/eager.js';
+import { schedulesRead } from './tune/schedules.js';
 
 export { LatheError } from './base/errors.js';
 export type { YieldEvery } from './base/pause.js';
@@ -118,7 +119,8 @@ export type {
   PredictArgs,
 } from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
-export { ready } from './ready.js';
+export { ready, setWasmUrl } from './ready.js';
 
-// Whoever imports the package finds it usable; why it is not, if so, is what ready() rejects with.
-await ready().catch(() => undefined);
+beginCore();
+void schedulesRead();
+installOperations();

@@ -1,7 +1,7 @@
 /** Makes the package usable: the core, and what was measured on this machine before. */
-import { compileCore, coreUrl } from './core/core_module.js';
-import { currentCore, useCoreModule } from './core/core.js';
 import { LatheError } from './base/errors.js';
+import { chooseWasm, compileCore } from './core/core_module.js';
+import { currentCore, hasCore, useCoreModule } from './core/core.js';
 import { schedulesRead } from './tune/schedules.js';
 import { probeTarget } from './tune/target.js';
 
@@ -10,21 +10,31 @@ const mostWaitMs = 20;
 let loading: Promise<void> | undefined;
 
 /**
- * Resolves when the compiler core is loaded. Importing the package already waits for it, so a call
- * is needed only to learn why loading failed, or to try again. Rejects with LatheError.
+ * Resolves when the compiler is loaded, which begins when the package is imported. Pages await it before their first call; in
+ * Node the first call loads it. Rejects with LatheError, and tries again when it is called again.
  */
 export function ready(): Promise<void> {
   loading ??= load().catch((error: unknown) => {
     loading = undefined;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new LatheError(`cannot load ${coreUrl.href}: ${reason}`, { cause: error });
+    throw error;
   });
   return loading;
 }
 
 async function load(): Promise<void> {
-  const remembered = Promise.all([probeTarget(), schedulesRead]);
-  useCoreModule(await compileCore());
+  const remembered = Promise.all([probeTarget(), schedulesRead()]);
+  if (!hasCore()) useCoreModule(await compileCore());
   currentCore();
   await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);
+}
+
+/**
+ * Says where lathe-core.wasm is, for pages whose files were moved: called before `ready`, with an address that may be relative
+ * to the page (in Node: to the working directory). lathe-text.wasm, which `moduleText` needs, may have one, too. Error: the
+ * compiler is loaded already.
+ */
+export function setWasmUrl(core: string | URL, text?: string | URL): void {
+  if (hasCore()) throw new LatheError('setWasmUrl: the compiler is loaded already; call it before');
+  loading = undefined;
+  chooseWasm(core, text);
 }

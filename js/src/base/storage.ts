@@ -3,8 +3,8 @@ import { nodeModule, nodeProcess, type Process } from './node.js';
 
 /** A place for one text. */
 export interface Storage {
-  /** What is there, or undefined. */
-  read(): Promise<string | undefined>;
+  /** What is there, or undefined; in Node at once. */
+  read(): string | undefined | Promise<string | undefined>;
   /** Replaces it; a reader sees the old text or the new one. */
   write(text: string): Promise<void>;
 }
@@ -28,17 +28,18 @@ function openFile({ env }: Process, name: string): Storage | undefined {
 class File implements Storage {
   constructor(private readonly path: string) {}
 
-  async read(): Promise<string | undefined> {
-    const { readFile } = await nodeModule('node:fs/promises');
-    return readFile(this.path, 'utf8').catch((error: { code?: string }) => {
-      if (error.code === 'ENOENT') return undefined;
+  read(): string | undefined {
+    try {
+      return nodeModule('node:fs').readFileSync(this.path, 'utf8');
+    } catch (error) {
+      if ((error as { code?: string }).code === 'ENOENT') return undefined;
       throw error;
-    });
+    }
   }
 
   async write(text: string): Promise<void> {
-    const { mkdir, rename, rm, writeFile } = await nodeModule('node:fs/promises');
-    const { dirname } = await nodeModule('node:path');
+    const { mkdir, rename, rm, writeFile } = nodeModule('node:fs/promises');
+    const { dirname } = nodeModule('node:path');
     await mkdir(dirname(this.path), { recursive: true });
     const draft = `${this.path}.${nodeProcess!.pid}.${Math.random().toString(36).slice(2)}`;
     try {

@@ -1,6 +1,7 @@
 /** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
 import { LatheError } from '../base/errors.js';
 import type { CoreExports, ModuleExports, Pointer } from './abi.js';
+import { readCore } from './core_module.js';
 import { wordBytes } from './words.js';
 
 const encoder = new TextEncoder();
@@ -127,6 +128,9 @@ let module: WebAssembly.Module | undefined;
 let core: Core | undefined;
 let prepare: (core: Core) => void = () => {};
 
+/** Whether a core is loaded. */
+export const hasCore = (): boolean => module !== undefined;
+
 /** Says which compiled core all later calls use. */
 export function useCoreModule(compiled: WebAssembly.Module): void {
   module = compiled;
@@ -139,11 +143,12 @@ export function prepareCores(action: (core: Core) => void): void {
   if (core?.dead === false) action(core);
 }
 
-/** The live core. Error: it has not been loaded. */
+/** The live core. In Node the first call loads it. Error: it has not been loaded. */
 export function currentCore(): Core {
   if (core !== undefined && !core.dead) return core;
+  module ??= readCore();
   if (module === undefined) {
-    throw new LatheError('lathe-core.wasm is not loaded; await tl.ready() says why');
+    throw new LatheError('the compiler is not loaded yet: `await tl.ready()` before the first call');
   }
   core = new Core(module);
   prepare(core);

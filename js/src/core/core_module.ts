@@ -1,41 +1,108 @@
 /**
- * Fetches and compiles lathe-core.wasm, from the first moment of this package: it has next to no
- * imports, so that nothing is evaluated before. In Node the module is a file beside this one.
+ * Where lathe-core.wasm and lathe-text.wasm are, and their compilation: at the address that the user gave, or beside this
+ * module, or, where a bundler has left no file there, in a module that holds their bytes.
  */
-import { nodeModule } from '../base/node.js';
+import { LatheError } from '../base/errors.js';
+import { nodeModule, nodeProcess } from '../base/node.js';
 
-export const coreUrl = new URL('./lathe-core.wasm', import.meta.url);
-
-/** Compiles a module that lies beside this one. */
-export function compileModule(url: URL): Promise<WebAssembly.Module> {
-  return url.protocol === 'file:' ? readModule(url) : fetchModule(url);
+/** A module of the compiler, and where it may be. */
+interface Place {
+  name: string;
+  /** What `setWasmUrl` said. */
+  chosen?: URL;
+  /** Error: bundles of some kinds have no address. */
+  beside(): URL;
+  /** Its bytes, compressed by gzip, in base64. */
+  inlined(): Promise<{ default: string }>;
 }
 
-async function readModule(url: URL): Promise<WebAssembly.Module> {
-  const { readFile } = await nodeModule('node:fs/promises');
-  return WebAssembly.compile(await readFile(url));
+const core: Place = {
+  name: 'lathe-core.wasm',
+  beside: () => new URL('./lathe-core.wasm', import.meta.url),
+  inlined: () => import('./inlined_core.js'),
+};
+const text: Place = {
+  name: 'lathe-text.wasm',
+  beside: () => new URL('./lathe-text.wasm', import.meta.url),
+  inlined: () => import('./inlined_text.js'),
+};
+
+/** What is under way or there, and what ends it. */
+let begun: { module: Promise<WebAssembly.Module>; abort: AbortController } | undefined;
+
+/** Begins to fetch the core in a page, so that it comes while other scripts do. */
+export function beginCore(): void {
+  if (nodeProcess !== undefined) return;
+  const abort = new AbortController();
+  begun = { module: compileAt(core, abort.signal), abort };
+  begun.module.catch(() => {}); // whoever takes it hears of it
 }
 
-async function fetchModule(url: URL): Promise<WebAssembly.Module> {
-  const response = await fetch(url, { credentials: 'same-origin' });
-  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+/** The compiled core: what `beginCore` began, and at each later call a new attempt. Rejects with LatheError. */
+export function compileCore(): Promise<WebAssembly.Module> {
+  const result = begun?.module ?? compileAt(core);
+  begun = undefined;
+  return result;
+}
+
+/** The compiled core where files can be read at once: in Node, unless a bundler has moved this module. */
+export function readCore(): WebAssembly.Module | undefined {
+  if (nodeProcess === undefined) return undefined;
   try {
-    return await WebAssembly.compileStreaming(response.clone());
+    return read(core.chosen ?? core.beside());
   } catch {
-    const bytes = await response.arrayBuffer();
-    if (new DataView(bytes).getUint32(0) !== 0x0061736d) {
-      throw new Error('what the server sends is not WebAssembly');
-    }
-    return WebAssembly.compile(bytes);
+    return undefined; // compileCore() says why
   }
 }
 
-let first: Promise<WebAssembly.Module> | undefined = compileModule(coreUrl);
-first.catch(() => {}); // whoever takes it hears of it
+/** The compiled lathe-text.wasm. Rejects with LatheError. */
+export const compileText = (): Promise<WebAssembly.Module> => compileAt(text);
 
-/** The compiled core: what importing this module began, and at each later call a new attempt. */
-export function compileCore(): Promise<WebAssembly.Module> {
-  const result = first ?? compileModule(coreUrl);
-  first = undefined;
-  return result;
+/** @internal What `tl.setWasmUrl` does before the core is there. */
+export function chooseWasm(coreUrl: string | URL, textUrl?: string | URL): void {
+  const { location } = globalThis as { location?: { href: string } };
+  const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
+  core.chosen = new URL(coreUrl, base);
+  if (textUrl !== undefined) text.chosen = new URL(textUrl, base);
+  if (begun === undefined) return;
+  begun.abort.abort();
+  beginCore();
+}
+
+async function compileAt(place: Place, signal?: AbortSignal): Promise<WebAssembly.Module> {
+  try {
+    return await compileUrl(place.chosen ?? place.beside(), signal);
+  } catch (cause) {
+    if (place.chosen === undefined && signal?.aborted !== true) {
+      const inlined = await place.inlined().catch(() => undefined);
+      if (inlined !== undefined) return compileInlined(inlined.default);
+    }
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new LatheError(`cannot load ${place.chosen?.href ?? place.name}: ${reason}`, { cause });
+  }
+}
+
+function read(url: URL): WebAssembly.Module {
+  return new WebAssembly.Module(nodeModule('node:fs').readFileSync(url));
+}
+
+async function compileUrl(url: URL, signal?: AbortSignal): Promise<WebAssembly.Module> {
+  if (nodeProcess !== undefined && url.protocol === 'file:') return read(url);
+  const response = await fetch(url, { credentials: 'same-origin', signal });
+  if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+  // Engines keep the compiled code of what they compile while it comes.
+  if (response.headers.get('content-type') === 'application/wasm') {
+    return WebAssembly.compileStreaming(response);
+  }
+  const bytes = await response.arrayBuffer();
+  if (bytes.byteLength < 4 || new DataView(bytes).getUint32(0) !== 0x0061736d) {
+    throw new Error('what the server sends is not WebAssembly');
+  }
+  return WebAssembly.compile(bytes);
+}
+
+async function compileInlined(base64: string): Promise<WebAssembly.Module> {
+  const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
+  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
 }

@@ -15,6 +15,7 @@ import {
   type ToWorker,
   writeReason,
 } from './protocol.js';
+import { startThread, type Thread } from './thread.js';
 
 /** A module in shared memory, as the thread that made it sees it. */
 export interface SharedModule {
@@ -26,38 +27,6 @@ export interface SharedModule {
 
 /** Starts a run of an entry by so many threads. */
 export type Begin = (entry: number, threads: number) => void;
-
-/** A worker of a browser or of Node. */
-interface Thread {
-  post(message: ToWorker): void;
-  /** Whether it keeps the process of Node alive. */
-  hold(isHeld: boolean): void;
-  /**
-   * False as soon as it is gone, which events tell only later. Browsers tell nothing of workers that
-   * they ended, and Node nothing before `isKnown`: there it is gone when a run that waits for it makes
-   * no progress.
-   */
-  isAlive(isSilent: boolean): boolean;
-  isKnown(): boolean;
-  stop(): void;
-}
-
-type Listener = (message: FromWorker) => void;
-
-interface NodeWorker {
-  postMessage(message: ToWorker): void;
-  on(event: 'message', handler: Listener): void;
-  on(event: 'error', handler: (error: unknown) => void): void;
-  on(event: 'exit', handler: () => void): void;
-  ref(): void;
-  unref(): void;
-  terminate(): Promise<number>;
-  performance: { eventLoopUtilization(): { idle: number; active: number } };
-}
-
-interface NodeThreads {
-  Worker: new (script: URL) => NodeWorker;
-}
 
 /** Milliseconds after which a run is not brief, whatever its work is. */
 const briefMs = 8;
@@ -203,10 +172,10 @@ export class Pool {
   #isKnown = false;
   readonly #lost = new Set<number>();
 
-  /** `onBroken` hears why the threads are of no use any more. */
+  /** `onBroken` hears why the threads are of no use any more, and whether any has ever run. */
   constructor(
     count: number,
-    private readonly onBroken: (reason: string) => void,
+    private readonly onBroken: (reason: string, isStarted: boolean) => void,
   ) {
     this.control = makeControl(count);
     for (let index = 0; index < count; ++index) this.#threads.push(this.#start(index));
@@ -355,6 +324,11 @@ export class Pool {
     Atomics.notify(this.control, cellOf(index, own.bell));
   }
 
+  get #isStarted(): boolean {
+    const handled = (index: number) => Atomics.load(this.control, cellOf(index, own.handled));
+    return this.#threads.some((_, index) => handled(index) > 0);
+  }
+
   #hold(isHeld: boolean): void {
     for (const thread of this.#threads) thread.hold(isHeld);
   }
@@ -395,50 +369,16 @@ export class Pool {
       noteDone(this.control, job.number);
     }
     this.#lost.add(index);
-    if (this.#problem === undefined) this.onBroken(reason);
+    if (this.#problem === undefined) this.onBroken(reason, this.#isStarted);
     this.#problem = reason;
     if (job === undefined) this.stop();
     else this.#end?.resolve();
   }
 
   #start(index: number): Thread {
-    const receive: Listener = (message) => this.#receive(message, index);
-    const lose = (reason: string) => this.#lose(index, reason);
-    const node = (
-      globalThis as { process?: { getBuiltinModule?: (name: string) => NodeThreads } }
-    ).process?.getBuiltinModule?.('node:worker_threads');
-    if (node !== undefined) return startInNode(node, receive, lose);
-    const worker = new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
-    worker.onmessage = ({ data }: MessageEvent<FromWorker>) => receive(data);
-    worker.onerror = ({ message }) => lose(message || 'its script cannot be loaded');
-    return {
-      post: (message) => worker.postMessage(message),
-      hold: () => {},
-      isAlive: (isSilent) => !isSilent,
-      isKnown: () => true,
-      stop: () => worker.terminate(),
-    };
+    return startThread(
+      (message) => this.#receive(message, index),
+      (reason) => this.#lose(index, reason),
+    );
   }
-}
-
-function startInNode(
-  { Worker }: NodeThreads,
-  receive: Listener,
-  lose: (reason: string) => void,
-): Thread {
-  const worker = new Worker(new URL('./worker.js', import.meta.url));
-  worker.on('message', receive);
-  worker.on('error', (error) => lose(String(error)));
-  worker.on('exit', () => lose('it ended'));
-  worker.unref();
-  const utilization = () => worker.performance.eventLoopUtilization();
-  // Node says 0 until it was asked after it heard of the thread, and -1 of one that has been stopped.
-  const isKnown = () => utilization().idle !== 0 || utilization().active !== 0;
-  return {
-    post: (message) => worker.postMessage(message),
-    hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
-    isAlive: (isSilent) => (isKnown() ? utilization().idle >= 0 : !isSilent),
-    isKnown,
-    stop: () => void worker.terminate(),
-  };
 }

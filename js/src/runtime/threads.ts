@@ -2,9 +2,12 @@
 import { nodeProcess } from '../base/node.js';
 import { env } from './env.js';
 import { type Job, Pool, type SharedModule } from './pool.js';
+import { inlineThreads } from './thread.js';
 
 const modules = new Set<SharedModule>();
 let pool: Pool | undefined;
+/** Whether the script of threads that could not start is being fetched. */
+let isMending = false;
 let dropped = 0;
 
 /**
@@ -46,15 +49,25 @@ export function beginJob(
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
   if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
-  pool ??= new Pool(count, (reason) => {
+  if (isMending) return undefined;
+  pool ??= new Pool(count, (reason, isStarted) => {
     pool = undefined;
-    env().giveUpThreads(reason);
+    if (isStarted) env().giveUpThreads(reason);
+    else void mend(reason);
   });
   return pool.begin(module, entry, most, isBrief, keep);
 }
 
+/** Has the next threads start another way where none has ever run. */
+async function mend(reason: string): Promise<void> {
+  isMending = true;
+  const isNew = await inlineThreads().catch(() => false);
+  isMending = false;
+  if (!isNew) env().giveUpThreads(reason);
+}
+
 /** Whether threads that the module has asked for are not up yet. */
-export const isStarting = (module: SharedModule) => pool?.isStarting(module) === true;
+export const isStarting = (module: SharedModule) => isMending || pool?.isStarting(module) === true;
 
 /** Whether a run is under way. */
 export const poolIsBusy = () => pool?.job !== undefined;

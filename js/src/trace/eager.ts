@@ -120,4 +120,7 @@ function compileOperation(
   }
 }
 
-installMethods(Tensor.prototype, (_self, op, operands, values) => apply(op, operands, values));
+/** Gives tensors their methods. */
+export function installOperations(): void {
+  installMethods(Tensor.prototype, (_self, op, operands, values) => apply(op, operands, values));
+}

@@ -41,9 +41,13 @@ export class ScheduleCache {
     ++this.revision;
   }
 
-  /** Adds what is stored. Anything that is no cache of this version counts as nothing. */
-  async load(): Promise<void> {
-    const stored = await this.#stored();
+  /** Adds what is stored, in Node at once. Anything that is no cache of this version counts as nothing. */
+  load(): void | Promise<void> {
+    const stored = this.#stored();
+    return stored instanceof Promise ? stored.then((each) => this.#add(each)) : this.#add(stored);
+  }
+
+  #add(stored: Targets): void {
     for (const [target, schedules] of stored) {
       for (const [key, each] of schedules) {
         if (!this.has(target, key)) put(this.#targets, target, key, each);
@@ -65,13 +69,16 @@ export class ScheduleCache {
       .catch((error: unknown) => this.#warn('cannot be written', error));
   }
 
-  async #stored(): Promise<Targets> {
-    try {
-      const text = await this.storage?.read();
-      return text === undefined ? new Map() : parse(text);
-    } catch (error) {
+  #stored(): Targets | Promise<Targets> {
+    const ignored = (error: unknown): Targets => {
       this.#warn('is ignored', error);
       return new Map();
+    };
+    try {
+      const text = this.storage?.read();
+      return text instanceof Promise ? text.then(parse).catch(ignored) : parse(text);
+    } catch (error) {
+      return ignored(error);
     }
   }
 
@@ -93,8 +100,9 @@ function put(targets: Targets, target: string, key: string, schedule: Schedule):
   if (targets.size > mostTargets) targets.delete(targets.keys().next().value!);
 }
 
-function parse(text: string): Targets {
+function parse(text: string | undefined): Targets {
   const targets: Targets = new Map();
+  if (text === undefined) return targets;
   const stored = JSON.parse(text) as { version?: unknown; targets?: Record<string, unknown> };
   if (stored?.version !== version) throw new Error(`it is not of version ${version}`);
   for (const [target, schedules] of Object.entries(stored.targets!)) {
@@ -118,7 +126,12 @@ function isSchedule(value: unknown): value is Schedule {
 }
 
 /** The cache of the page or process. */
-export const schedules = new ScheduleCache(openStorage('schedules'));
+export const schedules = /* @__PURE__ */ new ScheduleCache(/* @__PURE__ */ openStorage('schedules'));
 
-/** Resolves when they are read from the storage, which begins with this module: a page waits for it. */
-export const schedulesRead = schedules.load();
+let reading: Promise<void> | undefined;
+
+/** Begins to read them from the storage and resolves when they are there; in Node they are at once. */
+export function schedulesRead(): Promise<void> {
+  reading ??= Promise.resolve(schedules.load());
+  return reading;
+}

@@ -38,19 +38,17 @@ export function targetName(): string {
   return [engineName(), ...on.map(([name]) => name)].join(' ');
 }
 
-/** Learns what takes its time, for who waits for the core anyway; targetName() is vaguer before. */
-export async function probeTarget(): Promise<void> {
+/** Learns what takes its time, for who waits for the core anyway. */
+export function probeTarget(): void {
   features();
-  if (nodeProcess === undefined) return;
-  const { cpus } = await nodeModule('node:os');
-  processor = cpus()[0]?.model.trim() ?? '';
 }
 
-let processor = '';
+let processor: string | undefined;
 
 function engineName(): string {
   if (nodeProcess !== undefined) {
     const { arch, versions } = nodeProcess;
+    processor ??= String(nodeModule('node:os').cpus()[0]?.model.trim() ?? '');
     return `V8 ${versions.v8} ${arch} ${processor}`;
   }
   const agent = navigator.userAgent;
