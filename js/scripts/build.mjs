@@ -54,7 +54,13 @@ function writeInlined(file, text) {
 /** A module with all that it imports as a classic script. */
 async function scriptOf(module) {
   const entryPoints = [join(dist, module)];
-  const { outputFiles } = await build({ entryPoints, bundle: true, minify: true, format: 'iife', write: false });
+  const { outputFiles } = await build({
+    entryPoints,
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    write: false,
+  });
   return outputFiles[0].text;
 }
 
