@@ -4,6 +4,8 @@
 export function nextTask(): Promise<void> {
   const immediate = (globalThis as { setImmediate?: (done: () => void) => void }).setImmediate;
   if (immediate !== undefined) return new Promise((done) => immediate(done));
+  // Imitations of pages that tests run in lack both.
+  if (typeof MessageChannel === 'undefined') return new Promise((done) => setTimeout(done));
   return new Promise((done) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

@@ -1,5 +1,6 @@
 /** An instance of lathe-core.wasm or lathe-text.wasm: texts and bytes in and out, failures as LatheError. */
 import { LatheError } from '../base/errors.js';
+import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { CoreExports, ModuleExports, Pointer } from './abi.js';
 import { readCore } from './core_module.js';
 import { wordBytes } from './words.js';
@@ -148,7 +149,9 @@ export function currentCore(): Core {
   if (core !== undefined && !core.dead) return core;
   module ??= readCore();
   if (module === undefined) {
-    throw new LatheError('the compiler is not loaded yet: `await tl.ready()` before the first call');
+    throw new LatheError(
+      'the compiler is not loaded yet: `await tl.ready()` before the first call',
+    );
   }
   core = new Core(module);
   prepare(core);

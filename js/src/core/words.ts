@@ -1,4 +1,5 @@
 /** What the core is told in 64-bit floats while a graph is written down, and what it answers; src/api/lathe.h describes both. */
+import { TextEncoder } from '../base/text.js';
 import type { Pointer, ValueId, ValueType } from './abi.js';
 import { dtypes, tags } from './names.js';
 

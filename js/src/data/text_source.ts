@@ -1,6 +1,7 @@
 /** Text as it arrives: from a file, an address or a Blob, chunk by chunk. Closing the iterator stops the transfer. */
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
+import { TextDecoder } from '../base/text.js';
 
 /** An http(s) or file address, relative in a page; a path in Node; a Blob or a File. */
 export type TextSource = string | URL | Blob;

@@ -1,6 +1,7 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
 import { isBeside } from './address.js';
 

@@ -1,6 +1,7 @@
 /** Models as folders of files, in Node. A folder holds a whole model at every moment, whenever saving ends. */
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
+import { TextDecoder } from '../base/text.js';
 import {
   assemble,
   type IOHandler,

@@ -1,5 +1,6 @@
 /** Models on a web server: loaded by fetch, saved as one upload. */
 import { LatheError } from '../base/errors.js';
+import { TextDecoder } from '../base/text.js';
 import { addressBelow } from './address.js';
 import {
   assemble,

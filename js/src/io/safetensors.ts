@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { setOwn } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
+import { TextDecoder, TextEncoder } from '../base/text.js';
 import { checkStored, type NumberArray } from '../tensor/convert.js';
 import { isObject, joinBytes } from './artifacts.js';
 import { fromBrain, fromHalf } from '../tensor/half.js';

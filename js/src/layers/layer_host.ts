@@ -1,5 +1,6 @@
 /** Answers what the core asks of layers that are written in JavaScript; src/api/lathe.h describes it. Knows no layer. */
 import { encodeJson } from '../base/json.js';
+import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { Pointer, ValueId } from '../core/abi.js';
 import { type Core, prepareCores } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';

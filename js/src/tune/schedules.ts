@@ -126,7 +126,9 @@ function isSchedule(value: unknown): value is Schedule {
 }
 
 /** The cache of the page or process. */
-export const schedules = /* @__PURE__ */ new ScheduleCache(/* @__PURE__ */ openStorage('schedules'));
+export const schedules = /* @__PURE__ */ new ScheduleCache(
+  /* @__PURE__ */ openStorage('schedules'),
+);
 
 let reading: Promise<void> | undefined;
 

@@ -1,0 +1,41 @@
+// What tests/js/node/loading.test.mjs runs in a thread that looks like a page: there is no process, and `fetch` is ours.
+import { readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+
+const asked = [];
+let answers = [...workerData.answers];
+delete globalThis.process;
+globalThis.location = { href: 'https://example.org/app/page.html' };
+globalThis.navigator ??= { userAgent: 'tests' };
+globalThis.fetch = async (url, { signal } = {}) => {
+  const request = { url: String(url), signal };
+  asked.push(request);
+  const { status = 200, type, text } = answers.shift() ?? {};
+  await new Promise((done) => setTimeout(done));
+  signal?.throwIfAborted();
+  const body = text ?? readFileSync(new URL('../../js/dist/core/lathe-core.wasm', import.meta.url));
+  return new Response(body, { status, headers: { 'content-type': type ?? 'application/wasm' } });
+};
+
+const attempt = async (action) => {
+  try {
+    return await action();
+  } catch (error) {
+    return `${error.name}: ${error.message}`;
+  }
+};
+
+const tl = await import('tensorlathe');
+const sum = () => [...tl.tensor([1, 2]).add(1).dataSync()];
+const early = await attempt(sum);
+if (workerData.chosen) tl.setWasmUrl(workerData.chosen);
+const results = [];
+for (let i = 0; i < workerData.times; ++i)
+  results.push(await attempt(async () => (await tl.ready(), sum())));
+const late = await attempt(() => tl.setWasmUrl('x'));
+parentPort.postMessage({
+  early,
+  results,
+  late,
+  asked: asked.map(({ url, signal }) => [url.replace(/^file:.*\//, ''), signal?.aborted === true]),
+});

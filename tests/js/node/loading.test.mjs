@@ -1,0 +1,60 @@
+// How the compiler is loaded: in Node at the first call, in pages by `ready`, from wherever it is.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+
+/** A page whose server answers so. */
+function page({ answers = [], times = 1, chosen } = {}) {
+  const workerData = { answers, times, chosen };
+  const worker = new Worker(new URL('../loading_run.mjs', import.meta.url), { workerData });
+  return new Promise((done, fail) => {
+    worker.once('message', done);
+    worker.once('error', fail);
+  });
+}
+
+const own = 'lathe-core.wasm';
+const late = 'LatheError: setWasmUrl: the compiler is loaded already; call it before';
+
+test('Node needs no waiting', () => {
+  const script = `import * as tl from 'tensorlathe'; console.log(tl.tensor([1]).add(1).dataSync()[0])`;
+  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script]);
+  assert.equal(String(said).trim(), '2');
+});
+
+test('a page begins to load with the import, and calls before that are errors', async () => {
+  const error =
+    'LatheError: the compiler is not loaded yet: `await tl.ready()` before the first call';
+  const loaded = { early: error, results: [[2, 3]], late, asked: [[own, false]] };
+  assert.deepEqual(await page(), loaded);
+  assert.deepEqual(await page({ answers: [{ type: 'text/plain' }] }), loaded);
+});
+
+test('what bundlers left no file of is found inlined', async () => {
+  for (const answer of [{ status: 404 }, { type: 'text/html', text: '<html>' }, { text: 'wasm' }]) {
+    const { results, asked } = await page({ answers: [answer] });
+    assert.deepEqual(results, [[2, 3]]);
+    assert.deepEqual(asked, [[own, false]]);
+  }
+});
+
+test('setWasmUrl says where the core is, and an error that it is not there', async () => {
+  const { results, asked } = await page({
+    answers: [{}, { status: 404 }, { status: 500 }],
+    times: 3,
+    chosen: '../core.wasm',
+  });
+  const at = 'https://example.org/core.wasm';
+  assert.deepEqual(results, [
+    `LatheError: cannot load ${at}: HTTP status 404`,
+    `LatheError: cannot load ${at}: HTTP status 500`,
+    [2, 3],
+  ]);
+  assert.deepEqual(asked, [
+    [own, true],
+    [at, false],
+    [at, false],
+    [at, false],
+  ]);
+});
