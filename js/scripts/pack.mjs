@@ -1,5 +1,5 @@
-// Makes of js/dist what npm publishes, in build/package: modules joined to few files, for `import` and for `require`, with
-// their types; and all of the package in one file. What each entry is called, js/package.json says.
+// Makes of js/dist what npm publishes, in build/package: the modules for bundlers, which join them and leave out what is not
+// used; joined to few files for pages and for `require`; and all in one file. What the entries are, js/package.json says.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,24 +17,21 @@ const entries = Object.entries(manifest.exports)
   .filter(([name, each]) => each.import && name !== './bundle')
   .map(([name, each]) => [name, each.import.default.replace(/^\.\/dist\/|\.js$/g, '')]);
 
+/** The path of a module of js/dist in the package. */
+const inModules = (path) => path.replace('./dist/', './dist/modules/');
+
 rmSync(target, { recursive: true, force: true });
-mkdirSync(join(dist, 'core'), { recursive: true });
-await writeModules();
+cpSync(source, join(dist, 'modules'), { recursive: true });
+await writeFew();
 await writeBundles();
 writeTypes();
-for (const name of ['lathe-core', 'lathe-text']) copyFile(`core/${name}.wasm`, `core/${name}.wasm`);
-await buildWorker();
 writeManifests();
 for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
   copyFileSync(join(root, name), join(target, name.replace('js/', '')));
 }
 
-function copyFile(from, to) {
-  copyFileSync(join(source, from), join(dist, to));
-}
-
 /** Entries that only name what they export, one file with all that they load at once, and files that are loaded on demand. */
-async function writeModules() {
+async function writeFew() {
   const input = Object.fromEntries(entries.map(([, file]) => [file, join(source, `${file}.js`)]));
   const kinds = [
     { format: 'esm', ending: 'js', platform: 'neutral' },
@@ -45,6 +42,7 @@ async function writeModules() {
     const bundle = await rolldown({
       input,
       external: ['jsfive'],
+      plugins: [{ name: 'inlined', resolveId: findInlined }],
       platform,
       onwarn: (warning) => fail(warning.message),
     });
@@ -52,10 +50,9 @@ async function writeModules() {
       dir: dist,
       format,
       entryFileNames: `[name].${ending}`,
-      chunkFileNames: `core/[name].${ending}`,
+      // Beside what it finds by its address.
+      chunkFileNames: `modules/core/[name].min.${ending}`,
       minify: true,
-      // Tools that shake trees need them.
-      comments: { annotation: true, legal: false, jsdoc: false },
       codeSplitting: {
         groups: [
           {
@@ -71,6 +68,13 @@ async function writeModules() {
   }
 }
 
+/** The modules that hold what is inlined stay what they are: both kinds import them. */
+function findInlined(id) {
+  const [, name] = /[/](inlined_\w+[.]js)$/.exec(id) ?? [];
+  if (name === undefined) return null;
+  return { id: `${name.includes('worker') ? '../runtime' : '.'}/${name}`, external: 'absolute' };
+}
+
 /** The modules that the entry imports at once, without itself. */
 function reached(entry, context) {
   const found = new Set([entry]);
@@ -81,7 +85,7 @@ function reached(entry, context) {
   return found;
 }
 
-/** All in one file: a module, and a script whose one global is `tl`. */
+/** All in one file: a module, and a script whose one global is `tl`. And the worker of the few files. */
 async function writeBundles() {
   const options = {
     entryPoints: [join(source, 'index.js')],
@@ -94,6 +98,8 @@ async function writeBundles() {
     logLevel: 'warning',
   };
   await build({ ...options, format: 'esm', outfile: join(dist, 'bundle.js') });
+  const worker = { entryPoints: [join(source, 'runtime/worker.js')], format: 'esm' };
+  await build({ ...options, ...worker, outfile: join(dist, 'modules/core/worker.js') });
   await build({
     ...options,
     format: 'iife',
@@ -101,49 +107,43 @@ async function writeBundles() {
     outfile: join(dist, 'bundle.global.js'),
   });
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
-  writeFileSync(
-    join(dist, 'bundle.d.ts'),
-    `export * from './index.js';\nexport as namespace tl;\n`,
-  );
 }
 
-/** The types twice: TypeScript tells modules of the two kinds apart by the folder. */
+/** The types a second time: TypeScript tells modules of the two kinds apart by the folder. */
 function writeTypes() {
   const isTypes = (path) => !/\.[a-z]+$/.test(path) || path.endsWith('.d.ts');
-  cpSync(source, dist, { recursive: true, filter: isTypes });
-  mkdirSync(join(dist, 'commonjs'));
   cpSync(source, join(dist, 'commonjs'), { recursive: true, filter: isTypes });
-  copyFileSync(join(dist, 'bundle.d.ts'), join(dist, 'commonjs/bundle.d.ts'));
+  for (const folder of ['modules', 'commonjs']) {
+    const text = `export * from './index.js';\nexport as namespace tl;\n`;
+    writeFileSync(join(dist, folder, 'bundle.d.ts'), text);
+  }
   writeFileSync(join(dist, 'commonjs/package.json'), '{ "type": "commonjs" }\n');
-}
-
-async function buildWorker() {
-  await build({
-    entryPoints: [join(source, 'runtime/worker.js')],
-    bundle: true,
-    minify: true,
-    format: 'esm',
-    outfile: join(dist, 'core/worker.js'),
-  });
 }
 
 /** The manifest, and one in a folder for each further entry: tools that know no exports look there. */
 function writeManifests() {
-  const { scripts: _, ...published } = manifest;
-  const folders = Object.entries(manifest.exports).filter(
-    ([name, { require }]) => name !== '.' && require,
-  );
-  for (const [name, { import: module, require }] of folders) {
-    const at = (file) => file.replace('./', '../');
-    writeJson(join(target, name, 'package.json'), {
-      main: at(require.default),
-      module: at(module.default),
-      types: at(require.types),
-      sideEffects: manifest.sideEffects.map(at),
-    });
+  const { scripts: _, ...published } = structuredClone(manifest);
+  published.module = inModules(published.module);
+  published.types = inModules(published.types);
+  for (const [name, each] of Object.entries(published.exports)) {
+    if (name.endsWith('.wasm')) published.exports[name] = inModules(each);
+    if (each.module && name !== './bundle') each.module = inModules(each.module);
+    if (each.import) each.import.types = inModules(each.import.types);
+    if (name === '.' || !each.import) continue;
+    published.files.push(name.replace('./', ''));
+    writeStub(name, each);
   }
-  const files = [...manifest.files, ...folders.map(([name]) => name.replace('./', ''))];
-  writeJson(join(target, 'package.json'), { ...published, files });
+  writeJson(join(target, 'package.json'), published);
+}
+
+function writeStub(name, { module, require, import: { types } }) {
+  const at = (path) => path.replace('./', '../');
+  writeJson(join(target, name, 'package.json'), {
+    main: at(require.default),
+    module: at(module),
+    types: at(types),
+    sideEffects: manifest.sideEffects.map(at),
+  });
 }
 
 function writeJson(file, value) {

@@ -82,7 +82,7 @@ export async function pages() {
     'strict.html': page('', `<script type="module" src="strict.mjs"></script>`),
     'strict.mjs': main(entry),
   });
-  cpSync(join(folder, dist, 'core/lathe-core.wasm'), join(folder, 'elsewhere/core.wasm'));
+  cpSync(join(folder, dist, 'modules/core/lathe-core.wasm'), join(folder, 'elsewhere/core.wasm'));
   const server = await serveFolder(folder);
   const strict = await serveFolder(folder, {
     'Content-Security-Policy': `default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; img-src data:`,

@@ -14,3 +14,4 @@ const report = new Report();
 for (const name of wanted) await report.check(name, cases[name]);
 await closeBrowser();
 report.end();
+process.exit(); // whatever a case that failed has left open

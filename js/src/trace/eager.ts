@@ -15,6 +15,7 @@ import {
   countOf,
   dtypeOf,
   installMethods,
+  installTracing,
   type TensorMethods,
   Trace,
   typeFor,
@@ -120,7 +121,8 @@ function compileOperation(
   }
 }
 
-/** Gives tensors their methods. */
+/** Gives tensors their methods, those that functions are traced with, too. */
 export function installOperations(): void {
+  installTracing();
   installMethods(Tensor.prototype, (_self, op, operands, values) => apply(op, operands, values));
 }

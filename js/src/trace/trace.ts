@@ -389,7 +389,10 @@ function installFunction(op: OperationName): void {
   Object.defineProperty(Trace.prototype, op, { value });
 }
 
-for (const op of Object.keys(operations) as OperationName[]) installFunction(op);
-installMethods<TracedTensor>(TracedTensor.prototype, ({ trace }, op, operands, values) =>
-  trace.apply(op, operands, values),
-);
+/** Gives traces and their tensors the operations. */
+export function installTracing(): void {
+  for (const op of Object.keys(operations) as OperationName[]) installFunction(op);
+  installMethods<TracedTensor>(TracedTensor.prototype, ({ trace }, op, operands, values) =>
+    trace.apply(op, operands, values),
+  );
+}
