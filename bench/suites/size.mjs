@@ -14,7 +14,7 @@ export const size = { run };
 
 async function run() {
   const parts = [
-    ['lathe-core.wasm', [`${dist}core/lathe-core.wasm`]],
+    ['lathe-core.wasm', [`${dist}modules/core/lathe-core.wasm`]],
     ['JavaScript', loadedAtOnce(`${dist}index.js`)],
   ].map(([name, files]) => {
     const contents = files.map((file) => readFileSync(file));
