@@ -14,7 +14,7 @@ const types = {
 };
 
 /**
- * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next; pages: content by path
+ * isolated: with COOP and COEP; compressed: code goes as gzip, kept from one request to the next, and browsers keep it; pages: content by path
  * beside that of the repository; folders: others by how paths to them begin. Returns the address, takeSent(): [path, bytes] since the last time, and close().
  */
 export async function serve({ isolated = false, compressed = false, pages = {}, folders = {} }) {
@@ -38,7 +38,10 @@ export async function serve({ isolated = false, compressed = false, pages = {}, 
       response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
       response.setHeader('Cross-Origin-Embedder-Policy', 'require-corp');
     }
-    if (compressed && extname(path) in types) response.setHeader('Content-Encoding', 'gzip');
+    if (compressed && extname(path) in types) {
+      response.setHeader('Content-Encoding', 'gzip');
+      response.setHeader('Cache-Control', 'max-age=600');
+    }
     response.setHeader('Content-Type', types[extname(path)] ?? 'application/octet-stream');
     sent.push([path, content.length]);
     response.end(content);
