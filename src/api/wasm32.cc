@@ -2,6 +2,7 @@
 // needs no imports: running out of memory and every abort become a trap, with the reason where
 // CHECK leaves its own. Knows nothing of the core.
 #include <__verbose_abort>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -44,6 +45,31 @@ float strtof(const char* text, char** end) {
   return static_cast<float>(number);
 }
 long double strtold(const char* text, char** end) { return strtod(text, end); }
+// Of digits to base ten.
+unsigned long long strtoull(const char* text, char** end, int) {
+  unsigned long long number = 0;
+  for (; '0' <= *text && *text <= '9'; ++text) {
+    const auto digit = static_cast<unsigned long long>(*text - '0');
+    if (__builtin_mul_overflow(number, 10, &number) ||
+        __builtin_add_overflow(number, digit, &number)) {
+      errno = ERANGE;
+    }
+  }
+  *end = const_cast<char*>(text);
+  return number;
+}
+long long strtoll(const char* text, char** end, int base) {
+  const bool is_negative = *text == '-';
+  const unsigned long long size = strtoull(text + is_negative, end, base);
+  if (size > uint64_t{1} << 63 || (size == uint64_t{1} << 63 && !is_negative)) errno = ERANGE;
+  return static_cast<long long>(is_negative ? 0 - size : size);
+}
+unsigned long strtoul(const char* text, char** end, int base) {
+  return static_cast<unsigned long>(strtoull(text, end, base));
+}
+long strtol(const char* text, char** end, int base) {
+  return static_cast<long>(strtoll(text, end, base));
+}
 
 // The module is never torn down, so destructors of globals never run.
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
