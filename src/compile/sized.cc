@@ -1,0 +1,84 @@
+#include "compile/sized.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "base/text.h"
+
+namespace lathe::compile {
+
+namespace {
+
+uint64_t bytes_of(const Executable& executable) {
+  uint64_t bytes = executable.code.bytes.size();
+  for (const wasm::Data& data : executable.data) bytes += data.bytes.size();
+  return bytes;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) append(text, text.empty() ? "" : ", ", name);
+  return text;
+}
+
+}  // namespace
+
+int64_t Sizes::operator[](std::string_view name) const {
+  const auto found = values_.find(name);
+  CHECK(found != values_.end());
+  return found->second;
+}
+
+SizedProgram::SizedProgram(std::vector<std::string> names, Build build, Options options,
+                           uint64_t most_bytes)
+    : names_(std::move(names)),
+      build_(std::move(build)),
+      options_(std::move(options)),
+      most_bytes_(most_bytes) {}
+
+Result<std::vector<int64_t>> SizedProgram::key_of(const Sizes::Map& sizes) const {
+  std::vector<int64_t> key;
+  for (const std::string& name : names_) {
+    const auto size = sizes.find(name);
+    if (size == sizes.end()) return fail(concat("bind: the size ", name, " is missing"));
+    if (size->second < 0) return fail(concat("bind: ", name, " is ", size->second, ", no size"));
+    key.push_back(size->second);
+  }
+  for (const auto& [name, size] : sizes) {
+    if (std::ranges::find(names_, name) != names_.end()) continue;
+    return fail(concat("bind: there is no size ", name, "; known: ", joined(names_)));
+  }
+  return key;
+}
+
+Result<std::shared_ptr<const Executable>> SizedProgram::bind(Sizes::Map sizes) {
+  ASSIGN_OR_RETURN(std::vector<int64_t> key, key_of(sizes));
+  const auto found = std::ranges::find(kept_, key, &Kept::sizes);
+  if (found != kept_.end()) {
+    kept_.splice(kept_.begin(), kept_, found);
+    return kept_.front().executable;
+  }
+  std::string spelled;
+  for (const auto& [name, size] : sizes) {
+    append(spelled, spelled.empty() ? "" : ", ", name, " = ", size);
+  }
+  const auto with_sizes = [&](const Error& error) {
+    return fail(concat(error.message, " (with ", spelled, ')'));
+  };
+  auto program = build_(Sizes(std::move(sizes)));
+  if (!program) return with_sizes(program.error());
+  auto compiled = compile(std::move(*program), options_);
+  if (!compiled) return with_sizes(compiled.error());
+  const uint64_t bytes = bytes_of(*compiled);
+  kept_.push_front(
+      {std::move(key), std::make_shared<const Executable>(std::move(*compiled)), bytes});
+  bytes_ += bytes;
+  while (bytes_ > most_bytes_ && kept_.size() > 1) {
+    bytes_ -= kept_.back().bytes;
+    kept_.pop_back();
+  }
+  return kept_.front().executable;
+}
+
+}  // namespace lathe::compile
