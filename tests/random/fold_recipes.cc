@@ -128,7 +128,14 @@ void rows(Growth& g) {
   g.add(g.draw.chance(50) ? centred : sigmoid(centred) * g.partner(x));
 }
 
+// Some places, or more than there are.
+void non_zero(Growth& g) {
+  const Tensor x = g.ints();
+  g.add(ops::non_zero(x, static_cast<int>(g.draw.below(graph::element_count(x.shape()) + 3))));
+}
+
 constexpr Recipe kRecipes[] = {
+    {"nonZero", non_zero},
     {"sum", reduce<ops::reduce_sum>, 4},
     {"mean", reduce<ops::reduce_mean>, 4},
     {"prod", product},
