@@ -46,6 +46,35 @@ Result<ops::Body> Bodies::take(int32_t number, Builder& entry) {
   return taken;
 }
 
+bool Bodies::sees_all(Value loss, Value x, const Builder& entry) const {
+  std::vector<Value> roots = {loss};
+  for (size_t level = open_.size();; --level) {
+    const graph::Graph& graph = level == 0 ? entry.graph() : open_[level - 1]->builder.graph();
+    std::vector<bool> read(graph.nodes.size());
+    for (const Value root : roots) read[static_cast<size_t>(root.id)] = true;
+    for (size_t id = read.size(); id-- > 0;) {
+      if (!read[id] || id == static_cast<size_t>(x.id)) continue;
+      for (const Value operand : graph.nodes[id].operands) {
+        read[static_cast<size_t>(operand.id)] = true;
+      }
+    }
+    const bool is_outside = level < open_.size();
+    if (is_outside && read[static_cast<size_t>(x.id)]) return false;
+    if (level == 0) return true;
+    roots.clear();
+    Value outer;
+    for (const auto& [around, input] : open_[level - 1]->inputs) {
+      if (input == x) {
+        outer = around;
+      } else if (read[static_cast<size_t>(input.id)]) {
+        roots.push_back(around);
+      }
+    }
+    if (!outer.valid()) return true;
+    x = outer;
+  }
+}
+
 int32_t Bodies::number_of(Tensor tensor) {
   if (open_.empty() || tensor.builder != &open_.back()->builder) return tensor.value.id + 1;
   places_.push_back({tensor.builder, tensor.value});

@@ -26,6 +26,10 @@ class Bodies {
   // One that has ended, for once. Errors: there is none of this number, or it ended elsewhere.
   Result<ops::Body> take(int32_t number, graph::Builder& entry);
 
+  // Whether a gradient by `x` in the innermost body sees all by which the loss depends on it: what
+  // is computed around the body are values of their own there.
+  bool sees_all(graph::Value loss, graph::Value x, const graph::Builder& entry) const;
+
   int32_t number_of(graph::Tensor tensor);
   // As the innermost body sees it. Errors: there is none, or its body has ended.
   Result<graph::Tensor> find(int32_t number, graph::Builder& entry);

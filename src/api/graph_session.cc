@@ -117,6 +117,12 @@ Result<std::vector<Tensor>> GraphSession::gradients(Words words) {
   ASSIGN_OR_RETURN(Builder* const builder, innermost());
   ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(words));
   if (given.empty()) return fail("gradients: a loss is needed");
+  ASSIGN_OR_RETURN(const Builder* const around, entry());
+  for (const Tensor& x : std::span(given).subspan(1)) {
+    if (bodies_.sees_all(given[0].value, x.value, *around)) continue;
+    return fail(
+        "gradients: the loss depends on it outside of this branch or loop, too; take them there");
+  }
   std::vector<Tensor> results = grad::gradients(*builder, given[0], std::span(given).subspan(1));
   TRY(checked(*builder, given[0], "gradients"));
   return results;

@@ -46,7 +46,8 @@ float strtof(const char* text, char** end) {
 }
 long double strtold(const char* text, char** end) { return strtod(text, end); }
 // Of digits to base ten.
-unsigned long long strtoull(const char* text, char** end, int) {
+unsigned long long strtoull(const char* text, char** end, int base) {
+  if (base != 10) __builtin_trap();
   unsigned long long number = 0;
   for (; '0' <= *text && *text <= '9'; ++text) {
     const auto digit = static_cast<unsigned long long>(*text - '0');
@@ -55,7 +56,7 @@ unsigned long long strtoull(const char* text, char** end, int) {
       errno = ERANGE;
     }
   }
-  *end = const_cast<char*>(text);
+  if (end != nullptr) *end = const_cast<char*>(text);
   return number;
 }
 long long strtoll(const char* text, char** end, int base) {

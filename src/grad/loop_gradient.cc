@@ -82,9 +82,8 @@ class LoopGradient {
   void run(const Accumulate& accumulate) {
     if (steps_ == graph::kUnboundedSteps) {
       outer_.error(
-          "gradients: a loop that only its condition ends has none, since what it would keep of "
-          "its "
-          "steps has no bound; say how many iterations there are at most");
+          "gradients: a loop that only its condition ends has none; say how many iterations there "
+          "are at most");
       return;
     }
     differentiate();

@@ -28,7 +28,13 @@ class Cutter {
     for (const Value value : wanted) give(value);
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (part_of_[id] == kAll || part_of_[id] <= index_) continue;
-      for (const Value operand : graph_.nodes[id].operands) give(operand);
+      for (const Value operand : graph_.nodes[id].operands) {
+        if (graph_[operand].kind != Kind::Loop) {
+          give(operand);
+        } else if (part_of(operand) != part_of_[id]) {
+          for (const Value read : graph_[operand].operands) give(read);
+        }
+      }
     }
     for (const Output& output : graph_.outputs) is_last ? need(output.value) : give(output.value);
     for (const Update& update : graph_.updates) is_last ? need(update.value) : give(update.value);
@@ -66,8 +72,6 @@ class Cutter {
       case Kind::Constant:
       case Kind::Iota:
         return kAll;
-      case Kind::Item:
-        return part_of(node.operands[0]);  // nothing else leaves a loop
       default:
         break;
     }
@@ -85,19 +89,24 @@ class Cutter {
     return kind != Kind::Input && kind != Kind::State;
   }
 
+  // A loop of an earlier part is needed for results that were asked of it later.
+  bool is_computed(size_t id) const {
+    return part_of_[id] == kAll || part_of_[id] == index_ || graph_.nodes[id].kind == Kind::Loop;
+  }
+
   void need(Value value) { needed_[static_cast<size_t>(value.id)] = true; }
 
   void build() {
     result_.name = graph_.name;
     moved_.resize(graph_.nodes.size());
     for (size_t id = graph_.nodes.size(); id-- > 0;) {
-      if (!needed_[id] || (part_of_[id] != kAll && part_of_[id] != index_)) continue;
+      if (!needed_[id] || !is_computed(id)) continue;
       for (const Value operand : graph_.nodes[id].operands) need(operand);
     }
     for (size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (!needed_[id]) continue;
       Node node = graph_.nodes[id];
-      if (part_of_[id] != kAll && part_of_[id] != index_) {
+      if (!is_computed(id)) {
         Node input{.kind = Kind::Input, .dtype = node.dtype, .shape = node.shape};
         input.name = name_of({static_cast<int32_t>(id)});
         node = std::move(input);

@@ -94,6 +94,11 @@ std::optional<Body> written(Builder& outer, const BodyFunction& function, std::s
   return std::nullopt;
 }
 
+// Whether the inputs are so many arguments and the captures.
+bool fits(const Body& body, size_t arguments) {
+  return inputs_of(body.graph).size() == arguments + body.captures.size();
+}
+
 bool are_valid(std::span<const Tensor> tensors) {
   for (const Tensor& each : tensors) {
     if (!each.valid()) return false;
@@ -112,6 +117,9 @@ std::vector<Tensor> cond(Tensor predicate, const Body& then, const Body& otherwi
     return refused(builder, count,
                    concat("cond: the predicate must be bool[], not ",
                           graph::spell(predicate.dtype(), predicate.shape())));
+  }
+  if (!fits(then, 0) || !fits(otherwise, 0)) {
+    return refused(builder, count, "cond: a branch has inputs of its own");
   }
   if (b.outputs.size() != count) {
     return refused(
@@ -152,6 +160,10 @@ std::vector<Tensor> while_loop(const Body& condition, const Body& body,
     return refused(builder, count,
                    concat("whileLoop: at most ", most, " iterations are not between 0 and ",
                           graph::kUnboundedSteps));
+  }
+  if (!fits(condition, count) || !fits(body, count)) {
+    return refused(builder, count,
+                   concat("whileLoop: condition and body must have ", count, " inputs"));
   }
   const Graph& test = condition.graph;
   if (test.outputs.size() != 1 ||

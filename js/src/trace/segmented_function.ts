@@ -43,6 +43,14 @@ class Part implements Keepable {
   }
 }
 
+/** Parts kept, and sets of what they have to give. */
+const mostParts = 256;
+/** Each gives an earlier part what it lacks. */
+const mostRepeats = 100;
+
+const notTheSame = () =>
+  new LatheError('compile: a function must do the same each time it is written down');
+
 const nameOf = (value: ValueId) => `${handedOn}${value - 1}`;
 const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
 
@@ -50,16 +58,16 @@ const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
 type Values = Map<string, Tensor>;
 
 /**
- * A function in which data gives sizes, as `compile` with `segments` makes it. The last 16 parts of up to 64 MB
- * together are kept. Results lie where all tensors are computed.
+ * A function in which data gives sizes, as `compile` with `segments` makes it. The last 256 parts of up to
+ * 64 MB together are kept. Results lie where all tensors are computed.
  */
 export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
   readonly #places: readonly BufferPlace[];
   readonly #record: (sizes: readonly number[]) => { graph: CoreGraph; trace: Trace };
-  readonly #kept = new KeptBuilds<Part>(roomForSizes);
+  readonly #kept = new KeptBuilds<Part>({ ...roomForSizes, builds: mostParts });
   readonly #variables = new Map<string, Tensor>();
-  /** What later parts have asked of earlier ones. */
-  readonly #wanted = new Set<ValueId>();
+  /** What later parts have asked of earlier ones, by the sizes before these. */
+  readonly #wanted = new Map<string, Set<ValueId>>();
   #isDisposed = false;
 
   /** As `compile`. */
@@ -116,7 +124,10 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         }
       }
       let results = this.#runParts(given, temporary);
-      while (results === undefined) results = this.#runParts(given, temporary);
+      for (let again = 0; results === undefined && again < mostRepeats; again++) {
+        results = this.#runParts(given, temporary);
+      }
+      if (results === undefined) throw notTheSame();
       for (const each of results.values()) temporary.delete(each);
       return this.#assign(results);
     } finally {
@@ -190,7 +201,16 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
 
   #part(key: string, sizes: readonly number[], values: Values): Part | undefined {
     const kept = this.#kept.take(key);
-    if (kept?.inputs.every((name) => this.#valueOf(name, values) !== undefined)) return kept;
+    if (kept?.inputs.every((name) => this.#valueOf(name, values) !== undefined)) {
+      const { inputs } = kept.module.metadata.entries[0]!;
+      const isWrong = inputs.some(({ name, shape, dtype }) => {
+        const value = this.#valueOf(name, values)!;
+        return value.dtype !== hostDTypes[dtype] || value.shape.join() !== shape.join();
+      });
+      if (!isWrong) return kept;
+      kept.dispose();
+      throw notTheSame();
+    }
     kept?.dispose();
     return this.#compile(sizes, values);
   }
@@ -200,22 +220,28 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     const { graph, trace } = this.#record(sizes);
     try {
       const { cuts, variables } = trace;
-      if (cuts.length < sizes.length || cuts.length > sizes.length + 1) {
-        throw new LatheError(
-          'compile: a function must ask for the same sizes each time it is written down',
-        );
-      }
+      if (cuts.length < sizes.length || cuts.length > sizes.length + 1) throw notTheSame();
       for (const [name, { initial }] of variables) {
-        if (!this.#variables.has(name)) this.#variables.set(name, initial);
+        const known = this.#variables.get(name);
+        if (known === undefined) this.#variables.set(name, initial);
+        else if (known.type !== initial.type) {
+          throw new LatheError(
+            `variable ${name}: is ${known.type}, and for the sizes ${sizes.join()} ${initial.type}; it must have one type`,
+          );
+        }
       }
-      const part = this.#partOf(graph, cuts, sizes.length);
+      const part = this.#partOf(graph, cuts, sizes);
+      if (this.#isDisposed) {
+        part.dispose();
+        throw disposed();
+      }
       const missing = part.inputs.filter((name) => this.#valueOf(name, values) === undefined);
       if (missing.length === 0 || sizes.length === 0) return part;
-      for (const name of missing) this.#wanted.add(valueOf(name));
       for (const index of sizes.keys()) {
         const key = sizes.slice(0, index).join();
+        this.#want(key, missing.map(valueOf), cuts[index - 1] ?? 0, cuts[index]!);
         this.#kept.take(key)?.dispose();
-        this.#kept.keep(key, this.#partOf(graph, cuts, index));
+        this.#kept.keep(key, this.#partOf(graph, cuts, sizes.slice(0, index)));
       }
       this.#kept.keep(sizes.join(), part);
       return undefined;
@@ -224,12 +250,20 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     }
   }
 
-  #partOf(graph: CoreGraph, cuts: readonly ValueId[], index: number): Part {
-    const last = cuts[index] ?? 0;
-    const wanted = [...this.#wanted].filter((value) => value <= last);
-    const segment = graph.segment(index, cuts, wanted);
+  /** Remembers which of the values, those between the cuts, a part has to give. */
+  #want(key: string, values: readonly ValueId[], above: ValueId, last: ValueId): void {
+    const wanted = this.#wanted.get(key) ?? new Set();
+    for (const value of values) if (above < value && value <= last) wanted.add(value);
+    this.#wanted.delete(key);
+    this.#wanted.set(key, wanted);
+    if (this.#wanted.size > mostParts) this.#wanted.delete(this.#wanted.keys().next().value!);
+  }
+
+  #partOf(graph: CoreGraph, cuts: readonly ValueId[], before: readonly number[]): Part {
+    const wanted = this.#wanted.get(before.join()) ?? [];
+    const segment = graph.segment(before.length, cuts, [...wanted]);
     try {
-      return new Part(compileForHeap(segment), cuts[index]);
+      return new Part(compileForHeap(segment), cuts[before.length]);
     } finally {
       segment.free();
     }

@@ -66,6 +66,8 @@ export class Trace {
   readonly cuts: ValueId[] = [];
   readonly #graph: CoreGraph;
   readonly #sizes: readonly number[] | undefined;
+  /** Bodies of branches and loops that are being written. */
+  #depth = 0;
 
   /** With `sizes`, those that `size` knows, in the order in which it is asked. */
   constructor(graph: CoreGraph, sizes?: readonly number[]) {
@@ -75,8 +77,8 @@ export class Trace {
 
   /** An argument of the function. */
   input(name: string, shape: readonly number[], dtype: DType = 'float32'): TracedTensor {
-    const type = { dtype: coreDType('input', dtype), shape: [...shape] };
-    return this.#traced(this.#graph.input(name, type));
+    this.#checkOutside('input');
+    return this.#input(name, shape, dtype);
   }
 
   /** Numbers that become part of the function; as `tl.tensor`. */
@@ -170,22 +172,23 @@ export class Trace {
     const { maxIterations = unbounded } = options;
     if (initial.length === 0) throw new LatheError('whileLoop: needs variables');
     const first = initial.map((each) => this.#operand('whileLoop', each, 'float32'));
-    const of = (write: (variables: TracedTensor[]) => readonly Operand[]) => {
-      return this.#body('whileLoop', () => {
-        const variables = first.map(({ shape, dtype }, at) =>
-          this.input(`variable ${at}`, shape, dtype),
-        );
-        return write(variables);
-      });
+    const of = (
+      write: (variables: TracedTensor[]) => readonly Operand[],
+      dtypes: readonly DType[],
+    ) => {
+      const declare = ({ shape, dtype }: TracedTensor, at: number) =>
+        this.#input(`variable ${at}`, shape, dtype);
+      return this.#body('whileLoop', () => write(first.map(declare)), dtypes);
     };
-    const test = of((variables) => [condition(...variables)]);
-    const step = of((variables) => {
-      const next: unknown = body(...variables);
-      if (Array.isArray(next)) return next as Operand[];
-      throw new LatheError(
-        `whileLoop: the body must give an array of ${first.length} ${first.length === 1 ? 'tensor' : 'tensors'}`,
-      );
-    });
+    const test = of((variables) => [condition(...variables)], ['bool']);
+    const step = of(
+      (variables) => {
+        const next: unknown = body(...variables);
+        if (Array.isArray(next)) return next as Operand[];
+        throw new LatheError('whileLoop: the body must give an array of tensors');
+      },
+      first.map(({ dtype }) => dtype),
+    );
     const ids = first.map(({ id }) => id);
     return this.#graph.whileLoop(test, step, maxIterations, ids).map((each) => this.#traced(each));
   }
@@ -202,9 +205,9 @@ export class Trace {
     if (this.#sizes === undefined) {
       throw new LatheError('size: data gives it; compile the function with { segments: true }');
     }
-    if (count.id < 0) throw new LatheError('size: not in a branch or loop');
-    if (count.rank > 0 || count.dtype === 'bool' || !isInteger(count.dtype)) {
-      throw new LatheError(`size: wants one integer, got ${String(count)}`);
+    this.#checkOutside('size');
+    if (count.rank > 0 || !/^u?int(8|16)$|^int32$/.test(count.dtype)) {
+      throw new LatheError(`size: wants one int32, got ${String(count)}`);
     }
     const known = this.#sizes[this.cuts.length];
     this.cuts.push(count.cast('int32').add(0).id);
@@ -214,6 +217,7 @@ export class Trace {
 
   /** A result of the function. */
   output(name: string, value: Operand): void {
+    this.#checkOutside('output');
     this.#graph.output(name, this.#operand('output', value, 'float32').id);
   }
 
@@ -255,15 +259,17 @@ export class Trace {
   }
 
   /** The body of a branch or loop: what `write` adds and what it gives. */
-  #body(what: string, write: () => readonly Operand[]): BodyId {
+  #body(what: string, write: () => readonly Operand[], dtypes: readonly DType[] = []): BodyId {
     this.#graph.beginBody();
+    this.#depth += 1;
     let isWritten = false;
     try {
       for (const [at, each] of write().entries()) {
-        this.#graph.output(`result ${at}`, this.#operand(what, each, 'float32').id);
+        this.#graph.output(`result ${at}`, this.#operand(what, each, dtypes[at] ?? 'float32').id);
       }
       isWritten = true;
     } finally {
+      this.#depth -= 1;
       if (!isWritten) this.#graph.endBody();
     }
     return this.#graph.endBody();
@@ -271,6 +277,15 @@ export class Trace {
 
   #traced({ id, dtype, shape }: GraphValue): TracedTensor {
     return new TracedTensor(this, id, shape, hostDTypes[dtype]);
+  }
+
+  #input(name: string, shape: readonly number[], dtype: DType): TracedTensor {
+    const type = { dtype: coreDType('input', dtype), shape: [...shape] };
+    return this.#traced(this.#graph.input(name, type));
+  }
+
+  #checkOutside(what: string): void {
+    if (this.#depth > 0) throw new LatheError(`${what}: not in a branch or loop`);
   }
 
   #operand(what: string, value: Operand, dtype: DType): TracedTensor {
@@ -312,8 +327,6 @@ export function typeFor(
 
 /** Says that a function cannot be written down further before it has run this far. */
 export class UnknownSize extends Error {}
-
-const isInteger = (dtype: DType) => /^u?int/.test(dtype);
 
 /** How many elements are not 0. */
 export function countOf<T extends TensorMethods<T, unknown>>(x: T): T {

@@ -220,7 +220,7 @@ test('what cannot be is refused', () => {
           [n],
         )[0],
     ),
-    /must give an array of 1 tensor/,
+    /must give an array of tensors/,
   );
   refuses(
     of(
@@ -259,6 +259,62 @@ test('what cannot be is refused', () => {
     /assign: not in a branch/,
   );
   refuses(
+    of((x, n, g) =>
+      g.cond(
+        n.less(1),
+        () => g.input('z', []),
+        () => n,
+      ),
+    ),
+    /input: not in a branch/,
+  );
+  refuses(
+    of((x, n, g) =>
+      g.cond(
+        n.less(1),
+        () => (g.output('z', n), n),
+        () => n,
+      ),
+    ),
+    /output: not in a branch/,
+  );
+  const outside = (x, g) => () => g.grad(x.mul(x).sum(), [x])[0];
+  refuses(
+    of((x, n, g) => {
+      const y = x.mul(x);
+      return g.cond(
+        n.less(1),
+        () => g.grad(y.sum(), [x])[0],
+        () => x,
+      );
+    }),
+    /take them there/,
+  );
+  refuses(
+    of((x, n, g) => {
+      const y = x.mul(x);
+      return g.cond(
+        n.less(1),
+        () =>
+          g.cond(
+            n.less(0),
+            () => g.grad(y.add(x).sum(), [x])[0],
+            () => x,
+          ),
+        () => x,
+      );
+    }),
+    /take them there/,
+  );
+  assert.deepEqual(
+    [
+      ...of((x, n, g) => g.cond(n.less(1), outside(x, g), () => x))()
+        .run({ x: [1, 2, 3], n: 0 })
+        .y.dataSync(),
+    ],
+    [2, 4, 6],
+  );
+  refuses(
     of((x, n, g) => {
       let inner;
       g.cond(
@@ -270,6 +326,20 @@ test('what cannot be is refused', () => {
     }),
     /has ended: return it there/,
   );
+});
+
+test('numbers in a body have the type of what they become', () => {
+  const f = tl.compile({ n: { shape: [], dtype: 'int32' } }, ({ n }, g) => {
+    const [y, z] = g.whileLoop(
+      (i) => i.notEqual(5),
+      (i, z) => [5, z.add(i)],
+      [n, n],
+    );
+    return { y, z };
+  });
+  const { y, z } = f.run({ n: 3 });
+  assert.equal(y.dataSync()[0], 5);
+  assert.equal(z.dataSync()[0], 6);
 });
 
 test('a branch that throws leaves the function usable', () => {
