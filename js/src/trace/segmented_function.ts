@@ -21,7 +21,7 @@ import type { Operand, Trace, TracedTensor } from './trace.js';
 const [handedOn, before, after] = ['%', '@', '='];
 
 class Part implements Keepable {
-  readonly inputs: readonly string[];
+  readonly inputs: readonly BufferPlace[];
   readonly outputs: readonly string[];
 
   /** `cut`: the value that the next part needs to know; none behind the last one. */
@@ -30,7 +30,7 @@ class Part implements Keepable {
     readonly cut: ValueId | undefined,
   ) {
     const entry = module.metadata.entries[0]!;
-    this.inputs = entry.inputs.map(({ name }) => name);
+    this.inputs = entry.inputs;
     this.outputs = entry.outputs.map(({ name }) => name);
   }
 
@@ -179,7 +179,14 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
       if (part === undefined) return undefined;
       const { inputs, outputs, module, cut } = part;
       try {
-        const results = module.call(inputs.map((name) => this.#valueOf(name, values)!));
+        const given = inputs.map((place) => {
+          const value = this.#valueOf(place.name, values)!;
+          const isSame =
+            value.dtype === hostDTypes[place.dtype] && value.shape.join() === place.shape.join();
+          if (isSame) return value;
+          throw notTheSame();
+        });
+        const results = module.call(given);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
         if (cut === undefined) return named;
@@ -201,16 +208,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
 
   #part(key: string, sizes: readonly number[], values: Values): Part | undefined {
     const kept = this.#kept.take(key);
-    if (kept?.inputs.every((name) => this.#valueOf(name, values) !== undefined)) {
-      const { inputs } = kept.module.metadata.entries[0]!;
-      const isWrong = inputs.some(({ name, shape, dtype }) => {
-        const value = this.#valueOf(name, values)!;
-        return value.dtype !== hostDTypes[dtype] || value.shape.join() !== shape.join();
-      });
-      if (!isWrong) return kept;
-      kept.dispose();
-      throw notTheSame();
-    }
+    if (kept?.inputs.every((place) => this.#valueOf(place.name, values) !== undefined)) return kept;
     kept?.dispose();
     return this.#compile(sizes, values);
   }
@@ -235,7 +233,9 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         part.dispose();
         throw disposed();
       }
-      const missing = part.inputs.filter((name) => this.#valueOf(name, values) === undefined);
+      const missing = part.inputs
+        .map(({ name }) => name)
+        .filter((name) => this.#valueOf(name, values) === undefined);
       if (missing.length === 0 || sizes.length === 0) return part;
       for (const index of sizes.keys()) {
         const key = sizes.slice(0, index).join();

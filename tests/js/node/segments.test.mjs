@@ -311,6 +311,19 @@ test('what cannot be is refused', () => {
     of(({ x }, g) => ({ y: g.size(x.sum().cast('int64')) })),
     /size: wants one int32, got TracedTensor int64 \[\]/,
   );
+  let prefixes = 0;
+  const drifts = tl.compile(
+    { x: [] },
+    ({ x }, g) => {
+      prefixes += 1;
+      const handed = prefixes > 2 ? x.reshape([1, 1]).tile([3, 7]) : x.reshape([1]).tile([5]);
+      const n = g.size(x.cast('int32'));
+      return { y: handed.mul(n).add(n) };
+    },
+    { segments: true },
+  );
+  assert.deepEqual([...drifts.run({ x: 1 }).y.dataSync()], [2, 2, 2, 2, 2]);
+  refuses(() => drifts.run({ x: 2 }), /must do the same each time/);
   let asks = 0;
   const odd = tl.compile(
     { x: [] },
