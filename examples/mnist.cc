@@ -6,16 +6,16 @@
 #include <string>
 #include <string_view>
 
-#include "compile/compile.h"
-#include "graph/print.h"
-#include "nn/convolution.h"
-#include "nn/dense.h"
-#include "nn/pooling.h"
-#include "nn/shaping.h"
-#include "nn/states.h"
-#include "nn/training.h"
-#include "wasm/decode.h"
-#include "wasm/print.h"
+#include "lathe/compile/compile.h"
+#include "lathe/graph/print.h"
+#include "lathe/nn/convolution.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/pooling.h"
+#include "lathe/nn/shaping.h"
+#include "lathe/nn/states.h"
+#include "lathe/nn/training.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/print.h"
 
 namespace nn = lathe::nn;
 
@@ -57,18 +57,18 @@ lathe::Status build(const std::string& directory, bool convolves) {
                                      .batch = {.train = 64, .evaluate = 250, .predict = 100},
                                      .metrics = {{"confusionMatrix"}},
                                      .stand_alone = true};
-  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
   std::puts(lathe::graph::print(program.entries.front()).c_str());
 
   lathe::compile::Options options;
-  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   options.contents = nn::contents_of(nn::initial_states(variables, model.seed()));
-  ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, options));
+  LATHE_ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, options));
   const std::vector<uint8_t> bytes = executable.module();
-  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
+  LATHE_ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
   const std::string text = lathe::wasm::print(module);
-  TRY(write(directory + "/mnist.wasm", bytes.data(), bytes.size()));
-  TRY(write(directory + "/mnist.wat", text.data(), text.size()));
+  LATHE_TRY(write(directory + "/mnist.wasm", bytes.data(), bytes.size()));
+  LATHE_TRY(write(directory + "/mnist.wat", text.data(), text.size()));
   std::printf("%s/mnist.wasm: %zu bytes\n", directory.c_str(), bytes.size());
   return {};
 }

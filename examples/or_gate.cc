@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "graph/evaluate.h"
-#include "nn/dense.h"
-#include "nn/states.h"
-#include "nn/training.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/states.h"
+#include "lathe/nn/training.h"
 
 namespace nn = lathe::nn;
 using lathe::graph::Array;
@@ -38,8 +38,8 @@ lathe::Status train() {
   const nn::TrainingOptions training{.loss = "sigmoidCrossEntropy",
                                      .optimizer = {"adam", {{"learningRate", 0.1}}},
                                      .batch = {.train = 4}};
-  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
-  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   nn::States states = nn::initial_states(variables, model.seed());
   const auto entry = [&](std::string_view name) {
     return *std::ranges::find(program.entries, name, &lathe::graph::Graph::name);
@@ -50,14 +50,14 @@ lathe::Status train() {
                                               {"y", Array::of({4, 1}, kOutputs)},
                                               {"rows", Array::of({}, kRows)}};
   for (int step = 1; step <= 200; ++step) {
-    ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(train, batch, states));
+    LATHE_ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(train, batch, states));
     if (step % 50 == 0) std::printf("step %3d  loss %.4f\n", step, first(outputs.at("loss")));
   }
   bool is_learnt = true;
   for (size_t row = 0; row < 4; ++row) {
     const std::array<float, 2> x = {kInputs[2 * row], kInputs[2 * row + 1]};
     const std::map<std::string, Array> input = {{"x", Array::of({1, 2}, x)}};
-    ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(predict, input, states));
+    LATHE_ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(predict, input, states));
     const float y = first(outputs.at("y"));
     std::printf("%g or %g = %.3f\n", x[0], x[1], y);
     is_learnt &= std::round(y) == kOutputs[row];

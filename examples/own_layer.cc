@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "base/text.h"
-#include "graph/evaluate.h"
-#include "nn/dense.h"
-#include "nn/training.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
 
 namespace {
 
@@ -22,7 +22,7 @@ using lathe::graph::Tensor;
 
 struct RadialOptions {
   int64_t units = 1;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 };
 
 // [batch, n] -> [batch, units]: exp(-|x - centre|^2). Broomhead, Lowe, "Multivariable functional
@@ -63,8 +63,8 @@ lathe::Status train() {
   const nn::TrainingOptions training{.loss = "binaryCrossentropy",
                                      .optimizer = {"adam", {{"learningRate", 0.1}}},
                                      .batch = {.train = 4}};
-  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
-  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   std::map<std::string, Array> states;
   for (const nn::Variable& variable : variables) {
     states[variable.name] = Array::of(variable.shape, nn::initial_value(variable, model.seed()));
@@ -78,7 +78,7 @@ lathe::Status train() {
   const auto entry = std::ranges::find(program.entries, "train", &lathe::graph::Graph::name);
   float loss = 1;
   for (int step = 1; step <= 200; ++step) {
-    ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(*entry, batch, states));
+    LATHE_ASSIGN_OR_RETURN(const auto outputs, lathe::graph::evaluate(*entry, batch, states));
     loss = first(outputs.at("loss"));
     if (step % 50 == 0) std::printf("step %3d  loss %.4f\n", step, loss);
   }

@@ -52,7 +52,7 @@ def check(tree, suffixes, imports_of):
 
 def includes(name, text):
     for number, line in enumerate(text.splitlines(), 1):
-        if include := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
+        if include := re.match(r'\s*#\s*include\s+"(?:lathe/)?([^"]+)"', line):
             yield number, include[1]
 
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::tool {
 namespace {

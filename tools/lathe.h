@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe::tool {
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <memory>
 
-#include "base/text.h"
 #include "lathe.h"
+#include "lathe/base/text.h"
 
 namespace lathe::tool {
 namespace {

@@ -3,13 +3,13 @@
 #include <cstdio>
 #include <span>
 
-#include "api/model_json.h"
-#include "api/network_json.h"
-#include "api/schedule_cache.h"
-#include "base/text.h"
-#include "compile/compile.h"
 #include "lathe.h"
-#include "nn/states.h"
+#include "lathe/api/model_json.h"
+#include "lathe/api/network_json.h"
+#include "lathe/api/schedule_cache.h"
+#include "lathe/base/text.h"
+#include "lathe/compile/compile.h"
+#include "lathe/nn/states.h"
 
 namespace lathe::tool {
 namespace {
@@ -20,7 +20,7 @@ std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), 
 Status add_schedules(const Arguments& arguments, compile::Options& options) {
   const std::string path = arguments.value("--schedules");
   if (path.empty()) return {};
-  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   auto cache = api::parse_schedule_cache(text_of(bytes));
   if (!cache) {
     std::fprintf(stderr, "lathe: the schedules of %s are ignored: %s\n", path.c_str(),
@@ -38,7 +38,7 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
   api::CompileRequest request;
   if (arguments.files().size() > 1) {
     const std::string& path = arguments.files()[1];
-    ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
     auto parsed = api::parse_request(text_of(bytes));
     if (!parsed) return fail(concat(path, ": ", parsed.error().message));
     request = std::move(*parsed);
@@ -52,13 +52,13 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
   request.training.stand_alone = true;
   if (arguments.has("--optimizer")) request.training.optimizer = arguments.value("--optimizer");
   if (arguments.has("--features")) {
-    ASSIGN_OR_RETURN(request.options.features,
-                     compile::parse_features(arguments.value("--features")));
+    LATHE_ASSIGN_OR_RETURN(request.options.features,
+                           compile::parse_features(arguments.value("--features")));
   }
-  TRY(add_schedules(arguments, request.options));
+  LATHE_TRY(add_schedules(arguments, request.options));
   if (arguments.has("--verify")) request.options.verify = true;
   for (const std::string& when : arguments.values("--dump")) {
-    TRY(api::check_dump(when));
+    LATHE_TRY(api::check_dump(when));
     request.options.dumps.push_back(when);
   }
   request.options.on_dump = [](std::string_view when, std::string_view text) {
@@ -77,10 +77,10 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
 Result<std::vector<compile::StateContent>> contents_of(const nn::Model& model,
                                                        const nn::TrainingOptions& training,
                                                        const std::string& weights) {
-  ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   nn::States states = nn::initial_states(variables, model.seed());
   if (!weights.empty()) {
-    ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
+    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
     const Status read = nn::read_weights(model, std::as_bytes(std::span(bytes)), states);
     if (!read) return fail(concat(weights, ": ", read.error().message));
   }
@@ -100,19 +100,19 @@ void print_times(const compile::Executable& executable) {
 
 Status compile(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   auto model = api::parse_model(text_of(bytes));
   if (!model) return fail(concat(path, ": ", model.error().message));
-  ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments));
-  ASSIGN_OR_RETURN(const auto program, nn::build_program(*model, request.training));
-  ASSIGN_OR_RETURN(request.options.contents,
-                   contents_of(*model, request.training, arguments.value("--weights")));
-  ASSIGN_OR_RETURN(const auto executable, compile::compile(program, request.options));
+  LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(*model, request.training));
+  LATHE_ASSIGN_OR_RETURN(request.options.contents,
+                         contents_of(*model, request.training, arguments.value("--weights")));
+  LATHE_ASSIGN_OR_RETURN(const auto executable, compile::compile(program, request.options));
   if (!executable.times.empty()) print_times(executable);
 
   const std::string out = arguments.value("-o");
   const std::vector<uint8_t> module = executable.module();
-  if (!out.empty()) TRY(write_file(out, module));
+  if (!out.empty()) LATHE_TRY(write_file(out, module));
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
   print(concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(), " bytes, entries",

@@ -1,13 +1,13 @@
 // The verbs that look at any WebAssembly module: wat, validate, inspect.
 #include <algorithm>
 
-#include "api/json_reader.h"
-#include "base/text.h"
 #include "lathe.h"
-#include "wasm/decode.h"
-#include "wasm/features.h"
-#include "wasm/print.h"
-#include "wasm/validate.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/features.h"
+#include "lathe/wasm/print.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::tool {
 namespace {
@@ -25,7 +25,7 @@ std::unexpected<Error> in_file(const std::string& path, const Error& error) {
 
 Result<Loaded> load(const std::string& path) {
   Loaded loaded;
-  ASSIGN_OR_RETURN(loaded.bytes, read_file(path));
+  LATHE_ASSIGN_OR_RETURN(loaded.bytes, read_file(path));
   auto module = wasm::decode(loaded.bytes);
   if (!module) return in_file(path, module.error());
   loaded.module = std::move(*module);
@@ -129,7 +129,7 @@ void print_metadata(const wasm::CustomSection& section) {
 
 Status wat(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   const auto text = wasm::print(bytes);
   if (!text) return in_file(path, text.error());
   print(*text);
@@ -138,7 +138,7 @@ Status wat(const Arguments& arguments) {
 
 Status validate(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  ASSIGN_OR_RETURN(const Loaded loaded, load(path));
+  LATHE_ASSIGN_OR_RETURN(const Loaded loaded, load(path));
   if (const auto valid = wasm::validate(loaded.module); !valid) return in_file(path, valid.error());
   print(concat(path, ": valid\n"));
   return {};
@@ -146,7 +146,7 @@ Status validate(const Arguments& arguments) {
 
 Status inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  ASSIGN_OR_RETURN(const Loaded loaded, load(path));
+  LATHE_ASSIGN_OR_RETURN(const Loaded loaded, load(path));
   const auto valid = wasm::validate(loaded.module);
   print(concat(path, ": ", loaded.bytes.size(), " bytes, ",
                valid ? "valid" : concat("not valid: ", valid.error().message), "\n"));

@@ -1,9 +1,9 @@
-#include "api/bodies.h"
+#include "lathe/api/bodies.h"
 
 #include <utility>
 
-#include "api/json_reader.h"
-#include "base/text.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 
@@ -25,7 +25,7 @@ Result<int32_t> Bodies::end() {
   for (Place& place : places_) {
     if (place.builder == &body->builder) place.builder = nullptr;
   }
-  ASSIGN_OR_RETURN(graph::Graph graph, std::move(body->builder).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(body->builder).finish());
   const Builder* around = open_.empty() ? nullptr : &open_.back()->builder;
   ended_.push_back(Ended{std::move(graph), std::move(body->captures), around});
   return static_cast<int32_t>(ended_.size());

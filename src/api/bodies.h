@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "graph/builder.h"
-#include "ops/control.h"
+#include "lathe/graph/builder.h"
+#include "lathe/ops/control.h"
 
 namespace lathe::api {
 

@@ -3,14 +3,14 @@
 #include <span>
 #include <vector>
 
-#include "api/json_reader.h"
-#include "api/lathe.h"
-#include "api/model_json.h"
-#include "base/text.h"
-#include "compile/tune.h"
-#include "nn/layers.h"
-#include "ops/operations.h"
-#include "scalar/op.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/api/lathe.h"
+#include "lathe/api/model_json.h"
+#include "lathe/base/text.h"
+#include "lathe/compile/tune.h"
+#include "lathe/nn/layers.h"
+#include "lathe/ops/operations.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::api {
 namespace {
@@ -143,9 +143,9 @@ std::string spelled_layer(std::string_view class_name, std::string_view text,
 
 std::vector<std::string> spelled_layers() {
   return {
-#define LAYER(class_, function_, text_, doc_) \
+#define LATHE_LAYER(class_, function_, text_, doc_) \
   spelled_layer<nn::class_##Options>(#class_, text_, doc_),
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
   };
 }
 
@@ -158,19 +158,19 @@ struct DTypeNames {
 constexpr DTypeNames kDTypes[] = {
 #define JS(array_) #array_
 #define NUMPY(name_) #name_
-#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, ...) \
+#define LATHE_DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, ...) \
   {text_, numpy_, js_},
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
 #undef NUMPY
 #undef JS
 };
 constexpr std::string_view kTags[] = {
 #define TAG(name_, text_) text_,
-#include "api/words.def"
+#include "lathe/api/words.def"
 };
 constexpr scalar::Op kOps[] = {
-#define SCALAR_OP(name_, ...) scalar::Op::name_,
-#include "scalar/ops.def"
+#define LATHE_SCALAR_OP(name_, ...) scalar::Op::name_,
+#include "lathe/scalar/ops.def"
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
-#include "api/error.h"
+#include "lathe/api/error.h"
 
 #include <cstdlib>
 
-#include "api/lathe.h"
-#include "base/text.h"
+#include "lathe/api/lathe.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 

@@ -1,12 +1,12 @@
-#include "api/graph_session.h"
+#include "lathe/api/graph_session.h"
 
 #include <algorithm>
 
-#include "api/operation_words.h"
-#include "base/text.h"
-#include "grad/gradient.h"
-#include "graph/infer.h"
-#include "graph/segment.h"
+#include "lathe/api/operation_words.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/infer.h"
+#include "lathe/graph/segment.h"
 
 namespace lathe::api {
 
@@ -26,22 +26,22 @@ Result<Declaration> read_declaration(GraphSession::Words words, std::string_view
   Declaration declaration;
   Json json = Json::object();
   if (named) {
-    ASSIGN_OR_RETURN(json["name"], reader.value("name"));
+    LATHE_ASSIGN_OR_RETURN(json["name"], reader.value("name"));
   }
-  ASSIGN_OR_RETURN(declaration.dtype, reader.dtype());
-  ASSIGN_OR_RETURN(json["shape"], reader.value("shape"));
-  TRY(reader.finish());
+  LATHE_ASSIGN_OR_RETURN(declaration.dtype, reader.dtype());
+  LATHE_ASSIGN_OR_RETURN(json["shape"], reader.value("shape"));
+  LATHE_TRY(reader.finish());
   ObjectReader fields(json, std::string(what));
   fields("name", declaration.name);
   fields.integers("shape", declaration.shape);
-  TRY(fields.finish());
+  LATHE_TRY(fields.finish());
   return declaration;
 }
 
 }  // namespace
 
 Status GraphSession::begin_entry(std::string_view name) {
-  TRY(check_own("entry"));
+  LATHE_TRY(check_own("entry"));
   if (name.empty()) return fail("entry: the name is empty");
   entries_.push_back(std::make_unique<Builder>(std::string(name)));
   return {};
@@ -61,12 +61,12 @@ Status GraphSession::check_own(std::string_view what) const {
 }
 
 Result<Builder*> GraphSession::innermost() {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
   return &bodies_.innermost(*builder);
 }
 
 Result<Tensor> GraphSession::tensor(int32_t value) {
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
   return bodies_.find(value, *builder);
 }
 
@@ -79,94 +79,94 @@ Result<Tensor> GraphSession::checked(Builder& builder, Tensor tensor, std::strin
 }
 
 Result<Tensor> GraphSession::input(Words declaration) {
-  if (!bodies_.is_open()) TRY(check_own("input"));
-  ASSIGN_OR_RETURN(Builder* const builder, innermost());
-  ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "input", true));
+  if (!bodies_.is_open()) LATHE_TRY(check_own("input"));
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
+  LATHE_ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "input", true));
   return checked(*builder, builder->input(it.name, it.dtype, std::move(it.shape)), "input");
 }
 
 Result<Tensor> GraphSession::state(Words declaration) {
-  TRY(check_own("variable"));
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
-  ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "variable", true));
+  LATHE_TRY(check_own("variable"));
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(Declaration it, read_declaration(declaration, "variable", true));
   return checked(*builder, builder->state(it.name, it.dtype, std::move(it.shape)), "variable");
 }
 
 Result<Tensor> GraphSession::constant(Words type, SharedBytes data) {
-  ASSIGN_OR_RETURN(Builder* const builder, innermost());
-  ASSIGN_OR_RETURN(Declaration it, read_declaration(type, "constant", false));
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
+  LATHE_ASSIGN_OR_RETURN(Declaration it, read_declaration(type, "constant", false));
   return checked(*builder, builder->constant(it.dtype, std::move(it.shape), std::move(data)),
                  "constant");
 }
 
 Result<Tensor> GraphSession::operation(Words words) {
-  ASSIGN_OR_RETURN(Builder* const builder, innermost());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
   WordReader reader(words, "operation");
-  ASSIGN_OR_RETURN(const ops::Operation* const row, read_operation(reader));
-  ASSIGN_OR_RETURN(const size_t count, read_operand_count(*row, reader));
+  LATHE_ASSIGN_OR_RETURN(const ops::Operation* const row, read_operation(reader));
+  LATHE_ASSIGN_OR_RETURN(const size_t count, read_operand_count(*row, reader));
   std::vector<Tensor> operands(count);
   for (Tensor& operand : operands) {
-    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    ASSIGN_OR_RETURN(operand, tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(operand, tensor(number));
   }
-  ASSIGN_OR_RETURN(const std::vector<ops::Argument> arguments, read_arguments(*row, reader));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<ops::Argument> arguments, read_arguments(*row, reader));
   return checked(*builder, ops::add_operation(*builder, *row, operands, arguments), row->name);
 }
 
 Result<std::vector<Tensor>> GraphSession::gradients(Words words) {
-  ASSIGN_OR_RETURN(Builder* const builder, innermost());
-  ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(words));
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(words));
   if (given.empty()) return fail("gradients: a loss is needed");
-  ASSIGN_OR_RETURN(const Builder* const around, entry());
+  LATHE_ASSIGN_OR_RETURN(const Builder* const around, entry());
   for (const Tensor& x : std::span(given).subspan(1)) {
     if (bodies_.sees_all(given[0].value, x.value, *around)) continue;
     return fail(
         "gradients: the loss depends on it outside of this branch or loop, too; take them there");
   }
   std::vector<Tensor> results = grad::gradients(*builder, given[0], std::span(given).subspan(1));
-  TRY(checked(*builder, given[0], "gradients"));
+  LATHE_TRY(checked(*builder, given[0], "gradients"));
   return results;
 }
 
 Status GraphSession::begin_body() {
-  TRY(entry());
+  LATHE_TRY(entry());
   bodies_.begin();
   return {};
 }
 
 Result<std::vector<Tensor>> GraphSession::cond(Words words) {
   WordReader reader(words, "cond");
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
-  ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-  ASSIGN_OR_RETURN(const Tensor predicate, tensor(number));
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+  LATHE_ASSIGN_OR_RETURN(const Tensor predicate, tensor(number));
   ops::Body bodies[2];
   for (ops::Body& body : bodies) {
-    ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
-    ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+    LATHE_ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
   }
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   std::vector<Tensor> results = ops::cond(predicate, bodies[0], bodies[1]);
-  TRY(checked(*predicate.builder, predicate, "cond"));
+  LATHE_TRY(checked(*predicate.builder, predicate, "cond"));
   return results;
 }
 
 Result<std::vector<Tensor>> GraphSession::while_loop(Words words) {
   WordReader reader(words, "whileLoop");
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
   ops::Body bodies[2];
   for (ops::Body& body : bodies) {
-    ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
-    ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
+    LATHE_ASSIGN_OR_RETURN(const int32_t ended, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(body, bodies_.take(ended, *builder));
   }
-  ASSIGN_OR_RETURN(const int32_t most, reader.integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t most, reader.integer());
   std::vector<Tensor> initial;
   while (!reader.done()) {
-    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    ASSIGN_OR_RETURN(initial.emplace_back(), tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(initial.emplace_back(), tensor(number));
   }
   if (initial.empty()) return fail("whileLoop: a variable is needed");
   std::vector<Tensor> results = ops::while_loop(bodies[0], bodies[1], initial, most);
-  TRY(checked(*initial[0].builder, initial[0], "whileLoop"));
+  LATHE_TRY(checked(*initial[0].builder, initial[0], "whileLoop"));
   return results;
 }
 
@@ -174,45 +174,45 @@ Result<std::vector<Tensor>> GraphSession::tensors(Words numbers) {
   WordReader reader(numbers, "values");
   std::vector<Tensor> found;
   while (!reader.done()) {
-    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    ASSIGN_OR_RETURN(found.emplace_back(), tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(found.emplace_back(), tensor(number));
   }
   return found;
 }
 
 Status GraphSession::output(std::string_view name, int32_t value) {
-  if (!bodies_.is_open()) TRY(check_own("output"));
-  ASSIGN_OR_RETURN(const Tensor found, tensor(value));
+  if (!bodies_.is_open()) LATHE_TRY(check_own("output"));
+  LATHE_ASSIGN_OR_RETURN(const Tensor found, tensor(value));
   found.builder->output(name, found);
-  TRY(checked(*found.builder, found, "output"));
+  LATHE_TRY(checked(*found.builder, found, "output"));
   return {};
 }
 
 Status GraphSession::update(int32_t state, int32_t value) {
-  TRY(check_own("assign"));
+  LATHE_TRY(check_own("assign"));
   if (bodies_.is_open()) {
     return fail(
         "assign: not in a branch or loop; return the value from it and assign what it gives");
   }
-  ASSIGN_OR_RETURN(const Tensor target, tensor(state));
-  ASSIGN_OR_RETURN(const Tensor source, tensor(value));
+  LATHE_ASSIGN_OR_RETURN(const Tensor target, tensor(state));
+  LATHE_ASSIGN_OR_RETURN(const Tensor source, tensor(value));
   target.builder->update(target, source);
-  TRY(checked(*target.builder, target, "update"));
+  LATHE_TRY(checked(*target.builder, target, "update"));
   return {};
 }
 
 Result<GraphSession> GraphSession::segment(Words words) {
   WordReader reader(words, "segment");
-  ASSIGN_OR_RETURN(Builder* const builder, entry());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());
   if (lent_ != nullptr || entries_.size() != 1 || bodies_.is_open()) {
     return fail("segment: wants a program of one entry, outside of branches and loops");
   }
-  ASSIGN_OR_RETURN(const size_t index, reader.count());
-  ASSIGN_OR_RETURN(const size_t count, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const size_t index, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const size_t count, reader.count());
   std::vector<graph::Value> cuts, wanted;
   while (!reader.done()) {
-    ASSIGN_OR_RETURN(const int32_t number, reader.integer());
-    ASSIGN_OR_RETURN(const Tensor value, tensor(number));
+    LATHE_ASSIGN_OR_RETURN(const int32_t number, reader.integer());
+    LATHE_ASSIGN_OR_RETURN(const Tensor value, tensor(number));
     (cuts.size() < count ? cuts : wanted).push_back(value.value);
   }
   if (cuts.size() < count || index > count || !std::ranges::is_sorted(cuts)) {

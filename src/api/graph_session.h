@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "api/bodies.h"
-#include "api/session.h"
-#include "graph/builder.h"
+#include "lathe/api/bodies.h"
+#include "lathe/api/session.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::api {
 

@@ -1,8 +1,8 @@
-#include "api/host_layer.h"
+#include "lathe/api/host_layer.h"
 
-#include "api/json_reader.h"
-#include "api/objects.h"
-#include "base/text.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/api/objects.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -16,12 +16,12 @@ constexpr int64_t kPlannedRows = 2;
 
 Result<Json> ask(const std::string& question) {
   if (layer_host() == nullptr) return fail("is written in another language, which is not at hand");
-  ASSIGN_OR_RETURN(const std::string answer, layer_host()(question));
-  ASSIGN_OR_RETURN(Json json, parse_json(answer));
+  LATHE_ASSIGN_OR_RETURN(const std::string answer, layer_host()(question));
+  LATHE_ASSIGN_OR_RETURN(Json json, parse_json(answer));
   ObjectReader reader(json, "the answer of the layer's host");
   std::string error;
   reader("error", error);
-  TRY(reader.status());
+  LATHE_TRY(reader.status());
   if (!error.empty()) return fail(std::move(error));
   return json;
 }
@@ -57,14 +57,14 @@ class HostLayer final : public nn::Layer {
   Result<nn::LayerPlan> plan_call(std::span<const Shape> inputs) const override {
     std::string shapes;
     for (const Shape& shape : inputs) append(shapes, shapes.empty() ? "" : ",", bracketed(shape));
-    ASSIGN_OR_RETURN(const Json answer,
-                     ask(concat("{\"layer\":", options_.id, ",\"shapes\":[", shapes, "]}")));
+    LATHE_ASSIGN_OR_RETURN(const Json answer,
+                           ask(concat("{\"layer\":", options_.id, ",\"shapes\":[", shapes, "]}")));
     nn::LayerPlan plan;
     ObjectReader reader(answer, "the answer of the layer's host");
     const Json* list = reader.require("weights");
-    TRY(reader.finish());
+    LATHE_TRY(reader.finish());
     for (const Json& each : *list)
-      TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
+      LATHE_TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -73,11 +73,11 @@ class HostLayer final : public nn::Layer {
       examples.push_back(builder.input(concat('x', i), graph::DType::F32, std::move(shape)));
     }
     for (const nn::Weight& weight : plan.weights) {
-      TRY(nn::check_shape(weight.name, weight.shape));
+      LATHE_TRY(nn::check_shape(weight.name, weight.shape));
       weights.push_back(builder.state(weight.name, graph::DType::F32, weight.shape));
     }
     Traced traced;
-    TRY(trace(examples, weights, {}, false, traced));
+    LATHE_TRY(trace(examples, weights, {}, false, traced));
     for (const Tensor& output : traced.outputs) {
       plan.outputs.emplace_back(output.shape().begin() + 1, output.shape().end());
     }
@@ -130,10 +130,10 @@ class HostLayer final : public nn::Layer {
     std::vector<std::pair<int64_t, int64_t>> updates;
     reader.integers("outputs", outputs);
     reader.pairs("updates", updates);
-    TRY(reader.finish());
+    LATHE_TRY(reader.finish());
     if (outputs.empty()) return fail("call must return a tensor, or an array of them");
     for (const int64_t number : outputs) {
-      ASSIGN_OR_RETURN(const Tensor output, session.tensor(static_cast<int32_t>(number)));
+      LATHE_ASSIGN_OR_RETURN(const Tensor output, session.tensor(static_cast<int32_t>(number)));
       if (output.dtype() != graph::DType::F32) {
         return fail(concat("call must return float32, got ", scalar::text(output.dtype())));
       }
@@ -144,7 +144,7 @@ class HostLayer final : public nn::Layer {
       traced.outputs.push_back(output);
     }
     for (const auto& [weight, number] : updates) {
-      ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
+      LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
       traced.updates.emplace_back(static_cast<size_t>(weight), value);
     }
     return {};

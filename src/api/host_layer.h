@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "nn/layer.h"
+#include "lathe/base/result.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::api {
 
@@ -20,7 +20,7 @@ struct HostLayerOptions {
   std::string class_name = {};
   int32_t id = 0;  // as the host calls the layer
   bool supports_masking = false;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 };
 
 // Any number of inputs and outputs, all f32 with the batch as first axis. Weights that are not

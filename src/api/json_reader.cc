@@ -1,10 +1,10 @@
-#include "api/json_reader.h"
+#include "lathe/api/json_reader.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -276,7 +276,7 @@ void ObjectReader::operator()(std::string_view key, nn::WeightOptions& value) {
 Status ObjectReader::status() const { return message_.empty() ? Status() : fail(message_); }
 
 Status ObjectReader::finish() const {
-  TRY(status());
+  LATHE_TRY(status());
   for (const auto& [key, value] : json_.items()) {
     if (std::ranges::find(known_, key) == known_.end()) {
       return fail(concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, known_)));

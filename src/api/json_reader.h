@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/graph.h"
-#include "nn/spatial.h"
-#include "nn/tables.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+#include "lathe/nn/spatial.h"
+#include "lathe/nn/tables.h"
 
 namespace lathe::api {
 

@@ -1,10 +1,10 @@
-#include "api/lathe.h"
+#include "lathe/api/lathe.h"
 
-#include "api/error.h"
-#include "api/host_layer.h"
-#include "api/objects.h"
-#include "api/schedule_json.h"
-#include "base/text.h"
+#include "lathe/api/error.h"
+#include "lathe/api/host_layer.h"
+#include "lathe/api/objects.h"
+#include "lathe/api/schedule_json.h"
+#include "lathe/base/text.h"
 
 namespace {
 

@@ -1,10 +1,10 @@
-#include "api/model_json.h"
+#include "lathe/api/model_json.h"
 
 #include <algorithm>
 
-#include "api/json_reader.h"
-#include "api/schedule_json.h"
-#include "base/text.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/api/schedule_json.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -20,8 +20,8 @@ Status read_each(ObjectReader& reader, std::string_view key, nn::PerOutput<T>& v
     const Json object = Json::object({{std::string(key), value}});
     ObjectReader single(object, "");
     T& result = each.emplace_back();
-    TRY(read(single, result));
-    TRY(single.finish());
+    LATHE_TRY(read(single, result));
+    LATHE_TRY(single.finish());
   }
   values = std::move(each);
   return {};
@@ -48,7 +48,7 @@ Status read_metrics(ObjectReader& reader, std::vector<std::vector<nn::Choice>>& 
     nn::PerOutput<nn::Choice> each;
     const Json object = Json::object({{"metrics", list}});
     ObjectReader single(object, "");
-    TRY(read_each(single, "metrics", each, [](ObjectReader& one, nn::Choice& metric) {
+    LATHE_TRY(read_each(single, "metrics", each, [](ObjectReader& one, nn::Choice& metric) {
       one("metrics", metric);
       return Status{};
     }));
@@ -58,18 +58,18 @@ Status read_metrics(ObjectReader& reader, std::vector<std::vector<nn::Choice>>& 
 }
 
 Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
-  TRY(read_each(reader, "loss", training.loss, [](ObjectReader& one, nn::Choice& loss) {
+  LATHE_TRY(read_each(reader, "loss", training.loss, [](ObjectReader& one, nn::Choice& loss) {
     one("loss", loss);
     return Status{};
   }));
-  TRY(read_each(reader, "labels", training.labels, read_labels));
-  TRY(read_each(reader, "lossWeights", training.loss_weights,
-                [](ObjectReader& one, double& weight) {
-                  one("lossWeights", weight);
-                  return Status{};
-                }));
+  LATHE_TRY(read_each(reader, "labels", training.labels, read_labels));
+  LATHE_TRY(read_each(reader, "lossWeights", training.loss_weights,
+                      [](ObjectReader& one, double& weight) {
+                        one("lossWeights", weight);
+                        return Status{};
+                      }));
   reader("optimizer", training.optimizer);
-  TRY(read_metrics(reader, training.metrics));
+  LATHE_TRY(read_metrics(reader, training.metrics));
   reader("rowWeights", training.row_weights);
   reader("checkNumerics", training.check_numerics);
   reader("timing", training.timing);
@@ -82,9 +82,9 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   if (const Json* features = reader.find("features")) {
     ObjectReader flags(*features, "features");
     options.features.visit(flags);
-    TRY(flags.finish());
+    LATHE_TRY(flags.finish());
   }
-  TRY(read_schedules(reader.find("schedules"), "schedules", options.schedules));
+  LATHE_TRY(read_schedules(reader.find("schedules"), "schedules", options.schedules));
   reader.number("worthSplitting", options.worth_splitting);
   if (!(options.worth_splitting >= 0)) return fail("worthSplitting: must be at least 0");
   reader("winograd", options.winograd);
@@ -93,39 +93,39 @@ Status read_compile_options(ObjectReader& reader, compile::Options& options) {
   reader("verify", options.verify);
 #endif
   reader("dumps", options.dumps);
-  for (const std::string& when : options.dumps) TRY(check_dump(when));
+  for (const std::string& when : options.dumps) LATHE_TRY(check_dump(when));
   return {};
 }
 
 }  // namespace
 
 Result<CompileRequest> parse_request(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));
   CompileRequest request;
   ObjectReader reader(json, "");
-  TRY(read_training(reader, request.training));
+  LATHE_TRY(read_training(reader, request.training));
   if (const Json* batch = reader.find("batch")) {
     ObjectReader sizes(*batch, "batch");
     sizes("train", request.training.batch.train);
     sizes("evaluate", request.training.batch.evaluate);
     sizes("predict", request.training.batch.predict);
-    TRY(sizes.finish());
+    LATHE_TRY(sizes.finish());
   }
-  TRY(read_compile_options(reader, request.options));
+  LATHE_TRY(read_compile_options(reader, request.options));
   request.options.timing = request.training.timing;
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   return request;
 }
 
 Result<compile::Options> parse_compile_options(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));
   compile::Options options;
   ObjectReader reader(json, "");
-  TRY(read_compile_options(reader, options));
+  LATHE_TRY(read_compile_options(reader, options));
   bool relocatable = false;
   reader("relocatable", relocatable);
   if (relocatable) options.placement = compile::Placement::Relocatable;
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   return options;
 }
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "compile/compile.h"
-#include "nn/training.h"
+#include "lathe/base/result.h"
+#include "lathe/compile/compile.h"
+#include "lathe/nn/training.h"
 
 namespace lathe::api {
 

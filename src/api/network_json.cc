@@ -1,14 +1,14 @@
-#include "api/network_json.h"
+#include "lathe/api/network_json.h"
 
 #include <algorithm>
 #include <map>
 #include <span>
 
-#include "api/host_layer.h"
-#include "api/json_reader.h"
-#include "base/text.h"
-#include "nn/layers.h"
-#include "nn/sequential.h"
+#include "lathe/api/host_layer.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/layers.h"
+#include "lathe/nn/sequential.h"
 
 namespace lathe::api {
 namespace {
@@ -67,18 +67,18 @@ Result<nn::LayerPtr> read_layer(nn::LayerPtr (*make)(Options), const Json* json,
   if (json != nullptr) {
     ConfigReader reader(*json, path);
     nn::visit_options(options, reader);
-    TRY(reader.finish());
+    LATHE_TRY(reader.finish());
   }
   return make(std::move(options));
 }
 
 // One for each of nn::layer_classes().
 constexpr Result<nn::LayerPtr> (*kReaders[])(const Json*, const std::string&) = {
-#define LAYER(class_, function_, ...)                                  \
+#define LATHE_LAYER(class_, function_, ...)                            \
   [](const Json* json, const std::string& path) {                      \
     return read_layer<nn::class_##Options>(nn::function_, json, path); \
   },
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 };
 
 // What an input reads: a layer or input of the model, which of its calls, which output of that.
@@ -117,7 +117,7 @@ Status parse_calls(const Json* json, ParsedLayer& layer) {
   for (const Json& call : *json) {
     std::vector<Reference>& inputs = layer.calls.emplace_back();
     for (const Json& input : call) {
-      ASSIGN_OR_RETURN(inputs.emplace_back(), parse_reference(input, path));
+      LATHE_ASSIGN_OR_RETURN(inputs.emplace_back(), parse_reference(input, path));
     }
   }
   return {};
@@ -127,7 +127,7 @@ Result<nn::LayerPtr> parse_layer(std::string_view class_name, const Json* config
                                  const std::string& path) {
   if (class_name == "Model" || class_name == "Sequential") {
     if (config == nullptr) return fail(concat(path, ": is missing"));
-    ASSIGN_OR_RETURN(ParsedModel inner, parse_network(*config, path));
+    LATHE_ASSIGN_OR_RETURN(ParsedModel inner, parse_network(*config, path));
     return nn::as_layer(std::move(inner.model), inner.trainable);
   }
   const std::span<const std::string_view> classes = nn::layer_classes();
@@ -143,14 +143,14 @@ Result<nn::LayerPtr> parse_host_layer(std::string class_name, const Json& host, 
   reader.require("id");
   reader("id", options.id);
   reader("supportsMasking", options.supports_masking);
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   if (config != nullptr) {
     ObjectReader own(*config, concat(path, ".config"));
     own("name", options.name);
     own("inputShape", options.input_shape);
     own("trainable", options.trainable);
     own("activityRegularizer", options.activity_regularizer);
-    TRY(own.status());
+    LATHE_TRY(own.status());
   }
   return host_layer(std::move(options));
 }
@@ -164,7 +164,7 @@ Result<nn::LayerPtr> parse_layer(const Json& json, const std::string& path, cons
   const Json* config = reader.find("config");
   const Json* host = reader.find("host");
   if (calls != nullptr) *calls = reader.require("inputs");
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   if (host != nullptr) return parse_host_layer(std::move(class_name), *host, config, path);
   auto made = parse_layer(class_name, config, reader.path_of("config"));
   if (!made && made.error().message.starts_with("unknown layer class")) {
@@ -184,8 +184,9 @@ Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::strin
   for (size_t i = 0; i < json.size(); ++i) {
     ParsedLayer layer{nullptr, {}, concat(path, '[', i, ']')};
     const Json* calls = nullptr;
-    ASSIGN_OR_RETURN(layer.layer, parse_layer(json[i], layer.path, with_calls ? &calls : nullptr));
-    TRY(parse_calls(calls, layer));
+    LATHE_ASSIGN_OR_RETURN(layer.layer,
+                           parse_layer(json[i], layer.path, with_calls ? &calls : nullptr));
+    LATHE_TRY(parse_calls(calls, layer));
     layers.push_back(std::move(layer));
   }
   return layers;
@@ -221,7 +222,8 @@ Status add_calls(nn::Model& model, const std::vector<ParsedLayer>& layers, Value
       while (made[i] < layer.calls.size()) {
         std::vector<nn::ModelValue> inputs;
         for (const Reference& reference : layer.calls[made[i]]) {
-          ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, layer.path));
+          LATHE_ASSIGN_OR_RETURN(const nn::ModelValue value,
+                                 find_value(values, reference, layer.path));
           if (value.id >= 0) inputs.push_back(value);
         }
         if (inputs.size() < layer.calls[made[i]].size()) break;
@@ -236,7 +238,8 @@ Status add_calls(nn::Model& model, const std::vector<ParsedLayer>& layers, Value
   for (size_t i = 0; i < layers.size(); ++i) {
     if (made[i] == layers[i].calls.size()) continue;
     for (const Reference& reference : layers[i].calls[made[i]]) {
-      ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, layers[i].path));
+      LATHE_ASSIGN_OR_RETURN(const nn::ModelValue value,
+                             find_value(values, reference, layers[i].path));
       if (value.id < 0) return fail(concat(layers[i].path, ".inputs: ", unresolved(reference)));
     }
   }
@@ -252,7 +255,7 @@ Status parse_inputs(const Json& json, const std::string& path, nn::Model& model,
     reader("name", name);
     reader.require("shape");
     reader("shape", shape);
-    TRY(reader.finish());
+    LATHE_TRY(reader.finish());
     const nn::ModelValue value = model.input(std::move(shape), std::move(name));
     if (value.id < 0) return model.status();
     values[model.inputs().back().name] = {{value}};
@@ -264,8 +267,8 @@ Status parse_outputs(const Json& json, const std::string& path, nn::Model& model
                      const Values& values) {
   if (!json.is_array()) return fail(concat(path, ": must be an array"));
   for (const Json& each : json) {
-    ASSIGN_OR_RETURN(const Reference reference, parse_reference(each, path));
-    ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, path));
+    LATHE_ASSIGN_OR_RETURN(const Reference reference, parse_reference(each, path));
+    LATHE_ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, path));
     if (value.id < 0) return fail(concat(path, ": ", unresolved(reference)));
     model.output(value);
   }
@@ -286,22 +289,22 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
   const Json* inputs = reader.find("inputs");
   if (name.empty()) name = inputs == nullptr ? "sequential" : "model";
   const Json* outputs = inputs == nullptr ? nullptr : reader.require("outputs");
-  TRY(reader.finish());
-  ASSIGN_OR_RETURN(const std::vector<ParsedLayer> parsed,
-                   parse_layers(*layers, reader.path_of("layers"), inputs != nullptr));
+  LATHE_TRY(reader.finish());
+  LATHE_ASSIGN_OR_RETURN(const std::vector<ParsedLayer> parsed,
+                         parse_layers(*layers, reader.path_of("layers"), inputs != nullptr));
   if (inputs == nullptr) {
     nn::Sequential model(std::move(name), seed);
     model.fix_batch(batch);
     for (const ParsedLayer& layer : parsed) model.add(layer.layer);
-    TRY(model.status());
+    LATHE_TRY(model.status());
     return ParsedModel{std::move(model), trainable};
   }
   nn::Model model(std::move(name), seed);
   model.fix_batch(batch);
   Values values;
-  TRY(parse_inputs(*inputs, reader.path_of("inputs"), model, values));
-  TRY(add_calls(model, parsed, values));
-  TRY(parse_outputs(*outputs, reader.path_of("outputs"), model, values));
+  LATHE_TRY(parse_inputs(*inputs, reader.path_of("inputs"), model, values));
+  LATHE_TRY(add_calls(model, parsed, values));
+  LATHE_TRY(parse_outputs(*outputs, reader.path_of("outputs"), model, values));
   return ParsedModel{std::move(model), trainable};
 }
 
@@ -355,8 +358,8 @@ std::string spelled_layers(const nn::Model& model) {
 }  // namespace
 
 Result<nn::Model> parse_model(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
-  ASSIGN_OR_RETURN(ParsedModel parsed, parse_network(json, ""));
+  LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  LATHE_ASSIGN_OR_RETURN(ParsedModel parsed, parse_network(json, ""));
   return std::move(parsed.model);
 }
 

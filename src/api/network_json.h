@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "nn/model.h"
+#include "lathe/base/result.h"
+#include "lathe/nn/model.h"
 
 namespace lathe::api {
 

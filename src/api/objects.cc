@@ -1,11 +1,11 @@
-#include "api/objects.h"
+#include "lathe/api/objects.h"
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::api {
 
 int32_t Objects::next_handle() {
-  CHECK(last_ < INT32_MAX);
+  LATHE_CHECK(last_ < INT32_MAX);
   return ++last_;
 }
 

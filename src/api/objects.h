@@ -5,8 +5,8 @@
 #include <map>
 #include <variant>
 
-#include "api/graph_session.h"
-#include "api/session.h"
+#include "lathe/api/graph_session.h"
+#include "lathe/api/session.h"
 
 namespace lathe::api {
 

@@ -1,8 +1,8 @@
-#include "api/operation_words.h"
+#include "lathe/api/operation_words.h"
 
 #include <map>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 
@@ -94,7 +94,7 @@ const Json& standard_of(const ops::Parameter& parameter) {
 }  // namespace
 
 Result<const Operation*> read_operation(WordReader& words) {
-  ASSIGN_OR_RETURN(const int32_t code, words.integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t code, words.integer());
   const auto rows = ops::operations();
   if (code < 0 || static_cast<size_t>(code) >= rows.size()) {
     return fail(concat("there is no operation ", code));
@@ -105,7 +105,7 @@ Result<const Operation*> read_operation(WordReader& words) {
 }
 
 Result<size_t> read_operand_count(const Operation& operation, WordReader& words) {
-  ASSIGN_OR_RETURN(const size_t given, words.count());
+  LATHE_ASSIGN_OR_RETURN(const size_t given, words.count());
   size_t wanted = 0;
   bool any_number = false;
   for (const ops::Parameter& parameter : operation.parameters) {
@@ -127,13 +127,13 @@ Result<std::vector<Argument>> read_arguments(const Operation& operation, WordRea
       if (is_tensor(parameter)) continue;
       Json value(Json::value_t::discarded);
       if (!words.done()) {
-        ASSIGN_OR_RETURN(value, words.value(parameter.name));
+        LATHE_ASSIGN_OR_RETURN(value, words.value(parameter.name));
       }
       if (value.is_discarded()) value = standard_of(parameter);
       if (!value.is_discarded()) attributes[std::string(parameter.name)] = std::move(value);
       arguments.push_back(read_argument(reader, parameter, mistake));
     }
-    TRY(reader.finish());
+    LATHE_TRY(reader.finish());
     if (!mistake.empty()) return fail(std::move(mistake));
   }
   if (words.done()) return arguments;

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "api/word_reader.h"
-#include "ops/operations.h"
+#include "lathe/api/word_reader.h"
+#include "lathe/ops/operations.h"
 
 namespace lathe::api {
 

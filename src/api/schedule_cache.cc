@@ -1,7 +1,7 @@
-#include "api/schedule_cache.h"
+#include "lathe/api/schedule_cache.h"
 
-#include "api/schedule_json.h"
-#include "base/text.h"
+#include "lathe/api/schedule_json.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -31,7 +31,7 @@ std::string words_of(compile::Features features) {
 }  // namespace
 
 Result<ScheduleCache> parse_schedule_cache(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));
   ObjectReader reader(json, "");
   uint64_t version = 0;
   reader("version", version);
@@ -39,11 +39,11 @@ Result<ScheduleCache> parse_schedule_cache(std::string_view text) {
   if (version != kVersion) {
     return fail(concat("it is of version ", version, ", and this compiler reads ", kVersion));
   }
-  TRY(reader.finish());
+  LATHE_TRY(reader.finish());
   if (targets == nullptr || !targets->is_object()) return fail("targets: must be an object");
   ScheduleCache cache;
   for (const auto& [name, pairs] : targets->items()) {
-    TRY(read_target(pairs, concat("targets.", name), cache[name]));
+    LATHE_TRY(read_target(pairs, concat("targets.", name), cache[name]));
   }
   return cache;
 }

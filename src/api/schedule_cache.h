@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
-#include "compile/compile.h"
+#include "lathe/base/result.h"
+#include "lathe/compile/compile.h"
 
 namespace lathe::api {
 

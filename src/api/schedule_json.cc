@@ -1,8 +1,8 @@
-#include "api/schedule_json.h"
+#include "lathe/api/schedule_json.h"
 
 #include <map>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -32,20 +32,20 @@ Status read_schedules(const Json* json, const std::string& path, lower::cpu::Sch
   if (json == nullptr) return {};
   if (!json->is_object()) return fail(concat(path, ": must be an object"));
   for (const auto& [key, each] : json->items()) {
-    TRY(read_schedule(each, concat(path, '.', key), schedules[key]));
+    LATHE_TRY(read_schedule(each, concat(path, '.', key), schedules[key]));
   }
   return {};
 }
 
 Result<KernelRequest> parse_kernel_request(std::string_view text) {
-  ASSIGN_OR_RETURN(const Json json, parse_json(text));
+  LATHE_ASSIGN_OR_RETURN(const Json json, parse_json(text));
   ObjectReader reader(json, "");
   KernelRequest request;
   reader.require("key");
   reader("key", request.key);
   const Json* schedule = reader.find("schedule");
-  TRY(reader.finish());
-  if (schedule != nullptr) TRY(read_schedule(*schedule, "schedule", request.schedule));
+  LATHE_TRY(reader.finish());
+  if (schedule != nullptr) LATHE_TRY(read_schedule(*schedule, "schedule", request.schedule));
   return request;
 }
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "api/json_reader.h"
-#include "compile/tune.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/compile/tune.h"
 
 namespace lathe::api {
 

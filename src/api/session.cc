@@ -1,12 +1,12 @@
-#include "api/session.h"
+#include "lathe/api/session.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "api/json_reader.h"
-#include "api/schedule_json.h"
-#include "base/check.h"
-#include "base/text.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/api/schedule_json.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
@@ -27,7 +27,7 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
     append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
            ",\"text\":", json_string(text), "}");
   };
-  ASSIGN_OR_RETURN(executable.compiled, compile::compile(std::move(program), options));
+  LATHE_ASSIGN_OR_RETURN(executable.compiled, compile::compile(std::move(program), options));
   executable.dumps = concat('[', dumps, ']');
   executable.metadata = metadata(executable.compiled, variables);
   return executable;
@@ -36,19 +36,19 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
 }  // namespace
 
 Result<Model> create_model(std::string_view json) {
-  ASSIGN_OR_RETURN(nn::Model network, parse_model(json));
+  LATHE_ASSIGN_OR_RETURN(nn::Model network, parse_model(json));
   std::string text = summary(network);
   return Model{std::move(network), std::move(text)};
 }
 
 Result<Executable> compile_model(const nn::Model& network, std::string_view json) {
-  ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
-  ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
-  ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
-  ASSIGN_OR_RETURN(Executable executable,
-                   compile_with(program, std::move(request.options), variables));
+  LATHE_ASSIGN_OR_RETURN(CompileRequest request, parse_request(json));
+  LATHE_ASSIGN_OR_RETURN(auto variables, nn::variables(network, request.training));
+  LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(network, request.training));
+  LATHE_ASSIGN_OR_RETURN(Executable executable,
+                         compile_with(program, std::move(request.options), variables));
   executable.program = std::move(program);
-  ASSIGN_OR_RETURN(const auto metrics, nn::metric_places(network, request.training));
+  LATHE_ASSIGN_OR_RETURN(const auto metrics, nn::metric_places(network, request.training));
   add_training(
       executable.metadata, metrics,
       request.training.check_numerics ? nn::watched_layers(network) : std::vector<std::string>{});
@@ -58,7 +58,7 @@ Result<Executable> compile_model(const nn::Model& network, std::string_view json
 }
 
 Result<Executable> compile_kernel(const Executable& executable, std::string_view json) {
-  ASSIGN_OR_RETURN(const KernelRequest request, parse_kernel_request(json));
+  LATHE_ASSIGN_OR_RETURN(const KernelRequest request, parse_kernel_request(json));
   const auto& contractions = executable.compiled.contractions;
   const auto found =
       std::ranges::find(contractions, request.key, &lower::cpu::ScheduledContraction::key);
@@ -66,8 +66,8 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
     return fail(concat("the module has no contraction ", json_string(request.key)));
   }
   Executable kernel;
-  ASSIGN_OR_RETURN(kernel.compiled,
-                   compile::compile_kernel(*found, request.schedule, executable.features));
+  LATHE_ASSIGN_OR_RETURN(kernel.compiled,
+                         compile::compile_kernel(*found, request.schedule, executable.features));
   kernel.features = executable.features;
   kernel.metadata = api::metadata(kernel.compiled, {});
   kernel.dumps = "[]";
@@ -75,7 +75,7 @@ Result<Executable> compile_kernel(const Executable& executable, std::string_view
 }
 
 Result<Executable> compile_program(graph::Program program, std::string_view json) {
-  ASSIGN_OR_RETURN(compile::Options options, parse_compile_options(json));
+  LATHE_ASSIGN_OR_RETURN(compile::Options options, parse_compile_options(json));
   return compile_with(std::move(program), std::move(options), {});
 }
 
@@ -145,7 +145,7 @@ Result<Executable> export_executable(const Executable& executable, const std::by
     options.contents.push_back({state.name, {at, at + size}});
     at += size;
   }
-  ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
+  LATHE_ASSIGN_OR_RETURN(exported.compiled, compile::compile(exported.program, options));
   exported.metadata = api::metadata(exported.compiled, {});
   return exported;
 }

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "api/model_json.h"
-#include "api/network_json.h"
+#include "lathe/api/model_json.h"
+#include "lathe/api/network_json.h"
 
 namespace lathe::api {
 

@@ -1,6 +1,6 @@
 // What the wasm32 build takes from here instead of the C and C++ libraries, so that the module
 // needs no imports: running out of memory and every abort become a trap, with the reason where
-// CHECK leaves its own. Knows nothing of the core.
+// LATHE_CHECK leaves its own. Knows nothing of the core.
 #include <__verbose_abort>
 #include <cerrno>
 #include <cstddef>
@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-#include "base/decimal.h"
+#include "lathe/base/decimal.h"
 
 extern "C" {
 extern const char* lathe_check_text;

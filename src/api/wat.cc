@@ -2,9 +2,9 @@
 // lathe-text.wasm, which is loaded when somebody asks.
 #include <utility>
 
-#include "api/error.h"
-#include "api/lathe.h"
-#include "wasm/print.h"
+#include "lathe/api/error.h"
+#include "lathe/api/lathe.h"
+#include "lathe/wasm/print.h"
 
 const char* lathe_wat(const uint8_t* bytes, size_t length) {
   static std::string text;

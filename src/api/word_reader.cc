@@ -1,20 +1,20 @@
-#include "api/word_reader.h"
+#include "lathe/api/word_reader.h"
 
 #include <cmath>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::api {
 namespace {
 
 enum class Tag : int32_t {
 #define TAG(name_, text_) name_,
-#include "api/words.def"
+#include "lathe/api/words.def"
 };
 
 constexpr int kDTypeCount = 0
-#define DTYPE(...) +1
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(...) +1
+#include "lathe/scalar/dtypes.def"
     ;
 constexpr int kMaxDepth = 8;
 
@@ -38,7 +38,7 @@ Result<double> WordReader::word() {
 }
 
 Result<int32_t> WordReader::integer() {
-  ASSIGN_OR_RETURN(const double number, word());
+  LATHE_ASSIGN_OR_RETURN(const double number, word());
   if (number >= INT32_MIN && number <= INT32_MAX && number == std::floor(number)) {
     return static_cast<int32_t>(number);
   }
@@ -46,7 +46,7 @@ Result<int32_t> WordReader::integer() {
 }
 
 Result<size_t> WordReader::count() {
-  ASSIGN_OR_RETURN(const int32_t number, integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t number, integer());
   if (number < 0) return fail(concat(what_, ": ", number, " is no count"));
   const auto count = static_cast<size_t>(number);
   if (count > words_.size()) return fail(concat(what_, ": words are missing"));
@@ -54,13 +54,13 @@ Result<size_t> WordReader::count() {
 }
 
 Result<graph::DType> WordReader::dtype() {
-  ASSIGN_OR_RETURN(const int32_t code, integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t code, integer());
   if (const auto dtype = dtype_of_code(code)) return *dtype;
   return fail(concat(what_, ": there is no dtype ", code));
 }
 
 Result<Json> WordReader::value(std::string_view key, int depth) {
-  ASSIGN_OR_RETURN(const int32_t tag, integer());
+  LATHE_ASSIGN_OR_RETURN(const int32_t tag, integer());
   switch (static_cast<Tag>(tag)) {
     case Tag::Absent:
       return Json(Json::value_t::discarded);
@@ -71,25 +71,25 @@ Result<Json> WordReader::value(std::string_view key, int depth) {
     case Tag::True:
       return Json(true);
     case Tag::Number: {
-      ASSIGN_OR_RETURN(const double number, word());
+      LATHE_ASSIGN_OR_RETURN(const double number, word());
       if (std::isfinite(number)) return Json(number);
       return fail(concat(what_, '.', key, ": must be a finite number, got ", spelled(number)));
     }
     case Tag::Text: {
-      ASSIGN_OR_RETURN(const size_t size, count());
+      LATHE_ASSIGN_OR_RETURN(const size_t size, count());
       std::string text;
       for (size_t i = 0; i < size; ++i) {
-        ASSIGN_OR_RETURN(const int32_t byte, integer());
+        LATHE_ASSIGN_OR_RETURN(const int32_t byte, integer());
         text += static_cast<char>(byte);
       }
       return Json(std::move(text));
     }
     case Tag::List: {
-      ASSIGN_OR_RETURN(const size_t size, count());
+      LATHE_ASSIGN_OR_RETURN(const size_t size, count());
       if (depth == kMaxDepth) return fail(concat(what_, '.', key, ": too many lists in lists"));
       Json list = Json::array();
       for (size_t i = 0; i < size; ++i) {
-        ASSIGN_OR_RETURN(list.emplace_back(), value(key, depth + 1));
+        LATHE_ASSIGN_OR_RETURN(list.emplace_back(), value(key, depth + 1));
       }
       return list;
     }

@@ -7,9 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "api/json_reader.h"
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::api {
 

@@ -1,4 +1,4 @@
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -18,7 +18,7 @@ void check_failed(const char* condition, const char*, int line) {
 }
 #else
 void check_failed(const char* condition, const char* file, int line) {
-  std::fprintf(stderr, "%s:%d: internal error: CHECK(%s)\n", file, line, condition);
+  std::fprintf(stderr, "%s:%d: internal error: LATHE_CHECK(%s)\n", file, line, condition);
   std::abort();
 }
 #endif

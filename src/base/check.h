@@ -1,11 +1,11 @@
-// CHECK stops the program on our own mistakes. Never use it on what a user can get wrong.
+// LATHE_CHECK stops the program on our own mistakes. Never use it on what a user can get wrong.
 #pragma once
 
 namespace lathe {
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
-#define CHECK(condition) \
+#define LATHE_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::lathe::check_failed(#condition, __FILE__, __LINE__))
 
 }  // namespace lathe

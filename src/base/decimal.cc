@@ -1,4 +1,4 @@
-#include "base/decimal.h"
+#include "lathe/base/decimal.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe {
 

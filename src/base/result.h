@@ -8,7 +8,7 @@
 
 namespace lathe {
 
-// Its members are out of line: every TRY of the program holds them.
+// Its members are out of line: every LATHE_TRY of the program holds them.
 struct Error {
   std::string message;
 
@@ -30,18 +30,18 @@ using Status = Result<void>;
 
 std::unexpected<Error> fail(std::string message);
 
-// TRY(expression): returns the error of a Status or Result to the caller, drops the value.
-#define TRY(expression)                                   \
+// LATHE_TRY(expression): returns the error of a Status or Result to the caller, drops the value.
+#define LATHE_TRY(expression)                             \
   do {                                                    \
     if (auto result_ = (expression); !result_) {          \
       return std::unexpected(std::move(result_.error())); \
     }                                                     \
   } while (false)
 
-// ASSIGN_OR_RETURN(auto x, expression): x = the value, or returns the error to the caller.
-#define ASSIGN_OR_RETURN(target, expression) \
-  ASSIGN_OR_RETURN_(LATHE_JOIN(result_, __LINE__), target, expression)
-#define ASSIGN_OR_RETURN_(result, target, expression)             \
+// LATHE_ASSIGN_OR_RETURN(auto x, expression): x = the value, or returns the error to the caller.
+#define LATHE_ASSIGN_OR_RETURN(target, expression) \
+  LATHE_ASSIGN_OR_RETURN_(LATHE_JOIN(result_, __LINE__), target, expression)
+#define LATHE_ASSIGN_OR_RETURN_(result, target, expression)       \
   auto result = (expression);                                     \
   if (!result) return std::unexpected(std::move(result.error())); \
   target = std::move(*result)

@@ -1,4 +1,4 @@
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 #include <algorithm>
 #include <cmath>

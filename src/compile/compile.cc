@@ -1,11 +1,11 @@
-#include "compile/compile.h"
+#include "lathe/compile/compile.h"
 
 #include <algorithm>
 #include <set>
 
-#include "base/text.h"
-#include "compile/pipeline.h"
-#include "graph/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/compile/pipeline.h"
+#include "lathe/graph/verify.h"
 
 namespace lathe::compile {
 
@@ -87,13 +87,14 @@ Status check_names(const graph::Program& program, bool timing) {
     return fail(concat("'", name, "' would be exported twice; rename a state, input or output"));
   };
   for (const graph::Graph& entry : program.entries) {
-    if (timing) TRY(add(concat(entry.name, ".times")));
+    if (timing) LATHE_TRY(add(concat(entry.name, ".times")));
     for (const graph::Node& node : entry.nodes) {
-      if (node.kind == graph::Kind::Input) TRY(add(concat(entry.name, '.', node.name)));
-      if (node.kind == graph::Kind::State && states.insert(node.name).second) TRY(add(node.name));
+      if (node.kind == graph::Kind::Input) LATHE_TRY(add(concat(entry.name, '.', node.name)));
+      if (node.kind == graph::Kind::State && states.insert(node.name).second)
+        LATHE_TRY(add(node.name));
     }
     for (const graph::Output& output : entry.outputs) {
-      TRY(add(concat(entry.name, '.', output.name)));
+      LATHE_TRY(add(concat(entry.name, '.', output.name)));
     }
   }
   return {};
@@ -134,7 +135,7 @@ void append_times(std::string& out, const Entry& entry) {
 // Text, soundness and what the caller looks at.
 Status look_at(const State& state, const Pass& pass, const AfterPass& after) {
   dump(state, "after", pass.name);
-  if (state.options.verify || kAlwaysVerify) TRY(verify(state));
+  if (state.options.verify || kAlwaysVerify) LATHE_TRY(verify(state));
   return after ? after(state) : Status();
 }
 
@@ -142,11 +143,11 @@ Status look_at(const State& state, const Pass& pass, const AfterPass& after) {
 
 Result<State> run_passes(graph::Program program, const Options& options,
                          std::span<const Pass> passes, const AfterPass& after) {
-  TRY(check_dumps(options.dumps, passes));
-  for (const graph::Graph& entry : program.entries) TRY(graph::verify(entry));
-  TRY(check_states(program));
-  TRY(check_names(program, options.timing));
-  TRY(check_placement(options));
+  LATHE_TRY(check_dumps(options.dumps, passes));
+  for (const graph::Graph& entry : program.entries) LATHE_TRY(graph::verify(entry));
+  LATHE_TRY(check_states(program));
+  LATHE_TRY(check_names(program, options.timing));
+  LATHE_TRY(check_placement(options));
   PortTypes types = port_types(program);
   State state{.options = options,
               .program = std::move(program),
@@ -161,7 +162,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
   for (const Pass& pass : passes) {
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
-    TRY(pass.run(state));
+    LATHE_TRY(pass.run(state));
     if (options.clock) {
       state.executable.times.push_back({std::string(pass.name), options.clock() - start});
     }
@@ -173,12 +174,12 @@ Result<State> run_passes(graph::Program program, const Options& options,
 }
 
 Result<Executable> compile(graph::Program program, const Options& options) {
-  ASSIGN_OR_RETURN(State state, run_passes(std::move(program), options, wasm_passes()));
+  LATHE_ASSIGN_OR_RETURN(State state, run_passes(std::move(program), options, wasm_passes()));
   return std::move(state.executable);
 }
 
 Result<std::string> compile_to_wgsl(const graph::Program& program, const Options& options) {
-  ASSIGN_OR_RETURN(State state, run_passes(program, options, wgsl_passes()));
+  LATHE_ASSIGN_OR_RETURN(State state, run_passes(program, options, wgsl_passes()));
   return std::move(state.shaders.json);
 }
 

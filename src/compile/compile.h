@@ -9,14 +9,14 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "compile/features.h"
-#include "emit/wgsl/limits.h"
-#include "graph/graph.h"
-#include "loop/split_work.h"
-#include "lower/cpu/schedule.h"
-#include "lower/gpu/schedule.h"
-#include "wasm/encode.h"
+#include "lathe/base/result.h"
+#include "lathe/compile/features.h"
+#include "lathe/emit/wgsl/limits.h"
+#include "lathe/graph/graph.h"
+#include "lathe/loop/split_work.h"
+#include "lathe/lower/cpu/schedule.h"
+#include "lathe/lower/gpu/schedule.h"
+#include "lathe/wasm/encode.h"
 
 namespace lathe::compile {
 

@@ -1,6 +1,6 @@
-#include "compile/features.h"
+#include "lathe/compile/features.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::compile {
 namespace {
@@ -34,9 +34,9 @@ Result<Features> parse_features(std::string_view text) {
 
 wasm::FeatureSet proposals_of(const Features& features) {
   wasm::FeatureSet set = kBaseline;
-#define FEATURE(member_, name_, proposal_, default_) \
+#define LATHE_FEATURE(member_, name_, proposal_, default_) \
   if (features.member_) set.add(wasm::Feature::proposal_);
-#include "compile/features.def"
+#include "lathe/compile/features.def"
   return set;
 }
 

@@ -3,20 +3,20 @@
 
 #include <string_view>
 
-#include "base/result.h"
-#include "wasm/types.h"
+#include "lathe/base/result.h"
+#include "lathe/wasm/types.h"
 
 namespace lathe::compile {
 
 struct Features {
-#define FEATURE(member_, name_, proposal_, default_) bool member_ = default_;
-#include "compile/features.def"
+#define LATHE_FEATURE(member_, name_, proposal_, default_) bool member_ = default_;
+#include "lathe/compile/features.def"
 
   // Calls action(name, member) for every feature.
   template <class Action>
   void visit(Action&& action) {
-#define FEATURE(member_, name_, proposal_, default_) action(std::string_view(name_), member_);
-#include "compile/features.def"
+#define LATHE_FEATURE(member_, name_, proposal_, default_) action(std::string_view(name_), member_);
+#include "lathe/compile/features.def"
   }
 };
 

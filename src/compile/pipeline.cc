@@ -1,32 +1,32 @@
-#include "compile/pipeline.h"
+#include "lathe/compile/pipeline.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "emit/wasm/spelling.h"
-#include "emit/wgsl/module.h"
-#include "emit/wgsl/spelling.h"
-#include "graph/print.h"
-#include "graph/verify.h"
-#include "loop/bind_grid.h"
-#include "loop/collapse_loops.h"
-#include "loop/fold_copies.h"
-#include "loop/print.h"
-#include "loop/spell_transcendentals.h"
-#include "loop/split_guards.h"
-#include "loop/tile_transposes.h"
-#include "loop/vectorise_loops.h"
-#include "loop/verify.h"
-#include "loop/work.h"
-#include "lower/cpu/lower.h"
-#include "lower/cpu/passes.h"
-#include "lower/gpu/lower.h"
-#include "opt/passes.h"
-#include "wasm/encode.h"
-#include "wasm/features.h"
-#include "wasm/print.h"
-#include "wasm/validate.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/spelling.h"
+#include "lathe/emit/wgsl/module.h"
+#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/graph/print.h"
+#include "lathe/graph/verify.h"
+#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/fold_copies.h"
+#include "lathe/loop/print.h"
+#include "lathe/loop/spell_transcendentals.h"
+#include "lathe/loop/split_guards.h"
+#include "lathe/loop/tile_transposes.h"
+#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/verify.h"
+#include "lathe/loop/work.h"
+#include "lathe/lower/cpu/lower.h"
+#include "lathe/lower/cpu/passes.h"
+#include "lathe/lower/gpu/lower.h"
+#include "lathe/opt/passes.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/features.h"
+#include "lathe/wasm/print.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::compile {
 
@@ -99,8 +99,9 @@ Status split_work(State& state) {
 Status plan_memory(State& state) {
   Executable& executable = state.executable;
   executable.relocatable = state.options.placement == Placement::Relocatable;
-  ASSIGN_OR_RETURN(state.plan, executable.relocatable ? lower::plan_relocatable_memory(state.loops)
-                                                      : lower::plan_memory(state.loops));
+  LATHE_ASSIGN_OR_RETURN(state.plan, executable.relocatable
+                                         ? lower::plan_relocatable_memory(state.loops)
+                                         : lower::plan_memory(state.loops));
   executable.memory_bytes = state.plan.total_bytes;
   executable.temporary_bytes = state.plan.total_bytes - state.plan.persistent_bytes;
   executable.constant_bytes = state.plan.constant_bytes;
@@ -165,18 +166,18 @@ Result<std::vector<emit::Content>> contents_of(const State& state) {
 }
 
 Status emit_wasm(State& state) {
-  ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
-  ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
   const Features& features = state.options.features;
-  ASSIGN_OR_RETURN(state.module,
-                   emit::emit_module(state.loops,
-                                     {{state.plan.offsets, state.plan.bases},
-                                      state.executable.memory_bytes,
-                                      times,
-                                      state.options.origins ? &state.origins : nullptr},
-                                     contents, metadata(state.executable),
-                                     {features.simd, features.simd && features.relaxed_simd,
-                                      state.executable.threads}));
+  LATHE_ASSIGN_OR_RETURN(state.module,
+                         emit::emit_module(state.loops,
+                                           {{state.plan.offsets, state.plan.bases},
+                                            state.executable.memory_bytes,
+                                            times,
+                                            state.options.origins ? &state.origins : nullptr},
+                                           contents, metadata(state.executable),
+                                           {features.simd, features.simd && features.relaxed_simd,
+                                            state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
   state.form = Form::Wasm;
   return {};
@@ -203,8 +204,8 @@ Status emit_wgsl(State& state) {
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", port.second,
                        "; cast it to f32 or i32"));
   }
-  ASSIGN_OR_RETURN(const emit::wgsl::Program program,
-                   emit::wgsl::emit_program(state.loops, state.options.limits));
+  LATHE_ASSIGN_OR_RETURN(const emit::wgsl::Program program,
+                         emit::wgsl::emit_program(state.loops, state.options.limits));
   state.shaders = {emit::wgsl::text(program, state.loops), emit::wgsl::json(program, state.loops)};
   state.form = Form::Shaders;
   return {};
@@ -311,13 +312,13 @@ Status verify([[maybe_unused]] const State& state) {
 #ifndef __wasm__
   switch (state.form) {
     case Form::Graph:
-      for (const graph::Graph& entry : state.program.entries) TRY(graph::verify(entry));
+      for (const graph::Graph& entry : state.program.entries) LATHE_TRY(graph::verify(entry));
       return {};
     case Form::Loop:
       return loop::verify(state.loops);
     case Form::Wasm:
     case Form::Bytes:
-      TRY(wasm::validate(state.module));
+      LATHE_TRY(wasm::validate(state.module));
       return check_features(state);
     case Form::Shaders:
       return {};

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "compile/compile.h"
-#include "emit/wasm/module.h"
-#include "loop/loop.h"
-#include "lower/plan_memory.h"
+#include "lathe/compile/compile.h"
+#include "lathe/emit/wasm/module.h"
+#include "lathe/loop/loop.h"
+#include "lathe/lower/plan_memory.h"
 
 namespace lathe::compile {
 

@@ -1,10 +1,10 @@
-#include "compile/sized.h"
+#include "lathe/compile/sized.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
 
 namespace lathe::compile {
 
@@ -26,7 +26,7 @@ std::string joined(const std::vector<std::string>& names) {
 
 int64_t Sizes::operator[](std::string_view name) const {
   const auto found = values_.find(name);
-  CHECK(found != values_.end());
+  LATHE_CHECK(found != values_.end());
   return found->second;
 }
 
@@ -53,7 +53,7 @@ Result<std::vector<int64_t>> SizedProgram::key_of(const Sizes::Map& sizes) const
 }
 
 Result<std::shared_ptr<const Executable>> SizedProgram::bind(Sizes::Map sizes) {
-  ASSIGN_OR_RETURN(std::vector<int64_t> key, key_of(sizes));
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> key, key_of(sizes));
   const auto found = std::ranges::find(kept_, key, &Kept::sizes);
   if (found != kept_.end()) {
     kept_.splice(kept_.begin(), kept_, found);

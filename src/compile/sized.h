@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/compile.h"
+#include "lathe/compile/compile.h"
 
 namespace lathe::compile {
 

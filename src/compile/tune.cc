@@ -1,11 +1,11 @@
-#include "compile/tune.h"
+#include "lathe/compile/tune.h"
 
 #include <algorithm>
 #include <span>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "graph/elements.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::compile {
 namespace {
@@ -119,7 +119,7 @@ Result<graph::Program> kernel_program(ContractionShape shape) {
     b.output("z", z);
   }
   graph::Program program;
-  ASSIGN_OR_RETURN(graph::Graph run, std::move(b).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph run, std::move(b).finish());
   program.entries.push_back(std::move(run));
   return program;
 }
@@ -169,12 +169,12 @@ Result<Executable> compile_kernel(const lower::cpu::ScheduledContraction& contra
   const std::string key = shape.multiply_adds() == contraction.shape.multiply_adds()
                               ? contraction.key
                               : lower::cpu::contraction_key(shape);
-  ASSIGN_OR_RETURN(const graph::Program program, kernel_program(shape));
+  LATHE_ASSIGN_OR_RETURN(const graph::Program program, kernel_program(shape));
   Options options;
   options.features = features;
   options.features.threads = false;
   options.schedules[key] = schedule;
-  ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
+  LATHE_ASSIGN_OR_RETURN(Executable kernel, compile(program, options));
   if (kernel.contractions.empty() || kernel.contractions[0].key != key) {
     return fail(concat("the contraction '", contraction.key, "' cannot be measured alone"));
   }

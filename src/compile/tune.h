@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "compile/compile.h"
+#include "lathe/compile/compile.h"
 
 namespace lathe::compile {
 

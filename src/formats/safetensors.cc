@@ -1,4 +1,4 @@
-#include "formats/safetensors.h"
+#include "lathe/formats/safetensors.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::formats {
 namespace {
@@ -20,9 +20,10 @@ constexpr size_t kLengthBytes = 8;
 std::string_view type_name(graph::DType dtype) {
   constexpr std::string_view kNames[] = {
 #define SAFETENSORS(name_) #name_
-#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, safetensors_) \
+#define LATHE_DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, js_, numpy_, \
+                    safetensors_)                                                     \
   safetensors_,
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
 #undef SAFETENSORS
   };
   return kNames[static_cast<size_t>(dtype)];
@@ -127,11 +128,11 @@ std::vector<std::byte> write_safetensors(std::span<const NamedArray> tensors) {
 
 Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file) {
   uint64_t length = 0;
-  ASSIGN_OR_RETURN(const Json header, read_header(file, length));
+  LATHE_ASSIGN_OR_RETURN(const Json header, read_header(file, length));
   std::vector<Entry> entries;
   for (const auto& [name, json] : header.items()) {
     if (name == "__metadata__") continue;
-    ASSIGN_OR_RETURN(Entry entry, read_entry(name, json));
+    LATHE_ASSIGN_OR_RETURN(Entry entry, read_entry(name, json));
     entries.push_back(std::move(entry));
   }
   std::ranges::sort(entries, {},

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/evaluate.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/evaluate.h"
 
 namespace lathe::formats {
 

@@ -1,17 +1,17 @@
 // One adjoint per node, gathered from the last node to the first.
-#include "grad/gradient.h"
+#include "lathe/grad/gradient.h"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "base/check.h"
-#include "base/sort.h"
-#include "base/text.h"
-#include "grad/reverse.h"
-#include "ops/recurrence.h"
-#include "scalar/vjp.h"
+#include "lathe/base/check.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/reverse.h"
+#include "lathe/ops/recurrence.h"
+#include "lathe/scalar/vjp.h"
 
 namespace lathe::grad {
 
@@ -120,7 +120,7 @@ void Reverse::reduce(const Node& node, Tensor out, Tensor g) {
       return pick(node, out, g);
     case Fold::Logic:
     case Fold::None:
-      CHECK(!"no fold of numbers");
+      LATHE_CHECK(!"no fold of numbers");
   }
 }
 
@@ -200,7 +200,7 @@ void Reverse::scan(const Node& node, Tensor g) {
       return scan_of_records(node, g);
     case Fold::Logic:
     case Fold::None:
-      CHECK(!"no fold of numbers");
+      LATHE_CHECK(!"no fold of numbers");
   }
 }
 

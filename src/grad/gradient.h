@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::grad {
 

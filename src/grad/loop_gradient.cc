@@ -3,8 +3,8 @@
 // again from that where it is cheap.
 #include <algorithm>
 
-#include "base/text.h"
-#include "grad/reverse.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/reverse.h"
 
 namespace lathe::grad {
 

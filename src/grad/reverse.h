@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::grad {
 

@@ -1,12 +1,12 @@
 // Adds nodes one by one; every kind has one function here, and infer() decides what it may be.
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 #include <algorithm>
 
-#include "base/sort.h"
-#include "base/text.h"
-#include "graph/elements.h"
-#include "graph/infer.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/infer.h"
 
 namespace lathe::graph {
 

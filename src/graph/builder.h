@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
-#include "graph/builder.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::graph {
 

@@ -1,7 +1,7 @@
 // Reads characters, keeps the position.
-#include "graph/cursor.h"
+#include "lathe/graph/cursor.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::graph {
 
@@ -75,7 +75,7 @@ Result<std::string_view> Cursor::word() {
 }
 
 Result<std::string> Cursor::quoted() {
-  TRY(expect("\""));
+  LATHE_TRY(expect("\""));
   std::string name;
   while (at_ < text_.size() && text_[at_] != '"') {
     if (text_[at_] != '\\') {
@@ -94,7 +94,7 @@ Result<std::string> Cursor::quoted() {
       return std::unexpected(unexpected("\\\", \\\\ or \\xNN"));
     }
   }
-  TRY(expect("\""));
+  LATHE_TRY(expect("\""));
   return name;
 }
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe::graph {
 
@@ -38,10 +38,10 @@ class Cursor {
 
 template <class Item>
 Status Cursor::list(Item item) {
-  TRY(expect("["));
+  LATHE_TRY(expect("["));
   if (take("]")) return {};
   do {
-    TRY(item());
+    LATHE_TRY(item());
   } while (take(","));
   return expect("]");
 }

@@ -1,16 +1,16 @@
 // One function per node kind, each a plain loop over elements.
-#include "graph/evaluate.h"
+#include "lathe/graph/evaluate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "base/check.h"
-#include "base/sort.h"
-#include "base/text.h"
-#include "graph/elements.h"
-#include "graph/infer.h"
+#include "lathe/base/check.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/infer.h"
 
 namespace lathe::graph {
 
@@ -284,12 +284,12 @@ Result<Array> given(const Node& node, const std::map<std::string, Array>& inputs
                     std::map<std::string, Array>& states) {
   if (node.kind == Kind::State) {
     const auto [at, added] = states.try_emplace(node.name, Array::zeros(node.dtype, node.shape));
-    TRY(check_array(node, at->second));
+    LATHE_TRY(check_array(node, at->second));
     return at->second;
   }
   const auto found = inputs.find(node.name);
   if (found == inputs.end()) return fail(concat("input \"", node.name, "\" is missing"));
-  TRY(check_array(node, found->second));
+  LATHE_TRY(check_array(node, found->second));
   return found->second;
 }
 
@@ -319,7 +319,7 @@ Array evaluate_node(const Node& node, Operands operands) {
     case Kind::State:
     case Kind::Loop:
     case Kind::Item:
-      CHECK(!"evaluate_node: has no value of its own");
+      LATHE_CHECK(!"evaluate_node: has no value of its own");
       break;
     case Kind::Constant:
       constant(node, out);
@@ -399,7 +399,7 @@ std::vector<Array> run_loop(const Node& node, Operands operands) {
       }
     }
     const auto outputs = evaluate(body, given, none);
-    CHECK(outputs.has_value());
+    LATHE_CHECK(outputs.has_value());
     for (size_t k = 0; k < results.size(); ++k) {
       const Array& value = outputs->at(body.outputs[k].name);
       if (repetition.is_carried(k)) {
@@ -422,7 +422,7 @@ Result<Outputs> evaluate(const Graph& graph, const std::map<std::string, Array>&
   std::map<int32_t, std::vector<Array>> loops;
   for (const Node& node : graph.nodes) {
     if (node.kind == Kind::Input || node.kind == Kind::State) {
-      ASSIGN_OR_RETURN(Array array, given(node, inputs, states));
+      LATHE_ASSIGN_OR_RETURN(Array array, given(node, inputs, states));
       values.push_back(std::move(array));
       continue;
     }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

@@ -1,18 +1,18 @@
 // Small questions about shapes, affine maps and constants.
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "graph/elements.h"
+#include "lathe/base/check.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::graph {
 
 namespace {
 
 constexpr std::string_view kKinds[] = {
-#define NODE(name_, text_, operands_) text_,
-#include "graph/nodes.def"
+#define LATHE_NODE(name_, text_, operands_) text_,
+#include "lathe/graph/nodes.def"
 };
 
 }  // namespace
@@ -116,7 +116,7 @@ bool is_splat(const Node& node) {
 }
 
 scalar::Number splat_value(const Node& node) {
-  CHECK(is_splat(node));
+  LATHE_CHECK(is_splat(node));
   return load(node.dtype, node.data, 0);
 }
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/shared_bytes.h"
-#include "scalar/op.h"
+#include "lathe/base/shared_bytes.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::graph {
 
@@ -65,8 +65,8 @@ constexpr bool have_products(DType x, DType y) {
 }
 
 enum class Kind : uint8_t {
-#define NODE(name_, ...) name_,
-#include "graph/nodes.def"
+#define LATHE_NODE(name_, ...) name_,
+#include "lathe/graph/nodes.def"
 };
 
 std::string_view text(Kind kind);

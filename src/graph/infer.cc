@@ -1,9 +1,9 @@
 // The typing rules: one function per node kind.
-#include "graph/infer.h"
+#include "lathe/graph/infer.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::graph {
 
@@ -123,10 +123,10 @@ Result<Type> infer_contract(const Graph& graph, const Node& node) {
     return fail(concat("contract: operands must be numbers computed in one type, not ",
                        scalar::text(lhs.dtype), " and ", scalar::text(rhs.dtype), "; cast them"));
   }
-  TRY(check_shape("contract extents", contraction.extents));
-  TRY(check_map("contract out", contraction.out, node.shape.size(), rank));
-  TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), rank));
-  TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), rank));
+  LATHE_TRY(check_shape("contract extents", contraction.extents));
+  LATHE_TRY(check_map("contract out", contraction.out, node.shape.size(), rank));
+  LATHE_TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), rank));
+  LATHE_TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), rank));
   return Type{scalar::computed(lhs.dtype), node.shape};
 }
 
@@ -141,7 +141,7 @@ Result<Type> infer_reshape(const Graph& graph, const Node& node) {
 
 Result<Type> infer_reindex(const Graph& graph, const Node& node) {
   const Node& operand = graph[node.operands[0]];
-  TRY(check_map("reindex", node.map, operand.shape.size(), node.shape.size()));
+  LATHE_TRY(check_map("reindex", node.map, operand.shape.size(), node.shape.size()));
   return Type{operand.dtype, node.shape};
 }
 
@@ -195,13 +195,13 @@ Result<Type> infer_join(const Graph& graph, const Node& node) {
       return fail(concat("join: operands are ", scalar::text(dtype), " and ",
                          scalar::text(piece.dtype), "; cast them"));
     }
-    TRY(check_map("join", node.maps[k], node.shape.size(), piece.shape.size()));
+    LATHE_TRY(check_map("join", node.maps[k], node.shape.size(), piece.shape.size()));
     if (element_count(piece.shape) == 0) continue;
     if (!always_inside(node.maps[k], piece.shape, node.shape)) {
       return fail(concat("join: operand ", bracketed(piece.shape), " is not inside ",
                          bracketed(node.shape)));
     }
-    ASSIGN_OR_RETURN(auto places, places_of(node.maps[k], piece.shape));
+    LATHE_ASSIGN_OR_RETURN(auto places, places_of(node.maps[k], piece.shape));
     for (const auto& other : pieces) {
       if (!are_apart(places, other)) return fail("join: two operands share a place");
     }
@@ -300,7 +300,7 @@ Result<Type> infer_loop(const Graph& graph, const Node& node) {
                        inputs.size(), " inputs and ", body.outputs.size(), " outputs"));
   }
   for (size_t k = 0; k < inputs.size(); ++k) {
-    TRY(check_loop_input(node, k, graph[node.operands[k]], body[inputs[k]]));
+    LATHE_TRY(check_loop_input(node, k, graph[node.operands[k]], body[inputs[k]]));
   }
   if (repetition.condition < -1 || repetition.condition >= static_cast<int>(inputs.size())) {
     return fail(concat("loop: there is no operand ", repetition.condition, " to be its condition"));
@@ -330,7 +330,7 @@ Result<Type> infer_item(const Graph& graph, const Node& node) {
   Type type = type_of((*loop.body)[loop.body->outputs[static_cast<size_t>(node.item)].value]);
   if (node.item >= loop.repetition.carried) {
     type.shape.insert(type.shape.begin(), loop.repetition.steps);
-    TRY(check_shape("item", type.shape));
+    LATHE_TRY(check_shape("item", type.shape));
   }
   return type;
 }
@@ -342,7 +342,7 @@ std::string spell(DType dtype, const Shape& shape) {
 }
 
 Result<Type> infer(const Graph& graph, const Node& node) {
-  TRY(check_shape(text(node.kind), node.shape));
+  LATHE_TRY(check_shape(text(node.kind), node.shape));
   switch (node.kind) {
     case Kind::Input:
     case Kind::State:

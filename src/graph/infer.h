@@ -2,8 +2,8 @@
 // share it.
 #pragma once
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

@@ -1,15 +1,15 @@
 // Line by line; each node kind reads the attributes that print() writes for it.
-#include "graph/parse.h"
+#include "lathe/graph/parse.h"
 
 #include <cerrno>
 #include <cstdlib>
 #include <utility>
 
-#include "base/text.h"
-#include "graph/cursor.h"
-#include "graph/elements.h"
-#include "graph/infer.h"
-#include "graph/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/cursor.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/infer.h"
+#include "lathe/graph/verify.h"
 
 namespace lathe::graph {
 
@@ -20,7 +20,7 @@ constexpr int64_t kMostCoefficient = int64_t{1} << 31;
 
 Status parse_integers(Cursor& cursor, std::vector<int64_t>& out) {
   return cursor.list([&]() -> Status {
-    ASSIGN_OR_RETURN(out.emplace_back(), cursor.integer());
+    LATHE_ASSIGN_OR_RETURN(out.emplace_back(), cursor.integer());
     return {};
   });
 }
@@ -33,7 +33,7 @@ Result<Affine> parse_affine(Cursor& cursor) {
     int64_t* target = &affine.offset;
     int64_t size = 1;
     if (cursor.take("d")) {
-      ASSIGN_OR_RETURN(const int64_t dimension, cursor.integer());
+      LATHE_ASSIGN_OR_RETURN(const int64_t dimension, cursor.integer());
       if (dimension < 0 || dimension >= static_cast<int64_t>(kMostDimensions)) {
         return fail(concat("dimension d", dimension, " is out of range"));
       }
@@ -42,10 +42,10 @@ Result<Affine> parse_affine(Cursor& cursor) {
       }
       target = &affine.coefficients[dimension];
       if (cursor.take("*")) {
-        ASSIGN_OR_RETURN(size, cursor.integer());
+        LATHE_ASSIGN_OR_RETURN(size, cursor.integer());
       }
     } else {
-      ASSIGN_OR_RETURN(size, cursor.integer());
+      LATHE_ASSIGN_OR_RETURN(size, cursor.integer());
     }
     if (size > kMostCoefficient) return fail(concat("the number ", size, " is too large"));
     *target += negative ? -size : size;
@@ -56,8 +56,8 @@ Result<Affine> parse_affine(Cursor& cursor) {
 
 Result<AffineMap> parse_map(Cursor& cursor) {
   AffineMap map;
-  TRY(cursor.list([&]() -> Status {
-    ASSIGN_OR_RETURN(map.axes.emplace_back(), parse_affine(cursor));
+  LATHE_TRY(cursor.list([&]() -> Status {
+    LATHE_ASSIGN_OR_RETURN(map.axes.emplace_back(), parse_affine(cursor));
     return {};
   }));
   return map;
@@ -156,44 +156,44 @@ class Parser {
   Status read() {
     auto head = next_line();
     if (!head) return fail("expected a graph");
-    TRY(rest_of_graph(*head));
+    LATHE_TRY(rest_of_graph(*head));
     if (next_line()) return fail("text after the end of the graph");
     return {};
   }
 
   Status rest_of_graph(Cursor& head) {
-    TRY(head.expect_word("graph"));
-    ASSIGN_OR_RETURN(graph_.name, head.quoted());
-    TRY(head.expect("{"));
-    TRY(head.expect_end());
+    LATHE_TRY(head.expect_word("graph"));
+    LATHE_ASSIGN_OR_RETURN(graph_.name, head.quoted());
+    LATHE_TRY(head.expect("{"));
+    LATHE_TRY(head.expect_end());
     while (auto cursor = next_line()) {
       if (cursor->take("}")) return cursor->expect_end();
-      TRY(statement(*cursor));
-      TRY(cursor->expect_end());
+      LATHE_TRY(statement(*cursor));
+      LATHE_TRY(cursor->expect_end());
     }
     return fail("the graph has no closing }");
   }
 
   Status statement(Cursor& cursor) {
     if (cursor.take_word("output")) {
-      ASSIGN_OR_RETURN(std::string name, cursor.quoted());
-      ASSIGN_OR_RETURN(const Value value, operand(cursor));
+      LATHE_ASSIGN_OR_RETURN(std::string name, cursor.quoted());
+      LATHE_ASSIGN_OR_RETURN(const Value value, operand(cursor));
       graph_.outputs.push_back({std::move(name), value});
       return {};
     }
     if (cursor.take_word("update")) {
-      ASSIGN_OR_RETURN(const Value state, operand(cursor));
-      ASSIGN_OR_RETURN(const Value value, operand(cursor));
+      LATHE_ASSIGN_OR_RETURN(const Value state, operand(cursor));
+      LATHE_ASSIGN_OR_RETURN(const Value value, operand(cursor));
       graph_.updates.push_back({state, value});
       return {};
     }
-    TRY(cursor.expect("%"));
-    ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
+    LATHE_TRY(cursor.expect("%"));
+    LATHE_ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
     if (id != static_cast<int64_t>(graph_.nodes.size())) {
       return fail(concat("expected %", graph_.nodes.size(), ", found %", id));
     }
-    TRY(cursor.expect("="));
-    ASSIGN_OR_RETURN(Node node, this->node(cursor));
+    LATHE_TRY(cursor.expect("="));
+    LATHE_ASSIGN_OR_RETURN(Node node, this->node(cursor));
     auto type = infer(graph_, node);
     if (!type) return std::unexpected(std::move(type.error()));
     if (*type != Type{node.dtype, node.shape}) {
@@ -205,8 +205,8 @@ class Parser {
   }
 
   Result<Value> operand(Cursor& cursor) {
-    TRY(cursor.expect("%"));
-    ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
+    LATHE_TRY(cursor.expect("%"));
+    LATHE_ASSIGN_OR_RETURN(const int64_t id, cursor.integer());
     if (id < 0 || id >= static_cast<int64_t>(graph_.nodes.size())) {
       return fail(concat("%", id, " is not defined yet"));
     }
@@ -215,13 +215,13 @@ class Parser {
 
   Status operands(Cursor& cursor, Node& node, int count) {
     for (int i = 0; i < count; ++i) {
-      ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
+      LATHE_ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
     }
     return {};
   }
 
   Status op(Cursor& cursor, Node& node) {
-    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    LATHE_ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
     const auto found = scalar::op_of(word);
     if (!found) return fail(concat("there is no operation \"", word, "\""));
     node.op = *found;
@@ -229,18 +229,18 @@ class Parser {
   }
 
   Status type(Cursor& cursor, Node& node) {
-    TRY(cursor.expect(":"));
+    LATHE_TRY(cursor.expect(":"));
     return dtype_and_shape(cursor, node);
   }
 
   Status dtype_and_shape(Cursor& cursor, Node& node) {
-    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    LATHE_ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
     const auto dtype = scalar::dtype_of(word);
     if (!dtype) return fail(concat("there is no dtype \"", word, "\""));
     node.dtype = *dtype;
-    TRY(parse_integers(cursor, node.shape));
+    LATHE_TRY(parse_integers(cursor, node.shape));
     if (cursor.take_word("part")) {
-      ASSIGN_OR_RETURN(node.part.name, cursor.quoted());
+      LATHE_ASSIGN_OR_RETURN(node.part.name, cursor.quoted());
     }
     return {};
   }
@@ -250,23 +250,23 @@ class Parser {
     std::vector<std::string_view> words;
     std::optional<std::string_view> hex;
     if (cursor.take_word("hex")) {
-      ASSIGN_OR_RETURN(hex, cursor.word());
+      LATHE_ASSIGN_OR_RETURN(hex, cursor.word());
     } else if (cursor.take("[")) {
       while (!cursor.take("]")) {
-        if (!words.empty()) TRY(cursor.expect(","));
-        ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
+        if (!words.empty()) LATHE_TRY(cursor.expect(","));
+        LATHE_ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
       }
     } else {
-      ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
+      LATHE_ASSIGN_OR_RETURN(words.emplace_back(), cursor.word());
     }
-    TRY(type(cursor, node));
+    LATHE_TRY(type(cursor, node));
     if (hex) {
-      ASSIGN_OR_RETURN(node.data, parse_hex(*hex));
+      LATHE_ASSIGN_OR_RETURN(node.data, parse_hex(*hex));
       return {};
     }
     std::vector<std::byte> data;
     for (std::string_view word : words) {
-      ASSIGN_OR_RETURN(const scalar::Number number, parse_number(word, node.dtype));
+      LATHE_ASSIGN_OR_RETURN(const scalar::Number number, parse_number(word, node.dtype));
       const auto bytes = bytes_of(number);
       data.insert(data.end(), bytes.begin(), bytes.end());
     }
@@ -275,90 +275,90 @@ class Parser {
   }
 
   Status contract(Cursor& cursor, Node& node) {
-    TRY(operands(cursor, node, 2));
+    LATHE_TRY(operands(cursor, node, 2));
     Contraction& contraction = node.contraction;
-    TRY(cursor.expect_word("over"));
-    TRY(parse_integers(cursor, contraction.extents));
+    LATHE_TRY(cursor.expect_word("over"));
+    LATHE_TRY(parse_integers(cursor, contraction.extents));
     for (const auto& [word, map] :
          {std::pair{"out", &contraction.out}, std::pair{"lhs", &contraction.lhs},
           std::pair{"rhs", &contraction.rhs}}) {
-      TRY(cursor.expect_word(word));
-      ASSIGN_OR_RETURN(*map, parse_map(cursor));
-      TRY(fit(*map, contraction.extents.size()));
+      LATHE_TRY(cursor.expect_word(word));
+      LATHE_ASSIGN_OR_RETURN(*map, parse_map(cursor));
+      LATHE_TRY(fit(*map, contraction.extents.size()));
     }
     return type(cursor, node);
   }
 
   Status reduce(Cursor& cursor, Node& node) {
-    TRY(op(cursor, node));
-    TRY(operands(cursor, node, 1));
-    TRY(cursor.expect_word("axes"));
+    LATHE_TRY(op(cursor, node));
+    LATHE_TRY(operands(cursor, node, 1));
+    LATHE_TRY(cursor.expect_word("axes"));
     std::vector<int64_t> axes;
-    TRY(parse_integers(cursor, axes));
+    LATHE_TRY(parse_integers(cursor, axes));
     for (int64_t axis : axes) node.axes.push_back(static_cast<int>(axis));
     return type(cursor, node);
   }
 
   Status reindex(Cursor& cursor, Node& node) {
-    TRY(operands(cursor, node, 1));
-    TRY(cursor.expect_word("map"));
-    ASSIGN_OR_RETURN(node.map, parse_map(cursor));
-    TRY(type(cursor, node));
+    LATHE_TRY(operands(cursor, node, 1));
+    LATHE_TRY(cursor.expect_word("map"));
+    LATHE_ASSIGN_OR_RETURN(node.map, parse_map(cursor));
+    LATHE_TRY(type(cursor, node));
     return fit(node.map, node.shape.size());
   }
 
   Status join(Cursor& cursor, Node& node) {
     do {
-      TRY(operands(cursor, node, 1));
-      TRY(cursor.expect_word("at"));
-      ASSIGN_OR_RETURN(AffineMap map, parse_map(cursor));
-      TRY(fit(map, graph_[node.operands.back()].shape.size()));
+      LATHE_TRY(operands(cursor, node, 1));
+      LATHE_TRY(cursor.expect_word("at"));
+      LATHE_ASSIGN_OR_RETURN(AffineMap map, parse_map(cursor));
+      LATHE_TRY(fit(map, graph_[node.operands.back()].shape.size()));
       node.maps.push_back(std::move(map));
     } while (cursor.take(","));
     return type(cursor, node);
   }
 
   Status axis(Cursor& cursor, Node& node) {
-    TRY(cursor.expect_word("axis"));
-    ASSIGN_OR_RETURN(const int64_t axis, cursor.integer());
+    LATHE_TRY(cursor.expect_word("axis"));
+    LATHE_ASSIGN_OR_RETURN(const int64_t axis, cursor.integer());
     node.axes.push_back(static_cast<int>(axis));
     return {};
   }
 
   Status scan(Cursor& cursor, Node& node) {
-    TRY(op(cursor, node));
-    TRY(operands(cursor, node, 1));
-    TRY(axis(cursor, node));
+    LATHE_TRY(op(cursor, node));
+    LATHE_TRY(operands(cursor, node, 1));
+    LATHE_TRY(axis(cursor, node));
     node.exclusive = cursor.take_word("exclusive");
     node.reverse = cursor.take_word("reverse");
     return type(cursor, node);
   }
 
   Status count(Cursor& cursor, std::string_view word, int& number) {
-    TRY(cursor.expect_word(word));
-    ASSIGN_OR_RETURN(const int64_t value, cursor.integer());
+    LATHE_TRY(cursor.expect_word(word));
+    LATHE_ASSIGN_OR_RETURN(const int64_t value, cursor.integer());
     number = static_cast<int>(value);
     return {};
   }
 
   // The body's lines follow.
   Status loop(Cursor& cursor, Node& node) {
-    TRY(cursor.expect_word("steps"));
-    ASSIGN_OR_RETURN(node.repetition.steps, cursor.integer());
-    TRY(count(cursor, "carried", node.repetition.carried));
-    TRY(count(cursor, "sliced", node.repetition.sliced));
+    LATHE_TRY(cursor.expect_word("steps"));
+    LATHE_ASSIGN_OR_RETURN(node.repetition.steps, cursor.integer());
+    LATHE_TRY(count(cursor, "carried", node.repetition.carried));
+    LATHE_TRY(count(cursor, "sliced", node.repetition.sliced));
     node.reverse = cursor.take_word("reverse");
     if (cursor.take_word("where")) {
-      ASSIGN_OR_RETURN(const int64_t condition, cursor.integer());
+      LATHE_ASSIGN_OR_RETURN(const int64_t condition, cursor.integer());
       node.repetition.condition = static_cast<int>(condition);
     }
-    TRY(cursor.expect_word("of"));
+    LATHE_TRY(cursor.expect_word("of"));
     while (!cursor.take(":")) {
-      ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
+      LATHE_ASSIGN_OR_RETURN(node.operands.emplace_back(), operand(cursor));
     }
-    TRY(dtype_and_shape(cursor, node));
+    LATHE_TRY(dtype_and_shape(cursor, node));
     Graph outer = std::exchange(graph_, {});
-    TRY(rest_of_graph(cursor));
+    LATHE_TRY(rest_of_graph(cursor));
     node.body = std::make_shared<const Graph>(std::exchange(graph_, std::move(outer)));
     return {};
   }
@@ -367,17 +367,17 @@ class Parser {
     switch (node.kind) {
       case Kind::Input:
       case Kind::State: {
-        ASSIGN_OR_RETURN(node.name, cursor.quoted());
+        LATHE_ASSIGN_OR_RETURN(node.name, cursor.quoted());
         return type(cursor, node);
       }
       case Kind::Constant:
         return constant(cursor, node);
       case Kind::Iota:
-        TRY(axis(cursor, node));
+        LATHE_TRY(axis(cursor, node));
         return type(cursor, node);
       case Kind::Map:
-        TRY(op(cursor, node));
-        TRY(operands(cursor, node, scalar::info(node.op).arity));
+        LATHE_TRY(op(cursor, node));
+        LATHE_TRY(operands(cursor, node, scalar::info(node.op).arity));
         return type(cursor, node);
       case Kind::Reduce:
         return reduce(cursor, node);
@@ -385,7 +385,7 @@ class Parser {
         return contract(cursor, node);
       case Kind::Cast:
       case Kind::Reshape:
-        TRY(operands(cursor, node, 1));
+        LATHE_TRY(operands(cursor, node, 1));
         return type(cursor, node);
       case Kind::Reindex:
         return reindex(cursor, node);
@@ -393,32 +393,32 @@ class Parser {
         return join(cursor, node);
       case Kind::Gather:
       case Kind::Scatter:
-        TRY(operands(cursor, node, 2));
-        TRY(axis(cursor, node));
+        LATHE_TRY(operands(cursor, node, 2));
+        LATHE_TRY(axis(cursor, node));
         return type(cursor, node);
       case Kind::Scan:
         return scan(cursor, node);
       case Kind::Sort:
-        TRY(operands(cursor, node, 1));
-        TRY(axis(cursor, node));
+        LATHE_TRY(operands(cursor, node, 1));
+        LATHE_TRY(axis(cursor, node));
         node.reverse = cursor.take_word("reverse");
         return type(cursor, node);
       case Kind::Loop:
         return loop(cursor, node);
       case Kind::Item:
-        TRY(operands(cursor, node, 1));
-        TRY(count(cursor, "number", node.item));
+        LATHE_TRY(operands(cursor, node, 1));
+        LATHE_TRY(count(cursor, "number", node.item));
         return type(cursor, node);
     }
     return {};
   }
 
   Result<Node> node(Cursor& cursor) {
-    ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
+    LATHE_ASSIGN_OR_RETURN(const std::string_view word, cursor.word());
     const auto kind = kind_of(word);
     if (!kind) return fail(concat("there is no node kind \"", word, "\""));
     Node node{.kind = *kind};
-    TRY(attributes(cursor, node));
+    LATHE_TRY(attributes(cursor, node));
     return node;
   }
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

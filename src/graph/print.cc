@@ -1,11 +1,11 @@
 // Spells nodes, their attributes and constants without loss.
-#include "graph/print.h"
+#include "lathe/graph/print.h"
 
 #include <cmath>
 
-#include "base/text.h"
-#include "graph/elements.h"
-#include "graph/infer.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/infer.h"
 
 namespace lathe::graph {
 

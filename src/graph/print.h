@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

@@ -1,8 +1,8 @@
-#include "graph/rewriter.h"
+#include "lathe/graph/rewriter.h"
 
 #include <utility>
 
-#include "graph/elements.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::graph {
 

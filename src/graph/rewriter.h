@@ -2,7 +2,7 @@
 // add nodes have in common.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

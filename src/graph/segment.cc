@@ -1,9 +1,9 @@
-#include "graph/segment.h"
+#include "lathe/graph/segment.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::graph {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

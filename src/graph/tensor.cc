@@ -1,5 +1,5 @@
 // The operators and functions on Tensor: each is one builder call.
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::graph {
 

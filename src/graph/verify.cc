@@ -1,18 +1,18 @@
 // The invariants, one function each.
-#include "graph/verify.h"
+#include "lathe/graph/verify.h"
 
 #include <set>
 
-#include "base/text.h"
-#include "graph/infer.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/infer.h"
 
 namespace lathe::graph {
 
 namespace {
 
 constexpr int kOperands[] = {
-#define NODE(name_, text_, operands_) operands_,
-#include "graph/nodes.def"
+#define LATHE_NODE(name_, text_, operands_) operands_,
+#include "lathe/graph/nodes.def"
 };
 
 Status check_operands(const Graph& graph, int32_t id) {
@@ -105,8 +105,8 @@ Status check_body(const Node& node, int32_t id) {
 
 Status check_node(const Graph& graph, int32_t id) {
   const Node& node = graph.nodes[id];
-  TRY(check_operands(graph, id));
-  if (node.kind == Kind::Loop) TRY(check_body(node, id));
+  LATHE_TRY(check_operands(graph, id));
+  if (node.kind == Kind::Loop) LATHE_TRY(check_body(node, id));
   auto type = infer(graph, node);
   if (!type) return fail(concat("%", id, " ", type.error().message));
   if (*type != Type{node.dtype, node.shape}) {
@@ -165,9 +165,9 @@ Status check_results(const Graph& graph) {
 
 Status verify(const Graph& graph) {
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
-    TRY(check_node(graph, static_cast<int32_t>(id)));
+    LATHE_TRY(check_node(graph, static_cast<int32_t>(id)));
   }
-  TRY(check_names(graph));
+  LATHE_TRY(check_names(graph));
   return check_results(graph);
 }
 

@@ -1,8 +1,8 @@
 // Checks every invariant of a graph: what passes may assume and must keep.
 #pragma once
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::graph {
 

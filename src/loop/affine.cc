@@ -1,8 +1,8 @@
-#include "loop/affine.h"
+#include "lathe/loop/affine.h"
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::loop {
 
@@ -52,7 +52,7 @@ Affine operator+(Affine a, const Affine& b) { return a += b; }
 Affine operator*(Affine a, int64_t factor) { return a *= factor; }
 
 Affine row_major(std::span<const Affine> index, std::span<const int64_t> shape) {
-  CHECK(index.size() == shape.size());
+  LATHE_CHECK(index.size() == shape.size());
   Affine address;
   for (size_t axis = 0; axis < shape.size(); ++axis) {
     address *= shape[axis];

@@ -1,12 +1,12 @@
-#include "loop/bind_grid.h"
+#include "lathe/loop/bind_grid.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/parallel.h"
-#include "loop/rebuild.h"
-#include "loop/substitute.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parallel.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/substitute.h"
 
 namespace lathe::loop {
 

@@ -4,7 +4,7 @@
 // it, and so does one whose lowering did this already.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,4 +1,4 @@
-#include "loop/bounds.h"
+#include "lathe/loop/bounds.h"
 
 #include <algorithm>
 #include <numeric>

@@ -1,11 +1,11 @@
-#include "loop/collapse_loops.h"
+#include "lathe/loop/collapse_loops.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "loop/rebuild.h"
-#include "loop/substitute.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/substitute.h"
 
 namespace lathe::loop {
 

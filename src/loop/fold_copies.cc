@@ -1,4 +1,4 @@
-#include "loop/fold_copies.h"
+#include "lathe/loop/fold_copies.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
-#include "loop/rebuild.h"
+#include "lathe/base/check.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 
@@ -211,7 +211,7 @@ class Folder {
                         static_cast<size_t>(scalar::size_of(buffer(to).dtype));
     // Zeros of the system: a vector writes them byte by byte in code made small.
     const std::shared_ptr<std::byte> data(static_cast<std::byte*>(std::calloc(size, 1)), std::free);
-    CHECK(data != nullptr || size == 0);
+    LATHE_CHECK(data != nullptr || size == 0);
     Copy(kernel, buffer(from), data.get()).run(kernel.body);
     buffer(to).role = BufferRole::Constant;
     buffer(to).data = {data, size};

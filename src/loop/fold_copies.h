@@ -5,7 +5,7 @@
 // contractions with such kernels.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

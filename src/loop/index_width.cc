@@ -1,11 +1,11 @@
-#include "loop/index_width.h"
+#include "lathe/loop/index_width.h"
 
 #include <cstdint>
 #include <limits>
 #include <span>
 
-#include "base/text.h"
-#include "loop/bounds.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bounds.h"
 
 namespace lathe::loop {
 
@@ -22,14 +22,14 @@ Status check_index(const Affine& index, const VarRanges& ranges) {
 }
 
 Status check_guards(std::span<const Guard> guards, const VarRanges& ranges) {
-  for (const Guard& guard : guards) TRY(check_index(guard.index, ranges));
+  for (const Guard& guard : guards) LATHE_TRY(check_index(guard.index, ranges));
   return {};
 }
 
 Status check_conditions(std::span<const Stmt> body, const VarRanges& ranges) {
   for (const Stmt& stmt : body) {
-    TRY(check_guards(stmt.guards, ranges));
-    TRY(check_conditions(stmt.body, ranges));
+    LATHE_TRY(check_guards(stmt.guards, ranges));
+    LATHE_TRY(check_conditions(stmt.body, ranges));
   }
   return {};
 }
@@ -45,8 +45,8 @@ Status check_index_width(const Kernel& kernel) {
     ranges.push_back(Range{0, var.extent - 1});
   }
   for (const Expr& expr : kernel.exprs) {
-    if (expr.kind == ExprKind::Index) TRY(check_index(expr.address, ranges));
-    TRY(check_guards(expr.guards, ranges));
+    if (expr.kind == ExprKind::Index) LATHE_TRY(check_index(expr.address, ranges));
+    LATHE_TRY(check_guards(expr.guards, ranges));
   }
   return check_conditions(kernel.body, ranges);
 }

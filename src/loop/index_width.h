@@ -1,8 +1,8 @@
 // What a kernel may not contain on targets that count in 32 bits.
 #pragma once
 
-#include "base/result.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

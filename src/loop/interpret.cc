@@ -1,14 +1,14 @@
-#include "loop/interpret.h"
+#include "lathe/loop/interpret.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <unordered_map>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "loop/races.h"
-#include "loop/rebuild.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/races.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 
@@ -61,7 +61,7 @@ class Interpreter {
       if (stmt.kind == StmtKind::Barrier) {
         global_accesses_.clear();
       } else {
-        TRY(run({&stmt, 1}));
+        LATHE_TRY(run({&stmt, 1}));
       }
     }
     return {};
@@ -77,20 +77,20 @@ class Interpreter {
     for (const Stmt& stmt : stmts) {
       switch (stmt.kind) {
         case StmtKind::For:
-          TRY(for_loop(stmt));
+          LATHE_TRY(for_loop(stmt));
           break;
         case StmtKind::Store:
-          TRY(store(stmt));
+          LATHE_TRY(store(stmt));
           break;
         case StmtKind::If:
-          if (hold(stmt.guards)) TRY(run(stmt.body));
+          if (hold(stmt.guards)) LATHE_TRY(run(stmt.body));
           break;
         case StmtKind::When:
-          TRY(compute(stmt));
-          if (values_[stmt.value].i != 0) TRY(run(stmt.body));
+          LATHE_TRY(compute(stmt));
+          if (values_[stmt.value].i != 0) LATHE_TRY(run(stmt.body));
           break;
         case StmtKind::Barrier:
-          CHECK(!"run_kernel and run_phases see barriers first");
+          LATHE_CHECK(!"run_kernel and run_phases see barriers first");
       }
     }
     return {};
@@ -101,7 +101,7 @@ class Interpreter {
     for (int64_t i = 0; i < kernel_.vars[stmt.var].extent; ++i) {
       vars_[stmt.var] = i;
       if (stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Parallel) begin_task();
-      TRY(run(stmt.body));
+      LATHE_TRY(run(stmt.body));
     }
     return {};
   }
@@ -128,7 +128,7 @@ class Interpreter {
     for (Thread& thread : threads_) thread.registers = spoiled(kernel_.registers);
     shared_ = spoiled(kernel_.shared);
     shared_accesses_.clear();
-    TRY(run_phases(inner->body));
+    LATHE_TRY(run_phases(inner->body));
     thread_ += static_cast<int64_t>(threads_.size());
     return {};
   }
@@ -139,7 +139,7 @@ class Interpreter {
     for (size_t i = 0; i < stmts.size(); ++i) {
       const Stmt& stmt = stmts[i];
       if (!holds_barrier(stmt)) continue;
-      TRY(run_threads(stmts.subspan(begin, i - begin)));
+      LATHE_TRY(run_threads(stmts.subspan(begin, i - begin)));
       begin = i + 1;
       if (stmt.kind == StmtKind::Barrier) {
         shared_accesses_.clear();
@@ -147,7 +147,7 @@ class Interpreter {
       }
       for (int64_t value = 0; value < kernel_.vars[stmt.var].extent; ++value) {
         for (Thread& thread : threads_) thread.vars[stmt.var] = value;
-        TRY(run_phases(stmt.body));
+        LATHE_TRY(run_phases(stmt.body));
       }
     }
     return run_threads(stmts.subspan(begin));
@@ -162,7 +162,7 @@ class Interpreter {
     for (Thread& thread : threads_) {
       std::swap(vars_, thread.vars);
       std::swap(registers_, thread.registers);
-      TRY(run(stmts));
+      LATHE_TRY(run(stmts));
       std::swap(vars_, thread.vars);
       std::swap(registers_, thread.registers);
       ++thread_;
@@ -173,7 +173,7 @@ class Interpreter {
 
   Status compute(const Stmt& stmt) {
     for (const ExprId id : order_of(stmt)) {
-      ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
+      LATHE_ASSIGN_OR_RETURN(values_[id], value_of(kernel_.exprs[id]));
       const Number& value = values_[id];
       const bool is_normal =
           value.dtype == DType::F64 ? std::isnormal(value.d) : std::isnormal(value.f);
@@ -184,9 +184,9 @@ class Interpreter {
   }
 
   Status store(const Stmt& stmt) {
-    TRY(compute(stmt));
+    LATHE_TRY(compute(stmt));
     const int64_t at = evaluate(stmt.address) + looked_up(stmt.lookup, stmt.index);
-    ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
+    LATHE_ASSIGN_OR_RETURN(std::byte* const place, locate(stmt.buffer, at, /*stored=*/true));
     const Number& value = values_[stmt.value];
     scalar::store_element(place, value);
     return {};
@@ -218,7 +218,7 @@ class Interpreter {
 
   Result<Number> load(const Expr& expr) {
     if (!hold(expr.guards)) return Number::from(expr.dtype, 0);
-    ASSIGN_OR_RETURN(
+    LATHE_ASSIGN_OR_RETURN(
         const std::byte* const place,
         locate(expr.buffer, evaluate(expr.address) + looked_up(expr.lookup, expr.operands[0]),
                /*stored=*/false));
@@ -297,7 +297,7 @@ Status run_steps(const Module& module, const Entry& entry, const std::vector<Ste
                  Memory& memory) {
   for (const Step& step : steps) {
     if (step.repeat < 0) {
-      TRY(Interpreter(module, entry.kernels[step.begin], memory).run_kernel());
+      LATHE_TRY(Interpreter(module, entry.kernels[step.begin], memory).run_kernel());
       continue;
     }
     const std::vector<Step> body = steps_of(entry, step);
@@ -305,7 +305,7 @@ Status run_steps(const Module& module, const Entry& entry, const std::vector<Ste
     for (int64_t i = 0; i < repeat.times; ++i) {
       const bool may_end = repeat.condition >= 0;
       if (may_end && memory.bytes(repeat.condition)[0] == std::byte{0}) break;
-      TRY(run_steps(module, entry, body, memory));
+      LATHE_TRY(run_steps(module, entry, body, memory));
     }
   }
   return {};

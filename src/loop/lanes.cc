@@ -1,4 +1,4 @@
-#include "loop/lanes.h"
+#include "lathe/loop/lanes.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/sort.h"
-#include "loop/rebuild.h"
+#include "lathe/base/sort.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

@@ -1,7 +1,7 @@
 // Whether the iterations of a loop stay out of each other's way.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

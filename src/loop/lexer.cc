@@ -1,7 +1,7 @@
-#include "loop/lexer.h"
+#include "lathe/loop/lexer.h"
 
-#include "base/text.h"
-#include "loop/spelling.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::loop {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe::loop {
 

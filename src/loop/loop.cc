@@ -1,10 +1,10 @@
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/check.h"
-#include "base/text.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
 
 namespace lathe::loop {
 
@@ -205,7 +205,7 @@ ExprId ExprBuilder::apply(Op op, std::initializer_list<ExprId> operands) {
 }
 
 ExprId ExprBuilder::apply(Op op, const ExprId* operands, int count) {
-  CHECK(count == scalar::info(op).arity);
+  LATHE_CHECK(count == scalar::info(op).arity);
   Expr expr;
   expr.kind = ExprKind::Apply;
   expr.op = op;
@@ -215,7 +215,7 @@ ExprId ExprBuilder::apply(Op op, const ExprId* operands, int count) {
     dtypes[i] = kernel_.exprs[operands[i]].dtype;
   }
   const auto dtype = scalar::result_dtype(op, dtypes);
-  CHECK(dtype.has_value());
+  LATHE_CHECK(dtype.has_value());
   expr.dtype = *dtype;
   return add(std::move(expr));
 }

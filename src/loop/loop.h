@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/shared_bytes.h"
-#include "loop/affine.h"
-#include "scalar/op.h"
+#include "lathe/base/shared_bytes.h"
+#include "lathe/loop/affine.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::loop {
 

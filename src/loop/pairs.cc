@@ -1,4 +1,4 @@
-#include "loop/pairs.h"
+#include "lathe/loop/pairs.h"
 
 namespace lathe::loop {
 

@@ -1,9 +1,9 @@
-#include "loop/parallel.h"
+#include "lathe/loop/parallel.h"
 
 #include <algorithm>
 
-#include "loop/lanes.h"
-#include "loop/rebuild.h"
+#include "lathe/loop/lanes.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

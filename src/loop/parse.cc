@@ -1,10 +1,10 @@
-#include "loop/parse.h"
+#include "lathe/loop/parse.h"
 
 #include <cstring>
 
-#include "base/text.h"
-#include "loop/parser.h"
-#include "loop/spelling.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parser.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::loop {
 
@@ -15,20 +15,20 @@ class ModuleParser {
   explicit ModuleParser(std::string_view text) : reader_(text) {}
 
   Result<Module> parse() {
-    TRY(reader_.advance());
+    LATHE_TRY(reader_.advance());
     while (!reader_.at_end()) {
       const bool is_buffer = reader_.sees("buffer");
       const bool is_state = reader_.sees("state");
       if (!is_buffer && !is_state) {
-        TRY(reader_.expect("entry"));
-        TRY(entry());
+        LATHE_TRY(reader_.expect("entry"));
+        LATHE_TRY(entry());
         continue;
       }
-      TRY(reader_.advance());
+      LATHE_TRY(reader_.advance());
       if (is_buffer) {
-        TRY(buffer());
+        LATHE_TRY(buffer());
       } else {
-        TRY(port(module_.states));
+        LATHE_TRY(port(module_.states));
       }
     }
     return std::move(module_);
@@ -36,12 +36,12 @@ class ModuleParser {
 
  private:
   Status buffer() {
-    ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
+    LATHE_ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
     const auto role = role_of(reader_.token().text);
     if (!role) return reader_.error("expected input, output, state, constant or temporary");
     buffer.role = *role;
-    TRY(reader_.advance());
-    if (buffer.role == BufferRole::Constant) TRY(data(buffer));
+    LATHE_TRY(reader_.advance());
+    if (buffer.role == BufferRole::Constant) LATHE_TRY(data(buffer));
     const auto id = static_cast<int32_t>(module_.buffers.size());
     if (!names_.try_emplace(buffer.name, id).second) {
       return reader_.error_behind(concat("a second buffer named ", buffer.name));
@@ -52,11 +52,11 @@ class ModuleParser {
 
   // {1.0, 2.0}
   Status data(Buffer& buffer) {
-    TRY(reader_.expect("{"));
+    LATHE_TRY(reader_.expect("{"));
     std::vector<std::byte> data;
     for (bool first = true; !reader_.sees("}"); first = false) {
-      if (!first) TRY(reader_.expect(","));
-      ASSIGN_OR_RETURN(const Number number, reader_.number());
+      if (!first) LATHE_TRY(reader_.expect(","));
+      LATHE_ASSIGN_OR_RETURN(const Number number, reader_.number());
       if (number.dtype != buffer.dtype) {
         return reader_.error_behind(concat("expected values of type ", scalar::text(buffer.dtype)));
       }
@@ -71,21 +71,21 @@ class ModuleParser {
   // "name" [4,5] buffer
   Status port(std::vector<Port>& ports) {
     Port port;
-    ASSIGN_OR_RETURN(port.name, reader_.quoted());
-    TRY(reader_.expect("["));
+    LATHE_ASSIGN_OR_RETURN(port.name, reader_.quoted());
+    LATHE_TRY(reader_.expect("["));
     for (bool first = true; !reader_.sees("]"); first = false) {
-      if (!first) TRY(reader_.expect(","));
-      ASSIGN_OR_RETURN(const int64_t size, reader_.count());
+      if (!first) LATHE_TRY(reader_.expect(","));
+      LATHE_ASSIGN_OR_RETURN(const int64_t size, reader_.count());
       port.shape.push_back(size);
     }
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(port.buffer, known_buffer());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(port.buffer, known_buffer());
     ports.push_back(std::move(port));
     return {};
   }
 
   Result<int32_t> known_buffer() {
-    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
     const auto place = names_.find(name);
     if (place == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
     return place->second;
@@ -93,14 +93,14 @@ class ModuleParser {
 
   Status entry() {
     Entry entry;
-    ASSIGN_OR_RETURN(entry.name, reader_.name());
-    TRY(reader_.expect("{"));
+    LATHE_ASSIGN_OR_RETURN(entry.name, reader_.name());
+    LATHE_TRY(reader_.expect("{"));
     while (reader_.sees("input") || reader_.sees("output")) {
       const bool is_input = reader_.sees("input");
-      TRY(reader_.advance());
-      TRY(port(is_input ? entry.inputs : entry.outputs));
+      LATHE_TRY(reader_.advance());
+      LATHE_TRY(port(is_input ? entry.inputs : entry.outputs));
     }
-    TRY(kernels(entry, -1));
+    LATHE_TRY(kernels(entry, -1));
     module_.entries.push_back(std::move(entry));
     return {};
   }
@@ -112,20 +112,20 @@ class ModuleParser {
       if (!is_repeat && !reader_.sees("kernel")) {
         return reader_.error("expected kernel or repeat");
       }
-      TRY(reader_.advance());
+      LATHE_TRY(reader_.advance());
       if (is_repeat) {
         Repeat& repeat = entry.repeats.emplace_back();
         repeat.around = around;
-        ASSIGN_OR_RETURN(repeat.times, reader_.count());
+        LATHE_ASSIGN_OR_RETURN(repeat.times, reader_.count());
         if (reader_.sees("while")) {
-          TRY(reader_.advance());
-          ASSIGN_OR_RETURN(repeat.condition, known_buffer());
+          LATHE_TRY(reader_.advance());
+          LATHE_ASSIGN_OR_RETURN(repeat.condition, known_buffer());
         }
-        TRY(reader_.expect("{"));
-        TRY(kernels(entry, static_cast<int32_t>(entry.repeats.size()) - 1));
+        LATHE_TRY(reader_.expect("{"));
+        LATHE_TRY(kernels(entry, static_cast<int32_t>(entry.repeats.size()) - 1));
         continue;
       }
-      ASSIGN_OR_RETURN(Kernel kernel, parse_kernel(reader_, module_, names_));
+      LATHE_ASSIGN_OR_RETURN(Kernel kernel, parse_kernel(reader_, module_, names_));
       kernel.repeat = around;
       entry.kernels.push_back(std::move(kernel));
     }

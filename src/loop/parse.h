@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "base/result.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,9 +1,9 @@
 // Reads kernels: statements, expressions, affine forms.
 #include <limits>
 
-#include "base/text.h"
-#include "loop/parser.h"
-#include "loop/spelling.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parser.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::loop {
 
@@ -17,42 +17,42 @@ class KernelParser {
       : reader_(reader), module_(module), names_(names), builder_(kernel_) {}
 
   Result<Kernel> parse() {
-    ASSIGN_OR_RETURN(kernel_.name, reader_.name());
-    ASSIGN_OR_RETURN(const bool has_origin, reader_.accept("origin"));
+    LATHE_ASSIGN_OR_RETURN(kernel_.name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(const bool has_origin, reader_.accept("origin"));
     if (has_origin) {
-      ASSIGN_OR_RETURN(const int64_t origin, reader_.count());
+      LATHE_ASSIGN_OR_RETURN(const int64_t origin, reader_.count());
       if (origin > std::numeric_limits<int32_t>::max())
         return reader_.error_behind("origin too large");
       kernel_.origin = static_cast<int32_t>(origin);
     }
-    ASSIGN_OR_RETURN(const bool has_part, reader_.accept("part"));
+    LATHE_ASSIGN_OR_RETURN(const bool has_part, reader_.accept("part"));
     if (has_part) {
-      ASSIGN_OR_RETURN(kernel_.part, reader_.name());
+      LATHE_ASSIGN_OR_RETURN(kernel_.part, reader_.name());
     }
-    ASSIGN_OR_RETURN(bool rereads, reader_.accept("rereads"));
+    LATHE_ASSIGN_OR_RETURN(bool rereads, reader_.accept("rereads"));
     while (rereads) {
-      ASSIGN_OR_RETURN(const int32_t buffer, global_buffer());
+      LATHE_ASSIGN_OR_RETURN(const int32_t buffer, global_buffer());
       kernel_.rereads.push_back(buffer);
-      ASSIGN_OR_RETURN(rereads, reader_.accept(","));
+      LATHE_ASSIGN_OR_RETURN(rereads, reader_.accept(","));
     }
-    TRY(reader_.expect("{"));
-    while (reader_.sees("register")) TRY(own_buffer(Space::Register, kernel_.registers));
-    while (reader_.sees(kSharedWord)) TRY(own_buffer(Space::Workgroup, kernel_.shared));
-    ASSIGN_OR_RETURN(kernel_.body, body());
+    LATHE_TRY(reader_.expect("{"));
+    while (reader_.sees("register")) LATHE_TRY(own_buffer(Space::Register, kernel_.registers));
+    while (reader_.sees(kSharedWord)) LATHE_TRY(own_buffer(Space::Workgroup, kernel_.shared));
+    LATHE_ASSIGN_OR_RETURN(kernel_.body, body());
     return std::move(kernel_);
   }
 
  private:
   Result<int32_t> global_buffer() {
-    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
     const auto buffer = names_.find(name);
     if (buffer == names_.end()) return reader_.error_behind(concat("no buffer named ", name));
     return buffer->second;
   }
 
   Status own_buffer(Space space, std::vector<Buffer>& buffers) {
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(Buffer buffer, reader_.buffer());
     const BufferRef ref{space, static_cast<int32_t>(buffers.size())};
     if (!own_.try_emplace(buffer.name, ref).second) {
       return reader_.error_behind(concat("a second register named ", buffer.name));
@@ -66,17 +66,17 @@ class KernelParser {
     if (++depth_ > kDeepest) return reader_.error("statements nested too deeply");
     std::vector<Stmt> stmts;
     while (true) {
-      ASSIGN_OR_RETURN(const bool done, reader_.accept("}"));
+      LATHE_ASSIGN_OR_RETURN(const bool done, reader_.accept("}"));
       if (done) break;
       if (reader_.sees("let")) {
-        TRY(let());
+        LATHE_TRY(let());
         continue;
       }
-      ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")          ? for_loop()
-                                  : reader_.sees("if")         ? condition()
-                                  : reader_.sees(kWhenWord)    ? when_stmt()
-                                  : reader_.sees(kBarrierWord) ? barrier_stmt()
-                                                               : store());
+      LATHE_ASSIGN_OR_RETURN(Stmt stmt, reader_.sees("for")          ? for_loop()
+                                        : reader_.sees("if")         ? condition()
+                                        : reader_.sees(kWhenWord)    ? when_stmt()
+                                        : reader_.sees(kBarrierWord) ? barrier_stmt()
+                                                                     : store());
       stmts.push_back(std::move(stmt));
     }
     --depth_;
@@ -84,10 +84,10 @@ class KernelParser {
   }
 
   Result<Stmt> for_loop() {
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(std::string name, reader_.name());
-    TRY(reader_.expect("in"));
-    ASSIGN_OR_RETURN(const int64_t extent, reader_.count());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(std::string name, reader_.name());
+    LATHE_TRY(reader_.expect("in"));
+    LATHE_ASSIGN_OR_RETURN(const int64_t extent, reader_.count());
     Stmt stmt;
     stmt.kind = StmtKind::For;
     if (reader_.sees(kVectorWord)) stmt.loop = LoopKind::Vector;
@@ -95,64 +95,64 @@ class KernelParser {
     if (reader_.sees(kGridWord)) stmt.loop = LoopKind::Grid;
     if (reader_.sees(kGroupWord)) stmt.loop = LoopKind::Group;
     if (reader_.sees(kParallelWord)) stmt.loop = LoopKind::Parallel;
-    if (stmt.loop != LoopKind::Serial) TRY(reader_.advance());
-    ASSIGN_OR_RETURN(const bool has_grain, reader_.accept(kGrainWord));
+    if (stmt.loop != LoopKind::Serial) LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(const bool has_grain, reader_.accept(kGrainWord));
     if (has_grain) {
-      ASSIGN_OR_RETURN(stmt.grain, reader_.count());
+      LATHE_ASSIGN_OR_RETURN(stmt.grain, reader_.count());
     }
-    ASSIGN_OR_RETURN(stmt.outlined, reader_.accept(kOutlinedWord));
-    TRY(reader_.expect("{"));
+    LATHE_ASSIGN_OR_RETURN(stmt.outlined, reader_.accept(kOutlinedWord));
+    LATHE_TRY(reader_.expect("{"));
     stmt.var = static_cast<VarId>(kernel_.vars.size());
     kernel_.vars.push_back({std::move(name), extent});
     scope_.push_back(stmt.var);
-    ASSIGN_OR_RETURN(stmt.body, body());
+    LATHE_ASSIGN_OR_RETURN(stmt.body, body());
     scope_.pop_back();
     return stmt;
   }
 
   Result<Stmt> condition() {
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(std::vector<Guard> conditions, guards());
-    TRY(reader_.expect("{"));
-    ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(std::vector<Guard> conditions, guards());
+    LATHE_TRY(reader_.expect("{"));
+    LATHE_ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
     return if_inside(std::move(conditions), std::move(stmts));
   }
 
   Result<Stmt> when_stmt() {
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(const ExprId value, expression());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(const ExprId value, expression());
     lets_.clear();
-    TRY(reader_.expect("{"));
-    ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
+    LATHE_TRY(reader_.expect("{"));
+    LATHE_ASSIGN_OR_RETURN(std::vector<Stmt> stmts, body());
     return when(value, std::move(stmts));
   }
 
   Result<Stmt> barrier_stmt() {
-    TRY(reader_.advance());
+    LATHE_TRY(reader_.advance());
     return barrier();
   }
 
   Status let() {
-    TRY(reader_.advance());
-    TRY(reader_.expect("%"));
-    ASSIGN_OR_RETURN(const int64_t name, reader_.count());
-    TRY(reader_.expect("="));
-    ASSIGN_OR_RETURN(lets_[name], expression());
+    LATHE_TRY(reader_.advance());
+    LATHE_TRY(reader_.expect("%"));
+    LATHE_ASSIGN_OR_RETURN(const int64_t name, reader_.count());
+    LATHE_TRY(reader_.expect("="));
+    LATHE_ASSIGN_OR_RETURN(lets_[name], expression());
     return {};
   }
 
   Result<Stmt> store() {
-    ASSIGN_OR_RETURN(const Expr target, access());
+    LATHE_ASSIGN_OR_RETURN(const Expr target, access());
     if (!target.guards.empty()) return reader_.error("a store has no guards; use if");
-    TRY(reader_.expect("="));
-    ASSIGN_OR_RETURN(const ExprId value, expression());
+    LATHE_TRY(reader_.expect("="));
+    LATHE_ASSIGN_OR_RETURN(const ExprId value, expression());
     lets_.clear();
     return loop::store(target.buffer, target.address, target.operands[0], target.lookup, value);
   }
 
   Result<ExprId> expression() {
     if (++depth_ > kDeepest) return reader_.error("expressions nested too deeply");
-    ASSIGN_OR_RETURN(const ExprId id, any_expression());
+    LATHE_ASSIGN_OR_RETURN(const ExprId id, any_expression());
     --depth_;
     return id;
   }
@@ -166,12 +166,12 @@ class KernelParser {
         reader_.sees("true") || reader_.sees("false") || reader_.sees("inf") || reader_.sees("nan");
     if (is_word || reader_.sees("-") || token.kind == TokenKind::Integer ||
         token.kind == TokenKind::Float) {
-      ASSIGN_OR_RETURN(const Number value, reader_.number());
+      LATHE_ASSIGN_OR_RETURN(const Number value, reader_.number());
       return builder_.constant(value);
     }
     if (token.kind == TokenKind::Name && !reader_.sees("global")) {
       const auto op = scalar::op_of(token.text);
-      ASSIGN_OR_RETURN(std::string name, reader_.name());
+      LATHE_ASSIGN_OR_RETURN(std::string name, reader_.name());
       if (reader_.sees("(")) return apply(op, name);
       return load_of(std::move(name), /*global=*/false);
     }
@@ -179,53 +179,53 @@ class KernelParser {
   }
 
   Result<ExprId> use_of_let() {
-    TRY(reader_.advance());
-    ASSIGN_OR_RETURN(const int64_t name, reader_.count());
+    LATHE_TRY(reader_.advance());
+    LATHE_ASSIGN_OR_RETURN(const int64_t name, reader_.count());
     const auto place = lets_.find(name);
     if (place == lets_.end()) return reader_.error_behind(concat("no let %", name, " before"));
     return place->second;
   }
 
   Result<ExprId> cast_or_access() {
-    ASSIGN_OR_RETURN(std::string name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(std::string name, reader_.name());
     if (!reader_.sees("<")) return load_of(std::move(name), /*global=*/false);
-    TRY(reader_.advance());
+    LATHE_TRY(reader_.advance());
     const auto dtype = scalar::dtype_of(reader_.token().text);
     if (!dtype) return reader_.error("expected an element type");
-    TRY(reader_.advance());
-    TRY(reader_.expect(">"));
-    TRY(reader_.expect("("));
+    LATHE_TRY(reader_.advance());
+    LATHE_TRY(reader_.expect(">"));
+    LATHE_TRY(reader_.expect("("));
     Expr expr;
     expr.kind = ExprKind::Cast;
     expr.dtype = *dtype;
-    ASSIGN_OR_RETURN(expr.operands[0], expression());
-    TRY(reader_.expect(")"));
+    LATHE_ASSIGN_OR_RETURN(expr.operands[0], expression());
+    LATHE_TRY(reader_.expect(")"));
     return builder_.add(std::move(expr));
   }
 
   Result<ExprId> index() {
-    TRY(reader_.advance());
-    TRY(reader_.expect("("));
+    LATHE_TRY(reader_.advance());
+    LATHE_TRY(reader_.expect("("));
     Expr expr;
     expr.kind = ExprKind::Index;
     expr.dtype = DType::I32;
-    ASSIGN_OR_RETURN(expr.address, affine());
-    TRY(reader_.expect(")"));
+    LATHE_ASSIGN_OR_RETURN(expr.address, affine());
+    LATHE_TRY(reader_.expect(")"));
     return builder_.add(std::move(expr));
   }
 
   Result<ExprId> apply(std::optional<Op> op, const std::string& name) {
     if (!op) return reader_.error_behind(concat("no scalar operation ", name));
-    TRY(reader_.advance());
+    LATHE_TRY(reader_.advance());
     ExprId operands[scalar::kMaxArity];
     DType dtypes[scalar::kMaxArity];
     const int arity = scalar::info(*op).arity;
     for (int i = 0; i < arity; ++i) {
-      if (i > 0) TRY(reader_.expect(","));
-      ASSIGN_OR_RETURN(operands[i], expression());
+      if (i > 0) LATHE_TRY(reader_.expect(","));
+      LATHE_ASSIGN_OR_RETURN(operands[i], expression());
       dtypes[i] = builder_[operands[i]].dtype;
     }
-    TRY(reader_.expect(")"));
+    LATHE_TRY(reader_.expect(")"));
     if (!scalar::result_dtype(*op, dtypes)) {
       std::string types;
       for (int i = 0; i < arity; ++i) append(types, i > 0 ? ", " : "", scalar::text(dtypes[i]));
@@ -235,18 +235,18 @@ class KernelParser {
   }
 
   Result<ExprId> load() {
-    ASSIGN_OR_RETURN(Expr expr, access());
+    LATHE_ASSIGN_OR_RETURN(Expr expr, access());
     return builder_.add(std::move(expr));
   }
 
   Result<ExprId> load_of(std::string name, bool global) {
-    ASSIGN_OR_RETURN(Expr expr, access_of(name, global));
+    LATHE_ASSIGN_OR_RETURN(Expr expr, access_of(name, global));
     return builder_.add(std::move(expr));
   }
 
   Result<Expr> access() {
-    ASSIGN_OR_RETURN(const bool global, reader_.accept("global"));
-    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(const bool global, reader_.accept("global"));
+    LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
     return access_of(name, global);
   }
 
@@ -263,22 +263,22 @@ class KernelParser {
       return reader_.error_behind(concat("no buffer named ", name));
     }
     expr.dtype = buffers_in(expr.buffer.space, module_, kernel_)[expr.buffer.id].dtype;
-    TRY(reader_.expect("["));
-    ASSIGN_OR_RETURN(expr.address, affine());
-    ASSIGN_OR_RETURN(const bool looks_up, reader_.accept(kLookupWord));
+    LATHE_TRY(reader_.expect("["));
+    LATHE_ASSIGN_OR_RETURN(expr.address, affine());
+    LATHE_ASSIGN_OR_RETURN(const bool looks_up, reader_.accept(kLookupWord));
     if (looks_up) {
-      ASSIGN_OR_RETURN(expr.lookup.scale, reader_.count());
-      TRY(reader_.expect("*"));
-      ASSIGN_OR_RETURN(expr.operands[0], expression());
-      TRY(reader_.expect("<"));
-      ASSIGN_OR_RETURN(expr.lookup.extent, reader_.count());
+      LATHE_ASSIGN_OR_RETURN(expr.lookup.scale, reader_.count());
+      LATHE_TRY(reader_.expect("*"));
+      LATHE_ASSIGN_OR_RETURN(expr.operands[0], expression());
+      LATHE_TRY(reader_.expect("<"));
+      LATHE_ASSIGN_OR_RETURN(expr.lookup.extent, reader_.count());
       if (!expr.lookup) return reader_.error_behind("a lookup among 0 places");
     }
-    ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
+    LATHE_ASSIGN_OR_RETURN(const bool guarded, reader_.accept("if"));
     if (guarded) {
-      ASSIGN_OR_RETURN(expr.guards, guards());
+      LATHE_ASSIGN_OR_RETURN(expr.guards, guards());
     }
-    TRY(reader_.expect("]"));
+    LATHE_TRY(reader_.expect("]"));
     return expr;
   }
 
@@ -286,37 +286,37 @@ class KernelParser {
     std::vector<Guard> result;
     for (bool more = true; more;) {
       Guard guard;
-      TRY(reader_.expect("0"));
-      TRY(reader_.expect("<="));
-      ASSIGN_OR_RETURN(guard.index, affine());
-      TRY(reader_.expect("<"));
-      ASSIGN_OR_RETURN(guard.extent, reader_.count());
+      LATHE_TRY(reader_.expect("0"));
+      LATHE_TRY(reader_.expect("<="));
+      LATHE_ASSIGN_OR_RETURN(guard.index, affine());
+      LATHE_TRY(reader_.expect("<"));
+      LATHE_ASSIGN_OR_RETURN(guard.extent, reader_.count());
       result.push_back(std::move(guard));
-      ASSIGN_OR_RETURN(more, reader_.accept(","));
+      LATHE_ASSIGN_OR_RETURN(more, reader_.accept(","));
     }
     return result;
   }
 
   Result<Affine> affine() {
     Affine result;
-    ASSIGN_OR_RETURN(bool negative, reader_.accept("-"));
+    LATHE_ASSIGN_OR_RETURN(bool negative, reader_.accept("-"));
     while (true) {
-      TRY(term(negative ? -1 : 1, result));
+      LATHE_TRY(term(negative ? -1 : 1, result));
       if (!reader_.sees("+") && !reader_.sees("-")) return result;
       negative = reader_.sees("-");
-      TRY(reader_.advance());
+      LATHE_TRY(reader_.advance());
     }
   }
 
   // number, var or number*var
   Status term(int64_t factor, Affine& sum) {
     if (reader_.token().kind == TokenKind::Integer) {
-      ASSIGN_OR_RETURN(const int64_t number, reader_.count());
+      LATHE_ASSIGN_OR_RETURN(const int64_t number, reader_.count());
       factor *= number;
-      ASSIGN_OR_RETURN(const bool times, reader_.accept("*"));
+      LATHE_ASSIGN_OR_RETURN(const bool times, reader_.accept("*"));
       if (!times) return add(sum, factor);
     }
-    ASSIGN_OR_RETURN(const std::string name, reader_.name());
+    LATHE_ASSIGN_OR_RETURN(const std::string name, reader_.name());
     for (size_t i = scope_.size(); i-- > 0;) {
       if (kernel_.vars[scope_[i]].name == name) {
         return add(sum, Affine::variable(scope_[i], factor));

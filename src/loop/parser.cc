@@ -1,22 +1,22 @@
-#include "loop/parser.h"
+#include "lathe/loop/parser.h"
 
 #include <cerrno>
 #include <cstdlib>
 
-#include "base/text.h"
-#include "loop/spelling.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::loop {
 
 Status TokenReader::advance() {
   line_behind_ = token_.line;
-  ASSIGN_OR_RETURN(token_, next_token(text_, at_, line_));
+  LATHE_ASSIGN_OR_RETURN(token_, next_token(text_, at_, line_));
   return {};
 }
 
 Result<bool> TokenReader::accept(std::string_view text) {
   if (!sees(text)) return false;
-  TRY(advance());
+  LATHE_TRY(advance());
   return true;
 }
 
@@ -38,14 +38,14 @@ Result<std::string> TokenReader::name() {
   if (token_.kind == TokenKind::Quoted) return quoted();
   if (token_.kind != TokenKind::Name) return error("expected a name");
   std::string name(token_.text);
-  TRY(advance());
+  LATHE_TRY(advance());
   return name;
 }
 
 Result<std::string> TokenReader::quoted() {
   if (token_.kind != TokenKind::Quoted) return error("expected a string");
-  ASSIGN_OR_RETURN(std::string text, unquote(token_));
-  TRY(advance());
+  LATHE_ASSIGN_OR_RETURN(std::string text, unquote(token_));
+  LATHE_TRY(advance());
   return text;
 }
 
@@ -57,29 +57,29 @@ Result<int64_t> TokenReader::count() {
     value = value * 10 + (digit - '0');
     if (value > kLargest) return error("number too large");
   }
-  TRY(advance());
+  LATHE_TRY(advance());
   return value;
 }
 
 Result<Number> TokenReader::number() {
   if (sees("true") || sees("false")) {
     const Number value = Number::of(sees("true"));
-    TRY(advance());
+    LATHE_TRY(advance());
     return value;
   }
-  ASSIGN_OR_RETURN(const bool negative, accept("-"));
+  LATHE_ASSIGN_OR_RETURN(const bool negative, accept("-"));
   const std::string digits(token_.text);
   const TokenKind kind = token_.kind;
   const bool is_number =
       kind == TokenKind::Integer || kind == TokenKind::Float || digits == "inf" || digits == "nan";
   if (!is_number) return error("expected a number");
-  TRY(advance());
+  LATHE_TRY(advance());
   std::string nan_bits;
-  ASSIGN_OR_RETURN(bool has_type, accept(":"));
+  LATHE_ASSIGN_OR_RETURN(bool has_type, accept(":"));
   if (has_type && digits == "nan" && token_.text.starts_with('x')) {
     nan_bits = token_.text.substr(1);
-    TRY(advance());
-    ASSIGN_OR_RETURN(has_type, accept(":"));
+    LATHE_TRY(advance());
+    LATHE_ASSIGN_OR_RETURN(has_type, accept(":"));
   }
   DType dtype = kind == TokenKind::Integer ? DType::I32 : DType::F32;
   if (has_type) {
@@ -88,7 +88,7 @@ Result<Number> TokenReader::number() {
                       (kind == TokenKind::Integer) == scalar::is_integer(*named);
     if (!fits) return error("expected the type of a number");
     dtype = *named;
-    TRY(advance());
+    LATHE_TRY(advance());
   }
   if (kind == TokenKind::Integer) return integer(digits, negative, dtype);
   return float_number(digits, nan_bits, negative, dtype);
@@ -126,15 +126,15 @@ Result<Number> TokenReader::float_number(const std::string& digits, const std::s
 
 Result<Buffer> TokenReader::buffer() {
   Buffer buffer;
-  ASSIGN_OR_RETURN(buffer.name, name());
-  TRY(expect(":"));
+  LATHE_ASSIGN_OR_RETURN(buffer.name, name());
+  LATHE_TRY(expect(":"));
   const auto dtype = scalar::dtype_of(token_.text);
   if (!dtype) return error("expected an element type");
   buffer.dtype = *dtype;
-  TRY(advance());
-  TRY(expect("["));
-  ASSIGN_OR_RETURN(buffer.size, count());
-  TRY(expect("]"));
+  LATHE_TRY(advance());
+  LATHE_TRY(expect("["));
+  LATHE_ASSIGN_OR_RETURN(buffer.size, count());
+  LATHE_TRY(expect("]"));
   return buffer;
 }
 

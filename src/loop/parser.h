@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "loop/lexer.h"
-#include "loop/loop.h"
+#include "lathe/loop/lexer.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,14 +1,14 @@
-#include "loop/print.h"
+#include "lathe/loop/print.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
-#include "base/sort.h"
-#include "base/text.h"
-#include "loop/rebuild.h"
-#include "loop/spelling.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::loop {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,4 +1,4 @@
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

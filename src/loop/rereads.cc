@@ -1,11 +1,11 @@
-#include "loop/rereads.h"
+#include "lathe/loop/rereads.h"
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "loop/bounds.h"
-#include "loop/lanes.h"
-#include "loop/rebuild.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bounds.h"
+#include "lathe/loop/lanes.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

@@ -1,8 +1,8 @@
 // Whether a kernel reads what it wrote: what in-place updates must not, and all else must say.
 #pragma once
 
-#include "base/result.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,10 +1,10 @@
-#include "loop/spell_transcendentals.h"
+#include "lathe/loop/spell_transcendentals.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "loop/rebuild.h"
-#include "scalar/decompose.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/scalar/decompose.h"
 
 namespace lathe::loop {
 

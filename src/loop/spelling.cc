@@ -1,4 +1,4 @@
-#include "loop/spelling.h"
+#include "lathe/loop/spelling.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::loop {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

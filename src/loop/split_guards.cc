@@ -1,13 +1,13 @@
-#include "loop/split_guards.h"
+#include "lathe/loop/split_guards.h"
 
 #include <algorithm>
 #include <iterator>
 #include <set>
 #include <utility>
 
-#include "loop/collapse_loops.h"
-#include "loop/rebuild.h"
-#include "loop/substitute.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/substitute.h"
 
 namespace lathe::loop {
 

@@ -5,7 +5,7 @@
 // before vectorise_loops, which wants plain loads.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

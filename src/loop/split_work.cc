@@ -1,4 +1,4 @@
-#include "loop/split_work.h"
+#include "lathe/loop/split_work.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "loop/bounds.h"
-#include "loop/parallel.h"
-#include "loop/rebuild.h"
-#include "loop/work.h"
+#include "lathe/loop/bounds.h"
+#include "lathe/loop/parallel.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/work.h"
 
 namespace lathe::loop {
 

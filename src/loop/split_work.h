@@ -5,7 +5,7 @@
 // threads computes the same bits. It runs last, because other passes look for Serial loops.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,9 +1,9 @@
-#include "loop/substitute.h"
+#include "lathe/loop/substitute.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

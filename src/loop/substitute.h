@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,13 +1,13 @@
-#include "loop/tile_transposes.h"
+#include "lathe/loop/tile_transposes.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/collapse_loops.h"
-#include "loop/parallel.h"
-#include "loop/rebuild.h"
-#include "loop/substitute.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/parallel.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/substitute.h"
 
 namespace lathe::loop {
 

@@ -5,7 +5,7 @@
 // left at the edges stays one element at a time. It runs before vectorise_loops.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,4 +1,4 @@
-#include "loop/vectorise_loops.h"
+#include "lathe/loop/vectorise_loops.h"
 
 #include <algorithm>
 #include <iterator>
@@ -6,9 +6,9 @@
 #include <string_view>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/rebuild.h"
-#include "loop/substitute.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/substitute.h"
 
 namespace lathe::loop {
 

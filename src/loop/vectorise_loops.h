@@ -5,7 +5,7 @@
 // widens has four lanes.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,4 +1,4 @@
-#include "loop/verify.h"
+#include "lathe/loop/verify.h"
 
 #include <algorithm>
 #include <string>
@@ -6,12 +6,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/bounds.h"
-#include "loop/lanes.h"
-#include "loop/parallel.h"
-#include "loop/rebuild.h"
-#include "loop/rereads.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bounds.h"
+#include "lathe/loop/lanes.h"
+#include "lathe/loop/parallel.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/rereads.h"
 
 namespace lathe::loop {
 
@@ -49,7 +49,7 @@ class KernelVerifier {
     Names own("registers");
     for (const auto* buffers : {&kernel_.registers, &kernel_.shared}) {
       for (const Buffer& buffer : *buffers) {
-        TRY(own.add(buffer.name));
+        LATHE_TRY(own.add(buffer.name));
         if (buffer.size < 0 || buffer.size > kLargest) {
           return fail(concat("register ", buffer.name, " has size ", buffer.size));
         }
@@ -58,14 +58,14 @@ class KernelVerifier {
     Kernel once;
     ExprBuilder builder(once);
     for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
-      TRY(expr(static_cast<ExprId>(id)));
+      LATHE_TRY(expr(static_cast<ExprId>(id)));
       if (builder.add(kernel_.exprs[id]) != static_cast<ExprId>(id)) {
         return fail(concat("expression ", id, " stands twice in the table"));
       }
     }
-    for (const int32_t id : kernel_.rereads) TRY(resolve({Space::Global, id}));
+    for (const int32_t id : kernel_.rereads) LATHE_TRY(resolve({Space::Global, id}));
     const bool has_tasks = std::ranges::any_of(kernel_.body, is_parallel);
-    TRY(has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true));
+    LATHE_TRY(has_tasks ? tasks(kernel_.body) : body(kernel_.body, /*threads=*/true));
     return check_rereads(module_, kernel_);
   }
 
@@ -87,9 +87,9 @@ class KernelVerifier {
         fits = expr.dtype == DType::I32;
         break;
       case ExprKind::Load: {
-        ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(expr.buffer));
+        LATHE_ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(expr.buffer));
         fits = fits && expr.dtype == buffer->dtype;
-        TRY(looks_up(expr.buffer, expr.lookup, expr.operands[0]));
+        LATHE_TRY(looks_up(expr.buffer, expr.lookup, expr.operands[0]));
         break;
       }
       case ExprKind::Apply: {
@@ -145,13 +145,13 @@ class KernelVerifier {
       if (ends || !open) function_ = ++functions_;
       open = !ends;
       if (stmt.kind == StmtKind::Barrier) continue;
-      TRY(is_parallel(stmt) ? parallel_loop(stmt) : body({stmt}, false));
+      LATHE_TRY(is_parallel(stmt) ? parallel_loop(stmt) : body({stmt}, false));
     }
     return {};
   }
 
   Status parallel_loop(const Stmt& stmt) {
-    TRY(check_loop(stmt));
+    LATHE_TRY(check_loop(stmt));
     const auto refuse = [&](std::string_view problem) {
       return fail(concat("parallel loop ", kernel_.vars[stmt.var].name, ' ', problem));
     };
@@ -160,7 +160,7 @@ class KernelVerifier {
     if (nested && stmt.grain != 1) return refuse("has a grain and is not the innermost");
     if (nested && stmt.outlined) return refuse("is outlined and not the innermost");
     enter(stmt);
-    TRY(nested ? parallel_loop(stmt.body[0]) : body(stmt.body, false));
+    LATHE_TRY(nested ? parallel_loop(stmt.body[0]) : body(stmt.body, false));
     leave(stmt);
     if (iterations_independent(kernel_, stmt)) return {};
     return refuse("has iterations that need each other");
@@ -171,22 +171,22 @@ class KernelVerifier {
     for (const Stmt& stmt : stmts) {
       switch (stmt.kind) {
         case StmtKind::For:
-          TRY(for_loop(stmt, threads && stmts.size() == 1));
+          LATHE_TRY(for_loop(stmt, threads && stmts.size() == 1));
           break;
         case StmtKind::Store:
-          TRY(store(stmt));
+          LATHE_TRY(store(stmt));
           break;
         case StmtKind::If:
           if (lane_ >= 0) return fail("a vector loop holds an if");
-          for (const Guard& guard : stmt.guards) TRY(form(guard.index));
+          for (const Guard& guard : stmt.guards) LATHE_TRY(form(guard.index));
           conditions_.insert(conditions_.end(), stmt.guards.begin(), stmt.guards.end());
           ++ifs_;
-          TRY(body(stmt.body, false));
+          LATHE_TRY(body(stmt.body, false));
           --ifs_;
           conditions_.resize(conditions_.size() - stmt.guards.size());
           break;
         case StmtKind::When:
-          TRY(when(stmt));
+          LATHE_TRY(when(stmt));
           break;
         case StmtKind::Barrier:
           if (!in_group_) return fail("a barrier outside a group");
@@ -237,7 +237,7 @@ class KernelVerifier {
   }
 
   Status for_loop(const Stmt& stmt, bool threads) {
-    TRY(check_loop(stmt));
+    LATHE_TRY(check_loop(stmt));
     const Var& var = kernel_.vars[stmt.var];
     if (is_parallel(stmt)) {
       return fail(concat("parallel loop ", var.name, " is not among the outermost loops"));
@@ -250,13 +250,13 @@ class KernelVerifier {
       return fail(concat("vector loop ", var.name, " has extent ", var.extent));
     }
     const bool is_thread = stmt.loop == LoopKind::Grid || stmt.loop == LoopKind::Group;
-    if (is_thread) TRY(threads_nest(stmt, threads));
+    if (is_thread) LATHE_TRY(threads_nest(stmt, threads));
     enter(stmt);
     if (stmt.loop == LoopKind::Vector) lane_ = stmt.var;
     const int outer = function_;
     if (stmt.outlined) function_ = ++functions_;
     const bool outside = std::exchange(in_group_, in_group_ || stmt.loop == LoopKind::Group);
-    TRY(body(stmt.body, is_thread));
+    LATHE_TRY(body(stmt.body, is_thread));
     in_group_ = outside;
     function_ = outer;
     if (stmt.loop == LoopKind::Vector) {
@@ -278,9 +278,9 @@ class KernelVerifier {
     }
     const DType dtype = kernel_.exprs[stmt.value].dtype;
     if (dtype != DType::Bool) return fail(concat("a when tests ", scalar::text(dtype)));
-    TRY(operands_of(stmt));
+    LATHE_TRY(operands_of(stmt));
     ++ifs_;
-    TRY(body(stmt.body, false));
+    LATHE_TRY(body(stmt.body, false));
     --ifs_;
     return {};
   }
@@ -289,7 +289,7 @@ class KernelVerifier {
     if (stmt.value < 0 || stmt.value >= static_cast<int64_t>(kernel_.exprs.size())) {
       return fail(concat("expression ", stmt.value, " does not exist"));
     }
-    ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(stmt.buffer));
+    LATHE_ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(stmt.buffer));
     if (kernel_.exprs[stmt.value].dtype != buffer->dtype) {
       return fail(concat("a ", scalar::text(kernel_.exprs[stmt.value].dtype), " is stored to ",
                          scalar::text(buffer->dtype), ' ', buffer->name));
@@ -298,12 +298,12 @@ class KernelVerifier {
         (buffer->role == BufferRole::Input || buffer->role == BufferRole::Constant)) {
       return fail(concat("a store to ", buffer->name, ", which is never written"));
     }
-    TRY(looks_up(stmt.buffer, stmt.lookup, stmt.index));
+    LATHE_TRY(looks_up(stmt.buffer, stmt.lookup, stmt.index));
     if (lane_ >= 0 && stmt.address.coefficient(lane_) == 0) {
       return fail(concat("all lanes store to one element of ", buffer->name));
     }
-    TRY(operands_of(stmt));
-    TRY(own_register(stmt.buffer, /*stored=*/true));
+    LATHE_TRY(operands_of(stmt));
+    LATHE_TRY(own_register(stmt.buffer, /*stored=*/true));
     return access(stmt.buffer, stmt.address, stmt.lookup, conditions_, /*stored=*/true);
   }
 
@@ -311,15 +311,15 @@ class KernelVerifier {
   Status operands_of(const Stmt& stmt) {
     for (const ExprId id : computed(kernel_, stmt)) {
       const Expr& expr = kernel_.exprs[id];
-      if (expr.kind == ExprKind::Index) TRY(form(expr.address));
+      if (expr.kind == ExprKind::Index) LATHE_TRY(form(expr.address));
       if (expr.kind == ExprKind::Load) {
         std::vector<Guard> guards = conditions_;
         for (const Guard& guard : expr.guards) {
-          TRY(form(guard.index));
+          LATHE_TRY(form(guard.index));
           guards.push_back(guard);
         }
-        TRY(own_register(expr.buffer, /*stored=*/false));
-        TRY(access(expr.buffer, expr.address, expr.lookup, guards, /*stored=*/false));
+        LATHE_TRY(own_register(expr.buffer, /*stored=*/false));
+        LATHE_TRY(access(expr.buffer, expr.address, expr.lookup, guards, /*stored=*/false));
       }
     }
     return {};
@@ -341,8 +341,8 @@ class KernelVerifier {
 
   Status access(BufferRef ref, const Affine& address, const Lookup& lookup,
                 const std::vector<Guard>& guards, bool stored) {
-    TRY(form(address));
-    ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(ref));
+    LATHE_TRY(form(address));
+    LATHE_ASSIGN_OR_RETURN(const Buffer* const buffer, resolve(ref));
     auto range = range_of(address, guards, ranges_);
     int64_t reach = 0;
     const bool overflows =
@@ -427,7 +427,7 @@ Status verify_buffer(const Buffer& buffer) {
 Status verify_ports(const Module& module, const std::vector<Port>& ports, std::string_view what) {
   Names names(what);
   for (const Port& port : ports) {
-    TRY(names.add(port.name));
+    LATHE_TRY(names.add(port.name));
     if (port.buffer < 0 || port.buffer >= static_cast<int64_t>(module.buffers.size())) {
       return fail(concat("port ", port.name, " has no buffer"));
     }
@@ -496,19 +496,19 @@ Status verify_repeats(const Module& module, const Entry& entry) {
 Status verify(const Module& module) {
   Names buffers("buffers");
   for (const Buffer& buffer : module.buffers) {
-    TRY(buffers.add(buffer.name));
-    TRY(verify_buffer(buffer));
+    LATHE_TRY(buffers.add(buffer.name));
+    LATHE_TRY(verify_buffer(buffer));
   }
-  TRY(verify_ports(module, module.states, "states"));
+  LATHE_TRY(verify_ports(module, module.states, "states"));
   Names entries("entries");
   for (const Entry& entry : module.entries) {
-    TRY(entries.add(entry.name));
-    TRY(verify_ports(module, entry.inputs, "inputs"));
-    TRY(verify_ports(module, entry.outputs, "outputs"));
-    TRY(verify_repeats(module, entry));
+    LATHE_TRY(entries.add(entry.name));
+    LATHE_TRY(verify_ports(module, entry.inputs, "inputs"));
+    LATHE_TRY(verify_ports(module, entry.outputs, "outputs"));
+    LATHE_TRY(verify_repeats(module, entry));
     Names kernels("kernels");
     for (const Kernel& kernel : entry.kernels) {
-      TRY(kernels.add(kernel.name));
+      LATHE_TRY(kernels.add(kernel.name));
       if (const Status status = KernelVerifier(module, kernel).run(); !status) {
         return fail(
             concat("entry ", entry.name, ", kernel ", kernel.name, ": ", status.error().message));

@@ -1,8 +1,8 @@
 // Says whether a loop program keeps the rules that passes and targets rely on.
 #pragma once
 
-#include "base/result.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::loop {
 

@@ -1,8 +1,8 @@
-#include "loop/work.h"
+#include "lathe/loop/work.h"
 
 #include <vector>
 
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

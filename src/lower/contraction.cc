@@ -1,12 +1,12 @@
-#include "lower/contraction.h"
+#include "lathe/lower/contraction.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/pairs.h"
-#include "loop/rebuild.h"
-#include "lower/strategies.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/pairs.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "lower/contraction_shape.h"
-#include "lower/nest.h"
-#include "lower/strides.h"
+#include "lathe/lower/contraction_shape.h"
+#include "lathe/lower/nest.h"
+#include "lathe/lower/strides.h"
 
 namespace lathe::lower {
 

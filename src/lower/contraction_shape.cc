@@ -1,8 +1,8 @@
-#include "lower/contraction_shape.h"
+#include "lathe/lower/contraction_shape.h"
 
 #include <cstdlib>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::lower {
 

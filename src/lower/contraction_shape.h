@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::lower {
 

@@ -1,11 +1,11 @@
-#include "lower/fuse_groups.h"
+#include "lathe/lower/fuse_groups.h"
 
 #include <algorithm>
 #include <optional>
 #include <set>
 
-#include "base/check.h"
-#include "lower/short_reads.h"
+#include "lathe/base/check.h"
+#include "lathe/lower/short_reads.h"
 
 namespace lathe::lower {
 
@@ -522,7 +522,7 @@ class Fuser {
         if (--waits_for[later] == 0) ready.insert(later);
       }
     }
-    CHECK(sorted.size() == count);
+    LATHE_CHECK(sorted.size() == count);
     fusion_.groups = std::move(sorted);
     for (int& group : fusion_.group_of) {
       if (group >= 0) group = position[group];

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::lower {
 

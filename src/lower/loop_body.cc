@@ -1,6 +1,6 @@
-#include "lower/loop_body.h"
+#include "lathe/lower/loop_body.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::lower {
 

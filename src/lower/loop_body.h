@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::lower {
 

@@ -1,4 +1,4 @@
-#include "lower/lower.h"
+#include "lathe/lower/lower.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,12 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "lower/fuse_groups.h"
-#include "lower/loop_body.h"
-#include "lower/nest.h"
-#include "lower/strategies.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/lower/fuse_groups.h"
+#include "lathe/lower/loop_body.h"
+#include "lathe/lower/nest.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 
@@ -408,7 +408,7 @@ class EntryLowering {
       case Kind::Constant:
       case Kind::Loop:
       case Kind::Item:
-        CHECK(!"needs no kernel of its own");
+        LATHE_CHECK(!"needs no kernel of its own");
     }
   }
 

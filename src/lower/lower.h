@@ -3,9 +3,9 @@
 // target is that of lower/cpu and lower/gpu.
 #pragma once
 
-#include "graph/graph.h"
-#include "loop/loop.h"
-#include "lower/strategies.h"
+#include "lathe/graph/graph.h"
+#include "lathe/loop/loop.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

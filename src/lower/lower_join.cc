@@ -1,5 +1,5 @@
-#include "lower/segments.h"
-#include "lower/strategies.h"
+#include "lathe/lower/segments.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

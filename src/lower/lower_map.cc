@@ -1,4 +1,4 @@
-#include "lower/strategies.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

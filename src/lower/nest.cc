@@ -1,10 +1,10 @@
-#include "lower/nest.h"
+#include "lathe/lower/nest.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::lower {
 
@@ -49,7 +49,7 @@ void Nest::bind(Value value, ExprId expr) { bound_[value] = expr; }
 
 ExprId Nest::load(Value value, const Affine& address, const std::vector<Guard>& guards) {
   const int32_t buffer = context_.buffer_of[value.id];
-  CHECK(buffer >= 0);
+  LATHE_CHECK(buffer >= 0);
   return exprs_.load({Space::Global, buffer}, node(value).dtype, address, guards);
 }
 
@@ -96,7 +96,7 @@ ExprId Nest::value_at(Value value, const Index& index, const std::vector<Guard>&
     case Kind::Item:
       break;
   }
-  CHECK(!"a value without a buffer");
+  LATHE_CHECK(!"a value without a buffer");
   return -1;
 }
 
@@ -105,7 +105,7 @@ ExprId Nest::gathered(const Node& n, const Index& index, const std::vector<Guard
   if (graph::is_splat(node(x))) return value_at(x, index, guards);
   const ExprId place = value_at(n.operands[1], index, guards);
   const int32_t buffer = context_.buffer_of[x.id];
-  CHECK(buffer >= 0);
+  LATHE_CHECK(buffer >= 0);
   const auto axis = static_cast<size_t>(n.axes[0]);
   Index rest = index;
   rest[axis] = 0;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "loop/loop.h"
-#include "lower/fuse_groups.h"
+#include "lathe/graph/graph.h"
+#include "lathe/loop/loop.h"
+#include "lathe/lower/fuse_groups.h"
 
 namespace lathe::lower {
 

@@ -1,10 +1,10 @@
-#include "lower/plan_memory.h"
+#include "lathe/lower/plan_memory.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "base/sort.h"
-#include "base/text.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
 
 namespace lathe::lower {
 
@@ -143,7 +143,7 @@ Result<MemoryPlan> plan_memory(const loop::Module& module) {
     plan.total_bytes = std::max(plan.total_bytes, place_temporaries(lives, next));
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
-  TRY(check_limit(plan));
+  LATHE_TRY(check_limit(plan));
   return plan;
 }
 
@@ -172,7 +172,7 @@ Result<MemoryPlan> plan_relocatable_memory(const loop::Module& module) {
     for (const Life& life : lives) plan.offsets[static_cast<size_t>(life.buffer)] = life.offset;
   }
   plan.total_bytes = plan.persistent_bytes + plan.scratch_bytes;
-  TRY(check_limit(plan));
+  LATHE_TRY(check_limit(plan));
   return plan;
 }
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/result.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::lower {
 

@@ -1,9 +1,9 @@
-#include "lower/rows.h"
+#include "lathe/lower/rows.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "lower/segments.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower {
 

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "lower/strategies.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

@@ -1,8 +1,8 @@
-#include "lower/scan.h"
+#include "lathe/lower/scan.h"
 
 #include <utility>
 
-#include "lower/strategies.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

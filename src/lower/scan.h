@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "lower/nest.h"
-#include "lower/segments.h"
+#include "lathe/lower/nest.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower {
 

@@ -2,9 +2,9 @@
 // point of the iteration space.
 #include <utility>
 
-#include "lower/contraction.h"
-#include "lower/segments.h"
-#include "lower/strategies.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/segments.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

@@ -1,4 +1,4 @@
-#include "lower/segments.h"
+#include "lathe/lower/segments.h"
 
 #include <algorithm>
 #include <utility>

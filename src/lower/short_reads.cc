@@ -1,4 +1,4 @@
-#include "lower/short_reads.h"
+#include "lathe/lower/short_reads.h"
 
 #include <vector>
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::lower {
 

@@ -1,9 +1,9 @@
-#include "lower/sort_space.h"
+#include "lathe/lower/sort_space.h"
 
 #include <cstdint>
 #include <utility>
 
-#include "lower/strategies.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lower/nest.h"
+#include "lathe/lower/nest.h"
 
 namespace lathe::lower {
 

@@ -2,7 +2,7 @@
 // fused, and nothing knows a target: what targets do in ways of their own they are asked for.
 #pragma once
 
-#include "lower/nest.h"
+#include "lathe/lower/nest.h"
 
 namespace lathe::lower {
 

@@ -1,9 +1,9 @@
-#include "lower/strides.h"
+#include "lathe/lower/strides.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::lower {
 

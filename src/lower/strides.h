@@ -2,7 +2,7 @@
 // becomes lanes.
 #pragma once
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::lower {
 

@@ -1,7 +1,7 @@
-#include "nn/activation.h"
+#include "lathe/nn/activation.h"
 
-#include "ops/activations.h"
-#include "ops/arithmetic.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
 
 namespace lathe::nn {
 namespace {
@@ -26,10 +26,10 @@ Tensor apply_activation(const Chosen<ActivationKind>& activation, Tensor x) {
   for (size_t i = 0; i < kMaxParameters; ++i) p[i] = static_cast<float>(activation.parameters[i]);
   switch (activation.kind) {
 #define APPLY(...) __VA_ARGS__
-#define ACTIVATION(name_, text_, apply_, parameters_) \
-  case ActivationKind::name_:                         \
+#define LATHE_ACTIVATION(name_, text_, apply_, parameters_) \
+  case ActivationKind::name_:                               \
     return apply_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef APPLY
   }
   return x;

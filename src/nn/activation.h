@@ -1,13 +1,13 @@
 // The layer Activation: an activation function as a layer of its own.
 #pragma once
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
 struct ActivationOptions {
   Choice activation = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>

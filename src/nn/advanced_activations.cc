@@ -1,10 +1,10 @@
-#include "nn/advanced_activations.h"
+#include "lathe/nn/advanced_activations.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "ops/activations.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
 
 namespace lathe::nn {
 namespace {
@@ -19,7 +19,7 @@ class Elementwise : public UnaryLayer {
  public:
   bool supports_masking() const override { return true; }
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check());
+    LATHE_TRY(check());
     return UnaryPlan{input, {}};
   }
 
@@ -34,8 +34,8 @@ class ReLU final : public Elementwise {
 
   std::string_view class_name() const override { return "ReLU"; }
   Status check() const override {
-    TRY(check_finite("maxValue", options_.max_value, 0));
-    TRY(check_finite("negativeSlope", options_.negative_slope, 0));
+    LATHE_TRY(check_finite("maxValue", options_.max_value, 0));
+    LATHE_TRY(check_finite("negativeSlope", options_.negative_slope, 0));
     return check_finite("threshold", options_.threshold, 0);
   }
 

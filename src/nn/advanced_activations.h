@@ -2,7 +2,7 @@
 // ThresholdedReLU, Softmax.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -10,7 +10,7 @@ struct ReLUOptions {
   double max_value = 0;  // 0: no bound
   double negative_slope = 0;
   double threshold = 0;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -26,7 +26,7 @@ LayerPtr relu(ReLUOptions options);
 
 struct LeakyReLUOptions {
   double alpha = 0.3;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -41,7 +41,7 @@ LayerPtr leaky_relu(LeakyReLUOptions options);
 struct PReLUOptions {
   WeightOptions alpha = "zeros";
   Sizes shared_axes = {};  // axes, counted from 1, along which alpha is the same
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -56,7 +56,7 @@ LayerPtr prelu(PReLUOptions options);
 
 struct ELUOptions {
   double alpha = 1;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -69,7 +69,7 @@ LayerPtr elu(ELUOptions options);
 
 struct ThresholdedReLUOptions {
   double theta = 1;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -82,7 +82,7 @@ LayerPtr thresholded_relu(ThresholdedReLUOptions options);
 
 struct SoftmaxOptions {
   int32_t axis = -1;  // of the tensor, the batch included
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

@@ -1,9 +1,9 @@
-#include "nn/attention.h"
+#include "lathe/nn/attention.h"
 
 #include <cmath>
 
-#include "base/text.h"
-#include "ops/activations.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
 
 namespace lathe::nn {
 namespace {

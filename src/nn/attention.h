@@ -1,7 +1,7 @@
 // The layer MultiHeadAttention. Vaswani et al., "Attention is all you need", 2017.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -13,7 +13,7 @@ struct MultiHeadAttentionOptions {
   bool use_bias = true;
   bool use_causal_mask = false;  // a query sees the steps up to its own only
   WeightOptions kernel = "glorotUniform", bias = "zeros";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>

@@ -1,7 +1,7 @@
-#include "nn/batch_normalization.h"
+#include "lathe/nn/batch_normalization.h"
 
-#include "base/text.h"
-#include "ops/norm.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/norm.h"
 
 namespace lathe::nn {
 namespace {

@@ -2,7 +2,7 @@
 // moving ones otherwise. Ioffe & Szegedy, "Batch normalization", 2015.
 #pragma once
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
@@ -15,7 +15,7 @@ struct BatchNormalizationOptions {
   WeightOptions beta = "zeros", gamma = "ones";
   Choice moving_mean_initializer = "zeros";
   Choice moving_variance_initializer = "ones";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>

@@ -1,9 +1,9 @@
-#include "nn/convolution.h"
+#include "lathe/nn/convolution.h"
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "ops/conv.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/conv.h"
 
 namespace lathe::nn {
 namespace {
@@ -69,8 +69,8 @@ class Conv final : public Convolution<ConvOptions> {
   using Convolution::Convolution;
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_positive("filters", options_.filters));
-    ASSIGN_OR_RETURN(const Window found, window_on(input));
+    LATHE_TRY(check_positive("filters", options_.filters));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_on(input));
     return plan_of(
         found.out, options_.filters,
         {kernel("kernel", found.size, {input.back(), options_.filters}, options_.kernel)});
@@ -86,8 +86,8 @@ class ConvTranspose final : public Convolution<ConvOptions> {
   using Convolution::Convolution;
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_positive("filters", options_.filters));
-    ASSIGN_OR_RETURN(const Window found, window_back(input));
+    LATHE_TRY(check_positive("filters", options_.filters));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_back(input));
     return plan_of(
         found.out, options_.filters,
         {kernel("kernel", found.size, {options_.filters, input.back()}, options_.kernel)});
@@ -102,13 +102,13 @@ class ConvTranspose final : public Convolution<ConvOptions> {
  private:
   // The window of the convolution that leads back, and what it leads back from.
   Result<Window> window_back(const Shape& input) const {
-    TRY(check_spatial(axes_, input));
+    LATHE_TRY(check_spatial(axes_, input));
     if (!std::ranges::all_of(options_.dilation_rate.values, [](int64_t d) { return d == 1; })) {
       return fail(concat("dilationRate must be 1, got ", bracketed(options_.dilation_rate.values)));
     }
     Window found;
-    ASSIGN_OR_RETURN(found.size, one_per_axis(axes_, "kernelSize", options_.kernel_size));
-    ASSIGN_OR_RETURN(found.options.strides, one_per_axis(axes_, "strides", options_.strides));
+    LATHE_ASSIGN_OR_RETURN(found.size, one_per_axis(axes_, "kernelSize", options_.kernel_size));
+    LATHE_ASSIGN_OR_RETURN(found.options.strides, one_per_axis(axes_, "strides", options_.strides));
     const auto padding = ops::find_padding(options_.padding);
     if (!padding) {
       return fail(concat("padding must be \"valid\" or \"same\", got \"",
@@ -130,8 +130,8 @@ class DepthwiseConv2D final : public Convolution<DepthwiseConv2DOptions> {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     const int64_t multiplier = options_.depth_multiplier;
-    TRY(check_positive("depthMultiplier", multiplier));
-    ASSIGN_OR_RETURN(const Window found, window_on(input));
+    LATHE_TRY(check_positive("depthMultiplier", multiplier));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_on(input));
     return plan_of(
         found.out, input.back() * multiplier,
         {kernel("depthwise_kernel", found.size, {input.back(), multiplier}, options_.depthwise)});
@@ -148,9 +148,9 @@ class SeparableConv2D final : public Convolution<SeparableConv2DOptions> {
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     const int64_t multiplier = options_.depth_multiplier, channels = input.back();
-    TRY(check_positive("filters", options_.filters));
-    TRY(check_positive("depthMultiplier", multiplier));
-    ASSIGN_OR_RETURN(const Window found, window_on(input));
+    LATHE_TRY(check_positive("filters", options_.filters));
+    LATHE_TRY(check_positive("depthMultiplier", multiplier));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_on(input));
     return plan_of(
         found.out, options_.filters,
         {kernel("depthwise_kernel", found.size, {channels, multiplier}, options_.depthwise),

@@ -2,7 +2,7 @@
 // bias), with one to three spatial axes, depthwise, separable and transposed.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -16,7 +16,7 @@ struct ConvOptions {
   Choice activation = "linear";
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", bias = "zeros";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -60,7 +60,7 @@ struct DepthwiseConv2DOptions {
   Choice activation = "linear";
   bool use_bias = true;
   WeightOptions depthwise = "glorotNormal", bias = "zeros";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -92,7 +92,7 @@ struct SeparableConv2DOptions {
   Choice activation = "linear";
   bool use_bias = true;
   WeightOptions depthwise = "glorotUniform", pointwise = "glorotUniform", bias = "zeros";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

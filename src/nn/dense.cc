@@ -1,6 +1,6 @@
-#include "nn/dense.h"
+#include "lathe/nn/dense.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,7 +1,7 @@
 // The layer Dense: output = activation(x · kernel + bias) along the last axis.
 #pragma once
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
@@ -10,7 +10,7 @@ struct DenseOptions {
   Choice activation = "linear";
   bool use_bias = true;
   WeightOptions kernel = "glorotUniform", bias = "zeros";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>

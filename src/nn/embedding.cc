@@ -1,7 +1,7 @@
-#include "nn/embedding.h"
+#include "lathe/nn/embedding.h"
 
-#include "base/text.h"
-#include "ops/indexing.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/indexing.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,7 +1,7 @@
 // The layers at the start of sequence models: Embedding and Masking.
 #pragma once
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
@@ -11,7 +11,7 @@ struct EmbeddingOptions {
   WeightOptions embeddings = "randomUniform";
   bool mask_zero = false;    // index 0 means that there is no step
   int64_t input_length = 0;  // of the first layer, instead of its input shape
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -30,7 +30,7 @@ LayerPtr embedding(EmbeddingOptions options);
 
 struct MaskingOptions {
   double mask_value = 0;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

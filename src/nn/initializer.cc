@@ -1,10 +1,10 @@
-#include "nn/initializer.h"
+#include "lathe/nn/initializer.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "nn/random.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/random.h"
 
 namespace lathe::nn {
 namespace {
@@ -59,10 +59,10 @@ Distribution distribution_of(const Chosen<InitializerKind>& chosen, const graph:
   const Fans fans = fans_of(shape);
   switch (chosen.kind) {
 #define LAW(law_) law_
-#define INITIALIZER(name_, text_, law_, ...) \
-  case InitializerKind::name_:               \
+#define LATHE_INITIALIZER(name_, text_, law_, ...) \
+  case InitializerKind::name_:                     \
     return law_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef LAW
   }
   return {};

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
-#include "nn/tables.h"
+#include "lathe/graph/graph.h"
+#include "lathe/nn/tables.h"
 
 namespace lathe::nn {
 

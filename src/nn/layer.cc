@@ -1,14 +1,14 @@
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 #include <algorithm>
 #include <limits>
 #include <numeric>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "nn/optimizer.h"
-#include "nn/random.h"
-#include "nn/regularizer.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/optimizer.h"
+#include "lathe/nn/random.h"
+#include "lathe/nn/regularizer.h"
 
 namespace lathe::nn {
 namespace {
@@ -39,7 +39,7 @@ void Context::note_result(const Choice& activity_regularizer, Tensor y) {
   }
   if (activity_regularizer.empty() || !trace_.trains) return;
   const auto regularizer = find_regularizer(activity_regularizer);
-  CHECK(regularizer);
+  LATHE_CHECK(regularizer);
   Shape column(y.shape().size(), 1);
   column.front() = y.shape().front();
   const Tensor present = builder.reshape(trace_.present, column);
@@ -75,9 +75,9 @@ std::string one_number_refused() {
 Result<LayerPlan> UnaryLayer::plan_call(std::span<const Shape> inputs) const {
   if (inputs.size() != 1) return fail(concat("takes one input, got ", inputs.size()));
   Shape input = inputs[0];
-  ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
+  LATHE_ASSIGN_OR_RETURN(const ptrdiff_t axis, last_axis(input.size()));
   if (axis > 0) std::rotate(input.begin() + axis - 1, input.begin() + axis, input.end());
-  ASSIGN_OR_RETURN(UnaryPlan found, plan(input));
+  LATHE_ASSIGN_OR_RETURN(UnaryPlan found, plan(input));
   if (axis > 0 && found.output.size() == input.size()) {
     std::rotate(found.output.begin() + axis - 1, found.output.end() - 1, found.output.end());
   }

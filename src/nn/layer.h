@@ -1,7 +1,8 @@
 // A layer as data: its name, its weights for given input shapes, and the function that builds its
 // graph. Programs derive layers of their own from UnaryLayer or Layer and add them to a model as
 // any other (examples/own_layer.cc); their gradients follow from the graph. A new class of the
-// package is a header and source like dense.h, named in layers.h, and one row LAYER in tables.def.
+// package is a header and source like dense.h, named in layers.h, and one row LATHE_LAYER in
+// tables.def.
 #pragma once
 
 #include <map>
@@ -12,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/builder.h"
-#include "nn/tables.h"
-#include "ops/random.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/builder.h"
+#include "lathe/nn/tables.h"
+#include "lathe/ops/random.h"
 
 namespace lathe::nn {
 
@@ -34,13 +35,13 @@ struct WeightOptions {
 // The last members of every struct of layer options: the shape of one example, empty for that of
 // the layer before; the name, empty if the model chooses; false freezes the weights; the penalty
 // for what the activation gives, empty for none.
-#define LAYER_OPTIONS                     \
+#define LATHE_LAYER_OPTIONS               \
   ::lathe::graph::Shape input_shape = {}; \
   std::string name = {};                  \
   bool trainable = true;                  \
   ::lathe::nn::Choice activity_regularizer = {}
 
-// field("jsonKey", member) for every option of a layer, those of LAYER_OPTIONS included.
+// field("jsonKey", member) for every option of a layer, those of LATHE_LAYER_OPTIONS included.
 template <class Options, class Field>
 void visit_options(Options& options, Field&& field) {
   options.fields(field);
@@ -176,7 +177,7 @@ class Layer {
   bool trainable() const { return trainable_; }
 
  protected:
-  // `options` has the members of LAYER_OPTIONS.
+  // `options` has the members of LATHE_LAYER_OPTIONS.
   template <class Options>
   explicit Layer(const Options& options, Choice activation = "linear")
       : name_(options.name),

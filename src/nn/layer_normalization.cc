@@ -1,10 +1,10 @@
-#include "nn/layer_normalization.h"
+#include "lathe/nn/layer_normalization.h"
 
 #include <algorithm>
 
-#include "base/sort.h"
-#include "base/text.h"
-#include "ops/norm.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/norm.h"
 
 namespace lathe::nn {
 namespace {

@@ -2,7 +2,7 @@
 // normalization", 2016.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -12,7 +12,7 @@ struct LayerNormalizationOptions {
   bool center = true;
   bool scale = true;
   WeightOptions beta = "zeros", gamma = "ones";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>

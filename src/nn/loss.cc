@@ -1,10 +1,10 @@
-#include "nn/loss.h"
+#include "lathe/nn/loss.h"
 
 #include <cmath>
 
-#include "base/text.h"
-#include "ops/losses.h"
-#include "ops/metrics.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/metrics.h"
 
 namespace lathe::nn {
 namespace {
@@ -23,10 +23,10 @@ Form form_of(LossKind kind) {
   { ActivationKind::activation_, true }
 #define EITHER(activation_, of_, otherwise_) \
   { ActivationKind::activation_, false }
-#define LOSS(name_, text_, short_, form_, ...) \
-  case LossKind::name_:                        \
+#define LATHE_LOSS(name_, text_, short_, form_, ...) \
+  case LossKind::name_:                              \
     return form_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef OUTPUT
 #undef LOGITS
 #undef EITHER
@@ -41,10 +41,10 @@ std::string_view name_of(ActivationKind kind) {
 Final final_of(MetricKind kind) {
   switch (kind) {
 #define FINAL(name_) Final::name_
-#define METRIC(name_, text_, short_, final_, sums_, ...) \
-  case MetricKind::name_:                                \
+#define LATHE_METRIC(name_, text_, short_, final_, sums_, ...) \
+  case MetricKind::name_:                                      \
     return final_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef FINAL
   }
   return Final::Mean;
@@ -73,7 +73,7 @@ double area_under_curve(std::span<const double> sums) {
 
 Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last) {
   Loss loss;
-  ASSIGN_OR_RETURN(loss.kind, find_loss(choice));
+  LATHE_ASSIGN_OR_RETURN(loss.kind, find_loss(choice));
   const Form form = form_of(loss.kind.kind);
   if (form.activation == ActivationKind::Linear) return loss;
   loss.takes_logits = last == form.activation;
@@ -91,10 +91,10 @@ Tensor row_losses(const Loss& loss, Tensor x, Tensor y) {
 #define OUTPUT(of_) of_
 #define LOGITS(activation_, of_) of_
 #define EITHER(activation_, of_, otherwise_) loss.takes_logits ? of_ : otherwise_
-#define LOSS(name_, text_, short_, form_, ...) \
-  case LossKind::name_:                        \
+#define LATHE_LOSS(name_, text_, short_, form_, ...) \
+  case LossKind::name_:                              \
     return form_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef OUTPUT
 #undef LOGITS
 #undef EITHER
@@ -107,10 +107,10 @@ Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_vi
   Metric metric;
   metric.name = choice.name;
   if (auto found = find_loss(choice)) {
-    ASSIGN_OR_RETURN(metric.what, fit_loss(choice, where, last));
+    LATHE_ASSIGN_OR_RETURN(metric.what, fit_loss(choice, where, last));
     return metric;
   }
-  ASSIGN_OR_RETURN(Chosen<MetricKind> chosen, find_metric(choice));
+  LATHE_ASSIGN_OR_RETURN(Chosen<MetricKind> chosen, find_metric(choice));
   if (chosen.kind == MetricKind::Accuracy) {
     metric.name = "acc";
     if (loss != nullptr && loss->kind.kind == LossKind::BinaryCrossentropy) {
@@ -131,10 +131,10 @@ Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y,
   const auto p = floats(chosen.parameters);
   switch (chosen.kind) {
 #define SUMS(...) __VA_ARGS__
-#define METRIC(name_, text_, short_, final_, sums_, ...) \
-  case MetricKind::name_:                                \
+#define LATHE_METRIC(name_, text_, short_, final_, sums_, ...) \
+  case MetricKind::name_:                                      \
     return sums_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef SUMS
   }
   return x;

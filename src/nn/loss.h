@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
@@ -26,7 +26,7 @@ Tensor row_losses(const Loss& loss, Tensor x, Tensor y);
 // How a metric is made of its sums; see tables.def.
 enum class Final : uint8_t { Mean, Ratio, Curve, Determination, Matrix };
 
-// A metric at an output of a model: a row METRIC, or a loss.
+// A metric at an output of a model: a row LATHE_METRIC, or a loss.
 struct Metric {
   std::string name;  // as logs call it: "acc", else as it was asked for
   Final final = Final::Mean;

@@ -1,9 +1,9 @@
-#include "nn/merge.h"
+#include "lathe/nn/merge.h"
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "ops/movement.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::nn {
 namespace {

@@ -2,12 +2,12 @@
 // Concatenate, Dot.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
 struct MergeOptions {
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&&) {}
@@ -29,7 +29,7 @@ LayerPtr minimum(MergeOptions options = {});
 
 struct ConcatenateOptions {
   int32_t axis = -1;  // of the tensors, the batch included; -1 is the last one
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -44,7 +44,7 @@ LayerPtr concatenate(ConcatenateOptions options = {});
 struct DotOptions {
   Sizes axes = -1;  // of both, or one for each; the batch is axis 0
   bool normalize = false;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

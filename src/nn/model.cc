@@ -1,10 +1,10 @@
-#include "nn/model.h"
+#include "lathe/nn/model.h"
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "nn/regularizer.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/regularizer.h"
 
 namespace lathe::nn {
 namespace {
@@ -48,9 +48,9 @@ std::string bad_name(std::string_view what, std::string_view name) {
 // The regulariser and the constraint of a weight.
 Status check_rules(const Weight& weight) {
   const WeightOptions& options = weight.options;
-  if (!options.regularizer.empty()) TRY(find_regularizer(options.regularizer));
+  if (!options.regularizer.empty()) LATHE_TRY(find_regularizer(options.regularizer));
   if (options.constraint.empty()) return {};
-  ASSIGN_OR_RETURN(const auto constraint, find_constraint(options.constraint));
+  LATHE_ASSIGN_OR_RETURN(const auto constraint, find_constraint(options.constraint));
   return check_constraint(constraint, weight.shape);
 }
 
@@ -127,13 +127,13 @@ std::vector<ModelValue> Model::call_all(const LayerPtr& layer,
 
 Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
                                const std::vector<ModelValue>& inputs) {
-  ASSIGN_OR_RETURN(std::vector<Shape> shapes, shapes_of(*layer, inputs));
-  ASSIGN_OR_RETURN(LayerPlan plan, layer->plan_call(shapes));
-  for (const Shape& shape : plan.outputs) TRY(check_shape("output shape", shape));
+  LATHE_ASSIGN_OR_RETURN(std::vector<Shape> shapes, shapes_of(*layer, inputs));
+  LATHE_ASSIGN_OR_RETURN(LayerPlan plan, layer->plan_call(shapes));
+  for (const Shape& shape : plan.outputs) LATHE_TRY(check_shape("output shape", shape));
   const auto known = std::ranges::find(layers_, name, &PlacedLayer::name);
   Call call{static_cast<size_t>(known - layers_.begin()), inputs, {}};
   if (known == layers_.end()) {
-    ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, plan));
+    LATHE_ASSIGN_OR_RETURN(PlacedLayer placed, place(layer, name, plan));
     weight_bytes_ += placed.parameter_count() * static_cast<int64_t>(sizeof(float));
     if (weight_bytes_ > kAddressSpace) {
       return fail(concat("its weights and those before it take ", weight_bytes_, " bytes, of the ",
@@ -162,12 +162,12 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
                      std::move(plan.outputs),
                      std::move(plan.weights),
                      std::move(plan.states)};
-  ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
+  LATHE_ASSIGN_OR_RETURN(placed.activation, find_activation(layer->activation()));
   if (const Choice& rule = layer->activity_regularizer(); !rule.empty()) {
-    TRY(find_regularizer(rule));
+    LATHE_TRY(find_regularizer(rule));
   }
   for (Weight& weight : placed.weights) {
-    TRY(check_shape(weight.name, weight.shape));
+    LATHE_TRY(check_shape(weight.name, weight.shape));
     auto initializer = find_initializer(weight.options.initializer);
     if (!initializer) return fail(concat(weight.name, ": ", initializer.error().message));
     const Status fits = check_initializer(*initializer, weight.shape);
@@ -189,7 +189,7 @@ Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
       return fail(concat("the model has no value ", input.id));
     }
     shapes.push_back(shape(input));
-    TRY(check_shape("input shape", shapes.back()));
+    LATHE_TRY(check_shape("input shape", shapes.back()));
   }
   const Shape& given = layer.input_shape();
   if (!given.empty() && given != shapes[0]) {
@@ -250,7 +250,7 @@ std::vector<Variable> Model::weights() const {
     for (const Weight& weight : layer.weights) {
       const auto& [start, regularizer, constraint] = weight.options;
       const auto initializer = find_initializer(start);
-      CHECK(initializer);
+      LATHE_CHECK(initializer);
       Variable& variable =
           all.emplace_back(weight.name, weight.shape, *initializer, weight.trainable);
       if (!regularizer.empty()) variable.regularizer = *find_regularizer(regularizer);
@@ -280,7 +280,7 @@ const Chosen<ActivationKind>* Model::last_activation(size_t output) const {
 
 std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const {
-  CHECK(inputs.size() == inputs_.size());
+  LATHE_CHECK(inputs.size() == inputs_.size());
   std::vector<Tensor> values(values_.size()), masks(values_.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     values[inputs_[i].value.id] = inputs[i];
@@ -290,7 +290,7 @@ std::vector<Tensor> Model::build(std::span<const Tensor> inputs, std::span<const
   for (const PlacedLayer& layer : layers_) {
     first_weight.push_back(first_weight.back() + layer.weights.size());
   }
-  CHECK(first_weight.back() == weights.size());
+  LATHE_CHECK(first_weight.back() == weights.size());
   for (const Call& call : calls_) {
     const PlacedLayer& placed = layers_[call.layer];
     Context inner = context.within(placed.name, placed.layer->trainable());

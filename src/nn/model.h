@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "nn/initializer.h"
-#include "nn/layer.h"
+#include "lathe/base/result.h"
+#include "lathe/nn/initializer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 

@@ -1,12 +1,12 @@
 // A model as a layer of another model.
-#include "base/text.h"
-#include "nn/model.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/model.h"
 
 namespace lathe::nn {
 namespace {
 
 struct NestedOptions {
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 };
 
 NestedOptions options_of(const Model& model, bool trainable) {
@@ -23,7 +23,7 @@ class NestedModel final : public Layer {
   const Model* model() const override { return &model_; }
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
-    TRY(model_.status());
+    LATHE_TRY(model_.status());
     if (inputs.size() != model_.inputs().size()) {
       return fail(concat("takes ", model_.inputs().size(), " inputs, got ", inputs.size()));
     }

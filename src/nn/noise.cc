@@ -1,10 +1,10 @@
-#include "nn/noise.h"
+#include "lathe/nn/noise.h"
 
 #include <cmath>
 
-#include "base/text.h"
-#include "ops/activations.h"
-#include "ops/random.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/random.h"
 
 namespace lathe::nn {
 namespace {
@@ -44,7 +44,7 @@ class Noise : public UnaryLayer {
   bool supports_masking() const override { return true; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check(input));
+    LATHE_TRY(check(input));
     return UnaryPlan{input, {}};
   }
 
@@ -70,7 +70,7 @@ class Dropout final : public Noise<DropoutOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate("rate", options_.rate));
+    LATHE_TRY(check_rate("rate", options_.rate));
     return check_noise_shape(options_.noise_shape, input);
   }
   Tensor disturbed(Tensor x, Context& context) const override {
@@ -87,7 +87,7 @@ class SpatialDropout1D final : public Noise<SpatialDropout1DOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate("rate", options_.rate));
+    LATHE_TRY(check_rate("rate", options_.rate));
     if (input.size() == 2) return {};
     return fail(concat("wants examples [steps,channels], got ", bracketed(input)));
   }
@@ -135,7 +135,7 @@ class AlphaDropout final : public Noise<AlphaDropoutOptions> {
 
  protected:
   Status check(const Shape& input) const override {
-    TRY(check_rate("rate", options_.rate));
+    LATHE_TRY(check_rate("rate", options_.rate));
     return check_noise_shape(options_.noise_shape, input);
   }
   Tensor disturbed(Tensor x, Context& context) const override {

@@ -3,7 +3,7 @@
 // step.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -17,7 +17,7 @@ struct DropoutOptions {
   double rate = 0;
   Sizes noise_shape = {};  // with the batch; -1: as the input, 1: one decision for the whole axis
   Seed seed = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -34,7 +34,7 @@ LayerPtr dropout(DropoutOptions options);
 struct SpatialDropout1DOptions {
   double rate = 0;
   Seed seed = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -49,7 +49,7 @@ LayerPtr spatial_dropout1d(SpatialDropout1DOptions options);
 struct GaussianNoiseOptions {
   double stddev = 0;
   Seed seed = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -64,7 +64,7 @@ LayerPtr gaussian_noise(GaussianNoiseOptions options);
 struct GaussianDropoutOptions {
   double rate = 0;
   Seed seed = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -80,7 +80,7 @@ struct AlphaDropoutOptions {
   double rate = 0;
   Sizes noise_shape = {};
   Seed seed = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

@@ -1,10 +1,10 @@
-#include "nn/optimizer.h"
+#include "lathe/nn/optimizer.h"
 
-#include "base/check.h"
-#include "base/text.h"
-#include "nn/regularizer.h"
-#include "ops/arithmetic.h"
-#include "ops/reductions.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/regularizer.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::nn {
 namespace {
@@ -29,10 +29,10 @@ Keeps all_of(OptimizerKind kind) {
   { __VA_ARGS__ }
 #define POWERS(...) \
   { __VA_ARGS__ }
-#define OPTIMIZER(name_, text_, slots_, powers_, ...) \
-  case OptimizerKind::name_:                          \
+#define LATHE_OPTIMIZER(name_, text_, slots_, powers_, ...) \
+  case OptimizerKind::name_:                                \
     return {slots_, powers_};
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef SLOTS
 #undef POWERS
   }
@@ -221,7 +221,7 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
 
 void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer,
                         std::span<const Variable> weights, std::span<const Tensor> gradients) {
-  CHECK(weights.size() == gradients.size());
+  LATHE_CHECK(weights.size() == gradients.size());
   const Keeps kept = keeps(optimizer);
   const Tensor rate = builder.state(kLearningRate, DType::F32, {});
   const Tensor count = builder.state(kStepCount, DType::F32, {});

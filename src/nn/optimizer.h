@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "graph/builder.h"
-#include "nn/initializer.h"
+#include "lathe/graph/builder.h"
+#include "lathe/nn/initializer.h"
 
 namespace lathe::nn {
 

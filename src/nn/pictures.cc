@@ -1,11 +1,11 @@
-#include "nn/pictures.h"
+#include "lathe/nn/pictures.h"
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "ops/losses.h"
-#include "ops/movement.h"
-#include "ops/resize.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/resize.h"
 
 namespace lathe::nn {
 namespace {
@@ -34,9 +34,9 @@ class UpSampling2D final : public UnaryLayer {
   std::string_view class_name() const override { return "UpSampling2D"; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_picture(input));
-    TRY(check_interpolation(options_.interpolation));
-    ASSIGN_OR_RETURN(const Shape factors, one_per_axis(2, "size", options_.size));
+    LATHE_TRY(check_picture(input));
+    LATHE_TRY(check_interpolation(options_.interpolation));
+    LATHE_ASSIGN_OR_RETURN(const Shape factors, one_per_axis(2, "size", options_.size));
     return UnaryPlan{{factors[0] * input[0], factors[1] * input[1], input[2]}, {}};
   }
 
@@ -58,9 +58,9 @@ class Resizing final : public UnaryLayer {
   std::string_view class_name() const override { return "Resizing"; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_picture(input));
-    TRY(check_interpolation(options_.interpolation));
-    TRY(check_size(options_.height, options_.width));
+    LATHE_TRY(check_picture(input));
+    LATHE_TRY(check_interpolation(options_.interpolation));
+    LATHE_TRY(check_size(options_.height, options_.width));
     return UnaryPlan{{options_.height, options_.width, input[2]}, {}};
   }
 
@@ -81,8 +81,8 @@ class CenterCrop final : public UnaryLayer {
   std::string_view class_name() const override { return "CenterCrop"; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_picture(input));
-    TRY(check_size(height_, width_));
+    LATHE_TRY(check_picture(input));
+    LATHE_TRY(check_size(height_, width_));
     return UnaryPlan{{height_, width_, input[2]}, {}};
   }
 

@@ -2,7 +2,7 @@
 // UpSampling2D, Resizing, CenterCrop, Rescaling, CategoryEncoding.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -10,7 +10,7 @@ struct UpSampling2DOptions {
   Sizes size = 2;
   std::string interpolation = "nearest";  // or "bilinear"
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -29,7 +29,7 @@ struct ResizingOptions {
   std::string interpolation = "bilinear";  // or "nearest"
   // False: the corners keep their centres, as TensorFlow.js has it.
   bool crop_to_aspect_ratio = false;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -45,7 +45,7 @@ LayerPtr resizing(ResizingOptions options);
 
 struct CenterCropOptions {
   int64_t height = 0, width = 0;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -61,7 +61,7 @@ LayerPtr center_crop(CenterCropOptions options);
 struct RescalingOptions {
   double scale = 1;
   double offset = 0;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -76,7 +76,7 @@ LayerPtr rescaling(RescalingOptions options);
 struct CategoryEncodingOptions {
   int64_t num_tokens = 0;
   std::string output_mode = "multiHot";  // "oneHot", "multiHot", "count"
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

@@ -1,6 +1,6 @@
-#include "nn/pooling.h"
+#include "lathe/nn/pooling.h"
 
-#include "ops/pool.h"
+#include "lathe/ops/pool.h"
 
 namespace lathe::nn {
 namespace {
@@ -22,7 +22,7 @@ class Pooling final : public UnaryLayer {
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    ASSIGN_OR_RETURN(Window found, window_on(input));
+    LATHE_ASSIGN_OR_RETURN(Window found, window_on(input));
     found.out.push_back(input.back());
     return UnaryPlan{std::move(found.out), {}};
   }
@@ -53,7 +53,7 @@ class GlobalPooling final : public UnaryLayer {
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_spatial(axes_, input));
+    LATHE_TRY(check_spatial(axes_, input));
     return UnaryPlan{{input.back()}, {}};
   }
 

@@ -2,7 +2,7 @@
 // everything, with one to three spatial axes.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -11,7 +11,7 @@ struct PoolingOptions {
   Sizes strides = {};  // empty: the pool size
   std::string padding = "valid";
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -39,7 +39,7 @@ LayerPtr average_pooling3d(PoolingOptions options);
 
 struct GlobalPoolingOptions {
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

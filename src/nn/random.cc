@@ -1,4 +1,4 @@
-#include "nn/random.h"
+#include "lathe/nn/random.h"
 
 #include <bit>
 #include <cmath>

@@ -1,13 +1,13 @@
-#include "nn/recurrent.h"
+#include "lathe/nn/recurrent.h"
 
 #include <algorithm>
 #include <iterator>
 #include <numeric>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "ops/movement.h"
-#include "ops/recurrence.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::nn {
 namespace {
@@ -47,7 +47,7 @@ Result<LayerPlan> RecurrentLayer::plan_call(std::span<const Shape> inputs) const
     return fail(concat("wants [time, features], got ", bracketed(inputs[0])));
   }
   const Shape input(inputs[0].begin() + 1, inputs[0].end());
-  ASSIGN_OR_RETURN(const std::vector<Shape> states, step().state_shapes(input));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> states, step().state_shapes(input));
   if (inputs.size() > 1 && !std::ranges::equal(inputs.subspan(1), states)) {
     return fail(concat("has ", states.size(), " states, the first of shape ", bracketed(states[0]),
                        "; got ", inputs.size() - 1, " initial states, the first of shape ",
@@ -59,7 +59,7 @@ Result<LayerPlan> RecurrentLayer::plan_call(std::span<const Shape> inputs) const
   if (sequence_.return_state) {
     plan.outputs.insert(plan.outputs.end(), states.begin(), states.end());
   }
-  ASSIGN_OR_RETURN(plan.weights, step().weights(input));
+  LATHE_ASSIGN_OR_RETURN(plan.weights, step().weights(input));
   for (Weight& weight : plan.weights) weight.trainable = weight.trainable && cell_->trainable();
   for (size_t k = 0; sequence_.stateful && k < states.size(); ++k) {
     plan.states.push_back({concat(k), states[k]});
@@ -100,7 +100,7 @@ std::vector<Tensor> RecurrentLayer::run(std::span<const Tensor> inputs,
 
   std::vector<Tensor> initial(inputs.begin() + 1, inputs.end()), kept_states;
   const auto states = step().state_shapes(input);
-  CHECK(states);
+  LATHE_CHECK(states);
   for (size_t k = 0; k < count; ++k) {
     const Shape rows_of_state = joined({batch}, (*states)[k]);
     if (sequence_.stateful) {

@@ -1,7 +1,7 @@
 // Layers that run a cell over the steps of sequences: RNN, SimpleRNN, LSTM, GRU, ConvLSTM2D.
 #pragma once
 
-#include "nn/recurrent_cells.h"
+#include "lathe/nn/recurrent_cells.h"
 
 namespace lathe::nn {
 
@@ -42,7 +42,7 @@ using ConvLSTM2DOptions = RecurrentOptions<ConvLSTM2DCellOptions>;
 
 struct AnyCellOptions {
   LayerPtr cell = nullptr;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

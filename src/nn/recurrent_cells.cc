@@ -1,24 +1,24 @@
-#include "nn/recurrent_cells.h"
+#include "lathe/nn/recurrent_cells.h"
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "nn/noise.h"
-#include "ops/conv.h"
-#include "ops/movement.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/noise.h"
+#include "lathe/ops/conv.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::nn {
 
 Result<LayerPlan> RecurrentCell::plan_call(std::span<const Shape> inputs) const {
-  ASSIGN_OR_RETURN(const std::vector<Shape> states, state_shapes(inputs[0]));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> states, state_shapes(inputs[0]));
   if (!std::ranges::equal(inputs.subspan(1), states)) {
     return fail(concat("takes the input and ", states.size(), " states, the first of shape ",
                        bracketed(states[0]), "; got ", inputs.size(), " inputs"));
   }
   LayerPlan plan{states, {}};
   plan.outputs.insert(plan.outputs.begin(), states[0]);
-  ASSIGN_OR_RETURN(plan.weights, weights(inputs[0]));
+  LATHE_ASSIGN_OR_RETURN(plan.weights, weights(inputs[0]));
   return plan;
 }
 
@@ -68,13 +68,13 @@ Tensor row(Tensor x, int64_t k) {
 
 Tensor activated(const Choice& choice, Tensor x) {
   const auto found = find_activation(choice);
-  CHECK(found);
+  LATHE_CHECK(found);
   return apply_activation(*found, x);
 }
 
 Status check(std::initializer_list<Choice> activations, const DropoutRates& rates) {
-  for (const Choice& choice : activations) TRY(find_activation(choice));
-  TRY(check_rate("dropout", rates.dropout));
+  for (const Choice& choice : activations) LATHE_TRY(find_activation(choice));
+  LATHE_TRY(check_rate("dropout", rates.dropout));
   return check_rate("recurrentDropout", rates.recurrent_dropout);
 }
 
@@ -84,7 +84,7 @@ Status check_units(std::string_view what, int64_t units) {
 }
 
 Result<std::vector<Shape>> vector_states(const Shape& input, int64_t units, size_t count) {
-  TRY(check_units("units", units));
+  LATHE_TRY(check_units("units", units));
   if (input.size() != 1) {
     return fail(concat("wants [features] at each step, got ", bracketed(input)));
   }
@@ -131,7 +131,7 @@ class SimpleRNNCell final : public RecurrentCell {
   std::string_view class_name() const override { return "SimpleRNNCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check({options_.activation}, options_.rates));
+    LATHE_TRY(check({options_.activation}, options_.rates));
     return vector_states(input, options_.units, 1);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
@@ -166,13 +166,13 @@ class LSTMCell final : public RecurrentCell {
   std::string_view class_name() const override { return "LSTMCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
+    LATHE_TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     return vector_states(input, options_.units, 2);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
     std::vector<Weight> weights = dense_weights(options_, input, 4);
     if (options_.use_bias) {
-      ASSIGN_OR_RETURN(weights[2].options, lstm_bias(options_));
+      LATHE_ASSIGN_OR_RETURN(weights[2].options, lstm_bias(options_));
     }
     return weights;
   }
@@ -206,7 +206,7 @@ class GRUCell final : public RecurrentCell {
   std::string_view class_name() const override { return "GRUCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
+    LATHE_TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     return vector_states(input, options_.units, 1);
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
@@ -262,23 +262,23 @@ class ConvLSTM2DCell final : public RecurrentCell {
   std::string_view class_name() const override { return "ConvLSTM2DCell"; }
 
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
-    TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
-    TRY(check_units("filters", options_.filters));
+    LATHE_TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
+    LATHE_TRY(check_units("filters", options_.filters));
     if (!same_name(options_.data_format, "channelsLast")) {
       return fail(concat("dataFormat must be \"channelsLast\", got \"",
                          options_.data_format.substr(0, 60), "\"; put a Permute layer before"));
     }
-    ASSIGN_OR_RETURN(const Window found, window_over(input));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_over(input));
     return std::vector<Shape>(2, Shape{found.out[0], found.out[1], options_.filters});
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
-    ASSIGN_OR_RETURN(const Window found, window_over(input));
+    LATHE_ASSIGN_OR_RETURN(const Window found, window_over(input));
     const int64_t height = found.size[0], width = found.size[1], out = 4 * options_.filters;
     std::vector<Weight> weights = {
         {"kernel", {height, width, input[2], out}, options_.kernel},
         {"recurrent_kernel", {height, width, options_.filters, out}, options_.recurrent}};
     if (options_.use_bias) {
-      ASSIGN_OR_RETURN(WeightOptions bias, lstm_bias(options_));
+      LATHE_ASSIGN_OR_RETURN(WeightOptions bias, lstm_bias(options_));
       weights.push_back({"bias", {out}, std::move(bias)});
     }
     return weights;
@@ -327,7 +327,7 @@ class StackedRNNCells final : public RecurrentCell {
     Shape shape = input;
     for (const LayerPtr& cell : cells_) {
       if (cell == nullptr || cell->cell() == nullptr) return fail("cells must hold cells only");
-      ASSIGN_OR_RETURN(const std::vector<Shape> own, cell->cell()->state_shapes(shape));
+      LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> own, cell->cell()->state_shapes(shape));
       states.insert(states.begin(), own.begin(), own.end());
       shape = own[0];
     }
@@ -338,8 +338,9 @@ class StackedRNNCells final : public RecurrentCell {
     std::vector<Weight> all;
     Shape shape = input;
     for (size_t i = 0; i < cells_.size(); ++i) {
-      ASSIGN_OR_RETURN(std::vector<Weight> own, cells_[i]->cell()->weights(shape));
-      ASSIGN_OR_RETURN(const std::vector<Shape> states, cells_[i]->cell()->state_shapes(shape));
+      LATHE_ASSIGN_OR_RETURN(std::vector<Weight> own, cells_[i]->cell()->weights(shape));
+      LATHE_ASSIGN_OR_RETURN(const std::vector<Shape> states,
+                             cells_[i]->cell()->state_shapes(shape));
       for (Weight& weight : own) {
         weight.name = concat("RNNCell_", i, '/', weight.name);
         weight.trainable = weight.trainable && cells_[i]->trainable();

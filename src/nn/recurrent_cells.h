@@ -2,8 +2,8 @@
 // A cell is one step; as a layer it takes x and its states and gives its output and new states.
 #pragma once
 
-#include "nn/layer.h"
-#include "nn/spatial.h"
+#include "lathe/nn/layer.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
@@ -67,7 +67,7 @@ struct SimpleRNNCellOptions {
   bool use_bias = true;
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   DropoutRates rates = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -92,7 +92,7 @@ struct LSTMCellOptions {
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   DropoutRates rates = {};
   bool unit_forget_bias = false;  // the bias of the gate f starts at one
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -117,7 +117,7 @@ struct GRUCellOptions {
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   DropoutRates rates = {};
   bool reset_after = false;  // r multiplies the product, not what goes into it; bias [2, 3 units]
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -148,7 +148,7 @@ struct ConvLSTM2DCellOptions {
   WeightOptions kernel = "glorotNormal", recurrent = "orthogonal", bias = "zeros";
   DropoutRates rates = {};
   bool unit_forget_bias = false;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -172,7 +172,7 @@ struct ConvLSTM2DCellOptions {
 // Each cell reads the output of the one before; the states are those of the last cell first.
 struct StackedRNNCellsOptions {
   std::vector<LayerPtr> cells = {};
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

@@ -1,8 +1,8 @@
-#include "nn/regularizer.h"
+#include "lathe/nn/regularizer.h"
 
-#include "base/text.h"
-#include "ops/arithmetic.h"
-#include "ops/reductions.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::nn {
 namespace {
@@ -32,10 +32,10 @@ Tensor penalty(const Chosen<RegularizerKind>& regularizer, Tensor w) {
   const auto p = floats(regularizer.parameters);
   switch (regularizer.kind) {
 #define PENALTY(...) __VA_ARGS__
-#define REGULARIZER(name_, text_, penalty_, ...) \
-  case RegularizerKind::name_:                   \
+#define LATHE_REGULARIZER(name_, text_, penalty_, ...) \
+  case RegularizerKind::name_:                         \
     return penalty_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef PENALTY
   }
   return w;
@@ -55,10 +55,10 @@ Tensor constrained(const Chosen<ConstraintKind>& constraint, Tensor w) {
   const Tensor norm = axis ? graph::sqrt(sum(w * w, {*axis}, true)) : w;
   switch (constraint.kind) {
 #define PROJECT(...) __VA_ARGS__
-#define CONSTRAINT(name_, text_, project_, ...) \
-  case ConstraintKind::name_:                   \
+#define LATHE_CONSTRAINT(name_, text_, project_, ...) \
+  case ConstraintKind::name_:                         \
     return project_;
-#include "nn/tables.def"
+#include "lathe/nn/tables.def"
 #undef PROJECT
   }
   return w;

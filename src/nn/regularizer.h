@@ -1,8 +1,8 @@
 // Regularisers and constraints: the penalty of a weight, and what it becomes after an update.
 #pragma once
 
-#include "graph/builder.h"
-#include "nn/tables.h"
+#include "lathe/graph/builder.h"
+#include "lathe/nn/tables.h"
 
 namespace lathe::nn {
 

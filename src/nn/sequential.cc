@@ -1,6 +1,6 @@
-#include "nn/sequential.h"
+#include "lathe/nn/sequential.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 namespace {

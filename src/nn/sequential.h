@@ -1,7 +1,7 @@
 // A model whose layers stand in a row, each with one input and one output.
 #pragma once
 
-#include "nn/model.h"
+#include "lathe/nn/model.h"
 
 namespace lathe::nn {
 

@@ -1,10 +1,10 @@
-#include "nn/shaping.h"
+#include "lathe/nn/shaping.h"
 
 #include <algorithm>
 #include <array>
 
-#include "base/sort.h"
-#include "base/text.h"
+#include "lathe/base/sort.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 namespace {
@@ -128,7 +128,7 @@ class Frame2D final : public UnaryLayer {
   std::string_view class_name() const override { return class_name_; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    TRY(check_picture(input));
+    LATHE_TRY(check_picture(input));
     const auto& values = sizes_.values;
     const bool sound =
         (values.size() == 1 || values.size() == 2 || values.size() == 4) &&

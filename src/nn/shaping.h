@@ -2,13 +2,13 @@
 // Cropping2D.
 #pragma once
 
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 namespace lathe::nn {
 
 struct FlattenOptions {
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -22,7 +22,7 @@ LayerPtr flatten(FlattenOptions options);
 
 struct ReshapeOptions {
   Sizes target_shape = {};  // of one example; one size may be -1
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -35,7 +35,7 @@ LayerPtr reshape(ReshapeOptions options);
 
 struct PermuteOptions {
   Sizes dims = {};  // out axis k is axis dims[k] of an example, counted from 1
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -48,7 +48,7 @@ LayerPtr permute(PermuteOptions options);
 
 struct RepeatVectorOptions {
   int64_t n = 0;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -62,7 +62,7 @@ LayerPtr repeat_vector(RepeatVectorOptions options);
 struct ZeroPadding2DOptions {
   Sizes padding = 1;  // all sides; height, width; or top, bottom, left, right
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {
@@ -77,7 +77,7 @@ LayerPtr zero_padding2d(ZeroPadding2DOptions options);
 struct Cropping2DOptions {
   Sizes cropping = 0;  // all sides; height, width; or top, bottom, left, right
   std::string data_format = "channelsLast";
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

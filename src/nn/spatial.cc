@@ -1,8 +1,8 @@
-#include "nn/spatial.h"
+#include "lathe/nn/spatial.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 
@@ -47,22 +47,22 @@ Result<Shape> one_per_axis(size_t axes, std::string_view name, const Sizes& size
 
 Result<Window> window(size_t axes, std::string_view size_name, const WindowArguments& arguments,
                       const Shape& input) {
-  TRY(check_spatial(axes, input));
+  LATHE_TRY(check_spatial(axes, input));
   Window window;
-  ASSIGN_OR_RETURN(window.size, one_per_axis(axes, size_name, arguments.size));
-  ASSIGN_OR_RETURN(window.options.strides, one_per_axis(axes, "strides", arguments.strides));
-  ASSIGN_OR_RETURN(window.options.dilations,
-                   one_per_axis(axes, "dilationRate", arguments.dilations));
+  LATHE_ASSIGN_OR_RETURN(window.size, one_per_axis(axes, size_name, arguments.size));
+  LATHE_ASSIGN_OR_RETURN(window.options.strides, one_per_axis(axes, "strides", arguments.strides));
+  LATHE_ASSIGN_OR_RETURN(window.options.dilations,
+                         one_per_axis(axes, "dilationRate", arguments.dilations));
   if (axes == 1 && arguments.padding == "causal") {
     window.options.padding = ops::Padding::Explicit;
     window.options.before = {(window.size[0] - 1) * window.options.dilations[0]};
     window.options.after = {0};
   } else {
-    ASSIGN_OR_RETURN(window.options.padding, padding(arguments.padding));
+    LATHE_ASSIGN_OR_RETURN(window.options.padding, padding(arguments.padding));
   }
   const Shape spatial(input.begin(), input.end() - 1);
-  ASSIGN_OR_RETURN(const auto windows,
-                   ops::window_axes(bracketed(input), spatial, window.size, window.options));
+  LATHE_ASSIGN_OR_RETURN(const auto windows,
+                         ops::window_axes(bracketed(input), spatial, window.size, window.options));
   for (const ops::WindowAxis& axis : windows) window.out.push_back(axis.out);
   return window;
 }

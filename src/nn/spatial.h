@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "nn/layer.h"
-#include "ops/window.h"
+#include "lathe/nn/layer.h"
+#include "lathe/ops/window.h"
 
 namespace lathe::nn {
 

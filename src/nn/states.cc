@@ -1,10 +1,10 @@
-#include "nn/states.h"
+#include "lathe/nn/states.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "formats/safetensors.h"
+#include "lathe/base/text.h"
+#include "lathe/formats/safetensors.h"
 
 namespace lathe::nn {
 namespace {
@@ -56,14 +56,14 @@ Result<std::vector<std::byte>> write_weights(const Model& model, const States& s
 }
 
 Status read_weights(const Model& model, std::span<const std::byte> file, States& states) {
-  ASSIGN_OR_RETURN(std::vector<NamedArray> tensors, formats::read_safetensors(file));
+  LATHE_ASSIGN_OR_RETURN(std::vector<NamedArray> tensors, formats::read_safetensors(file));
   const std::vector<Variable> weights = model.weights();
   for (const Variable& weight : weights) {
     const auto tensor = std::ranges::find(tensors, weight.name, &NamedArray::name);
     if (tensor == tensors.end()) {
       return fail(concat("the model needs the tensor \"", weight.name, "\", which is not there"));
     }
-    TRY(fit(*tensor, weight));
+    LATHE_TRY(fit(*tensor, weight));
   }
   for (const NamedArray& tensor : tensors) {
     if (std::ranges::find(weights, tensor.name, &Variable::name) == weights.end()) {

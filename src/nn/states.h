@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/evaluate.h"
-#include "nn/model.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/model.h"
 
 namespace lathe::nn {
 

@@ -1,10 +1,10 @@
-#include "nn/tables.h"
+#include "lathe/nn/tables.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 namespace {
@@ -16,32 +16,32 @@ constexpr double kMaxExact = 9007199254740992;  // 2^53
     { __VA_ARGS__ }     \
   }
 constexpr Row kActivations[] = {
-#define ACTIVATION(name_, text_, apply_, ...) {text_, {}, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_ACTIVATION(name_, text_, apply_, ...) {text_, {}, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Row kLosses[] = {
-#define LOSS(name_, text_, short_, form_, ...) {text_, short_, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_LOSS(name_, text_, short_, form_, ...) {text_, short_, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Row kMetrics[] = {
-#define METRIC(name_, text_, short_, final_, sums_, ...) {text_, short_, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_METRIC(name_, text_, short_, final_, sums_, ...) {text_, short_, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Row kInitializers[] = {
-#define INITIALIZER(name_, text_, law_, ...) {text_, {}, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_INITIALIZER(name_, text_, law_, ...) {text_, {}, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Row kRegularizers[] = {
-#define REGULARIZER(name_, text_, penalty_, ...) {text_, {}, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_REGULARIZER(name_, text_, penalty_, ...) {text_, {}, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Row kConstraints[] = {
-#define CONSTRAINT(name_, text_, project_, ...) {text_, {}, __VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_CONSTRAINT(name_, text_, project_, ...) {text_, {}, __VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 constexpr Parameter kOptimizerOptions[] = {
-#define OPTIMIZER_OPTION(name_, ...) {__VA_ARGS__},
-#include "nn/tables.def"
+#define LATHE_OPTIMIZER_OPTION(name_, ...) {__VA_ARGS__},
+#include "lathe/nn/tables.def"
 };
 
 // The row with the options that it does not name.
@@ -55,13 +55,13 @@ constexpr Row with_options(Row row) {
 }
 
 constexpr Row kOptimizers[] = {
-#define OPTIMIZER(name_, text_, slots_, powers_, ...) with_options({text_, {}, __VA_ARGS__}),
-#include "nn/tables.def"
+#define LATHE_OPTIMIZER(name_, text_, slots_, powers_, ...) with_options({text_, {}, __VA_ARGS__}),
+#include "lathe/nn/tables.def"
 };
 #undef PARAMETERS
 constexpr std::string_view kLayers[] = {
-#define LAYER(class_, ...) #class_,
-#include "nn/tables.def"
+#define LATHE_LAYER(class_, ...) #class_,
+#include "lathe/nn/tables.def"
 };
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -170,8 +170,8 @@ Result<Chosen<Kind>> find(std::string_view what, std::span<const Row> rows, cons
       for (const Parameter& each : parameters) known.push_back(each.name);
       return fail(unknown_name(concat("parameter of ", what, " ", row->name), name, known));
     }
-    ASSIGN_OR_RETURN(chosen.parameters[at - parameters.begin()],
-                     number_of(concat(what, ' ', row->name), *at, setting));
+    LATHE_ASSIGN_OR_RETURN(chosen.parameters[at - parameters.begin()],
+                           number_of(concat(what, ' ', row->name), *at, setting));
   }
   return chosen;
 }

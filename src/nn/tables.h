@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe::nn {
 
@@ -82,36 +82,36 @@ struct Row {
 };
 
 enum class ActivationKind : uint8_t {
-#define ACTIVATION(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_ACTIVATION(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class LossKind : uint8_t {
-#define LOSS(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_LOSS(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class MetricKind : uint8_t {
-#define METRIC(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_METRIC(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class OptimizerKind : uint8_t {
-#define OPTIMIZER(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_OPTIMIZER(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class OptimizerOption : uint8_t {
-#define OPTIMIZER_OPTION(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_OPTIMIZER_OPTION(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class InitializerKind : uint8_t {
-#define INITIALIZER(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_INITIALIZER(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class RegularizerKind : uint8_t {
-#define REGULARIZER(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_REGULARIZER(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 enum class ConstraintKind : uint8_t {
-#define CONSTRAINT(name_, ...) name_,
-#include "nn/tables.def"
+#define LATHE_CONSTRAINT(name_, ...) name_,
+#include "lathe/nn/tables.def"
 };
 
 // The rows in the order of the enums.

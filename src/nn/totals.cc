@@ -1,9 +1,9 @@
-#include "nn/totals.h"
+#include "lathe/nn/totals.h"
 
 #include <string>
 #include <vector>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::nn {
 

@@ -3,8 +3,8 @@
 
 #include <string_view>
 
-#include "base/result.h"
-#include "graph/builder.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::nn {
 

@@ -1,17 +1,17 @@
-#include "nn/training.h"
+#include "lathe/nn/training.h"
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
-#include "base/text.h"
-#include "grad/gradient.h"
-#include "nn/optimizer.h"
-#include "nn/regularizer.h"
-#include "nn/totals.h"
-#include "ops/indexing.h"
-#include "ops/losses.h"
-#include "ops/metrics.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/nn/optimizer.h"
+#include "lathe/nn/regularizer.h"
+#include "lathe/nn/totals.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/metrics.h"
 
 namespace lathe::nn {
 namespace {
@@ -59,9 +59,9 @@ Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
     return check_shape(concat(entry, ": ", model.spelled(value)),
                        with_batch(model.shape(value), batch));
   };
-  for (const Port& input : model.inputs()) TRY(check(input.value));
+  for (const Port& input : model.inputs()) LATHE_TRY(check(input.value));
   for (const Call& call : model.calls()) {
-    for (const ModelValue output : call.outputs) TRY(check(output));
+    for (const ModelValue output : call.outputs) LATHE_TRY(check(output));
   }
   return {};
 }
@@ -77,7 +77,7 @@ Result<std::vector<Metric>> metrics_of(const Target& target, const std::vector<C
                                        std::string_view where, ActivationKind last) {
   std::vector<Metric> metrics;
   for (const Choice& choice : choices) {
-    ASSIGN_OR_RETURN(Metric metric, fit_metric(choice, &target.loss, where, last));
+    LATHE_ASSIGN_OR_RETURN(Metric metric, fit_metric(choice, &target.loss, where, last));
     if (std::ranges::find(metrics, metric.name, &Metric::name) != metrics.end()) {
       return fail(concat("two metrics are called \"", metric.name, '"'));
     }
@@ -89,11 +89,11 @@ Result<std::vector<Metric>> metrics_of(const Target& target, const std::vector<C
 Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions& options) {
   std::vector<Target> targets;
   if (options.loss.values.empty()) return targets;
-  TRY(check_count(model, "losses", options.loss.values.size()));
-  TRY(check_count(model, "kinds of labels", options.labels.values.size()));
-  TRY(check_count(model, "loss weights", options.loss_weights.values.size()));
+  LATHE_TRY(check_count(model, "losses", options.loss.values.size()));
+  LATHE_TRY(check_count(model, "kinds of labels", options.labels.values.size()));
+  LATHE_TRY(check_count(model, "loss weights", options.loss_weights.values.size()));
   if (!options.metrics.empty()) {
-    TRY(check_count(model, "lists of metrics", options.metrics.size()));
+    LATHE_TRY(check_count(model, "lists of metrics", options.metrics.size()));
   }
   for (size_t output = 0; output < model.outputs().size(); ++output) {
     if (options.loss[output].empty()) continue;
@@ -107,10 +107,10 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
     const std::string where = concat("the ", model.spelled(value));
     const Chosen<ActivationKind>* activation = model.last_activation(output);
     const ActivationKind last = activation == nullptr ? ActivationKind::Linear : activation->kind;
-    ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
+    LATHE_ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
     if (!options.metrics.empty()) {
       const auto& choices = options.metrics[options.metrics.size() == 1 ? 0 : output];
-      ASSIGN_OR_RETURN(target.metrics, metrics_of(target, choices, where, last));
+      LATHE_ASSIGN_OR_RETURN(target.metrics, metrics_of(target, choices, where, last));
     }
     if (model.shape(value).empty()) {
       return fail(concat("a loss needs an output of at least one axis per example, but the ",
@@ -140,8 +140,8 @@ Status check_fixed_batch(const Model& model, const TrainingOptions& options) {
 }
 
 Result<Plan> check(const Model& model, const TrainingOptions& options) {
-  TRY(model.status());
-  TRY(check_batch(model, "predict", options.batch.predict));
+  LATHE_TRY(model.status());
+  LATHE_TRY(check_batch(model, "predict", options.batch.predict));
   Plan plan;
   plan.timing = options.timing;
   plan.stand_alone = options.stand_alone;
@@ -151,8 +151,8 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
                        plan.batches_in_memory));
   }
   plan.keeps_states = !model.states().empty();
-  if (plan.keeps_states) TRY(check_fixed_batch(model, options));
-  ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
+  if (plan.keeps_states) LATHE_TRY(check_fixed_batch(model, options));
+  LATHE_ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
   if (plan.targets.empty()) {
     if (!options.optimizer.empty()) return fail("an optimizer needs a loss");
     return plan;
@@ -160,14 +160,14 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   plan.row_weights = options.row_weights;
   plan.check_numerics = options.check_numerics;
   const auto check_rows = [&](std::string_view entry, int64_t batch) -> Status {
-    TRY(check_batch(model, entry, batch));
+    LATHE_TRY(check_batch(model, entry, batch));
     return check_batch(model, entry, batch * plan.batches_in_memory);
   };
-  TRY(check_rows("evaluate", options.batch.evaluate));
+  LATHE_TRY(check_rows("evaluate", options.batch.evaluate));
   if (!options.optimizer.empty()) {
-    ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
-    TRY(check_optimizer(*plan.optimizer));
-    TRY(check_rows("train", options.batch.train));
+    LATHE_ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
+    LATHE_TRY(check_optimizer(*plan.optimizer));
+    LATHE_TRY(check_rows("train", options.batch.train));
     if (plan.stand_alone && std::ranges::none_of(model.weights(), &Variable::trainable)) {
       return fail(
           "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
@@ -362,7 +362,7 @@ Result<Graph> build_predict(const Model& model, const Plan& plan, std::string na
 }  // namespace
 
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options) {
-  ASSIGN_OR_RETURN(const Plan plan, check(model, options));
+  LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   graph::Program program;
   const auto add = [&program](Result<Graph> entry) -> Status {
     if (!entry) return std::unexpected(entry.error());
@@ -370,18 +370,18 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
     return {};
   };
   const auto add_step = [&](int64_t batch, bool trains) -> Status {
-    TRY(add(build_step(model, plan, batch, trains)));
+    LATHE_TRY(add(build_step(model, plan, batch, trains)));
     return plan.stand_alone ? add(build_reset(program.entries.back())) : Status{};
   };
-  if (plan.optimizer) TRY(add_step(options.batch.train, true));
-  if (!plan.targets.empty()) TRY(add_step(options.batch.evaluate, false));
-  TRY(add(build_predict(model, plan, "predict", options.batch.predict)));
-  if (!plan.keeps_states) TRY(add(build_predict(model, plan, "predict_1", 1)));
+  if (plan.optimizer) LATHE_TRY(add_step(options.batch.train, true));
+  if (!plan.targets.empty()) LATHE_TRY(add_step(options.batch.evaluate, false));
+  LATHE_TRY(add(build_predict(model, plan, "predict", options.batch.predict)));
+  if (!plan.keeps_states) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1)));
   return program;
 }
 
 Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options) {
-  ASSIGN_OR_RETURN(const Plan plan, check(model, options));
+  LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<MetricPlace> places;
   for (const Target& target : plan.targets) {
     const std::string& output = model.outputs()[target.output].name;
@@ -408,7 +408,7 @@ std::vector<std::string> watched_layers(const Model& model) {
 }
 
 Result<std::vector<Variable>> variables(const Model& model, const TrainingOptions& options) {
-  ASSIGN_OR_RETURN(const Plan plan, check(model, options));
+  LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
   std::vector<Variable> all = model.weights();
   for (const KeptState& state : model.states()) {
     all.push_back({concat(kKeptStates, state.name),

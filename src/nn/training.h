@@ -4,10 +4,10 @@
 
 #include <concepts>
 
-#include "graph/graph.h"
-#include "nn/loss.h"
-#include "nn/model.h"
-#include "nn/sequential.h"
+#include "lathe/graph/graph.h"
+#include "lathe/nn/loss.h"
+#include "lathe/nn/model.h"
+#include "lathe/nn/sequential.h"
 
 namespace lathe::nn {
 

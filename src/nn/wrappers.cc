@@ -1,12 +1,12 @@
-#include "nn/wrappers.h"
+#include "lathe/nn/wrappers.h"
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "nn/recurrent.h"
-#include "ops/movement.h"
-#include "ops/recurrence.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/recurrent.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::nn {
 namespace {
@@ -32,7 +32,7 @@ class Bidirectional final : public Layer {
     if (states % 2 != 0) {
       return fail(concat("takes initial states for both directions, got ", states));
     }
-    ASSIGN_OR_RETURN(const LayerPlan one, layer().plan_call(inputs.first(1 + states / 2)));
+    LATHE_ASSIGN_OR_RETURN(const LayerPlan one, layer().plan_call(inputs.first(1 + states / 2)));
     if (!std::ranges::equal(inputs.subspan(1, states / 2), inputs.subspan(1 + states / 2))) {
       return fail("the initial states of both directions must have the same shapes");
     }
@@ -103,8 +103,8 @@ class TimeDistributed final : public UnaryLayer {
     if (layer_ == nullptr) return fail("layer is missing");
     if (input.size() < 2) return fail(concat("wants [time, …], got ", bracketed(input)));
     const Shape inner(input.begin() + 1, input.end());
-    TRY(find_activation(layer_->activation()));
-    ASSIGN_OR_RETURN(LayerPlan plan, layer_->plan_call({&inner, 1}));
+    LATHE_TRY(find_activation(layer_->activation()));
+    LATHE_ASSIGN_OR_RETURN(LayerPlan plan, layer_->plan_call({&inner, 1}));
     if (plan.outputs.size() != 1) {
       return fail(concat("the layer gives ", plan.outputs.size(), " outputs, where one is wanted"));
     }
@@ -136,7 +136,7 @@ class TimeDistributed final : public UnaryLayer {
  private:
   Tensor result(Tensor x, std::span<const Tensor> weights, Context& context) const {
     const auto activation = find_activation(layer_->activation());
-    CHECK(activation);
+    LATHE_CHECK(activation);
     return apply_activation(*activation, layer_->build_call({&x, 1}, weights, context)[0]);
   }
 

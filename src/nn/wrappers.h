@@ -1,14 +1,14 @@
 // Layers around a layer: Bidirectional and TimeDistributed.
 #pragma once
 
-#include "nn/layer.h"
+#include "lathe/nn/layer.h"
 
 namespace lathe::nn {
 
 struct BidirectionalOptions {
   LayerPtr layer = nullptr;           // recurrent
   std::string merge_mode = "concat";  // "concat", "sum", "mul", "ave", or "none": two outputs
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.
   template <class Field>
@@ -25,7 +25,7 @@ LayerPtr bidirectional(BidirectionalOptions options);
 
 struct TimeDistributedOptions {
   LayerPtr layer = nullptr;
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 
   template <class Field>
   void fields(Field&& field) {

@@ -1,7 +1,7 @@
 // Activations; each is a few tensor operations.
-#include "ops/activations.h"
+#include "lathe/ops/activations.h"
 
-#include "ops/arithmetic.h"
+#include "lathe/ops/arithmetic.h"
 
 namespace lathe::ops {
 

@@ -2,7 +2,7 @@
 // rows they are made of.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

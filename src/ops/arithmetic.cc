@@ -1,5 +1,5 @@
 // Each is a few tensor operations.
-#include "ops/arithmetic.h"
+#include "lathe/ops/arithmetic.h"
 
 namespace lathe::ops {
 

@@ -1,7 +1,7 @@
 // Small functions of every element, and products of matrices.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

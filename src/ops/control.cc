@@ -1,10 +1,10 @@
-#include "ops/control.h"
+#include "lathe/ops/control.h"
 
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "graph/infer.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/infer.h"
 
 namespace lathe::ops {
 

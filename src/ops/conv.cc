@@ -1,8 +1,8 @@
-#include "ops/conv.h"
+#include "lathe/ops/conv.h"
 
 #include <utility>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

@@ -2,8 +2,8 @@
 // contraction. As in TensorFlow the filter is not flipped.
 #pragma once
 
-#include "graph/builder.h"
-#include "ops/window.h"
+#include "lathe/graph/builder.h"
+#include "lathe/ops/window.h"
 
 namespace lathe::ops {
 

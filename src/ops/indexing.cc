@@ -1,7 +1,7 @@
-#include "ops/indexing.h"
+#include "lathe/ops/indexing.h"
 
-#include "base/text.h"
-#include "ops/movement.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::ops {
 

@@ -1,9 +1,9 @@
 // Losses; each is a few tensor operations.
-#include "ops/losses.h"
+#include "lathe/ops/losses.h"
 
-#include "base/text.h"
-#include "ops/activations.h"
-#include "ops/arithmetic.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
 
 namespace lathe::ops {
 

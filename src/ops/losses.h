@@ -2,7 +2,7 @@
 // network gives, y the labels; both are F32 [n, …, c] and the result is F32 [n, …].
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

@@ -1,11 +1,11 @@
 // Each is a few tensor operations.
-#include "ops/metrics.h"
+#include "lathe/ops/metrics.h"
 
 #include <algorithm>
 
-#include "ops/losses.h"
-#include "ops/movement.h"
-#include "ops/reductions.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::ops {
 

@@ -2,7 +2,7 @@
 // the network gives, y the labels, both F32 [n, …, c]; w are the weights of the rows, F32 [n].
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

@@ -1,11 +1,11 @@
 // Each is a reshape, a join, a reindex with an affine map, or a few of them.
-#include "ops/movement.h"
+#include "lathe/ops/movement.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

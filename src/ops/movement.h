@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

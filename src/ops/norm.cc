@@ -1,8 +1,8 @@
-#include "ops/norm.h"
+#include "lathe/ops/norm.h"
 
 #include <array>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

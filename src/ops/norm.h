@@ -1,7 +1,7 @@
 // Normalisations: batch (along the last axis) and layer.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

@@ -1,19 +1,19 @@
 // The rows of operations.def; the parameters of a row are read off the type of its function.
-#include "ops/operations.h"
+#include "lathe/ops/operations.h"
 
 #include <optional>
 #include <tuple>
 
-#include "base/check.h"
-#include "ops/activations.h"
-#include "ops/arithmetic.h"
-#include "ops/indexing.h"
-#include "ops/losses.h"
-#include "ops/movement.h"
-#include "ops/pictures.h"
-#include "ops/random.h"
-#include "ops/reductions.h"
-#include "ops/resize.h"
+#include "lathe/base/check.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/pictures.h"
+#include "lathe/ops/random.h"
+#include "lathe/ops/reductions.h"
+#include "lathe/ops/resize.h"
 
 namespace lathe::ops {
 
@@ -95,7 +95,7 @@ Operation operation(const Row& row) {
   Operation result{std::string(row.name), {}, row.function, row.apply};
   std::string_view rest = row.parameters;
   for (const ParameterType type : row.types) {
-    CHECK(!rest.empty());
+    LATHE_CHECK(!rest.empty());
     const size_t end = rest.find(", ");
     const std::string_view each = rest.substr(0, end);
     rest = end == rest.npos ? "" : rest.substr(end + 2);
@@ -103,7 +103,7 @@ Operation operation(const Row& row) {
     result.parameters.push_back(
         {each.substr(0, equals), type, equals == each.npos ? "" : each.substr(equals + 1)});
   }
-  CHECK(rest.empty());
+  LATHE_CHECK(rest.empty());
   return result;
 }
 
@@ -121,7 +121,7 @@ std::string camel_case(std::string_view text) {
 std::string elementwise_name(graph::Op op) {
   constexpr std::pair<graph::Op, std::string_view> kNames[] = {
 #define ELEMENTWISE(op_, text_) {graph::Op::op_, text_},
-#include "ops/operations.def"
+#include "lathe/ops/operations.def"
   };
   for (const auto& [known, name] : kNames) {
     if (op == known) return std::string(name);
@@ -140,7 +140,7 @@ std::vector<Operation> all_operations() {
   }
   const Row table[] = {
 #define OPERATION(text_, function_, parameters_) row(text_, function_, parameters_),
-#include "ops/operations.def"
+#include "lathe/ops/operations.def"
   };
   for (const Row& each : table) rows.push_back(operation(each));
   return rows;

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "graph/builder.h"
-#include "ops/window.h"
+#include "lathe/graph/builder.h"
+#include "lathe/ops/window.h"
 
 namespace lathe::ops {
 

@@ -1,7 +1,7 @@
-#include "ops/pictures.h"
+#include "lathe/ops/pictures.h"
 
-#include "base/text.h"
-#include "ops/norm.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/norm.h"
 
 namespace lathe::ops {
 

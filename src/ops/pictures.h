@@ -2,8 +2,8 @@
 // strides and dilations are one number for each spatial axis, or one for all.
 #pragma once
 
-#include "ops/conv.h"
-#include "ops/pool.h"
+#include "lathe/ops/conv.h"
+#include "lathe/ops/pool.h"
 
 namespace lathe::ops {
 

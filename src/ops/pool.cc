@@ -1,9 +1,9 @@
-#include "ops/pool.h"
+#include "lathe/ops/pool.h"
 
 #include <algorithm>
 #include <numeric>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 
@@ -50,8 +50,8 @@ Result<Windows> windows_of(std::string_view what, Tensor x, Shape size, WindowOp
   const Shape& in = x.shape();
   if (size.size() == 1) size.resize(in.size() - 2, size[0]);
   if (options.strides.empty()) options.strides = size;
-  ASSIGN_OR_RETURN(std::vector<WindowAxis> axes,
-                   window_axes(what, {in.begin() + 1, in.end() - 1}, size, options));
+  LATHE_ASSIGN_OR_RETURN(std::vector<WindowAxis> axes,
+                         window_axes(what, {in.begin() + 1, in.end() - 1}, size, options));
   for (WindowAxis& axis : axes) trim(axis);
   Windows windows{{}, {in[0]}, {}, axes};
   const int count = static_cast<int>(axes.size()), rank = 2 * count + 2;

@@ -1,8 +1,8 @@
 // Pools of channels-last tensors [n, spatial…, c] with 1, 2 or 3 spatial axes.
 #pragma once
 
-#include "graph/builder.h"
-#include "ops/window.h"
+#include "lathe/graph/builder.h"
+#include "lathe/ops/window.h"
 
 namespace lathe::ops {
 

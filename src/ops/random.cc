@@ -1,10 +1,10 @@
 // Each is a chain of elementwise operations over the positions of the elements.
-#include "ops/random.h"
+#include "lathe/ops/random.h"
 
 #include <array>
 
-#include "base/text.h"
-#include "ops/movement.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::ops {
 

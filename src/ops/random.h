@@ -2,7 +2,7 @@
 // target and in every order of execution.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

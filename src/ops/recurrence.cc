@@ -1,6 +1,6 @@
-#include "ops/recurrence.h"
+#include "lathe/ops/recurrence.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

@@ -1,11 +1,11 @@
 // Each is one reduction, or a few.
-#include "ops/reductions.h"
+#include "lathe/ops/reductions.h"
 
 #include <cstdint>
 #include <limits>
 #include <numeric>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

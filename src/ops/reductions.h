@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

@@ -1,11 +1,11 @@
-#include "ops/resize.h"
+#include "lathe/ops/resize.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 #include <vector>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 

@@ -2,7 +2,7 @@
 // the other.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops {
 

@@ -1,8 +1,8 @@
-#include "ops/window.h"
+#include "lathe/ops/window.h"
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops {
 
@@ -53,12 +53,12 @@ Result<std::vector<WindowAxis>> window_axes(std::string_view what, const std::ve
   };
   const std::vector<int64_t> strides = or_ones(options.strides);
   const std::vector<int64_t> dilations = or_ones(options.dilations);
-  TRY(check_list(what, "window", size, count, 1));
-  TRY(check_list(what, "strides", strides, count, 1));
-  TRY(check_list(what, "dilations", dilations, count, 1));
+  LATHE_TRY(check_list(what, "window", size, count, 1));
+  LATHE_TRY(check_list(what, "strides", strides, count, 1));
+  LATHE_TRY(check_list(what, "dilations", dilations, count, 1));
   if (options.padding == Padding::Explicit) {
-    TRY(check_list(what, "padding before", options.before, count, 0));
-    TRY(check_list(what, "padding after", options.after, count, 0));
+    LATHE_TRY(check_list(what, "padding before", options.before, count, 0));
+    LATHE_TRY(check_list(what, "padding after", options.after, count, 0));
   }
   std::vector<WindowAxis> axes;
   for (size_t i = 0; i < count; ++i) {

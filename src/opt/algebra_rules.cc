@@ -1,11 +1,11 @@
 // The rules and the reader of their text.
-#include "opt/algebra_rules.h"
+#include "lathe/opt/algebra_rules.h"
 
 #include <array>
 #include <cstdlib>
 #include <string>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::opt {
 
@@ -84,15 +84,15 @@ class RuleReader {
     if (at_ < text_.size() && text_[at_] == '(') {
       result.kind = Pattern::Kind::Apply;
       const auto op = scalar::op_of(word);
-      CHECK(op.has_value());
+      LATHE_CHECK(op.has_value());
       result.op = *op;
       do {
         ++at_;
         result.operands.push_back(pattern());
         skip_spaces();
       } while (text_[at_] == ',');
-      CHECK(text_[at_++] == ')');
-      CHECK(static_cast<int>(result.operands.size()) == scalar::info(result.op).arity);
+      LATHE_CHECK(text_[at_++] == ')');
+      LATHE_CHECK(static_cast<int>(result.operands.size()) == scalar::info(result.op).arity);
     } else if (word.size() == 1 && word[0] >= 'a' && word[0] <= 'z') {
       result.kind = Pattern::Kind::Variable;
       result.variable = word[0];

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::opt {
 

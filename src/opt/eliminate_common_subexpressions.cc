@@ -1,5 +1,5 @@
 // Value numbering: a table from the hash of a node to its first copies.
-#include "opt/eliminate_common_subexpressions.h"
+#include "lathe/opt/eliminate_common_subexpressions.h"
 
 #include <map>
 

@@ -1,7 +1,7 @@
 // Marks from the results backwards, then closes the gaps.
-#include "opt/eliminate_dead_code.h"
+#include "lathe/opt/eliminate_dead_code.h"
 
-#include "graph/rewriter.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
 

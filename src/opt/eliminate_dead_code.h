@@ -6,7 +6,7 @@
 // them work.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

@@ -1,10 +1,10 @@
-#include "opt/fold_conditions.h"
+#include "lathe/opt/fold_conditions.h"
 
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "graph/rewriter.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
 

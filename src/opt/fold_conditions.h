@@ -4,7 +4,7 @@
 // stacks; one that always runs has no condition, and is its body where that is a single step.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

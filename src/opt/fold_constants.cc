@@ -1,12 +1,12 @@
 // Visits nodes in order, so constants travel as far as they can in one walk.
-#include "opt/fold_constants.h"
+#include "lathe/opt/fold_constants.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "graph/elements.h"
-#include "graph/evaluate.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/evaluate.h"
 
 namespace lathe::opt {
 

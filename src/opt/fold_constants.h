@@ -6,7 +6,7 @@
 // It runs before simplify_algebra, whose rules look for constants. Dead operands stay.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

@@ -1,6 +1,6 @@
 // Copies the graph node by node; a product by a constant is built anew where its factors can take
 // the constant in. It emits operations on constants only: fold_constants computes them.
-#include "opt/fold_scales.h"
+#include "lathe/opt/fold_scales.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <optional>
 #include <utility>
 
-#include "graph/elements.h"
-#include "graph/rewriter.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
 

@@ -7,7 +7,7 @@
 // additions, and constants added to it are summed first. Products are rounded in another order.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

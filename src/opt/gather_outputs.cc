@@ -1,12 +1,12 @@
-#include "opt/gather_outputs.h"
+#include "lathe/opt/gather_outputs.h"
 
 #include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
 
-#include "graph/elements.h"
-#include "graph/rewriter.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
 

@@ -7,7 +7,7 @@
 // sums apply to what it makes.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

@@ -1,16 +1,16 @@
 // Folding runs before the algebra, which looks for constants, and after it, as rules make new ones.
-#include "opt/passes.h"
+#include "lathe/opt/passes.h"
 
-#include "opt/eliminate_common_subexpressions.h"
-#include "opt/eliminate_dead_code.h"
-#include "opt/fold_conditions.h"
-#include "opt/fold_constants.h"
-#include "opt/fold_scales.h"
-#include "opt/gather_outputs.h"
-#include "opt/prune_loops.h"
-#include "opt/simplify_algebra.h"
-#include "opt/spell_halves.h"
-#include "opt/widen_types.h"
+#include "lathe/opt/eliminate_common_subexpressions.h"
+#include "lathe/opt/eliminate_dead_code.h"
+#include "lathe/opt/fold_conditions.h"
+#include "lathe/opt/fold_constants.h"
+#include "lathe/opt/fold_scales.h"
+#include "lathe/opt/gather_outputs.h"
+#include "lathe/opt/prune_loops.h"
+#include "lathe/opt/simplify_algebra.h"
+#include "lathe/opt/spell_halves.h"
+#include "lathe/opt/widen_types.h"
 
 namespace lathe::opt {
 

@@ -1,8 +1,8 @@
-#include "opt/prune_loops.h"
+#include "lathe/opt/prune_loops.h"
 
 #include <memory>
 
-#include "graph/elements.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::opt {
 

@@ -5,7 +5,7 @@
 // one number are constants of the body. It runs before the algebra, which works on the bodies, too.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

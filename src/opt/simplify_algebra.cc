@@ -1,5 +1,5 @@
 // Copies the graph node by node; a node that a rule matches is built anew from what the rule says.
-#include "opt/simplify_algebra.h"
+#include "lathe/opt/simplify_algebra.h"
 
 #include <algorithm>
 #include <array>
@@ -7,9 +7,9 @@
 #include <numeric>
 #include <optional>
 
-#include "graph/elements.h"
-#include "graph/rewriter.h"
-#include "opt/algebra_rules.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/rewriter.h"
+#include "lathe/opt/algebra_rules.h"
 
 namespace lathe::opt {
 

@@ -8,7 +8,7 @@
 // or dead. Values stay, up to the sign of zero. One walk, operands first, so it is linear.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

@@ -1,13 +1,13 @@
-#include "opt/spell_halves.h"
+#include "lathe/opt/spell_halves.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "graph/elements.h"
-#include "graph/rewriter.h"
-#include "scalar/spell_halves.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/rewriter.h"
+#include "lathe/scalar/spell_halves.h"
 
 namespace lathe::opt {
 

@@ -4,7 +4,7 @@
 // names; the pipeline gives their buffers the types back that they had.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

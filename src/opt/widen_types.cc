@@ -1,9 +1,9 @@
-#include "opt/widen_types.h"
+#include "lathe/opt/widen_types.h"
 
 #include <algorithm>
 #include <map>
 
-#include "graph/rewriter.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
 

@@ -6,7 +6,7 @@
 // runs behind the other passes, which see the program as it was written.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::opt {
 

@@ -5,10 +5,10 @@
 
 #include <optional>
 
-#include "scalar/spell_angles.h"
-#include "scalar/spell_exponentials.h"
-#include "scalar/spell_powers.h"
-#include "scalar/spell_quotients.h"
+#include "lathe/scalar/spell_angles.h"
+#include "lathe/scalar/spell_exponentials.h"
+#include "lathe/scalar/spell_powers.h"
+#include "lathe/scalar/spell_quotients.h"
 
 namespace lathe::scalar {
 
@@ -19,11 +19,11 @@ std::optional<V> row(Op op, const V& x, [[maybe_unused]] const V& y) {
   constexpr std::nullopt_t NONE = std::nullopt;
   switch (op) {
 #define SPELL(...) __VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  ...)                                                                             \
-  case Op::name_:                                                                                  \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, ...)                                                             \
+  case Op::name_:                                                                                \
     return spell_;
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef SPELL
   }
   return NONE;

@@ -1,4 +1,4 @@
-#include "scalar/dtype.h"
+#include "lathe/scalar/dtype.h"
 
 #include <cmath>
 
@@ -7,8 +7,8 @@ namespace lathe::scalar {
 namespace {
 
 constexpr std::string_view kTexts[] = {
-#define DTYPE(name_, text_, ...) text_,
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(name_, text_, ...) text_,
+#include "lathe/scalar/dtypes.def"
 };
 
 }  // namespace

@@ -9,13 +9,13 @@
 namespace lathe::scalar {
 
 enum class DType : uint8_t {
-#define DTYPE(name_, ...) name_,
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(name_, ...) name_,
+#include "lathe/scalar/dtypes.def"
 };
 
 inline constexpr DType kDTypes[] = {
-#define DTYPE(name_, ...) DType::name_,
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(name_, ...) DType::name_,
+#include "lathe/scalar/dtypes.def"
 };
 
 enum class DTypeKind : uint8_t { Truth, Signed, Unsigned, Float };
@@ -39,10 +39,10 @@ float odd_f32(double value);
 constexpr DTypeKind kind_of(DType dtype) {
   switch (dtype) {
 #define KIND(kind_) DTypeKind::kind_
-#define DTYPE(name_, text_, type_, kind_, ...) \
-  case DType::name_:                           \
+#define LATHE_DTYPE(name_, text_, type_, kind_, ...) \
+  case DType::name_:                                 \
     return kind_;
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
 #undef KIND
   }
   return DTypeKind::Truth;
@@ -52,10 +52,10 @@ constexpr DTypeKind kind_of(DType dtype) {
 constexpr DType computed(DType dtype) {
   switch (dtype) {
 #define COMPUTED(dtype_) DType::dtype_
-#define DTYPE(name_, text_, type_, kind_, computed_, ...) \
-  case DType::name_:                                      \
+#define LATHE_DTYPE(name_, text_, type_, kind_, computed_, ...) \
+  case DType::name_:                                            \
     return computed_;
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
 #undef COMPUTED
   }
   return dtype;
@@ -64,10 +64,10 @@ constexpr DType computed(DType dtype) {
 // Bytes of one element.
 constexpr int size_of(DType dtype) {
   switch (dtype) {
-#define DTYPE(name_, text_, type_, ...) \
-  case DType::name_:                    \
+#define LATHE_DTYPE(name_, text_, type_, ...) \
+  case DType::name_:                          \
     return sizeof(type_);
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
   }
   return 0;
 }

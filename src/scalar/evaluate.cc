@@ -7,8 +7,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "base/check.h"
-#include "scalar/op.h"
+#include "lathe/base/check.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::scalar {
 
@@ -196,7 +196,7 @@ Number call(Means means, const Number* operands, int arity) {
     return number(means(Of::of(operands[0]), Of::of(arity > 1 ? operands[1] : none),
                         Of::of(arity > 2 ? operands[2] : none)));
   }
-  CHECK(!"evaluate: operands that the signature does not take");
+  LATHE_CHECK(!"evaluate: operands that the signature does not take");
   return {};
 }
 
@@ -206,10 +206,10 @@ Number apply(Means means, const Number* operands, int arity) {
     return means(operands[0].i != 0, operands[1], operands[2]);
   } else {
     switch (operands[0].dtype) {
-#define DTYPE(name_, ...) \
-  case DType::name_:      \
+#define LATHE_DTYPE(name_, ...) \
+  case DType::name_:            \
     return call<DType::name_, signature>(means, operands, arity);
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
     }
     return {};
   }
@@ -228,12 +228,12 @@ Number identity(Word word, DType dtype) {
 Number evaluate_computed(Op op, const Number* operands) {
   switch (op) {
 #define MEANS(...) __VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, ...)                             \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, ...)                       \
   case Op::name_:                                                                            \
     return apply<Signature::signature_>([]([[maybe_unused]] auto x, [[maybe_unused]] auto y, \
                                            [[maybe_unused]] auto z) { return means_; },      \
                                         operands, arity_);
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef MEANS
   }
   return {};
@@ -254,13 +254,13 @@ Number evaluate(Op op, const Number* operands) {
 }
 
 Number fold_identity(Op op, DType dtype) {
-  CHECK(info(op).fold != Fold::None);
+  LATHE_CHECK(info(op).fold != Fold::None);
   switch (op) {
 #define FOLD(kind_, identity_) identity_
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, ...) \
-  case Op::name_:                                                             \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, ...) \
+  case Op::name_:                                                                   \
     return identity(fold_, dtype);
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef FOLD
   }
   return {};

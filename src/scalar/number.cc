@@ -1,4 +1,4 @@
-#include "scalar/number.h"
+#include "lathe/scalar/number.h"
 
 #include <bit>
 #include <cmath>
@@ -13,21 +13,21 @@ namespace {
 // The C++ type of each dtype's elements.
 template <DType dtype>
 struct Stored;
-#define DTYPE(name_, text_, type_, ...) \
-  template <>                           \
-  struct Stored<DType::name_> {         \
-    using Type = type_;                 \
+#define LATHE_DTYPE(name_, text_, type_, ...) \
+  template <>                                 \
+  struct Stored<DType::name_> {               \
+    using Type = type_;                       \
   };
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
 
 // Calls with a value of the type of its elements.
 template <class Use>
 auto with_type(DType dtype, Use use) {
   switch (dtype) {
-#define DTYPE(name_, text_, type_, ...) \
-  case DType::name_:                    \
+#define LATHE_DTYPE(name_, text_, type_, ...) \
+  case DType::name_:                          \
     return use(type_{});
-#include "scalar/dtypes.def"
+#include "lathe/scalar/dtypes.def"
   }
   return use(float{});
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "scalar/dtype.h"
+#include "lathe/scalar/dtype.h"
 
 namespace lathe::scalar {
 

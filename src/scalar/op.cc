@@ -1,5 +1,5 @@
 // The facts of the table rows: texts, arities, signatures and the dtypes they allow.
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::scalar {
 
@@ -11,10 +11,10 @@ constexpr bool is_spelled(std::string_view text) { return text != "NONE"; }
 #define COST(operations_) operations_
 #define SPELL(...) is_spelled(#__VA_ARGS__)
 constexpr OpInfo kInfo[] = {
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  ...)                                                                             \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, ...)                                                             \
   {text_, arity_, Signature::signature_, fold_, cost_, spell_},
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 };
 #undef FOLD
 #undef COST

@@ -5,13 +5,13 @@
 #include <optional>
 #include <string_view>
 
-#include "scalar/number.h"
+#include "lathe/scalar/number.h"
 
 namespace lathe::scalar {
 
 enum class Op : uint8_t {
-#define SCALAR_OP(name_, ...) name_,
-#include "scalar/ops.def"
+#define LATHE_SCALAR_OP(name_, ...) name_,
+#include "lathe/scalar/ops.def"
 };
 
 enum class Signature : uint8_t {
@@ -33,8 +33,8 @@ enum class Signature : uint8_t {
 enum class Fold : uint8_t { None, Sum, Product, Pick, Logic };
 
 inline constexpr int kOpCount = 0
-#define SCALAR_OP(...) +1
-#include "scalar/ops.def"
+#define LATHE_SCALAR_OP(...) +1
+#include "lathe/scalar/ops.def"
     ;
 inline constexpr int kMaxArity = 3;
 

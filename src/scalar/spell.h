@@ -6,7 +6,7 @@
 
 #include <concepts>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::scalar::spell {
 

@@ -4,7 +4,7 @@
 // before it cancels, with fused multiplication or without. Polynomials are minimax fits (Remez).
 #pragma once
 
-#include "scalar/spell_exponentials.h"
+#include "lathe/scalar/spell_exponentials.h"
 
 namespace lathe::scalar::spell {
 

@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "scalar/spell.h"
+#include "lathe/scalar/spell.h"
 
 namespace lathe::scalar::spell {
 

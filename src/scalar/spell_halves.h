@@ -3,7 +3,7 @@
 // "FP16", 2017).
 #pragma once
 
-#include "scalar/spell.h"
+#include "lathe/scalar/spell.h"
 
 namespace lathe::scalar::spell {
 

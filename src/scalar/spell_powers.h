@@ -3,7 +3,7 @@
 // IEEE 754 and NumPy.
 #pragma once
 
-#include "scalar/spell_exponentials.h"
+#include "lathe/scalar/spell_exponentials.h"
 
 namespace lathe::scalar::spell {
 

@@ -2,7 +2,7 @@
 // What divides by zero has a result and never traps.
 #pragma once
 
-#include "scalar/spell_exponentials.h"
+#include "lathe/scalar/spell_exponentials.h"
 
 namespace lathe::scalar::spell {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::scalar {
 
@@ -33,10 +33,10 @@ Gradients<T> vjp(Op op, [[maybe_unused]] const T& x, [[maybe_unused]] const T& y
       std::sqrt;
   switch (op) {
 #define VJP(...) __VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, ...) \
-  case Op::name_:                                                      \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, ...) \
+  case Op::name_:                                                            \
     return gradients_of<T>(vjp_);
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef VJP
   }
   return {};

@@ -4,10 +4,10 @@
 
 #include <deque>
 
-#include "base/result.h"
-#include "wasm/function_checker.h"
-#include "wasm/handles.h"
-#include "wasm/module.h"
+#include "lathe/base/result.h"
+#include "lathe/wasm/function_checker.h"
+#include "lathe/wasm/handles.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

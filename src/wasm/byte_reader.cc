@@ -1,7 +1,7 @@
 // LEB128 with the length and range checks of core specification 5.2.2, and UTF-8 checks of 5.2.4.
-#include "wasm/byte_reader.h"
+#include "lathe/wasm/byte_reader.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::wasm {
 
@@ -47,7 +47,7 @@ Result<uint64_t> ByteReader::unsigned_leb(int bits) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     if (shift >= bits) return fail("integer representation too long");
-    ASSIGN_OR_RETURN(const uint8_t part, byte());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t part, byte());
     const int room = bits - shift;
     if (room < 7 && (part & 0x7f) >> room != 0) return fail("integer too large");
     value |= static_cast<uint64_t>(part & 0x7f) << shift;
@@ -59,7 +59,7 @@ Result<int64_t> ByteReader::signed_leb(int bits) {
   uint64_t value = 0;
   for (int shift = 0;; shift += 7) {
     if (shift >= bits) return fail("integer representation too long");
-    ASSIGN_OR_RETURN(const uint8_t part, byte());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t part, byte());
     const int room = bits - shift;
     if (room < 7) {
       // The bits above the sign bit must repeat it.
@@ -75,14 +75,14 @@ Result<int64_t> ByteReader::signed_leb(int bits) {
 }
 
 Result<uint32_t> ByteReader::u32() {
-  ASSIGN_OR_RETURN(const uint64_t value, unsigned_leb(32));
+  LATHE_ASSIGN_OR_RETURN(const uint64_t value, unsigned_leb(32));
   return static_cast<uint32_t>(value);
 }
 
 Result<uint64_t> ByteReader::u64() { return unsigned_leb(64); }
 
 Result<int32_t> ByteReader::s32() {
-  ASSIGN_OR_RETURN(const int64_t value, signed_leb(32));
+  LATHE_ASSIGN_OR_RETURN(const int64_t value, signed_leb(32));
   return static_cast<int32_t>(value);
 }
 
@@ -90,7 +90,7 @@ Result<int64_t> ByteReader::s33() { return signed_leb(33); }
 Result<int64_t> ByteReader::s64() { return signed_leb(64); }
 
 Result<uint64_t> ByteReader::fixed(size_t size) {
-  ASSIGN_OR_RETURN(const std::span<const uint8_t> parts, bytes(size));
+  LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> parts, bytes(size));
   uint64_t value = 0;
   for (size_t i = 0; i < size; ++i) value |= static_cast<uint64_t>(parts[i]) << (8 * i);
   return value;
@@ -104,8 +104,8 @@ Result<std::span<const uint8_t>> ByteReader::bytes(size_t size) {
 }
 
 Result<std::string> ByteReader::name() {
-  ASSIGN_OR_RETURN(const uint32_t size, u32());
-  ASSIGN_OR_RETURN(const std::span<const uint8_t> part, bytes(size));
+  LATHE_ASSIGN_OR_RETURN(const uint32_t size, u32());
+  LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> part, bytes(size));
   std::string text(part.begin(), part.end());
   if (!is_utf8(text)) return fail("malformed UTF-8 encoding");
   return text;
@@ -113,12 +113,12 @@ Result<std::string> ByteReader::name() {
 
 Result<ByteReader> ByteReader::sub_reader(size_t size) {
   const size_t start = offset();
-  ASSIGN_OR_RETURN(const std::span<const uint8_t> part, bytes(size));
+  LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> part, bytes(size));
   return ByteReader(part, start);
 }
 
 Result<uint32_t> ByteReader::count() {
-  ASSIGN_OR_RETURN(const uint32_t value, u32());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t value, u32());
   if (value > remaining()) return fail("unexpected end: count out of bounds");
   return value;
 }

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
+#include "lathe/base/result.h"
 
 namespace lathe::wasm {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/leb128.h"
+#include "lathe/base/leb128.h"
 
 namespace lathe::wasm {
 

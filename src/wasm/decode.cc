@@ -1,9 +1,9 @@
 // Section by section; order, sizes and counts are checked here, meaning is left to the validator.
-#include "wasm/decode.h"
+#include "lathe/wasm/decode.h"
 
-#include "base/text.h"
-#include "wasm/decode_code.h"
-#include "wasm/names.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/decode_code.h"
+#include "lathe/wasm/names.h"
 
 namespace lathe::wasm {
 namespace {
@@ -20,27 +20,27 @@ constexpr Section kSections[] = {
 
 Result<std::vector<ValType>> read_types(ByteReader& reader) {
   std::vector<ValType> types;
-  ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.count());
   if (count > kMaxParameters) return reader.fail("too many parameters or results");
   types.reserve(count);
   for (uint32_t i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(const ValType type, read_val_type(reader));
+    LATHE_ASSIGN_OR_RETURN(const ValType type, read_val_type(reader));
     types.push_back(type);
   }
   return types;
 }
 
 Result<FuncType> read_func_type(ByteReader& reader) {
-  ASSIGN_OR_RETURN(const uint8_t form, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(const uint8_t form, reader.byte());
   if (form != 0x60) return reader.fail("malformed function type: 0x60 expected");
   FuncType type;
-  ASSIGN_OR_RETURN(type.params, read_types(reader));
-  ASSIGN_OR_RETURN(type.results, read_types(reader));
+  LATHE_ASSIGN_OR_RETURN(type.params, read_types(reader));
+  LATHE_ASSIGN_OR_RETURN(type.results, read_types(reader));
   return type;
 }
 
 Result<Limits> read_limits(ByteReader& reader, bool may_be_shared) {
-  ASSIGN_OR_RETURN(const uint8_t flags, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(const uint8_t flags, reader.byte());
   if (flags > 7 || ((flags & 2) != 0 && !may_be_shared)) {
     return reader.fail("malformed limits flags");
   }
@@ -49,58 +49,58 @@ Result<Limits> read_limits(ByteReader& reader, bool may_be_shared) {
   limits.is64 = (flags & 4) != 0;
   const auto read_bound = [&]() -> Result<uint64_t> {
     if (limits.is64) return reader.u64();
-    ASSIGN_OR_RETURN(const uint32_t bound, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t bound, reader.u32());
     return bound;
   };
-  ASSIGN_OR_RETURN(limits.min, read_bound());
+  LATHE_ASSIGN_OR_RETURN(limits.min, read_bound());
   if ((flags & 1) != 0) {
-    ASSIGN_OR_RETURN(limits.max, read_bound());
+    LATHE_ASSIGN_OR_RETURN(limits.max, read_bound());
   }
   return limits;
 }
 
 Result<TableType> read_table(ByteReader& reader) {
   TableType table;
-  ASSIGN_OR_RETURN(table.element, read_reference_type(reader));
-  ASSIGN_OR_RETURN(table.limits, read_limits(reader, false));
+  LATHE_ASSIGN_OR_RETURN(table.element, read_reference_type(reader));
+  LATHE_ASSIGN_OR_RETURN(table.limits, read_limits(reader, false));
   return table;
 }
 
 Result<GlobalType> read_global_type(ByteReader& reader) {
   GlobalType type;
-  ASSIGN_OR_RETURN(type.type, read_val_type(reader));
-  ASSIGN_OR_RETURN(const uint8_t mutability, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(type.type, read_val_type(reader));
+  LATHE_ASSIGN_OR_RETURN(const uint8_t mutability, reader.byte());
   if (mutability > 1) return reader.fail("malformed mutability");
   type.is_mutable = mutability == 1;
   return type;
 }
 
 Result<ExternalKind> read_kind(ByteReader& reader) {
-  ASSIGN_OR_RETURN(const uint8_t kind, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(const uint8_t kind, reader.byte());
   if (kind > 3) return reader.fail("malformed import or export kind");
   return static_cast<ExternalKind>(kind);
 }
 
 Result<Import> read_import(ByteReader& reader) {
   Import import;
-  ASSIGN_OR_RETURN(import.module, reader.name());
-  ASSIGN_OR_RETURN(import.name, reader.name());
-  ASSIGN_OR_RETURN(import.kind, read_kind(reader));
+  LATHE_ASSIGN_OR_RETURN(import.module, reader.name());
+  LATHE_ASSIGN_OR_RETURN(import.name, reader.name());
+  LATHE_ASSIGN_OR_RETURN(import.kind, read_kind(reader));
   switch (import.kind) {
     case ExternalKind::function: {
-      ASSIGN_OR_RETURN(import.type, reader.u32());
+      LATHE_ASSIGN_OR_RETURN(import.type, reader.u32());
       return import;
     }
     case ExternalKind::table: {
-      ASSIGN_OR_RETURN(import.table, read_table(reader));
+      LATHE_ASSIGN_OR_RETURN(import.table, read_table(reader));
       return import;
     }
     case ExternalKind::memory: {
-      ASSIGN_OR_RETURN(import.memory, read_limits(reader, true));
+      LATHE_ASSIGN_OR_RETURN(import.memory, read_limits(reader, true));
       return import;
     }
     case ExternalKind::global: {
-      ASSIGN_OR_RETURN(import.global, read_global_type(reader));
+      LATHE_ASSIGN_OR_RETURN(import.global, read_global_type(reader));
       return import;
     }
   }
@@ -109,27 +109,27 @@ Result<Import> read_import(ByteReader& reader) {
 
 Result<Global> read_global(ByteReader& reader) {
   Global global;
-  ASSIGN_OR_RETURN(global.type, read_global_type(reader));
-  ASSIGN_OR_RETURN(global.init, read_code(reader));
+  LATHE_ASSIGN_OR_RETURN(global.type, read_global_type(reader));
+  LATHE_ASSIGN_OR_RETURN(global.init, read_code(reader));
   return global;
 }
 
 Result<Export> read_export(ByteReader& reader) {
   Export item;
-  ASSIGN_OR_RETURN(item.name, reader.name());
-  ASSIGN_OR_RETURN(item.kind, read_kind(reader));
-  ASSIGN_OR_RETURN(item.index, reader.u32());
+  LATHE_ASSIGN_OR_RETURN(item.name, reader.name());
+  LATHE_ASSIGN_OR_RETURN(item.kind, read_kind(reader));
+  LATHE_ASSIGN_OR_RETURN(item.index, reader.u32());
   return item;
 }
 
 Status read_element_items(ByteReader& reader, Element& element) {
-  ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.count());
   for (uint32_t i = 0; i < count; ++i) {
     if (element.uses_expressions) {
-      ASSIGN_OR_RETURN(Code expression, read_code(reader));
+      LATHE_ASSIGN_OR_RETURN(Code expression, read_code(reader));
       element.expressions.push_back(std::move(expression));
     } else {
-      ASSIGN_OR_RETURN(const uint32_t function, reader.u32());
+      LATHE_ASSIGN_OR_RETURN(const uint32_t function, reader.u32());
       element.functions.push_back(function);
     }
   }
@@ -139,61 +139,61 @@ Status read_element_items(ByteReader& reader, Element& element) {
 // The flags are described in core specification 5.5.12.
 Result<Element> read_element(ByteReader& reader) {
   Element element;
-  ASSIGN_OR_RETURN(const uint32_t flags, reader.u32());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t flags, reader.u32());
   if (flags > 7) return reader.fail("malformed element segment flags");
   const bool active = (flags & 1) == 0;
   const bool bit1 = (flags & 2) != 0;
   element.mode = active ? SegmentMode::active : bit1 ? SegmentMode::declared : SegmentMode::passive;
   element.uses_expressions = (flags & 4) != 0;
   if (active && bit1) {
-    ASSIGN_OR_RETURN(element.table, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(element.table, reader.u32());
   }
   if (active) {
-    ASSIGN_OR_RETURN(element.offset, read_code(reader));
+    LATHE_ASSIGN_OR_RETURN(element.offset, read_code(reader));
   }
   if (!active || bit1) {
     if (element.uses_expressions) {
-      ASSIGN_OR_RETURN(element.type, read_reference_type(reader));
+      LATHE_ASSIGN_OR_RETURN(element.type, read_reference_type(reader));
     } else {
-      ASSIGN_OR_RETURN(const uint8_t kind, reader.byte());
+      LATHE_ASSIGN_OR_RETURN(const uint8_t kind, reader.byte());
       if (kind != 0) return reader.fail("malformed element kind");
     }
   }
-  TRY(read_element_items(reader, element));
+  LATHE_TRY(read_element_items(reader, element));
   return element;
 }
 
 Result<Data> read_data(ByteReader& reader) {
   Data data;
-  ASSIGN_OR_RETURN(const uint32_t flags, reader.u32());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t flags, reader.u32());
   if (flags > 2) return reader.fail("malformed data segment flags");
   data.mode = flags == 1 ? SegmentMode::passive : SegmentMode::active;
   if (flags == 2) {
-    ASSIGN_OR_RETURN(data.memory, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(data.memory, reader.u32());
   }
   if (flags != 1) {
-    ASSIGN_OR_RETURN(data.offset, read_code(reader));
+    LATHE_ASSIGN_OR_RETURN(data.offset, read_code(reader));
   }
-  ASSIGN_OR_RETURN(const uint32_t size, reader.u32());
-  ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader.bytes(size));
+  LATHE_ASSIGN_OR_RETURN(const uint32_t size, reader.u32());
+  LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader.bytes(size));
   data.bytes = shared(bytes);
   return data;
 }
 
 Status read_function_body(ByteReader& section, Function& function) {
-  ASSIGN_OR_RETURN(const uint32_t size, section.u32());
-  ASSIGN_OR_RETURN(ByteReader reader, section.sub_reader(size));
-  ASSIGN_OR_RETURN(const uint32_t runs, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t size, section.u32());
+  LATHE_ASSIGN_OR_RETURN(ByteReader reader, section.sub_reader(size));
+  LATHE_ASSIGN_OR_RETURN(const uint32_t runs, reader.count());
   uint64_t total = 0;
   for (uint32_t i = 0; i < runs; ++i) {
     LocalRun run;
-    ASSIGN_OR_RETURN(run.count, reader.u32());
-    ASSIGN_OR_RETURN(run.type, read_val_type(reader));
+    LATHE_ASSIGN_OR_RETURN(run.count, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(run.type, read_val_type(reader));
     total += run.count;
     if (total > kMaxLocals) return reader.fail("too many locals");
     if (run.count > 0) function.locals.push_back(run);
   }
-  ASSIGN_OR_RETURN(function.code, read_code(reader));
+  LATHE_ASSIGN_OR_RETURN(function.code, read_code(reader));
   return reader.expect_end();
 }
 
@@ -202,8 +202,8 @@ class Decoder {
   explicit Decoder(std::span<const uint8_t> bytes) : reader_(bytes) {}
 
   Result<Module> run() {
-    TRY(header());
-    while (!reader_.at_end()) TRY(section());
+    LATHE_TRY(header());
+    while (!reader_.at_end()) LATHE_TRY(section());
     if (bodies_ != module_.functions.size()) {
       return reader_.fail("function and code section have inconsistent lengths");
     }
@@ -216,31 +216,31 @@ class Decoder {
 
  private:
   Status header() {
-    ASSIGN_OR_RETURN(const uint64_t magic, reader_.fixed(4));
+    LATHE_ASSIGN_OR_RETURN(const uint64_t magic, reader_.fixed(4));
     if (magic != 0x6d736100) return reader_.fail("magic header not detected");
-    ASSIGN_OR_RETURN(const uint64_t version, reader_.fixed(4));
+    LATHE_ASSIGN_OR_RETURN(const uint64_t version, reader_.fixed(4));
     if (version != 1) return reader_.fail("unknown binary version");
     return {};
   }
 
   Status section() {
-    ASSIGN_OR_RETURN(const uint8_t id, reader_.byte());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t id, reader_.byte());
     if (id >= std::size(kSections)) return reader_.fail("malformed section id");
-    ASSIGN_OR_RETURN(const uint32_t size, reader_.u32());
-    ASSIGN_OR_RETURN(ByteReader content, reader_.sub_reader(size));
+    LATHE_ASSIGN_OR_RETURN(const uint32_t size, reader_.u32());
+    LATHE_ASSIGN_OR_RETURN(ByteReader content, reader_.sub_reader(size));
     if (id == 0) return custom(content);
     const Section section = kSections[id];
     if (section <= last_) return content.fail("unexpected section: out of order or repeated");
     last_ = section;
-    TRY(read_section(section, content));
+    LATHE_TRY(read_section(section, content));
     return content.expect_end();
   }
 
   template <class Item>
   Status items(ByteReader& reader, std::vector<Item>& out, Result<Item> (*read)(ByteReader&)) {
-    ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.count());
     for (uint32_t i = 0; i < count; ++i) {
-      ASSIGN_OR_RETURN(Item item, read(reader));
+      LATHE_ASSIGN_OR_RETURN(Item item, read(reader));
       out.push_back(std::move(item));
     }
     return {};
@@ -266,13 +266,13 @@ class Decoder {
       case Section::export_:
         return items(reader, module_.exports, read_export);
       case Section::start: {
-        ASSIGN_OR_RETURN(module_.start, reader.u32());
+        LATHE_ASSIGN_OR_RETURN(module_.start, reader.u32());
         return {};
       }
       case Section::element:
         return items(reader, module_.elements, read_element);
       case Section::data_count: {
-        ASSIGN_OR_RETURN(data_count_, reader.u32());
+        LATHE_ASSIGN_OR_RETURN(data_count_, reader.u32());
         return {};
       }
       case Section::code:
@@ -284,23 +284,23 @@ class Decoder {
   }
 
   Status function_types(ByteReader& reader) {
-    ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.count());
     if (count > kMaxFunctions) return reader.fail("too many functions");
     for (uint32_t i = 0; i < count; ++i) {
-      ASSIGN_OR_RETURN(const uint32_t type, reader.u32());
+      LATHE_ASSIGN_OR_RETURN(const uint32_t type, reader.u32());
       module_.functions.emplace_back().type = type;
     }
     return {};
   }
 
   Status bodies(ByteReader& reader) {
-    ASSIGN_OR_RETURN(const uint32_t count, reader.count());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.count());
     if (count != module_.functions.size()) {
       return reader.fail("function and code section have inconsistent lengths");
     }
     for (bodies_ = 0; bodies_ < count; ++bodies_) {
       Function& function = module_.functions[bodies_];
-      TRY(read_function_body(reader, function));
+      LATHE_TRY(read_function_body(reader, function));
       if (!data_count_ && uses_data(function)) return reader.fail("data count section required");
     }
     return {};
@@ -316,8 +316,8 @@ class Decoder {
 
   Status custom(ByteReader& reader) {
     CustomSection section;
-    ASSIGN_OR_RETURN(section.name, reader.name());
-    ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader.bytes(reader.remaining()));
+    LATHE_ASSIGN_OR_RETURN(section.name, reader.name());
+    LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader.bytes(reader.remaining()));
     if (section.name == "name" && module_.names.empty()) {
       if (std::optional<Names> names = decode_names(bytes)) {
         module_.names = std::move(*names);

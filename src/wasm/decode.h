@@ -3,8 +3,8 @@
 // …".
 #pragma once
 
-#include "base/result.h"
-#include "wasm/module.h"
+#include "lathe/base/result.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

@@ -1,7 +1,7 @@
 // One loop without recursion: open blocks are a list, and one case for each kind of immediate.
-#include "wasm/decode_code.h"
+#include "lathe/wasm/decode_code.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::wasm {
 namespace {
@@ -14,8 +14,8 @@ class CodeReader {
     std::vector<Opcode> open = {Opcode::block};
     while (!open.empty()) {
       Instruction instruction;
-      ASSIGN_OR_RETURN(instruction.op, opcode());
-      TRY(immediate(info(instruction.op).immediate, instruction));
+      LATHE_ASSIGN_OR_RETURN(instruction.op, opcode());
+      LATHE_TRY(immediate(info(instruction.op).immediate, instruction));
       if (instruction.op == Opcode::end) {
         open.pop_back();
       } else if (instruction.op == Opcode::else_) {
@@ -32,10 +32,10 @@ class CodeReader {
  private:
   Result<Opcode> opcode() {
     const size_t start = reader_.offset();
-    ASSIGN_OR_RETURN(const uint8_t first, reader_.byte());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t first, reader_.byte());
     uint32_t code = first;
     if (first >= 0xfc) {
-      ASSIGN_OR_RETURN(const uint32_t number, reader_.u32());
+      LATHE_ASSIGN_OR_RETURN(const uint32_t number, reader_.u32());
       const bool fits = number < 1u << kPrefixShift;
       code = fits ? first << kPrefixShift | number : UINT32_MAX;
     }
@@ -45,7 +45,7 @@ class CodeReader {
 
   Result<int64_t> block_type() {
     const size_t start = reader_.offset();
-    ASSIGN_OR_RETURN(const int64_t type, reader_.s33());
+    LATHE_ASSIGN_OR_RETURN(const int64_t type, reader_.s33());
     if (type >= 0 || type == kEmptyBlock) return type;
     const bool is_single = type >= -64 && is_val_type(static_cast<uint8_t>(type & 0x7f));
     if (!is_single || reader_.offset() != start + 1) return reader_.fail("malformed block type");
@@ -53,27 +53,27 @@ class CodeReader {
   }
 
   Status labels(Instruction& instruction) {
-    ASSIGN_OR_RETURN(instruction.second, reader_.count());
+    LATHE_ASSIGN_OR_RETURN(instruction.second, reader_.count());
     instruction.index = static_cast<uint32_t>(code_.labels.size());
     for (uint64_t i = 0; i <= instruction.second; ++i) {
-      ASSIGN_OR_RETURN(const uint32_t label, reader_.u32());
+      LATHE_ASSIGN_OR_RETURN(const uint32_t label, reader_.u32());
       code_.labels.push_back(label);
     }
     return {};
   }
 
   Status select_types(Instruction& instruction) {
-    ASSIGN_OR_RETURN(instruction.second, reader_.count());
+    LATHE_ASSIGN_OR_RETURN(instruction.second, reader_.count());
     instruction.index = static_cast<uint32_t>(code_.types.size());
     for (uint32_t i = 0; i < instruction.second; ++i) {
-      ASSIGN_OR_RETURN(const ValType type, read_val_type(reader_));
+      LATHE_ASSIGN_OR_RETURN(const ValType type, read_val_type(reader_));
       code_.types.push_back(type);
     }
     return {};
   }
 
   Status vector(Instruction& instruction) {
-    ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader_.bytes(16));
+    LATHE_ASSIGN_OR_RETURN(const std::span<const uint8_t> bytes, reader_.bytes(16));
     instruction.index = static_cast<uint32_t>(code_.vectors.size());
     V128& vector = code_.vectors.emplace_back();
     std::copy(bytes.begin(), bytes.end(), vector.begin());
@@ -82,18 +82,18 @@ class CodeReader {
 
   // Bit 6 of the flags announces a memory index (core specification 5.4.7).
   Status memory_argument(Instruction& instruction) {
-    ASSIGN_OR_RETURN(const uint32_t flags, reader_.u32());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t flags, reader_.u32());
     if (flags >= 0x80) return reader_.fail("malformed memop flags");
     instruction.align = flags & 0x3f;
     if ((flags & 0x40) != 0) {
-      ASSIGN_OR_RETURN(instruction.index, reader_.u32());
+      LATHE_ASSIGN_OR_RETURN(instruction.index, reader_.u32());
     }
-    ASSIGN_OR_RETURN(instruction.value, reader_.u64());
+    LATHE_ASSIGN_OR_RETURN(instruction.value, reader_.u64());
     return {};
   }
 
   Status zero() {
-    ASSIGN_OR_RETURN(const uint8_t byte, reader_.byte());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t byte, reader_.byte());
     if (byte != 0) return reader_.fail("zero byte expected");
     return {};
   }
@@ -103,7 +103,7 @@ class CodeReader {
       case Immediate::None:
         return {};
       case Immediate::Block: {
-        ASSIGN_OR_RETURN(instruction.value, block_type());
+        LATHE_ASSIGN_OR_RETURN(instruction.value, block_type());
         return {};
       }
       case Immediate::Label:
@@ -114,7 +114,7 @@ class CodeReader {
       case Immediate::Element:
       case Immediate::Data:
       case Immediate::Memory: {
-        ASSIGN_OR_RETURN(instruction.index, reader_.u32());
+        LATHE_ASSIGN_OR_RETURN(instruction.index, reader_.u32());
         return {};
       }
       case Immediate::TypeTable:
@@ -122,8 +122,8 @@ class CodeReader {
       case Immediate::ElementTable:
       case Immediate::MemoryMemory:
       case Immediate::DataMemory: {
-        ASSIGN_OR_RETURN(instruction.index, reader_.u32());
-        ASSIGN_OR_RETURN(instruction.second, reader_.u32());
+        LATHE_ASSIGN_OR_RETURN(instruction.index, reader_.u32());
+        LATHE_ASSIGN_OR_RETURN(instruction.second, reader_.u32());
         return {};
       }
       case Immediate::LabelTable:
@@ -133,19 +133,19 @@ class CodeReader {
       case Immediate::MemArg:
         return memory_argument(instruction);
       case Immediate::MemArgLane: {
-        TRY(memory_argument(instruction));
-        ASSIGN_OR_RETURN(instruction.lane, reader_.byte());
+        LATHE_TRY(memory_argument(instruction));
+        LATHE_ASSIGN_OR_RETURN(instruction.lane, reader_.byte());
         return {};
       }
       case Immediate::Lane: {
-        ASSIGN_OR_RETURN(instruction.lane, reader_.byte());
+        LATHE_ASSIGN_OR_RETURN(instruction.lane, reader_.byte());
         return {};
       }
       case Immediate::V128:
       case Immediate::Shuffle:
         return vector(instruction);
       case Immediate::RefType: {
-        ASSIGN_OR_RETURN(const ValType type, read_reference_type(reader_));
+        LATHE_ASSIGN_OR_RETURN(const ValType type, read_reference_type(reader_));
         instruction.index = static_cast<uint32_t>(type);
         return {};
       }
@@ -162,12 +162,12 @@ class CodeReader {
 
   Status constant(Immediate kind, Instruction& instruction) {
     if (kind == Immediate::I32) {
-      ASSIGN_OR_RETURN(const int64_t value, reader_.s32());
+      LATHE_ASSIGN_OR_RETURN(const int64_t value, reader_.s32());
       instruction.value = static_cast<uint64_t>(value);
     } else if (kind == Immediate::I64) {
-      ASSIGN_OR_RETURN(instruction.value, reader_.s64());
+      LATHE_ASSIGN_OR_RETURN(instruction.value, reader_.s64());
     } else {
-      ASSIGN_OR_RETURN(instruction.value, reader_.fixed(kind == Immediate::F32 ? 4 : 8));
+      LATHE_ASSIGN_OR_RETURN(instruction.value, reader_.fixed(kind == Immediate::F32 ? 4 : 8));
     }
     return {};
   }
@@ -179,13 +179,13 @@ class CodeReader {
 }  // namespace
 
 Result<ValType> read_val_type(ByteReader& reader) {
-  ASSIGN_OR_RETURN(const uint8_t code, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(const uint8_t code, reader.byte());
   if (!is_val_type(code)) return reader.fail("malformed value type");
   return static_cast<ValType>(code);
 }
 
 Result<ValType> read_reference_type(ByteReader& reader) {
-  ASSIGN_OR_RETURN(const uint8_t code, reader.byte());
+  LATHE_ASSIGN_OR_RETURN(const uint8_t code, reader.byte());
   if (!is_val_type(code) || !is_reference(static_cast<ValType>(code))) {
     return reader.fail("malformed reference type");
   }

@@ -1,8 +1,8 @@
 // Bytes to instructions (core specification 5.4), up to the `end` that closes the sequence.
 #pragma once
 
-#include "wasm/byte_reader.h"
-#include "wasm/module.h"
+#include "lathe/wasm/byte_reader.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

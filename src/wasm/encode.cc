@@ -1,8 +1,8 @@
 // Section by section, in the order the format prescribes.
-#include "wasm/encode.h"
+#include "lathe/wasm/encode.h"
 
-#include "wasm/encode_code.h"
-#include "wasm/names.h"
+#include "lathe/wasm/encode_code.h"
+#include "lathe/wasm/names.h"
 
 namespace lathe::wasm {
 namespace {

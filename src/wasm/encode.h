@@ -2,7 +2,7 @@
 // form.
 #pragma once
 
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

@@ -1,5 +1,5 @@
 // One case for each kind of immediate.
-#include "wasm/encode_code.h"
+#include "lathe/wasm/encode_code.h"
 
 namespace lathe::wasm {
 namespace {

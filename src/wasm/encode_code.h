@@ -1,8 +1,8 @@
 // Instructions to bytes (core specification 5.4), one by one.
 #pragma once
 
-#include "wasm/byte_writer.h"
-#include "wasm/module.h"
+#include "lathe/wasm/byte_writer.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

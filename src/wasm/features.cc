@@ -1,5 +1,5 @@
 // Features come from the table for instructions, and from these rules for everything else.
-#include "wasm/features.h"
+#include "lathe/wasm/features.h"
 
 namespace lathe::wasm {
 namespace {

@@ -1,7 +1,7 @@
 // Which proposals a module needs from its engine.
 #pragma once
 
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

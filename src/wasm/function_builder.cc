@@ -1,9 +1,9 @@
 // Instructions are kept as written and typed as far as the functions they call are known.
 #include <bit>
 
-#include "base/text.h"
-#include "wasm/assembler.h"
-#include "wasm/validate.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::wasm {
 

@@ -1,10 +1,10 @@
 // The type stack, blocks and branches.
-#include "wasm/function_checker.h"
+#include "lathe/wasm/function_checker.h"
 
 #include <algorithm>
 #include <array>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::wasm {
 namespace {
@@ -32,7 +32,7 @@ FunctionChecker::FunctionChecker(const Module& module, const IndexSpaces& spaces
 Status FunctionChecker::check(const Instruction& instruction) {
   if (done()) return fail(concat(text_of(instruction.op), " after the end of the function"));
   const OpcodeInfo& row = info(instruction.op);
-  TRY(check_immediate(row, instruction));
+  LATHE_TRY(check_immediate(row, instruction));
   return row.is_special ? check_special(row, instruction) : check_simple(row, instruction);
 }
 
@@ -94,17 +94,17 @@ Result<FunctionChecker::Signature> FunctionChecker::signature(int64_t block_type
 Result<FunctionChecker::Types> FunctionChecker::label_types(uint32_t depth) const {
   if (depth >= frames_.size()) return fail(concat("unknown label ", depth));
   const Frame& frame = frames_[frames_.size() - 1 - depth];
-  ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
+  LATHE_ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
   return frame.op == Opcode::loop ? type.params : type.results;
 }
 
 Status FunctionChecker::begin_block(const Instruction& instruction) {
   const auto block_type = static_cast<int64_t>(instruction.value);
-  ASSIGN_OR_RETURN(const Signature type, signature(block_type));
+  LATHE_ASSIGN_OR_RETURN(const Signature type, signature(block_type));
   if (instruction.op == Opcode::if_) {
-    TRY(apply(instruction.op, joined(type.params, ValType::i32), {}));
+    LATHE_TRY(apply(instruction.op, joined(type.params, ValType::i32), {}));
   } else {
-    TRY(apply(instruction.op, type.params, {}));
+    LATHE_TRY(apply(instruction.op, type.params, {}));
   }
   frames_.push_back({instruction.op, block_type, stack_.size(), false});
   return apply(instruction.op, {}, type.params);
@@ -113,8 +113,8 @@ Status FunctionChecker::begin_block(const Instruction& instruction) {
 Status FunctionChecker::begin_else() {
   Frame& frame = frames_.back();
   if (frame.op != Opcode::if_) return fail("else without if");
-  ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
-  TRY(leave(Opcode::else_, type.results));
+  LATHE_ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
+  LATHE_TRY(leave(Opcode::else_, type.results));
   frame.op = Opcode::else_;
   frame.unreachable = false;
   return apply(Opcode::else_, {}, type.params);
@@ -122,32 +122,32 @@ Status FunctionChecker::begin_else() {
 
 Status FunctionChecker::end_block() {
   const Frame& frame = frames_.back();
-  ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
+  LATHE_ASSIGN_OR_RETURN(const Signature type, signature(frame.block_type));
   if (frame.op == Opcode::if_ && !std::ranges::equal(type.params, type.results)) {
     return fail(concat("if without else must give what it takes, ", bracketed_types(type.params),
                        ", not ", bracketed_types(type.results)));
   }
-  TRY(leave(Opcode::end, type.results));
+  LATHE_TRY(leave(Opcode::end, type.results));
   frames_.pop_back();
   stack_.insert(stack_.end(), type.results.begin(), type.results.end());
   return {};
 }
 
 Status FunctionChecker::branch(const Instruction& instruction) {
-  ASSIGN_OR_RETURN(const Types types, label_types(instruction.index));
+  LATHE_ASSIGN_OR_RETURN(const Types types, label_types(instruction.index));
   if (instruction.op == Opcode::br_if) {
     return apply(instruction.op, joined(types, ValType::i32), types);
   }
-  TRY(apply(instruction.op, types, {}));
+  LATHE_TRY(apply(instruction.op, types, {}));
   set_unreachable();
   return {};
 }
 
 Status FunctionChecker::branch_table(const Instruction& instruction) {
   const uint32_t* labels = function_.code.labels.data() + instruction.index;
-  ASSIGN_OR_RETURN(const Types otherwise, label_types(labels[instruction.second]));
+  LATHE_ASSIGN_OR_RETURN(const Types otherwise, label_types(labels[instruction.second]));
   for (uint32_t i = 0; i <= instruction.second; ++i) {
-    ASSIGN_OR_RETURN(const Types types, label_types(labels[i]));
+    LATHE_ASSIGN_OR_RETURN(const Types types, label_types(labels[i]));
     if (types.size() != otherwise.size()) {
       return fail("the labels of br_table take different numbers of operands");
     }
@@ -169,7 +169,7 @@ Status FunctionChecker::call(const Instruction& instruction, bool is_tail) {
   const bool is_indirect = info(instruction.op).immediate == Immediate::TypeTable;
   const uint32_t type_index =
       is_indirect ? instruction.index : spaces_.function_types[instruction.index];
-  ASSIGN_OR_RETURN(const Signature type, signature(type_index));
+  LATHE_ASSIGN_OR_RETURN(const Signature type, signature(type_index));
   std::vector<ValType> operands(type.params.begin(), type.params.end());
   if (is_indirect) {
     const TableType& table = spaces_.tables[instruction.second];
@@ -179,12 +179,12 @@ Status FunctionChecker::call(const Instruction& instruction, bool is_tail) {
     operands.push_back(table.limits.address_type());
   }
   if (!is_tail) return apply(instruction.op, operands, type.results);
-  ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
+  LATHE_ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
   if (!std::ranges::equal(own.results, type.results)) {
     return fail(concat(text_of(instruction.op), " gives ", bracketed_types(type.results),
                        ", the function returns ", bracketed_types(own.results)));
   }
-  TRY(apply(instruction.op, operands, {}));
+  LATHE_TRY(apply(instruction.op, operands, {}));
   set_unreachable();
   return {};
 }
@@ -199,8 +199,8 @@ Status FunctionChecker::check_plain(const Instruction& instruction) {
     case Opcode::end:
       return end_block();
     case Opcode::return_: {
-      ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
-      TRY(apply(instruction.op, own.results, {}));
+      LATHE_ASSIGN_OR_RETURN(const Signature own, signature(frames_.front().block_type));
+      LATHE_TRY(apply(instruction.op, own.results, {}));
       set_unreachable();
       return {};
     }

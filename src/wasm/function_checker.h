@@ -3,8 +3,8 @@
 // assembler while a body is being written.
 #pragma once
 
-#include "base/result.h"
-#include "wasm/module.h"
+#include "lathe/base/result.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

@@ -1,8 +1,8 @@
 // What an instruction takes and gives: by its row of the table, or by its immediate.
 #include <array>
 
-#include "base/text.h"
-#include "wasm/function_checker.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/function_checker.h"
 
 namespace lathe::wasm {
 namespace {
@@ -49,7 +49,7 @@ ValType smaller(ValType a, ValType b) {
 
 Status FunctionChecker::check_memory_access(const OpcodeInfo& row,
                                             const Instruction& instruction) const {
-  TRY(in_range("memory", instruction.index, spaces_.memories.size()));
+  LATHE_TRY(in_range("memory", instruction.index, spaces_.memories.size()));
   const uint32_t natural = row.natural_align();
   if (instruction.align > natural) {
     return fail(concat(row.text, ": alignment must not be larger than natural"));
@@ -70,7 +70,7 @@ Status FunctionChecker::check_immediate(const OpcodeInfo& row,
     case Immediate::Function:
       return in_range("function", instruction.index, spaces_.function_types.size());
     case Immediate::TypeTable:
-      TRY(in_range("type", instruction.index, module_.types.size()));
+      LATHE_TRY(in_range("type", instruction.index, module_.types.size()));
       return in_range("table", instruction.second, spaces_.tables.size());
     case Immediate::SelectTypes:
       if (instruction.second != 1) return fail("select wants exactly one type");
@@ -80,10 +80,10 @@ Status FunctionChecker::check_immediate(const OpcodeInfo& row,
     case Immediate::Table:
       return in_range("table", instruction.index, spaces_.tables.size());
     case Immediate::TableTable:
-      TRY(in_range("table", instruction.index, spaces_.tables.size()));
+      LATHE_TRY(in_range("table", instruction.index, spaces_.tables.size()));
       return in_range("table", instruction.second, spaces_.tables.size());
     case Immediate::ElementTable:
-      TRY(in_range("element segment", instruction.index, module_.elements.size()));
+      LATHE_TRY(in_range("element segment", instruction.index, module_.elements.size()));
       return in_range("table", instruction.second, spaces_.tables.size());
     case Immediate::Element:
       return in_range("element segment", instruction.index, module_.elements.size());
@@ -92,21 +92,21 @@ Status FunctionChecker::check_immediate(const OpcodeInfo& row,
     case Immediate::Memory:
       return in_range("memory", instruction.index, spaces_.memories.size());
     case Immediate::MemoryMemory:
-      TRY(in_range("memory", instruction.index, spaces_.memories.size()));
+      LATHE_TRY(in_range("memory", instruction.index, spaces_.memories.size()));
       return in_range("memory", instruction.second, spaces_.memories.size());
     case Immediate::DataMemory:
-      TRY(in_range("data segment", instruction.index, module_.data.size()));
+      LATHE_TRY(in_range("data segment", instruction.index, module_.data.size()));
       return in_range("memory", instruction.second, spaces_.memories.size());
     case Immediate::MemArg:
       return check_memory_access(row, instruction);
     case Immediate::MemArgLane:
-      TRY(check_memory_access(row, instruction));
+      LATHE_TRY(check_memory_access(row, instruction));
       return in_range("lane", instruction.lane, row.lane_count());
     case Immediate::Lane:
       return in_range("lane", instruction.lane, row.lane_count());
     case Immediate::Shuffle:
       for (uint8_t lane : function_.code.vectors[instruction.index]) {
-        TRY(in_range("lane", lane, 32));
+        LATHE_TRY(in_range("lane", lane, 32));
       }
       return {};
     case Immediate::None:
@@ -130,14 +130,14 @@ Result<ValType> FunctionChecker::address_type(const OpcodeInfo& row,
                                               const Instruction& instruction) const {
   const bool is_second = row.immediate == Immediate::DataMemory;
   const uint32_t memory = is_second ? instruction.second : instruction.index;
-  TRY(in_range("memory", memory, spaces_.memories.size()));
+  LATHE_TRY(in_range("memory", memory, spaces_.memories.size()));
   return spaces_.memories[memory].address_type();
 }
 
 Status FunctionChecker::check_simple(const OpcodeInfo& row, const Instruction& instruction) {
   ValType address = ValType::i32;
   if (row.operands.contains('p') || row.results.contains('p')) {
-    ASSIGN_OR_RETURN(address, address_type(row, instruction));
+    LATHE_ASSIGN_OR_RETURN(address, address_type(row, instruction));
   }
   return apply(instruction.op, SmallTypes(row.operands, address).span(),
                SmallTypes(row.results, address).span());
@@ -210,7 +210,7 @@ Result<ValType> FunctionChecker::local_type(uint32_t index) const {
 }
 
 Status FunctionChecker::check_local(const Instruction& instruction) {
-  ASSIGN_OR_RETURN(const ValType type, local_type(instruction.index));
+  LATHE_ASSIGN_OR_RETURN(const ValType type, local_type(instruction.index));
   const std::array types = {type};
   if (instruction.op == Opcode::local_get) return apply(instruction.op, {}, types);
   if (instruction.op == Opcode::local_set) return apply(instruction.op, types, {});

@@ -3,7 +3,7 @@
 // lathe::wasm::handles` in a function.
 #pragma once
 
-#include "wasm/opcode.h"
+#include "lathe/wasm/opcode.h"
 
 namespace lathe::wasm {
 
@@ -14,17 +14,17 @@ struct Handle {
 
 namespace handles {
 
-#define WASM_OP(group_, name_, text_, code_, immediate_, ...)                       \
+#define LATHE_WASM_OP(group_, name_, text_, code_, immediate_, ...)                 \
   namespace group_ {                                                                \
   inline constexpr Handle<Immediate::immediate_> name_{static_cast<Opcode>(code_)}; \
   }
-#define WASM_OP_KEYWORD(group_, name_, text_, code_, immediate_, ...)                  \
+#define LATHE_WASM_OP_KEYWORD(group_, name_, text_, code_, immediate_, ...)            \
   namespace group_ {                                                                   \
   inline constexpr Handle<Immediate::immediate_> name_##_{static_cast<Opcode>(code_)}; \
   }
-#define WASM_OP_BARE(name_, text_, code_, immediate_, ...) \
+#define LATHE_WASM_OP_BARE(name_, text_, code_, immediate_, ...) \
   inline constexpr Handle<Immediate::immediate_> name_{static_cast<Opcode>(code_)};
-#include "wasm/opcodes.def"
+#include "lathe/wasm/opcodes.def"
 
 }  // namespace handles
 }  // namespace lathe::wasm

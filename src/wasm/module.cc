@@ -1,5 +1,5 @@
 // Index spaces: imports, then definitions.
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

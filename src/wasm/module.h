@@ -6,8 +6,8 @@
 #include <map>
 #include <span>
 
-#include "base/shared_bytes.h"
-#include "wasm/opcode.h"
+#include "lathe/base/shared_bytes.h"
+#include "lathe/wasm/opcode.h"
 
 namespace lathe::wasm {
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "base/text.h"
-#include "wasm/assembler.h"
-#include "wasm/validate.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::wasm {
 namespace {
@@ -204,12 +204,12 @@ void ModuleBuilder::add_custom(std::string_view name, std::span<const uint8_t> b
 
 Result<Module> ModuleBuilder::finish() {
   if (error_) return std::unexpected(*error_);
-  for (FunctionBuilder& function : functions_) TRY(function.finish());
+  for (FunctionBuilder& function : functions_) LATHE_TRY(function.finish());
   for (FunctionBuilder& function : functions_) {
     module_.functions.push_back(std::move(function.function_));
   }
   functions_.clear();
-  if constexpr (kBuildersCheck) TRY(validate_around_bodies(module_));
+  if constexpr (kBuildersCheck) LATHE_TRY(validate_around_bodies(module_));
   return std::move(module_);
 }
 

@@ -1,8 +1,8 @@
 // Subsections of the name section: module (0), functions (1), locals (2), globals (7).
-#include "wasm/names.h"
+#include "lathe/wasm/names.h"
 
-#include "wasm/byte_reader.h"
-#include "wasm/byte_writer.h"
+#include "lathe/wasm/byte_reader.h"
+#include "lathe/wasm/byte_writer.h"
 
 namespace lathe::wasm {
 namespace {
@@ -26,10 +26,10 @@ void append_subsection(Bytes& out, Subsection id, const Bytes& content) {
 
 Result<NameMap> read_map(ByteReader& reader) {
   NameMap names;
-  ASSIGN_OR_RETURN(const uint32_t count, reader.u32());
+  LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.u32());
   for (uint32_t i = 0; i < count; ++i) {
-    ASSIGN_OR_RETURN(const uint32_t index, reader.u32());
-    ASSIGN_OR_RETURN(names[index], reader.name());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t index, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(names[index], reader.name());
   }
   return names;
 }
@@ -37,23 +37,23 @@ Result<NameMap> read_map(ByteReader& reader) {
 Status read_subsection(ByteReader& reader, uint8_t id, Names& names) {
   switch (id) {
     case kModule: {
-      ASSIGN_OR_RETURN(names.module, reader.name());
+      LATHE_ASSIGN_OR_RETURN(names.module, reader.name());
       return {};
     }
     case kFunctions: {
-      ASSIGN_OR_RETURN(names.functions, read_map(reader));
+      LATHE_ASSIGN_OR_RETURN(names.functions, read_map(reader));
       return {};
     }
     case kLocals: {
-      ASSIGN_OR_RETURN(const uint32_t count, reader.u32());
+      LATHE_ASSIGN_OR_RETURN(const uint32_t count, reader.u32());
       for (uint32_t i = 0; i < count; ++i) {
-        ASSIGN_OR_RETURN(const uint32_t function, reader.u32());
-        ASSIGN_OR_RETURN(names.locals[function], read_map(reader));
+        LATHE_ASSIGN_OR_RETURN(const uint32_t function, reader.u32());
+        LATHE_ASSIGN_OR_RETURN(names.locals[function], read_map(reader));
       }
       return {};
     }
     case kGlobals: {
-      ASSIGN_OR_RETURN(names.globals, read_map(reader));
+      LATHE_ASSIGN_OR_RETURN(names.globals, read_map(reader));
       return {};
     }
     default:
@@ -64,11 +64,11 @@ Status read_subsection(ByteReader& reader, uint8_t id, Names& names) {
 Result<Names> read_names(ByteReader& reader) {
   Names names;
   while (!reader.at_end()) {
-    ASSIGN_OR_RETURN(const uint8_t id, reader.byte());
-    ASSIGN_OR_RETURN(const uint32_t size, reader.u32());
-    ASSIGN_OR_RETURN(ByteReader content, reader.sub_reader(size));
-    TRY(read_subsection(content, id, names));
-    TRY(content.expect_end());
+    LATHE_ASSIGN_OR_RETURN(const uint8_t id, reader.byte());
+    LATHE_ASSIGN_OR_RETURN(const uint32_t size, reader.u32());
+    LATHE_ASSIGN_OR_RETURN(ByteReader content, reader.sub_reader(size));
+    LATHE_TRY(read_subsection(content, id, names));
+    LATHE_TRY(content.expect_end());
   }
   return names;
 }

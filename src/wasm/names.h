@@ -1,7 +1,7 @@
 // The "name" custom section (core specification, appendix "Custom Sections").
 #pragma once
 
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

@@ -1,10 +1,10 @@
 // The table of facts, and its index by code.
-#include "wasm/opcode.h"
+#include "lathe/wasm/opcode.h"
 
 #include <array>
 #include <bit>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::wasm {
 namespace {
@@ -29,9 +29,9 @@ constexpr OpcodeInfo make_info(std::string_view text, uint32_t code, Immediate i
 }
 
 constexpr OpcodeInfo kRows[] = {
-#define WASM_OP(group_, name_, text_, code_, immediate_, signature_, feature_) \
+#define LATHE_WASM_OP(group_, name_, text_, code_, immediate_, signature_, feature_) \
   make_info(text_, code_, Immediate::immediate_, signature_, Feature::feature_),
-#include "wasm/opcodes.def"
+#include "lathe/wasm/opcodes.def"
 };
 
 constexpr uint16_t kNone = 0xffff;
@@ -75,7 +75,7 @@ const OpcodeInfo* find_opcode(uint32_t code) {
 
 const OpcodeInfo& info(Opcode op) {
   const OpcodeInfo* row = find_opcode(static_cast<uint32_t>(op));
-  CHECK(row != nullptr);
+  LATHE_CHECK(row != nullptr);
   return *row;
 }
 

@@ -6,15 +6,15 @@
 #include <span>
 #include <string_view>
 
-#include "wasm/types.h"
+#include "lathe/wasm/types.h"
 
 namespace lathe::wasm {
 
 // One-byte opcodes have their byte; prefixed ones have prefix byte and three digits: 0xfd105.
 enum class Opcode : uint32_t {
-#define WASM_OP(group_, name_, text_, code_, ...) group_##_##name_ = code_,
-#define WASM_OP_BARE(name_, text_, code_, ...) name_ = code_,
-#include "wasm/opcodes.def"
+#define LATHE_WASM_OP(group_, name_, text_, code_, ...) group_##_##name_ = code_,
+#define LATHE_WASM_OP_BARE(name_, text_, code_, ...) name_ = code_,
+#include "lathe/wasm/opcodes.def"
 };
 
 // What follows an opcode in the binary format, and where Instruction keeps it.

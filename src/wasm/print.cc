@@ -1,11 +1,11 @@
 // Fields in the order of the sections, one instruction on each line.
-#include "wasm/print.h"
+#include "lathe/wasm/print.h"
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "wasm/decode.h"
-#include "wasm/print_code.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/print_code.h"
 
 namespace lathe::wasm {
 namespace {
@@ -279,7 +279,7 @@ class Printer {
 std::string print(const Module& module) { return Printer(module).run(); }
 
 Result<std::string> print(std::span<const uint8_t> bytes) {
-  ASSIGN_OR_RETURN(const Module module, decode(bytes));
+  LATHE_ASSIGN_OR_RETURN(const Module module, decode(bytes));
   const size_t limit = std::max(kLeastLimit, kTextPerByte * bytes.size());
   std::string text = Printer(module, limit).run();
   if (text.size() <= limit) return text;

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "base/result.h"
-#include "wasm/module.h"
+#include "lathe/base/result.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

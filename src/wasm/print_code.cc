@@ -1,11 +1,11 @@
 // The spelling of instructions and their immediates (core specification, chapter 6.5).
-#include "wasm/print_code.h"
+#include "lathe/wasm/print_code.h"
 
 #include <bit>
 #include <set>
 
-#include "base/text.h"
-#include "wasm/print.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/print.h"
 
 namespace lathe::wasm {
 namespace {

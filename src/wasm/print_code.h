@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

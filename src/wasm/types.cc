@@ -1,5 +1,5 @@
 // Names of types and features.
-#include "wasm/types.h"
+#include "lathe/wasm/types.h"
 
 #include <array>
 
@@ -66,18 +66,18 @@ std::string_view name(ExternalKind kind) {
 
 std::string_view name(Feature feature) {
   switch (feature) {
-#define WASM_FEATURE(name_, text_) \
-  case Feature::name_:             \
+#define LATHE_WASM_FEATURE(name_, text_) \
+  case Feature::name_:                   \
     return text_;
-#include "wasm/features.def"
+#include "lathe/wasm/features.def"
   }
   return "";
 }
 
 std::span<const Feature> all_features() {
   static constexpr std::array kFeatures = {
-#define WASM_FEATURE(name_, text_) Feature::name_,
-#include "wasm/features.def"
+#define LATHE_WASM_FEATURE(name_, text_) Feature::name_,
+#include "lathe/wasm/features.def"
   };
   return kFeatures;
 }

@@ -62,8 +62,8 @@ enum class ExternalKind : uint8_t { function = 0, table = 1, memory = 2, global 
 std::string_view name(ExternalKind kind);
 
 enum class Feature : uint8_t {
-#define WASM_FEATURE(name_, text_) name_,
-#include "wasm/features.def"
+#define LATHE_WASM_FEATURE(name_, text_) name_,
+#include "lathe/wasm/features.def"
 };
 std::string_view name(Feature feature);
 std::span<const Feature> all_features();

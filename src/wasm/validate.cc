@@ -1,12 +1,12 @@
 // Module-level rules (core specification 3.4, 3.5); the bodies go through FunctionChecker.
-#include "wasm/validate.h"
+#include "lathe/wasm/validate.h"
 
 #include <string_view>
 #include <unordered_set>
 
-#include "base/text.h"
-#include "wasm/features.h"
-#include "wasm/function_checker.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/features.h"
+#include "lathe/wasm/function_checker.h"
 
 namespace lathe::wasm {
 namespace {
@@ -52,29 +52,29 @@ class Validator {
   explicit Validator(const Module& module) : module_(module), spaces_(index_spaces(module)) {}
 
   Status run() {
-    TRY(around_bodies());
+    LATHE_TRY(around_bodies());
     return functions(&Validator::body);
   }
 
   Status run_around_bodies() {
-    TRY(around_bodies());
+    LATHE_TRY(around_bodies());
     return functions(&Validator::references);
   }
 
  private:
   Status around_bodies() {
-    TRY(types_in_range());
+    LATHE_TRY(types_in_range());
     for (const TableType& table : spaces_.tables) {
-      TRY(check_limits(table.limits, table.limits.is64 ? UINT64_MAX : UINT32_MAX, "table"));
+      LATHE_TRY(check_limits(table.limits, table.limits.is64 ? UINT64_MAX : UINT32_MAX, "table"));
     }
     for (const Limits& memory : spaces_.memories) {
-      TRY(check_limits(memory, memory.is64 ? kMaxPages64 : kMaxPages32, "memory"));
+      LATHE_TRY(check_limits(memory, memory.is64 ? kMaxPages64 : kMaxPages32, "memory"));
       if (memory.shared && !memory.max) return fail("shared memory must have maximum");
     }
-    TRY(globals());
-    TRY(elements());
-    TRY(data());
-    TRY(exports());
+    LATHE_TRY(globals());
+    LATHE_TRY(elements());
+    LATHE_TRY(data());
+    LATHE_TRY(exports());
     return start();
   }
 
@@ -106,7 +106,7 @@ class Validator {
           return fail("constant expression required: the global is mutable");
         }
       }
-      TRY(checker.check(instruction));
+      LATHE_TRY(checker.check(instruction));
       if (instruction.op == Opcode::ref_func) declared_.insert(instruction.index);
     }
     if (!checker.done()) return fail("constant expression without end");
@@ -116,7 +116,7 @@ class Validator {
   Status globals() {
     for (size_t i = 0; i < module_.globals.size(); ++i) {
       const Global& global = module_.globals[i];
-      TRY(constant(global.init, global.type.type, spaces_.imported_globals + i));
+      LATHE_TRY(constant(global.init, global.type.type, spaces_.imported_globals + i));
     }
     return {};
   }
@@ -129,14 +129,14 @@ class Validator {
         }
         const TableType& table = spaces_.tables[element.table];
         if (table.element != element.type) return fail("type mismatch: element segment and table");
-        TRY(constant(element.offset, table.limits.address_type(), spaces_.globals.size()));
+        LATHE_TRY(constant(element.offset, table.limits.address_type(), spaces_.globals.size()));
       }
       for (uint32_t function : element.functions) {
-        TRY(function_in_range(function));
+        LATHE_TRY(function_in_range(function));
         declared_.insert(function);
       }
       for (const Code& expression : element.expressions) {
-        TRY(constant(expression, element.type, spaces_.globals.size()));
+        LATHE_TRY(constant(expression, element.type, spaces_.globals.size()));
       }
     }
     return {};
@@ -149,7 +149,7 @@ class Validator {
         return fail(concat("unknown memory ", segment.memory));
       }
       const ValType address = spaces_.memories[segment.memory].address_type();
-      TRY(constant(segment.offset, address, spaces_.globals.size()));
+      LATHE_TRY(constant(segment.offset, address, spaces_.globals.size()));
     }
     return {};
   }
@@ -185,7 +185,7 @@ class Validator {
 
   Status start() {
     if (!module_.start) return {};
-    TRY(function_in_range(*module_.start));
+    LATHE_TRY(function_in_range(*module_.start));
     const FuncType& type = module_.types[spaces_.function_types[*module_.start]];
     if (type != FuncType{}) return fail("start function must take and give nothing");
     return {};
@@ -205,13 +205,13 @@ class Validator {
       if (Status status = check_local_count(function); !status) {
         return located(status.error(), 0, index);
       }
-      TRY((this->*check)(function, index));
+      LATHE_TRY((this->*check)(function, index));
     }
     return {};
   }
 
   Status body(const Function& function, uint32_t index) {
-    TRY(references(function, index));
+    LATHE_TRY(references(function, index));
     FunctionChecker checker(module_, spaces_, function, function.type);
     for (size_t at = 0; at < function.code.instructions.size(); ++at) {
       const Status status = checker.check(function.code.instructions[at]);
@@ -250,7 +250,7 @@ class Validator {
 }  // namespace
 
 Status validate(const Module& module, FeatureSet allowed) {
-  TRY(Validator(module).run());
+  LATHE_TRY(Validator(module).run());
   if (allowed == FeatureSet::all()) return {};
   const FeatureSet used = features_of(module);
   for (Feature feature : all_features()) {

@@ -10,11 +10,11 @@
 #include <sstream>
 #include <string>
 
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/print.h"
+#include "lathe/wasm/validate.h"
 #include "unit/wasm/every_instruction.h"
-#include "wasm/decode.h"
-#include "wasm/encode.h"
-#include "wasm/print.h"
-#include "wasm/validate.h"
 
 namespace {
 
@@ -63,8 +63,8 @@ wasm::FeatureSet all_but(const std::string& proposal) {
 
 Result<wasm::Module> load(const std::vector<uint8_t>& bytes,
                           wasm::FeatureSet allowed = wasm::FeatureSet::all()) {
-  ASSIGN_OR_RETURN(wasm::Module module, wasm::decode(bytes));
-  TRY(wasm::validate(module, allowed));
+  LATHE_ASSIGN_OR_RETURN(wasm::Module module, wasm::decode(bytes));
+  LATHE_TRY(wasm::validate(module, allowed));
   return module;
 }
 

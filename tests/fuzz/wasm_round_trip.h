@@ -2,11 +2,11 @@
 // and what decodes encodes to bytes that decode to the same again.
 #pragma once
 
-#include "base/check.h"
-#include "wasm/decode.h"
-#include "wasm/encode.h"
-#include "wasm/print.h"
-#include "wasm/validate.h"
+#include "lathe/base/check.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/print.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::wasm {
 
@@ -17,10 +17,10 @@ inline void round_trip(std::span<const uint8_t> bytes) {
   const std::vector<uint8_t> encoded = encode(*module);
   const std::string text = print(*module);
   const Result<Module> again = decode(encoded);
-  CHECK(again.has_value());
-  CHECK(validate(*again).has_value() == is_valid);
-  CHECK(encode(*again) == encoded);
-  CHECK(print(*again) == text);
+  LATHE_CHECK(again.has_value());
+  LATHE_CHECK(validate(*again).has_value() == is_valid);
+  LATHE_CHECK(encode(*again) == encoded);
+  LATHE_CHECK(print(*again) == text);
 }
 
 }  // namespace lathe::wasm

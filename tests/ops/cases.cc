@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "ops/activations.h"
-#include "ops/indexing.h"
-#include "ops/losses.h"
-#include "ops/random.h"
-#include "ops/reductions.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/random.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::ops_tests {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::ops_tests {
 

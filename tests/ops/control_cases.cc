@@ -1,8 +1,8 @@
 // Branches, loops that data ends, and loops that leave steps out.
-#include "base/text.h"
 #include "cases.h"
-#include "ops/control.h"
-#include "ops/recurrence.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/control.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::ops_tests {
 

@@ -2,8 +2,8 @@
 // constants, shifts by lane, chains of squares.
 #include <array>
 
-#include "base/text.h"
 #include "cases.h"
+#include "lathe/base/text.h"
 
 namespace lathe::ops_tests {
 

@@ -5,11 +5,11 @@
 #include <fstream>
 #include <utility>
 
-#include "base/text.h"
-#include "compile/pipeline.h"
-#include "grad/gradient.h"
-#include "graph/elements.h"
-#include "loop/interpret.h"
+#include "lathe/base/text.h"
+#include "lathe/compile/pipeline.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/elements.h"
+#include "lathe/loop/interpret.h"
 
 namespace lathe::ops_tests {
 
@@ -135,7 +135,7 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
   const loop::Entry& called = *std::ranges::find(module.entries, entry, &loop::Entry::name);
   for (const loop::Port& port : called.inputs) write(port.buffer, inputs.at(port.name));
   for (const loop::Port& port : module.states) write(port.buffer, states.at(port.name));
-  TRY(loop::run(module, entry, memory));
+  LATHE_TRY(loop::run(module, entry, memory));
   const auto read = [&](const loop::Port& port) {
     const auto bytes = memory.bytes(port.buffer);
     return Array{module.buffers[static_cast<size_t>(port.buffer)].dtype,
@@ -189,7 +189,7 @@ Result<graph::Program> with_gradients(graph::Graph run) {
   for (size_t i = 0; i < names.size() && i < gradients.size(); ++i) {
     backward.output(concat("d", names[i]), gradients[i]);
   }
-  ASSIGN_OR_RETURN(graph::Graph grad, std::move(backward).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph grad, std::move(backward).finish());
   program.entries.push_back(std::move(grad));
   return program;
 }
@@ -208,22 +208,22 @@ Status check_passes(const graph::Program& program, Expectation& test,
       if (state.form != compile::Form::Loop) return {};
       if (std::string now = compile::text(state); now == std::exchange(before, now)) return {};
       for (size_t i = 0; i < program.entries.size(); ++i) {
-        ASSIGN_OR_RETURN(const Outcome got,
-                         interpret(state.loops, program.entries[i].name, test.inputs, test.states));
-        TRY(compare(test.expected[i], got));
+        LATHE_ASSIGN_OR_RETURN(const Outcome got, interpret(state.loops, program.entries[i].name,
+                                                            test.inputs, test.states));
+        LATHE_TRY(compare(test.expected[i], got));
         test.irregular |= got.irregular;
       }
       return {};
     };
-    TRY(compile::run_passes(program, options, loop_passes(target), interpreted));
+    LATHE_TRY(compile::run_passes(program, options, loop_passes(target), interpreted));
   }
   return {};
 }
 
 Result<Outcome> interpret_spelled(const graph::Program& program, const Expectation& test) {
   const compile::Options options;
-  ASSIGN_OR_RETURN(const compile::State state,
-                   compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
+  LATHE_ASSIGN_OR_RETURN(const compile::State state,
+                         compile::run_passes(program, options, loop_passes(compile::Target::Wasm)));
   return interpret(state.loops, program.entries[0].name, test.inputs, test.states);
 }
 
@@ -249,8 +249,10 @@ Status compare(std::string_view what, const Array& want, const Array& got) {
 }
 
 Status compare(const Outcome& want, const Outcome& got) {
-  for (const auto& [name, array] : want.outputs) TRY(compare(name, array, got.outputs.at(name)));
-  for (const auto& [name, array] : got.states) TRY(compare(name, want.states.at(name), array));
+  for (const auto& [name, array] : want.outputs)
+    LATHE_TRY(compare(name, array, got.outputs.at(name)));
+  for (const auto& [name, array] : got.states)
+    LATHE_TRY(compare(name, want.states.at(name), array));
   return {};
 }
 
@@ -275,7 +277,8 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
     options.placement = variant.placement;
     options.worth_splitting = kSplitAlways;
     options.verify = true;
-    ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
+    LATHE_ASSIGN_OR_RETURN(const compile::Executable executable,
+                           compile::compile(program, options));
     add(test, variant.name, executable);
   }
   if (variants.size() < std::size(kVariants)) return {};  // over types that shaders lack
@@ -300,7 +303,7 @@ Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& p
     for (const auto& each : lowered->thread_contractions) {
       options.thread_schedules[each.key] = schedule;
     }
-    TRY(check_passes(program, test, std::span(kTargets).last(1), options.thread_schedules));
+    LATHE_TRY(check_passes(program, test, std::span(kTargets).last(1), options.thread_schedules));
     test.name = concat(name, " with ", lower::gpu::text(schedule));
     add_shaders(test, compile::compile_to_wgsl(program, options));
   }

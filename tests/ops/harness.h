@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "compile/compile.h"
-#include "graph/evaluate.h"
+#include "lathe/compile/compile.h"
+#include "lathe/graph/evaluate.h"
 
 namespace lathe::ops_tests {
 

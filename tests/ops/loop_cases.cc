@@ -1,8 +1,8 @@
 // Loops over steps: what is carried, sliced, stacked and shared by all steps.
-#include "base/text.h"
 #include "cases.h"
-#include "ops/movement.h"
-#include "ops/recurrence.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::ops_tests {
 

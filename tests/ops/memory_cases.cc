@@ -1,9 +1,9 @@
 // Graphs bound by memory: transposes with sizes around the edges of their squares, rows that are
 // reduced and used again, updates of several states at once.
 #include "cases.h"
-#include "ops/activations.h"
-#include "ops/movement.h"
-#include "ops/reductions.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::ops_tests {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <string>
 
-#include "base/text.h"
 #include "cases.h"
 #include "harness.h"
+#include "lathe/base/text.h"
 #include "product_cases.h"
 #include "random_programs.h"
 #include "retyped.h"
@@ -33,9 +33,9 @@ struct Retyping {
 Result<graph::Program> build(const Case& test, std::optional<Retyping> types = {}) {
   graph::Builder forward("run");
   test.build(forward);
-  ASSIGN_OR_RETURN(graph::Graph run, std::move(forward).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph run, std::move(forward).finish());
   if (types) {
-    ASSIGN_OR_RETURN(run, retyped(run, types->from, types->to));
+    LATHE_ASSIGN_OR_RETURN(run, retyped(run, types->from, types->to));
   }
   if (test.differentiable) return with_gradients(std::move(run));
   return graph::Program{{std::move(run)}};
@@ -62,15 +62,15 @@ Status run_program(std::string name, const graph::Program& program, Manifest& ma
   for (const graph::Graph& entry : program.entries) {
     Outcome& want = expectation.expected.emplace_back();
     want.states = states;
-    ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
+    LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, inputs, want.states));
   }
   const bool has_shaders = variants.size() == std::size(kVariants) && may_be_shaders(program);
-  TRY(check_passes(program, expectation, std::span(kTargets).first(has_shaders ? 2 : 1)));
+  LATHE_TRY(check_passes(program, expectation, std::span(kTargets).first(has_shaders ? 2 : 1)));
   return manifest.add(expectation, program, variants);
 }
 
 Status run_case(const Case& test, Manifest& manifest) {
-  ASSIGN_OR_RETURN(const graph::Program program, build(test));
+  LATHE_ASSIGN_OR_RETURN(const graph::Program program, build(test));
   return run_program(std::string(test.name), program, manifest, kVariants);
 }
 

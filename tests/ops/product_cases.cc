@@ -1,9 +1,9 @@
 #include "product_cases.h"
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "graph/elements.h"
-#include "ops/conv.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
+#include "lathe/ops/conv.h"
 
 namespace lathe::ops_tests {
 
@@ -60,7 +60,7 @@ class Products {
   Status add(std::string name, const Build& build) {
     Builder b("run");
     build(b);
-    ASSIGN_OR_RETURN(graph::Graph run, std::move(b).finish());
+    LATHE_ASSIGN_OR_RETURN(graph::Graph run, std::move(b).finish());
     ProductCase& each = cases.emplace_back();
     each.name = std::move(name);
     each.program.entries.push_back(std::move(run));
@@ -80,21 +80,21 @@ class Products {
       const Shape left = transposed ? Shape{depth, rows} : Shape{rows, depth};
       const Shape right = transposed ? Shape{columns, depth} : Shape{depth, columns};
       const std::string size = concat(rows, 'x', depth, 'x', columns);
-      TRY(add(concat("short_product_", size, '_', of), [&](Builder& b) {
+      LATHE_TRY(add(concat("short_product_", size, '_', of), [&](Builder& b) {
         product(b, spread(b, b.input("x", types.x, left)), spread(b, b.input("y", types.y, right)),
                 transposed);
       }));
-      TRY(add(concat("short_weights_", size, '_', of), [&](Builder& b) {
+      LATHE_TRY(add(concat("short_weights_", size, '_', of), [&](Builder& b) {
         product(b, b.input("x", types.x, left), weights(b, types.y, right), transposed);
       }));
     }
-    TRY(add(concat("short_batched_", of), [&](Builder& b) {
+    LATHE_TRY(add(concat("short_batched_", of), [&](Builder& b) {
       product(b, spread(b, b.input("x", types.x, {3, 5, 6})),
               spread(b, b.input("y", types.y, {3, 6, 9})), false);
     }));
     if (scalar::computed(types.x) != scalar::computed(types.y)) return {};
     for (const int64_t channels : {3, 4}) {
-      TRY(add(concat("short_conv_", channels, '_', of), [&](Builder& b) {
+      LATHE_TRY(add(concat("short_conv_", channels, '_', of), [&](Builder& b) {
         const Tensor x = spread(b, b.input("x", types.x, {2, 6, 7, channels}));
         ops::ConvOptions options;
         options.window.padding = ops::Padding::Same;
@@ -111,7 +111,7 @@ class Products {
 
 Result<std::vector<ProductCase>> short_products() {
   Products products;
-  for (const Types& types : kTypes) TRY(products.add_all(types));
+  for (const Types& types : kTypes) LATHE_TRY(products.add_all(types));
   return std::move(products.cases);
 }
 

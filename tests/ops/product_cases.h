@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::ops_tests {
 

@@ -2,20 +2,20 @@
 
 #include <cstring>
 
-#include "base/text.h"
-#include "emit/wasm/module.h"
-#include "emit/wgsl/module.h"
-#include "loop/bind_grid.h"
-#include "loop/interpret.h"
-#include "loop/rebuild.h"
-#include "loop/spell_transcendentals.h"
-#include "loop/split_work.h"
-#include "loop/vectorise_loops.h"
-#include "loop/verify.h"
-#include "lower/plan_memory.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/module.h"
+#include "lathe/emit/wgsl/module.h"
+#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/rebuild.h"
+#include "lathe/loop/spell_transcendentals.h"
+#include "lathe/loop/split_work.h"
+#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/verify.h"
+#include "lathe/lower/plan_memory.h"
+#include "lathe/wasm/encode.h"
 #include "random_graph.h"
 #include "random_module.h"
-#include "wasm/encode.h"
 
 namespace lathe::ops_tests {
 
@@ -28,10 +28,10 @@ Status run_random_graph(uint32_t seed, Manifest& manifest) {
   test.states = random.values(graph, graph::Kind::State);
   Outcome& want = test.expected.emplace_back();
   want.states = test.states;
-  ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
+  LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(graph, test.inputs, want.states));
   graph::Program program;
   program.entries.push_back(graph);
-  TRY(check_passes(program, test));
+  LATHE_TRY(check_passes(program, test));
   return manifest.add(test, program);
 }
 
@@ -100,7 +100,7 @@ Result<Outcome> run_entry(const loop::Module& module, std::string_view entry,
     const std::vector<std::byte>& data = states.at(port.name).data;
     std::memcpy(memory.bytes(port.buffer).data(), data.data(), data.size());
   }
-  TRY(loop::run(module, entry, memory));
+  LATHE_TRY(loop::run(module, entry, memory));
   Outcome outcome;
   for (const loop::Port& port : module.states) {
     const auto bytes = memory.bytes(port.buffer);
@@ -112,7 +112,7 @@ Result<Outcome> run_entry(const loop::Module& module, std::string_view entry,
 }
 
 Result<compile::Executable> emit(const loop::Module& module, const Variant& variant) {
-  ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
+  LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
   compile::Executable executable;
   executable.memory_bytes = plan.total_bytes;
   executable.threads = variant.features.threads;
@@ -123,11 +123,11 @@ Result<compile::Executable> emit(const loop::Module& module, const Variant& vari
   }
   for (const loop::Entry& entry : module.entries)
     executable.entries.push_back({entry.name, 1, 0, {}, {}});
-  ASSIGN_OR_RETURN(const wasm::Module bytes,
-                   emit::emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, {},
-                                     {.simd = variant.features.simd,
-                                      .relaxed_simd = variant.features.relaxed_simd,
-                                      .threads = variant.features.threads}));
+  LATHE_ASSIGN_OR_RETURN(const wasm::Module bytes,
+                         emit::emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, {},
+                                           {.simd = variant.features.simd,
+                                            .relaxed_simd = variant.features.relaxed_simd,
+                                            .threads = variant.features.threads}));
   executable.code = wasm::encode_without_data(bytes);
   executable.data = bytes.data;
   return executable;
@@ -137,7 +137,7 @@ Result<std::string> emit_wgsl(loop::Module module) {
   for (loop::Entry& entry : module.entries) {
     for (loop::Kernel& kernel : entry.kernels) loop::bind_grid(kernel);
   }
-  ASSIGN_OR_RETURN(const emit::wgsl::Program shaders, emit::wgsl::emit_program(module));
+  LATHE_ASSIGN_OR_RETURN(const emit::wgsl::Program shaders, emit::wgsl::emit_program(module));
   return emit::wgsl::json(shaders, module);
 }
 
@@ -147,12 +147,12 @@ namespace {
 
 Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
   const loop::Module module = prepared_module(seed, types);
-  TRY(loop::verify(module));
+  LATHE_TRY(loop::verify(module));
   loop::Module split = module;
   for (loop::Entry& entry : split.entries) {
     for (loop::Kernel& kernel : entry.kernels) loop::split_work(kernel, kSplitAlways);
   }
-  TRY(loop::verify(split));
+  LATHE_TRY(loop::verify(split));
   Expectation test;
   test.name = concat(types == loop::Types::All ? "typed_module_" : "module_", seed);
   test.exact = true;
@@ -162,9 +162,9 @@ Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
     test.states[port.name] = random_array(dtype, port.shape, random);
   }
   for (const loop::Entry& entry : module.entries) {
-    ASSIGN_OR_RETURN(Outcome outcome, run_entry(module, entry.name, test.states));
-    ASSIGN_OR_RETURN(const Outcome shared, run_entry(split, entry.name, test.states));
-    TRY(compare(outcome, shared));
+    LATHE_ASSIGN_OR_RETURN(Outcome outcome, run_entry(module, entry.name, test.states));
+    LATHE_ASSIGN_OR_RETURN(const Outcome shared, run_entry(split, entry.name, test.states));
+    LATHE_TRY(compare(outcome, shared));
     test.irregular |= outcome.irregular;
     test.expected.push_back(std::move(outcome));
   }
@@ -173,7 +173,8 @@ Status run_module(uint32_t seed, loop::Types types, Manifest& manifest) {
     if (variant.features.wide_lanes) continue;                     // lowering alone asks for it
     if (variant.placement != compile::Placement::Fixed) continue;  // emitted without the pipeline
     const bool threads = variant.features.threads;
-    ASSIGN_OR_RETURN(const compile::Executable executable, emit(threads ? split : module, variant));
+    LATHE_ASSIGN_OR_RETURN(const compile::Executable executable,
+                           emit(threads ? split : module, variant));
     manifest.add(test, variant.name, executable);
   }
   if (types == loop::Types::OfShaders) manifest.add_shaders(test, emit_wgsl(module));

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "base/text.h"
-#include "graph/elements.h"
-#include "graph/infer.h"
-#include "graph/rewriter.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/infer.h"
+#include "lathe/graph/rewriter.h"
 
 namespace lathe::ops_tests {
 
@@ -31,7 +31,7 @@ class Retyper {
     for (const Node& node : graph.nodes) {
       Node copy = node;
       for (Value& operand : copy.operands) operand = renamed[static_cast<size_t>(operand.id)];
-      ASSIGN_OR_RETURN(const Value value, add(result, std::move(copy)));
+      LATHE_ASSIGN_OR_RETURN(const Value value, add(result, std::move(copy)));
       renamed.push_back(value);
     }
     graph::rename_results(result, renamed);
@@ -47,10 +47,10 @@ class Retyper {
       if (node.kind == Kind::Constant) node.data = converted(node.data);
     }
     if (node.body) {
-      ASSIGN_OR_RETURN(Graph body, Retyper(from_, to_).run(*node.body));
+      LATHE_ASSIGN_OR_RETURN(Graph body, Retyper(from_, to_).run(*node.body));
       node.body = std::make_shared<const Graph>(std::move(body));
     }
-    ASSIGN_OR_RETURN(const graph::Type type, graph::infer(graph, node));
+    LATHE_ASSIGN_OR_RETURN(const graph::Type type, graph::infer(graph, node));
     const bool makes_places = node.kind == Kind::Iota || node.kind == Kind::Sort;
     const bool is_product = node.kind == Kind::Contract && node.dtype == from_;
     node.dtype = type.dtype;

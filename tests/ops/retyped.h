@@ -1,8 +1,8 @@
 // A graph over other element types: what it says of numbers, it says of them, too.
 #pragma once
 
-#include "base/result.h"
-#include "graph/graph.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::ops_tests {
 

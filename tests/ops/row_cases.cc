@@ -4,9 +4,9 @@
 
 #include <bit>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "graph/elements.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::ops_tests {
 
@@ -46,9 +46,9 @@ Status run_row(scalar::Op op, DType dtype, Manifest& manifest) {
   }
   builder.output("y", builder.map(op, operands));
   graph::Program program;
-  ASSIGN_OR_RETURN(graph::Graph graph, std::move(builder).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(builder).finish());
   program.entries.push_back(std::move(graph));
-  ASSIGN_OR_RETURN(Outcome outcome, interpret_spelled(program, test));
+  LATHE_ASSIGN_OR_RETURN(Outcome outcome, interpret_spelled(program, test));
   test.expected.push_back(std::move(outcome));
   for (const Variant& variant : kVariants) {
     if (variant.features.relaxed_simd) continue;  // rounds fused products once
@@ -56,7 +56,8 @@ Status run_row(scalar::Op op, DType dtype, Manifest& manifest) {
     options.features = variant.features;
     options.worth_splitting = kSplitAlways;
     options.verify = true;
-    ASSIGN_OR_RETURN(const compile::Executable executable, compile::compile(program, options));
+    LATHE_ASSIGN_OR_RETURN(const compile::Executable executable,
+                           compile::compile(program, options));
     manifest.add(test, variant.name, executable);
   }
   return {};

@@ -8,10 +8,10 @@
 #include <optional>
 #include <string>
 
-#include "base/text.h"
-#include "graph/elements.h"
-#include "graph/print.h"
 #include "harness.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/print.h"
 #include "retyped.h"
 #include "tests/random/draw.h"
 #include "tests/random/functions.h"
@@ -89,12 +89,12 @@ Result<std::optional<Graph>> typed(Graph graph, Draw& draw) {
                                            DType::U32, DType::I64, DType::U64, DType::I32};
   const DType integers = draw.of(kIntegers), floats = draw.of(kFloats);
   if (integers != DType::I32) {
-    ASSIGN_OR_RETURN(std::optional<Graph> other, over(graph, DType::I32, integers));
+    LATHE_ASSIGN_OR_RETURN(std::optional<Graph> other, over(graph, DType::I32, integers));
     if (!other) return std::optional<Graph>();
     graph = *std::move(other);
   }
   for (const DType type : {floats, DType::F64}) {
-    ASSIGN_OR_RETURN(std::optional<Graph> other, over(graph, DType::F32, type));
+    LATHE_ASSIGN_OR_RETURN(std::optional<Graph> other, over(graph, DType::F32, type));
     if (other && (type == DType::F64 || !sums(*other, type))) return other;
   }
   return std::optional<Graph>();
@@ -106,7 +106,7 @@ Result<Graph> typed_function(uint64_t seed, Draw& draw) {
   for (;; seed += kNext) {
     Graph graph = random_tests::random_function(seed).graph;
     if (work_of(graph) > kMostWork || knows_bits(graph)) continue;
-    ASSIGN_OR_RETURN(std::optional<Graph> result, typed(std::move(graph), draw));
+    LATHE_ASSIGN_OR_RETURN(std::optional<Graph> result, typed(std::move(graph), draw));
     if (result) return *std::move(result);
   }
 }
@@ -126,16 +126,16 @@ bool is_differentiable(const Graph& graph) {
 Status run_function(std::string name, const Graph& graph, Draw& draw, Manifest& manifest) {
   graph::Program program{{graph}};
   if (is_differentiable(graph)) {
-    ASSIGN_OR_RETURN(program, with_gradients(graph));
+    LATHE_ASSIGN_OR_RETURN(program, with_gradients(graph));
   }
   Expectation test;
   test.name = std::move(name);
   test.inputs = inputs_of(program.entries.back(), draw);
   for (const Graph& entry : program.entries) {
     Outcome& want = test.expected.emplace_back();
-    ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, test.inputs, want.states));
+    LATHE_ASSIGN_OR_RETURN(want.outputs, graph::evaluate(entry, test.inputs, want.states));
   }
-  TRY(check_passes(program, test, std::span(kTargets).first(1)));
+  LATHE_TRY(check_passes(program, test, std::span(kTargets).first(1)));
   return manifest.add(test, program, std::span(kVariants).first(2));
 }
 

@@ -1,12 +1,12 @@
 // Convolutions, pools and normalisations: strides, dilations, groups, paddings and channel counts
 // around the edges of tiles.
-#include "base/text.h"
 #include "cases.h"
-#include "ops/activations.h"
-#include "ops/conv.h"
-#include "ops/norm.h"
-#include "ops/pool.h"
-#include "ops/resize.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/conv.h"
+#include "lathe/ops/norm.h"
+#include "lathe/ops/pool.h"
+#include "lathe/ops/resize.h"
 
 namespace lathe::ops_tests {
 

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <vector>
 
-#include "graph/evaluate.h"
-#include "nn/dense.h"
-#include "nn/training.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
 
 namespace {
 
@@ -49,12 +49,12 @@ Status train(int layers, int64_t units, int steps, std::span<const float> weight
   const nn::TrainingOptions training{.loss = "softmaxCrossEntropy",
                                      .optimizer = {"sgd", {{"learningRate", 0.02}}},
                                      .batch = {.train = kBatch}};
-  ASSIGN_OR_RETURN(const graph::Program program, nn::build_program(model, training));
-  ASSIGN_OR_RETURN(const std::vector<nn::Variable> variables, nn::variables(model, training));
+  LATHE_ASSIGN_OR_RETURN(const graph::Program program, nn::build_program(model, training));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<nn::Variable> variables, nn::variables(model, training));
 
   std::map<std::string, graph::Array> states;
   for (const nn::Variable& weight : model.weights()) {
-    ASSIGN_OR_RETURN(states[weight.name], take(weights, weight.shape));
+    LATHE_ASSIGN_OR_RETURN(states[weight.name], take(weights, weight.shape));
   }
   const float rate = 0.02f;
   states["optimizer/learning_rate"] = graph::Array::of({}, std::span(&rate, 1));
@@ -62,10 +62,10 @@ Status train(int layers, int64_t units, int steps, std::span<const float> weight
   const int32_t rows = kBatch;
   inputs["rows"] = graph::Array::of({}, std::span(&rows, 1));
   for (int step = 0; step < steps; ++step) {
-    ASSIGN_OR_RETURN(inputs["x"], take(batches, {kBatch, 784}));
-    ASSIGN_OR_RETURN(inputs["y"], take(batches, {kBatch, 10}));
-    ASSIGN_OR_RETURN(const graph::Outputs outputs,
-                     graph::evaluate(program.entries[0], inputs, states));
+    LATHE_ASSIGN_OR_RETURN(inputs["x"], take(batches, {kBatch, 784}));
+    LATHE_ASSIGN_OR_RETURN(inputs["y"], take(batches, {kBatch, 10}));
+    LATHE_ASSIGN_OR_RETURN(const graph::Outputs outputs,
+                           graph::evaluate(program.entries[0], inputs, states));
     std::printf("%.9g\n", outputs.at("loss")[0].as_double());
   }
   return {};

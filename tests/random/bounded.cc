@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/check.h"
 #include "bounded_functions.h"
+#include "lathe/base/check.h"
 
 namespace lathe::random_tests {
 
@@ -163,7 +163,7 @@ Exact arithmetic(Op op, std::span<const Bounded> in) {
     case Op::FromBits:
       break;
   }
-  CHECK(!"arithmetic: an operation of another signature");
+  LATHE_CHECK(!"arithmetic: an operation of another signature");
   return {};
 }
 

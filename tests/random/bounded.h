@@ -7,7 +7,7 @@
 #include <limits>
 #include <span>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::random_tests {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::random_tests {
 
@@ -132,7 +132,7 @@ Bounded function_of(Op op, Bounded x, Bounded y) {
     case Op::Mod:
       return remainder_of(x, y);
     default:
-      CHECK(!"function_of: no function of this operation");
+      LATHE_CHECK(!"function_of: no function of this operation");
   }
   return {};
 }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::random_tests {
 

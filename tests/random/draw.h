@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "graph/graph.h"
-#include "ops/window.h"
+#include "lathe/graph/graph.h"
+#include "lathe/ops/window.h"
 
 namespace lathe::random_tests {
 

@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "growth.h"
-#include "ops/activations.h"
-#include "ops/arithmetic.h"
-#include "ops/losses.h"
-#include "ops/operations.h"
-#include "ops/random.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/operations.h"
+#include "lathe/ops/random.h"
 
 namespace lathe::random_tests {
 

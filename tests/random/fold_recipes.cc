@@ -2,12 +2,12 @@
 #include <algorithm>
 
 #include "growth.h"
-#include "ops/activations.h"
-#include "ops/arithmetic.h"
-#include "ops/indexing.h"
-#include "ops/losses.h"
-#include "ops/norm.h"
-#include "ops/reductions.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/norm.h"
+#include "lathe/ops/reductions.h"
 
 namespace lathe::random_tests {
 

@@ -1,9 +1,9 @@
 #include <numeric>
 
-#include "base/text.h"
 #include "functions.h"
-#include "grad/gradient.h"
-#include "graph/builder.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/builder.h"
 #include "subject.h"
 
 namespace lathe::random_tests {
@@ -47,7 +47,7 @@ Result<std::optional<Graph>> gradient_entry(Graph run) {
   for (size_t i = 0; i < gradients.size(); ++i) {
     b.output(concat('d', b.graph()[wrt[i].value].name), gradients[i]);
   }
-  ASSIGN_OR_RETURN(Graph entry, std::move(b).finish());
+  LATHE_ASSIGN_OR_RETURN(Graph entry, std::move(b).finish());
   return std::optional(std::move(entry));
 }
 
@@ -106,7 +106,7 @@ Result<Subject> function_subject(uint64_t seed, int steps) {
   for (const std::string& recipe : function.recipes) {
     append(subject.text, subject.text.empty() ? "" : ", ", recipe);
   }
-  ASSIGN_OR_RETURN(std::optional<Graph> grad, gradient_entry(function.graph));
+  LATHE_ASSIGN_OR_RETURN(std::optional<Graph> grad, gradient_entry(function.graph));
   Draw draw(seed ^ 0xda7a);
   subject.inputs.emplace_back();
   fill(function.graph, subject.inputs[0], draw);

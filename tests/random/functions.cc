@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/check.h"
-#include "base/text.h"
 #include "growth.h"
-#include "ops/operations.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/ops/operations.h"
 
 namespace lathe::random_tests {
 

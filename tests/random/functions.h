@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::random_tests {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/text.h"
-#include "opt/eliminate_dead_code.h"
+#include "lathe/base/text.h"
+#include "lathe/opt/eliminate_dead_code.h"
 #include "subject.h"
 
 namespace lathe::random_tests {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::random_tests {
 

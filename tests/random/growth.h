@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "draw.h"
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::random_tests {
 

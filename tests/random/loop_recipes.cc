@@ -1,9 +1,9 @@
 // Recipes of loops over time steps: recurrences with products, several carried values that read
 // each other, slices, stacks and what all steps share.
 #include "growth.h"
-#include "ops/control.h"
-#include "ops/movement.h"
-#include "ops/recurrence.h"
+#include "lathe/ops/control.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::random_tests {
 

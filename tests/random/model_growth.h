@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "draw.h"
-#include "nn/layers.h"
-#include "nn/model.h"
+#include "lathe/nn/layers.h"
+#include "lathe/nn/model.h"
 
 namespace lathe::random_tests {
 

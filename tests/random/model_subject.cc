@@ -1,9 +1,9 @@
 // A random model as the entries train, evaluate, predict and predict_1.
 #include <algorithm>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/initializer.h"
 #include "models.h"
-#include "nn/initializer.h"
 #include "subject.h"
 
 namespace lathe::random_tests {
@@ -68,7 +68,8 @@ Result<RandomModel> affordable_model(uint64_t seed, int steps) {
   constexpr uint64_t kNext = 1ull << 40;
   for (;; seed += kNext) {
     const RandomModel whole = random_model(seed);
-    ASSIGN_OR_RETURN(const graph::Program program, nn::build_program(whole.model, whole.options));
+    LATHE_ASSIGN_OR_RETURN(const graph::Program program,
+                           nn::build_program(whole.model, whole.options));
     if (work_of(program) <= kMostWork) return random_model(seed, steps);
   }
 }
@@ -76,15 +77,15 @@ Result<RandomModel> affordable_model(uint64_t seed, int steps) {
 }  // namespace
 
 Result<Subject> model_subject(uint64_t seed, int steps) {
-  ASSIGN_OR_RETURN(const RandomModel random, affordable_model(seed, steps));
+  LATHE_ASSIGN_OR_RETURN(const RandomModel random, affordable_model(seed, steps));
   Subject subject{concat("model_", seed), {}, {}, {}, {}, {}};
   append(subject.text, bracketed(random.model.input_shape()));
   for (const std::string& layer : random.layers) append(subject.text, ' ', layer);
   append(subject.text, ", loss ", random.options.loss[0].name, ", optimizer ",
          random.options.optimizer.name);
-  ASSIGN_OR_RETURN(subject.program, nn::build_program(random.model, random.options));
-  ASSIGN_OR_RETURN(const std::vector<nn::Variable> variables,
-                   nn::variables(random.model, random.options));
+  LATHE_ASSIGN_OR_RETURN(subject.program, nn::build_program(random.model, random.options));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<nn::Variable> variables,
+                         nn::variables(random.model, random.options));
   Draw draw(seed ^ 0xda7a);
   draw_states(random, variables, draw, subject.states);
   for (const Graph& entry : subject.program.entries) {

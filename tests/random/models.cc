@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 #include "model_growth.h"
 
 namespace lathe::random_tests {

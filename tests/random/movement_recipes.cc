@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "growth.h"
-#include "ops/indexing.h"
-#include "ops/movement.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::random_tests {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <span>
 
-#include "base/check.h"
-#include "graph/elements.h"
+#include "lathe/base/check.h"
+#include "lathe/graph/elements.h"
 #include "oracle_moves.h"
 
 namespace lathe::random_tests {
@@ -164,7 +164,7 @@ Values Evaluation::node(const Node& node, const Operands& in) {
     case Kind::State:
     case Kind::Loop:
     case Kind::Item:
-      CHECK(!"node: has no value of its own");
+      LATHE_CHECK(!"node: has no value of its own");
       break;
     case Kind::Constant:
       constant(node, out);

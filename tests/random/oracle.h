@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bounded.h"
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::random_tests {
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "graph/elements.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::random_tests {
 

@@ -10,11 +10,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/text.h"
 #include "cases.h"
 #include "functions.h"
-#include "graph/evaluate.h"
-#include "graph/print.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/graph/print.h"
 #include "models.h"
 
 namespace lathe::random_tests {
@@ -81,10 +81,10 @@ Status compare(const Named& want, const std::map<std::string, graph::Array>& got
 // The evaluator of the graph in f32 agrees.
 Status check_evaluator(const Subject& subject, size_t entry, const Outcome& outcome) {
   std::map<std::string, graph::Array> states = arrays(subject.states);
-  ASSIGN_OR_RETURN(
+  LATHE_ASSIGN_OR_RETURN(
       const graph::Outputs outputs,
       graph::evaluate(subject.program.entries[entry], arrays(subject.inputs[entry]), states));
-  TRY(compare(outcome.outputs, outputs));
+  LATHE_TRY(compare(outcome.outputs, outputs));
   return compare(outcome.states, states);
 }
 
@@ -94,10 +94,10 @@ Status write_case(const Subject& subject, uint64_t seed, Folder& folder, SlopeCo
   for (size_t i = 0; i < subject.program.entries.size(); ++i) {
     const graph::Graph& entry = subject.program.entries[i];
     outcomes.push_back(expected(entry, subject.inputs[i], subject.states, precision));
-    TRY(check_evaluator(subject, i, outcomes.back()));
+    LATHE_TRY(check_evaluator(subject, i, outcomes.back()));
   }
   Draw draw(seed ^ 0x5c4ed);
-  ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, draw));
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Variant> all, variants(subject.program, draw));
   folder.add(subject, outcomes, all);
   const std::optional<Slopes> slopes = slopes_of(subject);
   return slopes ? check_slopes(*slopes, subject.states, draw, counts) : Status();

@@ -1,6 +1,6 @@
 #include "schedules.h"
 
-#include "compile/tune.h"
+#include "lathe/compile/tune.h"
 
 namespace lathe::random_tests {
 
@@ -59,19 +59,20 @@ compile::Options options_for(const FeatureSet& set) {
 Result<std::vector<Variant>> variants(const graph::Program& program, Draw& draw) {
   std::vector<Variant> result;
   for (const FeatureSet& set : kFeatureSets) {
-    ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options_for(set)));
+    LATHE_ASSIGN_OR_RETURN(compile::Executable executable,
+                           compile::compile(program, options_for(set)));
     result.push_back({set.name, std::move(executable)});
   }
   const FeatureSet& set = draw.of(kScheduled);
   compile::Options options = options_for(set);
   options.winograd = draw.chance(70);
   // The keys are those of this feature set.
-  ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
+  LATHE_ASSIGN_OR_RETURN(const compile::Executable standard, compile::compile(program, options));
   for (const lower::cpu::ScheduledContraction& each : standard.contractions) {
     if (draw.chance(85)) options.schedules[each.key] = draw_schedule(each.shape, draw);
   }
   if (options.schedules.empty()) return result;
-  ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options));
+  LATHE_ASSIGN_OR_RETURN(compile::Executable executable, compile::compile(program, options));
   result.push_back({set.name, std::move(executable)});
   return result;
 }

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "compile/compile.h"
 #include "draw.h"
+#include "lathe/compile/compile.h"
 
 namespace lathe::random_tests {
 

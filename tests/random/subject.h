@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "draw.h"
+#include "lathe/base/result.h"
 #include "oracle.h"
 
 namespace lathe::random_tests {

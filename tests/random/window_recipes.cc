@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "growth.h"
-#include "ops/conv.h"
-#include "ops/pool.h"
-#include "ops/resize.h"
+#include "lathe/ops/conv.h"
+#include "lathe/ops/pool.h"
+#include "lathe/ops/resize.h"
 
 namespace lathe::random_tests {
 

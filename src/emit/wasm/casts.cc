@@ -1,8 +1,8 @@
 // Conversions between types, of one number and of the lanes of a vector, as scalar::cast has them:
 // to a type of arithmetic first, then what is shorter wraps, or stops at the ends of its range.
-#include "base/check.h"
-#include "emit/wasm/kernel.h"
-#include "emit/wasm/spelling.h"
+#include "lathe/base/check.h"
+#include "lathe/emit/wasm/kernel.h"
+#include "lathe/emit/wasm/spelling.h"
 
 namespace lathe::emit {
 
@@ -70,7 +70,7 @@ Opcode number_conversion(DType from, DType to) {
   }
 #undef EACH_FROM
 #undef OTHERS
-  CHECK(!"a conversion between types that are not of arithmetic");
+  LATHE_CHECK(!"a conversion between types that are not of arithmetic");
   return Opcode::nop;
 }
 

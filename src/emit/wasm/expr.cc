@@ -2,9 +2,9 @@
 // or 1 as a number and a mask of ones as a lane; integers shorter than a lane fill it.
 #include <cstring>
 
-#include "base/check.h"
-#include "emit/wasm/kernel.h"
-#include "emit/wasm/spelling.h"
+#include "lathe/base/check.h"
+#include "lathe/emit/wasm/kernel.h"
+#include "lathe/emit/wasm/spelling.h"
 
 namespace lathe::emit {
 

@@ -1,8 +1,8 @@
-#include "emit/wasm/forms.h"
+#include "lathe/emit/wasm/forms.h"
 
 #include <algorithm>
 
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit {
 

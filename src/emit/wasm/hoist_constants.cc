@@ -1,5 +1,5 @@
 // Vector constants that a loop uses, kept in locals from before its first iteration.
-#include "emit/wasm/kernel.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

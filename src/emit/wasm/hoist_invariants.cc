@@ -1,8 +1,8 @@
 // Loads and lookups that every iteration of an innermost loop repeats, done once before it.
 #include <algorithm>
 
-#include "emit/wasm/kernel.h"
-#include "loop/rebuild.h"
+#include "lathe/emit/wasm/kernel.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit {
 

@@ -1,12 +1,12 @@
-#include "emit/wasm/kernel.h"
+#include "lathe/emit/wasm/kernel.h"
 
 #include <algorithm>
 #include <set>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "emit/wasm/spelling.h"
-#include "loop/rebuild.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/spelling.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit {
 
@@ -146,7 +146,7 @@ void KernelEmitter::emit_loop(const Stmt& stmt) {
       return;
     case LoopKind::Grid:
     case LoopKind::Group:
-      CHECK(!"threads in a program for one thread");
+      LATHE_CHECK(!"threads in a program for one thread");
   }
 }
 
@@ -321,7 +321,7 @@ void KernelEmitter::store_register(const Stmt& stmt) {
   }
   const uint32_t local = locals[static_cast<size_t>(at.constant / lanes_)];
   if (lanes_open()) {
-    CHECK(at.lane_coefficient == 1 && at.constant % lanes_ == 0);
+    LATHE_CHECK(at.lane_coefficient == 1 && at.constant % lanes_ == 0);
     is_zero(stmt.value) ? computed_zero() : emit_vector(stmt.value);
   } else {
     code().op_index(Opcode::local_get, local);
@@ -360,7 +360,7 @@ void KernelEmitter::push_form(const Form& form) {
     return;
   }
   const auto local = scope_.forms.find(form);
-  CHECK(local != scope_.forms.end());
+  LATHE_CHECK(local != scope_.forms.end());
   code().op_index(Opcode::local_get, local->second);
 }
 

@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
-#include "emit/wasm/forms.h"
-#include "emit/wasm/origins.h"
-#include "emit/wasm/task_order.h"
-#include "loop/loop.h"
-#include "loop/pairs.h"
-#include "wasm/assembler.h"
+#include "lathe/emit/wasm/forms.h"
+#include "lathe/emit/wasm/origins.h"
+#include "lathe/emit/wasm/task_order.h"
+#include "lathe/loop/loop.h"
+#include "lathe/loop/pairs.h"
+#include "lathe/wasm/assembler.h"
 
 namespace lathe::emit {
 

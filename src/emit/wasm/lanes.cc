@@ -4,9 +4,9 @@
 #include <array>
 #include <utility>
 
-#include "base/check.h"
-#include "emit/wasm/kernel.h"
-#include "emit/wasm/spelling.h"
+#include "lathe/base/check.h"
+#include "lathe/emit/wasm/kernel.h"
+#include "lathe/emit/wasm/spelling.h"
 
 namespace lathe::emit {
 
@@ -112,7 +112,7 @@ void KernelEmitter::vector_load(const Expr& expr) {
   if (expr.buffer.space == loop::Space::Register && expr.guards.empty()) {
     const Place at = place(expr.address, 1);
     if (step == 1) return vector_beside(expr.buffer, at.constant);
-    CHECK(step == loop::kLanes);
+    LATHE_CHECK(step == loop::kLanes);
     return lanes_ == 4 ? vector_across(expr.buffer, at.constant) : vector_load_by_lane(expr);
   }
   const bool by_lane = std::ranges::any_of(expr.guards, [this](const loop::Guard& guard) {

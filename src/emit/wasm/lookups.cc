@@ -1,5 +1,5 @@
 // Addresses that an index from a buffer moves: what the lookup adds, in bytes, as a local.
-#include "emit/wasm/kernel.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

@@ -1,13 +1,13 @@
-#include "emit/wasm/module.h"
+#include "lathe/emit/wasm/module.h"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "emit/wasm/threads.h"
-#include "loop/index_width.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/threads.h"
+#include "lathe/loop/index_width.h"
 
 namespace lathe::emit {
 
@@ -202,11 +202,11 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
                                  Target target) {
   wasm::ModuleBuilder builder;
   const bool is_timed = !layout.times.empty();
-  CHECK(!is_timed || !target.threads);
+  LATHE_CHECK(!is_timed || !target.threads);
   const uint32_t clock =
       is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
   const bool is_relocatable = !layout.placement.bases.empty();
-  CHECK(!is_relocatable || !(is_timed || target.threads || !contents.empty()));
+  LATHE_CHECK(!is_relocatable || !(is_timed || target.threads || !contents.empty()));
   wasm::Limits limits;
   if (!is_relocatable) limits.min = (layout.total_bytes + kPage - 1) / kPage;
   if (!is_relocatable) limits.max = limits.min;
@@ -219,7 +219,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     export_offsets(builder, module, layout);
   }
 
-  for (const loop::Entry& entry : module.entries) TRY(check_index_widths(entry));
+  for (const loop::Entry& entry : module.entries) LATHE_TRY(check_index_widths(entry));
   const auto emitter = [&](const loop::Kernel& kernel) {
     return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };

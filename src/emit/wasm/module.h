@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "emit/wasm/kernel.h"
+#include "lathe/base/result.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

@@ -2,9 +2,9 @@
 // else several, on vectors where need be lane by lane.
 #include <array>
 
-#include "base/check.h"
-#include "emit/wasm/kernel.h"
-#include "emit/wasm/spelling.h"
+#include "lathe/base/check.h"
+#include "lathe/emit/wasm/kernel.h"
+#include "lathe/emit/wasm/spelling.h"
 
 namespace lathe::emit {
 
@@ -90,7 +90,7 @@ void KernelEmitter::apply_to_numbers(Op op, DType dtype) {
       code().op(dtype == DType::I64 ? Opcode::f64_reinterpret_i64 : Opcode::f32_reinterpret_i32);
       return;
     default:
-      CHECK(op == Op::Detach);
+      LATHE_CHECK(op == Op::Detach);
   }
 }
 

@@ -1,6 +1,6 @@
-#include "emit/wasm/origins.h"
+#include "lathe/emit/wasm/origins.h"
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::emit {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "loop/loop.h"
-#include "wasm/assembler.h"
-#include "wasm/encode.h"
+#include "lathe/loop/loop.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/encode.h"
 
 namespace lathe::emit {
 

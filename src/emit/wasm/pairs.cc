@@ -1,10 +1,10 @@
 // Pairs of 16-bit integers in vectors: read from memory with few instructions, multiplied and added
 // by one. What is not found here is emitted as the operations that it is spelled in.
-#include "loop/pairs.h"
+#include "lathe/loop/pairs.h"
 
 #include <algorithm>
 
-#include "emit/wasm/kernel.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

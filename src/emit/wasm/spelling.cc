@@ -1,4 +1,4 @@
-#include "emit/wasm/spelling.h"
+#include "lathe/emit/wasm/spelling.h"
 
 #include <array>
 #include <string_view>
@@ -112,10 +112,10 @@ constexpr Spellings kSpellings[] = {
              {i32_##unsigned_, i32x4_##unsigned_}, {i64_##unsigned_, i64x2_##unsigned_})
 #define BITS(end_, vector_) bits(i32_##end_, i64_##end_, vector_)
 #define WASM(...) column(__VA_ARGS__)
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  wgsl_, wasm_)                                                                    \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, wgsl_, wasm_)                                                    \
   wasm_,
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef ARITHMETIC
 #undef BITS
 #undef WASM
@@ -141,14 +141,14 @@ constexpr bool covers(const Spellings& spellings, Signature signature) {
 
 // Every row has instructions for all that its signature takes, or none and is spelled.
 #define SPELL(...) #__VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  ...)                                                                             \
-  static_assert(is_empty(names::kSpellings[static_cast<size_t>(scalar::Op::name_)])                \
-                    ? std::string_view(spell_) != "NONE"                                           \
-                    : covers(names::kSpellings[static_cast<size_t>(scalar::Op::name_)],            \
-                             Signature::signature_),                                               \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, ...)                                                             \
+  static_assert(is_empty(names::kSpellings[static_cast<size_t>(scalar::Op::name_)])              \
+                    ? std::string_view(spell_) != "NONE"                                         \
+                    : covers(names::kSpellings[static_cast<size_t>(scalar::Op::name_)],          \
+                             Signature::signature_),                                             \
                 #name_ " lacks instructions or a spelling");
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef SPELL
 
 const Spelling& spelling(scalar::Op op, DType dtype) {
@@ -161,8 +161,8 @@ constexpr Holding kHoldings[] = {
     wasm::ValType::value_, Opcode::value_##_##load_, Opcode::value_##_##store_,                 \
         Opcode::vector_##_splat, Opcode::vector_##_extract_lane, Opcode::vector_##_replace_lane \
   }
-#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, ...) wasm_,
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(name_, text_, type_, kind_, computed_, wasm_, ...) wasm_,
+#include "lathe/scalar/dtypes.def"
 #undef WASM
 };
 

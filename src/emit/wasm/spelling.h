@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "scalar/op.h"
-#include "wasm/opcode.h"
-#include "wasm/types.h"
+#include "lathe/scalar/op.h"
+#include "lathe/wasm/opcode.h"
+#include "lathe/wasm/types.h"
 
 namespace lathe::emit {
 

@@ -1,9 +1,9 @@
-#include "emit/wasm/task_order.h"
+#include "lathe/emit/wasm/task_order.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "loop/rebuild.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit {
 

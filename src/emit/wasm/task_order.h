@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "loop/loop.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::emit {
 

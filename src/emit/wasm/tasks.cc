@@ -2,8 +2,8 @@
 // a function of the task's number.
 #include <algorithm>
 
-#include "base/text.h"
-#include "emit/wasm/kernel.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

@@ -1,11 +1,11 @@
-#include "emit/wasm/threads.h"
+#include "lathe/emit/wasm/threads.h"
 
 #include <algorithm>
 #include <iterator>
 #include <string>
 #include <utility>
 
-#include "base/check.h"
+#include "lathe/base/check.h"
 
 namespace lathe::emit {
 
@@ -78,7 +78,7 @@ void wake_all(FunctionBuilder& code) {
 uint32_t count_of(const Phase& phase) {
   uint32_t count = 0;
   for (const Tasks& tasks : phase) count += tasks.count;
-  CHECK(count <= kMostTasks);
+  LATHE_CHECK(count <= kMostTasks);
   return count;
 }
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "emit/wasm/kernel.h"
+#include "lathe/emit/wasm/kernel.h"
 
 namespace lathe::emit {
 

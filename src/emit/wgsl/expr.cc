@@ -1,10 +1,10 @@
 // Expressions, addresses and guards of a kernel as WGSL text.
 #include <algorithm>
 
-#include "base/text.h"
-#include "emit/wgsl/kernel.h"
-#include "emit/wgsl/spelling.h"
-#include "loop/rebuild.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wgsl/kernel.h"
+#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::emit::wgsl {
 

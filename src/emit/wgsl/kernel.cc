@@ -1,11 +1,11 @@
-#include "emit/wgsl/kernel.h"
+#include "lathe/emit/wgsl/kernel.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "base/text.h"
-#include "emit/wgsl/spelling.h"
-#include "loop/index_width.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/loop/index_width.h"
 
 namespace lathe::emit::wgsl {
 
@@ -52,8 +52,8 @@ int64_t product(const loop::Kernel& kernel, const std::vector<VarId>& vars) {
 Result<Kernel> KernelEmitter::emit() {
   find_launch();
   entry_point();
-  TRY(loop::check_index_width(kernel_));
-  TRY(check_limits());
+  LATHE_TRY(loop::check_index_width(kernel_));
+  LATHE_TRY(check_limits());
   const int64_t groups = product(kernel_, group_) > 0 ? product(kernel_, grid_) : 0;
   Kernel result;
   result.name = kernel_.name;

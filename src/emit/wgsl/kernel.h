@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "emit/wgsl/layout.h"
-#include "emit/wgsl/limits.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/emit/wgsl/layout.h"
+#include "lathe/emit/wgsl/limits.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::emit::wgsl {
 

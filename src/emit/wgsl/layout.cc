@@ -1,4 +1,4 @@
-#include "emit/wgsl/layout.h"
+#include "lathe/emit/wgsl/layout.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "emit/wgsl/module.h"
+#include "lathe/emit/wgsl/module.h"
 
-#include "base/text.h"
-#include "emit/wgsl/spelling.h"
-#include "loop/spelling.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wgsl/spelling.h"
+#include "lathe/loop/spelling.h"
 
 namespace lathe::emit::wgsl {
 
@@ -62,7 +62,8 @@ Result<Program> emit_with(Layout layout, const loop::Module& module, const Limit
     Entry& entry = program.entries.emplace_back();
     entry.name = from.name;
     for (const loop::Kernel& kernel : from.kernels) {
-      ASSIGN_OR_RETURN(Kernel shader, KernelEmitter(module, program.layout, kernel, limits).emit());
+      LATHE_ASSIGN_OR_RETURN(Kernel shader,
+                             KernelEmitter(module, program.layout, kernel, limits).emit());
       entry.kernels.push_back(std::move(shader));
     }
   }
@@ -106,8 +107,8 @@ Status check_types(const loop::Module& module) {
 }  // namespace
 
 Result<Program> emit_program(const loop::Module& module, const Limits& limits) {
-  TRY(check_types(module));
-  ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module, limits));
+  LATHE_TRY(check_types(module));
+  LATHE_ASSIGN_OR_RETURN(Program program, emit_with(separate_layout(module), module, limits));
   if (is_crowded(program)) return emit_with(joined_layout(module), module, limits);
   return program;
 }

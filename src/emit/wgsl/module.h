@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "emit/wgsl/kernel.h"
-#include "loop/loop.h"
+#include "lathe/base/result.h"
+#include "lathe/emit/wgsl/kernel.h"
+#include "lathe/loop/loop.h"
 
 namespace lathe::emit::wgsl {
 

@@ -1,9 +1,9 @@
-#include "emit/wgsl/spelling.h"
+#include "lathe/emit/wgsl/spelling.h"
 
 #include <cmath>
 #include <limits>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::emit::wgsl {
 
@@ -11,20 +11,20 @@ namespace {
 
 constexpr std::string_view kSpellings[] = {
 #define WGSL(text_) text_
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  wgsl_, wasm_)                                                                    \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, wgsl_, wasm_)                                                    \
   wgsl_,
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef WGSL
 };
 
 #define SPELL(...) #__VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  ...)                                                                             \
-  static_assert(!kSpellings[static_cast<size_t>(scalar::Op::name_)].empty() ||                     \
-                    std::string_view(spell_) != "NONE",                                            \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, ...)                                                             \
+  static_assert(!kSpellings[static_cast<size_t>(scalar::Op::name_)].empty() ||                   \
+                    std::string_view(spell_) != "NONE",                                          \
                 #name_ " lacks a text or a spelling");
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 #undef SPELL
 
 }  // namespace
@@ -55,8 +55,8 @@ std::string spell(scalar::Op op, scalar::DType dtype, std::span<const std::strin
 std::string_view value_type(scalar::DType dtype) {
   constexpr std::string_view kTypes[] = {
 #define WGSL(type_) #type_
-#define DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, ...) wgsl_,
-#include "scalar/dtypes.def"
+#define LATHE_DTYPE(name_, text_, type_, kind_, computed_, wasm_, wgsl_, ...) wgsl_,
+#include "lathe/scalar/dtypes.def"
 #undef WGSL
   };
   return kTypes[static_cast<size_t>(dtype)];

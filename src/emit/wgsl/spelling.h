@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::emit::wgsl {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "lower/contraction.h"
-#include "lower/cpu/panels.h"
-#include "lower/cpu/strategies.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/panels.h"
+#include "lathe/lower/cpu/strategies.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,5 +1,5 @@
-#include "lower/segments.h"
-#include "lower/sort_space.h"
+#include "lathe/lower/segments.h"
+#include "lathe/lower/sort_space.h"
 
 namespace lathe::lower::cpu {
 

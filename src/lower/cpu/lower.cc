@@ -1,9 +1,9 @@
-#include "lower/cpu/lower.h"
+#include "lathe/lower/cpu/lower.h"
 
 #include <utility>
 
-#include "lower/cpu/strategies.h"
-#include "lower/lower.h"
+#include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/lower.h"
 
 namespace lathe::lower::cpu {
 

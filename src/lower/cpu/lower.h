@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "graph/graph.h"
-#include "loop/loop.h"
-#include "lower/cpu/schedule.h"
+#include "lathe/graph/graph.h"
+#include "lathe/loop/loop.h"
+#include "lathe/lower/cpu/schedule.h"
 
 namespace lathe::lower::cpu {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lower/contraction.h"
-#include "lower/cpu/strategies.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/strategies.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "lower/cpu/strategies.h"
-#include "lower/segments.h"
-#include "lower/strides.h"
+#include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/segments.h"
+#include "lathe/lower/strides.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,7 +1,7 @@
 // Scans in lanes: across the rows where that is contiguous, else along them, several rows at once.
-#include "lower/cpu/strategies.h"
-#include "lower/scan.h"
-#include "lower/strides.h"
+#include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/scan.h"
+#include "lathe/lower/strides.h"
 
 namespace lathe::lower::cpu {
 

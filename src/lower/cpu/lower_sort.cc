@@ -1,5 +1,5 @@
-#include "lower/cpu/strategies.h"
-#include "lower/sort_space.h"
+#include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/sort_space.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,12 +1,12 @@
-#include "lower/cpu/pad_operands.h"
+#include "lathe/lower/cpu/pad_operands.h"
 
 #include <algorithm>
 #include <numeric>
 #include <utility>
 #include <vector>
 
-#include "graph/rewriter.h"
-#include "lower/short_reads.h"
+#include "lathe/graph/rewriter.h"
+#include "lathe/lower/short_reads.h"
 
 namespace lathe::lower::cpu {
 

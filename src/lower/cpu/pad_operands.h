@@ -4,7 +4,7 @@
 // because the copy pays only there and other passes would take it for a view.
 #pragma once
 
-#include "graph/graph.h"
+#include "lathe/graph/graph.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,8 +1,8 @@
-#include "lower/cpu/panels.h"
+#include "lathe/lower/cpu/panels.h"
 
 #include <utility>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::lower::cpu {
 

@@ -4,8 +4,8 @@
 
 #include <vector>
 
-#include "lower/contraction.h"
-#include "lower/segments.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower::cpu {
 

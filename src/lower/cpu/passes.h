@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lower/cpu/pad_operands.h"
+#include "lathe/lower/cpu/pad_operands.h"
 
 namespace lathe::lower::cpu {
 

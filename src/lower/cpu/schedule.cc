@@ -1,9 +1,9 @@
-#include "lower/cpu/schedule.h"
+#include "lathe/lower/cpu/schedule.h"
 
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::lower::cpu {
 

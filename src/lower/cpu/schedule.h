@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "lower/contraction_shape.h"
-#include "lower/cpu/winograd.h"
+#include "lathe/lower/contraction_shape.h"
+#include "lathe/lower/cpu/winograd.h"
 
 namespace lathe::lower::cpu {
 

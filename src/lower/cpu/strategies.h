@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "lower/cpu/schedule.h"
-#include "lower/strategies.h"
+#include "lathe/lower/cpu/schedule.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower::cpu {
 

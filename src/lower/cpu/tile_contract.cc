@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
-#include "base/text.h"
-#include "lower/contraction.h"
-#include "lower/cpu/panels.h"
-#include "lower/cpu/strategies.h"
+#include "lathe/base/text.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/panels.h"
+#include "lathe/lower/cpu/strategies.h"
 
 namespace lathe::lower::cpu {
 

@@ -1,11 +1,11 @@
-#include "lower/cpu/winograd.h"
+#include "lathe/lower/cpu/winograd.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <numbers>
 
-#include "base/check.h"
-#include "lower/cpu/schedule.h"
+#include "lathe/base/check.h"
+#include "lathe/lower/cpu/schedule.h"
 
 namespace lathe::lower::cpu {
 
@@ -108,7 +108,7 @@ std::optional<Windows> find_windows(const ContractionShape& shape) {
 }
 
 const WinogradTransforms& winograd_transforms(int64_t tile) {
-  CHECK(tile == 2 || tile == 4);
+  LATHE_CHECK(tile == 2 || tile == 4);
   return tile == 2 ? kTwo : kFour;
 }
 

@@ -7,12 +7,12 @@
 #include <span>
 #include <utility>
 
-#include "base/check.h"
-#include "base/text.h"
-#include "lower/contraction.h"
-#include "lower/cpu/strategies.h"
-#include "lower/cpu/winograd.h"
-#include "lower/segments.h"
+#include "lathe/base/check.h"
+#include "lathe/base/text.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/strategies.h"
+#include "lathe/lower/cpu/winograd.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower::cpu {
 
@@ -452,7 +452,7 @@ class WinogradLowering {
                            .contraction = std::move(product)});
     graph.outputs.push_back({"products", {2}});
     const Fusion fusion = fuse_groups(graph);
-    CHECK(fusion.groups.size() == 1);
+    LATHE_CHECK(fusion.groups.size() == 1);
     EntryContext& outer = context();
     EntryContext inner{
         graph, fusion, {tiles.id, filter.id, products.id}, outer.module, outer.strategies};

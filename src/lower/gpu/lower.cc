@@ -1,10 +1,10 @@
-#include "lower/gpu/lower.h"
+#include "lathe/lower/gpu/lower.h"
 
 #include <utility>
 
-#include "lower/gpu/strategies.h"
-#include "lower/lower.h"
-#include "lower/rows.h"
+#include "lathe/lower/gpu/strategies.h"
+#include "lathe/lower/lower.h"
+#include "lathe/lower/rows.h"
 
 namespace lathe::lower::gpu {
 

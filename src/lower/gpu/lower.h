@@ -4,9 +4,9 @@
 
 #include <vector>
 
-#include "graph/graph.h"
-#include "loop/loop.h"
-#include "lower/gpu/schedule.h"
+#include "lathe/graph/graph.h"
+#include "lathe/loop/loop.h"
+#include "lathe/lower/gpu/schedule.h"
 
 namespace lathe::lower::gpu {
 

@@ -1,11 +1,11 @@
 // Chooses how a contraction becomes loops: which dimensions a tile covers, by which schedule.
 #include <utility>
 
-#include "loop/bind_grid.h"
-#include "loop/collapse_loops.h"
-#include "lower/contraction.h"
-#include "lower/gpu/strategies.h"
-#include "lower/segments.h"
+#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/gpu/strategies.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower::gpu {
 

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "lower/gpu/strategies.h"
-#include "lower/scan.h"
+#include "lathe/lower/gpu/strategies.h"
+#include "lathe/lower/scan.h"
 
 namespace lathe::lower::gpu {
 

@@ -1,7 +1,7 @@
 #include <utility>
 
-#include "lower/gpu/strategies.h"
-#include "lower/sort_space.h"
+#include "lathe/lower/gpu/strategies.h"
+#include "lathe/lower/sort_space.h"
 
 namespace lathe::lower::gpu {
 

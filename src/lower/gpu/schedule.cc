@@ -1,10 +1,10 @@
-#include "lower/gpu/schedule.h"
+#include "lathe/lower/gpu/schedule.h"
 
 #include <algorithm>
 #include <bit>
 
-#include "base/text.h"
-#include "loop/bind_grid.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bind_grid.h"
 
 namespace lathe::lower::gpu {
 

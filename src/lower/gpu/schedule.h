@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lower/contraction_shape.h"
+#include "lathe/lower/contraction_shape.h"
 
 namespace lathe::lower::gpu {
 

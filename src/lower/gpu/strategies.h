@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "lower/gpu/schedule.h"
-#include "lower/strategies.h"
+#include "lathe/lower/gpu/schedule.h"
+#include "lathe/lower/strategies.h"
 
 namespace lathe::lower::gpu {
 

@@ -10,10 +10,10 @@
 #include <set>
 #include <utility>
 
-#include "base/text.h"
-#include "lower/contraction.h"
-#include "lower/gpu/strategies.h"
-#include "lower/segments.h"
+#include "lathe/base/text.h"
+#include "lathe/lower/contraction.h"
+#include "lathe/lower/gpu/strategies.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower::gpu {
 

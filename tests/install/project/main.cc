@@ -1,11 +1,11 @@
 // A program outside the repository: defines a network, compiles it, checks the module, writes it.
 #include <cstdio>
 
-#include "compile/compile.h"
-#include "nn/dense.h"
-#include "nn/training.h"
-#include "wasm/decode.h"
-#include "wasm/validate.h"
+#include "lathe/compile/compile.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/validate.h"
 
 namespace nn = lathe::nn;
 
@@ -14,11 +14,11 @@ static lathe::Status build(const char* path) {
   model.add(nn::dense({.units = 2, .activation = "sigmoid", .input_shape = {2}}));
   model.add(nn::dense({.units = 1, .activation = "sigmoid"}));
   const nn::TrainingOptions training{.loss = "meanSquaredError", .optimizer = "sgd"};
-  ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
-  ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, {}));
+  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(model, training));
+  LATHE_ASSIGN_OR_RETURN(const auto executable, lathe::compile::compile(program, {}));
   const std::vector<uint8_t> bytes = executable.module();
-  ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
-  TRY(lathe::wasm::validate(module));
+  LATHE_ASSIGN_OR_RETURN(const auto module, lathe::wasm::decode(bytes));
+  LATHE_TRY(lathe::wasm::validate(module));
   if (executable.entries.size() != 4) return lathe::fail("four entries are due");
   std::FILE* file = std::fopen(path, "wb");
   if (file == nullptr) return lathe::fail("cannot write");

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "api/lathe.h"
 #include "graph_words.h"
-#include "wasm/decode.h"
+#include "lathe/api/lathe.h"
+#include "lathe/wasm/decode.h"
 
 namespace {
 

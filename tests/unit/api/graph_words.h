@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/lathe.h"
+#include "lathe/api/lathe.h"
 
 namespace lathe::api_test {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "api/lathe.h"
+#include "lathe/api/lathe.h"
 
 namespace {
 

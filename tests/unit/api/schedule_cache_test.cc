@@ -1,4 +1,4 @@
-#include "api/schedule_cache.h"
+#include "lathe/api/schedule_cache.h"
 
 #include <gtest/gtest.h>
 

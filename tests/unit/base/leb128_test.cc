@@ -1,4 +1,4 @@
-#include "base/leb128.h"
+#include "lathe/base/leb128.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/sort.h"
+#include "lathe/base/sort.h"
 
 #include <gtest/gtest.h>
 

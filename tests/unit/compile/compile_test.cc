@@ -1,4 +1,4 @@
-#include "compile/compile.h"
+#include "lathe/compile/compile.h"
 
 #include <gtest/gtest.h>
 
@@ -7,15 +7,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text.h"
-#include "emit/wasm/origins.h"
-#include "graph/builder.h"
-#include "nn/dense.h"
-#include "nn/training.h"
-#include "wasm/decode.h"
-#include "wasm/encode.h"
-#include "wasm/features.h"
-#include "wasm/validate.h"
+#include "lathe/base/text.h"
+#include "lathe/emit/wasm/origins.h"
+#include "lathe/graph/builder.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/features.h"
+#include "lathe/wasm/validate.h"
 
 namespace lathe::compile {
 namespace {

@@ -1,8 +1,8 @@
-#include "compile/sized.h"
+#include "lathe/compile/sized.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::compile {
 namespace {
@@ -19,7 +19,7 @@ Result<graph::Program> pairs(const Sizes& sizes) {
   const Tensor x = b.input("x", DType::F32, {sizes["rows"], 3});
   const Tensor w = b.state("w", DType::F32, {sizes["columns"], 2});
   b.output("y", b.matmul(b.reshape(x, {sizes["rows"] / 2, 6}), b.reshape(w, {6, -1})));
-  ASSIGN_OR_RETURN(graph::Graph graph, std::move(b).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph graph, std::move(b).finish());
   return graph::Program{{std::move(graph)}};
 }
 

@@ -1,10 +1,10 @@
-#include "compile/tune.h"
+#include "lathe/compile/tune.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::compile {
 namespace {

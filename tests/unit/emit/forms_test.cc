@@ -1,8 +1,8 @@
-#include "emit/wasm/forms.h"
+#include "lathe/emit/wasm/forms.h"
 
 #include <gtest/gtest.h>
 
-#include "loop/parse.h"
+#include "lathe/loop/parse.h"
 
 namespace lathe::emit {
 namespace {

@@ -1,14 +1,14 @@
-#include "emit/wasm/module.h"
+#include "lathe/emit/wasm/module.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "loop/parse.h"
-#include "loop/verify.h"
-#include "lower/plan_memory.h"
-#include "wasm/features.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/verify.h"
+#include "lathe/lower/plan_memory.h"
+#include "lathe/wasm/features.h"
 
 namespace lathe::emit {
 namespace {
@@ -22,10 +22,11 @@ constexpr std::string_view kBuffers =
     "buffer zero : f32[2] constant {0.0, 0.0}\n";
 
 Result<wasm::Module> emitted(std::string_view kernel, Target target) {
-  ASSIGN_OR_RETURN(const loop::Module module,
-                   loop::parse(concat(kBuffers, "entry e {\nkernel k {\n", kernel, "\n}\n}\n")));
-  TRY(loop::verify(module));
-  ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
+  LATHE_ASSIGN_OR_RETURN(
+      const loop::Module module,
+      loop::parse(concat(kBuffers, "entry e {\nkernel k {\n", kernel, "\n}\n}\n")));
+  LATHE_TRY(loop::verify(module));
+  LATHE_ASSIGN_OR_RETURN(const lower::MemoryPlan plan, lower::plan_memory(module));
   return emit_module(module, {{plan.offsets}, plan.total_bytes}, {}, "{}", target);
 }
 

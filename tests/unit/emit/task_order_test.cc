@@ -1,10 +1,10 @@
-#include "emit/wasm/task_order.h"
+#include "lathe/emit/wasm/task_order.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "loop/parse.h"
-#include "loop/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/verify.h"
 
 namespace lathe::emit {
 namespace {

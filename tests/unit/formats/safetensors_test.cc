@@ -1,11 +1,11 @@
-#include "formats/safetensors.h"
+#include "lathe/formats/safetensors.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 namespace lathe::formats {
 namespace {

@@ -6,11 +6,11 @@
 #include <numeric>
 #include <random>
 
-#include "base/text.h"
-#include "grad/gradient.h"
-#include "graph/elements.h"
-#include "graph/evaluate.h"
-#include "graph/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/graph/verify.h"
 
 namespace lathe::grad {
 

@@ -1,7 +1,7 @@
 // Compares the gradients of a graph with central finite differences of the graph evaluator.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::grad {
 

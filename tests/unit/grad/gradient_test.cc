@@ -1,12 +1,12 @@
 // Gradients of every node kind against finite differences; composites are tested beside ops.
-#include "grad/gradient.h"
+#include "lathe/grad/gradient.h"
 
 #include <gtest/gtest.h>
 
 #include "check_gradients.h"
-#include "graph/evaluate.h"
-#include "ops/control.h"
-#include "ops/recurrence.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/ops/control.h"
+#include "lathe/ops/recurrence.h"
 
 namespace lathe::grad {
 namespace {

@@ -1,9 +1,9 @@
 // What the builder refuses, with its message, and what it makes.
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/verify.h"
+#include "lathe/graph/verify.h"
 
 namespace lathe::graph {
 namespace {

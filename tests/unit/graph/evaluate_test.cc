@@ -1,9 +1,9 @@
 // The evaluator on examples worked by hand.
-#include "graph/evaluate.h"
+#include "lathe/graph/evaluate.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 
 namespace lathe::graph {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "graph/elements.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
 
 namespace lathe::graph {
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "graph/evaluate.h"
+#include "lathe/graph/evaluate.h"
 
 namespace lathe::graph {
 

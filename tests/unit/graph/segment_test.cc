@@ -1,13 +1,13 @@
-#include "graph/segment.h"
+#include "lathe/graph/segment.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "graph/evaluate.h"
-#include "graph/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/graph/verify.h"
 #include "random_graph.h"
 
 namespace lathe::graph {

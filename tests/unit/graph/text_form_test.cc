@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/builder.h"
-#include "graph/elements.h"
-#include "graph/parse.h"
-#include "graph/print.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
+#include "lathe/graph/parse.h"
+#include "lathe/graph/print.h"
 #include "random_graph.h"
 
 namespace lathe::graph {

@@ -1,9 +1,9 @@
 // Each invariant broken once.
-#include "graph/verify.h"
+#include "lathe/graph/verify.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 #include "random_graph.h"
 
 namespace lathe::graph {

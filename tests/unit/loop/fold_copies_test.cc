@@ -1,6 +1,6 @@
 // Copies of constants run while compiling: guards, steps and nests as the interpreter runs them;
 // what is no such copy stays.
-#include "loop/fold_copies.h"
+#include "lathe/loop/fold_copies.h"
 
 #include <gtest/gtest.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "base/text.h"
-#include "loop/interpret.h"
-#include "loop/parse.h"
-#include "loop/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/verify.h"
 
 namespace lathe::loop {
 namespace {

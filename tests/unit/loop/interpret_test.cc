@@ -1,4 +1,4 @@
-#include "loop/interpret.h"
+#include "lathe/loop/interpret.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <string>
 
-#include "loop/parse.h"
-#include "loop/verify.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/verify.h"
 
 namespace lathe::loop {
 namespace {

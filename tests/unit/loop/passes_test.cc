@@ -4,20 +4,20 @@
 #include <cmath>
 #include <functional>
 
-#include "base/text.h"
-#include "loop/bind_grid.h"
-#include "loop/collapse_loops.h"
-#include "loop/interpret.h"
-#include "loop/parse.h"
-#include "loop/print.h"
-#include "loop/spell_transcendentals.h"
-#include "loop/split_guards.h"
-#include "loop/substitute.h"
-#include "loop/tile_transposes.h"
-#include "loop/vectorise_loops.h"
-#include "loop/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/print.h"
+#include "lathe/loop/spell_transcendentals.h"
+#include "lathe/loop/split_guards.h"
+#include "lathe/loop/substitute.h"
+#include "lathe/loop/tile_transposes.h"
+#include "lathe/loop/vectorise_loops.h"
+#include "lathe/loop/verify.h"
+#include "lathe/scalar/op.h"
 #include "random_module.h"
-#include "scalar/op.h"
 
 namespace lathe::loop {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <random>
 
-#include "base/text.h"
-#include "loop/bounds.h"
-#include "loop/interpret.h"
-#include "loop/rebuild.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bounds.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/rebuild.h"
 
 namespace lathe::loop {
 

@@ -1,12 +1,12 @@
-#include "base/text.h"
+#include "lathe/base/text.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "loop/parse.h"
-#include "loop/print.h"
-#include "loop/verify.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/print.h"
+#include "lathe/loop/verify.h"
 #include "random_module.h"
 
 namespace lathe::loop {

@@ -3,12 +3,12 @@
 
 #include <random>
 
-#include "base/text.h"
-#include "loop/interpret.h"
-#include "loop/lanes.h"
-#include "loop/parse.h"
-#include "loop/print.h"
-#include "loop/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/lanes.h"
+#include "lathe/loop/parse.h"
+#include "lathe/loop/print.h"
+#include "lathe/loop/verify.h"
 
 namespace lathe::loop {
 namespace {

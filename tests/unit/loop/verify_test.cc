@@ -1,11 +1,11 @@
-#include "loop/verify.h"
+#include "lathe/loop/verify.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 
-#include "base/text.h"
-#include "loop/parse.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parse.h"
 
 namespace lathe::loop {
 namespace {

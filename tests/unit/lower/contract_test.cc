@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "loop/print.h"
-#include "lower/cpu/lower.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/loop/print.h"
+#include "lathe/lower/cpu/lower.h"
 #include "lowered.h"
 #include "random_contraction.h"
 

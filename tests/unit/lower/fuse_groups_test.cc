@@ -1,14 +1,14 @@
-#include "lower/fuse_groups.h"
+#include "lathe/lower/fuse_groups.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "graph/parse.h"
-#include "nn/activation.h"
-#include "nn/dense.h"
-#include "nn/training.h"
-#include "opt/passes.h"
+#include "lathe/graph/parse.h"
+#include "lathe/nn/activation.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
+#include "lathe/opt/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower {

@@ -1,14 +1,14 @@
-#include "lower/cpu/lower.h"
+#include "lathe/lower/cpu/lower.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "base/text.h"
-#include "graph/builder.h"
-#include "loop/interpret.h"
-#include "loop/verify.h"
-#include "lower/cpu/passes.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/builder.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/verify.h"
+#include "lathe/lower/cpu/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower::cpu {

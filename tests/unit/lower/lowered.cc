@@ -4,9 +4,9 @@
 #include <map>
 #include <vector>
 
-#include "loop/interpret.h"
-#include "loop/verify.h"
-#include "lower/cpu/lower.h"
+#include "lathe/loop/interpret.h"
+#include "lathe/loop/verify.h"
+#include "lathe/lower/cpu/lower.h"
 
 namespace lathe::lower {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "lower/cpu/schedule.h"
+#include "lathe/lower/cpu/schedule.h"
 #include "random_graph.h"
 
 namespace lathe::lower {

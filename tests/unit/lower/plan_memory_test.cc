@@ -1,15 +1,15 @@
-#include "lower/plan_memory.h"
+#include "lathe/lower/plan_memory.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "loop/parse.h"
-#include "lower/cpu/lower.h"
-#include "lower/gpu/lower.h"
-#include "nn/activation.h"
-#include "nn/dense.h"
-#include "nn/training.h"
-#include "opt/passes.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/parse.h"
+#include "lathe/lower/cpu/lower.h"
+#include "lathe/lower/gpu/lower.h"
+#include "lathe/nn/activation.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
+#include "lathe/opt/passes.h"
 #include "random_graph.h"
 
 namespace lathe::lower {

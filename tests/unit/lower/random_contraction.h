@@ -1,7 +1,7 @@
 // Random graphs of one contraction and what may follow it: shared by the tests of schedules.
 #pragma once
 
-#include "graph/builder.h"
+#include "lathe/graph/builder.h"
 #include "random_graph.h"
 
 namespace lathe::lower {

@@ -2,11 +2,11 @@
 // compute.
 #include <gtest/gtest.h>
 
-#include "base/text.h"
-#include "loop/bind_grid.h"
-#include "loop/collapse_loops.h"
-#include "loop/print.h"
-#include "lower/gpu/lower.h"
+#include "lathe/base/text.h"
+#include "lathe/loop/bind_grid.h"
+#include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/print.h"
+#include "lathe/lower/gpu/lower.h"
 #include "lowered.h"
 #include "random_contraction.h"
 

@@ -1,20 +1,20 @@
 // Convolutions by transformed tiles: what they compute must be what the graph's evaluator computes,
 // up to rounding.
-#include "lower/cpu/winograd.h"
+#include "lathe/lower/cpu/winograd.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
-#include "base/text.h"
-#include "grad/gradient.h"
-#include "graph/builder.h"
-#include "lower/cpu/lower.h"
-#include "lower/cpu/passes.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/builder.h"
+#include "lathe/lower/cpu/lower.h"
+#include "lathe/lower/cpu/passes.h"
+#include "lathe/ops/conv.h"
+#include "lathe/opt/passes.h"
 #include "lowered.h"
-#include "ops/conv.h"
-#include "opt/passes.h"
 
 namespace lathe::lower::cpu {
 namespace {

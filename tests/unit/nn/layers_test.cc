@@ -1,12 +1,12 @@
 // Shapes and weights of the layers over pictures, and what a training step does to moving
 // statistics; values are compared with TensorFlow.js in tests/js.
-#include "nn/layers.h"
+#include "lathe/nn/layers.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/evaluate.h"
-#include "nn/sequential.h"
-#include "nn/training.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/sequential.h"
+#include "lathe/nn/training.h"
 
 namespace lathe::nn {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/evaluate.h"
-#include "nn/training.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/training.h"
 
 namespace lathe::nn {
 

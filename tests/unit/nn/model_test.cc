@@ -1,15 +1,15 @@
 // Models that are no row of layers: shared layers, several inputs and outputs, nested and frozen
 // ones, against formulas and finite differences.
-#include "nn/model.h"
+#include "lathe/nn/model.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "graph/verify.h"
+#include "lathe/graph/verify.h"
+#include "lathe/nn/layers.h"
+#include "lathe/nn/sequential.h"
 #include "machine.h"
-#include "nn/layers.h"
-#include "nn/sequential.h"
 
 namespace lathe::nn {
 namespace {
@@ -219,7 +219,7 @@ TEST(Model, LossIsTheMeanOverAllPlaces) {
 }
 
 struct OwnOptions {
-  LAYER_OPTIONS;
+  LATHE_LAYER_OPTIONS;
 };
 
 // Of an input [time, 1]: leaves out the steps that are zero.

@@ -1,14 +1,14 @@
 // What the layers of noise do while a model trains: its statistics, and when it repeats.
-#include "nn/noise.h"
+#include "lathe/nn/noise.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "graph/evaluate.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/dense.h"
 #include "machine.h"
-#include "nn/dense.h"
 
 namespace lathe::nn {
 namespace {

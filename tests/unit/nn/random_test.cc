@@ -1,10 +1,10 @@
-#include "nn/random.h"
+#include "lathe/nn/random.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "nn/initializer.h"
+#include "lathe/nn/initializer.h"
 
 namespace lathe::nn {
 namespace {

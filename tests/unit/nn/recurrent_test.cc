@@ -1,14 +1,14 @@
 // Recurrent layers: shapes and weights, what masks and directions mean, gradients through time.
 // Values are compared with TensorFlow.js in tests/js.
-#include "nn/recurrent.h"
+#include "lathe/nn/recurrent.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
 #include "check_gradients.h"
-#include "graph/evaluate.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/wrappers.h"
 #include "machine.h"
-#include "nn/wrappers.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,13 +1,13 @@
 // Penalties, constraints and the final formulas of metrics.
-#include "nn/regularizer.h"
+#include "lathe/nn/regularizer.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "check_gradients.h"
-#include "graph/evaluate.h"
-#include "nn/loss.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/nn/loss.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,13 +1,13 @@
-#include "nn/sequential.h"
+#include "lathe/nn/sequential.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "nn/activation.h"
-#include "nn/dense.h"
-#include "nn/training.h"
+#include "lathe/nn/activation.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/training.h"
 
 namespace lathe::nn {
 namespace {

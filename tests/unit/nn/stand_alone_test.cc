@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/noise.h"
 #include "machine.h"
-#include "nn/dense.h"
-#include "nn/noise.h"
 
 namespace lathe::nn {
 namespace {

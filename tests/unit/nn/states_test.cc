@@ -1,13 +1,13 @@
-#include "nn/states.h"
+#include "lathe/nn/states.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "formats/safetensors.h"
-#include "nn/dense.h"
-#include "nn/sequential.h"
+#include "lathe/formats/safetensors.h"
+#include "lathe/nn/dense.h"
+#include "lathe/nn/sequential.h"
 
 namespace lathe::nn {
 namespace {

@@ -1,5 +1,5 @@
 // Names and parameters as users write them.
-#include "nn/tables.h"
+#include "lathe/nn/tables.h"
 
 #include <gtest/gtest.h>
 

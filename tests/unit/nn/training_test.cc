@@ -1,4 +1,4 @@
-#include "nn/training.h"
+#include "lathe/nn/training.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <cstring>
 #include <functional>
 
-#include "base/text.h"
-#include "graph/verify.h"
+#include "lathe/base/text.h"
+#include "lathe/graph/verify.h"
+#include "lathe/nn/activation.h"
+#include "lathe/nn/dense.h"
 #include "machine.h"
-#include "nn/activation.h"
-#include "nn/dense.h"
 
 namespace lathe::nn {
 namespace {

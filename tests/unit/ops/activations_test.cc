@@ -1,13 +1,13 @@
 // Values and gradients of the activations.
-#include "ops/activations.h"
+#include "lathe/ops/activations.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "check_gradients.h"
-#include "grad/gradient.h"
-#include "ops/arithmetic.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/ops/arithmetic.h"
 #include "run.h"
 
 namespace lathe::ops {

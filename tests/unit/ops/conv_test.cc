@@ -1,13 +1,13 @@
 // Convolutions against naive loops over every option, their gradients and their errors.
-#include "ops/conv.h"
+#include "lathe/ops/conv.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "base/text.h"
 #include "check_gradients.h"
-#include "grad/gradient.h"
+#include "lathe/base/text.h"
+#include "lathe/grad/gradient.h"
 #include "run.h"
 
 namespace lathe::ops {

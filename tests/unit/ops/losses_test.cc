@@ -1,13 +1,13 @@
 // Values and gradients of losses.
-#include "ops/losses.h"
+#include "lathe/ops/losses.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "check_gradients.h"
-#include "grad/gradient.h"
-#include "ops/reductions.h"
+#include "lathe/grad/gradient.h"
+#include "lathe/ops/reductions.h"
 #include "run.h"
 
 namespace lathe::ops {

@@ -1,10 +1,10 @@
 // Values, gradients and errors of the normalisations.
-#include "ops/norm.h"
+#include "lathe/ops/norm.h"
 
 #include <gtest/gtest.h>
 
 #include "check_gradients.h"
-#include "grad/gradient.h"
+#include "lathe/grad/gradient.h"
 #include "run.h"
 
 namespace lathe::ops {

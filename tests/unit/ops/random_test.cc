@@ -1,5 +1,5 @@
 // Random numbers: the published answers of the generator, and the laws of what is made of it.
-#include "ops/random.h"
+#include "lathe/ops/random.h"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/builder.h"
-#include "graph/evaluate.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/evaluate.h"
 
 namespace lathe::ops {
 

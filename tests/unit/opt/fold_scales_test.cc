@@ -1,17 +1,17 @@
 // Constants behind random convolutions and products: values stay, no product by a constant is left,
 // at most one constant is added; and where a constant cannot be taken in, nothing changes.
-#include "opt/fold_scales.h"
+#include "lathe/opt/fold_scales.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 
-#include "graph/builder.h"
-#include "graph/print.h"
-#include "graph/verify.h"
-#include "ops/conv.h"
-#include "opt/passes.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/print.h"
+#include "lathe/graph/verify.h"
+#include "lathe/ops/conv.h"
+#include "lathe/opt/passes.h"
 #include "random_graph.h"
 
 namespace lathe::opt {

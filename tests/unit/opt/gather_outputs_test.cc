@@ -1,12 +1,12 @@
 // Random contractions that scatter: values stay, and strides, dilations, slices and flips of one or
 // two axes all become gathers.
-#include "opt/gather_outputs.h"
+#include "lathe/opt/gather_outputs.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/builder.h"
-#include "graph/print.h"
-#include "graph/verify.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/print.h"
+#include "lathe/graph/verify.h"
 #include "random_graph.h"
 
 namespace lathe::opt {

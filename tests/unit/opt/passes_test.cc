@@ -1,11 +1,11 @@
 // Properties that every pass has: it keeps values, its result is sound, running it again changes
 // nothing.
-#include "opt/passes.h"
+#include "lathe/opt/passes.h"
 
 #include <gtest/gtest.h>
 
-#include "graph/print.h"
-#include "graph/verify.h"
+#include "lathe/graph/print.h"
+#include "lathe/graph/verify.h"
 #include "random_graph.h"
 
 namespace lathe::opt {

@@ -1,6 +1,6 @@
 // The SPELL column against the row's own meaning in double precision: every spelled row stays
 // within the accuracy that it states, and has the same NaN.
-#include "scalar/decompose.h"
+#include "lathe/scalar/decompose.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-#include "scalar/spell_halves.h"
+#include "lathe/scalar/spell_halves.h"
 
 namespace lathe::scalar {
 namespace {
@@ -94,17 +94,17 @@ constexpr double largest_angle = kLargestAngle;
 #define EXACT 0, -infinity, infinity
 #define SPELL(...) #__VA_ARGS__
 #define MEANS(...) __VA_ARGS__
-#define SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, spell_, \
-                  ...)                                                                             \
-  {Op::name_,                                                                                      \
-   of < std::string_view(spell_) != "NONE" &&                                                      \
-       takes(Signature::signature_, DType::F32) >                                                  \
-           ([]([[maybe_unused]] auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) {        \
-             return means_;                                                                        \
-           }),                                                                                     \
+#define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, vjp_, fold_, cost_, accuracy_, \
+                        spell_, ...)                                                             \
+  {Op::name_,                                                                                    \
+   of < std::string_view(spell_) != "NONE" &&                                                    \
+       takes(Signature::signature_, DType::F32) >                                                \
+           ([]([[maybe_unused]] auto x, [[maybe_unused]] auto y, [[maybe_unused]] auto z) {      \
+             return means_;                                                                      \
+           }),                                                                                   \
    accuracy_},
 const Row kRows[] = {
-#include "scalar/ops.def"
+#include "lathe/scalar/ops.def"
 };
 #undef WITHIN
 #undef EXACT

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "scalar/op.h"
+#include "lathe/scalar/op.h"
 
 namespace lathe::scalar {
 namespace {

@@ -1,4 +1,4 @@
-#include "scalar/number.h"
+#include "lathe/scalar/number.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Every gradient of the table against finite differences of the meaning in its row.
-#include "scalar/vjp.h"
+#include "lathe/scalar/vjp.h"
 
 #include <gtest/gtest.h>
 

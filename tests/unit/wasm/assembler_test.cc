@@ -1,12 +1,12 @@
 // The assembler: what its calls write, and how it tells a mistake.
-#include "wasm/assembler.h"
+#include "lathe/wasm/assembler.h"
 
 #include <gtest/gtest.h>
 
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/print.h"
 #include "temporary_file.h"
-#include "wasm/decode.h"
-#include "wasm/encode.h"
-#include "wasm/print.h"
 
 namespace lathe::wasm {
 namespace {

@@ -1,10 +1,10 @@
 // Malformed bytes: every one is refused with the place, and none costs more memory than it brings.
-#include "wasm/decode.h"
+#include "lathe/wasm/decode.h"
 
 #include <gtest/gtest.h>
 
-#include "wasm/byte_reader.h"
-#include "wasm/encode.h"
+#include "lathe/wasm/byte_reader.h"
+#include "lathe/wasm/encode.h"
 
 namespace lathe::wasm {
 namespace {

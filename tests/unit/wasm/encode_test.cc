@@ -1,10 +1,10 @@
 // Code offsets, and what the canonical encoding chooses.
-#include "wasm/encode.h"
+#include "lathe/wasm/encode.h"
 
 #include <gtest/gtest.h>
 
-#include "wasm/assembler.h"
-#include "wasm/decode.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/decode.h"
 
 namespace lathe::wasm {
 namespace {

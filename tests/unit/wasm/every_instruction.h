@@ -1,7 +1,7 @@
 // A small valid module for each row of the opcode table, so that one loop tests every instruction.
 #pragma once
 
-#include "wasm/module.h"
+#include "lathe/wasm/module.h"
 
 namespace lathe::wasm {
 

@@ -6,12 +6,12 @@
 #include <map>
 #include <sstream>
 
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/features.h"
+#include "lathe/wasm/print.h"
+#include "lathe/wasm/validate.h"
 #include "temporary_file.h"
-#include "wasm/decode.h"
-#include "wasm/encode.h"
-#include "wasm/features.h"
-#include "wasm/print.h"
-#include "wasm/validate.h"
 
 namespace lathe::wasm {
 namespace {

@@ -1,13 +1,13 @@
 // The text of a module, and that WABT reads it back to the same bytes.
-#include "wasm/print.h"
+#include "lathe/wasm/print.h"
 
 #include <gtest/gtest.h>
 
-#include "base/text.h"
+#include "lathe/base/text.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/encode.h"
+#include "lathe/wasm/print_code.h"
 #include "temporary_file.h"
-#include "wasm/assembler.h"
-#include "wasm/encode.h"
-#include "wasm/print_code.h"
 
 namespace lathe::wasm {
 namespace {

@@ -1,11 +1,11 @@
 // Modules that must not validate, with the message. The core suite holds the rest
 // (tests/conformance/wasm_spec.sh).
-#include "wasm/validate.h"
+#include "lathe/wasm/validate.h"
 
 #include <gtest/gtest.h>
 
-#include "wasm/assembler.h"
-#include "wasm/features.h"
+#include "lathe/wasm/assembler.h"
+#include "lathe/wasm/features.h"
 
 namespace lathe::wasm {
 namespace {
