@@ -6,13 +6,13 @@ include(CMakePackageConfigHelpers)
 get_property(LATHE_LIBRARIES GLOBAL PROPERTY LATHE_LIBRARIES)
 add_library(tensorlathe INTERFACE)
 target_link_libraries(tensorlathe INTERFACE ${LATHE_LIBRARIES})
-foreach(target ${LATHE_LIBRARIES} lathe_json)
+foreach(target ${LATHE_LIBRARIES})
   string(REGEX REPLACE "^lathe_" "" name ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
 endforeach()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/tensorlathe)
-install(TARGETS tensorlathe lathe_json ${LATHE_LIBRARIES} EXPORT tensorlathe
+install(TARGETS tensorlathe ${LATHE_LIBRARIES} EXPORT tensorlathe
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}/tensorlathe)
 install(TARGETS lathe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/src/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tensorlathe

@@ -7,9 +7,6 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(LATHE_NOT_WARNINGS -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
 endif()
 
-# The folders that may include <nlohmann/json.hpp>.
-set(LATHE_JSON_FOLDERS formats nn compile api)
-
 function(lathe_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS" ${ARGN})
   string(REPLACE "/" "_" target "lathe_${name}")
@@ -37,9 +34,6 @@ function(lathe_library name)
     string(REPLACE "/" "_" dep "${dep}")
     target_link_libraries(${target} PUBLIC lathe_${dep})
   endforeach()
-  if(name IN_LIST LATHE_JSON_FOLDERS)
-    target_link_libraries(${target} PUBLIC lathe_json)
-  endif()
 endfunction()
 
 # lathe_test(NAME SOURCES a.cc … DEPS x y): a GoogleTest program over the libraries of DEPS, run by ctest.

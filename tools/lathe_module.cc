@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "lathe.h"
-#include "lathe/api/json_reader.h"
+#include "lathe/base/json.h"
 #include "lathe/base/text.h"
 #include "lathe/wasm/decode.h"
 #include "lathe/wasm/features.h"
@@ -11,8 +11,6 @@
 
 namespace lathe::tool {
 namespace {
-
-using api::Json;
 
 struct Loaded {
   std::vector<uint8_t> bytes;
@@ -94,14 +92,14 @@ void print_features(const wasm::Module& module) {
 }
 
 std::string spelled(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+  return value.is_string() ? value.string() : value.spelled();
 }
 
 void print_buffers(std::string_view title, const Json& buffers) {
-  for (const Json& buffer : buffers) {
-    if (!buffer.is_object()) continue;
+  for (const Json& buffer : buffers.values()) {
     const auto field = [&buffer](const char* key) {
-      return buffer.contains(key) ? spelled(buffer[key]) : std::string("?");
+      const Json* value = buffer.find(key);
+      return value == nullptr ? "?" : spelled(*value);
     };
     print(concat("    ", title, padded(concat(field("name"), " "), 32), padded(field("dtype"), 5),
                  padded(field("shape"), 14), "@ ", field("offset"), "\n"));
@@ -111,18 +109,17 @@ void print_buffers(std::string_view title, const Json& buffers) {
 // The custom section that our compiler writes; printed as far as it has the expected form.
 void print_metadata(const wasm::CustomSection& section) {
   const auto json =
-      api::parse_json({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
+      Json::parse({reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()});
   if (!json || !json->is_object()) return print("tensorlathe: metadata that is not readable\n");
-  print(concat("tensorlathe: memory ", spelled(json->value("memoryBytes", Json())), " bytes, ",
-               spelled(json->value("temporaryBytes", Json())), " of them temporary\n"));
-  for (const Json& entry : json->value("entries", Json::array())) {
-    if (!entry.is_object()) continue;
-    print(concat("  entry ", spelled(entry.value("name", Json())), "\n"));
-    print_buffers("in  ", entry.value("inputs", Json::array()));
-    print_buffers("out ", entry.value("outputs", Json::array()));
+  print(concat("tensorlathe: memory ", spelled(json->at("memoryBytes")), " bytes, ",
+               spelled(json->at("temporaryBytes")), " of them temporary\n"));
+  for (const Json& entry : json->at("entries").values()) {
+    print(concat("  entry ", spelled(entry.at("name")), "\n"));
+    print_buffers("in  ", entry.at("inputs"));
+    print_buffers("out ", entry.at("outputs"));
   }
   print("  states\n");
-  print_buffers("", json->value("states", Json::array()));
+  print_buffers("", json->at("states"));
 }
 
 }  // namespace

@@ -21,15 +21,21 @@ struct Declaration {
   graph::Shape shape;
 };
 
+Status add(WordReader& words, std::string_view key, Json& object) {
+  LATHE_ASSIGN_OR_RETURN(auto value, words.value(key));
+  if (value) object.add(std::string(key), std::move(*value));
+  return {};
+}
+
 Result<Declaration> read_declaration(GraphSession::Words words, std::string_view what, bool named) {
   WordReader reader(words, what);
   Declaration declaration;
   Json json = Json::object();
   if (named) {
-    LATHE_ASSIGN_OR_RETURN(json["name"], reader.value("name"));
+    LATHE_TRY(add(reader, "name", json));
   }
   LATHE_ASSIGN_OR_RETURN(declaration.dtype, reader.dtype());
-  LATHE_ASSIGN_OR_RETURN(json["shape"], reader.value("shape"));
+  LATHE_TRY(add(reader, "shape", json));
   LATHE_TRY(reader.finish());
   ObjectReader fields(json, std::string(what));
   fields("name", declaration.name);

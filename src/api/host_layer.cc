@@ -63,8 +63,9 @@ class HostLayer final : public nn::Layer {
     ObjectReader reader(answer, "the answer of the layer's host");
     const Json* list = reader.require("weights");
     LATHE_TRY(reader.finish());
-    for (const Json& each : *list)
+    for (const Json& each : list->values()) {
       LATHE_TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
+    }
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {

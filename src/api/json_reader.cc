@@ -15,53 +15,29 @@ constexpr double kMaxExact = 9007199254740992;  // 2^53
 
 // The value as an error shows it.
 std::string spelled(const Json& json) {
-  switch (json.type()) {
-    case Json::value_t::null:
+  switch (json.kind()) {
+    case Json::Kind::Null:
       return "null";
-    case Json::value_t::boolean:
-      return json.get<bool>() ? "true" : "false";
-    case Json::value_t::number_integer:
-    case Json::value_t::number_unsigned:
-    case Json::value_t::number_float:
-      return concat(json.get<double>());
-    case Json::value_t::string:
-      return json_string(std::string_view(json.get_ref<const std::string&>()).substr(0, 60));
-    case Json::value_t::array:
+    case Json::Kind::Boolean:
+      return json.boolean() ? "true" : "false";
+    case Json::Kind::Number:
+      return concat(json.number());
+    case Json::Kind::String:
+      return json_string(std::string_view(json.string()).substr(0, 60));
+    case Json::Kind::Array:
       return "an array";
-    case Json::value_t::object:
-      return "an object";
-    case Json::value_t::binary:
-    case Json::value_t::discarded:
+    case Json::Kind::Object:
       break;
   }
-  return "nothing";
+  return "an object";
 }
 
 // The whole number in [least, most] that json is, or nothing. 128 and 128.0 are the same.
 std::optional<double> whole(const Json& json, double least, double most) {
   if (!json.is_number()) return std::nullopt;
-  const double number = json.get<double>();
+  const double number = json.number();
   if (!(number >= least && number <= most) || number != std::floor(number)) return std::nullopt;
   return number;
-}
-
-bool is_too_deep(std::string_view text) {
-  int depth = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > kMaxDepth) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -70,12 +46,7 @@ Result<Json> parse_json(std::string_view text) {
   if (text.size() > kMaxLength) {
     return fail(concat("JSON text of ", text.size(), " bytes; at most ", kMaxLength, " are read"));
   }
-  if (is_too_deep(text)) return fail(concat("JSON text nests deeper than ", kMaxDepth));
-  // Json::parse would hold a second parser, for callers with a callback.
-  Json json;
-  nlohmann::detail::json_sax_dom_parser<Json> builder(json, false);
-  if (!Json::sax_parse(text, &builder)) return fail("the text is not JSON");
-  return json;
+  return Json::parse(text, kMaxDepth);
 }
 
 ObjectReader::ObjectReader(const Json& json, std::string path)
@@ -93,8 +64,7 @@ std::string ObjectReader::path_of(std::string_view key) const {
 const Json* ObjectReader::find(std::string_view key) {
   if (std::ranges::find(known_, key) == known_.end()) known_.push_back(key);
   if (!message_.empty()) return nullptr;
-  const auto at = json_.find(key);
-  return at == json_.end() ? nullptr : &*at;
+  return json_.find(key);
 }
 
 const Json* ObjectReader::require(std::string_view key) {
@@ -141,23 +111,23 @@ void ObjectReader::operator()(std::string_view key, bool& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
   if (!json->is_boolean()) return mistake(key, "true or false", *json);
-  value = json->get<bool>();
+  value = json->boolean();
 }
 
 void ObjectReader::operator()(std::string_view key, std::string& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
   if (!json->is_string()) return mistake(key, "a string", *json);
-  value = json->get_ref<const std::string&>();
+  value = json->string();
 }
 
 void ObjectReader::operator()(std::string_view key, std::vector<std::string>& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  if (!json->is_array() || !std::ranges::all_of(*json, &Json::is_string)) {
+  if (!json->is_array() || !std::ranges::all_of(json->values(), &Json::is_string)) {
     return mistake(key, "an array of strings", *json);
   }
-  for (const Json& each : *json) value.push_back(each.get_ref<const std::string&>());
+  for (const Json& each : json->values()) value.push_back(each.string());
 }
 
 void ObjectReader::operator()(std::string_view key, graph::Shape& value) {
@@ -165,7 +135,7 @@ void ObjectReader::operator()(std::string_view key, graph::Shape& value) {
   if (json == nullptr) return;
   graph::Shape shape;
   if (json->is_array()) {
-    for (const Json& each : *json) {
+    for (const Json& each : json->values()) {
       const auto size = whole(each, 1, INT32_MAX);
       if (!size) return mistake(key, "an array of positive integers", each);
       shape.push_back(static_cast<int64_t>(*size));
@@ -179,14 +149,13 @@ void ObjectReader::number(std::string_view key, double& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
   if (!json->is_number()) return mistake(key, "a number", *json);
-  value = json->get<double>();
+  value = json->number();
 }
 
 void ObjectReader::integers(std::string_view key, std::vector<int64_t>& value) {
   const Json* json = find(key);
   if (json == nullptr) return;
-  const std::span all =
-      json->is_array() ? std::span(json->get_ref<const Json::array_t&>()) : std::span(json, 1);
+  const std::span all = json->is_array() ? std::span(json->values()) : std::span(json, 1);
   for (const Json& each : all) {
     const auto number = whole(each, INT32_MIN, INT32_MAX);
     if (!number) return mistake(key, "an integer or an array of integers", each);
@@ -199,11 +168,12 @@ void ObjectReader::pairs(std::string_view key, std::vector<std::pair<int64_t, in
   if (json == nullptr) return;
   constexpr std::string_view kWanted = "an array of pairs of integers";
   if (!json->is_array()) return mistake(key, kWanted, *json);
-  for (const Json& each : *json) {
-    if (!each.is_array() || each.size() != 2) return mistake(key, kWanted, each);
-    const auto first = whole(each[0], INT32_MIN, INT32_MAX);
-    const auto second = whole(each[1], INT32_MIN, INT32_MAX);
-    if (!first || !second) return mistake(key, kWanted, first ? each[1] : each[0]);
+  for (const Json& each : json->values()) {
+    if (!each.is_array() || each.values().size() != 2) return mistake(key, kWanted, each);
+    const auto first = whole(each.values()[0], INT32_MIN, INT32_MAX);
+    const auto second = whole(each.values()[1], INT32_MIN, INT32_MAX);
+    if (!first || !second)
+      return mistake(key, kWanted, first ? each.values()[1] : each.values()[0]);
     value.emplace_back(static_cast<int64_t>(*first), static_cast<int64_t>(*second));
   }
 }
@@ -220,9 +190,9 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
     return size.has_value();
   };
   bool sound = json->is_array() || read(*json);
-  for (size_t i = 0; json->is_array() && i < json->size(); ++i) {
-    const Json& each = (*json)[i];
-    sound = sound && (each.is_array() ? std::ranges::all_of(each, read) : read(each));
+  for (size_t i = 0; json->is_array() && i < json->values().size(); ++i) {
+    const Json& each = json->values()[i];
+    sound = sound && (each.is_array() ? std::ranges::all_of(each.values(), read) : read(each));
   }
   if (!sound || sizes.empty()) return mistake(key, "an integer or an array of integers", *json);
   value = std::move(sizes);
@@ -240,19 +210,20 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;
   if (json->is_string()) {
-    value = nn::Choice(json->get_ref<const std::string&>());
+    value = nn::Choice(json->string());
     return;
   }
   if (!json->is_object()) return mistake(key, "a name or an object with a name", *json);
   nn::Choice choice;
-  for (const auto& [name, each] : json->items()) {
+  for (size_t i = 0; i < json->keys().size(); ++i) {
+    const std::string& name = json->keys()[i];
+    const Json& each = json->values()[i];
     if (name == "name" && each.is_string()) {
-      choice.name = each.get_ref<const std::string&>();
+      choice.name = each.string();
     } else if (name != "name" && each.is_string()) {
-      choice.parameters.emplace_back(name, each.get_ref<const std::string&>());
+      choice.parameters.emplace_back(name, each.string());
     } else if (name != "name" && (each.is_number() || each.is_boolean())) {
-      choice.parameters.emplace_back(name,
-                                     each.is_boolean() ? each.get<bool>() : each.get<double>());
+      choice.parameters.emplace_back(name, each.is_boolean() ? each.boolean() : each.number());
     } else if (name != "name" && each.is_null()) {
       continue;
     } else {
@@ -277,30 +248,12 @@ Status ObjectReader::status() const { return message_.empty() ? Status() : fail(
 
 Status ObjectReader::finish() const {
   LATHE_TRY(status());
-  for (const auto& [key, value] : json_.items()) {
+  for (const std::string& key : json_.keys()) {
     if (std::ranges::find(known_, key) == known_.end()) {
       return fail(concat(path_, path_.empty() ? "" : ": ", nn::unknown_name("key", key, known_)));
     }
   }
   return {};
-}
-
-std::string json_string(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      append(out, "\\u00", kHex[c >> 4], kHex[c & 15]);
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
 }
 
 }  // namespace lathe::api

@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <list>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lathe/base/json.h"
 #include "lathe/base/result.h"
 #include "lathe/graph/graph.h"
 #include "lathe/nn/spatial.h"
@@ -17,9 +17,7 @@
 
 namespace lathe::api {
 
-using Json = nlohmann::json;
-
-// Refuses texts longer than 1 MiB or nested deeper than 32 before it parses.
+// Refuses texts longer than 1 MiB or nested deeper than 32.
 Result<Json> parse_json(std::string_view text);
 
 class ObjectReader {
@@ -73,8 +71,5 @@ class ObjectReader {
   std::vector<std::string_view> known_;
   std::list<std::string> joined_;  // keys made here
 };
-
-// JSON spelling of a text, with its quotes.
-std::string json_string(std::string_view text);
 
 }  // namespace lathe::api

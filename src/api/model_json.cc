@@ -1,6 +1,6 @@
 #include "lathe/api/model_json.h"
 
-#include <algorithm>
+#include <span>
 
 #include "lathe/api/json_reader.h"
 #include "lathe/api/schedule_json.h"
@@ -14,10 +14,10 @@ template <class T, class Read>
 Status read_each(ObjectReader& reader, std::string_view key, nn::PerOutput<T>& values, Read read) {
   const Json* json = reader.find(key);
   if (json == nullptr || json->is_null()) return {};
-  const Json alone = Json::array({*json});
   std::vector<T> each;
-  for (const Json& value : json->is_array() ? *json : alone) {
-    const Json object = Json::object({{std::string(key), value}});
+  for (const Json& value : json->is_array() ? std::span(json->values()) : std::span(json, 1)) {
+    Json object = Json::object();
+    object.add(std::string(key), value);
     ObjectReader single(object, "");
     T& result = each.emplace_back();
     LATHE_TRY(read(single, result));
@@ -42,11 +42,11 @@ Status read_metrics(ObjectReader& reader, std::vector<std::vector<nn::Choice>>& 
   const Json* json = reader.find("metrics");
   if (json == nullptr || json->is_null()) return {};
   if (!json->is_array()) return fail("metrics: must be an array");
-  const bool is_nested = !json->empty() && json->front().is_array();
-  const Json alone = Json::array({*json});
-  for (const Json& list : is_nested ? *json : alone) {
+  const bool is_nested = !json->values().empty() && json->values()[0].is_array();
+  for (const Json& list : is_nested ? std::span(json->values()) : std::span(json, 1)) {
     nn::PerOutput<nn::Choice> each;
-    const Json object = Json::object({{"metrics", list}});
+    Json object = Json::object();
+    object.add("metrics", list);
     ObjectReader single(object, "");
     LATHE_TRY(read_each(single, "metrics", each, [](ObjectReader& one, nn::Choice& metric) {
       one("metrics", metric);

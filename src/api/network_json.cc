@@ -38,8 +38,8 @@ class ConfigReader {
     const Json* json = reader_.find(key);
     if (json == nullptr) return;
     if (!json->is_array()) status_ = fail(concat(reader_.path_of(key), ": must be an array"));
-    for (size_t i = 0; status_ && i < json->size(); ++i) {
-      read((*json)[i], concat(reader_.path_of(key), '[', i, ']'), layers.emplace_back());
+    for (size_t i = 0; status_ && i < json->values().size(); ++i) {
+      read(json->values()[i], concat(reader_.path_of(key), '[', i, ']'), layers.emplace_back());
     }
   }
 
@@ -95,13 +95,15 @@ struct ParsedLayer {
 };
 
 Result<Reference> parse_reference(const Json& json, const std::string& path) {
-  const bool sound = json.is_array() && !json.empty() && json.size() <= 3 && json[0].is_string() &&
-                     std::all_of(json.begin() + 1, json.end(),
-                                 [](const Json& n) { return n.is_number_unsigned(); });
+  const std::vector<Json>& parts = json.values();
+  const bool sound = json.is_array() && !parts.empty() && parts.size() <= 3 &&
+                     parts[0].is_string() &&
+                     std::all_of(parts.begin() + 1, parts.end(),
+                                 [](const Json& number) { return number.is_count(); });
   if (!sound) return fail(concat(path, ": must be [name], [name, call] or [name, call, output]"));
-  Reference reference{json[0].get<std::string>()};
-  if (json.size() > 1) reference.call = json[1].get<size_t>();
-  if (json.size() > 2) reference.output = json[2].get<size_t>();
+  Reference reference{parts[0].string()};
+  if (parts.size() > 1) reference.call = static_cast<size_t>(parts[1].number());
+  if (parts.size() > 2) reference.output = static_cast<size_t>(parts[2].number());
   return reference;
 }
 
@@ -109,14 +111,14 @@ Status parse_calls(const Json* json, ParsedLayer& layer) {
   if (json == nullptr) return {};
   const std::string path = concat(layer.path, ".inputs");
   const auto lists = [](const Json& each) {
-    return each.is_array() && std::ranges::all_of(each, &Json::is_array);
+    return each.is_array() && std::ranges::all_of(each.values(), &Json::is_array);
   };
-  if (!json->is_array() || !std::ranges::all_of(*json, lists)) {
+  if (!json->is_array() || !std::ranges::all_of(json->values(), lists)) {
     return fail(concat(path, ": must be a list of calls, each a list of [name, call, output]"));
   }
-  for (const Json& call : *json) {
+  for (const Json& call : json->values()) {
     std::vector<Reference>& inputs = layer.calls.emplace_back();
-    for (const Json& input : call) {
+    for (const Json& input : call.values()) {
       LATHE_ASSIGN_OR_RETURN(inputs.emplace_back(), parse_reference(input, path));
     }
   }
@@ -181,11 +183,11 @@ Result<std::vector<ParsedLayer>> parse_layers(const Json& json, const std::strin
                                               bool with_calls) {
   std::vector<ParsedLayer> layers;
   if (!json.is_array()) return fail(concat(path, ": must be an array"));
-  for (size_t i = 0; i < json.size(); ++i) {
+  for (size_t i = 0; i < json.values().size(); ++i) {
     ParsedLayer layer{nullptr, {}, concat(path, '[', i, ']')};
     const Json* calls = nullptr;
-    LATHE_ASSIGN_OR_RETURN(layer.layer,
-                           parse_layer(json[i], layer.path, with_calls ? &calls : nullptr));
+    LATHE_ASSIGN_OR_RETURN(
+        layer.layer, parse_layer(json.values()[i], layer.path, with_calls ? &calls : nullptr));
     LATHE_TRY(parse_calls(calls, layer));
     layers.push_back(std::move(layer));
   }
@@ -248,8 +250,8 @@ Status add_calls(nn::Model& model, const std::vector<ParsedLayer>& layers, Value
 
 Status parse_inputs(const Json& json, const std::string& path, nn::Model& model, Values& values) {
   if (!json.is_array()) return fail(concat(path, ": must be an array"));
-  for (size_t i = 0; i < json.size(); ++i) {
-    ObjectReader reader(json[i], concat(path, '[', i, ']'));
+  for (size_t i = 0; i < json.values().size(); ++i) {
+    ObjectReader reader(json.values()[i], concat(path, '[', i, ']'));
     std::string name;
     graph::Shape shape;
     reader("name", name);
@@ -266,7 +268,7 @@ Status parse_inputs(const Json& json, const std::string& path, nn::Model& model,
 Status parse_outputs(const Json& json, const std::string& path, nn::Model& model,
                      const Values& values) {
   if (!json.is_array()) return fail(concat(path, ": must be an array"));
-  for (const Json& each : json) {
+  for (const Json& each : json.values()) {
     LATHE_ASSIGN_OR_RETURN(const Reference reference, parse_reference(each, path));
     LATHE_ASSIGN_OR_RETURN(const nn::ModelValue value, find_value(values, reference, path));
     if (value.id < 0) return fail(concat(path, ": ", unresolved(reference)));

@@ -83,9 +83,10 @@ Argument read_argument(ObjectReader& reader, const ops::Parameter& parameter,
   return argument;
 }
 
-// The default of a parameter; discarded where it has none.
-const Json& standard_of(const ops::Parameter& parameter) {
-  static std::map<std::string_view, Json> known{{"", Json(Json::value_t::discarded)}};
+// The default of a parameter, if it has one.
+std::optional<Json> standard_of(const ops::Parameter& parameter) {
+  if (parameter.standard.empty()) return std::nullopt;
+  static std::map<std::string_view, Json> known;
   const auto [at, is_new] = known.try_emplace(parameter.standard);
   if (is_new) at->second = std::move(*parse_json(parameter.standard));
   return at->second;
@@ -125,12 +126,12 @@ Result<std::vector<Argument>> read_arguments(const Operation& operation, WordRea
     std::string mistake;
     for (const ops::Parameter& parameter : operation.parameters) {
       if (is_tensor(parameter)) continue;
-      Json value(Json::value_t::discarded);
+      std::optional<Json> value;
       if (!words.done()) {
         LATHE_ASSIGN_OR_RETURN(value, words.value(parameter.name));
       }
-      if (value.is_discarded()) value = standard_of(parameter);
-      if (!value.is_discarded()) attributes[std::string(parameter.name)] = std::move(value);
+      if (!value) value = standard_of(parameter);
+      if (value) attributes.add(std::string(parameter.name), std::move(*value));
       arguments.push_back(read_argument(reader, parameter, mistake));
     }
     LATHE_TRY(reader.finish());

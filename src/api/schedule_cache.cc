@@ -11,11 +11,12 @@ constexpr uint64_t kVersion = 1;
 Status read_target(const Json& pairs, const std::string& path, lower::cpu::Schedules& schedules) {
   if (!pairs.is_array()) return fail(concat(path, ": must be an array"));
   Json by_key = Json::object();
-  for (const Json& pair : pairs) {
-    if (!pair.is_array() || pair.size() != 2 || !pair[0].is_string()) {
+  for (const Json& pair : pairs.values()) {
+    const std::vector<Json>& parts = pair.values();
+    if (!pair.is_array() || parts.size() != 2 || !parts[0].is_string()) {
       return fail(concat(path, ": must hold pairs of a key and a schedule"));
     }
-    by_key[pair[0].get_ref<const std::string&>()] = pair[1];
+    by_key.add(parts[0].string(), parts[1]);
   }
   return read_schedules(&by_key, path, schedules);
 }
@@ -42,8 +43,9 @@ Result<ScheduleCache> parse_schedule_cache(std::string_view text) {
   LATHE_TRY(reader.finish());
   if (targets == nullptr || !targets->is_object()) return fail("targets: must be an object");
   ScheduleCache cache;
-  for (const auto& [name, pairs] : targets->items()) {
-    LATHE_TRY(read_target(pairs, concat("targets.", name), cache[name]));
+  for (size_t i = 0; i < targets->keys().size(); ++i) {
+    const std::string& name = targets->keys()[i];
+    LATHE_TRY(read_target(targets->values()[i], concat("targets.", name), cache[name]));
   }
   return cache;
 }

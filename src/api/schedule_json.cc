@@ -31,8 +31,9 @@ std::string json_of(const lower::cpu::Schedule& schedule) {
 Status read_schedules(const Json* json, const std::string& path, lower::cpu::Schedules& schedules) {
   if (json == nullptr) return {};
   if (!json->is_object()) return fail(concat(path, ": must be an object"));
-  for (const auto& [key, each] : json->items()) {
-    LATHE_TRY(read_schedule(each, concat(path, '.', key), schedules[key]));
+  for (size_t i = 0; i < json->keys().size(); ++i) {
+    const std::string& key = json->keys()[i];
+    LATHE_TRY(read_schedule(json->values()[i], concat(path, '.', key), schedules[key]));
   }
   return {};
 }

@@ -59,20 +59,20 @@ Result<graph::DType> WordReader::dtype() {
   return fail(concat(what_, ": there is no dtype ", code));
 }
 
-Result<Json> WordReader::value(std::string_view key, int depth) {
+Result<std::optional<Json>> WordReader::value(std::string_view key, int depth) {
   LATHE_ASSIGN_OR_RETURN(const int32_t tag, integer());
   switch (static_cast<Tag>(tag)) {
     case Tag::Absent:
-      return Json(Json::value_t::discarded);
+      return std::nullopt;
     case Tag::Null:
       return Json();
     case Tag::False:
-      return Json(false);
+      return Json::boolean(false);
     case Tag::True:
-      return Json(true);
+      return Json::boolean(true);
     case Tag::Number: {
       LATHE_ASSIGN_OR_RETURN(const double number, word());
-      if (std::isfinite(number)) return Json(number);
+      if (std::isfinite(number)) return Json::number(number);
       return fail(concat(what_, '.', key, ": must be a finite number, got ", spelled(number)));
     }
     case Tag::Text: {
@@ -82,14 +82,16 @@ Result<Json> WordReader::value(std::string_view key, int depth) {
         LATHE_ASSIGN_OR_RETURN(const int32_t byte, integer());
         text += static_cast<char>(byte);
       }
-      return Json(std::move(text));
+      return Json::string(std::move(text));
     }
     case Tag::List: {
       LATHE_ASSIGN_OR_RETURN(const size_t size, count());
       if (depth == kMaxDepth) return fail(concat(what_, '.', key, ": too many lists in lists"));
       Json list = Json::array();
       for (size_t i = 0; i < size; ++i) {
-        LATHE_ASSIGN_OR_RETURN(list.emplace_back(), value(key, depth + 1));
+        LATHE_ASSIGN_OR_RETURN(const auto each, value(key, depth + 1));
+        if (!each) return fail(concat(what_, '.', key, ": a list holds nothing"));
+        list.add(std::move(*each));
       }
       return list;
     }

@@ -26,9 +26,9 @@ class WordReader {
   // How many things follow that take a word each at least.
   Result<size_t> count();
   Result<graph::DType> dtype();
-  // As words.def spells it: discarded for Absent, an empty object for any. `key` is how errors call
+  // As words.def spells it: nothing for Absent, an empty object for any. `key` is how errors call
   // it within the whole.
-  Result<Json> value(std::string_view key, int depth = 0);
+  Result<std::optional<Json>> value(std::string_view key, int depth = 0);
   // Error: words are left.
   Status finish() const;
 

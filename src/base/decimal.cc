@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -72,31 +73,40 @@ double rounded(const Natural& natural, int64_t shift, bool is_more, int bits) {
 }  // namespace
 
 double parse_decimal(const char* text, const char** end, int bits) {
-  constexpr int64_t kMost = 5000;  // beyond which every power of ten is 0 or infinite
+  constexpr int64_t kMost = 5000;       // beyond which every power of ten is 0 or infinite
+  constexpr int64_t kMostDigits = 800;  // the middle between two doubles has at most 767
   const char* at = text;
   const bool is_negative = *at == '-';
   if (*at == '-' || *at == '+') ++at;
   Natural natural;
   int64_t power = 0;
-  int64_t digits = 0;
+  int64_t digits = 0;  // from the first that is not 0
+  bool has_digits = false, is_more = false;
   for (bool is_behind = false; is_digit(*at) || (*at == '.' && !is_behind); ++at) {
     if (*at == '.') {
       is_behind = true;
       continue;
     }
+    has_digits = true;
+    if (digits == kMostDigits) {
+      is_more |= *at != '0';
+      power += !is_behind;
+      continue;
+    }
     natural.multiply_add(10, static_cast<uint64_t>(*at - '0'));
     power -= is_behind;
-    ++digits;
+    digits += natural.length() > 0;
   }
-  if (digits == 0) at = text;
-  if (digits > 0 && (*at == 'e' || *at == 'E')) {
+  if (!has_digits) at = text;
+  if (has_digits && (*at == 'e' || *at == 'E')) {
     const char* behind = at + 1;
     const bool is_small = *behind == '-';
     if (*behind == '-' || *behind == '+') ++behind;
+    const int64_t most = 2 * kMost + std::abs(power) + digits;
     int64_t exponent = 0;
     if (is_digit(*behind)) {
       for (; is_digit(*behind); ++behind) {
-        exponent = std::min(exponent * 10 + (*behind - '0'), 2 * kMost + digits);
+        exponent = std::min(exponent * 10 + (*behind - '0'), most);
       }
       at = behind;
     }
@@ -112,11 +122,10 @@ double parse_decimal(const char* text, const char** end, int bits) {
     for (int64_t i = 0; i < power; ++i) natural.multiply_add(10, 0);
     const auto words = static_cast<int>(power < 0 ? -power / 9 + 3 : 0);
     natural.shift_words(words);
-    bool is_more = false;
     for (int64_t i = power; i < 0; ++i) is_more |= natural.divide(10);
     number = rounded(natural, int64_t{32} * words, is_more, bits);
   }
-  return is_negative && digits > 0 ? -number : number;
+  return is_negative && has_digits ? -number : number;
 }
 
 }  // namespace lathe

@@ -155,4 +155,10 @@ void append_json(std::string& out, std::string_view text) {
   out += '"';
 }
 
+std::string json_string(std::string_view text) {
+  std::string out;
+  append_json(out, text);
+  return out;
+}
+
 }  // namespace lathe

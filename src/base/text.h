@@ -47,6 +47,7 @@ std::string concat(const Parts&... parts) {
 
 // The text as a JSON string, quotes included.
 void append_json(std::string& out, std::string_view text);
+std::string json_string(std::string_view text);
 
 // "[64,784]" of {64, 784}.
 template <class Range>

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "lathe/base/json.h"
 #include "lathe/base/text.h"
 
 namespace lathe::formats {
 namespace {
-
-using Json = nlohmann::json;
 
 // The specification's own limit.
 constexpr uint64_t kMostHeader = 100'000'000;
@@ -43,18 +41,27 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
   return fail(std::move(message));
 }
 
-bool is_size(const Json& json) { return json.is_number_unsigned(); }
+// The whole numbers of an array, or nothing where it is none.
+std::optional<std::vector<uint64_t>> read_counts(const Json* json) {
+  if (json == nullptr || !json->is_array()) return std::nullopt;
+  std::vector<uint64_t> counts;
+  for (const Json& each : json->values()) {
+    if (!each.is_count()) return std::nullopt;
+    counts.push_back(static_cast<uint64_t>(each.number()));
+  }
+  return counts;
+}
 
 Result<Entry> read_entry(const std::string& name, const Json& json) {
   Entry entry;
   entry.name = name;
   if (!json.is_object()) return wrong(name, "must be an object");
-  const Json type = json.value("dtype", Json());
-  const Json shape = json.value("shape", Json());
-  const Json offsets = json.value("data_offsets", Json());
+  const Json* type = json.find("dtype");
+  const auto shape = read_counts(json.find("shape"));
+  const auto offsets = read_counts(json.find("data_offsets"));
   bool is_known = false;
   for (const auto dtype : scalar::kDTypes) {
-    if (!type.is_string() || type.get_ref<const std::string&>() != type_name(dtype)) continue;
+    if (type == nullptr || type->string() != type_name(dtype)) continue;
     entry.dtype = dtype;
     is_known = true;
   }
@@ -63,17 +70,15 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
     for (const auto dtype : scalar::kDTypes) {
       append(known, known.empty() ? "" : ", ", type_name(dtype));
     }
-    return wrong(name, concat("has the type ", type.dump(), "; known: ", known));
+    return wrong(name, concat("has the type ", json_string(type == nullptr ? "" : type->string()),
+                              "; known: ", known));
   }
-  if (!shape.is_array() || !std::ranges::all_of(shape, is_size)) return wrong(name, "has no shape");
-  if (!offsets.is_array() || offsets.size() != 2 || !std::ranges::all_of(offsets, is_size)) {
-    return wrong(name, "has no data_offsets");
-  }
-  entry.from = offsets[0].get<uint64_t>();
-  entry.to = offsets[1].get<uint64_t>();
+  if (!shape) return wrong(name, "has no shape");
+  if (!offsets || offsets->size() != 2) return wrong(name, "has no data_offsets");
+  entry.from = offsets->front();
+  entry.to = offsets->back();
   auto bytes = static_cast<uint64_t>(scalar::size_of(entry.dtype));
-  for (const Json& size : shape) {
-    const uint64_t length = size.get<uint64_t>();
+  for (const uint64_t length : *shape) {
     if (length > INT32_MAX || (length > 0 && bytes > UINT64_MAX / length)) {
       return wrong(name, "is too large");
     }
@@ -82,7 +87,7 @@ Result<Entry> read_entry(const std::string& name, const Json& json) {
   }
   if (entry.to < entry.from || entry.to - entry.from != bytes) {
     return wrong(name, concat("of shape ", bracketed(entry.shape), " takes ", bytes,
-                              " bytes, but its data_offsets are ", offsets.dump()));
+                              " bytes, but its data_offsets are ", bracketed(*offsets)));
   }
   return entry;
 }
@@ -94,11 +99,10 @@ Result<Json> read_header(std::span<const std::byte> file, uint64_t& length) {
     return fail(concat("safetensors: the header of ", length, " bytes is longer than the file"));
   }
   const char* text = reinterpret_cast<const char*>(file.data()) + kLengthBytes;
-  Json header = Json::parse(text, text + length, nullptr, false);
-  if (header.is_discarded() || !header.is_object()) {
-    return fail("safetensors: the header is no JSON object");
-  }
-  return header;
+  auto header = Json::parse({text, static_cast<size_t>(length)});
+  if (header && header->is_object()) return header;
+  return fail(concat("safetensors: the header is no JSON object",
+                     header ? "" : concat(": ", header.error().message)));
 }
 
 }  // namespace
@@ -130,9 +134,9 @@ Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file
   uint64_t length = 0;
   LATHE_ASSIGN_OR_RETURN(const Json header, read_header(file, length));
   std::vector<Entry> entries;
-  for (const auto& [name, json] : header.items()) {
-    if (name == "__metadata__") continue;
-    LATHE_ASSIGN_OR_RETURN(Entry entry, read_entry(name, json));
+  for (size_t i = 0; i < header.keys().size(); ++i) {
+    if (header.keys()[i] == "__metadata__") continue;
+    LATHE_ASSIGN_OR_RETURN(Entry entry, read_entry(header.keys()[i], header.values()[i]));
     entries.push_back(std::move(entry));
   }
   std::ranges::sort(entries, {},

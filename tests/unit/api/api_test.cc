@@ -60,7 +60,7 @@ TEST(Api, SummaryListsLayersAndWeights) {
 }
 
 TEST(Api, BadModelsNameThePlace) {
-  EXPECT_EQ(create_error("{"), "the text is not JSON");
+  EXPECT_EQ(create_error("{"), "the text is not JSON: byte 1: expected a key");
   EXPECT_EQ(create_error("[]"), "the JSON text must be an object, got an array");
   EXPECT_EQ(create_error("{}"), "layers: is missing");
   EXPECT_EQ(create_error(R"({"layers":[]})"), "model \"sequential\" has no layers");
@@ -149,11 +149,14 @@ TEST(Api, BadGraphsNameThePlace) {
 }
 
 TEST(Api, HostileJsonIsRefused) {
-  EXPECT_EQ(create_error(std::string(100000, '[')), "JSON text nests deeper than 32");
+  EXPECT_EQ(create_error(std::string(100000, '[')),
+            "the text is not JSON: byte 32: nested too deep");
   EXPECT_EQ(create_error(std::string(2000000, ' ')),
             "JSON text of 2000000 bytes; at most 1048576 are read");
-  EXPECT_EQ(create_error(std::string("\xff\xfe\0{", 4)), "the text is not JSON");
-  EXPECT_EQ(create_error(R"({"layers":[],"seed":1e999})"), "the text is not JSON");
+  EXPECT_EQ(create_error(std::string("\xff\xfe\0{", 4)),
+            "the text is not JSON: byte 0: expected a value");
+  EXPECT_EQ(create_error(R"({"layers":[],"seed":1e999})"),
+            "the text is not JSON: byte 25: the number before is too large");
   EXPECT_EQ(lathe_model_create(nullptr, 0), 0);
   EXPECT_EQ(lathe_executable_bytes(-5), nullptr);
   EXPECT_EQ(lathe_executable_size(0), 0u);

@@ -41,7 +41,7 @@ TEST(ScheduleCache, FindsTheTargetWithTheFeatures) {
 }
 
 TEST(ScheduleCache, SaysWhatIsWrongWithAFile) {
-  EXPECT_EQ(error_of("{"), "the text is not JSON");
+  EXPECT_EQ(error_of("{"), "the text is not JSON: byte 1: expected a key");
   EXPECT_EQ(error_of(R"({"version":2,"targets":{}})"),
             "it is of version 2, and this compiler reads 1");
   EXPECT_EQ(error_of(R"({"version":1})"), "targets: must be an object");
