@@ -1,7 +1,10 @@
 # lathe_library(NAME SOURCES a.cc … DEPS x y): the library lathe_NAME of one folder of src/; DEPS are sibling folders. It is
 # compiled seeing its own headers, those of DEPS and what these show, nothing else of src/: each folder has a view, a directory
 # with a link to it, or to its headers alone where folders inside it are libraries of their own.
-set(LATHE_WARNINGS -Wall -Wextra -Werror -Wshadow -Wswitch -fno-exceptions -fno-rtti)
+set(LATHE_WARNINGS -Wall -Wextra -Wshadow -Wswitch -fno-exceptions -fno-rtti)
+if(PROJECT_IS_TOP_LEVEL)
+  list(APPEND LATHE_WARNINGS -Werror)
+endif()
 # What g++ 12 wrongly reports about inlined containers of its own library.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   set(LATHE_NOT_WARNINGS -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
@@ -26,8 +29,7 @@ function(lathe_library name)
     file(MAKE_DIRECTORY ${view}/lathe/${parent})
     file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${view}/lathe/${name} SYMBOLIC)
   endif()
-  target_include_directories(${target} PUBLIC
-    $<BUILD_INTERFACE:${view}> $<INSTALL_INTERFACE:include/tensorlathe>)
+  target_include_directories(${target} PUBLIC ${view})
   target_compile_features(${target} PUBLIC cxx_std_23)
   set_property(GLOBAL APPEND PROPERTY LATHE_LIBRARIES ${target})
   foreach(dep ${ARG_DEPS})

@@ -2,20 +2,14 @@
 // the C++ API, prints the graph of a training step, and writes mnist.wasm and mnist.wat: the module
 // with its initial weights, forward and backward pass, loss, accuracy, confusion matrix and
 // optimiser step inside. train_module.mjs trains it.
+#include <lathe/compile.h>
+#include <lathe/graph.h>
+#include <lathe/nn.h>
+#include <lathe/wasm.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
-
-#include "lathe/compile/compile.h"
-#include "lathe/graph/print.h"
-#include "lathe/nn/convolution.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/pooling.h"
-#include "lathe/nn/shaping.h"
-#include "lathe/nn/states.h"
-#include "lathe/nn/training.h"
-#include "lathe/wasm/decode.h"
-#include "lathe/wasm/print.h"
 
 namespace nn = lathe::nn;
 

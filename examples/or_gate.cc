@@ -1,6 +1,9 @@
 // Trains the OR gate: two inputs, two hidden units, one output, all sigmoid. Runs the graph itself
 // with the evaluator, so it needs no engine for WebAssembly. Writes its loss and what it has
 // learnt.
+#include <lathe/graph.h>
+#include <lathe/nn.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -10,11 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "lathe/graph/evaluate.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/states.h"
-#include "lathe/nn/training.h"
 
 namespace nn = lathe::nn;
 using lathe::graph::Array;

@@ -1,5 +1,8 @@
 // A layer of one's own: radial basis functions, which learn XOR. Gradients, initial weights and the
 // place in the module come from the package. Runs the graph with the evaluator and writes the loss.
+#include <lathe/graph.h>
+#include <lathe/nn.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -7,11 +10,6 @@
 #include <map>
 #include <memory>
 #include <string>
-
-#include "lathe/base/text.h"
-#include "lathe/graph/evaluate.h"
-#include "lathe/nn/dense.h"
-#include "lathe/nn/training.h"
 
 namespace {
 

@@ -8,7 +8,7 @@ packages=(
   g++ cmake ninja-build ccache python3 git ca-certificates
   clang-19 lld-19 llvm-19 clang-format libclang-rt-19-dev
   libc++-19-dev-wasm32 libc++abi-19-dev-wasm32 libclang-rt-19-dev-wasm32 wasi-libc
-  wabt libgtest-dev nlohmann-json3-dev libopenblas-dev
+  wabt libgtest-dev nlohmann-json3-dev libopenblas-dev pkgconf
   chromium firefox-esr
 )
 # A Node that comes from elsewhere is as good: it only has to run npm once.

@@ -38,12 +38,12 @@ float odd_f32(double value);
 
 constexpr DTypeKind kind_of(DType dtype) {
   switch (dtype) {
-#define KIND(kind_) DTypeKind::kind_
+#define LATHE_KIND(kind_) DTypeKind::kind_
 #define LATHE_DTYPE(name_, text_, type_, kind_, ...) \
   case DType::name_:                                 \
     return kind_;
 #include "lathe/scalar/dtypes.def"
-#undef KIND
+#undef LATHE_KIND
   }
   return DTypeKind::Truth;
 }
@@ -51,12 +51,12 @@ constexpr DTypeKind kind_of(DType dtype) {
 // The type of arithmetic on it; the types that are their own are those of arithmetic.
 constexpr DType computed(DType dtype) {
   switch (dtype) {
-#define COMPUTED(dtype_) DType::dtype_
+#define LATHE_COMPUTED(dtype_) DType::dtype_
 #define LATHE_DTYPE(name_, text_, type_, kind_, computed_, ...) \
   case DType::name_:                                            \
     return computed_;
 #include "lathe/scalar/dtypes.def"
-#undef COMPUTED
+#undef LATHE_COMPUTED
   }
   return dtype;
 }

@@ -1,15 +1,36 @@
-# Installs BUILD into WORK, builds the project SOURCE against that, and runs it. COMPILER is the C++ compiler.
-file(REMOVE_RECURSE ${WORK}/installed ${WORK}/build)
+# The package as others use it: BUILD installed into WORK, then the program SOURCE/main.cc through CMake's package, through
+# pkg-config, and through FetchContent from REPOSITORY, which compiles the program but not all of the library once more.
+# COMPILER is the C++ compiler.
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
 function(run)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${ARGV}:\n${output}")
   endif()
   message("${output}")
+  string(STRIP "${output}" output)
+  set(output ${output} PARENT_SCOPE)
 endfunction()
+set(configure ${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/installed)
-run(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${WORK}/build -DCMAKE_PREFIX_PATH=${WORK}/installed
-  -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release)
-run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/outside ${WORK}/build/or_gate.wasm)
+file(GLOB_RECURSE headers RELATIVE ${WORK}/installed/include ${WORK}/installed/include/*)
+list(FILTER headers EXCLUDE REGEX "^lathe/")
+if(headers)
+  message(FATAL_ERROR "outside of the folder lathe: ${headers}")
+endif()
+
+run(${configure} -B ${WORK}/package -DCMAKE_PREFIX_PATH=${WORK}/installed)
+run(${CMAKE_COMMAND} --build ${WORK}/package)
+run(${WORK}/package/outside ${WORK}/package.wasm)
+
+file(GLOB_RECURSE pc ${WORK}/installed/tensorlathe.pc)
+cmake_path(GET pc PARENT_PATH folder)
+run(${CMAKE_COMMAND} -E env PKG_CONFIG_PATH=${folder} pkg-config --cflags --libs tensorlathe)
+separate_arguments(flags UNIX_COMMAND "${output}")
+run(${COMPILER} ${SOURCE}/main.cc -o ${WORK}/outside ${flags})
+run(${WORK}/outside ${WORK}/pkg_config.wasm)
+
+run(${configure} -B ${WORK}/fetched -DFETCHED=${REPOSITORY})
+run(${CMAKE_COMMAND} --build ${WORK}/fetched --target CMakeFiles/outside.dir/main.cc.o)
 message("1 passed, 0 failed, 0 skipped")

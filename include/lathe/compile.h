@@ -1,0 +1,6 @@
+// From graphs to the bytes of one WebAssembly module, or to shaders (lathe::compile).
+#pragma once
+
+#include "lathe/compile/compile.h"
+#include "lathe/compile/sized.h"
+#include "lathe/compile/tune.h"

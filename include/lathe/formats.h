@@ -1,0 +1,4 @@
+// Files: arrays of numbers as safetensors (lathe::formats).
+#pragma once
+
+#include "lathe/formats/safetensors.h"

@@ -1,0 +1,26 @@
+// Tensor graphs: written down operation by operation (lathe::graph::Builder, lathe::ops), derived
+// (lathe::grad), printed, parsed, evaluated slowly.
+#pragma once
+
+#include "lathe/grad/gradient.h"
+#include "lathe/graph/builder.h"
+#include "lathe/graph/evaluate.h"
+#include "lathe/graph/graph.h"
+#include "lathe/graph/parse.h"
+#include "lathe/graph/print.h"
+#include "lathe/graph/verify.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/control.h"
+#include "lathe/ops/conv.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/losses.h"
+#include "lathe/ops/metrics.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/norm.h"
+#include "lathe/ops/pictures.h"
+#include "lathe/ops/pool.h"
+#include "lathe/ops/random.h"
+#include "lathe/ops/recurrence.h"
+#include "lathe/ops/reductions.h"
+#include "lathe/ops/resize.h"

@@ -1,0 +1,9 @@
+// Everything of the C++ package. Each header beside this one is a part of it.
+#pragma once
+
+#include "lathe/compile.h"
+#include "lathe/formats.h"
+#include "lathe/graph.h"
+#include "lathe/nn.h"
+#include "lathe/version.h"
+#include "lathe/wasm.h"
