@@ -26,6 +26,7 @@ export {
 } from './tensor/create.js';
 export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/convert.js';
 export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';
+export type * from './tensor/ranks.js';
 export { type NestedArray, Tensor, tensor, type TensorLike } from './tensor/tensor.js';
 export type { CompileStats } from './runtime/build.js';
 export {
@@ -53,6 +54,8 @@ export {
 export { HeapFunction } from './trace/heap_function.js';
 export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
+// From the module that declares them of Tensor: without it the types would lack them.
+export type { TensorMethods } from './trace/eager.js';
 export type * from './trace/operations.js';
 export { type Operand, TracedTensor, Trace, Variable } from './trace/trace.js';
 export {

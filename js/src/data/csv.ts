@@ -6,9 +6,13 @@ import type { TextSource } from './text_source.js';
 
 /** The value of a column in a row; undefined where the field is empty and has no default. */
 export type CSVValue = string | number | boolean | undefined;
+/** A row where a column is a label: values by column. */
+export interface LabelledCSVRow {
+  xs: Record<string, CSVValue>;
+  ys: Record<string, CSVValue>;
+}
 /** A row: values by column, or features and labels where a column is a label. */
-export type CSVRow =
-  Record<string, CSVValue> | { xs: Record<string, CSVValue>; ys: Record<string, CSVValue> };
+export type CSVRow = Record<string, CSVValue> | LabelledCSVRow;
 
 /** What is known of a column. */
 export interface ColumnConfig {
@@ -36,7 +40,7 @@ export interface CSVConfig {
 }
 
 /** A dataset of rows; made by `csv`. */
-export class CSVDataset extends Dataset<CSVRow> {
+export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
   readonly #source: TextSource;
   readonly #config: CSVConfig;
 
@@ -44,7 +48,7 @@ export class CSVDataset extends Dataset<CSVRow> {
   constructor(source: TextSource, config: CSVConfig) {
     super(async function* () {
       const { readRows } = await import('./csv_rows.js');
-      yield* readRows(source, config);
+      yield* readRows(source, config) as AsyncGenerator<Row>;
     });
     this.#source = source;
     this.#config = config;
@@ -63,6 +67,11 @@ export class CSVDataset extends Dataset<CSVRow> {
  * Errors, when it is walked: it cannot be read, a row of another length than the header, an empty
  * field of a required column; each with the line.
  */
+export function csv(
+  source: TextSource,
+  config: CSVConfig & { columnConfigs: Record<string, { isLabel: true }> },
+): CSVDataset<LabelledCSVRow>;
+export function csv(source: TextSource, config?: CSVConfig): CSVDataset;
 export function csv(source: TextSource, config: CSVConfig = {}): CSVDataset {
   const { delimiter = ',' } = config;
   if (typeof delimiter !== 'string' || delimiter.length !== 1 || /["\r\n]/.test(delimiter)) {

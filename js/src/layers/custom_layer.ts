@@ -215,20 +215,26 @@ function onlyOrAll<T>(values: T[]): T | T[] {
   return values.length === 1 ? values[0]! : values;
 }
 
-/** What `tl.layers.lambda` makes of a function. */
-export type LayerFunction = CustomLayer['call'];
+/** What `tl.layers.lambda` makes a layer of; of several inputs it gets an array. */
+export type LayerFunction<Inputs extends TracedTensor | TracedTensor[] = TracedTensor> = (
+  inputs: Inputs,
+  args: CallArgs,
+) => TracedTensor | readonly TracedTensor[];
 
 class Lambda extends CustomLayer {
   static override className = 'Lambda';
 
-  constructor(call: LayerFunction, args?: LayerArgs) {
+  constructor(call: CustomLayer['call'], args?: LayerArgs) {
     super(args);
     this.call = call;
   }
 }
 
 /** A layer without weights that is one function, traced as `call` of a class. It cannot be saved. */
-export function lambda(call: LayerFunction, args?: LayerArgs): CustomLayer {
+export function lambda<Inputs extends TracedTensor | TracedTensor[] = TracedTensor>(
+  call: LayerFunction<Inputs>,
+  args?: LayerArgs,
+): CustomLayer {
   if (typeof call !== 'function') throw new LatheError('lambda: a function is needed');
-  return new Lambda(call, args);
+  return new Lambda(call as CustomLayer['call'], args);
 }

@@ -3,15 +3,16 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
 import type { DType } from './dtypes.js';
+import type { Rank, Scalar as Tensor0D, ShapeMap, Tensor1D } from './ranks.js';
 import { shapeOf, type Tensor, tensor, type TensorLike } from './tensor.js';
 
 /** Errors: another number of axes; a flat array of numbers without a shape. */
-function ofRank(
+function ofRank<R extends Rank>(
   rank: number,
   values: TensorLike,
-  shape?: readonly number[],
+  shape?: ShapeMap[R],
   dtype?: DType,
-): Tensor {
+): Tensor<R> {
   const what = `tensor${rank}d`;
   if (shape != null && shape.length !== rank) {
     throw new LatheError(`${what}: shape must have ${rank} sizes, got [${shape.join(',')}]`);
@@ -24,39 +25,45 @@ function ofRank(
         : `${what}: values must be flat or arrays nested ${rank} deep, got ${nested} deep`,
     );
   }
-  return tensor(values, shape ?? undefined, dtype);
+  return tensor<R>(values, shape ?? undefined, dtype);
 }
 
-const maker = (rank: number) => (values: TensorLike, shape?: readonly number[], dtype?: DType) =>
-  ofRank(rank, values, shape, dtype);
+const maker =
+  <R extends Rank>(rank: number) =>
+  (values: TensorLike, shape?: ShapeMap[R], dtype?: DType) =>
+    ofRank<R>(rank, values, shape, dtype);
 
 /** A tensor of one axis. Error: values of another rank. */
-export const tensor1d = (values: TensorLike, dtype?: DType): Tensor =>
+export const tensor1d = (values: TensorLike, dtype?: DType): Tensor1D =>
   ofRank(1, values, undefined, dtype);
 /** A tensor of two axes. Errors: a shape or values of another rank; flat values without a shape. */
-export const tensor2d = /* @__PURE__ */ maker(2);
+export const tensor2d = /* @__PURE__ */ maker<'R2'>(2);
 /** A tensor of three axes. Errors as of `tensor2d`. */
-export const tensor3d = /* @__PURE__ */ maker(3);
+export const tensor3d = /* @__PURE__ */ maker<'R3'>(3);
 /** A tensor of four axes. Errors as of `tensor2d`. */
-export const tensor4d = /* @__PURE__ */ maker(4);
+export const tensor4d = /* @__PURE__ */ maker<'R4'>(4);
 /** A tensor of five axes. Errors as of `tensor2d`. */
-export const tensor5d = /* @__PURE__ */ maker(5);
+export const tensor5d = /* @__PURE__ */ maker<'R5'>(5);
 /** A tensor of six axes. Errors as of `tensor2d`. */
-export const tensor6d = /* @__PURE__ */ maker(6);
+export const tensor6d = /* @__PURE__ */ maker<'R6'>(6);
 
 /** A tensor without axes. Error: an array. */
-export function scalar(value: Scalar, dtype?: DType): Tensor {
-  if (typeof value !== 'object') return tensor(value, [], dtype);
+export function scalar(value: Scalar, dtype?: DType): Tensor0D {
+  if (typeof value !== 'object') return tensor<Rank.R0>(value, [], dtype);
   throw new LatheError('scalar: one number is needed, got an array; tensor1d takes it');
 }
 
 /** A tensor of zeros. Default: float32. */
-export const zeros = (shape: readonly number[], dtype: DType = 'float32'): Tensor =>
-  tensor(new Float32Array(elementCount(shape)), shape, dtype);
+export const zeros = <R extends Rank = Rank>(
+  shape: ShapeMap[R],
+  dtype: DType = 'float32',
+): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)), shape, dtype);
 
 /** A tensor of ones. Default: float32. */
-export const ones = (shape: readonly number[], dtype: DType = 'float32'): Tensor =>
-  tensor(new Float32Array(elementCount(shape)).fill(1), shape, dtype);
+export const ones = <R extends Rank = Rank>(
+  shape: ShapeMap[R],
+  dtype: DType = 'float32',
+): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)).fill(1), shape, dtype);
 
 /** Prints the elements of a tensor to the console; verbose: also its dtype and shape. */
 export const print = (x: Tensor, verbose = false): void => x.print(verbose);

@@ -13,6 +13,7 @@ import {
 } from './convert.js';
 import type { DataTypeMap, DType } from './dtypes.js';
 import { formatElements } from './format.js';
+import type { ArrayOf, Rank, ShapeMap } from './ranks.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];
@@ -31,15 +32,17 @@ export interface PendingData {
 /** @internal Where the elements of a tensor are. */
 export const elements = /* @__PURE__ */ Symbol('elements');
 
-/** An immutable array of one element type with a shape, row-major. Made by `tensor`. */
-export class Tensor {
+/** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
+export class Tensor<R extends Rank = Rank> {
+  readonly shape: ShapeMap[R];
+
   #data: DataArray | PendingData | undefined;
   #type: string | undefined;
 
   /** Takes the array over without copying it. Error: its length does not fit the shape. */
   constructor(
     data: DataArray | PendingData,
-    readonly shape: readonly number[],
+    shape: readonly number[],
     readonly dtype: DType,
   ) {
     const wanted = elementCount(shape);
@@ -48,6 +51,7 @@ export class Tensor {
         `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${wanted}`,
       );
     }
+    this.shape = shape as ShapeMap[R];
     this.#data = data;
   }
 
@@ -115,21 +119,24 @@ export class Tensor {
     return data;
   }
 
-  /** The elements as nested arrays of the tensor's shape, bigints for int64 and uint64; a scalar alone. */
-  arraySync(): NestedArray {
+  /**
+   * The elements as nested arrays of the tensor's shape, a scalar alone: numbers, of int64 and uint64 bigints
+   * (`arraySync<'int64'>()` types them so). Waits for them as `dataSync`.
+   */
+  arraySync<D extends DType = NumberDType>(): ArrayOf<R, D> {
     const data = readable(this.dataSync<DType>(), this.dtype);
     let next = 0;
     const build = (axis: number): NestedArray =>
       axis === this.rank
         ? data[next++]!
         : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
-    return build(0);
+    return build(0) as ArrayOf<R, D>;
   }
 
   /** `arraySync` in the form that TensorFlow.js programs await. */
-  async array(): Promise<NestedArray> {
+  async array<D extends DType = NumberDType>(): Promise<ArrayOf<R, D>> {
     await this.data();
-    return this.arraySync();
+    return this.arraySync<D>();
   }
 
   /** Lets the elements go; using the tensor afterwards is an error. */
@@ -197,7 +204,11 @@ export function noNumber(tensor: object | string): LatheError {
  * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
  * numbers that int64 or uint64 cannot be, bigints among the values of other types.
  */
-export function tensor(values: TensorLike, shape?: readonly number[], dtype?: DType): Tensor {
+export function tensor<R extends Rank = Rank>(
+  values: TensorLike,
+  shape?: ShapeMap[R],
+  dtype?: DType,
+): Tensor<R> {
   if (dtype !== undefined) checkDType('tensor', dtype);
   if (values instanceof Tensor) {
     const [data, type] = [values.dataSync<DType>(), dtype ?? values.dtype];

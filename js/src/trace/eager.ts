@@ -5,6 +5,7 @@
 import { CoreGraph } from '../core/handles.js';
 import type { OperationName } from '../core/names.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import type { Rank } from '../tensor/ranks.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import { env } from '../runtime/env.js';
 import { schedules } from '../tune/schedules.js';
@@ -21,9 +22,11 @@ import {
   typeFor,
 } from './trace.js';
 
+export type { TensorMethods } from './trace.js';
+
 declare module '../tensor/tensor.js' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
-  interface Tensor extends TensorMethods<Tensor, TensorLike> {}
+  interface Tensor<R extends Rank = Rank> extends TensorMethods<Tensor, TensorLike> {}
 }
 
 /** Modules kept; a quarter of them goes when there are more: those not used for longest. */

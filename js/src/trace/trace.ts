@@ -122,10 +122,14 @@ export class Trace {
   }
 
   /** d loss / d x for each x; the loss is a scalar of a float type. */
-  grad(loss: TracedTensor, xs: readonly TracedTensor[]): TracedTensor[] {
+  grad<const Xs extends readonly TracedTensor[]>(
+    loss: TracedTensor,
+    xs: Xs,
+  ): { -readonly [At in keyof Xs]: TracedTensor } {
     for (const each of [loss, ...xs]) this.#check('grad', each);
     const ids = xs.map(({ id }) => id);
-    return this.#graph.gradients(loss.id, ids).map((each) => this.#traced(each));
+    const gradients = this.#graph.gradients(loss.id, ids).map((each) => this.#traced(each));
+    return gradients as { -readonly [At in keyof Xs]: TracedTensor };
   }
 
   /**

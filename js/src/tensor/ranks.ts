@@ -1,0 +1,63 @@
+/** What TypeScript knows of tensors by their number of axes, with the names of TensorFlow.js. Types only. */
+import type { BigIntDType, DType } from './dtypes.js';
+import type { Tensor } from './tensor.js';
+
+/** The shapes of tensors by rank; Rn: of more axes, or of nobody knows how many. */
+export interface ShapeMap {
+  R0: readonly [];
+  R1: readonly [number];
+  R2: readonly [number, number];
+  R3: readonly [number, number, number];
+  R4: readonly [number, number, number, number];
+  R5: readonly [number, number, number, number, number];
+  R6: readonly [number, number, number, number, number, number];
+  Rn: readonly number[];
+}
+
+/** The nested arrays of elements E by rank. */
+export interface ArrayMap<E = number> {
+  R0: E;
+  R1: E[];
+  R2: E[][];
+  R3: E[][][];
+  R4: E[][][][];
+  R5: E[][][][][];
+  R6: E[][][][][][];
+  Rn: any;
+}
+
+/** A number of axes as a type; `Rank` itself is any. */
+export type Rank = keyof ShapeMap;
+export declare namespace Rank {
+  type R0 = 'R0';
+  type R1 = 'R1';
+  type R2 = 'R2';
+  type R3 = 'R3';
+  type R4 = 'R4';
+  type R5 = 'R5';
+  type R6 = 'R6';
+  type Rn = 'Rn';
+}
+
+/**
+ * What `arraySync` gives of a tensor of this rank and dtype. Where the rank is not known it may be indexed to any depth;
+ * `as number[][]` says which it is.
+ */
+export type ArrayOf<R extends Rank, D extends DType> = ArrayMap<
+  D extends BigIntDType ? bigint : number
+>[R];
+
+/** A tensor without axes. */
+export type Scalar = Tensor<'R0'>;
+/** A tensor of one axis. */
+export type Tensor1D = Tensor<'R1'>;
+/** A tensor of two axes. */
+export type Tensor2D = Tensor<'R2'>;
+/** A tensor of three axes. */
+export type Tensor3D = Tensor<'R3'>;
+/** A tensor of four axes. */
+export type Tensor4D = Tensor<'R4'>;
+/** A tensor of five axes. */
+export type Tensor5D = Tensor<'R5'>;
+/** A tensor of six axes. */
+export type Tensor6D = Tensor<'R6'>;
