@@ -2,8 +2,9 @@
 """Runs every suite of the project, adds up what each counted, and ends with the line N passed, M failed, K skipped.
 
 A suite that crashes, hangs, counts nothing or says nothing is a failure. Arguments pick suites by name; with --bundlers the
-suite of this name tries all tools, which npm has to fetch."""
+suite of this name tries all tools, which npm has to fetch. --builds runs nothing and prints what has to be built before."""
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -22,6 +23,8 @@ PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,t
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 ALL_TOOLS = "--bundlers" in sys.argv
 LONGEST = 3600 if ALL_TOOLS else 900
+BUILDS = ("native", "package", "clang")
+SECONDS = LOGS / "seconds.json"
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
 
@@ -84,7 +87,7 @@ def junit(text, status, log):
             counts = counts if counts.total() else Counts(passed=1)
         else:
             counts.failed = max(1, counts.failed)
-            print(f"  {program.get('name')}: {program.get('status')}\n{output[-3000:]}")
+            print(f"\n  {program.get('name')}: {program.get('status')}\n{output[-3000:]}")
         total += counts
     return total
 
@@ -98,7 +101,7 @@ def ctest(preset):
 
 def checks():
     for name in ("layers", "sizes", "sources", "tracked", "format"):
-        yield f"check-{name}", one_verdict, ["python3", f"tools/check_{name}.py"]
+        yield f"check-{name}", "", one_verdict, ["python3", f"tools/check_{name}.py"]
 
 
 def node_tests(*names):
@@ -106,26 +109,27 @@ def node_tests(*names):
     return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
+# Name; what it needs: BUILDS, and suites whose cases it reads from build/native/NAME-cases; how to count; command.
 SUITES = [
     *checks(),
-    ("ctest-native", junit, ctest("native")),
-    ("ctest-clang", junit, ctest("clang")),
-    ("ops", last_line, ["build/native/tests/ops/ops_test", OPS]),
-    ("ops-node", last_line, ["node", "tests/ops/run.mjs", OPS]),
-    ("ops-node24", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
-    ("ops-2-threads", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
-    ("ops-4-threads", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
-    ("ops-webgpu", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
-    ("typed", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
-    ("typed-node", last_line, ["node", "tests/ops/run.mjs", TYPED]),
-    ("random", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
-    ("js-node", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
-    ("js-node24", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
-    ("peers", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
-    ("against", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
-    ("js-chromium", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
-    ("js-firefox", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
-    ("bundlers", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
+    ("ctest-native", "native", junit, ctest("native")),
+    ("ctest-clang", "clang", junit, ctest("clang")),
+    ("ops", "native", last_line, ["build/native/tests/ops/ops_test", OPS]),
+    ("ops-node", "native package ops", last_line, ["node", "tests/ops/run.mjs", OPS]),
+    ("ops-node24", "native package ops", last_line, [NODE24, "tests/ops/run.mjs", OPS]),
+    ("ops-2-threads", "native package ops", last_line, ["node", "tests/ops/run_threads.mjs", OPS, "2"]),
+    ("ops-4-threads", "native package ops", last_line, [NODE24, "tests/ops/run_threads.mjs", OPS, "4"]),
+    ("ops-webgpu", "native package ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
+    ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
+    ("typed-node", "native package typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
+    ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
+    ("js-node", "native package", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
+    ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),
+    ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
+    ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
+    ("js-chromium", "native package ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
+    ("js-firefox", "native package ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
+    ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
 ]
 
 
@@ -135,50 +139,111 @@ def excerpt(text):
     return "\n".join(failures)[:6000] if failures else text[-4000:].rstrip()
 
 
-def run(name, count, command):
-    """Runs one suite and returns its counts and how long it took; a failure prints the end of the log."""
-    log = LOGS / f"{name}.log"
+def duration(seconds):
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
+
+
+class Progress:
+    """One line for each suite. On a terminal it counts on, elsewhere it is written in two parts, before and after."""
+
+    def __init__(self, names):
+        self.names = names
+        self.started = time.monotonic()
+        self.earlier = json.loads(SECONDS.read_text()) if SECONDS.exists() else {}
+
+    def head(self, name):
+        return f"[{self.names.index(name) + 1} of {len(self.names)}] {name}"
+
+    def left(self, name, spent):
+        """How long this suite and those after it took the last time; nothing where one of them has not run yet."""
+        coming = self.names[self.names.index(name):]
+        left = sum(self.earlier.get(each, float("nan")) for each in coming) - spent
+        return f", about {duration(left)} left" if left > 0.5 else ""
+
+    def so_far(self, name, spent):
+        return f"{duration(time.monotonic() - self.started)} so far{self.left(name, spent)}"
+
+    def begin(self, name):
+        if not sys.stdout.isatty():
+            print(f"{self.head(name)} … ", end="", flush=True)
+
+    def tick(self, name, spent):
+        if sys.stdout.isatty():
+            print(f"\r\033[K{self.head(name)} … {duration(spent)} ({self.so_far(name, spent)})", end="", flush=True)
+
+    def end(self, name, counts, seconds):
+        self.earlier[name] = seconds
+        SECONDS.write_text(json.dumps(self.earlier))
+        start = f"\r\033[K{self.head(name)}: " if sys.stdout.isatty() else ""
+        print(f"{start}{counts} in {duration(seconds)} ({self.so_far(name, seconds)})", flush=True)
+
+
+def execute(command, log, tick):
+    """Runs a command into a log and returns its exit status, or what ended it. tick is told every second how long it has run."""
     started = time.monotonic()
     with log.open("wb") as output:
         process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT,
                                    stdin=subprocess.DEVNULL, start_new_session=True)
-        try:
-            status = process.wait(timeout=LONGEST)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            status = f"a timeout of {LONGEST} s"
+        while (spent := time.monotonic() - started) < LONGEST:
+            tick(spent)
+            try:
+                return process.wait(timeout=min(1, LONGEST - spent))
+            except subprocess.TimeoutExpired:
+                pass
+        os.killpg(process.pid, 9)
+        process.wait()
+        return f"a timeout of {LONGEST} s"
+
+
+def run(name, count, command, progress):
+    """Runs one suite and returns its counts and how long it took; a failure prints the end of the log."""
+    log = LOGS / f"{name}.log"
+    started = time.monotonic()
+    progress.begin(name)
+    status = execute(command, log, lambda spent: progress.tick(name, spent))
     text = log.read_text(errors="replace")
     counts = count(text, status, log)
     problem = ""
     if counts.total() == 0:
-        problem = "counted no test"
+        problem = f"  {name}: ended with {status} and counted no test"
     elif status != 0 and counts.failed == 0:
-        problem = "counted no failure"
-    if problem:
-        counts.failed += 1
-        print(f"  {name}: ended with {status} and {problem}")
+        problem = f"  {name}: ended with {status} and counted no failure"
+    counts.failed += bool(problem)
+    seconds = time.monotonic() - started
+    progress.end(name, counts, seconds)
     if counts.failed:
-        print(f"{excerpt(text)}\n  {name}: the whole log is {log.relative_to(ROOT)}")
-    return counts, time.monotonic() - started
+        print("\n".join([*filter(None, [problem]), excerpt(text), f"  {name}: the whole log is {log.relative_to(ROOT)}"]))
+    return counts, seconds
 
 
-# What an earlier run has measured decides nothing here.
-os.environ["TENSORLATHE_CACHE"] = "off"
-LOGS.mkdir(parents=True, exist_ok=True)
-wanted = [each for each in sys.argv[1:] if each != "--bundlers"]
-unknown = set(wanted) - {name for name, _, _ in SUITES}
-if unknown:
-    sys.exit(f"no such suite: {' '.join(sorted(unknown))}; there are {' '.join(name for name, _, _ in SUITES)}")
-rows = []
-for name, count, command in SUITES:
-    if not wanted or name in wanted:
-        print(f"{name} …", flush=True)
-        rows.append((name, *run(name, count, command)))
+def chosen(names):
+    """The suites of these names, in their order, and before them those whose cases they lack; without names all."""
+    needs = {name: words.split() for name, words, *_ in SUITES}
+    unknown = [name for name in names if name not in needs]
+    if unknown:
+        sys.exit(f"no such suite: {' '.join(unknown)}; there are\n  {' '.join(needs)}")
+    makers = {each for name in names for each in needs[name] if each in needs}
+    wanted = {*names, *(each for each in makers if not (ROOT / f"build/native/{each}-cases").exists())}
+    return [suite for suite in SUITES if not names or suite[0] in wanted]
 
-print(f"\n{'suite':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
-for name, counts, seconds in rows:
-    print(f"{name:<16}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}")
-total = sum((counts for _, counts, _ in rows), Counts())
-print(f"\n{total}")
-sys.exit(total.failed > 0)
+
+def main():
+    suites = chosen([each for each in sys.argv[1:] if not each.startswith("--")])
+    if "--builds" in sys.argv:
+        needed = {each for _, needs, *_ in suites for each in needs.split()}
+        print(*(each for each in BUILDS if each in needed))
+        return
+    # What an earlier run has measured decides nothing here.
+    os.environ["TENSORLATHE_CACHE"] = "off"
+    LOGS.mkdir(parents=True, exist_ok=True)
+    progress = Progress([name for name, *_ in suites])
+    rows = [(name, *run(name, count, command, progress)) for name, _, count, command in suites]
+    print(f"\n{'suite':<16}{'passed':>8}{'failed':>8}{'skipped':>9}{'seconds':>9}")
+    for name, counts, seconds in rows:
+        print(f"{name:<16}{counts.passed:>8}{counts.failed:>8}{counts.skipped:>9}{seconds:>9.1f}")
+    total = sum((counts for _, counts, _ in rows), Counts())
+    print(f"\n{total}")
+    sys.exit(total.failed > 0)
+
+
+main()

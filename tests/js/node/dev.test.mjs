@@ -1,0 +1,49 @@
+// ./dev and the runner of the suites tell what they know.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const call = (program, ...args) => spawnSync(program, args, { cwd: root, encoding: 'utf8' });
+
+test('help lists every verb', () => {
+  const { status, stdout } = call('./dev', 'help');
+  assert.equal(status, 0);
+  const verbs = readFileSync(`${root}/dev`, 'utf8').match(/^case \$verb in\n[^]*/m)[0];
+  const known = [...verbs.matchAll(/^ {2}(?:"" \| )?(\w+)(?: \|.*)?\)/gm)].map(([, name]) => name);
+  const listed = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name);
+  assert.ok(known.includes('test'));
+  assert.deepEqual(listed.sort(), known.sort());
+});
+
+test('a wrong verb is named', () => {
+  const { status, stderr } = call('./dev', 'tset');
+  assert.equal(status, 2);
+  assert.match(stderr, /unknown verb: tset/);
+});
+
+test('a wrong suite is named, and those that there are', () => {
+  const { status, stderr } = call('python3', 'tools/run_tests.py', 'js-nod', 'ops');
+  assert.equal(status, 1);
+  assert.match(stderr, /^no such suite: js-nod; there are\n.*\bctest-native\b.*\bjs-node\b/);
+});
+
+test('a suite is told what to build', () => {
+  const builds = (...names) =>
+    call('python3', 'tools/run_tests.py', '--builds', ...names).stdout.trim();
+  assert.equal(builds('check-layers'), '');
+  assert.equal(builds('ctest-native'), 'native');
+  assert.equal(builds('bundlers', 'ctest-clang'), 'package clang');
+  assert.equal(builds(), 'native package clang');
+});
+
+test('each suite has a line that counts, the last one adds up', () => {
+  const { status, stdout } = call('python3', 'tools/run_tests.py', 'check-layers', 'check-sizes');
+  assert.equal(status, 0);
+  const lines = stdout.trim().split('\n');
+  assert.match(lines[0], /^\[1 of 2\] check-layers … 1 passed, 0 failed, 0 skipped in \d+ s \(/);
+  assert.match(lines[1], /^\[2 of 2\] check-sizes … 1 passed/);
+  assert.equal(lines.at(-1), '2 passed, 0 failed, 0 skipped');
+});
