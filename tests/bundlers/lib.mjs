@@ -46,6 +46,9 @@ export function pack() {
 
 /** A new folder with these files, the program of all cases, the package and other ones of these versions. */
 export function project(name, files, dependencies = {}) {
+  for (const [each, version] of Object.entries(dependencies)) {
+    if (!/^\d+\.\d+\.\d+$/.test(version)) throw new Error(`${each} ${version} is not pinned`);
+  }
   const folder = join(work, name);
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -68,6 +71,7 @@ const types = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
   '.mjs': 'text/javascript',
+  '.css': 'text/css',
   '.wasm': 'application/wasm',
 };
 const isolation = {

@@ -1,6 +1,6 @@
 // Without any tool: Node in its ways, and pages that load files of the package as they are.
 import assert from 'node:assert/strict';
-import { cpSync } from 'node:fs';
+import { cpSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { call, pack, pinned, project, root, serveFolder, visit } from './lib.mjs';
 import { expected } from './program.mjs';
@@ -42,6 +42,27 @@ export async function node() {
     assert.deepEqual(said('at_once.cjs').slice(0, 2), ['CSVDataset', 'Dataset']);
     assert.match(say('early.mjs'), /^the compiler is not loaded yet: `await tl\.ready\(\)` before/);
     assert.equal(said('one.mjs'), true);
+  }
+}
+
+/** As pnpm and Deno lay packages out: a link to a folder of its own for each version. */
+export function linked() {
+  const print = 'run(tl).then((result) => console.log(JSON.stringify(result)))';
+  const folder = project('linked', {
+    'import.mjs': `import * as tl from 'tensorlathe'; import { run } from './program.mjs'; ${print};`,
+    'require.cjs': `const tl = require('tensorlathe'); import('./program.mjs').then(({ run }) => ${print});`,
+  });
+  const packages = join(folder, 'node_modules');
+  const store = join(packages, '.deno/tensorlathe@0.1.0/node_modules');
+  mkdirSync(store, { recursive: true });
+  renameSync(join(packages, 'tensorlathe'), join(store, 'tensorlathe'));
+  symlinkSync(join(store, 'tensorlathe'), join(packages, 'tensorlathe'));
+  for (const script of ['import.mjs', 'require.cjs']) {
+    assert.deepEqual(
+      JSON.parse(call(folder, 'node', '--no-warnings', script)),
+      expected(2),
+      script,
+    );
   }
 }
 
