@@ -129,6 +129,7 @@ SUITES = [
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("js-chromium", "native package ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", "native package ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
+    ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
     ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
 ]
 

@@ -47,3 +47,9 @@ test('each suite has a line that counts, the last one adds up', () => {
   assert.match(lines[1], /^\[2 of 2\] check-sizes … 1 passed/);
   assert.equal(lines.at(-1), '2 passed, 0 failed, 0 skipped');
 });
+
+test('the table of speed in README is that of docs/benchmarks', () => {
+  const { stdout } = call('node', 'bench/summary.mjs');
+  const readme = readFileSync(`${root}/README.md`, 'utf8');
+  assert.ok(readme.includes(stdout.trim()), 'node bench/summary.mjs --write puts it there');
+});
