@@ -25,8 +25,8 @@ for name in files:
             for package, version in manifest.get(kind, {}).items():
                 if not re.fullmatch(r"\d+\.\d+\.\d+[-+.\w]*|\*|npm:.+@\d+\.\d+\.\d+", version):
                     problems.append(f"{name}: {package} {version} is not one exact version")
-if '"resolved": "http' in (root / "package-lock.json").read_text():
-    problems.append("package-lock.json: remove the resolved addresses (npm config omit-lockfile-registry-resolved)")
+    if pathlib.Path(name).name == "package-lock.json" and '"resolved": "http' in (root / name).read_text():
+        problems.append(f"{name}: remove the resolved addresses (npm config omit-lockfile-registry-resolved)")
 
 print("\n".join(problems) or f"tracked: {len(files)} files, all our own")
 sys.exit(bool(problems))

@@ -23,7 +23,7 @@ PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,t
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 ALL_TOOLS = "--bundlers" in sys.argv
 LONGEST = 3600 if ALL_TOOLS else 900
-BUILDS = ("native", "package", "clang")
+BUILDS = ("native", "package", "clang", "docs")
 SECONDS = LOGS / "seconds.json"
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
 
@@ -130,6 +130,7 @@ SUITES = [
     ("js-chromium", "native package ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),
     ("js-firefox", "native package ops random", last_line, ["node", "tests/js/browser/run_firefox.mjs"]),
     ("samples", "native package", last_line, ["node", "tests/samples/run.mjs"]),
+    ("docs", "package docs", last_line, ["node", "tests/docs/run.mjs"]),
     ("bundlers", "package", last_line, ["node", "tests/bundlers/run.mjs", *["--all"] * ALL_TOOLS]),
 ]
 

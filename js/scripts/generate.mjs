@@ -60,7 +60,11 @@ for (const [name, text] of Object.entries(written)) {
 }
 
 function renderTables(json) {
-  return `/** What the core knows, as data. ${mark} */
+  return `/**
+ * What the core knows, as data. ${mark}
+ *
+ * @module tensorlathe/tables
+ */
 
 /** A row of a table: a name, perhaps a short one, and parameters with their defaults. */
 export interface TableRow {

@@ -1,6 +1,8 @@
 /**
  * Tensorlathe: builds a network with the names of TensorFlow.js Layers and compiles it, at run time,
  * to one WebAssembly module that trains and predicts. Importing this module begins to load the compiler core.
+ *
+ * @module tensorlathe
  */
 import { beginCore } from './core/core_module.js';
 import { installOperations } from './trace/eager.js';

@@ -53,18 +53,22 @@ function tableOptions(ours, namespace) {
   };
 }
 
-function missingIn(has, wanted, spell) {
-  return [...wanted].filter((name) => !has.has(name)).map(spell);
+/** Of each wanted name how it is spelled, of which function, class or options it is, and whether it is there. */
+function compared(has, wanted, of, spell) {
+  return [...wanted].map((name) => ({ name: spell(name), of: of(name), isThere: has.has(name) }));
 }
 
-/** Everything that is missing, sorted. */
-export function missingNames() {
+/** Everything that they have: [{ name, of, isThere }]. */
+export function comparedNames() {
   const theirs = new Declarations(folder('node_modules/@tensorflow/tfjs-layers/dist'));
   const ours = new Declarations(folder('js/dist'));
-  const missing = exported.split(' ').filter((name) => tf[name] !== undefined && !(name in tl));
+  const itself = (name) => name;
+  const theirExports = exported.split(' ').filter((name) => tf[name] !== undefined);
+  const names = compared(new Set(Object.keys(tl)), theirExports, itself, itself);
   for (const namespace of namespaces) {
     const own = new Set(Object.keys(tl[namespace] ?? {}));
-    missing.push(...missingIn(own, Object.keys(tf[namespace]), (name) => `${namespace}.${name}`));
+    const spell = (name) => `${namespace}.${name}`;
+    names.push(...compared(own, Object.keys(tf[namespace]), spell, spell));
   }
   const told = new Set();
   for (const [their, our] of Object.entries(classes)) {
@@ -73,12 +77,20 @@ export function missingNames() {
     const own = [...theirs.members(their)].filter(
       (name) => !base || !theirs.members(base).has(name),
     );
-    missing.push(...missingIn(has, own, (name) => `${their}: ${name}`));
+    names.push(
+      ...compared(
+        has,
+        own,
+        () => their,
+        (name) => `${their}: ${name}`,
+      ),
+    );
     told.add(their);
   }
   for (const [their, our] of Object.entries(options)) {
     const has = ours.has(our) ? ours.members(our) : new Set();
-    missing.push(...missingIn(has, theirs.members(their), (name) => `${their}{${name}}`));
+    const spell = (name) => `${their}{${name}}`;
+    names.push(...compared(has, theirs.members(their), () => their, spell));
   }
   for (const namespace of ['layers', 'initializers', 'regularizers', 'constraints']) {
     const optionsOf = tableOptions(ours, namespace);
@@ -86,11 +98,18 @@ export function missingNames() {
       const [has, args] = [optionsOf(name), theirs.argument(name)];
       if (has === undefined || args === undefined || !theirs.has(args)) continue;
       const spell = (option) => `${namespace}.${name}({${option}})`;
-      missing.push(...missingIn(has, theirs.members(args), spell));
+      names.push(...compared(has, theirs.members(args), () => `${namespace}.${name}`, spell));
     }
   }
-  return missing.sort();
+  return names;
 }
+
+/** Everything that is missing, sorted. */
+export const missingNames = () =>
+  comparedNames()
+    .filter(({ isThere }) => !isThere)
+    .map(({ name }) => name)
+    .sort();
 
 /** Those that are known to be missing. */
 export const knownMissing = () => readFileSync(list, 'utf8').split('\n').filter(Boolean);

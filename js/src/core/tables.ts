@@ -1,4 +1,8 @@
-/** What the core knows, as data. Written by js/scripts/generate.mjs; do not edit. */
+/**
+ * What the core knows, as data. Written by js/scripts/generate.mjs; do not edit.
+ *
+ * @module tensorlathe/tables
+ */
 
 /** A row of a table: a name, perhaps a short one, and parameters with their defaults. */
 export interface TableRow {

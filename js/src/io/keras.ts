@@ -1,4 +1,8 @@
-/** Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive. */
+/**
+ * Models and weights that Keras 2 saved as HDF5 (.h5). A module of its own: it needs the npm package jsfive.
+ *
+ * @module tensorlathe/keras
+ */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
