@@ -38,6 +38,7 @@ Result<Declaration> read_declaration(GraphSession::Words words, std::string_view
   LATHE_TRY(add(reader, "shape", json));
   LATHE_TRY(reader.finish());
   ObjectReader fields(json, std::string(what));
+  if (named) fields.require("name");
   fields("name", declaration.name);
   fields.integers("shape", declaration.shape);
   LATHE_TRY(fields.finish());

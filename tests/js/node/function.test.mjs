@@ -319,7 +319,7 @@ test('errors surface at the call that is wrong, and building goes on', () => {
     refuses(() => x.conv2d(x, 1, 'full'), 'conv2d.pad: must be "valid" or "same", got "full"');
     refuses(() => g.input('z', [null, 3]), /^input.shape: must be .*, got null/);
     refuses(() => g.variable(7, [3]), 'variable.name: must be a string, got 7');
-    refuses(() => g.variable(undefined, [3]), 'variable.name: must be a string, got nothing');
+    refuses(() => g.variable(undefined, [3]), 'variable.name: is missing');
     refuses(
       () => g.input('z', [2], 'complex64'),
       /^input: unknown dtype "complex64"; known: bool, int8, /,
