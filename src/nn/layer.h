@@ -176,6 +176,15 @@ class Layer {
   const Choice& activity_regularizer() const { return activity_regularizer_; }
   bool trainable() const { return trainable_; }
 
+#ifndef __wasm__
+  // What the layer was made with, for those who write it down; null if that were options of another
+  // type. The core in pages, which writes no model down, keeps none.
+  template <class Options>
+  const Options* options() const {
+    return options_type_ == &kType<Options> ? static_cast<const Options*>(options_.get()) : nullptr;
+  }
+#endif
+
  protected:
   // `options` has the members of LATHE_LAYER_OPTIONS.
   template <class Options>
@@ -184,9 +193,21 @@ class Layer {
         input_shape_(options.input_shape),
         activation_(std::move(activation)),
         activity_regularizer_(options.activity_regularizer),
-        trainable_(options.trainable) {}
+        trainable_(options.trainable) {
+#ifndef __wasm__
+    options_ = std::make_shared<const Options>(options);
+    options_type_ = &kType<Options>;
+#endif
+  }
 
  private:
+#ifndef __wasm__
+  template <class Options>
+  static inline char kType = 0;  // its address stands for the type
+
+  std::shared_ptr<const void> options_;
+  const char* options_type_ = nullptr;
+#endif
   std::string name_;
   Shape input_shape_;
   Choice activation_, activity_regularizer_;
