@@ -168,10 +168,51 @@ constexpr std::string_view kTags[] = {
 #define TAG(name_, text_) text_,
 #include "lathe/api/words.def"
 };
+struct KerasName {
+  std::string_view table, ours, theirs;
+};
+constexpr KerasName kKerasNames[] = {
+#define LATHE_KERAS_NAME(table_, ours_, theirs_) {#table_, ours_, theirs_},
+#include "lathe/nn/keras.def"
+};
+constexpr std::string_view kKerasModels[] = {
+#define LATHE_KERAS_MODEL(class_) class_,
+#include "lathe/nn/keras.def"
+};
+constexpr std::string_view kKerasMetrics[] = {
+#define LATHE_KERAS_METRIC(name_) name_,
+#include "lathe/nn/keras.def"
+};
+constexpr std::pair<std::string_view, std::string_view> kKerasChoices[] = {
+#define LATHE_KERAS_CHOICE(end_, table_) {end_, #table_},
+#include "lathe/nn/keras.def"
+};
+constexpr std::pair<std::string_view, std::string_view> kKerasNeutral[] = {
+#define LATHE_KERAS_NEUTRAL(option_, values_) {option_, values_},
+#include "lathe/nn/keras.def"
+};
 constexpr scalar::Op kOps[] = {
 #define LATHE_SCALAR_OP(name_, ...) scalar::Op::name_,
 #include "lathe/scalar/ops.def"
 };
+
+// What Keras and TensorFlow.js call otherwise.
+std::string describe_keras() {
+  std::string out = "{";
+  append_list(out, "names", kKerasNames, [](const KerasName& each) {
+    return concat("{\"table\":", json_string(each.table), ",\"ours\":", json_string(each.ours),
+                  ",\"theirs\":", json_string(each.theirs), '}');
+  });
+  append_list(out, "models", kKerasModels, json_string);
+  append_list(out, "metrics", kKerasMetrics, json_string);
+  append_list(out, "choices", kKerasChoices, [](const auto& each) {
+    return concat('[', json_string(each.first), ',', json_string(each.second), ']');
+  });
+  append_list(out, "neutral", kKerasNeutral, [](const auto& each) {
+    return concat('[', json_string(each.first), ',', each.second, ']');
+  });
+  return out + '}';
+}
 
 }  // namespace
 
@@ -199,7 +240,7 @@ std::string describe() {
   append_list(out, "passes", compile::pass_names(), json_string);
   append_list(out, "scheduleFields", lower::cpu::kScheduleFields,
               [](const lower::cpu::ScheduleField& field) { return json_string(field.name); });
-  return out + '}';
+  return concat(out, ",\"keras\":", describe_keras(), '}');
 }
 
 }  // namespace lathe::api

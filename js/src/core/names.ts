@@ -221,6 +221,8 @@ export const optimizerParameters = {
   adamax: { learningRate: 0.002, beta1: 0.9, beta2: 0.999, epsilon: 1e-7, decay: 0, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
   rmsprop: { learningRate: 0.001, decay: 0.9, momentum: 0, epsilon: 1e-7, centered: false, weightDecay: 0, clipValue: 0, clipNorm: 0, globalClipNorm: 0 },
 } as const;
+/** Optimisers whose class in TensorFlow.js is no rule. */
+export const optimizerClasses: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
 /** The fields of a schedule. */
 export const scheduleFields = ['rows', 'columns', 'unroll', 'blockRows', 'blockColumns', 'blockDepth', 'packRows', 'packColumns', 'lanes', 'winograd'] as const;
 /** The element types, in the order of their codes. */

@@ -9,6 +9,7 @@ import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
 import { readAddress } from './address.js';
 import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
+import { slotNames } from './keras_names.js';
 import { encodeWeights, type NamedArray } from './weight_data.js';
 
 const generatedBy = 'keras';
@@ -99,15 +100,6 @@ function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
   }
   return { shape, dtype: 'float32', data };
 }
-
-/** What later versions of Keras call the slots of optimisers. */
-const slotNames: Record<string, string> = {
-  velocity: 'rms',
-  average_gradient: 'mg',
-  accumulated_grad: 'accum_grad',
-  accumulated_delta_var: 'accum_var',
-  u: 'v',
-};
 
 /**
  * The steps and slots as optimizer_state.ts names them, WEIGHT/SLOT. Keras has them as

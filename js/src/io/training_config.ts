@@ -7,18 +7,8 @@ import type { MetricLike, Metrics } from '../train/metrics.js';
 import type { CompileDescription, LossDescription } from '../train/storable.js';
 import type { TrainingConfig } from './artifacts.js';
 import { isObject } from './artifacts.js';
+import { kerasLosses, optimizerOptions, sharedMetrics } from './keras_names.js';
 import { findName, toCamelCase, toSnakeCase } from './spelling.js';
-
-/** Losses that Keras has under another name. */
-const kerasLosses: Record<string, string> = {
-  softmaxCrossEntropy: 'categorical_crossentropy',
-  sigmoidCrossEntropy: 'binary_crossentropy',
-};
-/** Options of optimisers that Keras has had under other names. */
-const aliases: Record<string, string> = { lr: 'learningRate', nesterov: 'useNesterov' };
-
-/** Metrics that TensorFlow.js computes, too; it refuses a model with any other. */
-const sharedMetrics = /^(acc(uracy)?|binaryAccuracy|categoricalAccuracy|precision)$/;
 
 /** The training configuration that Keras and TensorFlow.js read. */
 export function toTrainingConfig(training: CompileDescription): TrainingConfig {
@@ -45,7 +35,7 @@ export function toTrainingConfig(training: CompileDescription): TrainingConfig {
 function metricsConfig(given: Metrics): TrainingConfig {
   const isList = typeof given === 'string' || Array.isArray(given);
   const list: unknown[] = isList ? [given].flat() : [];
-  const shared = list.filter(isName).filter((name) => sharedMetrics.test(name));
+  const shared = list.filter(isName).filter((name) => sharedMetrics.includes(name));
   const isAll = isList && shared.length === list.length;
   return { metrics: shared.map(toSnakeCase), ...(isAll ? {} : { tensorlathe_metrics: given }) };
 }
@@ -93,7 +83,7 @@ export function fromTrainingConfig(config: TrainingConfig, file: string): Compil
   const row = known.find(({ name }) => name === foundOptimizer)!;
   const settings = Object.entries(isObject(options) ? options : {}).map(([key, value]) => {
     const name = toCamelCase(key);
-    return [own(aliases, name) ?? name, value] as const;
+    return [own(optimizerOptions, name) ?? name, value] as const;
   });
   const takes = row.parameters.map(({ name }) => name);
   const used = settings.filter(([name, value]) => takes.includes(name) && isSetting(value));

@@ -1,7 +1,12 @@
 /** Optimisers as objects: what they are made with, and a learning rate that may change between steps. Knows no model. */
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
-import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../core/names.js';
+import {
+  type OptimizerConfig,
+  type OptimizerName,
+  optimizerClasses,
+  optimizerParameters,
+} from '../core/names.js';
 
 /** An optimiser by name, as `train` makes them, or with its parameters. */
 export type OptimizerLike =
@@ -12,12 +17,9 @@ type Parameters = Record<string, number | boolean>;
 /** What TensorFlow.js takes for some names alone. */
 const byName: Record<string, Parameters> = { adadelta: { learningRate: 1 } };
 
-/** Optimisers whose class in TensorFlow.js is no rule. */
-const classNames: Record<string, string> = { sgd: 'SGD', rmsprop: 'RMSProp', adamw: 'AdamW' };
-
 /** What TensorFlow.js and Keras call the class of an optimiser. */
 export const optimizerClass = (name: string): string =>
-  own(classNames, name) ?? name[0]!.toUpperCase() + name.slice(1);
+  own(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1);
 
 /** An optimiser: every parameter is a property of that name. `train` makes them; errors come at compile. */
 export class Optimizer {
