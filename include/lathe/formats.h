@@ -1,4 +1,5 @@
-// Files: arrays of numbers as safetensors (lathe::formats).
+// Files: arrays of numbers as safetensors and as the weight data of TensorFlow.js (lathe::formats).
 #pragma once
 
 #include "lathe/formats/safetensors.h"
+#include "lathe/formats/weight_data.h"

@@ -1,0 +1,279 @@
+#include "lathe/formats/weight_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "lathe/base/text.h"
+#include "lathe/scalar/number.h"
+
+namespace lathe::formats {
+namespace {
+
+struct StoredType {
+  std::string_view text;
+  Bits bits;
+  size_t bytes;
+};
+constexpr StoredType kStored[] = {
+    {"float16", Bits::Float16, 2}, {"uint16", Bits::UInt16, 2}, {"uint8", Bits::UInt8, 1}};
+
+struct PlainType {
+  std::string_view text;
+  graph::DType dtype;
+};
+constexpr PlainType kPlain[] = {
+    {"float32", graph::DType::F32}, {"int32", graph::DType::I32}, {"bool", graph::DType::Bool}};
+
+constexpr double kMostElements = 4294967296;  // what a module can address
+
+std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
+  std::string message = "the tensor ";
+  append_json(message, name.substr(0, 100));
+  append(message, ' ', what);
+  return fail(std::move(message));
+}
+
+// What stands at a key, as errors show it.
+std::string shown(const Json* json) {
+  std::string text;
+  if (json != nullptr && json->is_string()) {
+    append_json(text, std::string_view(json->string()).substr(0, 40));
+  } else if (json != nullptr && json->is_number()) {
+    append(text, json->number());
+  } else {
+    text = json == nullptr ? "nothing" : json->is_array() ? "an array" : "something else";
+  }
+  return text;
+}
+
+Result<Quantization> read_quantization(const std::string& name, const Json& json) {
+  const Json* type = json.find("dtype");
+  const auto row = type != nullptr ? std::ranges::find(kStored, type->string(), &StoredType::text)
+                                   : std::end(kStored);
+  if (row == std::end(kStored)) {
+    return wrong(name, concat("is stored as ", shown(type), "; known: float16, uint16, uint8"));
+  }
+  Quantization stored{row->bits};
+  if (row->bits == Bits::Float16) return stored;
+  const Json* scale = json.find("scale");
+  const Json* min = json.find("min");
+  if (scale == nullptr || !scale->is_number() || min == nullptr || !min->is_number()) {
+    return wrong(name, concat("is stored as ", row->text, " without scale and min"));
+  }
+  stored.scale = scale->number();
+  stored.min = min->number();
+  return stored;
+}
+
+Result<WeightSpec> read_spec(const Json& json) {
+  WeightSpec spec;
+  const Json* name = json.find("name");
+  const Json* shape = json.find("shape");
+  const Json* type = json.find("dtype");
+  const Json* group = json.find("group");
+  const Json* stored = json.find("quantization");
+  if (name == nullptr || !name->is_string()) return fail("a tensor has no name that is a string");
+  spec.name = name->string();
+  if (shape == nullptr || !shape->is_array() ||
+      !std::ranges::all_of(shape->values(), &Json::is_count)) {
+    return wrong(spec.name, concat("has no shape, but ", shown(shape)));
+  }
+  double elements = 1;
+  for (const Json& size : shape->values()) {
+    elements *= size.number();
+    if (size.number() > INT32_MAX || elements > kMostElements) {
+      return wrong(spec.name, "is too large");
+    }
+    spec.shape.push_back(static_cast<int64_t>(size.number()));
+  }
+  const auto row = type != nullptr ? std::ranges::find(kPlain, type->string(), &PlainType::text)
+                                   : std::end(kPlain);
+  if (row == std::end(kPlain)) {
+    return wrong(spec.name, concat("has the dtype ", shown(type), "; known: float32, int32, bool"));
+  }
+  spec.dtype = row->dtype;
+  if (group != nullptr && group->is_string()) spec.group = group->string();
+  if (stored != nullptr) {
+    LATHE_ASSIGN_OR_RETURN(spec.stored, read_quantization(spec.name, *stored));
+  }
+  return spec;
+}
+
+float stored_value(const Quantization& stored, const std::byte* at) {
+  uint16_t step = 0;
+  std::memcpy(&step, at, stored.bits == Bits::UInt8 ? 1 : 2);
+  if (stored.bits == Bits::Float16) return scalar::value_of(scalar::Half{step});
+  return static_cast<float>(step * stored.scale + stored.min);
+}
+
+int32_t nearest_int(double value) {
+  return static_cast<int32_t>(
+      std::clamp(std::floor(value + 0.5), double{INT32_MIN}, double{INT32_MAX}));
+}
+
+graph::Array widened(const WeightSpec& spec, std::span<const std::byte> bytes) {
+  const auto count = static_cast<size_t>(graph::element_count(spec.shape));
+  const size_t step = count == 0 ? 0 : bytes.size() / count;
+  const bool is_int = spec.dtype == graph::DType::I32;
+  const bool is_float = spec.stored.bits == Bits::Float16;
+  std::vector<float> floats(is_int ? 0 : count);
+  std::vector<int32_t> ints(is_int ? count : 0);
+  for (size_t i = 0; i < count; ++i) {
+    const std::byte* at = bytes.data() + i * step;
+    if (!is_int) {
+      floats[i] = stored_value(spec.stored, at);
+    } else if (is_float) {
+      ints[i] = nearest_int(stored_value(spec.stored, at));
+    } else {
+      uint16_t number = 0;
+      std::memcpy(&number, at, step);
+      ints[i] = nearest_int(number * spec.stored.scale + spec.stored.min);
+    }
+  }
+  return is_int ? graph::Array::of(spec.shape, ints) : graph::Array::of(spec.shape, floats);
+}
+
+std::span<const float> floats_of(const graph::Array& array) {
+  return {reinterpret_cast<const float*>(array.data.data()), array.data.size() / sizeof(float)};
+}
+
+// Steps of equal size between the least and the greatest number; zero stays zero where it lies
+// between them.
+Quantization steps_for(std::span<const float> values, Bits bits) {
+  const double most = bits == Bits::UInt8 ? 255 : 65535;
+  double least = values.empty() ? 0 : values[0], greatest = least;
+  for (const double value : values) {
+    least = std::min(least, value);
+    greatest = std::max(greatest, value);
+  }
+  const double range = greatest - least;
+  const double scale = range > 0 ? range / most : 1;
+  const bool has_zero = least <= 0 && greatest >= 0;
+  return {bits, scale, has_zero ? -std::floor(-least / scale + 0.5) * scale : least};
+}
+
+Status append_stored(const NamedArray& tensor, const Quantization& stored,
+                     std::vector<std::byte>& data) {
+  const double most = stored.bits == Bits::UInt8 ? 255 : 65535;
+  for (const float value : floats_of(tensor.array)) {
+    if (!std::isfinite(value)) {
+      return wrong(tensor.name, "holds NaN or infinities, which fewer bits cannot");
+    }
+    uint16_t step = 0;
+    if (stored.bits == Bits::Float16) {
+      if (std::abs(value) >= 65520) {
+        return wrong(tensor.name, concat("holds ", value, ": no float16 does"));
+      }
+      step = scalar::half_of(value).bits;
+    } else {
+      const double nearest = std::floor((value - stored.min) / stored.scale + 0.5);
+      step = static_cast<uint16_t>(std::clamp(nearest, 0.0, most));
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(&step);
+    data.insert(data.end(), bytes, bytes + (stored.bits == Bits::UInt8 ? 1 : 2));
+  }
+  return {};
+}
+
+Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
+                     EncodedWeights& to) {
+  const auto& [name, array] = tensor;
+  const auto row = std::ranges::find(kPlain, array.dtype, &PlainType::dtype);
+  if (row == std::end(kPlain)) {
+    return wrong(name,
+                 concat("is ", scalar::text(array.dtype), ", which the format does not have"));
+  }
+  append(to.specs, to.specs.size() > 1 ? "," : "", "{\"name\":");
+  append_json(to.specs, name);
+  append(to.specs, ",\"shape\":", bracketed(array.shape), ",\"dtype\":\"", row->text, '"');
+  if (!group.empty()) append(to.specs, ",\"group\":\"", group, '"');
+  if (bits == Bits::All || array.dtype != graph::DType::F32) {
+    to.data.insert(to.data.end(), array.data.begin(), array.data.end());
+  } else {
+    Quantization stored{bits};
+    if (bits != Bits::Float16) stored = steps_for(floats_of(array), bits);
+    LATHE_TRY(append_stored(tensor, stored, to.data));
+    append(to.specs, ",\"quantization\":{\"dtype\":\"",
+           std::ranges::find(kStored, bits, &StoredType::bits)->text, '"');
+    if (bits != Bits::Float16) {
+      append(to.specs, ",\"scale\":", stored.scale, ",\"min\":", stored.min);
+    }
+    to.specs += ",\"original_dtype\":\"float32\"}";
+  }
+  to.specs += '}';
+  return {};
+}
+
+}  // namespace
+
+uint64_t WeightSpec::stored_bytes() const {
+  const auto row = std::ranges::find(kStored, stored.bits, &StoredType::bits);
+  const size_t each =
+      row == std::end(kStored) ? static_cast<size_t>(scalar::size_of(dtype)) : row->bytes;
+  return static_cast<uint64_t>(graph::element_count(shape)) * each;
+}
+
+Result<std::vector<WeightSpec>> read_specs(const Json& json) {
+  if (!json.is_array()) return fail("the weight specifications must be an array");
+  std::vector<WeightSpec> specs;
+  std::set<std::string_view> names;
+  for (const Json& each : json.values()) {
+    LATHE_ASSIGN_OR_RETURN(WeightSpec spec, read_spec(each));
+    if (!names.insert(each.find("name")->string()).second) {
+      return wrong(spec.name, "is there twice");
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+Status check_length(std::span<const WeightSpec> specs, uint64_t bytes) {
+  uint64_t end = 0;
+  for (const WeightSpec& spec : specs) {
+    const uint64_t length = spec.stored_bytes();
+    if (length > bytes - end) {
+      return fail(concat("the data end after ", bytes, " bytes, within the tensor ", spec.name,
+                         ", which ends at byte ", end + length));
+    }
+    end += length;
+  }
+  if (end == bytes) return {};
+  return fail(concat("the data have ", bytes, " bytes, but their tensors take ", end));
+}
+
+Result<std::vector<NamedArray>> decode_weights(std::span<const WeightSpec> specs,
+                                               std::span<const std::byte> data) {
+  LATHE_TRY(check_length(specs, data.size()));
+  std::vector<NamedArray> tensors;
+  for (const WeightSpec& spec : specs) {
+    const auto bytes = data.first(spec.stored_bytes());
+    data = data.subspan(bytes.size());
+    if (spec.stored.bits == Bits::All) {
+      tensors.push_back({spec.name, {spec.dtype, spec.shape, {bytes.begin(), bytes.end()}}});
+    } else {
+      tensors.push_back({spec.name, widened(spec, bytes)});
+    }
+  }
+  return tensors;
+}
+
+Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
+                                      std::span<const NamedArray> optimizer, Bits bits) {
+  EncodedWeights encoded{"[", {}};
+  for (const NamedArray& tensor : weights) LATHE_TRY(append_tensor(tensor, "", bits, encoded));
+  for (const NamedArray& tensor : optimizer) {
+    LATHE_TRY(append_tensor(tensor, "optimizer", Bits::All, encoded));
+  }
+  encoded.specs += ']';
+  return encoded;
+}
+
+std::optional<Bits> bits_called(std::string_view text) {
+  const auto row = std::ranges::find(kStored, text, &StoredType::text);
+  if (row == std::end(kStored)) return std::nullopt;
+  return row->bits;
+}
+
+}  // namespace lathe::formats

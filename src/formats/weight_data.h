@@ -1,0 +1,61 @@
+// The weight data of TensorFlow.js: tensors one after the other, floats perhaps with fewer bits,
+// and the specifications in model.json that say which. Knows bytes, no files.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lathe/base/json.h"
+#include "lathe/base/result.h"
+#include "lathe/formats/safetensors.h"
+
+namespace lathe::formats {
+
+enum class Bits : uint8_t { All, Float16, UInt16, UInt8 };
+
+// x = scale · q + min; float16 needs neither.
+struct Quantization {
+  Bits bits = Bits::All;
+  double scale = 1, min = 0;
+};
+
+struct WeightSpec {
+  std::string name;
+  graph::Shape shape;
+  graph::DType dtype = graph::DType::F32;  // F32, I32 or Bool
+  std::string group;                       // "optimizer" for what is no weight
+  Quantization stored;
+
+  uint64_t stored_bytes() const;
+};
+
+// A list of specifications. Errors: one without a name, of an unknown type, of a shape that is none
+// or too large; two of the same name.
+Result<std::vector<WeightSpec>> read_specs(const Json& json);
+
+// An error that says which tensor is cut off, or how many bytes are left over.
+Status check_length(std::span<const WeightSpec> specs, uint64_t bytes);
+
+// The tensors in the order of the specifications, which data must fit: see check_length.
+Result<std::vector<NamedArray>> decode_weights(std::span<const WeightSpec> specs,
+                                               std::span<const std::byte> data);
+
+struct EncodedWeights {
+  std::string specs;  // JSON
+  std::vector<std::byte> data;
+};
+
+// Weights, their floats with these bits, then what the optimiser has gathered, with all. Errors: a
+// number that the bits do not hold; a type that the format does not have.
+Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
+                                      std::span<const NamedArray> optimizer, Bits bits);
+
+// "float16", "uint16" or "uint8"; nothing for another text.
+std::optional<Bits> bits_called(std::string_view text);
+
+}  // namespace lathe::formats
