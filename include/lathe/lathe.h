@@ -4,6 +4,7 @@
 #include "lathe/compile.h"
 #include "lathe/formats.h"
 #include "lathe/graph.h"
+#include "lathe/models.h"
 #include "lathe/nn.h"
 #include "lathe/version.h"
 #include "lathe/wasm.h"

@@ -1,5 +1,6 @@
 // A program outside the repository: defines a network, compiles it, checks the module, writes it.
 #include <cstdio>
+#include <string>
 
 // Whatever others call so is theirs: no header of ours may touch it.
 #define CHECK(condition) static_assert(false, "CHECK is not ours")
@@ -37,6 +38,10 @@ static lathe::Status build(const char* path) {
   if (file == nullptr) return lathe::fail("cannot write");
   std::fwrite(bytes.data(), 1, bytes.size(), file);
   std::fclose(file);
+  const std::string folder = std::string(path) + ".saved";
+  LATHE_TRY(lathe::models::save_model(folder, {model, nn::initial_states(model.weights(), 1)}));
+  LATHE_ASSIGN_OR_RETURN(const auto saved, lathe::models::load_model(folder));
+  LATHE_TRY(lathe::models::export_module(saved));
   return {};
 }
 

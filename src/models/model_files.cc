@@ -1,0 +1,110 @@
+// Saved models as files in folders.
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+
+#include "lathe/base/text.h"
+#include "lathe/models/saved_model.h"
+#include "lathe/models/saved_weights.h"
+#include "lathe/models/training_config.h"
+#include "lathe/models/write_topology.h"
+
+namespace lathe::models {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kShardBytes = size_t{4} << 20;
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, Close>;
+
+std::unexpected<Error> system_error(const std::string& path) {
+  return fail(concat(path, ": ", std::strerror(errno)));
+}
+
+Result<std::vector<std::byte>> read_bytes(const std::string& path) {
+  const File file(std::fopen(path.c_str(), "rb"));
+  if (!file) return system_error(path);
+  std::vector<std::byte> bytes, block(size_t{1} << 16);
+  while (const size_t count = std::fread(block.data(), 1, block.size(), file.get())) {
+    bytes.insert(bytes.end(), block.begin(), block.begin() + static_cast<ptrdiff_t>(count));
+  }
+  if (std::ferror(file.get())) return system_error(path);
+  return bytes;
+}
+
+Status write_bytes(const std::string& path, std::span<const std::byte> bytes) {
+  const std::string draft = concat(path, ".new");
+  File file(std::fopen(draft.c_str(), "wb"));
+  if (!file) return system_error(draft);
+  const bool complete = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  const bool closed = std::fclose(file.release()) == 0;
+  if (complete && closed && std::rename(draft.c_str(), path.c_str()) == 0) return {};
+  auto error = system_error(path);
+  std::remove(draft.c_str());
+  return error;
+}
+
+// Of the weight data: other data have other names, so that no reader mixes files of two savings.
+std::string tag_of(std::span<const std::byte> data) {
+  uint64_t hash = 0xcbf29ce484222325;  // FNV-1a
+  for (const std::byte byte : data) {
+    hash = (hash ^ static_cast<uint64_t>(byte)) * 0x100000001b3;
+  }
+  std::string tag;
+  for (int shift = 60; shift >= 0; shift -= 4) tag += "0123456789abcdef"[(hash >> shift) & 15];
+  return tag;
+}
+
+}  // namespace
+
+Result<SavedModel> load_model(const std::string& path, const LoadOptions& options) {
+  std::error_code ignored;
+  const bool is_folder = fs::is_directory(path, ignored);
+  const fs::path file = is_folder ? fs::path(path) / "model.json" : fs::path(path);
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_bytes(file.string()));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto read_beside = [&](std::string_view name) {
+    return read_bytes((file.parent_path() / name).string());
+  };
+  return read_model(text, file.string(), read_beside, options);
+}
+
+Status save_model(const std::string& folder, const SavedModel& saved, const SaveOptions& options) {
+  LATHE_ASSIGN_OR_RETURN(const Json topology, write_topology(saved.model));
+  LATHE_ASSIGN_OR_RETURN(const auto weights, weight_arrays(saved.model, saved.states));
+  std::vector<NamedArray> gathered;
+  std::string training;
+  if (options.includes_optimizer && !saved.training.optimizer.empty()) {
+    LATHE_ASSIGN_OR_RETURN(gathered, optimizer_arrays(saved.model, saved.training, saved.states));
+    LATHE_ASSIGN_OR_RETURN(training, write_training_config(saved.training));
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto encoded,
+                         formats::encode_weights(weights, gathered, options.bits));
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) return fail(concat(folder, ": ", failed.message()));
+  const size_t count = (encoded.data.size() + kShardBytes - 1) / kShardBytes;
+  const std::string tag = tag_of(encoded.data);
+  std::string paths;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string name = concat("group1-shard", i + 1, "of", count, '-', tag, ".bin");
+    const auto rest = std::span(encoded.data).subspan(i * kShardBytes);
+    LATHE_TRY(write_bytes((fs::path(folder) / name).string(),
+                          rest.first(std::min(kShardBytes, rest.size()))));
+    append(paths, paths.empty() ? "\"" : ",\"", name, '"');
+  }
+  std::string json = concat("{\"modelTopology\":", topology.spelled(),
+                            ",\"format\":\"layers-model\",\"generatedBy\":\"tensorlathe\","
+                            "\"convertedBy\":null,");
+  if (!training.empty()) append(json, "\"trainingConfig\":", training, ',');
+  append(json, "\"weightsManifest\":[{\"paths\":[", paths, "],\"weights\":", encoded.specs, "}]}");
+  return write_bytes((fs::path(folder) / "model.json").string(), std::as_bytes(std::span(json)));
+}
+
+}  // namespace lathe::models

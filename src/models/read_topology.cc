@@ -1,0 +1,390 @@
+#include "lathe/models/read_topology.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string_view>
+
+#include "lathe/base/text.h"
+#include "lathe/models/keras_names.h"
+
+namespace lathe::models {
+namespace {
+
+std::string quoted(std::string_view text) { return json_string(text); }
+
+std::string quoted(const Json* json) { return json == nullptr ? "nothing" : shortened(*json); }
+
+const Json* find(const Json* json, std::string_view key) {
+  return json == nullptr ? nullptr : json->find(key);
+}
+
+// As JavaScript takes null for what is not there.
+const Json* find_set(const Json* json, std::string_view key) {
+  const Json* found = find(json, key);
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+bool is_text(const Json* json) { return json != nullptr && json->is_string(); }
+bool is_array(const Json* json) { return json != nullptr && json->is_array(); }
+bool is_object(const Json* json) { return json != nullptr && json->is_object(); }
+
+// A layer in a topology.
+struct KerasLayer {
+  std::string class_name;
+  const Json* config = nullptr;
+  const Json* name = nullptr;
+  const Json* inbound_nodes = nullptr;
+  // In a row of layers the first one's shape is what counts, whoever says it.
+  bool has_own_shape = true;
+  const Json* given_shape = nullptr;
+
+  bool is_input() const { return class_name == "InputLayer"; }
+  bool is_model() const { return is_model_class(class_name); }
+  const Json* batch_shape() const {
+    const Json* shape = find_set(config, "batch_input_shape");
+    return shape != nullptr ? shape : find_set(config, "batch_shape");
+  }
+  std::string called() const {
+    const Json* own = name != nullptr ? name : find(config, "name");
+    return own == nullptr ? "undefined" : own->is_string() ? own->string() : own->spelled();
+  }
+};
+
+struct Reference {
+  std::string giver;
+  double call = 0, output = 0;
+};
+
+Json spelled_reference(const Reference& reference) {
+  return Json::array({Json::string(reference.giver), Json::number(reference.call),
+                      Json::number(reference.output)});
+}
+
+using Calls = std::vector<std::vector<Reference>>;
+
+class TopologyReader {
+ public:
+  Json model(const Json* class_name, const Json* config);
+
+  std::vector<std::string> left_out, problems;
+
+ private:
+  // Takes note of a problem and gives nothing.
+  Json wrong(std::string problem) {
+    problems.push_back(std::move(problem));
+    return {};
+  }
+
+  KerasLayer checked(const Json& layer);
+  Json row(const std::string& name, std::vector<KerasLayer> layers);
+  Json graph(const std::string& name, const std::vector<KerasLayer>& layers, const Json& config);
+  Json graph_inputs(const std::vector<KerasLayer>& layers, const Json& config);
+  Calls calls_of(const KerasLayer& layer);
+  std::vector<Reference> references(const Json* value, const std::string& where);
+  std::optional<Reference> reference(const Json& value, const std::string& where);
+  Json layer(const KerasLayer& layer);
+  Json config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
+                 const std::string& where);
+  Json value_of(const std::string& name, const Json& value, const std::string& where);
+  Json choice(const std::string& name, RowTable rows, const Json& value, const std::string& where);
+  Json sizes(const Json* shape, const std::string& where);
+};
+
+Json TopologyReader::model(const Json* class_name, const Json* config) {
+  if (!is_text(class_name) || !is_model_class(class_name->string())) {
+    return wrong(concat("models of class ", quoted(class_name), " cannot be loaded"));
+  }
+  const Json* listed = is_object(config) ? config->find("layers") : config;
+  if (!is_array(listed)) return wrong("the topology has no layers");
+  std::vector<KerasLayer> layers;
+  for (const Json& each : listed->values()) layers.push_back(checked(each));
+  const Json* named = is_object(config) ? config->find("name") : nullptr;
+  const bool is_row = class_name->string() == "Sequential";
+  const std::string name = is_text(named) ? named->string() : is_row ? "sequential" : "model";
+  if (!is_row && !is_object(config)) return wrong("a graph of layers without its outputs");
+  Json network = is_row ? row(name, layers) : graph(name, layers, *config);
+  for (const KerasLayer& each : layers) {
+    const Json* shape = each.batch_shape();
+    if (!is_array(shape) || shape->values().empty() || !shape->values()[0].is_count()) continue;
+    network.add("batchSize", shape->values()[0]);
+    break;
+  }
+  return network;
+}
+
+KerasLayer TopologyReader::checked(const Json& layer) {
+  const Json* class_name = layer.find("class_name");
+  const Json* config = layer.find("config");
+  KerasLayer read;
+  if (is_text(class_name)) read.class_name = class_name->string();
+  const bool has_config =
+      is_object(config) || (read.is_model() && config != nullptr && !config->is_null());
+  if (!is_text(class_name) || !has_config) {
+    problems.push_back("a layer of the topology has no class_name or no config");
+  }
+  read.config = config;
+  read.name = find_set(&layer, "name");
+  read.inbound_nodes = layer.find("inbound_nodes");
+  return read;
+}
+
+// An InputLayer becomes the input shape of the layer after it; shapes of later ones, which may be
+// wrong, say nothing.
+Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers) {
+  const auto input = std::ranges::find_if(layers, &KerasLayer::is_input);
+  const Json* given = input == layers.end() ? nullptr : input->batch_shape();
+  Json made = Json::array();
+  for (KerasLayer& each : layers) {
+    if (each.is_input()) continue;
+    const bool is_first = made.values().empty();
+    if (!is_first && !each.is_model()) each.has_own_shape = false;
+    if (is_first && find_set(each.config, "batch_input_shape") == nullptr) each.given_shape = given;
+    made.add(layer(each));
+  }
+  Json network = Json::object();
+  network.add("name", Json::string(name));
+  network.add("layers", std::move(made));
+  return network;
+}
+
+Json TopologyReader::graph(const std::string& name, const std::vector<KerasLayer>& layers,
+                           const Json& config) {
+  std::map<std::string, Calls> calls;
+  for (const KerasLayer& each : layers) calls[each.called()] = calls_of(each);
+  std::vector<Reference> results = references(config.find("output_layers"), "output_layers");
+  // A nested model counts its own making as its first call.
+  std::map<std::string, bool> early;
+  for (const KerasLayer& each : layers) {
+    if (each.is_model()) early[each.called()] = true;
+  }
+  const auto note = [&early](const Reference& each) {
+    if (const auto at = early.find(each.giver); at != early.end() && each.call == 0) {
+      at->second = false;
+    }
+  };
+  std::ranges::for_each(results, note);
+  for (const auto& [giver, lists] : calls) {
+    for (const auto& list : lists) std::ranges::for_each(list, note);
+  }
+  const auto spell = [&early](const std::vector<Reference>& list) {
+    Json all = Json::array();
+    for (Reference each : list) {
+      const auto at = early.find(each.giver);
+      if (at != early.end() && at->second) each.call -= 1;
+      all.add(spelled_reference(each));
+    }
+    return all;
+  };
+  Json made = Json::array();
+  for (const KerasLayer& each : layers) {
+    if (each.is_input()) continue;
+    Json one = layer(each);
+    Json inputs = Json::array();
+    for (const auto& list : calls[each.called()]) inputs.add(spell(list));
+    if (one.is_object()) one.add("inputs", std::move(inputs));
+    made.add(std::move(one));
+  }
+  Json network = Json::object();
+  network.add("name", Json::string(name));
+  network.add("inputs", graph_inputs(layers, config));
+  network.add("layers", std::move(made));
+  network.add("outputs", spell(results));
+  return network;
+}
+
+Json TopologyReader::graph_inputs(const std::vector<KerasLayer>& layers, const Json& config) {
+  Json inputs = Json::array();
+  for (const Reference& each : references(config.find("input_layers"), "input_layers")) {
+    const auto found = std::ranges::find_if(layers, [&](const KerasLayer& one) {
+      return one.is_input() && one.called() == each.giver;
+    });
+    const Json* shape = found == layers.end() ? nullptr : found->batch_shape();
+    const std::string where = concat("input ", quoted(each.giver));
+    if (!is_array(shape)) return wrong(concat("the ", where, " has no shape"));
+    Json input = Json::object();
+    input.add("name", Json::string(each.giver));
+    input.add("shape", sizes(shape, where));
+    inputs.add(std::move(input));
+  }
+  return inputs;
+}
+
+// What each call of a layer reads.
+Calls TopologyReader::calls_of(const KerasLayer& layer) {
+  const std::string where = concat("the inbound_nodes of layer ", quoted(layer.called()));
+  if (layer.inbound_nodes == nullptr) return {};
+  if (!layer.inbound_nodes->is_array()) {
+    wrong(concat(where, " must be an array"));
+    return {};
+  }
+  Calls calls;
+  for (const Json& node : layer.inbound_nodes->values()) calls.push_back(references(&node, where));
+  return calls;
+}
+
+// One reference, or an array of them.
+std::vector<Reference> TopologyReader::references(const Json* value, const std::string& where) {
+  if (!is_array(value)) {
+    wrong(concat(where, " must be an array of [name, call, output]"));
+    return {};
+  }
+  const bool is_one = !value->values().empty() && value->values()[0].is_string();
+  const std::span<const Json> listed = is_one ? std::span(value, 1) : std::span(value->values());
+  std::vector<Reference> all;
+  for (const Json& each : listed) {
+    if (auto read = reference(each, where)) all.push_back(std::move(*read));
+  }
+  return all;
+}
+
+std::optional<Reference> TopologyReader::reference(const Json& value, const std::string& where) {
+  const auto& parts = value.values();
+  const auto count = [&](size_t at) {
+    return value.is_array() && parts.size() > at ? parts[at] : Json::number(0);
+  };
+  const bool is_sound = value.is_array() && !parts.empty() && parts[0].is_string() &&
+                        count(1).is_count() && count(2).is_count();
+  if (!is_sound) {
+    wrong(concat(where, ": ", shortened(value), " must be [name, call, output]"));
+    return std::nullopt;
+  }
+  const Json* options = parts.size() > 3 && parts[3].is_object() ? &parts[3] : nullptr;
+  for (size_t i = 0; options != nullptr && i < options->keys().size(); ++i) {
+    const Json& setting = options->values()[i];
+    if (setting.is_null() || (setting.is_boolean() && !setting.boolean())) continue;
+    wrong(concat(where, ": a call with ", options->keys()[i], " = ", shortened(setting),
+                 " is not known"));
+    return std::nullopt;
+  }
+  return Reference{parts[0].string(), count(1).number(), count(2).number()};
+}
+
+Json TopologyReader::layer(const KerasLayer& layer) {
+  Json made = Json::object();
+  if (layer.is_model()) {
+    const Json class_name = Json::string(layer.class_name);
+    const bool is_row = layer.class_name == "Sequential";
+    made.add("class", Json::string(is_row ? layer.class_name : "Model"));
+    made.add("config", model(&class_name, layer.config));
+    return made;
+  }
+  const std::string where =
+      concat("layer ", quoted(find(layer.config, "name")), " (", layer.class_name, ")");
+  const std::vector<LayerOption>* options = options_of_class(layer.class_name);
+  if (options == nullptr) return wrong(concat(where, " is of an unknown class"));
+  made.add("class", Json::string(layer.class_name));
+  made.add("config", config_of(layer, *options, where));
+  return made;
+}
+
+Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
+                               const std::string& where) {
+  Json config = Json::object();
+  const auto set = [&](const std::string& name, Json value) {
+    if (config.find(name) == nullptr) {
+      config.add(name, std::move(value));
+    } else {
+      wrong(concat(where, " has the option ", name, " twice"));
+    }
+  };
+  if (layer.given_shape != nullptr) set("inputShape", sizes(layer.given_shape, where));
+  for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
+    const std::string& key = layer.config->keys()[i];
+    const Json& value = layer.config->values()[i];
+    const std::string name = to_camel_case(key);
+    const bool is_shape = name == "batchInputShape" || key == "batch_shape";
+    if (value.is_null() || (is_shape && !layer.has_own_shape)) continue;
+    const auto option = std::ranges::find(options, name, &LayerOption::name);
+    if (name == "batchInputShape" && option == options.end()) {
+      set("inputShape", sizes(&value, where));
+    } else if (option != options.end()) {
+      const bool is_bit =
+          option->is_flag && value.is_number() && (value.number() == 0 || value.number() == 1);
+      set(name, is_bit ? Json::boolean(value.number() == 1) : value_of(name, value, where));
+    } else if (name.ends_with("Regularizer") || name.ends_with("Constraint")) {
+      left_out.push_back(concat(key, " of ", where));
+    } else if (!is_neutral(name, value)) {
+      wrong(
+          concat(where, " has the option ", key, " = ", shortened(value), ", which is not known"));
+    }
+  }
+  return config;
+}
+
+// A shape without its batch.
+Json TopologyReader::sizes(const Json* shape, const std::string& where) {
+  if (!is_array(shape)) return wrong(concat(where, ": ", quoted(shape), " is no shape"));
+  Json all = Json::array();
+  for (size_t i = 1; i < shape->values().size(); ++i) {
+    const Json& size = shape->values()[i];
+    if (!size.is_null() && !size.is_number()) {
+      return wrong(
+          concat(where, ": sizes must be numbers or null, but the shape is ", shortened(*shape)));
+    }
+    all.add(size);
+  }
+  return all;
+}
+
+Json TopologyReader::value_of(const std::string& name, const Json& value,
+                              const std::string& where) {
+  if (const auto rows = table_of(name)) return choice(name, *rows, value, where);
+  if (value.is_object() && value.find("class_name") != nullptr) return layer(checked(value));
+  if (value.is_array() && std::ranges::any_of(value.values(), &Json::is_object)) {
+    Json all = Json::array();
+    for (const Json& each : value.values()) all.add(value_of(name, each, where));
+    return all;
+  }
+  if (name == "axis" && value.is_array() && value.values().size() == 1) return value.values()[0];
+  return value.is_string() && name != "name" ? Json::string(to_camel_case(value.string())) : value;
+}
+
+// "relu" or {class_name, config}.
+Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& value,
+                            const std::string& where) {
+  const Json* given = value.is_object() ? value.find("class_name") : &value;
+  const nn::Row* row = is_text(given) ? find_row(rows, given->string()) : nullptr;
+  if (row == nullptr) {
+    std::string known;
+    for (const nn::Row& each : rows) append(known, known.empty() ? "" : ", ", each.name);
+    return wrong(concat(where, ": ", name, ' ', quoted(given), " is not known; known: ", known));
+  }
+  Json chosen = Json::object();
+  chosen.add("name", Json::string(std::string(row->name)));
+  const Json* config = value.is_object() ? value.find("config") : nullptr;
+  for (size_t i = 0; is_object(config) && i < config->keys().size(); ++i) {
+    const std::string key = to_camel_case(config->keys()[i]);
+    const Json& each = config->values()[i];
+    const auto known = row->parameters();
+    const bool is_known = std::ranges::find(known, key, &nn::Parameter::name) != known.end();
+    if (each.is_null() || !is_known || chosen.find(key) != nullptr) continue;
+    chosen.add(key, each.is_string() ? Json::string(to_camel_case(each.string())) : each);
+  }
+  return chosen.keys().size() == 1 ? Json::string(std::string(row->name)) : chosen;
+}
+
+}  // namespace
+
+ReadTopology read_whole_topology(const Json& topology) {
+  const Json* inner = topology.find("model_config");
+  const Json& model = is_object(inner) ? *inner : topology;
+  TopologyReader reader;
+  ReadTopology read;
+  if (model.is_object()) {
+    read.network = reader.model(model.find("class_name"), model.find("config"));
+  } else {
+    reader.problems.push_back("the topology must be an object");
+  }
+  read.left_out = std::move(reader.left_out);
+  read.problems = std::move(reader.problems);
+  return read;
+}
+
+Result<ReadTopology> read_topology(const Json& topology) {
+  ReadTopology read = read_whole_topology(topology);
+  if (!read.problems.empty()) return fail(read.problems[0]);
+  return read;
+}
+
+}  // namespace lathe::models

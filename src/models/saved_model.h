@@ -1,0 +1,86 @@
+// Saved models, whoever wrote them: TensorFlow.js, the converters of Keras, `model.save` of the
+// package, a description as api/lathe.h has it. Read with their weights and how they are trained,
+// written as TensorFlow.js reads them, or made one stand-alone module.
+//
+//   LATHE_ASSIGN_OR_RETURN(auto saved, lathe::models::load_model("model.json"));
+//   LATHE_TRY(lathe::models::save_model("folder", saved));
+//   LATHE_ASSIGN_OR_RETURN(auto module, lathe::models::export_module(saved));
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lathe/base/json.h"
+#include "lathe/base/result.h"
+#include "lathe/compile/compile.h"
+#include "lathe/formats/weight_data.h"
+#include "lathe/nn/states.h"
+#include "lathe/nn/training.h"
+
+namespace lathe::models {
+
+struct SavedModel {
+  nn::Model model;
+  // Every weight, and what the optimiser has gathered where the model can train.
+  nn::States states = {};
+  nn::TrainingOptions training = {};  // without a loss: the model only predicts
+  // What is not as it was: options that are not known here, training that is not understood.
+  std::vector<std::string> warnings = {};
+};
+
+struct LoadOptions {
+  // For axes of inputs that have any size (null), in their order.
+  std::vector<int64_t> sizes;
+  // Whether weights that are missing, left over or NaN are errors.
+  bool strict = true;
+};
+
+// The content of a file beside model.json, or an error that names it.
+using ReadFile = std::function<Result<std::vector<std::byte>>(std::string_view path)>;
+
+// model.json or the folder that holds it. Weights come from the files that it names, which must be
+// in its folder, or, where it names none, from NAME.safetensors or model.safetensors beside it;
+// else they are those of the seed. Errors name the file and the place in it.
+Result<SavedModel> load_model(const std::string& path, const LoadOptions& options = {});
+// The same from the text of model.json, which errors call `name`.
+Result<SavedModel> read_model(std::string_view json, const std::string& name,
+                              const ReadFile& read_file, const LoadOptions& options = {});
+
+struct SaveOptions {
+  formats::Bits bits = formats::Bits::All;  // of weights
+  bool includes_optimizer = false;
+};
+
+// Writes model.json and its weight files, each file the old one or all of the new one. Errors: a
+// layer that no file can say (see write_topology.h); what the system says.
+Status save_model(const std::string& folder, const SavedModel& saved,
+                  const SaveOptions& options = {});
+
+// A module that predicts, and trains where there is a loss and an optimizer; it starts with the
+// states (nn/training.h: stand-alone).
+Result<std::vector<uint8_t>> export_module(const SavedModel& saved,
+                                           const compile::Options& options = {});
+// The same with what is known of the module; `options` says nothing of contents.
+Result<compile::Executable> compile_module(const SavedModel& saved, compile::Options options);
+
+// Replaces the weights by those of a safetensors file, which errors call `name`. Errors: as
+// assign_weights.
+Status replace_weights(std::span<const std::byte> file, const std::string& name, SavedModel& saved);
+
+// What a model.json holds, before a model is made of it.
+struct Description {
+  Json network;                       // for api::parse_model
+  std::vector<std::string> problems;  // what cannot be read, and where
+  std::vector<std::string> warnings;
+};
+// Errors: it is no model.json at all.
+Result<Description> describe_model(std::string_view json, const std::string& name);
+
+// Whether a path names a file in the folder of the file that tells of it.
+bool is_beside(std::string_view path);
+
+}  // namespace lathe::models

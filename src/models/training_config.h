@@ -1,0 +1,19 @@
+// How a model is trained <-> trainingConfig of Keras and TensorFlow.js.
+#pragma once
+
+#include <string>
+
+#include "lathe/base/json.h"
+#include "lathe/base/result.h"
+#include "lathe/nn/training.h"
+
+namespace lathe::models {
+
+// Loss, its weights, optimizer and metrics; where the loss takes class numbers, sparse labels.
+// Errors: a loss or an optimiser that is not known. Metrics that are not known are left out.
+Result<nn::TrainingOptions> read_training_config(const Json& config);
+
+// Without losses or an optimizer: null.
+Result<std::string> write_training_config(const nn::TrainingOptions& training);
+
+}  // namespace lathe::models

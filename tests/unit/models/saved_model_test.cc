@@ -1,0 +1,260 @@
+#include "lathe/models/saved_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+
+#include "lathe/api/network_json.h"
+#include "lathe/base/text.h"
+#include "lathe/nn/layers.h"
+#include "lathe/nn/sequential.h"
+#include "lathe/wasm/decode.h"
+#include "lathe/wasm/validate.h"
+
+namespace lathe::models {
+namespace {
+
+namespace fs = std::filesystem;
+using Files = std::map<std::string, std::string>;
+
+SavedModel sample(std::string optimizer = "adam") {
+  nn::Sequential model("sample", 7);
+  model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {3}, .name = "a"}));
+  nn::LSTMOptions steps;
+  steps.units = 2;
+  steps.name = "steps";
+  model.add(nn::reshape({.target_shape = {2, 2}, .name = "as_steps"}));
+  model.add(nn::bidirectional({.layer = nn::lstm(steps), .name = "both"}));
+  model.add(nn::dense({.units = 1, .name = "b"}));
+  SavedModel saved{std::move(model), {}, {}, {}};
+  saved.training = {.loss = "meanSquaredError", .optimizer = {std::move(optimizer)}};
+  saved.training.metrics = {{"mae"}};
+  saved.states = nn::initial_states(*nn::variables(saved.model, saved.training), 3);
+  return saved;
+}
+
+// A new folder, removed at the end.
+struct Folder {
+  std::string path = (fs::temp_directory_path() / concat("lathe_models_", ::getpid())).string();
+  Folder() { fs::remove_all(path); }
+  ~Folder() { fs::remove_all(path); }
+
+  Files files() const {
+    Files files;
+    for (const auto& entry : fs::directory_iterator(path)) {
+      std::ifstream file(entry.path(), std::ios::binary);
+      files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
+    }
+    return files;
+  }
+};
+
+Files saved_files(const SavedModel& saved, const SaveOptions& options = {}) {
+  const Folder folder;
+  const Status status = save_model(folder.path, saved, options);
+  EXPECT_TRUE(status) << status.error().message;
+  return folder.files();
+}
+
+Result<SavedModel> read(const Files& files, const LoadOptions& options = {}) {
+  const auto read_file = [&](std::string_view path) -> Result<std::vector<std::byte>> {
+    const auto at = files.find(std::string(path));
+    if (at == files.end()) return fail(concat(path, ": No such file or directory"));
+    const auto* bytes = reinterpret_cast<const std::byte*>(at->second.data());
+    return std::vector<std::byte>(bytes, bytes + at->second.size());
+  };
+  return read_model(files.at("model.json"), "model.json", read_file, options);
+}
+
+std::string message(const Result<SavedModel>& result) {
+  return result ? std::string("none") : result.error().message;
+}
+
+TEST(SavedModel, ComesBackFromItsFolder) {
+  const SavedModel saved = sample();
+  const Folder folder;
+  ASSERT_TRUE(save_model(folder.path, saved, {.includes_optimizer = true}));
+  ASSERT_TRUE(save_model(folder.path, saved, {.includes_optimizer = true})) << "over the first";
+  for (const std::string& path : {folder.path, folder.path + "/model.json"}) {
+    const auto loaded = load_model(path);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_TRUE(loaded->warnings.empty());
+    EXPECT_EQ(api::summary(loaded->model), api::summary(saved.model));
+    EXPECT_EQ(loaded->training.optimizer.name, "adam");
+    EXPECT_EQ(loaded->training.loss[0].name, "meanSquaredError");
+    ASSERT_EQ(loaded->training.metrics.size(), 1u);
+    EXPECT_EQ(loaded->states.size(), saved.states.size());
+    for (const auto& [name, array] : saved.states) {
+      EXPECT_EQ(loaded->states.at(name).data, array.data) << name;
+    }
+  }
+  EXPECT_EQ(message(load_model("/nowhere/at/all")), "/nowhere/at/all: No such file or directory");
+}
+
+TEST(SavedModel, EveryOptimizerComesBack) {
+  for (const nn::Row& row : nn::optimizers()) {
+    SavedModel saved = sample(std::string(row.name));
+    saved.states["optimizer/step"] = graph::Array::of({}, std::vector<float>{3});
+    const auto loaded = read(saved_files(saved, {.includes_optimizer = true}));
+    ASSERT_TRUE(loaded) << row.name << ": " << loaded.error().message;
+    EXPECT_TRUE(loaded->warnings.empty()) << row.name << ": " << loaded->warnings[0];
+    EXPECT_EQ(loaded->training.optimizer.name, row.name);
+    for (const auto& [name, array] : saved.states) {
+      if (name.ends_with("_power")) continue;
+      EXPECT_EQ(loaded->states.at(name).data, array.data) << row.name << ": " << name;
+    }
+    if (row.name == "adam") {
+      const float factor = 0.9f;
+      EXPECT_EQ(loaded->states.at("optimizer/beta1_power")[0].f, factor * factor * factor * factor);
+    }
+  }
+}
+
+TEST(SavedModel, WeightsMayHaveFewerBits) {
+  const SavedModel saved = sample();
+  for (const auto bits : {formats::Bits::Float16, formats::Bits::UInt16, formats::Bits::UInt8}) {
+    const auto loaded = read(saved_files(saved, {.bits = bits}));
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    EXPECT_TRUE(loaded->training.loss.values.empty());
+    const auto &was = saved.states.at("a/kernel"), &is = loaded->states.at("a/kernel");
+    for (int64_t i = 0; i < 12; ++i) EXPECT_NEAR(was[i].f, is[i].f, 0.01);
+  }
+}
+
+TEST(SavedModel, BecomesOneModule) {
+  const SavedModel saved = sample();
+  const auto bytes = export_module(saved);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  const auto module = wasm::decode(*bytes);
+  ASSERT_TRUE(module);
+  EXPECT_TRUE(wasm::validate(*module));
+}
+
+TEST(SavedModel, TakesWeightsFromBesideIt) {
+  const char* json =
+      R"({"layers":[{"class":"Dense","config":{"name":"d","units":2,"inputShape":[1]}}]})";
+  const auto alone = read({{"model.json", json}});
+  ASSERT_TRUE(alone) << alone.error().message;
+  EXPECT_EQ(alone->warnings.size(), 1u);
+  nn::States states = alone->states;
+  states["d/kernel"] = graph::Array::of({1, 2}, std::vector<float>{5, 6});
+  const auto file = nn::write_weights(alone->model, states);
+  const std::string text(reinterpret_cast<const char*>(file->data()), file->size());
+  const auto loaded = read({{"model.json", json}, {"model.safetensors", text}});
+  ASSERT_TRUE(loaded) << loaded.error().message;
+  EXPECT_TRUE(loaded->warnings.empty());
+  EXPECT_EQ(loaded->states.at("d/kernel")[1].f, 6);
+  EXPECT_EQ(message(read({{"model.json", json}, {"model.safetensors", "x"}})),
+            "model.safetensors: safetensors: the file has less than 8 bytes");
+}
+
+TEST(SavedModel, ErrorsNameTheFileAndThePlace) {
+  const Files good = saved_files(sample());
+  const auto with = [&](std::string_view from, std::string_view to) {
+    Files files = good;
+    std::string& json = files["model.json"];
+    const size_t at = json.find(from);
+    EXPECT_NE(at, json.npos) << from;
+    json.replace(at, from.size(), to);
+    return message(read(files));
+  };
+  EXPECT_TRUE(message(read({{"model.json", "[1,"}}))
+                  .starts_with("model.json: the text is not JSON: byte 3"));
+  EXPECT_EQ(message(read({{"model.json", "[]"}})), "model.json: it must be an object");
+  EXPECT_EQ(message(read({{"model.json", "{}"}})), "model.json: it has no modelTopology");
+  EXPECT_EQ(message(read({{"model.json", R"({"format":"graph-model"})"}})),
+            "model.json: it is a graph model; only layers models can be loaded");
+  EXPECT_TRUE(with("\"group1-shard1", "\"../group1-shard1").ends_with("is no path beside it"));
+  EXPECT_EQ(with("\"class_name\":\"Dense\"", "\"class_name\":\"Dance\""),
+            "model.json: layer \"a\" (Dance) is of an unknown class");
+  EXPECT_TRUE(with("\"units\":4", "\"units\":5")
+                  .starts_with("model.json: model \"sample\": layer \"as_steps\" (Reshape): "));
+  EXPECT_EQ(with("\"shape\":[3,4]", "\"shape\":[4,3]"),
+            "model.json: the tensor a/kernel has shape [4,3], but the model takes [3,4]");
+  EXPECT_EQ(with("a/kernel", "c/kernel"),
+            "model.json: the model needs a/kernel, which is not there");
+  const std::string cut = with("\"shape\":[3,4]", "\"shape\":[3,4000]");
+  EXPECT_TRUE(cut.ends_with("within the tensor a/kernel, which ends at byte 48000")) << cut;
+  Files missing = good;
+  missing.erase(missing.begin());
+  EXPECT_EQ(message(read(missing)), good.begin()->first + ": No such file or directory");
+}
+
+TEST(SavedModel, PathsStayBesideTheFile) {
+  for (const char* path : {"a.bin", "part/a.bin", "a..b", "...", "a/./b"}) {
+    EXPECT_TRUE(is_beside(path)) << path;
+  }
+  for (const char* path :
+       {"", ".", "..", "../a", "a/../b", "/a", "\\a", "a\\..\\b", "https://x/a", "file:a", "C:a",
+        "%2e%2e/a", ".%2E/a", "a%2fb", "a%5Cb", "a/", "..\t/a"}) {
+    EXPECT_FALSE(is_beside(path)) << path;
+  }
+}
+
+// A damaged copy: bytes changed, cut out, doubled, cut off, numbers and words exchanged.
+std::string mutated(std::string text, std::mt19937& random) {
+  constexpr std::string_view kWords[] = {
+      "0",   "-1", "1e308", "4294967296", "null",
+      "[]",  "{}", "\"x\"", "[[[]]]",     "{\"class_name\":\"Dense\",\"config\":{}}",
+      "true"};
+  const auto below = [&random](size_t end) { return static_cast<size_t>(random() % end); };
+  for (size_t times = 1 + below(3); times > 0 && !text.empty(); --times) {
+    const size_t at = below(text.size()), count = std::min(1 + below(16), text.size() - at);
+    switch (below(6)) {
+      case 0:
+        text[at] = static_cast<char>(below(256));
+        break;
+      case 1:
+        text.erase(at, count);
+        break;
+      case 2:
+        text.insert(at, text.substr(at, count));
+        break;
+      case 3:
+        text.resize(below(8) == 0 ? at : text.size());
+        break;
+      default: {
+        // The value behind a colon becomes another one.
+        const size_t colon = text.find(':', at);
+        const size_t end = colon == text.npos ? colon : text.find_first_of(",}]", colon);
+        if (end == text.npos) break;
+        text.replace(colon + 1, end - colon - 1, kWords[below(std::size(kWords))]);
+      }
+    }
+  }
+  return text;
+}
+
+TEST(SavedModel, DamagedFilesAreErrors) {
+  const char* const longer = std::getenv("LATHE_DRAWS");
+  const int draws = longer == nullptr ? 400 : std::atoi(longer);
+  std::mt19937 random(11);
+  const std::vector<Files> corpus = {
+      saved_files(sample(), {.includes_optimizer = true}),
+      saved_files(sample("rmsprop"), {.bits = formats::Bits::UInt8}),
+      {{"model.json",
+        R"({"modelTopology":{"class_name":"Model","config":{"name":"m","layers":[{"class_name":"InputLayer","config":{"batch_input_shape":[null,null,4],"name":"x"},"name":"x","inbound_nodes":[]},{"class_name":"Dense","config":{"units":3,"name":"d","kernel_initializer":{"class_name":"GlorotUniform","config":{"seed":null}}},"name":"d","inbound_nodes":[[["x",0,0,{}]]]}],"input_layers":[["x",0,0]],"output_layers":[["d",0,0]]}},"weightsManifest":[{"paths":["w"],"weights":[{"name":"d/kernel","shape":[4,3],"dtype":"float32"},{"name":"d/bias","shape":[3],"dtype":"float32"}]}]})"},
+       {"w", std::string(60, '\1')}}};
+  ASSERT_TRUE(read(corpus[2], {.sizes = {5}})) << message(read(corpus[2], {.sizes = {5}}));
+  int good = 0, bad = 0;
+  for (int draw = 0; draw < draws; ++draw) {
+    Files files = corpus[static_cast<size_t>(draw) % corpus.size()];
+    const bool of_json = random() % 8 != 0;
+    std::string& file = of_json ? files["model.json"] : files.rbegin()->second;
+    file = mutated(file, random);
+    const auto result =
+        read(files, {.sizes = files.size() == 2 && files.contains("w") ? std::vector<int64_t>{5}
+                                                                       : std::vector<int64_t>{}});
+    (result ? good : bad) += 1;
+    EXPECT_FALSE(!result && result.error().message.empty());
+  }
+  EXPECT_GT(bad, draws / 2);
+  EXPECT_GT(good, 0);
+}
+
+}  // namespace
+}  // namespace lathe::models

@@ -1,0 +1,163 @@
+#include <gtest/gtest.h>
+
+#include "lathe/api/network_json.h"
+#include "lathe/models/open_sizes.h"
+#include "lathe/models/read_topology.h"
+#include "lathe/models/saved_weights.h"
+#include "lathe/models/write_topology.h"
+#include "lathe/nn/layers.h"
+#include "lathe/nn/sequential.h"
+
+namespace lathe::models {
+namespace {
+
+// The layers within, for options that need them.
+template <class Options>
+void fill(Options& options) {
+  nn::LSTMOptions inner;
+  inner.units = 2;
+  nn::LSTMCellOptions step;
+  step.units = 2;
+  if constexpr (requires { options.layer; }) options.layer = nn::lstm(inner);
+  if constexpr (requires { options.cell = nn::LayerPtr(); }) options.cell = nn::lstm_cell(step);
+  if constexpr (requires { options.cells; }) options.cells = {nn::lstm_cell(step)};
+}
+
+template <class Options>
+void expect_kept(nn::LayerPtr (*make)(Options), std::string_view class_name) {
+  Options options;
+  fill(options);
+  const nn::LayerPtr layer = make(options);
+  EXPECT_EQ(layer->class_name(), class_name);
+  EXPECT_NE(layer->template options<Options>(), nullptr) << class_name;
+}
+
+TEST(Topology, EveryLayerSaysWhatItWasMadeWith) {
+#define LATHE_LAYER(class_, function_, ...) expect_kept(nn::function_, #class_);
+#include "lathe/nn/tables.def"
+}
+
+nn::Sizes sizes(std::vector<int64_t> values) {
+  nn::Sizes all;
+  all.values = std::move(values);
+  return all;
+}
+
+nn::Model parsed(const std::string& json) {
+  auto model = api::parse_model(json);
+  EXPECT_TRUE(model) << model.error().message;
+  return std::move(*model);
+}
+
+// Written, read and written again, it is the same model.
+void expect_round_trip(const nn::Model& model) {
+  const auto written = write_topology(model);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto read = read_topology(*written);
+  ASSERT_TRUE(read) << read.error().message << written->spelled();
+  EXPECT_TRUE(read->left_out.empty());
+  const auto again = api::parse_model(read->network.spelled());
+  ASSERT_TRUE(again) << again.error().message << read->network.spelled();
+  EXPECT_EQ(api::summary(*again), api::summary(model));
+  const auto rewritten = write_topology(*again);
+  ASSERT_TRUE(rewritten);
+  EXPECT_EQ(rewritten->spelled(), written->spelled());
+}
+
+TEST(Topology, ComesBackFromKeras) {
+  nn::Sequential row("row");
+  row.add(nn::conv2d(
+      {.filters = 3, .kernel_size = {3, 2}, .padding = "same", .input_shape = {8, 8, 2}}));
+  row.add(nn::zero_padding2d({.padding = sizes({1, 2, 3, 4})}));
+  row.add(nn::leaky_relu({.alpha = 0.1}));
+  row.add(nn::reshape({.target_shape = sizes({-1, 5})}));
+  const nn::Choice start("varianceScaling", {{"mode", nn::Setting("fanOut")}});
+  row.add(nn::dense({.units = 2, .activation = "softmax", .kernel = start, .trainable = false}));
+  expect_round_trip(row);
+}
+
+TEST(Topology, AnActivationWithParametersIsALayerOfKeras) {
+  nn::Sequential row("row");
+  row.add(nn::activation({.activation = {"leakyRelu", {{"alpha", 0.1}}}, .input_shape = {2}}));
+  const auto written = write_topology(row);
+  const Json& layer = written->at("config").at("layers").values()[0];
+  EXPECT_EQ(layer.at("class_name").string(), "LeakyReLU");
+  EXPECT_EQ(layer.at("config").at("alpha").number(), 0.1);
+}
+
+constexpr const char* kGraph =
+    R"({"name":"graph","inputs":[{"name":"a","shape":[4,3]},{"name":"b","shape":[4,3]}],"layers":[
+      {"class":"LSTM","config":{"name":"shared","units":5,"returnSequences":true,"kernelRegularizer":{"name":"l2","l2":0.1}},"inputs":[[["a"]],[["b"]]]},
+      {"class":"Bidirectional","config":{"name":"both","layer":{"class":"GRU","config":{"name":"inside","units":2}},"mergeMode":"sum"},"inputs":[[["shared",1]]]},
+      {"class":"Model","config":{"name":"inner","inputs":[{"name":"x","shape":[4,5]}],"layers":[
+        {"class":"TimeDistributed","config":{"name":"td","layer":{"class":"Dense","config":{"units":3}}},"inputs":[[["x"]]]}],"outputs":[["td"]]},"inputs":[[["shared",0]],[["shared",1]]]},
+      {"class":"RNN","config":{"name":"cells","cell":{"class":"StackedRNNCells","config":{"cells":[{"class":"LSTMCell","config":{"units":2}},{"class":"GRUCell","config":{"units":3}}]}}},"inputs":[[["inner",1]]]},
+      {"class":"Concatenate","config":{"name":"joined"},"inputs":[[["both"],["cells"]]]}],
+     "outputs":[["joined"],["inner",0]]})";
+
+TEST(Topology, GraphsComeBackFromKeras) { expect_round_trip(parsed(kGraph)); }
+
+TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
+  const auto names = saved_names(parsed(kGraph));
+  EXPECT_EQ(names.at("inner/td/kernel"), "td/kernel");
+  EXPECT_EQ(names.at("both/forward/kernel"), "both/forward_inside/kernel");
+  EXPECT_EQ(names.at("shared/bias"), "shared/bias");
+}
+
+TEST(Topology, OwnLayersAreRefused) {
+  struct Options {
+    LATHE_LAYER_OPTIONS;
+  };
+  struct Own : nn::UnaryLayer {
+    Own() : UnaryLayer(Options()) {}
+    std::string_view class_name() const override { return "Dense"; }
+    Result<nn::UnaryPlan> plan(const nn::Shape& input) const override {
+      return nn::UnaryPlan{input};
+    }
+    nn::Tensor build(nn::Tensor x, std::span<const nn::Tensor>, nn::Context&) const override {
+      return x;
+    }
+  };
+  nn::Model model;
+  const auto x = model.input({2});
+  model.output(model.call(std::make_shared<Own>(), x));
+  EXPECT_EQ(write_topology(model).error().message,
+            "layer \"dense_1\" (Dense) cannot be saved: it is no layer of the package");
+}
+
+TEST(Topology, SaysAllThatItCannotRead) {
+  const auto json = Json::parse(
+      R"({"class_name":"Sequential","config":{"name":"s","layers":[
+        {"class_name":"Dense","config":{"name":"a","units":2,"batch_input_shape":[null,3],"lora_rank":4}},
+        {"class_name":"Hashing","config":{"name":"b"}},
+        {"class_name":"Dense","config":{"name":"c","units":2,"activation":"rellu"}}]}})");
+  const auto read = read_whole_topology(*json);
+  ASSERT_EQ(read.problems.size(), 3u);
+  EXPECT_EQ(read.problems[0],
+            "layer \"a\" (Dense) has the option lora_rank = 4, which is not known");
+  EXPECT_EQ(read.problems[1], "layer \"b\" (Hashing) is of an unknown class");
+  EXPECT_TRUE(read.problems[2].starts_with(
+      "layer \"c\" (Dense): activation \"rellu\" is not known; known: linear, "));
+  EXPECT_EQ(read_topology(*json).error().message, read.problems[0]);
+}
+
+TEST(Topology, NullAxesTakeSizes) {
+  const auto network = Json::parse(
+      R"({"name":"m","layers":[
+        {"class":"Conv2D","config":{"filters":2,"kernelSize":3,"inputShape":[null,null,3]}},
+        {"class":"Sequential","config":{"layers":[{"class":"GlobalMaxPooling2D","config":{"inputShape":[null,null,2]}}]}}]})");
+  EXPECT_EQ(open_axes(*network), 2u);
+  EXPECT_EQ(with_sizes(*network, {}).error().message,
+            "the inputs [null,null,3] have 2 axes of any size (null), so they take 2 sizes, got 0");
+  const std::vector<int64_t> good = {8, 6};
+  const auto fixed = with_sizes(*network, good);
+  ASSERT_TRUE(fixed) << fixed.error().message;
+  const nn::Model model = parsed(fixed->spelled());
+  EXPECT_EQ(model.input_shape(), (nn::Shape{8, 6, 3}));
+  EXPECT_EQ(model.output_shape(), (nn::Shape{2}));
+  const std::vector<int64_t> small = {2, 2};
+  EXPECT_FALSE(with_sizes(*network, small));
+}
+
+}  // namespace
+}  // namespace lathe::models
