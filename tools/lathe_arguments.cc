@@ -35,8 +35,8 @@ Result<Arguments> Arguments::parse(std::span<char* const> words, std::span<const
     const auto flag = std::ranges::find(flags, word.substr(0, equals), &Flag::name);
     if (flag == flags.end()) return fail(concat("unknown flag ", word));
     const bool has_value = equals != word.npos;
-    if (has_value && !flag->takes_value) return fail(concat(flag->name, " takes no value"));
-    if (!flag->takes_value || has_value) {
+    if (has_value && !flag->takes_value()) return fail(concat(flag->name, " takes no value"));
+    if (!flag->takes_value() || has_value) {
       arguments.flags_.emplace_back(flag->name, has_value ? word.substr(equals + 1) : "");
     } else if (++i < words.size()) {
       arguments.flags_.emplace_back(flag->name, words[i]);
@@ -69,18 +69,25 @@ std::string Arguments::value(std::string_view flag) const {
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
-  const File file(std::fopen(path.c_str(), "rb"));
-  if (!file) return system_error(path);
+  const bool is_input = path == "-";
+  const File opened(is_input ? nullptr : std::fopen(path.c_str(), "rb"));
+  std::FILE* file = is_input ? stdin : opened.get();
+  if (file == nullptr) return system_error(path);
   std::vector<uint8_t> bytes;
   uint8_t block[1 << 16];
-  while (const size_t count = std::fread(block, 1, sizeof block, file.get())) {
+  while (const size_t count = std::fread(block, 1, sizeof block, file)) {
     bytes.insert(bytes.end(), block, block + count);
   }
-  if (std::ferror(file.get())) return system_error(path);
+  if (std::ferror(file)) return system_error(path);
   return bytes;
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  if (path == "-") {
+    const size_t written = std::fwrite(bytes.data(), 1, bytes.size(), stdout);
+    if (written == bytes.size() && std::fflush(stdout) == 0) return {};
+    return system_error("standard output");
+  }
   const std::string fresh = concat(path, ".new");
   File file(std::fopen(fresh.c_str(), "wb"));
   if (!file) return system_error(fresh);
@@ -95,5 +102,22 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
 }
 
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+void warn(std::string_view text) {
+  std::fprintf(stderr, "lathe: %.*s\n", static_cast<int>(text.size()), text.data());
+}
+
+std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
+
+std::string padded(std::string text, size_t width) {
+  // Bytes that only continue a character take no place.
+  const auto count = std::ranges::count_if(text, [](char c) { return (c & 0xc0) != 0x80; });
+  if (static_cast<size_t>(count) < width) text.append(width - static_cast<size_t>(count), ' ');
+  return text;
+}
+
+std::string right_aligned(std::string text, size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
 
 }  // namespace lathe::tool

@@ -1,20 +1,17 @@
-// The verbs of the compiler: compile, passes, describe.
+// The verbs of the compiler: compile, convert, passes, describe.
 #include <chrono>
 #include <cstdio>
 #include <span>
 
 #include "lathe.h"
 #include "lathe/api/model_json.h"
-#include "lathe/api/network_json.h"
 #include "lathe/api/schedule_cache.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/compile.h"
-#include "lathe/nn/states.h"
+#include "lathe/models/saved_model.h"
 
 namespace lathe::tool {
 namespace {
-
-std::string text_of(const std::vector<uint8_t>& bytes) { return {bytes.begin(), bytes.end()}; }
 
 // What `tl.tune` remembered of the one target that fits; a damaged file is left out with a warning.
 Status add_schedules(const Arguments& arguments, compile::Options& options) {
@@ -23,8 +20,7 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   auto cache = api::parse_schedule_cache(text_of(bytes));
   if (!cache) {
-    std::fprintf(stderr, "lathe: the schedules of %s are ignored: %s\n", path.c_str(),
-                 cache.error().message.c_str());
+    warn(concat("the schedules of ", path, " are ignored: ", cache.error().message));
     return {};
   }
   const auto target = api::find_target(*cache, options.features, arguments.value("--target"));
@@ -33,9 +29,28 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
   return {};
 }
 
+Status read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSizes& batch) {
+  if (fixed > 0) batch = {fixed, fixed, fixed};
+  if (!arguments.has("--batch")) return {};
+  const std::string text = arguments.value("--batch");
+  constexpr size_t kMostDigits = 9;
+  const bool is_count = !text.empty() && text.size() <= kMostDigits &&
+                        text.find_first_not_of("0123456789") == text.npos;
+  const int64_t rows = is_count ? std::stoll(text) : 0;
+  if (rows < 1) return fail(concat("--batch must be a positive integer, got ", text));
+  batch = {rows, rows, rows};
+  return {};
+}
+
 // Options of the second file, if there is one, then what the flags say.
-Result<api::CompileRequest> request_of(const Arguments& arguments) {
+Result<api::CompileRequest> request_of(const Arguments& arguments,
+                                       const models::SavedModel& saved) {
   api::CompileRequest request;
+  if (arguments.has("--training")) {
+    if (saved.training.loss.values.empty()) return fail("the model does not say how it is trained");
+    request.training = saved.training;
+  }
+  LATHE_TRY(read_batch(arguments, saved.model.batch(), request.training.batch));
   if (arguments.files().size() > 1) {
     const std::string& path = arguments.files()[1];
     LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
@@ -73,20 +88,6 @@ Result<api::CompileRequest> request_of(const Arguments& arguments) {
   return request;
 }
 
-// Those of the model's seed, the weights replaced by those of a file if one is given.
-Result<std::vector<compile::StateContent>> contents_of(const nn::Model& model,
-                                                       const nn::TrainingOptions& training,
-                                                       const std::string& weights) {
-  LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
-  nn::States states = nn::initial_states(variables, model.seed());
-  if (!weights.empty()) {
-    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
-    const Status read = nn::read_weights(model, std::as_bytes(std::span(bytes)), states);
-    if (!read) return fail(concat(weights, ": ", read.error().message));
-  }
-  return nn::contents_of(states);
-}
-
 void print_times(const compile::Executable& executable) {
   double total = 0;
   for (const auto& [pass, milliseconds] : executable.times) {
@@ -99,15 +100,16 @@ void print_times(const compile::Executable& executable) {
 }  // namespace
 
 Status compile(const Arguments& arguments) {
-  const std::string& path = arguments.files()[0];
-  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
-  auto model = api::parse_model(text_of(bytes));
-  if (!model) return fail(concat(path, ": ", model.error().message));
-  LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments));
-  LATHE_ASSIGN_OR_RETURN(const auto program, nn::build_program(*model, request.training));
-  LATHE_ASSIGN_OR_RETURN(request.options.contents,
-                         contents_of(*model, request.training, arguments.value("--weights")));
-  LATHE_ASSIGN_OR_RETURN(const auto executable, compile::compile(program, request.options));
+  models::LoadOptions load;
+  LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(models::SavedModel saved, open_model(arguments.files()[0], load));
+  LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments, saved));
+  saved.training = request.training;
+  if (const std::string weights = arguments.value("--weights"); !weights.empty()) {
+    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
+    LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
   if (!executable.times.empty()) print_times(executable);
 
   const std::string out = arguments.value("-o");
@@ -115,10 +117,27 @@ Status compile(const Arguments& arguments) {
   if (!out.empty()) LATHE_TRY(write_file(out, module));
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
-  print(concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(), " bytes, entries",
-               entries, ", memory ", executable.memory_bytes, " bytes, ",
-               executable.temporary_bytes, " of them temporary\n"));
+  const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),
+                                  " bytes, entries", entries, ", memory ", executable.memory_bytes,
+                                  " bytes, ", executable.temporary_bytes, " of them temporary\n");
+  if (out != "-") print(told);
   return {};
+}
+
+Status convert(const Arguments& arguments) {
+  const std::string folder = arguments.value("-o");
+  if (folder.empty()) return fail("convert needs -o FOLDER");
+  models::SaveOptions save;
+  save.includes_optimizer = arguments.has("--training");
+  if (const std::string text = arguments.value("--quantize"); !text.empty()) {
+    const auto bits = formats::bits_called(text);
+    if (!bits) return fail(concat("--quantize must be float16, uint16 or uint8, got ", text));
+    save.bits = *bits;
+  }
+  models::LoadOptions load;
+  LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(const models::SavedModel saved, open_model(arguments.files()[0], load));
+  return models::save_model(folder, saved, save);
 }
 
 Status passes(const Arguments&) {

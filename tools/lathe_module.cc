@@ -21,23 +21,17 @@ std::unexpected<Error> in_file(const std::string& path, const Error& error) {
   return fail(concat(path, ": ", error.message));
 }
 
-Result<Loaded> load(const std::string& path) {
-  Loaded loaded;
-  LATHE_ASSIGN_OR_RETURN(loaded.bytes, read_file(path));
+Result<Loaded> decoded(const std::string& path, std::vector<uint8_t> bytes) {
+  Loaded loaded{std::move(bytes), {}};
   auto module = wasm::decode(loaded.bytes);
   if (!module) return in_file(path, module.error());
   loaded.module = std::move(*module);
   return loaded;
 }
 
-std::string padded(std::string text, size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
-}
-
-std::string right_aligned(uint64_t number, size_t width) {
-  std::string text = concat(number);
-  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+Result<Loaded> load(const std::string& path) {
+  LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(path));
+  return decoded(path, std::move(bytes));
 }
 
 // The bytes were decoded before, so every length is good.
@@ -65,7 +59,8 @@ void print_sections(std::span<const uint8_t> bytes) {
       append(name, " \"", std::string(bytes.begin() + name_at, bytes.begin() + name_at + length),
              '"');
     }
-    print(concat("  ", padded(name, 24), right_aligned(at, 9), right_aligned(size, 11), "\n"));
+    print(concat("  ", padded(name, 24), right_aligned(concat(at), 9),
+                 right_aligned(concat(size), 11), "\n"));
     at += size;
   }
 }
@@ -143,7 +138,13 @@ Status validate(const Arguments& arguments) {
 
 Status inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
-  LATHE_ASSIGN_OR_RETURN(const Loaded loaded, load(path));
+  const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
+  LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));
+  constexpr std::string_view kSpace = " \t\r\n";
+  const auto first = std::ranges::find_if(
+      bytes, [&](uint8_t byte) { return kSpace.find(static_cast<char>(byte)) == kSpace.npos; });
+  if (first != bytes.end() && *first == '{') return inspect_model(file, text_of(bytes), arguments);
+  LATHE_ASSIGN_OR_RETURN(const Loaded loaded, decoded(file, std::move(bytes)));
   const auto valid = wasm::validate(loaded.module);
   print(concat(path, ": ", loaded.bytes.size(), " bytes, ",
                valid ? "valid" : concat("not valid: ", valid.error().message), "\n"));

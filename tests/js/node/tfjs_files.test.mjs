@@ -6,6 +6,8 @@ import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
+import { readTopology } from '../../../js/dist/io/read_topology.js';
+import { inFolder, networkOf, predictions, skip as noCommand, writeModel } from '../command.mjs';
 import { largestDifference } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
@@ -33,10 +35,19 @@ for (const [name, golden] of Object.entries(published)) {
       return tl.tensor(dtype === 'int32' ? new Int32Array(copy) : new Float32Array(copy), dims);
     };
     const result = [model.predict(inputs.map(read))].flat();
+    const values = inputs.map((each) => read(each).dataSync());
+    const compiled = noCommand
+      ? []
+      : await predictions(
+          file,
+          values,
+          inputs.map(({ dims }) => dims),
+        );
     for (const [at, output] of outputs.entries()) {
       const wanted = read(output).dataSync();
       const scale = Math.max(1, ...wanted.map(Math.abs));
       assert.ok(largestDifference(result[at].dataSync(), wanted) / scale < 1e-4);
+      if (!noCommand) assert.ok(largestDifference(compiled[at], wanted) / scale < 1e-4);
     }
     model.dispose();
   });
@@ -222,13 +233,29 @@ const files = {
   ],
 };
 
+/** The command line reads the same network as the package, and its module predicts the same. */
+async function checkCommand(artifacts, numbers, shapes, wanted) {
+  if (noCommand) return;
+  await inFolder(async (folder) => {
+    writeModel(folder, artifacts);
+    const { network } = readTopology(artifacts.modelTopology, 'model.json');
+    assert.deepEqual(networkOf(folder), JSON.parse(JSON.stringify(network)));
+    const outputs = await predictions(folder, numbers, shapes);
+    assert.equal(outputs.length, wanted.length);
+    outputs.forEach((output, at) => {
+      assert.ok(largestDifference(output, wanted[at].dataSync()) < 1e-5);
+    });
+  });
+}
+
 for (const [name, [make, shapes, rewrite = asIs]] of Object.entries(files)) {
   test(`a file of TensorFlow.js: ${name}`, async () => {
     const theirs = make();
     let saved;
     await theirs.save(tf.io.withSaveHandler((artifacts) => ((saved = artifacts), {})));
     const copy = { ...saved, modelTopology: structuredClone(saved.modelTopology) };
-    const ours = await tl.loadLayersModel({ load: async () => rewrite(copy) });
+    const artifacts = rewrite(copy);
+    const ours = await tl.loadLayersModel({ load: async () => artifacts });
     const isWords = name.startsWith('words');
     const numbers = shapes.map((shape, input) => {
       const size = shape.reduce((product, each) => product * each, 1);
@@ -245,9 +272,11 @@ for (const [name, [make, shapes, rewrite = asIs]] of Object.entries(files)) {
       assert.deepEqual([...output.shape], wanted[at].shape);
       assert.ok(largestDifference(output.dataSync(), wanted[at].dataSync()) < 1e-5);
     });
+    await checkCommand(artifacts, numbers, shapes, wanted);
     // And back: TensorFlow.js reads what is written here.
     let written;
-    await ours.save({ save: async (artifacts) => ((written = artifacts), {}) });
+    await ours.save({ save: async (parts) => ((written = parts), {}) });
+    await checkCommand(written, numbers, shapes, wanted);
     const again = await tf.loadLayersModel(tf.io.fromMemory(written));
     again.resetStates();
     result(tf, again).forEach((output, at) => {

@@ -1,0 +1,263 @@
+// The command `lathe`: saved models in, modules and saved models out, help, completion, exit codes.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { inFolder, instantiate, lathe, predictions, run, skip } from '../command.mjs';
+import { largestDifference } from '../lib.mjs';
+
+const options = { skip };
+
+/** Three kinds of models, with the shape of one example. */
+const models = {
+  'a network that has been trained': [
+    async () => {
+      const model = tl.sequential({ name: 'net', seed: 3 });
+      model.add(tl.layers.dense({ units: 8, activation: 'gelu', inputShape: [4], name: 'a' }));
+      model.add(tl.layers.batchNormalization({ name: 'norm' }));
+      model.add(tl.layers.dense({ units: 3, activation: 'softmax', name: 'b' }));
+      model.compile({ loss: 'categoricalCrossentropy', optimizer: 'adam', metrics: ['auc'] });
+      const x = tl.tensor2d(Array.from({ length: 20 }, (_, i) => [i % 3, i % 5, i % 7, 1]));
+      const y = tl.tensor2d(
+        Array.from({ length: 20 }, (_, i) => [0, 1, 2].map((k) => +(i % 3 === k))),
+      );
+      await model.fit(x, y, { epochs: 2, batchSize: 5 });
+      return model;
+    },
+    [4],
+  ],
+  'pictures with padding around': [
+    () => {
+      const x = tl.input({ shape: [6, 5, 2], name: 'picture' });
+      const padded = tl.layers
+        .zeroPadding2d({
+          padding: [
+            [1, 0],
+            [2, 1],
+          ],
+        })
+        .apply(x);
+      const conv = tl.layers.conv2d({
+        filters: 4,
+        kernelSize: [3, 2],
+        strides: 2,
+        activation: 'relu',
+      });
+      const flat = tl.layers.flatten().apply(conv.apply(padded));
+      const inner = tl.sequential({ name: 'inner' });
+      inner.add(tl.layers.dense({ units: 3, inputShape: [48], name: 'deep' }));
+      return tl.model({ inputs: x, outputs: inner.apply(flat), name: 'graph' });
+    },
+    [6, 5, 2],
+  ],
+  'both directions over steps': [
+    () => {
+      const model = tl.sequential();
+      const layer = tl.layers.lstm({
+        units: 3,
+        returnSequences: true,
+        recurrentActivation: 'hardSigmoid',
+      });
+      model.add(tl.layers.bidirectional({ layer, inputShape: [5, 2], mergeMode: 'concat' }));
+      model.add(tl.layers.timeDistributed({ layer: tl.layers.dense({ units: 2 }) }));
+      return model;
+    },
+    [5, 2],
+  ],
+};
+
+for (const [name, [make, shape]] of Object.entries(models)) {
+  test(`${name}: what the package has saved predicts the same from the command line`, options, () =>
+    inFolder(async (folder) => {
+      const model = await make();
+      const size = shape.reduce((a, b) => a * b, 4);
+      const x = Float32Array.from({ length: size }, (_, at) => Math.sin(at));
+      const wanted = model.predict(tl.tensor(x, [4, ...shape])).dataSync();
+      const near = (values, most) =>
+        assert.ok(largestDifference(values, wanted) < most, `${values} ${wanted}`);
+      await model.save(`file://${folder}/saved`, { includeOptimizer: true });
+      near((await predictions(join(folder, 'saved'), [x], [[4, ...shape]]))[0], 1e-5);
+      // Written again by the command, whole and with fewer bits, for the package and for TensorFlow.js.
+      for (const [flags, most] of [
+        [[], 1e-5],
+        [['--training'], 1e-5],
+        [['--quantize=float16'], 0.02],
+        [['--quantize=uint8'], 0.2],
+      ]) {
+        const path = join(folder, 'again');
+        rmSync(path, { recursive: true, force: true });
+        run('convert', join(folder, 'saved'), '-o', path, ...flags);
+        const ours = await tl.loadLayersModel(`file://${path}`);
+        near(ours.predict(tl.tensor(x, [4, ...shape])).dataSync(), most);
+        assert.equal(ours.countParams(), model.countParams());
+        ours.dispose();
+        if (name.includes('trained')) continue; // TensorFlow.js has no gelu
+        const { weightsManifest, ...rest } = JSON.parse(readFileSync(join(path, 'model.json')));
+        const [shard] = weightsManifest[0].paths;
+        const weightData = Uint8Array.from(readFileSync(join(path, shard))).buffer;
+        const load = async () => ({ ...rest, weightSpecs: weightsManifest[0].weights, weightData });
+        const theirs = await tf.loadLayersModel({ load });
+        near(theirs.predict(tf.tensor(x, [4, ...shape])).dataSync(), most);
+      }
+      model.dispose();
+    }),
+  );
+}
+
+test('training goes on behind the command line', options, () =>
+  inFolder(async (folder) => {
+    const model = await models['a network that has been trained'][0]();
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')];
+    await model.save(`file://${first}`, { includeOptimizer: true });
+    run('convert', first, '-o', second, '--training');
+    const specsOf = (path) =>
+      JSON.parse(readFileSync(join(path, 'model.json'))).weightsManifest[0].weights;
+    assert.deepEqual(specsOf(second), specsOf(first));
+    const bytesOf = (path) =>
+      readdirSync(path)
+        .filter((each) => each.endsWith('.bin'))
+        .map((each) => readFileSync(join(path, each)).toString('hex'));
+    assert.deepEqual(bytesOf(second), bytesOf(first));
+    const { trainingConfig } = JSON.parse(readFileSync(join(second, 'model.json')));
+    assert.equal(trainingConfig.optimizer_config.class_name, 'Adam');
+    assert.deepEqual(trainingConfig.tensorlathe_metrics, ['auc']);
+    const file = join(folder, 'module.wasm');
+    run('compile', second, '-o', file, '--training');
+    const entries = Object.keys(instantiate(readFileSync(file)));
+    for (const name of ['train', 'evaluate']) assert.ok(entries.includes(name));
+    model.dispose();
+  }),
+);
+
+test('inspect says what a model costs and what it does not know', options, () =>
+  inFolder(async (folder) => {
+    const model = await models['pictures with padding around'][0]();
+    await model.save(`file://${folder}`);
+    const text = run('inspect', folder);
+    assert.match(text, /conv2d_1 \(Conv2D\) +\[3,4,4\] +52 +576\n/);
+    assert.match(text, /inner \(Model\) +\[3\] +\d+ +\d+\n {4}deep \(Dense\)/);
+    const told = JSON.parse(run('inspect', '--json', join(folder, 'model.json')));
+    assert.equal(told.summary.totalParams, model.countParams());
+    assert.equal(told.memory.weights, 4 * model.countParams());
+    const sum = Object.values(told.layers).reduce((a, b) => a + b, 0);
+    assert.equal(told.multiplyAdds, sum);
+    const json = readFileSync(join(folder, 'model.json'), 'utf8');
+    writeFileSync(
+      join(folder, 'model.json'),
+      json.replace('"Conv2D"', '"Conv9D"').replace('"Flatten"', '"Flatter"'),
+    );
+    const { status, stdout, stderr } = lathe(['inspect', folder]);
+    assert.equal(status, 1);
+    assert.match(
+      stdout.toString(),
+      /unsupported: layer "conv2d_1" \(Conv9D\) is of an unknown class/,
+    );
+    assert.match(stdout.toString(), /unsupported: layer "flatten_1" \(Flatter\)/);
+    assert.match(stderr, /model.json: 2 things in it are not supported/);
+    model.dispose();
+  }),
+);
+
+const small =
+  '{"layers":[{"class":"Dense","config":{"name":"d","units":2,"inputShape":[1],"kernelInitializer":"ones"}}]}';
+
+test('- is standard input and output', options, () =>
+  inFolder(async (folder) => {
+    const compiled = lathe(['compile', '-', '-o', '-'], { input: small });
+    assert.equal(compiled.status, 0, compiled.stderr);
+    assert.deepEqual([...instantiate(compiled.stdout).predict_1([[3]])[0]], [3, 3]);
+    const validated = lathe(['validate', '-'], { input: compiled.stdout });
+    assert.equal(validated.stdout.toString(), '-: valid\n');
+    assert.match(lathe(['wat', '-'], { input: compiled.stdout }).stdout.toString(), /^\(module/);
+    assert.match(lathe(['inspect', '-'], { input: compiled.stdout }).stdout.toString(), /exports/);
+    assert.match(lathe(['inspect', '-'], { input: small }).stdout.toString(), /d \(Dense\)/);
+    const model = { layers: JSON.parse(small).layers };
+    writeFileSync(join(folder, 'options.json'), '{"batch":{"predict":3}}');
+    const args = ['compile', '-', 'options.json', '-o', 'out.wasm'];
+    assert.equal(lathe(args, { input: JSON.stringify(model), cwd: folder }).status, 0);
+    assert.equal(
+      instantiate(readFileSync(join(folder, 'out.wasm'))).predict([[1, 2, 3]])[0].length,
+      6,
+    );
+  }),
+);
+
+test('the exit code says whose mistake it was', options, () =>
+  inFolder(async (folder) => {
+    const code = (...args) => lathe(args, { input: small, cwd: folder }).status;
+    assert.equal(code('help'), 0);
+    assert.equal(code('passes'), 0);
+    assert.equal(code('compile', '-'), 0);
+    for (const args of [
+      ['compile', 'nothing.json'],
+      ['compile', '-', '--loss', 'nonsense'],
+      ['compile', '-', '--batch=0'],
+      ['compile', '-', '-o', 'no/such/folder/out.wasm'],
+      ['inspect', 'nothing.wasm'],
+      ['inspect', '-', '--sizes=a'],
+      ['help', 'nothing'],
+      ['completion', 'fish'],
+      ['convert', '-'],
+    ]) {
+      const { status, stderr } = lathe(args, { input: small, cwd: folder });
+      assert.equal(status, 1, args.join(' '));
+      assert.match(stderr, /^lathe: ./);
+    }
+    for (const args of [
+      ['nonsense'],
+      ['compile'],
+      ['compile', '-', '--nonsense'],
+      ['wat', 'a', 'b'],
+      ['wat', '-o', 'x'],
+    ]) {
+      const { status, stderr } = lathe(args, { input: small });
+      assert.equal(status, 2, args.join(' '));
+      assert.match(stderr, /^lathe: ./);
+    }
+    assert.ok(!existsSync(join(folder, 'no')));
+  }),
+);
+
+test('help tells of every verb and of the exit codes', options, () => {
+  const text = run('help');
+  const verbs = [...text.matchAll(/^lathe (\w+)/gm)].map(([, name]) => name);
+  assert.deepEqual(verbs.slice(0, 3), ['compile', 'inspect', 'convert']);
+  for (const verb of verbs) {
+    const more = run('help', verb);
+    assert.match(more, new RegExp(`^lathe ${verb}`));
+    assert.match(more, /Exit codes: 0 done; 1 .*; *\n?2 wrong use/s);
+  }
+  assert.match(run('help', 'compile'), /--weights=FILE.safetensors +weights instead of/);
+});
+
+test('the version is that of the package', options, () => {
+  const { version } = JSON.parse(
+    readFileSync(new URL('../../../js/package.json', import.meta.url)),
+  );
+  assert.equal(run('--version'), `lathe ${version}\n`);
+});
+
+test('bash completes verbs, flags and the words of flags', options, () =>
+  inFolder(async (folder) => {
+    writeFileSync(join(folder, 'completion'), run('completion', 'bash'));
+    const complete = (...words) => {
+      const script = `source ./completion; COMP_WORDS=(${words.map((each) => `'${each}'`).join(' ')}); COMP_CWORD=${words.length - 1}; _lathe; echo "\${COMPREPLY[*]}"`;
+      const { stdout, stderr } = spawnSync('bash', ['-c', script], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+      assert.equal(stderr, '');
+      return stdout.trim();
+    };
+    assert.equal(complete('lathe', 'co'), 'compile convert completion');
+    assert.equal(complete('lathe', 'compile', '--ba'), '--batch');
+    assert.equal(complete('lathe', 'compile', '--labels', '=', 'sp'), 'sparse');
+    assert.equal(complete('lathe', 'compile', '--labels', 'd'), 'dense');
+    assert.equal(complete('lathe', 'convert', '--quantize', '='), 'float16 uint16 uint8');
+    assert.equal(complete('lathe', 'help', 'w'), 'wat');
+    assert.equal(complete('lathe', 'inspect', 'comp'), 'completion');
+  }),
+);

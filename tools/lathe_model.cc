@@ -1,0 +1,216 @@
+// Saved models on the command line: where they are, what is in them, what they cost.
+#include <algorithm>
+#include <filesystem>
+
+#include "lathe.h"
+#include "lathe/api/json_reader.h"
+#include "lathe/api/network_json.h"
+#include "lathe/base/text.h"
+#include "lathe/models/cost.h"
+#include "lathe/models/open_sizes.h"
+
+namespace lathe::tool {
+namespace {
+
+// Sizes tried for all null axes at once where nobody says any.
+constexpr int64_t kTried[] = {32, 64, 1024, 256, 16, 8, 128, 512, 4, 2, 1, 10, 100};
+
+// The model of a description, with the sizes that were given or else the first that fit.
+Result<nn::Model> model_of(const models::Description& found, std::vector<int64_t>& sizes) {
+  const size_t open = models::open_axes(found.network);
+  const bool is_given = !sizes.empty() || open == 0;
+  Result<nn::Model> made = fail("no sizes fit");
+  for (const int64_t tried : kTried) {
+    const std::vector<int64_t> all = is_given ? sizes : std::vector<int64_t>(open, tried);
+    const auto network = models::with_sizes(found.network, all);
+    auto model = network ? api::parse_model(network->spelled())
+                         : Result<nn::Model>(std::unexpected(network.error()));
+    if (model) {
+      sizes = all;
+      return model;
+    }
+    if (tried == kTried[0]) made = std::move(model);
+    if (is_given) break;
+  }
+  return made;
+}
+
+// 1234567 -> "1,234,567".
+std::string grouped(double number) {
+  std::string digits = concat(static_cast<uint64_t>(number));
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+
+std::string shapes_of(const std::vector<graph::Shape>& shapes) {
+  std::string text;
+  for (const graph::Shape& shape : shapes) {
+    append(text, text.empty() ? "" : " ", bracketed(shape));
+  }
+  return text;
+}
+
+struct Line {
+  std::string name, shape;
+  double parameters = 0, products = 0;
+};
+
+void add_lines(const nn::Model& model, const std::string& prefix, const std::string& indent,
+               const models::Cost& cost, std::vector<Line>& lines) {
+  for (const nn::PlacedLayer& placed : model.layers()) {
+    const std::string path = concat(prefix, placed.name);
+    Line line{concat(indent, placed.name, " (", placed.layer->class_name(), ")"),
+              shapes_of(placed.outputs), static_cast<double>(placed.parameter_count())};
+    for (const auto& [name, products] : cost.multiply_adds) {
+      if (name == path || name.starts_with(concat(path, "/"))) line.products += products;
+    }
+    lines.push_back(std::move(line));
+    if (const nn::Model* inner = placed.layer->model()) {
+      add_lines(*inner, concat(path, "/"), concat(indent, "  "), cost, lines);
+    }
+  }
+}
+
+void print_lines(const std::vector<Line>& lines) {
+  size_t name_width = 8, shape_width = 12;
+  for (const Line& line : lines) {
+    name_width = std::max(name_width, line.name.size());
+    shape_width = std::max(shape_width, line.shape.size());
+  }
+  const auto print_row = [&](const std::string& name, const std::string& shape,
+                             const std::string& parameters, const std::string& products) {
+    print(concat("  ", padded(name, name_width), "  ", padded(shape, shape_width),
+                 right_aligned(parameters, 14), right_aligned(products, 18), "\n"));
+  };
+  print_row("layer", "output shape", "parameters", "multiply-adds");
+  for (const Line& line : lines) {
+    print_row(line.name, line.shape, grouped(line.parameters), grouped(line.products));
+  }
+}
+
+void print_model(const nn::Model& model, const models::Cost& cost) {
+  double parameters = 0, trainable = 0;
+  for (const nn::Variable& weight : model.weights()) {
+    const auto count = static_cast<double>(graph::element_count(weight.shape));
+    parameters += count;
+    if (weight.trainable) trainable += count;
+  }
+  for (const nn::Port& input : model.inputs()) {
+    print(concat("  input ", input.name, ' ', bracketed(model.shape(input.value)), "\n"));
+  }
+  std::vector<Line> lines;
+  add_lines(model, "", "", cost, lines);
+  print_lines(lines);
+  for (const nn::Port& output : model.outputs()) {
+    print(concat("  output ", output.name, ' ', bracketed(model.shape(output.value)), "\n"));
+  }
+  print(concat("parameters     ", grouped(parameters), ", ", grouped(trainable), " trainable\n"));
+  print(concat("multiply-adds  ", grouped(cost.all_multiply_adds), " for one example\n"));
+  print(concat("memory         ", grouped(static_cast<double>(cost.weight_bytes)),
+               " bytes of weights, ", grouped(static_cast<double>(cost.activation_bytes)),
+               " of activations, ", grouped(static_cast<double>(cost.memory_bytes)),
+               " in all to predict one example\n"));
+  print(concat("code           ", grouped(static_cast<double>(cost.module_bytes)), " bytes\n"));
+}
+
+std::string json_list(const std::vector<std::string>& texts) {
+  std::string list;
+  for (const std::string& text : texts) {
+    append(list, list.empty() ? "" : ",", json_string(text));
+  }
+  return concat('[', list, ']');
+}
+
+void print_json(const models::Description& found, const nn::Model* model,
+                const models::Cost* cost) {
+  std::string text =
+      concat("{\"network\":", found.network.spelled(), ",\"problems\":", json_list(found.problems),
+             ",\"warnings\":", json_list(found.warnings));
+  if (model != nullptr) append(text, ",\"summary\":", api::summary(*model));
+  if (cost != nullptr) {
+    std::string layers;
+    for (const auto& [name, products] : cost->multiply_adds) {
+      append(layers, layers.empty() ? "" : ",", json_string(name), ':', products);
+    }
+    append(text, ",\"multiplyAdds\":", cost->all_multiply_adds, ",\"layers\":{", layers,
+           "},\"memory\":{\"weights\":", cost->weight_bytes,
+           ",\"activations\":", cost->activation_bytes, ",\"all\":", cost->memory_bytes,
+           "},\"code\":", cost->module_bytes);
+  }
+  print(concat(text, "}\n"));
+}
+
+}  // namespace
+
+bool is_folder(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" && std::filesystem::is_directory(path, ignored);
+}
+
+Result<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
+  std::vector<int64_t> sizes;
+  if (!arguments.has("--sizes")) return sizes;
+  const std::string text = concat(arguments.value("--sizes"), ",");
+  constexpr size_t kMostDigits = 9;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find(',', at);
+    const std::string each = text.substr(at, end - at);
+    at = end + 1;
+    const bool is_count = !each.empty() && each.size() <= kMostDigits &&
+                          each.find_first_not_of("0123456789") == each.npos;
+    if (!is_count) return fail(concat("--sizes must be integers like 224,224, got \"", each, '"'));
+    sizes.push_back(std::stoll(each));
+  }
+  return sizes;
+}
+
+Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options) {
+  Result<models::SavedModel> saved = fail("");
+  if (path != "-") {
+    saved = models::load_model(path, options);
+  } else {
+    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+    const auto read_beside = [](std::string_view name) -> Result<std::vector<std::byte>> {
+      LATHE_ASSIGN_OR_RETURN(const auto content, read_file(std::string(name)));
+      const auto* first = reinterpret_cast<const std::byte*>(content.data());
+      return std::vector<std::byte>(first, first + content.size());
+    };
+    saved = models::read_model(text_of(bytes), "standard input", read_beside, options);
+  }
+  if (!saved) return saved;
+  for (const std::string& warning : saved->warnings) warn(concat(path, ": ", warning));
+  return saved;
+}
+
+Status inspect_model(const std::string& path, const std::string& text, const Arguments& arguments) {
+  const std::string name = path == "-" ? "standard input" : path;
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, sizes_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(models::Description found, models::describe_model(text, name));
+  const bool is_json = arguments.has("--json");
+  if (found.problems.empty()) {
+    const bool is_chosen = sizes.empty() && models::open_axes(found.network) > 0;
+    auto model = model_of(found, sizes);
+    if (model) {
+      auto cost = models::cost_of(*model);
+      if (!cost) return fail(concat(name, ": ", cost.error().message));
+      if (is_json) {
+        print_json(found, &*model, &*cost);
+        return {};
+      }
+      print(concat(name, ": model ", model->name(), ", ", model->layers().size(), " layers\n"));
+      if (is_chosen) print(concat("  null axes as ", bracketed(sizes), "; --sizes says others\n"));
+      print_model(*model, *cost);
+      for (const std::string& warning : found.warnings) print(concat("note: ", warning, "\n"));
+      return {};
+    }
+    found.problems.push_back(model.error().message);
+  }
+  if (is_json) {
+    print_json(found, nullptr, nullptr);
+  } else {
+    for (const std::string& problem : found.problems) print(concat("unsupported: ", problem, "\n"));
+  }
+  return fail(concat(name, ": ", found.problems.size(), " things in it are not supported"));
+}
+
+}  // namespace lathe::tool
