@@ -15,7 +15,9 @@ export function drawDigits(count, seed = 1, first = 0) {
 
 /** Pixels as a network wants them, 0 … 1. */
 export function toFloats(images) {
-  return Float32Array.from(images, (value) => value / 255);
+  const result = new Float32Array(images.length);
+  for (let at = 0; at < images.length; ++at) result[at] = images[at] / 255;
+  return result;
 }
 
 function drawDigit(out, seed, number) {

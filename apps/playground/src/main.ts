@@ -9,9 +9,11 @@ import { openCurves } from './panels/curves';
 import { openData, useDrawnDigits } from './panels/data';
 import { openDraw } from './panels/draw';
 import { openDrop } from './panels/drop';
+import { trainAtFirst, wantsTraining } from './panels/first_sight';
 import { onNetworkChecked, onNetworkReplaced, openLayers } from './panels/layers';
 import { openResults } from './panels/results';
 import { openSaving } from './panels/saving';
+import { openStory } from './panels/story';
 import { openTime } from './panels/time';
 import { openTraining } from './panels/training';
 import { openWeights } from './panels/weights';
@@ -44,15 +46,26 @@ async function open(): Promise<void> {
   });
   for (const each of [openData, openLayers, openCode, openTraining, openCurves, openResults])
     each();
-  for (const each of [openDraw, openWeights, openTime, openCompare, openSaving, openDrop]) each();
-  await showBrowser();
+  for (const each of [
+    openStory,
+    openDraw,
+    openWeights,
+    openTime,
+    openCompare,
+    openSaving,
+    openDrop,
+  ])
+    each();
+  void showBrowser();
   await useDrawnDigits();
   const kept = state.data && keptFor(state.data);
+  const begins = wantsTraining(kept);
   if (kept !== undefined) {
     resume(kept);
     if (kept.draft !== undefined) showDraft(kept.draft);
   }
   keepSession(draft);
+  if (begins) await trainAtFirst();
 }
 
 open().catch(showError);

@@ -1,7 +1,7 @@
 // Keeps the network, the settings and code not used yet over a reload of the page, in localStorage. Runs no code.
 import { type DataSet, wantedWidth } from './data/data_set';
 import { isRow, type RowNetwork } from './network';
-import { type Settings, state, watch } from './store';
+import { firstSettings, type Settings, state, watch } from './store';
 
 /** What was kept, for data of one kind. */
 export interface Kept {
@@ -37,7 +37,8 @@ export function keepSession(draftOf: () => string | undefined): void {
 export function keptFor(data: DataSet): Kept | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(key) ?? '{}') as Kept & { kind?: string };
-    return kept.kind === kindOf(data) ? kept : undefined;
+    if (kept.kind !== kindOf(data)) return undefined;
+    return { ...kept, settings: { ...firstSettings, ...kept.settings } };
   } catch {
     return undefined;
   }

@@ -12,6 +12,9 @@ export interface Settings {
   epochs: number;
 }
 
+/** Settings by their names. */
+export type SettingName = keyof Settings;
+
 /** A model with weights, and what it was made of. */
 export interface Trained {
   model: tl.LayersModel;
@@ -32,6 +35,8 @@ export interface State {
   /** What building the network gave. */
   checked: Checked | undefined;
   settings: Settings;
+  /** What is wrong with settings that were not taken, for people. */
+  settingProblems: Partial<Record<SettingName, string>>;
   /** The last model that was trained or loaded; it stays while the network is edited. */
   trained: Trained | undefined;
   /** Counts up whenever the weights of the model may have changed and are worth showing. */
@@ -40,13 +45,22 @@ export interface State {
   confusion: number[][] | undefined;
 }
 
+export const firstSettings: Settings = {
+  loss: '',
+  optimizer: 'adam',
+  learningRate: 0.001,
+  batchSize: 64,
+  epochs: 10,
+};
+
 export const state: State = {
   phase: 'opening',
   status: 'Starting …',
   data: undefined,
   network: { layers: [] },
   checked: undefined,
-  settings: { loss: '', optimizer: 'adam', learningRate: 0.001, batchSize: 64, epochs: 10 },
+  settings: firstSettings,
+  settingProblems: {},
   trained: undefined,
   weightsRevision: 0,
   confusion: undefined,

@@ -219,6 +219,10 @@ export async function train(): Promise<void> {
   }
 }
 
+/** Batches of an epoch. */
+export const stepsPerEpoch = () =>
+  Math.ceil((state.data?.train.count ?? 0) / state.settings.batchSize);
+
 /** Holds the training after the batch at hand, or lets it go on. */
 export function pause(holds: boolean): void {
   if (!isTraining()) return;

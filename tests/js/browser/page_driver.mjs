@@ -8,7 +8,7 @@ const patience = 120000;
 const quoted = JSON.stringify;
 
 /** In the page: the counts of the confusion matrix, and the names of the layers in the list. */
-export const matrix = `[...document.querySelectorAll('.matrix tbody tr')].map((row) => [...row.querySelectorAll('td:not(.recall)')].map((cell) => Number(cell.textContent)))`;
+export const matrix = `[...document.querySelectorAll('.matrix:not(.blank) tbody tr')].map((row) => [...row.querySelectorAll('td:not(.recall)')].map((cell) => Number(cell.textContent)))`;
 export const namesOfLayers = `[...document.querySelectorAll('#layers .layer-name')].map((each) => each.textContent.trim()).join()`;
 export const sum = (values) => values.reduce((total, value) => total + value, 0);
 
@@ -118,6 +118,12 @@ export class Driver {
   async open(url) {
     await this.page.goto(url);
     await this.untilText('status', '/^Ready$/');
+  }
+
+  /** Saves the screen as it is. */
+  async shootScreen(name) {
+    mkdirSync(screenshots, { recursive: true });
+    await this.page.screenshot({ path: `${screenshots}${name}-${this.engine}.png` });
   }
 
   /** Saves what the page shows as build/screenshots/NAME-ENGINE.png. */

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { mnistAbsent } from '../lib.mjs';
 import { checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
+import { checkFirstSight, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkSaving, checkTables } from './page_editing.mjs';
 import { checkComparison, checkDrawing, checkMishaps, checkTraining } from './page_training.mjs';
@@ -24,7 +25,9 @@ export async function checkPlayground(report, page, url, { engine, plain }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
   const path = '/playground/index.html?digits=3000';
-  const address = `${url}${path}`;
+  const address = `${url}${path}&train=no`;
+  await check('learns by itself at first sight', () => checkFirstSight(driver, `${url}${path}`));
+  await check('stops, and keeps what was changed', () => checkStopping(driver, `${url}${path}`));
   await check('opens with drawn digits', () => driver.open(address));
   await check('trains, pauses, goes on, stops', () => checkTraining(driver));
   await check('recognises a seven drawn by keyboard', () => checkDrawing(driver));
@@ -38,5 +41,7 @@ export async function checkPlayground(report, page, url, { engine, plain }) {
   await check('works by keyboard', () => checkKeyboard(driver));
   await check('fits a phone', () => checkPhone(driver));
   await check('survives mishaps and a reload', () => checkMishaps(driver, address));
-  await check('says what the browser supports', () => checkFeatures(driver, `${plain}${path}`));
+  await check('says what the browser supports', () =>
+    checkFeatures(driver, `${plain}${path}&train=no`),
+  );
 }

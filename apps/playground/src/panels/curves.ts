@@ -6,11 +6,13 @@ import { watch, state } from '../store';
 import { listen } from '../training';
 
 type Series = (number | null)[];
-const height = 210;
+/** Pixels, where the style says nothing. */
+const usualHeight = 210;
 
 /** One plot that keeps its points and fits its box. */
 class Plot {
-  #data: [number[], Series, Series] = [[], [], []];
+  #data: [number[], Series, Series] = [[0], [null], [null]];
+  #last = 1;
   #plot: uPlot;
   #isDue = false;
   readonly #box: HTMLElement;
@@ -18,6 +20,8 @@ class Plot {
   constructor(
     id: string,
     private readonly spell: (value: number) => string,
+    /** The top of the axis where all values are below. */
+    private readonly top: number,
   ) {
     this.#box = element(id, HTMLDivElement);
     this.#plot = this.#make();
@@ -52,13 +56,16 @@ class Plot {
     });
   }
 
-  clear(): void {
-    this.#data = [[], [], []];
+  /** Forgets the points. The axis goes up to so many epochs, or as far as points do. */
+  clear(epochs: number): void {
+    this.#data = [[0], [null], [null]];
+    this.#last = epochs;
     this.draw();
   }
 
   #size(): { width: number; height: number } {
-    return { width: Math.max(this.#box.clientWidth, 120), height };
+    const { clientWidth, clientHeight } = this.#box;
+    return { width: Math.max(clientWidth, 120), height: clientHeight || usualHeight };
   }
 
   #make(): uPlot {
@@ -74,7 +81,10 @@ class Plot {
         ...this.#size(),
         legend: { show: false },
         cursor: { show: false },
-        scales: { x: { time: false } },
+        scales: {
+          x: { time: false, range: (_, __, last) => [0, Math.max(last, this.#last)] },
+          y: { range: (_, __, most) => [0, Math.max(most ?? 0, this.top)] },
+        },
         axes: [
           {
             ...axis,
@@ -104,8 +114,12 @@ class Plot {
 }
 
 export function openCurves(): void {
-  const loss = new Plot('loss-plot', (value) => `${+value.toPrecision(3)}`);
-  const accuracy = new Plot('accuracy-plot', (value) => `${+(100 * value).toFixed(1)} %`);
+  const loss = new Plot('loss-plot', (value) => `${+value.toPrecision(3)}`, 0.5);
+  const accuracy = new Plot('accuracy-plot', (value) => `${+(100 * value).toFixed(1)} %`, 1);
+  const clear = () => {
+    loss.clear(state.settings.epochs);
+    accuracy.clear(state.settings.epochs);
+  };
   listen({
     onPoint(kind, point) {
       const pair = (value: number): [number | null, number | null] =>
@@ -115,10 +129,10 @@ export function openCurves(): void {
       loss.draw();
       accuracy.draw();
     },
-    onReset() {
-      loss.clear();
-      accuracy.clear();
-    },
+    onReset: clear,
+  });
+  watch(['settings'], () => {
+    if (state.trained === undefined) clear();
   });
   watch(['data'], () => {
     box('accuracy-figure').hidden = state.data?.classes === undefined;

@@ -1,8 +1,9 @@
 // The canvas to draw a digit on, by pointer or by keyboard. Strokes are placed as MNIST places digits before the network sees them.
 import * as tl from 'tensorlathe';
-import { drawStrokes, normaliseStrokes } from '../../../../examples/lib/raster.mjs';
+import { drawStrokes, normaliseStrokes, smooth } from '../../../../examples/lib/raster.mjs';
 import { box, button, canvas, element, make, messageOf, onThemeChange, show, theme } from '../dom';
 import { state, watch } from '../store';
+import { listen } from '../training';
 import { paint } from './images';
 
 type Point = [number, number];
@@ -12,7 +13,25 @@ const stepLength = 12;
 const pad = canvas('pad');
 const seen = canvas('seen');
 const bars = element('bars', HTMLOListElement);
-let strokes: Point[][] = [];
+/** What lies there until a person draws: a three. */
+const example: Point[][] = [
+  smooth([
+    [92, 82],
+    [112, 62],
+    [146, 56],
+    [176, 70],
+    [180, 98],
+    [160, 122],
+    [132, 134],
+    [164, 144],
+    [188, 170],
+    [184, 204],
+    [152, 224],
+    [116, 222],
+    [90, 202],
+  ]) as Point[],
+];
+let strokes = example;
 /** Where the arrow keys draw. */
 let cursor: Point = [140, 60];
 let isDue = false;
@@ -58,8 +77,8 @@ function normalised(values: readonly number[]): number[] {
 function classify(): void {
   const pixels = drawing();
   const { trained } = state;
-  if (pixels === undefined) return showGuess(undefined, 'Nothing drawn yet');
-  if (trained === undefined) return showGuess(undefined, 'Train the network first');
+  if (pixels === undefined) return showGuess(undefined, 'Draw, and it guesses');
+  if (trained === undefined) return showGuess(undefined, 'It has learnt nothing yet');
   try {
     const shape = trained.model.inputs[0]!.shape.slice(1) as number[];
     const result = trained.model.predict(tl.tensor(pixels, [1, ...shape]));
@@ -78,7 +97,7 @@ function position(event: PointerEvent): Point {
 function redraw(): void {
   const context = pad.getContext('2d')!;
   context.clearRect(0, 0, pad.width, pad.height);
-  context.strokeStyle = theme('--ink');
+  context.strokeStyle = theme(strokes === example ? '--muted' : '--ink');
   context.lineWidth = 18;
   context.lineCap = context.lineJoin = 'round';
   for (const stroke of strokes) {
@@ -92,6 +111,28 @@ function redraw(): void {
   context.beginPath();
   context.arc(...cursor, 6, 0, 2 * Math.PI);
   context.fill();
+}
+
+/** What a person is to do next. */
+function invite(): void {
+  const { trained } = state;
+  const hasLearnt = trained !== undefined && state.phase === 'idle';
+  const isExample = strokes === example;
+  show(
+    'draw-title',
+    hasLearnt && isExample
+      ? 'Now draw a digit'
+      : isExample
+        ? 'What is this digit?'
+        : 'Your drawing',
+  );
+  box('draw').classList.toggle('invites', hasLearnt && isExample);
+}
+
+/** A person begins to draw: what lay there as an example goes. */
+function begin(first: Point): void {
+  strokes = strokes === example ? [[first]] : [...strokes, [first]];
+  invite();
 }
 
 function changed(): void {
@@ -116,7 +157,7 @@ function onKey(event: KeyboardEvent): void {
   ];
   if (event.shiftKey) {
     const last = strokes.at(-1)?.at(-1);
-    if (String(last) !== String(cursor)) strokes.push([cursor]);
+    if (strokes === example || String(last) !== String(cursor)) begin(cursor);
     strokes.at(-1)!.push(next);
   }
   cursor = next;
@@ -134,7 +175,7 @@ export function openDraw(): void {
   makeBars();
   pad.addEventListener('pointerdown', (event) => {
     pad.setPointerCapture(event.pointerId);
-    strokes.push([position(event)]);
+    begin(position(event));
     changed();
   });
   pad.addEventListener('pointermove', (event) => {
@@ -148,13 +189,17 @@ export function openDraw(): void {
   pad.addEventListener('blur', changed);
   button('clear').addEventListener('click', () => {
     strokes = [];
+    invite();
     changed();
   });
   watch(['trained', 'weightsRevision'], classify);
+  watch(['trained', 'phase'], invite);
   watch(['data'], () => {
     const { data } = state;
     const isDigits = String(data?.shape) === '28,28,1' && data?.classes?.length === 10;
     box('draw').hidden = !isDigits;
   });
+  listen({ onProgress: classify });
   onThemeChange(changed);
+  changed();
 }

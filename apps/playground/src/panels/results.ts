@@ -8,7 +8,12 @@ import { scatter } from './scatter';
 const shown = 40;
 const grid = element('grid', HTMLUListElement);
 
-function showMatrix(counts: readonly number[][], classes: readonly string[]): void {
+/** The counts, or without them the table as it will be. */
+function showMatrix(
+  counts: readonly number[][],
+  classes: readonly string[],
+  className = 'matrix',
+): void {
   const head = (text: string, scope: string) => make('th', { scope }, text);
   const rows = counts.map((row, label) => {
     const total = row.reduce((sum, count) => sum + count, 0);
@@ -46,12 +51,15 @@ function showMatrix(counts: readonly number[][], classes: readonly string[]): vo
   );
   const table = make(
     'table',
-    { className: 'matrix' },
+    { className },
     caption,
     make('thead', {}, top),
     make('tbody', {}, ...rows),
   );
   box('confusion').replaceChildren(table);
+}
+
+function showVerdict(counts: readonly number[][]): void {
   const all = counts.flat().reduce((sum, count) => sum + count, 0);
   const right = counts.reduce((sum, row, at) => sum + row[at]!, 0);
   show('results-text', `${whole(right)} of ${whole(all)} are right, ${percent(right / all)}.`);
@@ -93,8 +101,16 @@ function showGrid(predicted: readonly number[] | undefined): void {
   grid.replaceChildren(...items);
 }
 
+/** Nothing is known yet: the place that it will need is kept. */
 function showNothing(): void {
+  const { classes = [] } = state.data!;
   box('confusion').replaceChildren();
+  if (classes.length > 0)
+    showMatrix(
+      classes.map(() => classes.map(() => 0)),
+      classes,
+      'matrix blank',
+    );
   show('results-text', 'They appear after the first epoch, and are new after each.');
 }
 
@@ -103,8 +119,10 @@ function showAll(): void {
   if (data === undefined) return;
   const hasModel = trained !== undefined && state.weightsRevision > 0 && isUsable();
   grid.hidden = !isImage(data);
-  if (confusion !== undefined && data.classes !== undefined) showMatrix(confusion, data.classes);
-  else if (hasModel && data.classes === undefined) {
+  if (confusion !== undefined && data.classes !== undefined) {
+    showMatrix(confusion, data.classes);
+    showVerdict(confusion);
+  } else if (hasModel && data.classes === undefined) {
     const count = Math.min(500, data.test.count);
     const truth = Array.from(data.test.labels.subarray(0, count));
     box('confusion').replaceChildren(scatter(truth, predictFirst(count), data.target));

@@ -1,5 +1,6 @@
 // The form of the training, its buttons, and the numbers of the moment.
 import {
+  box,
   button,
   element,
   fillSelect,
@@ -13,7 +14,9 @@ import {
   whole,
 } from '../dom';
 import { isSound } from '../network';
+import { obstacles, spellStatus } from '../readiness';
 import { isCurrent, isTraining, type Settings, state, update, watch } from '../store';
+import { problemOf, rateAdvice, usualRate } from '../settings';
 import { tables } from '../tables';
 import { forget, listen, pause, SettingError, stop, train } from '../training';
 
@@ -22,45 +25,52 @@ const numbers = {
   batchSize: 'batch-size',
   epochs: 'epochs',
 } as const;
+const keys = Object.keys(numbers) as (keyof typeof numbers)[];
 const problems = ['loss', 'optimizer', 'training'] as const;
 
 function showSettings(): void {
-  const { settings } = state;
+  const { settings, settingProblems } = state;
   select('loss').value = settings.loss;
   select('optimizer').value = settings.optimizer;
-  for (const [key, id] of Object.entries(numbers)) {
-    const value = String(settings[key as keyof typeof numbers]);
-    if (document.activeElement !== input(id)) input(id).value = value;
+  for (const key of keys) {
+    const control = input(numbers[key]);
+    const problem = settingProblems[key];
+    control.ariaInvalid = String(problem !== undefined);
+    showProblem(`${numbers[key]}-problem`, problem);
+    const isWritten = problem !== undefined || document.activeElement === control;
+    if (!isWritten) control.value = String(settings[key]);
   }
+  const isTaken = settingProblems.learningRate === undefined;
+  const advice = rateAdvice(settings.learningRate, settings.optimizer);
+  show('learning-rate-advice', isTaken ? advice : '');
 }
 
-/** Takes a number if it is one that can be; else says beside it why not. */
+/** Takes a number if it is one that can be; else says beside it, and beside Train, why not. */
 function readNumber(key: keyof typeof numbers): boolean {
   const control = input(numbers[key]);
-  const isRight = control.checkValidity();
-  control.ariaInvalid = String(!isRight);
-  const problem = isRight
-    ? undefined
-    : `${control.labels![0]!.textContent!.trim()}: ${control.validationMessage}`;
-  showProblem(`${numbers[key]}-problem`, problem);
-  if (isRight) set({ [key]: control.valueAsNumber });
-  return isRight;
+  const value = control.valueAsNumber;
+  const problem = problemOf(key, value, state.settings.optimizer);
+  const { [key]: _, ...others } = state.settingProblems;
+  update({ settingProblems: problem === undefined ? others : { ...others, [key]: problem } });
+  if (problem === undefined) set({ [key]: value });
+  return problem === undefined;
 }
 
 const set = (changes: Partial<Settings>) => update({ settings: { ...state.settings, ...changes } });
 
 function chooseOptimizer(optimizer: string): void {
-  const row = tables().optimizers.find(({ name }) => name === optimizer);
-  const rate = row?.parameters.find(({ name }) => name === 'learningRate')?.default;
-  set({ optimizer, learningRate: Number(rate ?? state.settings.learningRate) });
+  const { learningRate: _, ...settingProblems } = state.settingProblems;
+  update({ settingProblems });
+  set({ optimizer, learningRate: usualRate(optimizer) });
 }
 
 function showPhase(): void {
-  const { phase, status, trained, checked, data } = state;
+  const { phase, trained, checked } = state;
   const trains = isTraining();
-  show('status', status);
-  const isReady = data !== undefined && isSound(checked) && phase === 'idle';
-  button('start').disabled = !isReady;
+  const isBlocked = obstacles().length > 0;
+  show('status', spellStatus());
+  box('status').classList.toggle('blocked', isBlocked && phase === 'idle');
+  button('start').disabled = trains || isBlocked;
   show('start', trained === undefined ? 'Train' : isCurrent() ? 'Train on' : 'Train anew');
   button('pause').disabled = !trains;
   show('pause', phase === 'paused' ? 'Go on' : 'Pause');
@@ -78,9 +88,8 @@ function showPhase(): void {
   showProblem('network-problem', checked?.problem);
 }
 
-async function begin(): Promise<void> {
-  const areRight = (Object.keys(numbers) as (keyof typeof numbers)[]).map(readNumber);
-  if (areRight.includes(false)) return;
+/** Trains as the form says; what goes wrong is said where it can be mended. */
+export async function begin(): Promise<void> {
   for (const part of problems) showProblem(`${part}-problem`, undefined);
   try {
     await train();
@@ -109,7 +118,7 @@ export function openTraining(): void {
     set({ loss: select('loss').value });
   });
   select('optimizer').addEventListener('change', () => chooseOptimizer(select('optimizer').value));
-  for (const key of Object.keys(numbers) as (keyof typeof numbers)[]) {
+  for (const key of keys) {
     input(numbers[key]).addEventListener('change', () => {
       if (readNumber(key) && key === 'learningRate' && isTraining()) {
         state.trained?.model.setLearningRate(state.settings.learningRate);
@@ -139,12 +148,12 @@ export function openTraining(): void {
       for (const id of ['loss-value', 'score', 'speed', 'batch-time']) show(id, '–');
     },
   });
-  watch(['settings'], showSettings);
+  watch(['settings', 'settingProblems'], showSettings);
   watch(['data'], () => {
     const isClasses = state.data?.classes !== undefined;
     show('score-name', isClasses ? 'Validation accuracy' : 'Validation loss');
   });
-  watch(['phase', 'status', 'trained', 'checked', 'data', 'network'], showPhase);
+  watch(['phase', 'status', 'trained', 'checked', 'data', 'network', 'settingProblems'], showPhase);
   watch(['phase'], () => {
     if (state.phase === 'idle' && state.trained !== undefined) progress.value = 1;
   });

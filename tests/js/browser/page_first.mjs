@@ -1,0 +1,64 @@
+// The playground as a person sees it first: it trains by itself, nothing moves, and says what to do next.
+import assert from 'node:assert/strict';
+
+const sizes = [
+  ['wide', 1400, 900],
+  ['phone', 390, 844],
+];
+const settled = '/^(Trained|Stopped)/';
+
+/** Watches from the first moment for parts that move without a person's doing. */
+const watchShifts = `
+  window.shifts = [];
+  new PerformanceObserver((list) => {
+    for (const { value, hadRecentInput, sources } of list.getEntries()) {
+      const what = sources.map(({ node }) => node?.id || node?.className || node?.nodeName);
+      if (!hadRecentInput) shifts.push({ value, what });
+    }
+  }).observe({ type: 'layout-shift', buffered: true });`;
+
+/** What has to be seen without scrolling. */
+const belowScreen = `['start', 'accuracy-plot', 'loss-plot', 'pad', 'bars']
+  .filter((id) => document.getElementById(id).getBoundingClientRect().bottom > innerHeight).join()`;
+
+/** At both sizes: on the first screen everything that matters, which stays where it is while it trains by itself. */
+export async function checkFirstSight(driver, address) {
+  const notes = [];
+  for (const [name, width, height] of sizes) {
+    await driver.resize(width, height);
+    const begun = Date.now();
+    await driver.page.goto(address);
+
+    await driver.run(watchShifts);
+    assert.equal(await driver.run(belowScreen), '', `not on the first screen, ${name}`);
+    await driver.untilText('status', '/^Epoch/');
+    await driver.untilText('status', settled);
+    notes.push(`${((Date.now() - begun) / 1000).toFixed(1)} s`);
+    assert.equal(await driver.text('draw-title'), 'Now draw a digit');
+    assert.match(await driver.text('guess'), /^3, I think/, 'it reads the example');
+    assert.match(await driver.text('story'), /learnt in [\d,]+ steps\. It is right about/);
+    assert.equal(await driver.run('document.activeElement === document.body'), true, 'focus stays');
+    assert.equal(await driver.run('scrollY'), 0);
+    const shifts = await driver.run('shifts');
+    const sum = shifts.reduce((total, { value }) => total + value, 0);
+    assert.ok(sum < 0.005, `${name}: moved by ${sum}: ${JSON.stringify(shifts)}`);
+    await driver.shootScreen(`playground-first-${name}`);
+    await driver.run('localStorage.clear()');
+  }
+  await driver.resize(1280, 900);
+  return `reads the example after ${notes.join(' and ')}`;
+}
+
+/** What was changed is not trained by itself, and Stop ends what was begun. */
+export async function checkStopping(driver, address) {
+  await driver.page.goto(address);
+  await driver.untilText('status', '/^Epoch/');
+  await driver.click('#stop');
+  await driver.untilText('status', '/^Stopped$/');
+  await driver.set('#epochs', '9');
+  await driver.open(address);
+  assert.equal(await driver.text('draw-title'), 'What is this digit?');
+  await driver.run(`new Promise((done) => setTimeout(done, 300))`);
+  assert.equal(await driver.text('status'), 'Ready');
+  await driver.run('localStorage.clear()');
+}
