@@ -13,6 +13,7 @@ export default defineConfig({
   clearScreen: false,
   server: { headers, fs: { allow: [repository] } },
   preview: { headers },
+  worker: { format: 'es' },
   build: {
     target: 'es2022',
     outDir: `${repository}build/playground`,

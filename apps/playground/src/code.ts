@@ -1,11 +1,11 @@
 // Networks as JavaScript: writes the code of a network, runs what a person has written, and tells whether that is a row of layers.
 import * as tl from 'tensorlathe';
 import type { DataSet } from './data/data_set';
-import { type LayerSpec, type Network, placed } from './network';
+import { type LayerSpec, type Network, placed, type RowNetwork } from './network';
 import { layerRow } from './tables';
 
 /** A model as `getConfig` describes it. */
-interface Description {
+export interface Description {
   name?: string;
   layers: (LayerSpec & { inputs?: [string, number?, number?][][] })[];
   inputs?: { name: string; shape: number[] }[];
@@ -50,8 +50,8 @@ export function codeOfRow(layers: readonly LayerSpec[], data: DataSet): string {
   return `${head}return tl.sequential({\n  layers: [\n${lines.join('')}  ],\n});\n`;
 }
 
-/** The code of a graph of layers: each call as soon as what it reads is there. */
-function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string {
+/** The code of a graph of layers: each call as soon as what it reads is there. Error: layers that cannot be written as code. */
+export function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string {
   const names = new Map<string, string>();
   const nameOf = (text: string) => {
     const stem = text.replace(/\W/g, '_').replace(/^(\d)/, '_$1');
@@ -62,7 +62,7 @@ function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string
     `${nameOf(name)}${call === 0 ? '' : `_${call + 1}`}`;
   const lines = inputs.map(
     ({ name, shape }) =>
-      `const ${nameOf(name)} = tl.input({ shape: [${shape}], name: '${name}' });`,
+      `const ${nameOf(name)} = tl.input({ shape: [${shape}], name: ${spell(name)} });`,
   );
   const ready = new Set(inputs.map(({ name }) => `${name}/0`));
   const calls = layers.flatMap((layer) =>
@@ -95,7 +95,10 @@ function codeOfGraph({ layers, inputs = [], outputs = [] }: Description): string
 }
 
 /** Runs code that builds a model. Errors: it throws, does not parse, or gives no model. */
-export function runCode(code: string, { shape, classes, target }: DataSet): tl.LayersModel {
+export function runCode(
+  code: string,
+  { shape, classes, target }: Pick<DataSet, 'shape' | 'classes' | 'target'>,
+): tl.LayersModel {
   const data = { shape: [...shape], classes: classes && [...classes], target };
   const made: unknown = new Function('tl', 'data', `"use strict";\n${code}`)(tl, data);
   if (made instanceof tl.LayersModel) return made;
@@ -108,18 +111,35 @@ export function runCode(code: string, { shape, classes, target }: DataSet): tl.L
 const isGivenName = (name: unknown, className: string) =>
   typeof name === 'string' && !new RegExp(`^${className}_\\d+$`, 'i').test(name);
 
-/** The network of a model: a row of layers where it is one, else the code, or code that makes the same. */
-export function networkOf(model: tl.LayersModel, data: DataSet, code?: string): Network {
-  const description = JSON.parse(JSON.stringify(model.getConfig())) as Description;
-  const plain = description.layers.every(({ class: name }) => layerRow(name) !== undefined);
-  if (description.inputs === undefined && plain) {
-    const layers = description.layers.map(({ class: className, config: { name, ...config } }) => ({
-      class: className,
-      config: isGivenName(name, className) ? { ...config, name } : config,
-    }));
-    const [first] = layers;
-    if (String(first?.config.inputShape) === String(data.shape)) delete first!.config.inputShape;
-    return { layers, ...(code === undefined ? {} : { code }) };
-  }
-  return { code: code ?? codeOfGraph(description) };
+/** What a model is made of, without weights. */
+export const descriptionOf = (model: tl.LayersModel) =>
+  JSON.parse(JSON.stringify(model.getConfig())) as Description;
+
+/** Whether layers in JavaScript are part of what is described. */
+export function hasOwnLayers(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return ('class' in value && 'host' in value) || Object.values(value).some(hasOwnLayers);
+}
+
+/** A description as a row of layers, unless it is a graph or has layers that the page does not know. */
+export function rowOf(
+  { inputs, layers }: Description,
+  data: DataSet,
+  code?: string,
+): RowNetwork | undefined {
+  const isPlain = layers.every(({ class: name }) => layerRow(name) !== undefined);
+  if (inputs !== undefined || !isPlain || layers.length === 0) return undefined;
+  const specs = layers.map(({ class: className, config: { name, ...config } }) => ({
+    class: className,
+    config: isGivenName(name, className) ? { ...config, name } : config,
+  }));
+  const [first] = specs;
+  if (String(first?.config.inputShape) === String(data.shape)) delete first!.config.inputShape;
+  return { layers: specs, ...(code === undefined ? {} : { code }) };
+}
+
+/** The network of a model: a row of layers where it is one, else code that makes the same. */
+export function networkOf(model: tl.LayersModel, data: DataSet): Network {
+  const description = descriptionOf(model);
+  return rowOf(description, data) ?? { code: codeOfGraph(description) };
 }

@@ -15,8 +15,14 @@ export interface RowNetwork {
   code?: string;
 }
 
+/** A graph of layers: the code that a person wrote, and what the page wrote of what that gave, which it runs instead. */
+export interface CodeNetwork {
+  code: string;
+  built?: string;
+}
+
 /** A change makes a new object. */
-export type Network = RowNetwork | { code: string };
+export type Network = RowNetwork | CodeNetwork;
 
 export const isRow = (network: Network): network is RowNetwork => 'layers' in network;
 
@@ -54,13 +60,13 @@ export function placed(layers: readonly LayerSpec[], data: DataSet): LayerSpec[]
 
 /** A model with first weights. Error: a layer that does not fit; the code throws. */
 export function build(network: Network, data: DataSet, seed: number): tl.LayersModel {
-  if (!isRow(network)) return runCode(network.code, data);
+  if (!isRow(network)) return runCode(network.built ?? network.code, data);
   return tl.sequential({ seed, layers: placed(network.layers, data) as tl.LayerConfig[] });
 }
 
 /** Builds the network layer by layer to see what comes out and where it fails. */
 export function check(network: Network, data: DataSet): Checked {
-  if (!isRow(network)) return checkCode(network.code, data);
+  if (!isRow(network)) return checkCode(network.built ?? network.code, data);
   const { layers } = network;
   if (layers.length === 0) return { layers: [], params: 0, problem: 'Add a layer to begin with.' };
   const model = tl.sequential({ seed: 1 });

@@ -57,17 +57,29 @@ export async function checkLayers(driver) {
     assert.ok(times.includes(name), name);
 }
 
+/** Presses the button and waits until the worker has answered. */
+async function useCode(driver) {
+  await driver.click('#run-code');
+  await driver.until(`document.getElementById('code-state').textContent !== 'Running …'`);
+}
+
 export async function checkCode(driver) {
   const before = await driver.run(namesOfLayers);
   await driver.click('#code-tab');
-  await driver.set('#code', 'window.hasRun = true; return 3;');
+  await driver.set('#code', 'self.hasRun = true; return 3;');
   assert.equal(await driver.run('window.hasRun'), undefined, 'code runs only when it is to');
   assert.match(await driver.text('code-state'), /not used yet/);
-  await driver.click('#run-code');
+  await useCode(driver);
   assert.match(await driver.text('code-problem'), /must end with return and the model/);
   await driver.set('#code', 'return tl.sequential({ layers: [ });');
-  await driver.click('#run-code');
+  await useCode(driver);
   assert.match(await driver.text('code-problem'), /does not parse/);
+  await driver.set('#code', 'return document.title;');
+  await useCode(driver);
+  assert.match(await driver.text('code-problem'), /document is not defined/);
+  await driver.set('#code', 'for (;;);');
+  await useCode(driver);
+  assert.match(await driver.text('code-problem'), /ran for 5 s and was stopped/);
   assert.equal(await driver.run(namesOfLayers), before, 'what fails changes nothing');
 
   const row = `// two layers\nconst units = 24;\nreturn tl.sequential({ layers: [
@@ -75,7 +87,7 @@ export async function checkCode(driver) {
     tl.layers.dense({ units, activation: 'relu' }),
     tl.layers.dense({ units: data.classes.length, activation: 'softmax' })] });`;
   await driver.set('#code', row);
-  await driver.click('#run-code');
+  await useCode(driver);
   assert.equal(await driver.problems(), '');
   assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
   assert.equal(await driver.run(`document.getElementById('code').value`), row);
@@ -93,11 +105,26 @@ export async function checkCode(driver) {
     const y = tl.layers.dense({ units: 10, activation: 'softmax' }).apply(own);
     return tl.model({ inputs: x, outputs: y });`;
   await driver.set('#code', graph);
-  await driver.click('#run-code');
+  await useCode(driver);
   assert.match(await driver.text('code-state'), /a graph of layers/);
   await driver.train(1);
+  await driver.set(
+    '#code',
+    graph.replace(/^.*lambda.*$/m, 'const own = both; window.hasRun = true;'),
+  );
+  await useCode(driver);
+  assert.match(await driver.text('code-problem'), /window is not defined/);
+  await driver.set(
+    '#code',
+    graph.replace(/^.*lambda.*$/m, 'const own = both; self.hasRun = true;'),
+  );
+  await useCode(driver);
+  assert.match(await driver.text('code-state'), /a graph of layers/);
+  await driver.train(1);
+  assert.equal(await driver.run('window.hasRun'), undefined, 'it ran in the worker only');
   assert.equal(sum((await driver.run(matrix)).flat()), 600);
   await driver.click('#layers-tab');
+  await driver.click('#undo');
   await driver.click('#undo');
   assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
 }

@@ -1,9 +1,10 @@
 // The network as code, beside the list of layers. A person's text is kept until they use it or go back.
-import { codeOfRow, networkOf, runCode } from '../code';
-import { button, element, messageOf, show, showProblem } from '../dom';
+import { codeOfRow } from '../code';
+import { tryCode } from '../code_trial';
+import { button, element, show, showProblem } from '../dom';
 import { change } from '../editing';
 import { isRow } from '../network';
-import { state } from '../store';
+import { isTraining, state, update, watch } from '../store';
 
 const editor = element('code', HTMLTextAreaElement);
 /** The text that is the network; where the editor has another, a person has changed it. */
@@ -22,6 +23,10 @@ function showState(): void {
   show('code-state', isEdited() ? 'Changed, not used yet.' : '');
 }
 
+function showPhase(): void {
+  button('run-code').disabled = state.phase !== 'idle' && !isTraining();
+}
+
 /** The network has changed: shows its code, unless that would lose what a person wrote. */
 export function onNetworkChange(): void {
   const wasEdited = isEdited();
@@ -36,23 +41,26 @@ function revert(): void {
   showState();
 }
 
-function use(): void {
-  const { data } = state;
-  if (data === undefined) return;
+/** Tries the code in a worker; what it builds becomes the network. */
+async function use(): Promise<void> {
+  const { data, phase, status } = state;
+  if (data === undefined || phase === 'busy') return;
+  if (isTraining()) return showProblem('code-problem', 'Stop the training first.');
+  const code = editor.value;
+  showProblem('code-problem', undefined);
+  show('code-state', 'Running …');
+  update({ phase: 'busy', status: 'Trying the code …' });
   try {
-    const model = runCode(editor.value, data);
-    try {
-      const network = networkOf(model, data, editor.value);
-      written = editor.value;
-      change(network);
-    } finally {
-      model.dispose();
-    }
+    const network = await tryCode(code, data);
+    written = code;
+    change(network);
     revert();
-    show('code-state', isRow(state.network) ? 'Used.' : 'Used: a graph of layers.');
+    show('code-state', isRow(network) ? 'Used.' : 'Used: a graph of layers.');
   } catch (error) {
-    const where = error instanceof SyntaxError ? 'The code does not parse: ' : '';
-    showProblem('code-problem', `${where}${messageOf(error)}`);
+    showState();
+    showProblem('code-problem', error);
+  } finally {
+    update({ phase: 'idle', status });
   }
 }
 
@@ -88,13 +96,14 @@ export function showDraft(text: string): void {
 
 export function openCode(): void {
   openTabs();
-  button('run-code').addEventListener('click', use);
+  button('run-code').addEventListener('click', () => void use());
   button('revert-code').addEventListener('click', revert);
   editor.addEventListener('input', showState);
   editor.addEventListener('keydown', (event) => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
-    use();
+    void use();
   });
+  watch(['phase'], showPhase);
   showState();
 }
