@@ -2,7 +2,7 @@
 import type { DataSet } from './data/data_set';
 import { check, isRow, type Network } from './network';
 import type { Kept } from './session';
-import { firstLoss, firstNetwork } from './presets';
+import { firstLoss, firstNetwork, fittedSettings } from './presets';
 import { state, update } from './store';
 
 const history: Network[] = [];
@@ -74,6 +74,8 @@ export function takeData(data: DataSet): void {
   if (isSame) return;
   const isOther =
     before === undefined || (before.classes === undefined) !== (data.classes === undefined);
-  if (isOther) update({ settings: { ...state.settings, loss: firstLoss(data) } });
+  const settings = { ...state.settings, ...fittedSettings(data) };
+  if (isOther) settings.loss = firstLoss(data);
+  update({ settings, settingProblems: {} });
   change(firstNetwork(data));
 }

@@ -83,6 +83,18 @@ export const presets: Preset[] = [
 /** The first of them that suits the data. */
 export const firstNetwork = (data: DataSet): Network => ({ layers: presets[0]!.layers(data) });
 
+/** So many steps are enough to see whether a network learns. */
+const wantedSteps = 1500;
+const clamp = (value: number, least: number, most: number) =>
+  Math.min(most, Math.max(least, value));
+
+/** Batches that divide few rows often enough, and epochs for about as many steps whatever the rows. */
+export function fittedSettings({ train }: DataSet): { batchSize: number; epochs: number } {
+  const batchSize = clamp(2 ** Math.floor(Math.log2(train.count / 16)), 4, 64);
+  const epochs = clamp(Math.round(wantedSteps / Math.ceil(train.count / batchSize)), 3, 60);
+  return { batchSize, epochs };
+}
+
 /** The loss to begin with. */
 export const firstLoss = ({ classes }: DataSet) =>
   classes === undefined ? 'meanSquaredError' : 'softmaxCrossEntropy';

@@ -183,54 +183,6 @@ export async function checkSaving(driver) {
   await driver.until(`!document.getElementById('text-dialog').open`);
 }
 
-/** Two clouds of points; their distance is a third column. */
-function csv() {
-  const lines = ['width,colour,distance,kind'];
-  for (let row = 0; row < 240; ++row) {
-    const kind = row % 2 === 0 ? 'apple' : 'pear';
-    const width = (kind === 'apple' ? 8 : 4) + Math.sin(row * 12.9);
-    lines.push(
-      `${width.toFixed(3)},${row % 3 === 0 ? 'red' : 'green'},${(2 * width + 1).toFixed(3)},${kind}`,
-    );
-  }
-  return `${lines.join('\n')}\n,red,1,apple\n`;
-}
-
-export async function checkTables(driver) {
-  await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
-  await driver.until(`!document.getElementById('data-problem').hidden`);
-  assert.match(await driver.text('data-problem'), /line 3 has 1 fields, but there are 2 columns/);
-  assert.match(await driver.text('data-text'), /digits drawn/, 'the data of before stay');
-
-  await driver.drop({ 'fruit.csv': csv() });
-  await driver.untilText('data-text', '/192 examples .* 48 .* fruit.csv.* one of 2 classes/');
-  assert.match(await driver.text('table-preview'), /240 rows; 1 with an empty cell left out/);
-  assert.equal(await driver.run(namesOfLayers), 'Input,Dense,Dense');
-  await driver.set('#batch-size', '16');
-  await driver.train(10);
-  assert.equal(await driver.text('score'), '100.00 %');
-  assert.equal((await driver.run(matrix)).length, 2);
-
-  await driver.set('#target', 'distance');
-  await driver.untilText('data-text', '/distance, a value/');
-  assert.equal(await driver.run(`document.getElementById('loss').value`), 'meanSquaredError');
-  await driver.set('#learning-rate', '0.02');
-  await driver.train(20);
-  assert.ok(Number(await driver.text('score')) < 5, await driver.text('score'));
-  assert.equal(await driver.run(`document.querySelectorAll('.scatter circle').length`), 48);
-  await driver.drop({ 'notes.pdf': 'no' });
-  assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
-  await driver.give('idx-files', {
-    'train-images': 'no',
-    'train-labels': 'no',
-    't10k-images': 'no',
-    't10k-labels': 'no',
-  });
-  await driver.untilText('data-problem', '/train-images: no idx file/');
-  await driver.click('#drawn');
-  await driver.untilText('data-text', '/digits drawn/');
-}
-
 /** The test images of MNIST, taken for training, too; as files, packed as they are. */
 export async function checkIdx(driver, url) {
   await driver.run(`(async () => {

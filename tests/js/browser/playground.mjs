@@ -5,7 +5,8 @@ import { mnistAbsent } from '../lib.mjs';
 import { checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
 import { checkFirstSight, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
-import { checkCode, checkIdx, checkLayers, checkSaving, checkTables } from './page_editing.mjs';
+import { checkCode, checkIdx, checkLayers, checkSaving } from './page_editing.mjs';
+import { checkTables } from './page_tables.mjs';
 import { checkComparison, checkDrawing, checkMishaps, checkTraining } from './page_training.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -8,6 +8,15 @@ export interface Part {
   count: number;
 }
 
+/** How values to predict are scaled for training: as multiples of their deviation from the mean. */
+export interface Scale {
+  mean: number;
+  deviation: number;
+}
+
+export const scaled = (value: number, { mean, deviation }: Scale) => (value - mean) / deviation;
+export const unscaled = (value: number, { mean, deviation }: Scale) => value * deviation + mean;
+
 export interface DataSet {
   /** Where it comes from, for people. */
   source: string;
@@ -15,6 +24,8 @@ export interface DataSet {
   shape: number[];
   /** Names of the classes; without them the labels are values. */
   classes?: string[];
+  /** Of labels that are values. */
+  scale?: Scale;
   /** What is predicted, for people. */
   target: string;
   train: Part;

@@ -1,16 +1,18 @@
-// Rows of a CSV file -> examples: numbers are standardised, words become one number for each.
-import * as tl from 'tensorlathe';
-import type { DataSet, Part } from './data_set';
+// A CSV file -> a table, with what is wrong in it by line, column and value; a table -> examples: numbers are standardised, words become one number for each.
+import { findDelimiter, type Line, numberOf, spelledDelimiter, splitLines } from './csv';
+import { type DataSet, type Part, type Scale, scaled } from './data_set';
 
-type Cell = string | number | undefined;
+type Cell = string | number;
 
 /** A table as read, before a person says what to predict. */
 export interface Table {
   name: string;
   columns: string[];
-  /** Without those that have an empty cell. */
   rows: Cell[][];
-  leftOut: number;
+  /** What was between the fields, for people. */
+  delimiter: string;
+  /** Lines that were left out, and why. */
+  leftOut: string[];
 }
 
 /** What to predict: the number of the class of a column, or its value. */
@@ -20,25 +22,91 @@ export interface Target {
 }
 
 const mostClasses = 50;
+const fewestRows = 10;
+/** A column with so many numbers is one of numbers: other words in it are mistakes. */
+const mostlyNumbers = 0.8;
 
-/** Reads the file. Errors: no table, two rows at least; lines of another length. */
-export async function readTable(file: File): Promise<Table> {
-  const source = tl.data.csv(file);
-  const columns = await source.columnNames();
-  if (columns.length < 2) {
+/** Rows cannot be used; the others can. */
+export class FaultyRows extends Error {
+  constructor(
+    message: string,
+    /** Each with line, column and value. */
+    readonly faults: readonly string[],
+  ) {
+    super(message);
+  }
+}
+
+/** Whether each column is one of numbers. */
+function findNumeric(lines: readonly Line[], width: number, delimiter: string): boolean[] {
+  return Array.from({ length: width }, (_, at) => {
+    const cells = lines.map(({ fields }) => fields[at]!.trim()).filter((field) => field !== '');
+    const numbers = cells.filter((field) => Number.isFinite(numberOf(field, delimiter)));
+    return cells.length > 0 && numbers.length >= mostlyNumbers * cells.length;
+  });
+}
+
+/** Names of the columns. Errors: one only, a name twice, numbers where names should be. */
+function columnsOf(header: Line | undefined, name: string, delimiter: string): string[] {
+  const fields = header?.fields.map((field) => field.trim()) ?? [];
+  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
+  const between = Object.values(spelledDelimiter).join(', ');
+  if (fields.length < 2) {
     throw new Error(
-      `${file.name}: its first line must name at least two columns, separated by commas`,
+      `${name}: its first line must name at least two columns, with ${between} between them`,
     );
   }
-  const all = (await source.toArray()) as Record<string, Cell>[];
-  const cells = all.map((row) => columns.map((name) => row[name]));
-  const rows = cells.filter((row) => row.every((cell) => cell !== undefined));
-  if (rows.length < 10) {
+  if (fields.every((field) => Number.isFinite(numberOf(field, delimiter)))) {
+    throw new Error(`${name}: its first line has numbers, but must name the columns`);
+  }
+  if (twice !== undefined) throw new Error(`${name}: the column “${twice}” is there twice`);
+  return fields;
+}
+
+/**
+ * Reads the file. Rows with an empty cell are left out, those that are wrong only where `skips` says so.
+ * Errors: no table of 10 rows at least; FaultyRows.
+ */
+export async function readTable(file: File, skips = false): Promise<Table> {
+  const { name } = file;
+  const text = await file.text();
+  const delimiter = findDelimiter(text);
+  const [header, ...lines] = splitLines(text, delimiter);
+  const columns = columnsOf(header, name, delimiter);
+  const whole = lines.filter(({ fields }) => fields.length === columns.length);
+  const isNumeric = findNumeric(whole, columns.length, delimiter);
+  const faults: string[] = [];
+  const leftOut: string[] = [];
+  const rows: Cell[][] = [];
+  for (const { line, fields } of lines) {
+    if (fields.length !== columns.length) {
+      faults.push(
+        `line ${line} has ${fields.length} fields, but there are ${columns.length} columns`,
+      );
+      continue;
+    }
+    const cells = fields.map((field, at) =>
+      isNumeric[at] ? numberOf(field, delimiter) : field.trim(),
+    );
+    const empty = fields.findIndex((field) => field.trim() === '');
+    const wrong = cells.findIndex((cell) => typeof cell === 'number' && !Number.isFinite(cell));
+    if (empty !== -1) leftOut.push(`line ${line}, column ${columns[empty]}: empty`);
+    else if (wrong !== -1) {
+      faults.push(`line ${line}, column ${columns[wrong]}: “${fields[wrong]}” is no number`);
+    } else rows.push(cells);
+  }
+  if (faults.length > 0 && !skips) {
+    const what =
+      faults.length === 1 ? faults[0]! : `${faults.length} of ${lines.length} rows are wrong`;
+    throw new FaultyRows(`${name}: ${what}`, faults);
+  }
+  if (rows.length < fewestRows) {
     throw new Error(
-      `${file.name}: ${rows.length} complete rows are too few to train on; 10 are needed`,
+      `${name}: ${rows.length} complete rows are too few to train on; ${fewestRows} are needed`,
     );
   }
-  return { name: file.name, columns, rows, leftOut: all.length - rows.length };
+  leftOut.push(...faults);
+  return { name, columns, rows, delimiter: spelledDelimiter[delimiter]!, leftOut };
 }
 
 const columnOf = ({ columns, rows }: Table, name: string) => {
@@ -46,15 +114,14 @@ const columnOf = ({ columns, rows }: Table, name: string) => {
   return rows.map((row) => row[at]!);
 };
 
-const isNumeric = (cells: readonly (Cell | string)[]) =>
-  cells.every((cell) => typeof cell === 'number');
+const areNumbers = (cells: readonly Cell[]) => cells.every((cell) => typeof cell === 'number');
 
 /** Words, or few whole numbers, are classes. */
 export function guessKind(table: Table, column: string): Target['kind'] {
   const cells = columnOf(table, column);
   const distinct = new Set(cells).size;
   const whole = cells.every(Number.isInteger);
-  return !isNumeric(cells) || (whole && distinct <= 20) ? 'classes' : 'values';
+  return !areNumbers(cells) || (whole && distinct <= 20) ? 'classes' : 'values';
 }
 
 /** Classes in the order of their names. Error: one only, or too many. */
@@ -79,12 +146,16 @@ function shuffled(count: number): number[] {
   return order;
 }
 
-/** Mean 0 and deviation 1 over the rows that are trained on. */
-function standardised(cells: readonly number[], train: readonly number[]): number[] {
+/** Mean and deviation over the rows that are trained on. */
+function scaleOf(cells: readonly number[], train: readonly number[]): Scale {
   const mean = train.reduce((sum, row) => sum + cells[row]!, 0) / train.length;
   const variance = train.reduce((sum, row) => sum + (cells[row]! - mean) ** 2, 0) / train.length;
-  const deviation = Math.sqrt(variance) || 1;
-  return cells.map((cell) => (cell - mean) / deviation);
+  return { mean, deviation: Math.sqrt(variance) || 1 };
+}
+
+function standardised(cells: readonly number[], train: readonly number[]): number[] {
+  const scale = scaleOf(cells, train);
+  return cells.map((cell) => scaled(cell, scale));
 }
 
 /** The examples of a table, four fifths of them to train on. Error: a column that cannot be used. */
@@ -97,17 +168,18 @@ export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
     .filter((each) => each !== column)
     .flatMap((each) => {
       const cells = columnOf(table, each);
-      if (isNumeric(cells)) return [standardised(cells as number[], train)];
+      if (areNumbers(cells)) return [standardised(cells as number[], train)];
       return distinctOf(cells, each).map((word) => cells.map((cell) => Number(cell === word)));
     });
   const targets = columnOf(table, column);
   const classes = kind === 'classes' ? distinctOf(targets, column) : undefined;
-  if (kind === 'values' && !isNumeric(targets)) {
+  if (kind === 'values' && !areNumbers(targets)) {
     const word = targets.find((cell) => typeof cell !== 'number');
     throw new Error(`the column ${column} has "${word}", which is no number: predict its classes`);
   }
+  const scale = classes === undefined ? scaleOf(targets as number[], train) : undefined;
   const labels = targets.map((cell) =>
-    classes === undefined ? Number(cell) : classes.indexOf(cell),
+    classes === undefined ? scaled(cell as number, scale!) : classes.indexOf(cell),
   );
   const part = (chosen: readonly number[]): Part => ({
     features: Float32Array.from(chosen.flatMap((row) => features.map((cells) => cells[row]!))),
@@ -120,6 +192,7 @@ export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
     source: name,
     shape: [features.length],
     ...(classes === undefined ? {} : { classes: classes.map(String) }),
+    ...(scale === undefined ? {} : { scale }),
     target: column,
     train: part(train),
     test: part(test),

@@ -12,7 +12,7 @@ const usualHeight = 210;
 /** One plot that keeps its points and fits its box. */
 class Plot {
   #data: [number[], Series, Series] = [[0], [null], [null]];
-  #last = 1;
+  #last = state.settings.epochs;
   #plot: uPlot;
   #isDue = false;
   readonly #box: HTMLElement;

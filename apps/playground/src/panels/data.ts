@@ -1,6 +1,13 @@
 // Where the examples come from: drawn digits, idx files, or a CSV file of which a person says what to predict.
 import { readIdxDataSet, drawDataSet } from '../data/digits';
-import { guessKind, readTable, type Table, tableDataSet, type Target } from '../data/table';
+import {
+  FaultyRows,
+  guessKind,
+  readTable,
+  type Table,
+  tableDataSet,
+  type Target,
+} from '../data/table';
 import {
   box,
   button,
@@ -17,9 +24,10 @@ import {
 import { isOfSameKind, takeData } from '../editing';
 import { isTraining, state, update, watch } from '../store';
 import { adopt } from '../training';
-import type { DataSet } from '../data/data_set';
+import type { DataSet, Scale } from '../data/data_set';
 
 let table: Table | undefined;
+const mostFaults = 8;
 
 /** How many digits to draw: 10,000, or what the address of the page says as ?digits=N. */
 function digitCount(): number {
@@ -31,14 +39,23 @@ function use(data: DataSet): void {
   if (!isOfSameKind(data)) adopt(undefined);
   takeData(data);
   update({ confusion: undefined, weightsRevision: state.weightsRevision + 1 });
-  const { train, test, source, shape, classes, target } = data;
+  const { train, test, source, shape, classes, target, scale } = data;
   const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
   show(
     'data-text',
     `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, from ` +
-      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.`,
+      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.${scale === undefined ? '' : spellScale(scale)}`,
   );
   update({ phase: 'idle', status: 'Ready' });
+}
+
+/** What is done to values to predict, said in full: losses are in other units for it. */
+function spellScale({ mean, deviation }: Scale): string {
+  const [middle, unit] = [mean, deviation].map((value) => +value.toPrecision(4));
+  return (
+    ` For training its values are scaled to mean 0 and deviation 1 (${middle} is taken off, the rest ` +
+    `divided by ${unit}): the loss is in that unit, the results below are in their own.`
+  );
 }
 
 /** Does it unless a training runs; what fails is said here, and the data of before stay. */
@@ -72,21 +89,41 @@ export const useDrawnDigits = () => attempt(draw);
 
 export const useIdxFiles = (files: readonly File[]) =>
   attempt(async () => {
+    showFaults();
     const data = await readIdxDataSet(files);
     showTable(undefined);
     use(data);
   });
 
-/** Reads a table and predicts its last column until a person chooses another. */
-export const useCsvFile = (file: File) =>
+/** Reads a table and predicts its last column until a person chooses another. Rows that are wrong are shown, to be left out. */
+export const useCsvFile = (file: File, skips = false) =>
   attempt(async () => {
-    const read = await readTable(file);
-    const column = read.columns.at(-1)!;
-    const target: Target = { column, kind: guessKind(read, column) };
-    const data = tableDataSet(read, target);
-    showTable(read, target);
-    use(data);
+    showFaults();
+    try {
+      const read = await readTable(file, skips);
+      const column = read.columns.at(-1)!;
+      const target: Target = { column, kind: guessKind(read, column) };
+      const data = tableDataSet(read, target);
+      showTable(read, target);
+      use(data);
+    } catch (error) {
+      if (error instanceof FaultyRows) showFaults(error.faults, file);
+      throw error;
+    }
   });
+
+/** What is wrong with the rows of a file, and a button to go on without them. */
+function showFaults(faults: readonly string[] = [], file?: File): void {
+  box('table-faults').hidden = faults.length === 0;
+  if (file === undefined) return;
+  const rest = faults.length - mostFaults;
+  const items = faults.slice(0, mostFaults).map((fault) => make('li', {}, fault));
+  if (rest > 0) items.push(make('li', {}, `and ${whole(rest)} more`));
+  box('faults').replaceChildren(...items);
+  const button = element('skip-faults', HTMLButtonElement);
+  button.textContent = faults.length === 1 ? 'Leave it out' : `Leave these ${faults.length} out`;
+  button.onclick = () => void useCsvFile(file, true);
+}
 
 function showTable(read: Table | undefined, target?: Target): void {
   table = read;
@@ -97,8 +134,12 @@ function showTable(read: Table | undefined, target?: Target): void {
   const cells = (row: readonly unknown[], tag: 'th' | 'td') =>
     row.map((cell) => make(tag, tag === 'th' ? { scope: 'col' } : {}, String(cell)));
   const rows = read.rows.slice(0, 4).map((row) => make('tr', {}, ...cells(row, 'td')));
-  const left = read.leftOut === 0 ? '' : `; ${whole(read.leftOut)} with an empty cell left out`;
-  const caption = make('caption', {}, `${whole(read.rows.length)} rows${left}`);
+  const { leftOut } = read;
+  const caption = make(
+    'caption',
+    {},
+    `${whole(read.rows.length)} rows, with ${read.delimiter} between the fields`,
+  );
   const head = make('thead', {}, make('tr', {}, ...cells(read.columns, 'th')));
   const preview = make(
     'table',
@@ -108,6 +149,10 @@ function showTable(read: Table | undefined, target?: Target): void {
     make('tbody', {}, ...rows),
   );
   box('table-preview').replaceChildren(preview);
+  const rest =
+    leftOut.length > mostFaults ? `; and ${whole(leftOut.length - mostFaults)} more` : '';
+  const left = `${whole(leftOut.length)} left out: ${leftOut.slice(0, mostFaults).join('; ')}${rest}.`;
+  show('left-out', leftOut.length === 0 ? '' : left);
 }
 
 /** Another column, or another kind of it; where it cannot be, the choice goes back. */

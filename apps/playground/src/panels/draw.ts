@@ -62,7 +62,7 @@ function showGuess(probabilities: readonly number[] | undefined, otherwise = '')
     bar.querySelector('span')!.textContent = probabilities === undefined ? '' : `${share} %`;
   });
   if (probabilities === undefined) show('guess', otherwise);
-  else show('guess', `${best}, I think (${Math.round(100 * values[best]!)} %)`);
+  else show('guess', `${best}, I think (${Math.round(100 * values[best]!)}\u00a0%)`);
 }
 
 /** What a network without softmax gives is no probability yet. */

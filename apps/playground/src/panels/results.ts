@@ -1,5 +1,5 @@
 // What the model gets right and wrong on the validation data: a confusion matrix, images of examples, or values against predictions.
-import { featuresFor, isImage } from '../data/data_set';
+import { featuresFor, isImage, unscaled } from '../data/data_set';
 import { box, element, make, percent, show, whole } from '../dom';
 import { isCurrent, state, watch } from '../store';
 import { paint } from './images';
@@ -124,8 +124,11 @@ function showAll(): void {
     showVerdict(confusion);
   } else if (hasModel && data.classes === undefined) {
     const count = Math.min(500, data.test.count);
-    const truth = Array.from(data.test.labels.subarray(0, count));
-    box('confusion').replaceChildren(scatter(truth, predictFirst(count), data.target));
+    const inItsUnit = (value: number) =>
+      data.scale === undefined ? value : unscaled(value, data.scale);
+    const truth = Array.from(data.test.labels.subarray(0, count), inItsUnit);
+    const predicted = predictFirst(count).map(inItsUnit);
+    box('confusion').replaceChildren(scatter(truth, predicted, data.target));
     show('results-text', `What the network says of ${whole(count)} examples.`);
   } else showNothing();
   if (isImage(data))

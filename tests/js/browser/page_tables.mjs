@@ -1,0 +1,87 @@
+// The playground's data from CSV files: what is between fields, what is wrong in them, how they are scaled and fitted.
+import assert from 'node:assert/strict';
+import { matrix, namesOfLayers } from './page_driver.mjs';
+
+/** Two clouds of points; their distance is a third column. */
+function csv() {
+  const lines = ['width,colour,distance,kind'];
+  for (let row = 0; row < 240; ++row) {
+    const kind = row % 2 === 0 ? 'apple' : 'pear';
+    const width = (kind === 'apple' ? 8 : 4) + Math.sin(row * 12.9);
+    lines.push(
+      `${width.toFixed(3)},${row % 3 === 0 ? 'red' : 'green'},${(2 * width + 1).toFixed(3)},${kind}`,
+    );
+  }
+  return `${lines.join('\n')}\n,red,1,apple\n`;
+}
+
+/** Semicolons and decimal commas; wrong rows are named, and left out when a person says so. */
+async function checkFaults(driver) {
+  const good = Array.from(
+    { length: 30 },
+    (_, row) => `${row},5;${row % 2 === 0 ? 'a;b' : '"c;d"'};1`,
+  );
+  const lines = good.map((line, row) => (row % 2 === 0 ? line.replace('a;b', 'ab') : line));
+  lines[4] = 'many;ab;0';
+  lines[6] = '6,5;ab';
+  const isOpen = `!document.getElementById('table-faults').hidden`;
+  await driver.give('csv-file', { 'bad.csv': `size;kind;one\n${lines.join('\n')}\n` });
+  await driver.until(isOpen);
+  assert.match(await driver.text('data-problem'), /bad.csv: 2 of 30 rows are wrong/);
+  const faults = await driver.text('faults');
+  assert.match(faults, /line 6, column size: “many” is no number/);
+  assert.match(faults, /line 8 has 2 fields, but there are 3 columns/);
+  assert.match(await driver.text('data-text'), /fruit.csv/, 'the data of before stay');
+  await driver.click('#skip-faults');
+  await driver.untilText('table-preview', '/28 rows, with semicolons between the fields/');
+  assert.equal(await driver.run(isOpen), false);
+  assert.match(await driver.text('table-preview'), /0\.5ab0/);
+  assert.match(await driver.text('left-out'), /2 left out: line 6.*line 8/);
+  await driver.give('csv-file', { 'open.csv': 'a,b\n1,"2\n3,4\n' });
+  await driver.untilText('data-problem', '/line 2: a quotation mark is never closed/');
+  await driver.give('csv-file', { 'numbers.csv': '1,2\n3,4\n' });
+  await driver.untilText('data-problem', '/its first line has numbers/');
+}
+
+export async function checkTables(driver) {
+  await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
+  await driver.until(`!document.getElementById('data-problem').hidden`);
+  assert.match(await driver.text('data-problem'), /line 3 has 1 fields, but there are 2 columns/);
+  assert.match(await driver.text('data-text'), /digits drawn/, 'the data of before stay');
+
+  await driver.drop({ 'fruit.csv': csv() });
+  await driver.untilText('data-text', '/192 examples .* 48 .* fruit.csv.* one of 2 classes/');
+  assert.match(await driver.text('table-preview'), /240 rows, with commas between the fields/);
+  assert.match(await driver.text('left-out'), /^1 left out: line 242, column width: empty\.$/);
+  const settingOf = (id) => driver.run(`Number(document.getElementById('${id}').value)`);
+  assert.deepEqual([await settingOf('batch-size'), await settingOf('epochs')], [8, 60]);
+  assert.equal(await driver.run(namesOfLayers), 'Input,Dense,Dense');
+  await driver.set('#batch-size', '16');
+  await driver.train(10);
+  assert.equal(await driver.text('score'), '100.00 %');
+  assert.equal((await driver.run(matrix)).length, 2);
+
+  await driver.set('#target', 'distance');
+  await driver.untilText('data-text', '/distance, a value.* scaled to mean 0 and deviation 1/');
+  assert.equal(await driver.run(`document.getElementById('loss').value`), 'meanSquaredError');
+  await driver.set('#learning-rate', '0.02');
+  await driver.train(20);
+  assert.ok(Number(await driver.text('score')) < 5, await driver.text('score'));
+  assert.equal(await driver.run(`document.querySelectorAll('.scatter circle').length`), 48);
+  const marks = await driver.run(
+    `[...document.querySelectorAll('.scatter text')].map((each) => Number(each.textContent))`,
+  );
+  assert.ok(Math.max(...marks.filter(Number.isFinite)) >= 15, `in its own unit: ${marks}`);
+  await checkFaults(driver);
+  await driver.drop({ 'notes.pdf': 'no' });
+  assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
+  await driver.give('idx-files', {
+    'train-images': 'no',
+    'train-labels': 'no',
+    't10k-images': 'no',
+    't10k-labels': 'no',
+  });
+  await driver.untilText('data-problem', '/train-images: no idx file/');
+  await driver.click('#drawn');
+  await driver.untilText('data-text', '/digits drawn/');
+}
