@@ -16,7 +16,7 @@ export default defineConfig({
   worker: { format: 'es' },
   build: {
     target: 'es2022',
-    outDir: `${repository}build/playground`,
+    outDir: `${repository}build/site`,
     emptyOutDir: true,
     assetsInlineLimit: 0,
   },

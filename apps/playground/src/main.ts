@@ -33,6 +33,7 @@ button('error-close').addEventListener('click', () => {
 });
 
 async function open(): Promise<void> {
+  box('docs-link').hidden = import.meta.env.VITE_HAS_DOCS !== 'true';
   await tl.ready();
   onEdit({
     replaced() {

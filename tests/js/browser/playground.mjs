@@ -7,25 +7,26 @@ import { checkFirstSight, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkSaving } from './page_editing.mjs';
 import { checkTables } from './page_tables.mjs';
+import { siteFolder } from './server.mjs';
 import { checkComparison, checkDrawing, checkMishaps, checkTraining } from './page_training.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Builds the page with Vite into build/playground. Error: the build fails. */
+/** Builds the page as ./dev site does. Error: the build fails. */
 export function buildPlayground() {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [`${root}node_modules/vite/bin/vite.js`, 'build', `${root}apps/playground`],
+    [`${root}apps/playground/scripts/site.mjs`],
     { encoding: 'utf8' },
   );
-  if (status !== 0) throw new Error(`vite build failed: ${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`the page does not build: ${stdout}${stderr}`);
 }
 
 /** All of it. `engine` names the screenshots; `plain` is not isolated. */
 export async function checkPlayground(report, page, url, { engine, plain }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
-  const path = '/playground/index.html?digits=3000';
+  const path = `${siteFolder}index.html?digits=3000`;
   const address = `${url}${path}&train=no`;
   await check('learns by itself at first sight', () => checkFirstSight(driver, `${url}${path}`));
   await check('stops, and keeps what was changed', () => checkStopping(driver, `${url}${path}`));

@@ -1,4 +1,4 @@
-// A small static server for the browser tests: the repository, the built playground, and MNIST where it lies.
+// A small static server for the browser tests: the repository, the page that ./dev site builds, and MNIST where it lies.
 import { createReadStream, statSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { extname, join, normalize } from 'node:path';
@@ -6,6 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { mnistFolder } from '../lib.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** Where the page is served: some folder of some host. */
+export const siteFolder = '/some/folder/';
+
 const types = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript',
@@ -21,7 +25,7 @@ const isolation = {
 function fileOf(url) {
   const path = normalize(decodeURIComponent(new URL(url, 'http://localhost').pathname));
   if (path.startsWith('/mnist/')) return join(mnistFolder, path.slice(7));
-  if (path.startsWith('/playground/')) return join(root, 'build', path);
+  if (path.startsWith(siteFolder)) return join(root, 'build/site', path.slice(siteFolder.length));
   return join(root, path);
 }
 
