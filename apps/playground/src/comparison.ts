@@ -18,6 +18,10 @@ export interface Comparison {
   /** Threads that Tensorlathe used. */
   threads: number;
   backend: string;
+  /** Of TensorFlow.js, where it runs on the processor. */
+  theirThreads?: number;
+  /** What draws for WebGL where no graphics device does. */
+  softwareGl?: string;
   version: string;
   steps: Step[];
 }
@@ -58,6 +62,16 @@ async function loadTensorFlow(backend: string): Promise<TensorFlow> {
   }
   await tf.ready();
   return tf;
+}
+
+/** The name of a WebGL that a processor computes, or nothing. */
+function softwareGl(tf: TensorFlow): string | undefined {
+  const backend = tf.backend() as { getGPGPUContext?(): { gl: WebGLRenderingContext } };
+  const gl = backend.getGPGPUContext?.().gl;
+  if (gl === undefined) return undefined;
+  const named = gl.getExtension('WEBGL_debug_renderer_info');
+  const name = String(gl.getParameter(named?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER));
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? name : undefined;
 }
 
 const lossOf = (result: number | readonly number[]) =>
@@ -135,10 +149,13 @@ export async function compare(
       onStep(Math.max(0, step + 1));
       await nextTask();
     }
-    const name = tf.getBackend();
+    const backend = tf.getBackend();
+    const software = softwareGl(tf);
     return {
       threads: Math.min(ours.stats().threads, tl.env().threads.count),
-      backend: name === 'wasm' ? 'wasm on one thread' : name,
+      backend,
+      ...(/^(wasm|cpu)$/.test(backend) ? { theirThreads: 1 } : {}),
+      ...(software === undefined ? {} : { softwareGl: software }),
       version: tf.version.tfjs,
       steps: done,
     };

@@ -85,5 +85,15 @@ export async function checkComparison(driver) {
   assert.ok(Number(difference[1]) < 0.01, difference[0]);
   assert.equal(await driver.run(`document.querySelectorAll('.comparison tbody tr').length`), 2);
   assert.match(await driver.text('compare-result'), /TensorFlow.js 4.22.0, cpu/);
+  const threads = Number(await driver.text('threads'));
+  const headline = await driver.run(`document.querySelector('.headline').textContent`);
+  assert.match(headline, /^[\d.]+ × /);
+  const uneven = `${threads} threads here, one thread there`;
+  if (threads > 1) assert.ok(headline.includes(uneven), headline);
+  const bars = await driver.run(
+    `[...document.querySelectorAll('.step-bars i')].map((bar) => parseFloat(bar.style.width))`,
+  );
+  assert.equal(Math.max(...bars), 100);
+  assert.equal(bars.length, 2);
   return `losses ${difference[0]}`;
 }

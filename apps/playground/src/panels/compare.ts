@@ -66,8 +66,30 @@ function lossPlot(steps: readonly Step[]): SVGElement {
   return made;
 }
 
+const threadsText = (count: number) => (count === 1 ? 'one thread' : `${count} threads`);
+
+const theirName = ({ version, backend }: Comparison) => `TensorFlow.js ${version}, ${backend}`;
+
+/** Time of one step of both as bars, the longer one filling its place. */
+function timeBars(result: Comparison, ours: number, theirs: number): HTMLElement {
+  const most = Math.max(ours, theirs);
+  const bar = (name: string, ms: number, className: string) => {
+    const line = make('i', { className });
+    line.style.width = `${(100 * ms) / most}%`;
+    const time = make('b', {}, milliseconds(ms));
+    return make('li', {}, make('span', {}, name), make('div', {}, line), time);
+  };
+  return make(
+    'ol',
+    { className: 'step-bars', ariaLabel: 'Time per step' },
+    bar(`Tensorlathe, ${threadsText(result.threads)}`, ours, 'ours'),
+    bar(theirName(result), theirs, 'theirs'),
+  );
+}
+
 /** Medians of both, side by side. */
-function resultTable({ backend, version, steps, threads }: Comparison, batch: number): HTMLElement {
+function resultTable(result: Comparison, batch: number): HTMLElement {
+  const { steps, threads } = result;
   const batches = Math.ceil(state.data!.train.count / batch);
   const cell = (text: string, className = '') =>
     make('td', { className: `number ${className}` }, text);
@@ -77,27 +99,40 @@ function resultTable({ backend, version, steps, threads }: Comparison, batch: nu
       'tr',
       {},
       make('th', { scope: 'row' }, name),
-      cell(milliseconds(ms)),
       cell(whole((1000 * batch) / ms), 'rate'),
       cell(milliseconds(ms * batches)),
       cell(steps.at(-1)![`${key}Loss`].toPrecision(6)),
     );
   };
   const head = (text: string, className = '') => make('th', { scope: 'col', className }, text);
-  const heads = [head(''), head('Per step'), head('Examples/s', 'rate'), head('Per epoch')];
-  const top = make('tr', {}, ...heads, head('Last loss'));
-  const theirs = row(`TensorFlow.js ${version}, ${backend}`, 'their');
+  const heads = [head(''), head('Examples/s', 'rate'), head('Per epoch'), head('Last loss')];
   return make(
     'table',
     { className: 'comparison' },
-    make('thead', {}, top),
+    make('thead', {}, make('tr', {}, ...heads)),
     make(
       'tbody',
       {},
-      row(`Tensorlathe on ${threads === 1 ? 'one thread' : `${threads} threads`}`, 'our'),
-      theirs,
+      row(`Tensorlathe on ${threadsText(threads)}`, 'our'),
+      row(theirName(result), 'their'),
     ),
   );
+}
+
+/** Who is faster, and what makes the comparison uneven. */
+function headline({ threads, theirThreads, softwareGl }: Comparison, ratio: number): string {
+  const faster = ratio >= 1;
+  const factor = Number((faster ? ratio : 1 / ratio).toPrecision(2));
+  const verdict = faster ? `${factor} × as fast as TensorFlow.js` : `${factor} × slower`;
+  const uneven = [
+    theirThreads !== undefined && threads !== theirThreads
+      ? `${threadsText(threads)} here, ${threadsText(theirThreads)} there`
+      : undefined,
+    softwareGl === undefined
+      ? undefined
+      : `its WebGL runs in software here (${softwareGl}), far slower than on a graphics device`,
+  ].filter((each) => each !== undefined);
+  return uneven.length === 0 ? `${verdict}.` : `${verdict}, but uneven: ${uneven.join('; ')}.`;
 }
 
 function showResult(result: Comparison): void {
@@ -107,13 +142,15 @@ function showResult(result: Comparison): void {
   const medianOf = (key: 'ourMs' | 'theirMs') => median(steps.map((step) => step[key]));
   const legend = make('p', { className: 'legend' });
   legend.append(make('i'), 'Tensorlathe ', make('i', { className: 'train' }), 'TensorFlow.js');
-  box('compare-result').replaceChildren(resultTable(result, batch), legend, lossPlot(steps));
-  const ratio = (medianOf('theirMs') / medianOf('ourMs')).toPrecision(2);
+  const [ours, theirs] = [medianOf('ourMs'), medianOf('theirMs')];
+  const bars = timeBars(result, ours, theirs);
+  const title = make('p', { className: 'headline' }, headline(result, theirs / ours));
+  const table = resultTable(result, batch);
+  box('compare-result').replaceChildren(title, bars, table, legend, lossPlot(steps));
   const difference = (100 * largestDifference(steps)).toPrecision(2);
   show(
     'compare-text',
-    `${steps.length} steps of ${batch} examples, medians: ${Number(ratio)} times as fast here. ` +
-      `The losses differ by at most ${Number(difference)} %.${chance()}`,
+    `${steps.length} steps of ${batch} examples, medians. The losses differ by at most ${Number(difference)} %.${chance()}`,
   );
 }
 
