@@ -2,15 +2,21 @@
 import * as tl from 'tensorlathe';
 import { type DataSet, featuresFor, labelsFor } from './data/data_set';
 import { nextTask } from './dom';
+import type { Part } from './module_forms';
 import { build, type Network } from './network';
 import type { Settings } from './store';
 import { compile } from './training';
+
+export const phases = ['forward', 'backward', 'update'] as const;
+export type Phase = (typeof phases)[number];
 
 /** What was measured: milliseconds of one step, by layer. */
 export interface Measured {
   layers: tl.LayerTimes[];
   steps: number;
   batch: number;
+  /** What the layers became. */
+  forms: Map<string, Part>;
 }
 
 /** Steps that are not counted: the engine optimises the module during them. */
@@ -50,7 +56,8 @@ export async function measureLayers(
       backward: backward / calls,
       update: update / calls,
     }));
-    return { layers: perStep, steps: calls, batch };
+    const { formsOf } = await import('./module_forms');
+    return { layers: perStep, steps: calls, batch, forms: await formsOf(model) };
   } finally {
     model.dispose();
   }

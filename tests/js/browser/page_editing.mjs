@@ -5,6 +5,28 @@ import { matrix, namesOfLayers, sum } from './page_driver.mjs';
 const problemOfLayer = (at) =>
   `(document.querySelector('#layers > li:nth-child(${at + 1}) .problem:not([hidden])')?.textContent ?? '')`;
 
+/** Graph, loops and WebAssembly of the layer that is pointed at. */
+async function checkInside(driver) {
+  const form = (name) => driver.text(`inside-${name}`);
+  const choose = (layer) => driver.click(`.times [data-layer=${layer}] button`);
+  await choose('dense_1');
+  assert.match(
+    await driver.text('inside-title'),
+    /^dense_1, forward: [\d.]+ m?s, \d+ % of a step$/,
+  );
+  await choose('conv2d_1');
+  assert.match(await form('graph'), /contract .* over \[64,/);
+  assert.match(await form('loops'), /^train\.k\d+[^]*for \w+ in \d+/);
+  assert.match(await form('wasm'), /^ {2}\(func \$train\.k\d+[^]*f32x4\./);
+  const lit = `[...document.querySelectorAll('.form .lit')].map(({ dataset }) => dataset.kernel)`;
+  const kernels = await driver.run(lit);
+  assert.ok(kernels.length >= 2 && new Set(kernels).size === 1, `lit together: ${kernels}`);
+  const forward = await form('wasm');
+  await driver.click('#inside-backward');
+  assert.match(await driver.text('inside-title'), /^conv2d_1, backward/);
+  assert.notEqual(await form('wasm'), forward);
+}
+
 export async function checkLayers(driver) {
   assert.equal(await driver.run(namesOfLayers), 'Input,Flatten,Dense,Dense');
   await driver.set('#new-layer', 'Dropout');
@@ -55,6 +77,7 @@ export async function checkLayers(driver) {
   const times = await driver.text('times');
   for (const name of ['conv2d_1', 'maxpooling2d_1', 'dense_1'])
     assert.ok(times.includes(name), name);
+  await checkInside(driver);
 }
 
 /** Presses the button and waits until the worker has answered. */

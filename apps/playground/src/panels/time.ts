@@ -1,10 +1,10 @@
-// Time per layer as bars, measured when a person asks for it.
+// Time per layer as bars, measured when a person asks for it, and what each layer became.
 import { box, button, make, milliseconds, show, showProblem } from '../dom';
-import { type Measured, measureLayers } from '../layer_times';
+import { type Measured, measureLayers, phases } from '../layer_times';
 import { isSound } from '../network';
 import { state, update, watch } from '../store';
 
-const phases = ['forward', 'backward', 'update'] as const;
+const introduction = box('time-text').textContent;
 
 function showTimes({ layers, steps, batch }: Measured): void {
   const totalOf = (layer: Measured['layers'][number]) =>
@@ -18,14 +18,16 @@ function showTimes({ layers, steps, batch }: Measured): void {
       bar.style.width = `${(100 * layer[phase]) / (most || 1)}%`;
       return bar;
     });
-    return make(
+    const row = make(
       'tr',
       {},
-      make('th', { scope: 'row' }, layer.name),
+      make('th', { scope: 'row' }, make('button', { type: 'button' }, layer.name)),
       make('td', { className: 'bar-cell' }, ...bars),
       ...phases.map((phase) => number(layer[phase], 'wide')),
       number(totalOf(layer)),
     );
+    row.dataset.layer = layer.name;
+    return row;
   });
   const head = (text: string, className = '') => make('th', { scope: 'col', className }, text);
   const heads = phases.map((phase) =>
@@ -63,7 +65,9 @@ async function measure(): Promise<void> {
     const measured = await measureLayers(network, data, settings, (share) =>
       show('time-text', `Measuring, ${Math.round(100 * share)} %`),
     );
+    const { showInside } = await import('./inside');
     showTimes(measured);
+    showInside(measured);
   } catch (error) {
     show('time-text', '');
     showProblem('time-problem', error);
@@ -79,6 +83,7 @@ export function openTime(): void {
   });
   watch(['network'], () => {
     box('times').replaceChildren();
-    show('time-text', '');
+    box('inside').hidden = true;
+    show('time-text', introduction);
   });
 }

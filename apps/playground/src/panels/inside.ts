@@ -1,0 +1,114 @@
+// The training step from inside: graph, loops and WebAssembly of the layer that a person points at, side by side.
+import { box, button, make, milliseconds, show } from '../dom';
+import { type Measured, type Phase, phases } from '../layer_times';
+import { type Kernel, type Part, partName } from '../module_forms';
+
+/** Of one form; more would make the page slow. */
+const mostLines = 1500;
+const forms = ['graph', 'loops', 'wasm'] as const;
+
+let measured: Measured;
+let layer = '';
+let phase: Phase = 'forward';
+
+const empty: Part = { nodes: [], kernels: [] };
+const partOf = (which: Phase) => measured.forms.get(partName(which, layer)) ?? empty;
+
+/** Lights what belongs to a kernel in all three forms, and brings it into view in the others. */
+function light(kernel: string, from?: Element): void {
+  for (const form of forms) {
+    const place = box(`inside-${form}`);
+    for (const each of place.querySelectorAll<HTMLElement>('[data-kernel]')) {
+      const isIts = each.dataset.kernel === kernel;
+      each.classList.toggle('lit', isIts);
+      if (isIts && !place.contains(from ?? null)) place.scrollTop = each.offsetTop - 40;
+    }
+  }
+}
+
+/** Text that belongs to a kernel; its name is a button, for those who do not point. */
+function chunk({ name }: Kernel, text: string, isNamed = false): HTMLElement {
+  const title = make('button', { type: 'button', className: 'kernel' }, name);
+  const made = make('div', { className: 'chunk' }, ...(isNamed ? [title] : []), text);
+  made.dataset.kernel = name;
+  made.addEventListener('pointerenter', () => light(name, made));
+  title.addEventListener('focus', () => light(name, made));
+  return made;
+}
+
+function cut(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  const rest = lines.length - mostLines;
+  const shown = rest > 0 ? [...lines.slice(0, mostLines), `… ${rest} more lines`] : lines;
+  return `${shown.join('\n')}\n`;
+}
+
+function showForms(): void {
+  const { nodes, kernels } = partOf(phase);
+  const graph = nodes.map(({ id, text }) => {
+    const kernel = kernels.find(({ node }) => node === id);
+    return kernel === undefined ? make('div', {}, `${text}\n`) : chunk(kernel, `${text}\n`);
+  });
+  const none = [make('p', { className: 'note' }, 'Nothing of its own: another loop does it too.')];
+  const loops = kernels.map((kernel) => chunk(kernel, cut(kernel.loops), true));
+  const wasm = kernels.map((kernel) => chunk(kernel, cut(kernel.functions)));
+  box('inside-graph').replaceChildren(...(graph.length > 0 ? graph : none));
+  box('inside-loops').replaceChildren(...(loops.length > 0 ? loops : none));
+  box('inside-wasm').replaceChildren(...(wasm.length > 0 ? wasm : none));
+  for (const form of forms) box(`inside-${form}`).scrollTop = 0;
+  if (kernels.length > 0) light(kernels[0]!.name);
+}
+
+function showPart(): void {
+  const times = measured.layers.find(({ name }) => name === layer);
+  const all = measured.layers.reduce(
+    (sum, each) => sum + phases.reduce((total, which) => total + each[which], 0),
+    0,
+  );
+  const ms = times?.[phase] ?? 0;
+  const share = Math.round((100 * ms) / (all || 1));
+  show('inside-title', `${layer}, ${phase}: ${milliseconds(ms)}, ${share} % of a step`);
+  for (const which of phases) {
+    const { nodes, kernels } = partOf(which);
+    button(`inside-${which}`).ariaPressed = String(which === phase);
+    button(`inside-${which}`).disabled = nodes.length + kernels.length === 0;
+  }
+  showForms();
+}
+
+/** Shows a layer: in the phase at hand, or in one that it has. */
+function choose(name: string): void {
+  if (name === layer) return;
+  layer = name;
+  const own = phases.filter((which) => partOf(which).kernels.length > 0);
+  if (!own.includes(phase) && own.length > 0) phase = own[0]!;
+  for (const each of document.querySelectorAll<HTMLElement>('.times [data-layer]')) {
+    each.classList.toggle('chosen', each.dataset.layer === name);
+    each.querySelector('button')!.ariaPressed = String(each.dataset.layer === name);
+  }
+  showPart();
+}
+
+/** Shows what was measured; the rows of the table of times choose the layer. */
+export function showInside(found: Measured): void {
+  measured = found;
+  layer = '';
+  phase = 'forward';
+  for (const row of document.querySelectorAll<HTMLElement>('.times [data-layer]')) {
+    const name = row.dataset.layer!;
+    row.onpointerenter = row.onclick = () => choose(name);
+    row.querySelector('button')!.onfocus = () => choose(name);
+  }
+  for (const which of phases) {
+    button(`inside-${which}`).onclick = () => {
+      phase = which;
+      showPart();
+    };
+  }
+  box('inside').hidden = false;
+  const first = found.layers.find(({ name }) => partWithKernels(name)) ?? found.layers[0];
+  if (first !== undefined) choose(first.name);
+}
+
+const partWithKernels = (name: string) =>
+  (measured.forms.get(partName('forward', name)) ?? empty).kernels.length > 0;
