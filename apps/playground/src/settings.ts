@@ -6,6 +6,9 @@ import { tables } from './tables';
 const counts: Partial<Record<SettingName, [name: string, most: number]>> = {
   batchSize: ['Batch size', 4096],
   epochs: ['Epochs', 10000],
+  batchesInMemory: ['Batches in memory', 100000],
+  testSize: ['Test size', 4096],
+  predictSize: ['Prediction size', 4096],
 };
 
 /** The learning rate that the optimiser has when nobody says another. */

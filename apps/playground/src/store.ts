@@ -10,6 +10,13 @@ export interface Settings {
   learningRate: number;
   batchSize: number;
   epochs: number;
+  /** Batches that the module finds in its memory at once. */
+  batchesInMemory: number;
+  /** Rows of a call of `evaluate` and of `predict`. */
+  testSize: number;
+  predictSize: number;
+  /** Whether modules may use SIMD instructions, where the engine has them. */
+  simd: boolean;
 }
 
 /** Settings by their names. */
@@ -51,6 +58,10 @@ export const firstSettings: Settings = {
   learningRate: 0.001,
   batchSize: 64,
   epochs: 10,
+  batchesInMemory: 1,
+  testSize: 64,
+  predictSize: 32,
+  simd: true,
 };
 
 export const state: State = {

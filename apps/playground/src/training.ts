@@ -3,7 +3,7 @@ import * as tl from 'tensorlathe';
 import { type DataSet, examplesFor } from './data/data_set';
 import { messageOf } from './dom';
 import { build, isSound } from './network';
-import { isCurrent, isTraining, state, type Trained, update } from './store';
+import { isCurrent, isTraining, state, type Trained, update, watch } from './store';
 
 /** Numbers of a point of the curves; epochs count from the making of the model. */
 export interface Point {
@@ -20,6 +20,9 @@ export interface Listener {
   /** There is another model: what was shown of the last one is over. */
   onReset?(): void;
 }
+
+/** Whether the engine has SIMD instructions. */
+export const hasSimd = tl.env().features.SIMD;
 
 const listeners: Listener[] = [];
 export const listen = (listener: Listener) => void listeners.push(listener);
@@ -94,12 +97,25 @@ function currentModel(): Trained {
   return made;
 }
 
+/** The module that trains, tests and predicts on its own, with the weights and the optimiser of now. */
+export function trainingModule({ model }: Trained): Uint8Array<ArrayBuffer> {
+  const { batchSize, testSize, predictSize, batchesInMemory } = state.settings;
+  return model.toWasm({
+    training: true,
+    batchSize: { train: batchSize, evaluate: testSize, predict: predictSize },
+    batchesInMemory,
+    labels: state.data?.classes === undefined ? 'dense' : 'sparse',
+  });
+}
+
 /** Forgets the model; the next one begins with other weights. */
 export function forget(): void {
   seed += 1;
   adopt(undefined);
   update({ status: 'Ready' });
 }
+
+watch(['settings'], () => tl.env().set('SIMD', hasSimd && state.settings.simd));
 
 /** Collects batches between two drawings of the page. */
 class Meter {
@@ -196,7 +212,7 @@ function callbacks({ model }: Trained, data: DataSet, epochs: number): tl.Callba
 
 /** Trains as many epochs as the settings say. Rejects with what went wrong; then nothing is lost. */
 export async function train(): Promise<void> {
-  const { epochs, batchSize } = state.settings;
+  const { epochs, batchSize, batchesInMemory } = state.settings;
   const data = state.data!;
   update({ phase: 'training', status: 'Compiling …' });
   try {
@@ -206,6 +222,7 @@ export async function train(): Promise<void> {
     const history = await model.fit(x, y, {
       epochs,
       batchSize,
+      batchesInMemory: Math.min(batchesInMemory, stepsPerEpoch()),
       validationData: examplesFor(model, data, data.test),
       callbacks: callbacks(trained, data, epochs),
     });

@@ -206,6 +206,57 @@ export async function checkSaving(driver) {
   await driver.until(`!document.getElementById('text-dialog').open`);
 }
 
+/** What the module is made for: no SIMD, batches in memory, sizes of its entries; and the training module. */
+export async function checkModule(driver) {
+  const simd = (value) =>
+    driver.run(`(() => {
+      const box = document.getElementById('simd');
+      if (box.checked !== ${value}) box.click();
+    })()`);
+  const text = async () => {
+    await driver.click('#view');
+    await driver.until(`document.getElementById('text-dialog').open`);
+    const found = await driver.run(
+      `['v128', 'train.order'].map((word) => document.getElementById('text').textContent.includes(word))`,
+    );
+    await driver.click('#text-close');
+    return found;
+  };
+  await simd(true);
+  await driver.train(1);
+  assert.deepEqual(await text(), [true, false]);
+  await simd(false);
+  await driver.set('#batches-in-memory', '3');
+  await driver.train(1);
+  assert.deepEqual(await text(), [false, true]);
+  await driver.set('#test-size', '0');
+  assert.match(await driver.text('test-size-problem'), /^Test size: it must be a whole number/);
+  assert.match(await driver.text('status'), /^Cannot train yet\. Test size: /);
+  assert.equal(await driver.run(`document.getElementById('start').disabled`), true);
+  await driver.set('#test-size', '50');
+  await driver.set('#predict-size', '7');
+  await driver.catchDownloads();
+  await driver.click('#download-training');
+  await driver.untilText('saving-text', '/Downloaded training.wasm/');
+  const found = await driver.run(`Promise.all(downloads).then(async ([file]) => {
+    const module = await WebAssembly.compile(await file.arrayBuffer());
+    const [section] = WebAssembly.Module.customSections(module, 'tensorlathe');
+    const { entries } = JSON.parse(new TextDecoder().decode(section));
+    const { exports } = await WebAssembly.instantiate(module);
+    exports.train();
+    const sized = entries.filter(({ inputs }) => inputs.some(({ name }) => name === 'x'));
+    return sized.map(({ name, inputs }) => [name, inputs.find((each) => each.name === 'x').shape[0]]);
+  })`);
+  assert.deepEqual(Object.fromEntries(found), {
+    train: 192,
+    evaluate: 150,
+    predict: 7,
+    predict_1: 1,
+  });
+  await simd(true);
+  await driver.set('#batches-in-memory', '1');
+}
+
 /** The test images of MNIST, taken for training, too; as files, packed as they are. */
 export async function checkIdx(driver, url) {
   await driver.run(`(async () => {

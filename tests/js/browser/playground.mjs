@@ -5,7 +5,7 @@ import { mnistAbsent } from '../lib.mjs';
 import { checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
 import { checkFirstSight, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
-import { checkCode, checkIdx, checkLayers, checkSaving } from './page_editing.mjs';
+import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
 import { checkTables } from './page_tables.mjs';
 import { siteFolder } from './server.mjs';
 import { checkComparison, checkDrawing, checkMishaps, checkTraining } from './page_training.mjs';
@@ -36,6 +36,7 @@ export async function checkPlayground(report, page, url, { engine, plain }) {
   await check('edits the network as layers', () => checkLayers(driver));
   await check('edits the network as code', () => checkCode(driver));
   await check('saves, loads, downloads, uploads', () => checkSaving(driver));
+  await check('makes the module that is wanted', () => checkModule(driver));
   await check('compares with TensorFlow.js', () => checkComparison(driver));
   await check('takes CSV files', () => checkTables(driver));
   if (mnistAbsent) report.skip('playground: takes idx files', mnistAbsent);

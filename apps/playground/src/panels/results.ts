@@ -69,7 +69,7 @@ function showVerdict(counts: readonly number[][]): void {
 function predictFirst(count: number): number[] {
   const { trained, data } = state;
   const x = featuresFor(trained!.model, data!, data!.test, 0, count);
-  const values = trained!.model.predict(x);
+  const values = trained!.model.predict(x, { batchSize: state.settings.predictSize });
   const width = values.size / count;
   const numbers = values.dataSync() as Float32Array;
   return Array.from({ length: count }, (_, row) => {

@@ -16,7 +16,7 @@ import {
 } from '../dom';
 import { change } from '../editing';
 import { isTraining, state, update, watch } from '../store';
-import { adopt, compile } from '../training';
+import { adopt, compile, trainingModule } from '../training';
 
 const scheme = 'indexeddb://';
 const inBrowser = (name: string) => `${scheme}playground/${name}`;
@@ -94,6 +94,7 @@ function confusionOf(model: tl.LayersModel): number[][] | undefined {
   ]);
   const { confusionMatrix } = model.evaluate(x, tl.tensor(test.labels, [test.count]), {
     asObject: true,
+    batchSize: state.settings.testSize,
   });
   return confusionMatrix as unknown as number[][] | undefined;
 }
@@ -145,7 +146,14 @@ function download(name: string, content: BlobPart, type: string): void {
 function showModule(): void {
   const { trained, phase } = state;
   const isReady = trained !== undefined && (phase === 'idle' || isTraining());
-  for (const id of ['download', 'download-text', 'view', 'download-model', 'save']) {
+  for (const id of [
+    'download',
+    'download-training',
+    'download-text',
+    'view',
+    'download-model',
+    'save',
+  ]) {
     button(id).disabled = !isReady;
   }
   if (trained === undefined) {
@@ -175,6 +183,14 @@ export function openSaving(): void {
       void attempt('Not downloaded', async () => {
         download('model.wasm', state.trained!.model.toWasm(), 'application/wasm');
         return 'Downloaded model.wasm.';
+      }),
+  );
+  button('download-training').addEventListener(
+    'click',
+    () =>
+      void attempt('Not downloaded', async () => {
+        download('training.wasm', trainingModule(state.trained!), 'application/wasm');
+        return 'Downloaded training.wasm.';
       }),
   );
   button('download-text').addEventListener(

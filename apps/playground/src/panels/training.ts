@@ -18,12 +18,15 @@ import { obstacles, spellStatus } from '../readiness';
 import { isCurrent, isTraining, type Settings, state, update, watch } from '../store';
 import { problemOf, rateAdvice, usualRate } from '../settings';
 import { tables } from '../tables';
-import { forget, listen, pause, SettingError, stop, train } from '../training';
+import { forget, hasSimd, listen, pause, SettingError, stop, train } from '../training';
 
 const numbers = {
   learningRate: 'learning-rate',
   batchSize: 'batch-size',
   epochs: 'epochs',
+  batchesInMemory: 'batches-in-memory',
+  testSize: 'test-size',
+  predictSize: 'predict-size',
 } as const;
 const keys = Object.keys(numbers) as (keyof typeof numbers)[];
 const problems = ['loss', 'optimizer', 'training'] as const;
@@ -40,6 +43,7 @@ function showSettings(): void {
     const isWritten = problem !== undefined || document.activeElement === control;
     if (!isWritten) control.value = String(settings[key]);
   }
+  input('simd').checked = settings.simd && hasSimd;
   const isTaken = settingProblems.learningRate === undefined;
   const advice = rateAdvice(settings.learningRate, settings.optimizer);
   show('learning-rate-advice', isTaken ? advice : '');
@@ -77,6 +81,7 @@ function showPhase(): void {
   button('stop').disabled = !trains;
   button('reset').disabled = trains || trained === undefined;
   for (const id of ['loss', 'optimizer']) select(id).disabled = trains;
+  input('simd').disabled = trains || !hasSimd;
   const isStale = trained !== undefined && !isCurrent();
   show(
     'network-text',
@@ -125,6 +130,7 @@ export function openTraining(): void {
       }
     });
   }
+  input('simd').addEventListener('change', () => set({ simd: input('simd').checked }));
   element('settings', HTMLFormElement).addEventListener('submit', (event) =>
     event.preventDefault(),
   );
