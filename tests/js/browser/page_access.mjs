@@ -1,5 +1,45 @@
 // The playground by keyboard, on a phone, and what it says of the browser.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const axe = fileURLToPath(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url));
+
+/** What axe-core finds, in light and dark, with all that opens being open; and what the page looks like then. */
+export async function checkAxe(driver, address) {
+  const source = readFileSync(axe, 'utf8');
+  let checked = 0;
+  for (const scheme of ['light', 'dark']) {
+    await driver.useScheme(scheme);
+    await driver.page.goto(`${address}&train=no`);
+    await driver.untilText('status', '/^Ready$/');
+    await driver.run(`${source}; 0`);
+    checked += await driver.runAxe(`${scheme}, untrained`);
+    await driver.train(1);
+    await driver.click('#measure');
+    await driver.until(`!document.getElementById('inside').hidden`);
+    await driver.set('#backend', 'cpu');
+    await driver.set('#compare-steps', '2');
+    await driver.click('#run-compare');
+    await driver.untilText('compare-text', '/^2 steps/');
+    await driver.set('#learning-rate', '-1');
+    await driver.run(`for (const each of document.querySelectorAll('details')) each.open = true`);
+    checked += await driver.runAxe(`${scheme}, with everything open`);
+    await driver.click('#code-tab');
+    checked += await driver.runAxe(`${scheme}, as code`);
+    await driver.click('#layers-tab');
+    await driver.run(`for (const each of document.querySelectorAll('details')) each.open = false`);
+    await driver.set('#learning-rate', '0.001');
+    await driver.shoot(`playground-${scheme}`);
+    await driver.resize(390, 844);
+    checked += await driver.runAxe(`${scheme}, on a phone`);
+    await driver.shoot(`playground-${scheme}-phone`);
+    await driver.resize(1280, 900);
+    await driver.run('localStorage.clear()');
+  }
+  await driver.useScheme('light');
+  return `${checked} rules, no finding`;
+}
 
 /** Walks with Tab: everything in use has a name, shows its focus, and lets it go. */
 export async function checkKeyboard(driver) {

@@ -25,6 +25,24 @@ export class Driver {
     return page.setViewportSize?.({ width, height }) ?? page.setViewport({ width, height });
   }
 
+  /** The colours that the page is asked for. */
+  useScheme(scheme) {
+    const { page } = this;
+    const features = [{ name: 'prefers-color-scheme', value: scheme }];
+    return page.emulateMedia?.({ colorScheme: scheme }) ?? page.emulateMediaFeatures(features);
+  }
+
+  /** Runs axe-core, which is in the page. Resolves with how many rules it looked at. Error: it finds something. */
+  async runAxe(what) {
+    const { violations, rules } = await this.run(`axe.run().then((found) => ({
+      rules: found.passes.length + found.violations.length,
+      violations: found.violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ target, failureSummary }) => id + ' ' + target + ': ' + failureSummary)),
+    }))`);
+    assert.deepEqual(violations, [], what);
+    return rules;
+  }
+
   run(script) {
     return this.page.evaluate(script);
   }

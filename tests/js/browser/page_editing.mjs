@@ -43,6 +43,7 @@ export async function checkLayers(driver) {
   assert.match(await driver.run(problemOfLayer(2)), /must be a positive integer, got -3/);
   assert.equal(await driver.run(`document.querySelector('${units}').ariaInvalid`), 'true');
   assert.equal(await driver.run(`document.getElementById('start').disabled`), true);
+  assert.match(await driver.text('status'), /^Cannot train yet\. Dense: units must be a positive/);
   assert.match(await driver.text('score'), /%/, 'what was trained is still there');
   await driver.click('#undo');
   assert.equal(await driver.run(problemOfLayer(2)), '');

@@ -64,8 +64,22 @@ export async function checkMishaps(driver, url) {
   await driver.click('#start');
   await driver.until(`!document.getElementById('training-problem').hidden`);
   assert.match(await driver.text('training-problem'), /no number any more.* smaller learning rate/);
-  await driver.set('#learning-rate', '-1');
-  assert.match(await driver.text('learning-rate-problem'), /^Learning rate: ./);
+  assert.match(
+    await driver.text('learning-rate-advice'),
+    /is a large learning rate.* 0\.01 is usual/,
+  );
+  for (const [rate, why] of [
+    ['-1', /^Learning rate: .*unlearn.*Try 0\.01/],
+    ['0', /^Learning rate: .*never move/],
+    ['', /^Learning rate: .*how far each step moves/],
+  ]) {
+    await driver.set('#learning-rate', rate);
+    assert.match(await driver.text('learning-rate-problem'), why);
+    assert.match(await driver.text('status'), /^Cannot train yet\. Learning rate: /);
+    assert.equal(await driver.run(`document.getElementById('start').disabled`), true);
+  }
+  await driver.set('#learning-rate', '1e-9');
+  assert.match(await driver.text('learning-rate-advice'), /is a small learning rate/);
   await driver.set('#learning-rate', '0.03');
   await driver.set('#code', 'return 1; // not yet');
   await driver.open(url);

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { mnistAbsent } from '../lib.mjs';
-import { checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
+import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
 import { checkFirstSight, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
@@ -22,14 +22,17 @@ export function buildPlayground() {
   if (status !== 0) throw new Error(`the page does not build: ${stdout}${stderr}`);
 }
 
-/** All of it. `engine` names the screenshots; `plain` is not isolated. */
-export async function checkPlayground(report, page, url, { engine, plain }) {
+/** All of it. `engine` names the screenshots; `plain` is not isolated; `canEmulate`: the browser can be told colours. */
+export async function checkPlayground(report, page, url, { engine, plain, canEmulate }) {
   const driver = new Driver(page, engine);
   const check = (name, action) => report.check(`playground: ${name}`, action);
   const path = `${siteFolder}index.html?digits=3000`;
   const address = `${url}${path}&train=no`;
   await check('learns by itself at first sight', () => checkFirstSight(driver, `${url}${path}`));
   await check('stops, and keeps what was changed', () => checkStopping(driver, `${url}${path}`));
+  if (canEmulate) {
+    await check('has no barrier that axe-core finds', () => checkAxe(driver, `${url}${path}`));
+  }
   await check('opens with drawn digits', () => driver.open(address));
   await check('trains, pauses, goes on, stops', () => checkTraining(driver));
   await check('recognises a seven drawn by keyboard', () => checkDrawing(driver));

@@ -60,6 +60,7 @@ async function run(report) {
     await report.check('playground: builds', buildPlayground);
     await checkPlayground(report, page, isolated.url, {
       engine: 'chromium',
+      canEmulate: true,
       plain: plain.url,
     });
     await report.check('no page reported an error', () => assert.deepEqual(problems, []));

@@ -105,7 +105,7 @@ function resultTable(result: Comparison, batch: number): HTMLElement {
     );
   };
   const head = (text: string, className = '') => make('th', { scope: 'col', className }, text);
-  const heads = [head(''), head('Examples/s', 'rate'), head('Per epoch'), head('Last loss')];
+  const heads = [head('Library'), head('Examples/s', 'rate'), head('Per epoch'), head('Last loss')];
   return make(
     'table',
     { className: 'comparison' },

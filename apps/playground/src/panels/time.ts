@@ -37,7 +37,7 @@ function showTimes({ layers, steps, batch }: Measured): void {
     'tr',
     {},
     head('layer'),
-    head('', 'bar-cell'),
+    make('td', { className: 'bar-cell' }),
     ...heads,
     head('in all', 'number'),
   );
