@@ -49,6 +49,16 @@ export async function checkFirstSight(driver, address) {
   return `reads the example after ${notes.join(' and ')}`;
 }
 
+/** Who wants less motion begins the training. */
+export async function checkRest(driver, address) {
+  await driver.page.emulateMedia({ reducedMotion: 'reduce' });
+  await driver.open(address);
+  await driver.run(`new Promise((done) => setTimeout(done, 300))`);
+  assert.equal(await driver.text('status'), 'Ready');
+  await driver.page.emulateMedia({ reducedMotion: 'no-preference' });
+  await driver.run('localStorage.clear()');
+}
+
 /** What was changed is not trained by itself, and Stop ends what was begun. */
 export async function checkStopping(driver, address) {
   await driver.page.goto(address);

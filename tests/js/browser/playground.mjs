@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { mnistAbsent } from '../lib.mjs';
 import { checkAxe, checkFeatures, checkKeyboard, checkPhone } from './page_access.mjs';
-import { checkFirstSight, checkStopping } from './page_first.mjs';
+import { checkFirstSight, checkRest, checkStopping } from './page_first.mjs';
 import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
 import { checkTables } from './page_tables.mjs';
@@ -31,6 +31,7 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
   await check('learns by itself at first sight', () => checkFirstSight(driver, `${url}${path}`));
   await check('stops, and keeps what was changed', () => checkStopping(driver, `${url}${path}`));
   if (canEmulate) {
+    await check('rests where less motion is wanted', () => checkRest(driver, `${url}${path}`));
     await check('has no barrier that axe-core finds', () => checkAxe(driver, `${url}${path}`));
   }
   await check('opens with drawn digits', () => driver.open(address));

@@ -1,11 +1,11 @@
 // What the page does by itself when it is seen first: it trains for a few seconds, unless a person has something else at hand or wants rest.
 import type { Kept } from '../session';
-import { state } from '../store';
+import { state, update } from '../store';
 import { stop } from '../training';
 import { begin } from './training';
 
 /** After so long what was learnt has to do. */
-const longest = 7000;
+const longest = 6000;
 
 /** Whether nothing was changed when the page was seen last. */
 function isUntouched({ network, settings, draft }: Kept): boolean {
@@ -23,12 +23,12 @@ export function wantsTraining(kept: Kept | undefined): boolean {
 
 /** Trains until the epochs are over, a person stops it, or the time is. */
 export async function trainAtFirst(): Promise<void> {
+  let isOver = false;
   const end = setTimeout(() => {
-    if (state.phase === 'training') stop();
+    isOver = state.phase === 'training';
+    if (isOver) stop();
   }, longest);
-  try {
-    await begin();
-  } finally {
-    clearTimeout(end);
-  }
+  await begin();
+  clearTimeout(end);
+  if (isOver) update({ status: `Trained for ${longest / 1000} s; there is more to learn` });
 }
