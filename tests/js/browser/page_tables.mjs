@@ -55,6 +55,7 @@ export async function checkTables(driver) {
   assert.match(await driver.text('left-out'), /^1 left out: line 242, column width: empty\.$/);
   const settingOf = (id) => driver.run(`Number(document.getElementById('${id}').value)`);
   assert.deepEqual([await settingOf('batch-size'), await settingOf('epochs')], [8, 60]);
+  assert.match(await driver.text('data-text'), /Batches of 8 and 60 epochs fit so many/);
   assert.equal(await driver.run(namesOfLayers), 'Input,Dense,Dense');
   await driver.set('#batch-size', '16');
   await driver.train(10);

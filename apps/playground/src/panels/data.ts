@@ -36,16 +36,21 @@ function digitCount(): number {
 }
 
 function use(data: DataSet): void {
-  if (!isOfSameKind(data)) adopt(undefined);
+  const isOther = !isOfSameKind(data);
+  if (isOther) adopt(undefined);
   takeData(data);
+  const { batchSize, epochs } = state.settings;
+  const fitted = ` Batches of ${batchSize} and ${epochs} epochs fit so many.`;
   update({ confusion: undefined, weightsRevision: state.weightsRevision + 1 });
   const { train, test, source, shape, classes, target, scale } = data;
   const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
-  show(
-    'data-text',
+  const text = [
     `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, from ` +
-      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.${scale === undefined ? '' : spellScale(scale)}`,
-  );
+      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.`,
+    scale === undefined ? '' : spellScale(scale),
+    isOther && table !== undefined ? fitted : '',
+  ];
+  show('data-text', text.join(''));
   update({ phase: 'idle', status: 'Ready' });
 }
 

@@ -118,14 +118,9 @@ function invite(): void {
   const { trained } = state;
   const hasLearnt = trained !== undefined && state.phase === 'idle';
   const isExample = strokes === example;
-  show(
-    'draw-title',
-    hasLearnt && isExample
-      ? 'Now draw a digit'
-      : isExample
-        ? 'What is this digit?'
-        : 'Your drawing',
-  );
+  const title = strokes.length === 0 ? 'Draw a digit' : 'Your drawing';
+  const ofExample = hasLearnt ? 'Now draw a digit' : 'What is this digit?';
+  show('draw-title', isExample ? ofExample : title);
   box('draw').classList.toggle('invites', hasLearnt && isExample);
 }
 

@@ -14,6 +14,12 @@ export function draw(tag: string, attributes: Attributes, text = ''): SVGElement
   return made;
 }
 
+const compact = new Intl.NumberFormat('en', {
+  notation: 'compact',
+  maximumSignificantDigits: 4,
+  useGrouping: false,
+});
+
 /** Round numbers that divide a range in about four. */
 export function marks(low: number, high: number): number[] {
   const rough = (high - low) / 4 || 1;
@@ -45,8 +51,12 @@ export function scatter(
     made.append(
       draw('line', { class: 'grid-line', x1: across, x2: across, y1: margin, y2: size - margin }),
       draw('line', { class: 'grid-line', x1: margin, x2: size - margin, y1: up, y2: up }),
-      draw('text', { x: across, y: size - margin + 16, 'text-anchor': 'middle' }, String(mark)),
-      draw('text', { x: margin - 6, y: up + 4, 'text-anchor': 'end' }, String(mark)),
+      draw(
+        'text',
+        { x: across, y: size - margin + 16, 'text-anchor': 'middle' },
+        compact.format(mark),
+      ),
+      draw('text', { x: margin - 6, y: up + 4, 'text-anchor': 'end' }, compact.format(mark)),
     );
   }
   made.append(
