@@ -90,6 +90,21 @@ export async function checkMishaps(driver, url) {
   assert.equal(await driver.run(`document.querySelector('${layer}').value`), 'linear');
 }
 
+/** WebGL that a processor computes is no fair peer; the page says so. */
+async function checkSoftwareGl(driver) {
+  const renderer = await driver.run(`(() => {
+    const gl = document.createElement('canvas').getContext('webgl2');
+    const named = gl?.getExtension('WEBGL_debug_renderer_info');
+    return gl ? String(gl.getParameter(named?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER)) : '';
+  })()`);
+  if (!/swiftshader|llvmpipe/i.test(renderer)) return;
+  await driver.set('#backend', 'webgl');
+  await driver.set('#compare-steps', '2');
+  await driver.click('#run-compare');
+  await driver.untilText('compare-text', '/^2 steps/');
+  assert.match(await driver.text('compare-result'), /but uneven: its WebGL runs in software here/);
+}
+
 export async function checkComparison(driver) {
   await driver.set('#backend', 'cpu');
   await driver.set('#compare-steps', '4');
@@ -109,5 +124,6 @@ export async function checkComparison(driver) {
   );
   assert.equal(Math.max(...bars), 100);
   assert.equal(bars.length, 2);
+  await checkSoftwareGl(driver);
   return `losses ${difference[0]}`;
 }
