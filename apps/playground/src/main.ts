@@ -18,7 +18,7 @@ import { openTime } from './panels/time';
 import { openTraining } from './panels/training';
 import { openWeights } from './panels/weights';
 import { keepSession, keptFor } from './session';
-import { state } from './store';
+import { state, update } from './store';
 
 /** What no panel expects is shown on top until it is dismissed. */
 function showError(error: unknown): void {
@@ -69,4 +69,7 @@ async function open(): Promise<void> {
   if (begins) await trainAtFirst();
 }
 
-open().catch(showError);
+open().catch((error: unknown) => {
+  showError(error);
+  if (state.phase === 'opening') update({ status: 'Cannot start; the reason is above.' });
+});
