@@ -96,6 +96,17 @@ export async function checkKeyboard(driver) {
   await keyboard.press('Tab');
   assert.equal(await driver.run('document.activeElement.dataset.option'), 'activation');
   assert.match(await driver.run(`document.getElementById('code').value`), /units: 129/);
+  const focused = () => driver.run('document.activeElement.id');
+  await driver.set('#epochs', '500');
+  await driver.run(`document.getElementById('start').focus()`);
+  await keyboard.press('Enter');
+  await driver.untilText('status', '/^Epoch/');
+  assert.equal(await focused(), 'pause');
+  await keyboard.press('Tab');
+  assert.equal(await focused(), 'stop');
+  await keyboard.press('Enter');
+  await driver.untilText('status', '/^Stopped$/');
+  assert.equal(await focused(), 'start');
   return `${seen.length} stops`;
 }
 

@@ -68,7 +68,15 @@ function chooseOptimizer(optimizer: string): void {
   set({ optimizer, learningRate: usualRate(optimizer) });
 }
 
+/** A button that can no longer be pressed hands the focus to the one that takes its place. */
+function keepFocus(focused: Element | null): void {
+  const [start, pause, stop] = [button('start'), button('pause'), button('stop')];
+  if (focused === start && isTraining()) pause.focus();
+  if ((focused === pause || focused === stop) && pause.disabled) start.focus();
+}
+
 function showPhase(): void {
+  const focused = document.activeElement;
   const { phase, trained, checked } = state;
   const trains = isTraining();
   const isBlocked = obstacles().length > 0;
@@ -82,6 +90,7 @@ function showPhase(): void {
   button('reset').disabled = trains || trained === undefined;
   for (const id of ['loss', 'optimizer']) select(id).disabled = trains;
   input('simd').disabled = trains || !hasSimd;
+  keepFocus(focused);
   const isStale = trained !== undefined && !isCurrent();
   show(
     'network-text',
