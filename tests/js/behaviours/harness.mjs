@@ -1,0 +1,99 @@
+// Small programs run with TensorFlow.js and with us: what they give must be equal, or both refuse. A theme is a file that
+// exports a list of functions of `tf`; the text of a function is its name. As a program it prints what differs:
+// node tests/js/behaviours/harness.mjs [THEME …]
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { reasonOf } from './build.mjs';
+
+const tolerance = 2e-4;
+/** Names that a library made itself end with a number that counts all that it has made. */
+const plain = (text) => text.replace(/\b([a-z]\w*?_[a-zA-Z]\w*?)\d+\b/g, '$1#');
+
+/** Anything as plain data: tensors by shape, type and elements, layers by class, functions as such. */
+function told(value, depth = 0) {
+  if (value === null || value === undefined) return value;
+  if (typeof value === 'string') return plain(value);
+  if (typeof value === 'function') return 'a function';
+  if (typeof value !== 'object') return value;
+  if (typeof value.read === 'function' && 'originalName' in value) {
+    const { name, shape, trainable } = value;
+    return { weight: plain(name), shape: [...shape], trainable, value: told(value.read()) };
+  }
+  if (typeof value.dataSync === 'function') {
+    return { tensor: [...value.shape], dtype: value.dtype, elements: [...value.dataSync()] };
+  }
+  if (ArrayBuffer.isView(value)) return [...value];
+  if ('sourceLayer' in value) return { symbolic: [...value.shape], dtype: value.dtype };
+  if (typeof value.getClassName === 'function') return { layer: value.getClassName() };
+  if (depth > 12) return 'too deep';
+  if (Array.isArray(value)) return value.map((each) => told(each, depth + 1));
+  const entries = Object.entries(value).filter(([, each]) => each !== undefined);
+  return Object.fromEntries(
+    entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([k, v]) => [plain(k), told(v, depth + 1)]),
+  );
+}
+
+function equal(a, b) {
+  if (typeof a === 'number' && typeof b === 'number') {
+    return Object.is(a, b) || Math.abs(a - b) <= tolerance * Math.max(1, Math.abs(b)) || a === b;
+  }
+  if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return a === b;
+  const [mine, theirs] = [Object.keys(a), Object.keys(b)];
+  return mine.length === theirs.length && theirs.every((key) => key in a && equal(a[key], b[key]));
+}
+
+async function outcome(program, lib) {
+  try {
+    return { gives: told(await program(lib)) };
+  } catch (error) {
+    return { throws: error.message.split('\n')[0] };
+  }
+}
+
+/** Runs a program in either library. */
+export async function compare(program) {
+  const silent = console.warn;
+  console.warn = () => {};
+  const theirs = await outcome(program, tf);
+  const ours = await outcome(program, tl);
+  console.warn = silent;
+  const both = 'throws' in ours && 'throws' in theirs;
+  return { same: both || equal(ours, theirs), ours, theirs, reason: reasonOf(program) };
+}
+
+/** What is wrong with a theme, one text for each program. */
+export async function wrongIn(programs) {
+  const wrong = [];
+  for (const program of programs) {
+    const { same, ours, theirs, reason } = await compare(program);
+    if (same === (reason === undefined)) continue;
+    const why = same
+      ? `is equal now, though it is said to differ: ${reason}`
+      : `here ${JSON.stringify(ours)}\n    TensorFlow.js ${JSON.stringify(theirs)}`;
+    wrong.push(`${program}\n    ${why}`);
+  }
+  return wrong;
+}
+
+/** The names of all themes. */
+export const themes = readdirSync(new URL('.', import.meta.url))
+  .filter((file) => file.endsWith('.mjs') && !/^(harness|build)\.mjs$/.test(file))
+  .map((file) => file.slice(0, -4));
+
+/** The programs of a theme. */
+export const programsOf = async (theme) => (await import(`./${theme}.mjs`)).default.flat(Infinity);
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await tf.setBackend('cpu');
+  const chosen = process.argv.slice(2);
+  let [count, failed] = [0, 0];
+  for (const theme of chosen.length > 0 ? chosen : themes) {
+    const programs = await programsOf(theme);
+    const wrong = await wrongIn(programs);
+    for (const each of wrong) console.log(`${theme}: ${each}`);
+    [count, failed] = [count + programs.length, failed + wrong.length];
+  }
+  console.log(`${count - failed} passed, ${failed} failed, 0 skipped`);
+}
