@@ -1,7 +1,8 @@
 // Models of layers drawn at random, here and in TensorFlow.js with equal weights: predict, evaluate and two training
 // steps must agree. As a program it runs other seeds: node tests/js/layers_random.mjs --seeds=0..2000
 // Not drawn, because TensorFlow.js is wrong itself or fails: dilationRate of depthwise convolutions, softmax of more than
-// one axis, normalisations without beta or gamma.
+// one axis, normalisations without beta or gamma, recurrent layers and softmax behind masks, whose steps it goes on counting
+// where a layer has made other ones. TensorFlow.js has no layer of attention.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 
@@ -64,6 +65,12 @@ const recurrent = (d) => ({
   useBias: d.chance(0.8),
 });
 
+/** A recurrent layer that leaves out steps of zeros; masks go no further. */
+function masked(d) {
+  const of = d.pick(['simpleRNN', 'lstm', 'gru']);
+  return { of, ...recurrent(d), returnSequences: false };
+}
+
 /** What a layer is made with, by the shape [steps, channels] or the like that it reads. */
 const anywhere = {
   dense: (d) => ({ units: d.size(1, 17), ...common(d) }),
@@ -102,6 +109,7 @@ const byRank = {
     globalMaxPooling1d: () => ({}),
     globalAveragePooling1d: () => ({}),
     simpleRNN: recurrent,
+    masked,
     lstm: recurrent,
     gru: recurrent,
     bidirectional: (d) => ({
@@ -130,6 +138,17 @@ const byRank = {
       ...convolution(d, [h, w], false),
       ...common(d),
     }),
+    channelsFirst: (d, [, h, w]) => ({
+      ...convolution(d, [h, w]),
+      filters: d.size(1, 9),
+      dataFormat: 'channelsFirst',
+      ...common(d),
+    }),
+    channelsFirstPooling: (d, [, h, w]) => ({
+      of: d.pick(['maxPooling2d', 'averagePooling2d']),
+      ...pooling(d, [h, w]),
+      dataFormat: 'channelsFirst',
+    }),
     maxPooling2d: (d, [h, w]) => pooling(d, [h, w]),
     averagePooling2d: (d, [h, w]) => pooling(d, [h, w]),
     globalMaxPooling2d: () => ({}),
@@ -156,6 +175,17 @@ const byRank = {
     }),
     flatten: () => ({}),
   },
+  4: {
+    convLstm2d: (d, [, h, w]) => ({
+      filters: d.size(1, 4),
+      kernelSize: window(d, [h, w]),
+      padding: d.pick(['valid', 'same']),
+      returnSequences: d.chance(0.3),
+      useBias: d.chance(0.8),
+    }),
+    timeDistributedConv2d: (d, [, h, w]) => ({ filters: d.size(1, 4), ...convolution(d, [h, w]) }),
+    flatten: () => ({}),
+  },
 };
 
 function call(lib, name, args, x) {
@@ -164,6 +194,22 @@ function call(lib, name, args, x) {
     const both = [0, 1].map(() => layers.dense({ units: args.units }).apply(x));
     return layers[args.how]().apply(both);
   }
+  if (name === 'masked') {
+    const { of, ...rest } = args;
+    return layers[of](rest).apply(layers.masking().apply(x));
+  }
+  if (name === 'embedded') {
+    const { inputDim, outputDim, of, ...rest } = args;
+    const embedding = layers.embedding({ inputDim, outputDim, maskZero: true });
+    return layers[of](rest).apply(embedding.apply(x));
+  }
+  if (name === 'channelsFirst') return layers.conv2d(args).apply(x);
+  if (name === 'channelsFirstPooling') {
+    const { of, ...rest } = args;
+    return layers[of](rest).apply(x);
+  }
+  if (name === 'timeDistributedConv2d')
+    return layers.timeDistributed({ layer: layers.conv2d(args) }).apply(x);
   if (name === 'bidirectional') {
     const { of, mergeMode, ...rest } = args;
     return layers.bidirectional({ layer: layers[of](rest), mergeMode }).apply(x);
@@ -174,20 +220,29 @@ function call(lib, name, args, x) {
 }
 
 /** TensorFlow.js fails to train these on one step. */
-const overSteps = ['simpleRNN', 'lstm', 'gru', 'bidirectional', 'timeDistributed'];
+const overSteps =
+  'simpleRNN lstm gru bidirectional timeDistributed masked convLstm2d timeDistributedConv2d'.split(
+    ' ',
+  );
+
+/** TensorFlow.js knows neither for five axes. */
+const normalisations = ['batchNormalization', 'layerNormalization'];
 
 /** Whether equal numbers come of different ones. */
 const levels = ([name, { activation }]) =>
-  /repeatVector|reLU/.test(name) || /^(relu6?|hardSigmoid)$/.test(activation);
+  /repeatVector|reLU|layerNormalization/.test(name) || /^(relu6?|hardSigmoid)$/.test(activation);
 
 /**
  * Where TensorFlow.js does not train as it should: it has no gradients of dilated convolutions, a wrong one of
- * upSampling2d, and gives every one of equal greatest elements the whole gradient.
+ * upSampling2d and, at the border, of averages with padding, none of masks that depend on weights, and gives every one of
+ * equal greatest elements the whole gradient.
  */
 const trainsOtherwise = (chosen) =>
   chosen.some(([name, args], at) => {
     const isMax = /max/i.test(name) && chosen.slice(0, at).some(levels);
-    return args.dilationRate !== undefined || name === 'upSampling2d' || isMax;
+    const isMean = /average/i.test(name + args.of) && args.padding === 'same';
+    const isMask = name === 'masked' && at > 0;
+    return args.dilationRate !== undefined || name === 'upSampling2d' || isMax || isMean || isMask;
   });
 
 const largest = 4000;
@@ -195,19 +250,33 @@ const largest = 4000;
 /** The layers of a seed: [[name, args], …], and the shape they read. */
 export function drawLayers(seed) {
   const d = new Draw(seed);
-  const rank = d.size(1, 3);
+  const rank = d.pick([1, 1, 2, 2, 2, 3, 3, 3, 4]);
   const shape = [
     [d.size(1, 40)],
     [d.size(1, 20), d.size(1, 9)],
     [d.size(1, 14), d.size(1, 14), d.size(1, 5)],
+    [d.size(2, 4), d.size(1, 6), d.size(1, 6), d.size(1, 3)],
   ][rank - 1];
+  const isStateful = rank === 2 && shape[0] > 1 && d.chance(0.2);
+  const tokens = rank === 1 && shape[0] > 1 && d.chance(0.4) ? d.size(2, 9) : 0;
   let x = tf.input({ shape });
   const chosen = [];
+  if (tokens > 0 || isStateful) {
+    const args =
+      tokens > 0 ? { inputDim: tokens, outputDim: d.size(1, 5), ...masked(d) } : recurrent(d);
+    const name = tokens > 0 ? 'embedded' : d.pick(['simpleRNN', 'lstm', 'gru']);
+    chosen.push([name, isStateful ? { ...args, stateful: true } : args]);
+    x = tf.input({ shape: call(tf, name, args, x).shape.slice(1) });
+  }
   for (let count = d.size(1, 6); count > 0; --count) {
     const sizes = x.shape.slice(1);
     const makers = { ...anywhere, ...byRank[sizes.length] };
+    const few = Object.keys(anywhere).length - (sizes.length === 4 ? normalisations.length : 0);
     for (const name of sizes[0] === 1 ? overSteps : []) delete makers[name];
-    const name = d.pick(Object.keys(d.chance(0.3) ? anywhere : makers));
+    const hasMask = chosen.some(([name]) => /masked|embedded/.test(name));
+    for (const name of hasMask ? [...overSteps, 'softmax'] : []) delete makers[name];
+    for (const name of sizes.length === 4 ? normalisations : []) delete makers[name];
+    const name = d.pick(Object.keys(makers).slice(0, d.chance(0.3) ? few : undefined));
     const args = makers[name](d, sizes);
     const next = call(tf, name, structuredClone(args), x);
     const size = next.shape.slice(1).reduce((product, each) => product * each, 1);
@@ -215,11 +284,11 @@ export function drawLayers(seed) {
     chosen.push([name, args]);
     x = next;
   }
-  return { shape, chosen, d };
+  return { shape, chosen, tokens, rows: isStateful ? d.size(1, 9) : undefined, d };
 }
 
-function build(lib, { shape, chosen }) {
-  const input = lib.input({ shape });
+function build(lib, { shape, chosen, rows }) {
+  const input = lib.input(rows === undefined ? { shape } : { batchShape: [rows, ...shape] });
   let x = input;
   for (const [name, args] of chosen) x = call(lib, name, structuredClone(args), x);
   const model = lib.model({ inputs: input, outputs: x });
@@ -262,7 +331,8 @@ export async function checkSeed(seed) {
   try {
     const [ours, theirs] = [build(tl, drawn), build(tf, drawn)];
     equalWeights(ours, theirs, d);
-    const rows = d.size(1, 9);
+    const { rows = d.size(1, 9), tokens, chosen } = drawn;
+    const skips = chosen.some(([name]) => name === 'masked');
     const fill = (shape) => {
       const size = shape.reduce((product, each) => product * each, 1);
       return Float32Array.from({ length: size }, () => 2 * d.next() - 1);
@@ -270,11 +340,17 @@ export async function checkSeed(seed) {
     const xShape = [rows, ...drawn.shape];
     const yShape = [rows, ...theirs.outputs[0].shape.slice(1)];
     const [x, y] = [fill(xShape), fill(yShape)];
+    if (tokens > 0) x.forEach((each, at) => (x[at] = Math.floor(((each + 1) / 2) * tokens)));
+    const width = xShape.at(-1);
+    for (let at = 0; skips && at < x.length; at += width)
+      if (d.chance(0.3)) x.fill(0, at, at + width);
     const data = (lib) => [lib.tensor(x, xShape), lib.tensor(y, yShape)];
-    const batchSize = d.size(1, 5);
+    const batchSize = drawn.rows ?? d.size(1, 5);
     const predicted = (lib, model) => [...model.predict(data(lib)[0], { batchSize }).dataSync()];
     const evaluated = (lib, model) => [...model.evaluate(...data(lib), { batchSize }).dataSync()];
-    compare('predict', predicted(tl, ours), predicted(tf, theirs), 1e-4);
+    const times = drawn.rows === undefined ? 1 : 2;
+    for (let time = 0; time < times; ++time)
+      compare('predict', predicted(tl, ours), predicted(tf, theirs), 1e-4);
     compare('evaluate', evaluated(tl, ours), evaluated(tf, theirs), 1e-4);
     const learns = ours.trainableWeights.length > 0 && !trainsOtherwise(drawn.chosen);
     const steps = learns ? [1, 2] : [];
