@@ -14,6 +14,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'))
 
 /** The exports that are modules of js/dist: what they are called, and their file in dist without its ending. */
 const entries = Object.entries(manifest.exports)
+  .flatMap(([name, each]) => [[name, each], ...(each.node ? [[name, each.node]] : [])])
   .filter(([name, each]) => each.import && name !== './bundle')
   .map(([name, each]) => [name, each.import.default.replace(/^\.\/dist\/|\.js$/g, '')]);
 
@@ -88,7 +89,7 @@ function reached(entry, context) {
 /** All in one file: a module, and a script whose one global is `tl`. And the worker of the few files. */
 async function writeBundles() {
   const options = {
-    entryPoints: [join(source, 'index.js')],
+    entryPoints: [join(source, 'complete.js')],
     bundle: true,
     minify: true,
     target: 'es2022',
@@ -127,8 +128,11 @@ function writeManifests() {
   published.types = inModules(published.types);
   for (const [name, each] of Object.entries(published.exports)) {
     if (name.endsWith('.wasm')) published.exports[name] = inModules(each);
-    if (each.module && name !== './bundle') each.module = inModules(each.module);
-    if (each.import) each.import.types = inModules(each.import.types);
+    for (const conditions of [each, each.node ?? {}]) {
+      const { module } = conditions;
+      if (module && name !== './bundle') conditions.module = inModules(module);
+      if (conditions.import) conditions.import.types = inModules(conditions.import.types);
+    }
     if (name === '.' || !each.import) continue;
     published.files.push(name.replace('./', ''));
     writeStub(name, each);

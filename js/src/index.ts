@@ -5,6 +5,7 @@
  * @module tensorlathe
  */
 import { beginCore } from './core/core_module.js';
+import { useExtras } from './layers/extras.js';
 import { installOperations } from './trace/eager.js';
 import { schedulesRead } from './tune/schedules.js';
 
@@ -113,8 +114,9 @@ export {
   type LearningRateSchedule,
   scheduleLearningRate,
 } from './model/learning_rates.js';
-export { loadLayersModel } from './model/load_layers_model.js';
-export { LayersModel, model } from './model/model.js';
+export { loadLayersModel, models } from './model/load_layers_model.js';
+export { model } from './model/make_model.js';
+export { LayersModel } from './model/model.js';
 export type {
   CompileArgs,
   EvaluateArgs,
@@ -127,5 +129,6 @@ export { sequential, Sequential, type SequentialArgs } from './model/sequential.
 export { ready, setWasmUrl } from './ready.js';
 
 beginCore();
+useExtras(undefined, async () => (await import('./model/fetched_extras.js')).extras);
 void schedulesRead();
 installOperations();

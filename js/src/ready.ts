@@ -2,6 +2,7 @@
 import { LatheError } from './base/errors.js';
 import { chooseWasm, compileCore } from './core/core_module.js';
 import { currentCore, hasCore, useCoreModule } from './core/core.js';
+import { extrasAsked } from './layers/extras.js';
 import { schedulesRead } from './tune/schedules.js';
 import { probeTarget } from './tune/target.js';
 
@@ -18,7 +19,8 @@ export function ready(): Promise<void> {
     loading = undefined;
     throw error;
   });
-  return loading;
+  const asked = extrasAsked();
+  return asked === undefined ? loading : Promise.all([loading, asked]).then(() => {});
 }
 
 async function load(): Promise<void> {

@@ -6,7 +6,7 @@
 namespace lathe::nn {
 
 struct ActivationOptions {
-  Choice activation = {};
+  Choice activation = "linear";
   LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.

@@ -9,7 +9,7 @@ struct DenseOptions {
   int64_t units = 0;
   Choice activation = "linear";
   bool use_bias = true;
-  WeightOptions kernel = "glorotUniform", bias = "zeros";
+  WeightOptions kernel = "glorotNormal", bias = "zeros";
   LATHE_LAYER_OPTIONS;
 
   // field("jsonKey", member) for every own member.

@@ -4,7 +4,7 @@ import type { DataSet } from './data/data_set';
 import { type LayerSpec, type Network, placed, type RowNetwork } from './network';
 import { layerRow } from './tables';
 
-/** A model as `getConfig` describes it. */
+/** A model as `coreConfig` describes it. */
 export interface Description {
   name?: string;
   layers: (LayerSpec & { inputs?: [string, number?, number?][][] })[];
@@ -109,11 +109,11 @@ export function runCode(
 
 /** A name that the page would give as well says nothing. */
 const isGivenName = (name: unknown, className: string) =>
-  typeof name === 'string' && !new RegExp(`^${className}_\\d+$`, 'i').test(name);
+  typeof name === 'string' && !new RegExp(`^${className}_(${className})?\\d+$`, 'i').test(name);
 
 /** What a model is made of, without weights. */
 export const descriptionOf = (model: tl.LayersModel) =>
-  JSON.parse(JSON.stringify(model.getConfig())) as Description;
+  JSON.parse(JSON.stringify(model.coreConfig)) as Description;
 
 /** Whether layers in JavaScript are part of what is described. */
 export function hasOwnLayers(value: unknown): boolean {

@@ -19,7 +19,7 @@ function checked(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((item, at) => checked(item, `${path}[${at}]`));
   if (value === null || typeof value !== 'object') return value;
   if ('toJSON' in value && typeof value.toJSON === 'function') {
-    return checked((value.toJSON as () => unknown)(), path);
+    return checked((value.toJSON as (key: string) => unknown)('layer'), path);
   }
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const within = path === '' ? '' : `${path}.`;

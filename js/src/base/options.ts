@@ -23,7 +23,7 @@ export function checkCount(name: string, value: unknown): void {
 }
 
 /** The name that takes the fewest changes, at most two or a third of its letters. */
-function nearest(name: string, names: readonly string[]): string | undefined {
+export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names
     .map((known) => ({ known, off: distance(name.toLowerCase(), known.toLowerCase()) }))
     .sort((a, b) => a.off - b.off);

@@ -34,11 +34,14 @@ export function savedNames({
 /** The bidirectional layers by what their weights begin with, and the names of the layers within. */
 function* directions({ layers }: ModelConfig, prefix: string): Generator<[string, string]> {
   for (const { class: className, config } of layers) {
-    const { name, layer } = config as { name: string; layer?: { toJSON?(): LayerConfig } };
+    const { name, layer } = config as {
+      name: string;
+      layer?: { toJSON?(key: string): unknown };
+    };
     const path = `${prefix}${name}/`;
     if ('layers' in config) yield* directions(config as ModelConfig, path);
     if (className !== 'Bidirectional') continue;
-    const inner = (layer?.toJSON?.() ?? layer) as LayerConfig;
+    const inner = (layer?.toJSON?.('layer') ?? layer) as LayerConfig;
     yield [path, (inner.config as { name?: string }).name ?? inner.class.toLowerCase()];
   }
 }

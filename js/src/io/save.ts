@@ -43,6 +43,7 @@ export function toArtifacts(
     convertedBy: null,
     ...encodeWeights([...weights, ...gathered], quantize),
   };
+  if (stored.metadata !== undefined) artifacts.userDefinedMetadata = stored.metadata;
   if (includeOptimizer && training !== undefined) {
     artifacts.trainingConfig = toTrainingConfig(training);
   }

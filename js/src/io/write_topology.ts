@@ -136,7 +136,7 @@ function toKerasConfig(config: Config, rows: Tables, isOwn = false): Config {
 function asLayer(value: unknown): CalledLayer | undefined {
   const plain =
     isObject(value) && typeof value.toJSON === 'function'
-      ? (value.toJSON as () => unknown)()
+      ? (value.toJSON as (key: string) => unknown)('layer')
       : value;
   const isLayer = isObject(plain) && typeof plain.class === 'string' && isObject(plain.config);
   return isLayer ? (plain as unknown as CalledLayer) : undefined;

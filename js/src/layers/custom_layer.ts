@@ -68,7 +68,7 @@ export class LayerVariable {
   #inCall(what: string, instead: string): TracedTensor {
     if (this.value !== undefined) return this.value;
     throw new LatheError(
-      `weight "${this.name}" of layer "${this.layer.name}": ${what} works within call; ` +
+      `weight "${this.name}" of layer "${this.layer.label}": ${what} works within call; ` +
         `elsewhere use layer.${instead}()`,
     );
   }
@@ -97,14 +97,14 @@ export class CustomLayer extends Layer implements HostedLayer {
   static className?: string;
 
   /** The layer again from what `getConfig` gave. */
-  static fromConfig<T>(cls: new (config: never) => T, config: object): T {
+  static override fromConfig<T>(cls: new (config: never) => T, config: object): T {
     return new cls(config as never);
   }
 
   /** Whether the mask of the first input is that of the output. */
-  supportsMasking = false;
+  override supportsMasking = false;
   /** Whether `build` has been called. */
-  built = false;
+  override built = false;
   readonly #id = addHosted(this);
   #variables: LayerVariable[] = [];
 
@@ -116,7 +116,7 @@ export class CustomLayer extends Layer implements HostedLayer {
    * Makes the weights, with the batch as null in the shape; of several inputs an array of shapes.
    * Called anew for each shape until the layer is part of a model, then never.
    */
-  build(_inputShape: SymbolicShape | SymbolicShape[]): void {}
+  override build(_inputShape: SymbolicShape | SymbolicShape[]): void {}
 
   /**
    * The result for tensors [batch, …]: one, or an array where the layer has several inputs. Gives one

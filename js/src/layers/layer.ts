@@ -4,6 +4,7 @@ import type { LayerConfig, OpenShape } from '../core/abi.js';
 import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { addMembers, extrasAtHand, extrasFor } from './extras.js';
 import {
   aliveCopies,
   type LayerWeights,
@@ -42,8 +43,6 @@ export type SymbolicShape = (number | null)[];
 
 /** What a layer or an input will give: it has a shape and no elements. */
 export class SymbolicTensor {
-  readonly dtype = 'float32';
-
   /** Made by `input` and `layer.apply` only. */
   constructor(
     readonly sourceLayer: Layer,
@@ -53,21 +52,104 @@ export class SymbolicTensor {
     readonly shape: SymbolicShape,
   ) {}
 
+  /** That of the input, or LAYER/LAYER. */
   get name(): string {
-    return this.sourceLayer.name;
+    const { sourceLayer } = this;
+    const { name } = sourceLayer;
+    return sourceLayer.getClassName() === inputClass ? name : `${name}/${name}`;
   }
 
   get rank(): number {
     return this.shape.length;
   }
+
+  /** Of data as `input` was told; all else is float32. */
+  get dtype(): string {
+    const { sourceLayer } = this;
+    return sourceLayer.getClassName() === inputClass ? sourceLayer.inputDType : 'float32';
+  }
+}
+
+/** What few pages need of symbolic tensors; there once the page has fetched such members. */
+export interface SymbolicTensorMembers {
+  readonly originalName: string;
+  /** What the call that gives it reads. */
+  readonly inputs: SymbolicTensor[];
+}
+export interface SymbolicTensor extends SymbolicTensorMembers {}
+
+/** What few pages need of calls; there once the page has fetched such members. */
+export interface CallMembers {
+  readonly outboundLayer: Layer;
+  readonly inboundLayers: Layer[];
+  readonly inputTensors: SymbolicTensor[];
+  readonly outputTensors: SymbolicTensor[];
+  readonly inputShapes: SymbolicShape[];
+  readonly outputShapes: SymbolicShape[];
+  /** Which calls of which layers it reads. */
+  readonly nodeIndices: number[];
+  readonly tensorIndices: number[];
+  /** The names of the layers that it joins. */
+  getConfig(): object;
 }
 
 /** One call of a layer. */
-export interface LayerCall {
-  readonly layer: Layer;
-  readonly inputs: readonly SymbolicTensor[];
-  readonly outputs: readonly SymbolicTensor[];
+export class LayerCall {
+  /** Made by `layer.apply` only. */
+  constructor(
+    readonly layer: Layer,
+    readonly inputs: readonly SymbolicTensor[],
+    readonly outputs: readonly SymbolicTensor[],
+  ) {}
 }
+export interface LayerCall extends CallMembers {}
+
+/** What few pages need of layers. */
+export interface LayerMembers {
+  /** The shapes that it gives for these, with the batch in front. Error: they do not fit. */
+  computeOutputShape(inputShape: SymbolicShape | SymbolicShape[]): SymbolicShape | SymbolicShape[];
+  /** The mask of what it gives: that of what it reads, or null. Error: it takes none. */
+  computeMask(inputs: unknown, mask?: unknown): unknown;
+  /** What the call at this place reads. Error: there is none. */
+  getInputAt(nodeIndex: number): SymbolicTensor | SymbolicTensor[];
+  /** What the call at this place gives. Error: there is none. */
+  getOutputAt(nodeIndex: number): SymbolicTensor | SymbolicTensor[];
+  /** Makes the weights for an input of this shape, batch in front, before any model has the layer. */
+  build(inputShape: SymbolicShape | SymbolicShape[]): void;
+  /** Says that one of those who use it does no more. Error: nobody does. */
+  dispose(): DisposeResult;
+  /** None: what layers add to the loss is part of the module of a model. */
+  calculateLosses(): Tensor[];
+  /** For programs of TensorFlow.js; does nothing. */
+  setFastWeightInitDuringBuild(value: boolean): void;
+  /** Has a stateful layer begin anew, with these states or zeros. Errors: it keeps none; another number or shape. */
+  resetStates(states?: Tensor | Tensor[]): void;
+  /** The calls of others that read what it gives. */
+  readonly outboundNodes: LayerCall[];
+  /** Another number for each layer. */
+  readonly id: number;
+  readonly activityRegularizer: unknown;
+  /** Copies of what it keeps from one batch to the next. */
+  readonly states: (Tensor | null)[] | undefined;
+  readonly built: boolean;
+  readonly losses: readonly unknown[];
+  readonly updates: readonly unknown[];
+  /** Whether it keeps states from one batch to the next. */
+  readonly stateful: boolean;
+  readonly dtype: string | undefined;
+  /** Whether it takes masks. */
+  supportsMasking: boolean;
+}
+
+/** What `dispose` did. */
+export interface DisposeResult {
+  /** How many may still call it. */
+  refCountAfterDispose: number;
+  /** Weights that went with it. */
+  numDisposedVariables: number;
+}
+
+export interface Layer extends LayerMembers {}
 
 /**
  * A layer: what it computes, where it is called, and its weights once it is part of a model. Layers
@@ -78,12 +160,22 @@ export class Layer {
   trainable: boolean;
   /** The calls, in the order they were made. */
   readonly inboundNodes: LayerCall[] = [];
+  /** @internal The calls of others that read what it gives; they keep no model alive. */
+  readonly readers: WeakRef<LayerCall>[] = [];
+  /** @internal Whether `dispose` has been called as often as it was made and called. */
+  isDisposed = false;
+  /** @internal Who may still call `dispose`. */
+  uses = 0;
   /** @internal Where its weights are. */
   readonly shared: LayerWeights = { revision: 0, holder: undefined, copies: new Set() };
   /** @internal Rows of every batch, if the layer says so. */
   batchSize: number | undefined;
   /** @internal What the first model that holds the layer gives it. */
   initialWeights: readonly TensorLike[] | undefined;
+  /** Shape of the input with the batch in front, if the layer was made with one. */
+  readonly batchInputShape: SymbolicShape | undefined;
+  /** @internal The type that a program for TensorFlow.js gave. */
+  inputDType = 'float32';
   readonly #className: string;
   readonly #config: LayerArgs;
   #name: string | undefined;
@@ -97,12 +189,19 @@ export class Layer {
       this.batchSize = batchInputShape[0] ?? undefined;
       config.inputShape = batchInputShape.slice(1);
     }
+    const { inputShape } = config;
+    if (Array.isArray(inputShape)) this.batchInputShape = [this.batchSize ?? null, ...inputShape];
     this.#name = config.name;
     this.trainable = config.trainable ?? true;
   }
 
-  /** As given, or as the first model that holds the layer calls it; before, the class. */
+  /** As given; or what the first model that holds the layer calls it, by its class and a number; or another one so made. */
   get name(): string {
+    return (this.#name ??= nextName(nameStem(this.#className)));
+  }
+
+  /** @internal As given, or as the first model that holds the layer calls it; before, the class. */
+  get label(): string {
     return this.#name ?? this.#className.toLowerCase();
   }
 
@@ -126,9 +225,19 @@ export class Layer {
     return this.#className;
   }
 
-  /** The arguments it was made with, its name and whether it is trainable. */
+  /** @internal What it was made with. */
+  get options(): LayerArgs {
+    return this.#config;
+  }
+
+  /** Everything it was made with, defaults included, in the words of TensorFlow.js: `layer.constructor.fromConfig` makes it again. */
   getConfig(): Record<string, unknown> {
-    return { ...this.#config, name: this.name, trainable: this.trainable };
+    return extrasFor('getConfig').layerConfig(this);
+  }
+
+  /** A layer of the class, from what `getConfig` gave. */
+  static fromConfig(cls: object, config: object): Layer {
+    return extrasFor('fromConfig').fromConfig(cls, config as Record<string, unknown>);
   }
 
   /** @internal As the core reads it. */
@@ -148,8 +257,8 @@ export class Layer {
   }
 
   /** @internal As an argument of a layer around it. */
-  toJSON(): LayerConfig {
-    return this.describe(this.name, false);
+  toJSON(_key?: unknown): unknown {
+    return this.describe(this.label, false);
   }
 
   /** @internal Layers with weights of their own; within a model, those of its layers. */
@@ -170,10 +279,10 @@ export class Layer {
     const wrong = list.find((each) => !(each instanceof SymbolicTensor));
     if (list.length === 0 || wrong !== undefined) {
       throw new LatheError(
-        `layer "${this.name}" (${this.#className}): apply takes symbolic tensors, as tl.input gives them`,
+        `layer "${this.label}" (${this.#className}): apply takes symbolic tensors, as tl.input gives them`,
       );
     }
-    const outputs = this.addCall(list, this.#plan(list));
+    const outputs = this.addCall(list, this.shapesFor(list));
     return (outputs.length === 1 ? outputs[0] : [...outputs]) as T;
   }
 
@@ -181,7 +290,10 @@ export class Layer {
   addCall(inputs: readonly SymbolicTensor[], shapes: readonly SymbolicShape[]): SymbolicTensor[] {
     const node = this.inboundNodes.length;
     const outputs = shapes.map((shape, at) => new SymbolicTensor(this, node, at, shape));
-    this.inboundNodes.push({ layer: this, inputs, outputs });
+    const call = new LayerCall(this, inputs, outputs);
+    this.inboundNodes.push(call);
+    for (const { sourceLayer } of inputs) sourceLayer.readers.push(new WeakRef(call));
+    this.uses += 1;
     return outputs;
   }
 
@@ -207,19 +319,22 @@ export class Layer {
     return shapesOf(this.#firstCall('outputShape').outputs);
   }
 
-  /** Number of weights, biases included. Error: it is part of no model. */
+  /** Number of weights, biases included. Error: it has not been called or built. */
   countParams(): number {
+    if (!this.#isMade && this.#className !== inputClass) {
+      throw new LatheError(`countParams: layer "${this.label}" is not built; layer.build does it`);
+    }
     return this.getWeights().reduce((total, { size }) => total + size, 0);
   }
 
   /** Copies of the weights, those that are trained first; none before it is called. Error: it is part of no model. */
   getWeights(): Tensor[] {
-    return this.#isMade ? this.#access('getWeights').read() : [];
+    return this.#isMade ? this.access('getWeights').read() : [];
   }
 
   /** The weights one by one; none before it is called. Error: it is part of no model. */
   get weights(): ModelWeight[] {
-    return this.#isMade ? this.#access('weights').list() : [];
+    return this.#isMade ? this.access('weights').list() : [];
   }
 
   /** Those that training changes. */
@@ -239,19 +354,24 @@ export class Layer {
 
   /** Replaces the weights. Error: another number or shape; it is part of no model. */
   setWeights(weights: readonly TensorLike[]): void {
-    this.#access('setWeights').write(weights);
+    this.access('setWeights').write(weights);
   }
 
-  #access(what: string): WeightAccess {
-    const [copy = this.shared.holder] = aliveCopies(this.shared);
-    if (copy !== undefined) return copy.access;
-    throw new LatheError(`${what}: layer "${this.name}" is part of no model`);
+  /** @internal Its weights where they are. Errors: it has been disposed; it is part of no model. */
+  access(what: string): WeightAccess {
+    if (this.isDisposed) throw new LatheError(`${what}: layer "${this.label}" has been disposed`);
+    for (let tries = 0; tries < 2; ++tries) {
+      const [copy = this.shared.holder] = aliveCopies(this.shared);
+      if (copy !== undefined) return copy.access;
+      extrasAtHand()?.members.hold!(this as never);
+    }
+    throw new LatheError(`${what}: layer "${this.label}" is part of no model`);
   }
 
   #firstCall(what: string): LayerCall {
     const [call] = this.inboundNodes;
     if (call !== undefined) return call;
-    throw new LatheError(`${what}: layer "${this.name}" has not been called`);
+    throw new LatheError(`${what}: layer "${this.label}" has not been called`);
   }
 
   #onlyCall(what: string): LayerCall {
@@ -259,20 +379,26 @@ export class Layer {
     if (this.inboundNodes.length === 1) return call;
     const { length } = this.inboundNodes;
     throw new LatheError(
-      `${what}: layer "${this.name}" has been called ${length} times; inboundNodes lists the calls`,
+      `${what}: layer "${this.label}" has been called ${length} times; inboundNodes lists the calls`,
     );
   }
 
-  #plan(inputs: readonly SymbolicTensor[]): SymbolicShape[] {
-    const { name } = this;
-    const refs = inputs.map((_, at) => [`input_${at}_of_${name}`] as const);
+  /** @internal The shapes that a call gives, or would give were it the only one. Error: the weights of the first do not fit. */
+  shapesFor(inputs: readonly SymbolicTensor[], isOnly = false): SymbolicShape[] {
+    const { label: name } = this;
+    const [first] = isOnly ? [] : this.inboundNodes;
+    const given = [...inputs, ...(first?.inputs ?? [])];
+    const refs = given.map((_, at) => [`input_${at}_of_${name}`] as const);
+    const count = inputs.length;
     const model = new OpenModel({
       seed: 0,
-      inputs: inputs.map(({ shape }, at) => ({
-        name: refs[at]![0],
-        shape: shape.slice(1),
-      })),
-      layers: [{ ...this.describe(name, false), inputs: [refs] }],
+      inputs: given.map(({ shape }, at) => ({ name: refs[at]![0], shape: shape.slice(1) })),
+      layers: [
+        {
+          ...this.describe(name, false),
+          inputs: first === undefined ? [refs] : [refs.slice(0, count), refs.slice(count)],
+        },
+      ],
       outputs: [[name]],
     });
     const { outputShapes } = model.summary.layers[0]!;
@@ -280,6 +406,35 @@ export class Layer {
     return outputShapes.map((shape) => [...shape]);
   }
 }
+
+addMembers(
+  Layer.prototype,
+  'computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
+    'resetStates setFastWeightInitDuringBuild .id .outboundNodes .activityRegularizer .built .losses .updates .stateful .states ' +
+    '.dtype .supportsMasking',
+);
+
+/** How many names were made outside of models, by what they begin with. */
+const named = new Map<string, number>();
+
+function nextName(stem: string): string {
+  const number = (named.get(stem) ?? 0) + 1;
+  named.set(stem, number);
+  return `${stem}${number}`;
+}
+
+/** What the names of layers of a class begin with, before a number. */
+export const nameStem = (className: string): string =>
+  className === inputClass
+    ? 'input'
+    : className === 'Model'
+      ? 'model'
+      : className === 'Sequential'
+        ? 'sequential_'
+        : `${className
+            .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
+            .replace(/([a-z])([A-Z])/g, '$1_$2')
+            .toLowerCase()}_${className}`;
 
 function shapesOf(tensors: readonly SymbolicTensor[]): SymbolicShape | SymbolicShape[] {
   const shapes = tensors.map(({ shape }) => [...shape]);
@@ -292,8 +447,12 @@ export interface InputArgs {
   shape?: OpenShape;
   /** Instead of it, the same with the size of all batches in front; null: any. */
   batchShape?: OpenShape;
-  /** Default: input_1, input_2, … */
+  /** Default: input1, input2, … */
   name?: string;
+  /** What the data are; models compute in float32. */
+  dtype?: string;
+  /** Taken from programs for TensorFlow.js; data are never sparse. */
+  sparse?: boolean;
 }
 
 /** A place where data enters a model. */
@@ -301,6 +460,7 @@ export function input({
   batchShape,
   shape = batchShape?.slice(1) as OpenShape,
   name,
+  dtype = 'float32',
 }: InputArgs): SymbolicTensor {
   const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
   if (!Array.isArray(shape) || !shape.every(isSize)) {
@@ -312,6 +472,7 @@ export function input({
     ...(name === undefined ? {} : { name }),
     ...(batchShape === undefined ? {} : { batchInputShape: batchShape }),
   });
+  layer.inputDType = dtype;
   return layer.addCall([], [[null, ...shape]])[0]!;
 }
 

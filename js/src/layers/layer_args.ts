@@ -18,7 +18,7 @@ export interface DenseArgs extends LayerArgs {
   activation?: ActivationName | ActivationConfig;
   /** Default: true. */
   useBias?: boolean;
-  /** Default: glorotUniform. */
+  /** Default: glorotNormal. */
   kernelInitializer?: InitializerName | InitializerConfig;
   kernelRegularizer?: RegularizerName | RegularizerConfig;
   kernelConstraint?: ConstraintName | ConstraintConfig;
@@ -29,7 +29,8 @@ export interface DenseArgs extends LayerArgs {
 }
 /** Arguments of `layers.activation`. */
 export interface ActivationArgs extends LayerArgs {
-  activation: ActivationName | ActivationConfig;
+  /** Default: linear. */
+  activation?: ActivationName | ActivationConfig;
 }
 /** Arguments of `layers.conv1d`. */
 export interface Conv1DArgs extends LayerArgs {
@@ -846,7 +847,7 @@ export interface LayerFactory {
   /** activation(x · kernel + bias) along the last axis. */
   dense(args: DenseArgs): Layer;
   /** A function on every element (softmax: on every row). */
-  activation(args: ActivationArgs): Layer;
+  activation(args?: ActivationArgs): Layer;
   /** Convolution of sequences [steps, channels]: kernel [k, channels, filters], bias. */
   conv1d(args: Conv1DArgs): Layer;
   /** Convolution of pictures [height, width, channels]: kernel [kh, kw, channels, filters], bias. */

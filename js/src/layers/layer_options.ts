@@ -27,7 +27,7 @@ function readChoice(value: unknown): unknown {
  * The arguments of a layer of the core. Errors: units, filters and the like that are no positive integers; a
  * dtype that models do not have.
  */
-export function readOptions(what: string, given: LayerArgs = {}): LayerArgs {
+export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
   const isEmbedding = what === 'embedding';
   const {
     dtype,
@@ -35,7 +35,7 @@ export function readOptions(what: string, given: LayerArgs = {}): LayerArgs {
     batchSize,
     implementation: _,
     ...options
-  } = given as LayerArgs & Config;
+  } = (given ?? {}) as LayerArgs & Config;
   for (const each of [dtype, inputDType]) {
     if (each == null || ['float32', 'int32', 'bool'].includes(each)) continue;
     throw new LatheError(

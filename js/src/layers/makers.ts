@@ -12,6 +12,7 @@ import {
   type TrainFactory,
 } from '../core/names.js';
 import { CustomLayer, lambda } from './custom_layer.js';
+import { extrasAtHand, extrasFor } from './extras.js';
 import { input, Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
 import { readOptions } from './layer_options.js';
@@ -31,8 +32,28 @@ type Aliased = {
   ]: LayerFactory[Name];
 };
 
-const named = Object.entries(layerClasses).flatMap(([name, className]) => {
-  const make = (args?: LayerArgs) => new Layer(className, readOptions(name, args));
+const classes = Object.entries(layerClasses).map(([name, className]) => {
+  const cls = class extends Layer {
+    static className = className;
+
+    constructor(args?: LayerArgs) {
+      const options = readOptions(name, args);
+      extrasAtHand()?.checkLayer(name, className, options);
+      super(className, options);
+      this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
+    }
+  };
+  return [name, className, cls] as const;
+});
+
+/** A layer of the core by its class. Error: there is none of the name. */
+export function makeLayer(className: string, args: LayerArgs): Layer {
+  const [, , cls] = classes.find(([, each]) => each === className) ?? [];
+  return cls === undefined ? new Layer(className, args) : new cls(args);
+}
+
+const named = classes.flatMap(([name, , cls]) => {
+  const make = (args?: LayerArgs) => new cls(args);
   const avg = name.replace(/^averageP/, 'avgP');
   const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
   return [name, avg, short].map((each) => [each, make] as const);
@@ -72,10 +93,28 @@ export const train = Object.fromEntries(
   [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
 };
 
+/** An initialiser and the like: what the core reads, and what TensorFlow.js calls it. */
+class Choice {
+  constructor(
+    readonly name: string,
+    parameters?: object,
+  ) {
+    extrasAtHand()?.checkParameters(name, parameters);
+    Object.assign(this, parameters);
+  }
+
+  /** "VarianceScaling", … */
+  getClassName(): string {
+    return extrasFor('getClassName').choiceConfig(this).className;
+  }
+
+  getConfig(): object {
+    return extrasFor('getConfig').choiceConfig(this).config;
+  }
+}
+
 const makers = (names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name) => [name, (parameters?: object) => ({ name, ...parameters })]),
-  );
+  Object.fromEntries(names.map((name) => [name, (args?: object) => new Choice(name, args)]));
 
 /** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
 export const initializers = makers(initializerNames) as unknown as InitializerFactory;

@@ -43,6 +43,8 @@ export interface WeightAccess {
   list(): ModelWeight[];
   read(): Tensor[];
   write(weights: readonly TensorLike[]): void;
+  /** What the layer keeps from one batch to the next, as windows on the memory of the module. */
+  kept(): { shape: readonly number[]; bytes: Uint8Array }[];
 }
 
 /** The weights of one layer in one model. */
@@ -99,3 +101,6 @@ export class WeightCopy {
 function copy(from: WeightBytes, to: WeightBytes): void {
   for (const [name, bytes] of to) bytes.set(from.get(name)!);
 }
+
+/** One where there is one, else all. */
+export const one = <T>(list: readonly T[]): T | T[] => (list.length === 1 ? list[0]! : [...list]);

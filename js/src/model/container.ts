@@ -1,7 +1,7 @@
 /** What a model tells of itself: its layers, what they read and give, their shapes. Knows no training. */
 import { LatheError } from '../base/errors.js';
 import type { ModelSummary } from '../core/abi.js';
-import { Layer, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
+import { Layer, type LayerCall, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
 import type { NamedLayer } from './layer_graph.js';
 import { shapesOf, type Structure } from './model_args.js';
 import { printSummary } from './summary.js';
@@ -19,8 +19,14 @@ export abstract class Container extends Layer {
     return (this.structure?.layers ?? []).map(({ layer }) => layer);
   }
 
+  /** @internal The calls that are part of it. */
+  get calls(): readonly LayerCall[] {
+    return this.structure?.calls ?? [];
+  }
+
   /** The layer of that name, or at that place of `layers`. Error: there is none. */
-  getLayer(nameOrIndex: string | number): Layer {
+  getLayer(name: string | number | null, index?: number): Layer {
+    const nameOrIndex = name ?? index;
     const layers = this.structure?.layers ?? [];
     const found =
       typeof nameOrIndex === 'number'

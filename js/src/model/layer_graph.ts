@@ -1,7 +1,13 @@
 /** The graph of layer calls between symbolic tensors, in the order and with the names that a model has. */
 import { LatheError } from '../base/errors.js';
 import type { ModelConfig, Reference } from '../core/abi.js';
-import { inputClass, type Layer, type LayerCall, type SymbolicTensor } from '../layers/layer.js';
+import {
+  inputClass,
+  type Layer,
+  type LayerCall,
+  nameStem,
+  type SymbolicTensor,
+} from '../layers/layer.js';
 
 /** A layer and what its model calls it. */
 export interface NamedLayer {
@@ -15,9 +21,8 @@ export function nameLayers(layers: readonly Layer[]): NamedLayer[] {
   return layers.map((layer) => {
     if (layer.isNamed) return { name: layer.ownName!, layer };
     let name = layer.ownName;
-    const stem = layer.getClassName() === inputClass ? 'input' : layer.getClassName().toLowerCase();
-    for (let number = 1; name === undefined || taken.has(name); ++number)
-      name = `${stem}_${number}`;
+    const stem = nameStem(layer.getClassName());
+    for (let number = 1; name === undefined || taken.has(name); ++number) name = `${stem}${number}`;
     taken.add(name);
     layer.takeName(name);
     return { name, layer };

@@ -15,3 +15,11 @@ export async function loadLayersModel(
   const load = await import('./model_from_artifacts.js');
   return load.loadLayersModel(source, options);
 }
+
+/** As in TensorFlow.js. */
+export const models = {
+  /** The model of a topology, as `model.toJSON(null, false)` gives it, with first weights. Error: it is none. */
+  async modelFromJSON(topology: object): Promise<LayersModel> {
+    return (await import('./model_from_artifacts.js')).modelFromJSON(topology);
+  },
+};

@@ -4,14 +4,13 @@ import { checkCount, checkOptions } from '../base/options.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
-import { checkStored } from '../tensor/convert.js';
-import { hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import type { Layer } from '../layers/layer.js';
+import { addMembers, extrasFor } from '../layers/extras.js';
+import type { DisposeResult, Layer } from '../layers/layer.js';
 import { Optimizer } from '../layers/optimizer.js';
-import { type ModelWeight, type WeightBytes, WeightCopy } from '../layers/shared_weights.js';
+import { type ModelWeight, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -66,7 +65,16 @@ import {
   type Structure,
   tensorsOf,
 } from './model_args.js';
-import { listWeights, readWeights, writeWeights } from './module_weights.js';
+import { type ModelMembers, modelMembers } from './model_members.js';
+import { loadWeights } from './load_weights.js';
+import {
+  keptStates,
+  listWeights,
+  readWeights,
+  storedStates,
+  weightBytes,
+  writeWeights,
+} from './module_weights.js';
 
 /**
  * A model: a graph of layers, or as `Sequential` a row of them; itself a layer that may be part of
@@ -76,13 +84,19 @@ import { listWeights, readWeights, writeWeights } from './module_weights.js';
  * throws (or rejects with) LatheError when its arguments do not fit, and then changes nothing.
  */
 export class LayersModel extends Container implements Trainee, Tunable, Storable {
+  static className = 'Model';
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
+  /** What `compile` was given. */
+  loss: CompileArgs['loss'] | undefined;
+  metrics: CompileArgs['metrics'];
   /** Epochs `fit` has trained since the model was made. */
   epochsTrained = 0;
   readonly seed: number;
   /** Of the last `fit` that ended. */
   history: History | undefined;
+  /** @internal What the program said of it. */
+  metadata: object | undefined;
 
   #compiled: CompiledModel | undefined;
   #config: ModelConfig | undefined;
@@ -110,10 +124,21 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     }
   }
 
-  /** The configuration of the whole model in the core's words. */
+  /** Its layers and how they are connected, in the words of TensorFlow.js. */
   override getConfig(): Record<string, unknown> {
-    this.told('getConfig');
-    return { ...this.#describe() };
+    return extrasFor('getConfig').members.modelConfig!(this as never) as Record<string, unknown>;
+  }
+
+  /** The configuration of the whole model in the core's words. */
+  get coreConfig(): ModelConfig {
+    this.told('coreConfig');
+    return this.#describe();
+  }
+
+  /** @internal As an argument of a layer around it; without a key, as TensorFlow.js has it. */
+  override toJSON(key?: unknown, asText = true): unknown {
+    if (typeof key === 'string' && key !== '') return super.toJSON();
+    return extrasFor('toJSON').members.toJSON!(this as never, key as never, asText as never);
   }
 
   /** @internal */
@@ -124,10 +149,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return { class: this.getClassName(), config };
   }
 
-  /**
-   * Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts
-   * afresh.
-   */
+  /** Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts afresh. */
   compile(args: CompileArgs): void {
     checkCompileArgs(args);
     const { loss, lossWeights, optimizer, metrics: given, ...flags } = args;
@@ -158,6 +180,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       metrics,
     };
     this.#metricsNames = names;
+    [this.loss, this.metrics] = [loss, given];
     this.#optimizer = named;
     this.#learningRate = named?.learningRate;
   }
@@ -167,15 +190,17 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return [...this.#metricsNames];
   }
 
+  /** Whether `fit` runs. */
+  get isTraining(): boolean {
+    return this.#training;
+  }
+
   /** What `compile` was given as an optimiser. */
   get optimizer(): Optimizer | undefined {
     return this.#optimizer;
   }
 
-  /**
-   * Trains. Resolves with the losses and accuracies of every epoch, also when it was stopped; a
-   * later call goes on where it ended, optimiser states included.
-   */
+  /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     return this.#train('fit', async () => {
       const { checkFitArgs, fitData, fitLoop } = await import('../train/fit.js');
@@ -356,7 +381,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** Has stateful layers begin anew with the next batch. */
-  resetStates(): void {
+  override resetStates(): void {
     this.#module('resetStates').resetStates();
   }
 
@@ -402,23 +427,27 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /**
    * Replaces the weights by those of the same name in a safetensors file, by its address or its
-   * content, or in a saved model. Errors: missing, extra or mis-shaped tensors; then none changes.
+   * content, or in a saved model; or at once by tensors by their names, as TensorFlow.js does. Errors: missing, extra or mis-shaped tensors; then none changes.
    */
-  async loadWeights(source: WeightSource, args: LoadWeightsArgs = {}): Promise<void> {
+  loadWeights(
+    source: WeightSource | Record<string, TensorLike>,
+    args: LoadWeightsArgs | boolean = {},
+  ): Promise<void> {
     this.told('loadWeights');
-    const { loadWeights } = await import('../io/weight_files.js');
     return loadWeights(this, source, args);
   }
 
   /** Gives all memory back; any later call is an error. Error: while `fit` runs. */
-  dispose(): void {
-    if (this.#disposed) return;
+  override dispose(): DisposeResult {
+    if (this.#disposed) return { refCountAfterDispose: 0, numDisposedVariables: 0 };
     this.#check('dispose', true);
+    const numDisposedVariables = this.#compiled?.summary.weights.length ?? 0;
     for (const copy of this.#copies.values()) copy.leave();
     this.#copies.clear();
     this.#compiled?.free();
     this.#compiled = undefined;
     this.#disposed = true;
+    return { refCountAfterDispose: 0, numDisposedVariables };
   }
 
   /** @internal */
@@ -426,14 +455,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const { summary } = this.told('save');
     const { instance } = this.#module('save');
     this.#push();
-    const states = instance.metadata.states.map((place) => {
-      const { name, shape } = place;
-      const dtype = hostDTypes[place.dtype];
-      checkStored(`save: ${name}`, dtype);
-      return { name, shape, dtype, values: instance.elements(place) };
-    });
+    const states = storedStates(instance);
     const training = this.#goal && trainingOf(this.#goal, states);
-    return { config: this.#config!, summary, training, states };
+    return { config: this.#config!, summary, training, states, metadata: this.metadata };
   }
 
   /** @internal */
@@ -453,11 +477,12 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#config = config;
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
-      const bytes = () => this.#bytesOf(`${path}/`);
+      const bytes = () => weightBytes(this.#compiled!.module().instance, `${path}/`);
       const access = {
         list: () => this.#listWeights(layer),
         read: () => this.#readWeights(layer),
         write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
+        kept: () => keptStates(this.#module('states').instance, path),
       };
       this.#copies.set(layer, new WeightCopy(access, layer.shared, bytes));
       const { initialWeights } = layer;
@@ -477,13 +502,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #describe(structure = this.structure!): ModelConfig {
-    return { name: this.name, seed: this.seed, ...structure.describe(!this.trainable) };
-  }
-
-  #bytesOf(prefix: string): WeightBytes {
-    const { instance } = this.#compiled!.module();
-    const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
-    return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
+    return { name: this.label, seed: this.seed, ...structure.describe(!this.trainable) };
   }
 
   /** The running module for what is wanted, with the newest weights. */
@@ -576,10 +595,5 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 }
 
-/** A model of what lies between inputs and outputs. Errors: an output that needs another input. */
-export function model(args: ModelArgs): LayersModel {
-  if (args?.inputs === undefined || args.outputs === undefined) {
-    throw new LatheError('model: inputs and outputs are needed');
-  }
-  return new LayersModel(args);
-}
+export interface LayersModel extends ModelMembers {}
+addMembers(LayersModel.prototype, modelMembers);

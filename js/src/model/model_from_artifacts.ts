@@ -28,7 +28,11 @@ export async function loadLayersModel(
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
   }
   const { network, leftOut } = readTopology(modelTopology, where);
-  const arrays = decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
+  // A topology alone is a model with its first weights.
+  const isBare = artifacts.weightSpecs === undefined && artifacts.weightData === undefined;
+  const arrays = isBare
+    ? []
+    : decodeWeights(artifacts.weightSpecs, weightBytes(artifacts, where), where);
   const gathered = arrays.filter(({ group }) => group === 'optimizer');
   let model: LayersModel | undefined;
   try {
@@ -41,9 +45,10 @@ export async function loadLayersModel(
     if (trainingConfig !== undefined && trainingConfig !== null) {
       compileAs(model, trainingConfig, where);
     }
+    model.metadata = artifacts.userDefinedMetadata;
     const stored = model[storable];
     const weights = arrays.filter((each) => !gathered.includes(each));
-    assignWeights(stored, weights, options.strict ?? true, where);
+    if (!isBare) assignWeights(stored, weights, options.strict ?? true, where);
     if (gathered.length > 0 && stored.training !== undefined) {
       assignOptimizer(stored, gathered, where);
     }
@@ -68,4 +73,10 @@ function compileAs(
     const reason = error instanceof Error ? error.message : String(error);
     console.warn(`tensorlathe: the model is loaded without its training: ${reason}`);
   }
+}
+
+/** As `tl.models.modelFromJSON`. */
+export function modelFromJSON(topology: object): LayersModel {
+  const { modelTopology = topology } = (topology ?? {}) as { modelTopology?: object };
+  return modelFromConfig(readTopology(modelTopology, 'modelFromJSON').network);
 }

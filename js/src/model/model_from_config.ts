@@ -59,7 +59,7 @@ function callAll(
     moved = false;
     for (const at of waiting) {
       const { inputs: calls = [], config } = described[at]!;
-      const name = (config as { name?: string }).name ?? layers[at]!.name;
+      const name = (config as { name?: string }).name ?? layers[at]!.label;
       for (; done[at]! < calls.length; ++done[at]!) {
         const inputs = calls[done[at]!]!.map((each) => valueOf(given, each));
         if (inputs.includes(undefined)) break;
@@ -73,7 +73,7 @@ function callAll(
   }
   for (const at of waiting) {
     const missing = described[at]!.inputs![done[at]!]!.find((each) => !valueOf(given, each));
-    unresolved(`layer ${JSON.stringify(layers[at]!.name)}`, missing!);
+    unresolved(`layer ${JSON.stringify(layers[at]!.label)}`, missing!);
   }
 }
 

@@ -4,7 +4,10 @@ import { elementCount } from '../base/shape.js';
 import { type BufferPlace } from '../core/abi.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
-import type { ModelWeight } from '../layers/shared_weights.js';
+import type { ModelWeight, WeightBytes } from '../layers/shared_weights.js';
+import { checkStored } from '../tensor/convert.js';
+import { hostDTypes } from '../tensor/dtypes.js';
+import type { State } from '../train/storable.js';
 
 /** Copies of the weights at these places. */
 export function readWeights(instance: Instance, places: readonly BufferPlace[]): Tensor[] {
@@ -12,6 +15,28 @@ export function readWeights(instance: Instance, places: readonly BufferPlace[]):
     const bytes = instance.state(place).slice();
     return new Tensor(new Float32Array(bytes.buffer), place.shape, 'float32');
   });
+}
+
+/** All states as they are saved. */
+export function storedStates(instance: Instance): State[] {
+  return instance.metadata.states.map((place) => {
+    const { name, shape } = place;
+    const dtype = hostDTypes[place.dtype];
+    checkStored(`save: ${name}`, dtype);
+    return { name, shape, dtype, values: instance.elements(place) };
+  });
+}
+
+/** The states whose names begin so, by the rest of them. */
+export function weightBytes(instance: Instance, prefix: string): WeightBytes {
+  const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
+  return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
+}
+
+/** What the layer at this path keeps from one batch to the next. */
+export function keptStates(instance: Instance, path: string) {
+  const own = instance.metadata.states.filter(({ name }) => name.startsWith(`states/${path}/`));
+  return own.map((place) => ({ shape: place.shape, bytes: instance.state(place) }));
 }
 
 /** Errors: another number of weights, or another shape; then none changes. */

@@ -22,6 +22,7 @@ export interface SequentialArgs {
 
 /** Layers in a row, each with one input and one output; the first one needs an inputShape. */
 export class Sequential extends LayersModel {
+  static override className = 'Sequential';
   /** Where the data enter, if a layer says so. */
   #first: SymbolicTensor | undefined;
 

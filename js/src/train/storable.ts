@@ -33,6 +33,8 @@ export interface StoredModel {
   training: CompileDescription | undefined;
   /** All weights and what the optimiser keeps. */
   states: State[];
+  /** What the program said of it. */
+  metadata: object | undefined;
 }
 
 /** What a model learns by, as `compile` has read it. */

@@ -14,7 +14,7 @@ export const reasonOf = (program) => reasons.get(program);
 /** The same program for each of a list of values, which it gets behind `tf`. */
 export function each(list, make) {
   return list.map((value) => {
-    const program = (tf) => make(tf, value);
+    const program = (tf) => make(tf, structuredClone(value));
     program.toString = () => `${make} with ${JSON.stringify(value)}`;
     return program;
   });

@@ -76,7 +76,7 @@ export async function checkLayers(driver) {
   const text = await driver.text('time-text');
   assert.match(text, /^A training step of 64 examples takes [\d.]+ ms on one thread/);
   const times = await driver.text('times');
-  for (const name of ['conv2d_1', 'maxpooling2d_1', 'dense_1'])
+  for (const name of ['conv2d_Conv2D1', 'max_pooling2d_MaxPooling2D1', 'dense_Dense1'])
     assert.ok(times.includes(name), name);
   await checkInside(driver);
 }

@@ -29,7 +29,7 @@ test('layers', () => {
   );
   refuses(
     add(() => dense({ units: NaN, inputShape: [2] })),
-    /units: must be a finite number, got NaN/,
+    /units must be an integer, got NaN/,
   );
   refuses(
     add(() => dense({ units: 2.5, inputShape: [2] })),
@@ -56,8 +56,8 @@ test('layers', () => {
     /unknown layer class "Dence"/,
   );
   refuses(
-    add(() => activation({ inputShape: [2] })),
-    /activation/,
+    add(() => activation({ activation: 3, inputShape: [2] })),
+    /activation must be a name/,
   );
   refuses(() => dense({ units: -1 }), 'layers.dense: units must be a positive integer, got -1');
   refuses(() => tl.sequential({ seed: -1 }), /seed must be an integer ≥ 0, got -1/);
@@ -106,7 +106,7 @@ test('names that are not known come with those that are, word for word', () => {
   const known = (table) => tables[table].map(({ name }) => name).join(', ');
   const layer = (options) => () =>
     tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2], ...options })] });
-  const start = 'model "sequential": layer "dense_1" (Dense): ';
+  const start = 'layers.dense: ';
   const classes = tables.layers.map((each) => each.class);
   refuses(
     () => tl.sequential({ layers: [{ class: 'Dence', config: { inputShape: [2] } }] }),
@@ -114,19 +114,19 @@ test('names that are not known come with those that are, word for word', () => {
   );
   refuses(
     layer({ activation: 'rellu' }),
-    `${start}unknown activation "rellu"; did you mean "relu"? known: ${known('activations')}`,
+    `${start}activation: unknown activation "rellu"; did you mean "relu"? known: ${known('activations')}`,
   );
   refuses(
     layer({ kernelInitializer: 'one' }),
-    `${start}kernel: unknown initializer "one"; did you mean "ones"? known: ${known('initializers')}`,
+    `${start}kernelInitializer: unknown initializer "one"; did you mean "ones"? known: ${known('initializers')}`,
   );
   refuses(
     layer({ kernelRegularizer: 'l3' }),
-    `${start}kernel: unknown regularizer "l3"; did you mean "l1"? known: l1, l2, l1l2`,
+    `${start}kernelRegularizer: unknown regularizer "l3"; did you mean "l1"? known: l1, l2, l1l2`,
   );
   refuses(
     layer({ kernelConstraint: 'norm' }),
-    `${start}kernel: unknown constraint "norm"; known: maxNorm, minMaxNorm, unitNorm, nonNeg`,
+    `${start}kernelConstraint: unknown constraint "norm"; known: maxNorm, minMaxNorm, unitNorm, nonNeg`,
   );
   const compile = (options) => () => smallModel().compile({ loss: 'mse', ...options });
   refuses(compile({ loss: 'mee' }), `unknown loss "mee"; known: ${known('losses')}`);
@@ -140,11 +140,11 @@ test('names that are not known come with those that are, word for word', () => {
   );
   refuses(
     compile({ loss: { other: 'mse' } }),
-    'compile: loss names "other", but the outputs are dense_2',
+    'compile: loss names "other", but the outputs are dense_Dense2',
   );
   refuses(
     compile({ metrics: { other: 'mse' } }),
-    'compile: metrics names "other", but the outputs are dense_2',
+    'compile: metrics names "other", but the outputs are dense_Dense2',
   );
   refuses(compile({ metrics: ['mse', 'mse'] }), 'two metrics are called "mse"');
 });

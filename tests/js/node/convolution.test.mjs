@@ -196,19 +196,19 @@ test('wrong layers say what is wrong', () => {
     add(conv2d({ filters: 4, kernelSize: 3, inputShape: [8, 8] })),
     /\[height, width, channels\], got \[8,8\]/,
   );
-  refuses(add(conv2d({ filters: 4, inputShape })), /kernelSize must be a positive integer or two/);
-  refuses(add(conv2d({ kernelSize: 3, inputShape })), /filters must be a positive integer, got 0/);
+  refuses(() => conv2d({ filters: 4, inputShape }), /kernelSize is needed/);
+  refuses(() => conv2d({ kernelSize: 3, inputShape }), /filters is needed/);
   refuses(
     add(conv2d({ filters: 4, kernelSize: 9, inputShape })),
     /a window of 9 does not fit spatial axis 0 of size 8/,
   );
   refuses(
-    add(conv2d({ filters: 4, kernelSize: 3, padding: 'full', inputShape })),
-    /"valid" or "same", got "full"/,
+    () => conv2d({ filters: 4, kernelSize: 3, padding: 'full', inputShape }),
+    /"valid" or "same" or "causal", got "full"/,
   );
   refuses(
-    add(maxPooling2d({ poolSize: 'a', inputShape })),
-    /poolSize: must be an integer or an array/,
+    () => maxPooling2d({ poolSize: 'a', inputShape }),
+    /poolSize must be a positive integer, or an array/,
   );
   refuses(
     add(reshape({ targetShape: [5, -1], inputShape })),

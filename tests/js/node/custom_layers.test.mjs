@@ -62,7 +62,11 @@ function pair(options = {}) {
         ],
       }),
     );
-  return [network((args) => new OwnDense(args)), network(tl.layers.dense)];
+  const usual = { kernelInitializer: 'glorotUniform' };
+  return [
+    network((args) => new OwnDense(args)),
+    network((args) => tl.layers.dense({ ...usual, ...args })),
+  ];
 }
 
 test('a layer that needs an axis says what a function left of it', () => {
@@ -70,7 +74,7 @@ test('a layer that needs an axis says what a function left of it', () => {
   model.add(tl.layers.lambda((x) => x.sum(-1), { inputShape: [4] }));
   refuses(
     () => model.add(tl.layers.dense({ units: 2 })),
-    /layer "dense_1" \(Dense\): takes examples of one axis or more, got \[\].*keep an axis/,
+    /layer "dense_Dense1" \(Dense\): takes examples of one axis or more, got \[\].*keep an axis/,
   );
   const kept = tl.sequential();
   kept.add(tl.layers.lambda((x) => x.sum(-1, true), { inputShape: [4] }));
@@ -234,7 +238,7 @@ test('call knows whether it trains, and may then write weights that are not trai
   model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
   refuses(
     () => layer.mean.read(),
-    /^weight "mean" of layer "mean_1": read works within call; elsewhere use layer.getWeights\(\)$/,
+    /^weight "mean" of layer "mean_Mean1": read works within call; elsewhere use layer.getWeights\(\)$/,
   );
 });
 
@@ -319,7 +323,7 @@ test('a function is a layer', async () => {
   assert.deepEqual(model.predict(tl.tensor([[3]])).arraySync(), [[3, 9]]);
   await rejects(
     model.save({ save: () => ({}) }),
-    'save: layer "lambda_1" is a function, which cannot be saved; make it a class that extends tl.layers.Layer',
+    'save: layer "lambda_Lambda1" is a function, which cannot be saved; make it a class that extends tl.layers.Layer',
   );
 });
 
@@ -487,7 +491,7 @@ test('what goes wrong in a layer names the layer', () => {
   }
   refuses(
     () => tl.sequential({ layers: [new Kept({ inputShape: [1] })] }).predict(tl.tensor([[1]])),
-    'layer "kept_1" (Kept): call: TracedTensor float32 [2,1] belongs to another function',
+    'layer "kept_Kept1" (Kept): call: TracedTensor float32 [2,1] belongs to another function',
   );
   class Fickle extends tl.layers.Layer {
     call(x) {
@@ -497,7 +501,7 @@ test('what goes wrong in a layer names the layer', () => {
   const fickle = tl.sequential({ layers: [new Fickle({ inputShape: [1] })] });
   refuses(
     () => fickle.predict(tl.tensor([[1], [2], [3]]), { batchSize: 3 }),
-    'layer "fickle_1" (Fickle): gives [3,2] where its plan says [3,1]',
+    'layer "fickle_Fickle1" (Fickle): gives [3,2] where its plan says [3,1]',
   );
   assert.deepEqual(fickle.predict(tl.tensor([[1], [2]])).arraySync(), [[1], [2]]);
 });

@@ -112,7 +112,7 @@ test('compile takes them as they are, with parameters, and by output', async () 
   const { accuracy, precision, recall } = tl.metrics;
   assert.deepEqual(scores(huber, [accuracy, precision, recall({ threshold: 0.3 })]), wanted);
   assert.deepEqual(
-    scores([huber], { dense_2: [accuracy, precision, recall({ threshold: 0.3 })] }),
+    scores([huber], { dense_Dense2: [accuracy, precision, recall({ threshold: 0.3 })] }),
     wanted,
   );
   assert.notEqual(scores(huber({ delta: 0.1 }), []).loss, wanted.loss);
@@ -138,7 +138,7 @@ test('compile takes them as they are, with parameters, and by output', async () 
 test('regularisers, constraints and activations are options of layers', () => {
   const { l1, l2, l1l2 } = tl.regularizers;
   assert.deepEqual(
-    [l1(), l2({ l2: 0.5 }), l1l2({ l1: 1 })],
+    [l1(), l2({ l2: 0.5 }), l1l2({ l1: 1 })].map((each) => ({ ...each })),
     [{ name: 'l1' }, { name: 'l2', l2: 0.5 }, { name: 'l1l2', l1: 1 }],
   );
   const model = tl.sequential({

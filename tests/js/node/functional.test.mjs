@@ -223,7 +223,10 @@ test('mistakes', () => {
   const dense = tl.layers.dense({ units: 2, name: 'd' });
   assert.deepEqual(dense.getWeights(), []);
   dense.apply(a);
-  refuses(() => dense.getWeights(), /layer "d" is part of no model/);
+  assert.deepEqual(
+    dense.getWeights().map(({ shape }) => shape),
+    [[2, 2], [2]],
+  );
   refuses(() => tl.layers.add().apply([a, b]), /Add.*\[2\], \[3\] do not broadcast/);
   refuses(() => tl.layers.add().apply(a), /takes at least two inputs, got one/);
   refuses(() => dense.apply([[1, 2]]), /apply takes symbolic tensors/);
@@ -233,8 +236,7 @@ test('mistakes', () => {
   refuses(() => tl.model({ inputs: b, outputs: output }), /need the input "a", which is not among/);
   refuses(() => tl.model({ outputs: output }), /inputs and outputs are needed/);
   refuses(() => tl.model({ inputs: a, outputs: output, seed: -1 }), /seed must be an integer/);
-  const again = dense.apply(b);
-  refuses(() => tl.model({ inputs: [a, b], outputs: [output, again] }), /its weights fit inputs/);
+  refuses(() => dense.apply(b), /its weights fit inputs/);
   const inner = tl.model({ inputs: a, outputs: output });
   const twice = tl.layers.add().apply([inner.apply(a), output]);
   refuses(() => tl.model({ inputs: a, outputs: twice }), /layer "d" is in it twice, as /);

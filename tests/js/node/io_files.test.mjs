@@ -182,7 +182,7 @@ test('errors name the file and the tensor', async () => {
 
   await fs.writeFile(join(folder, shard), bytes.subarray(0, 70));
   const cut = new RegExp(
-    `model.json: ${shard}: it ends after 70 bytes, within the tensor dense_1/bias`,
+    `model.json: ${shard}: it ends after 70 bytes, within the tensor dense_Dense1/bias`,
   );
   await rejects(load(), cut);
   await fs.writeFile(join(folder, shard), Buffer.concat([bytes, bytes]));

@@ -511,10 +511,10 @@ test('what does not fit names the layer, the option and the shapes', () => {
       'conv1d',
       { filters: 2, kernelSize: 2 },
     ],
-    'dims \\[1,1\\] must name each of the axes 1 to 2': [sequence, 'permute', { dims: [1, 1] }],
+    'dims must be an array of all axes': [sequence, 'permute', { dims: [1, 1] }],
     'leaves nothing of \\[6,5,3\\]': [picture, 'cropping2D', { cropping: 3 }],
-    'inputDim: must be a positive integer': [[4], 'embedding', { inputDim: 0, outputDim: 2 }],
-    'n: must be a positive integer': [[4], 'repeatVector', { n: -1 }],
+    'inputDim:? must be a positive integer': [[4], 'embedding', { inputDim: 0, outputDim: 2 }],
+    'n:? must be a positive integer': [[4], 'repeatVector', { n: -1 }],
     'numTokens:? must be a positive integer': [[4], 'categoryEncoding', { numTokens: 0 }],
     'interpolation must be "nearest" or "bilinear", got "cubic"': [
       picture,

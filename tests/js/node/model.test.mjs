@@ -16,7 +16,7 @@ test('a model knows its shapes and its weights', () => {
   model.summary(undefined, undefined, (line) => lines.push(line));
   assert.match(
     lines.join('\n'),
-    /dense_1 \(Dense\) +\[\[null,2\]\] +\[null,8\] +24 +\n[^]*\n=+\nTotal params: 51\n/,
+    /dense_Dense1 \(Dense\) +\[\[null,2\]\] +\[null,8\] +24 +\n[^]*\n=+\nTotal params: 51\n/,
   );
   model.dispose();
 });
@@ -54,7 +54,7 @@ test('weights that do not fit change nothing', () => {
   const wrong = model.getWeights();
   wrong[0] = tl.tensor(new Float32Array(16).fill(9), [2, 8]);
   wrong[3] = tl.tensor([1, 2]);
-  refuses(() => model.setWeights(wrong), 'setWeights: dense_2/bias has shape [3], got [2]');
+  refuses(() => model.setWeights(wrong), 'setWeights: dense_Dense2/bias has shape [3], got [2]');
   refuses(() => model.setWeights([]), 'setWeights: the model has 4 weights, got 0');
   model.getWeights().forEach((weight, at) => {
     assert.deepEqual(weight.dataSync(), before[at].dataSync());

@@ -47,10 +47,10 @@ test('a file is a length, an aligned header and the tensors one after the other'
   const { __metadata__: metadata, ...header } = JSON.parse(bytes.subarray(8, 8 + length));
   assert.deepEqual(metadata, { format: 'tensorlathe' });
   assert.deepEqual(header, {
-    'dense_1/kernel': { dtype: 'F32', shape: [2, 8], data_offsets: [0, 64] },
-    'dense_1/bias': { dtype: 'F32', shape: [8], data_offsets: [64, 96] },
-    'dense_2/kernel': { dtype: 'F32', shape: [8, 3], data_offsets: [96, 192] },
-    'dense_2/bias': { dtype: 'F32', shape: [3], data_offsets: [192, 204] },
+    'dense_Dense1/kernel': { dtype: 'F32', shape: [2, 8], data_offsets: [0, 64] },
+    'dense_Dense1/bias': { dtype: 'F32', shape: [8], data_offsets: [64, 96] },
+    'dense_Dense2/kernel': { dtype: 'F32', shape: [8, 3], data_offsets: [96, 192] },
+    'dense_Dense2/bias': { dtype: 'F32', shape: [3], data_offsets: [192, 204] },
   });
   assert.equal(bytes.length, 8 + length + 204);
   assert.equal(bytes.readFloatLE(8 + length), weightsOf(smallModel())[0][0]);
@@ -162,18 +162,18 @@ test('weights that do not fit leave the model as it was', async () => {
   const file = new File([await toSafetensors(other)], 'other.safetensors');
   await rejects(
     model.loadWeights(file),
-    'other.safetensors: the model needs dense_2/kernel, dense_2/bias, which is not there',
+    'other.safetensors: the model needs dense_Dense2/kernel, dense_Dense2/bias, which is not there',
   );
   await rejects(
     other.loadWeights(await toSafetensors(model)),
-    /the model has no weight dense_2\/kernel, dense_2\/bias/,
+    /the model has no weight dense_Dense2\/kernel, dense_Dense2\/bias/,
   );
   const wide = tl.sequential();
   wide.add(tl.layers.dense({ units: 8, inputShape: [2] }));
   wide.add(tl.layers.dense({ units: 4 }));
   await rejects(
     model.loadWeights(await toSafetensors(wide)),
-    /dense_2\/kernel has shape \[8,4\], but the model takes \[8,3\]/,
+    /dense_Dense2\/kernel has shape \[8,4\], but the model takes \[8,3\]/,
   );
   await rejects(model.loadWeights(`file://${folder}/none.safetensors`), /cannot read .*ENOENT/);
   await rejects(model.loadWeights(new Uint8Array(3)), /no safetensors file/);
@@ -185,10 +185,10 @@ test('weights that do not fit leave the model as it was', async () => {
   const nan = new File([await toSafetensors(spoilt)], 'nan.safetensors');
   await rejects(
     model.loadWeights(nan),
-    /^nan\.safetensors: the tensor dense_1\/bias holds NaN at 5; strict: false takes it/,
+    /^nan\.safetensors: the tensor dense_Dense1\/bias holds NaN at 5; strict: false takes it/,
   );
   const cut = new File([(await toSafetensors(spoilt)).slice(0, -9)], 'cut.safetensors');
-  await rejects(model.loadWeights(cut), /^cut\.safetensors: .*dense_2\/bias/);
+  await rejects(model.loadWeights(cut), /^cut\.safetensors: .*dense_Dense2\/bias/);
   await rejects(model.saveWeights('indexeddb://x'), /must begin with file:\/\/ or downloads:\/\//);
   assert.deepEqual(weightsOf(model), before);
   await model.loadWeights(file, { strict: false });

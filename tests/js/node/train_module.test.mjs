@@ -94,7 +94,7 @@ test('C++, JavaScript and the command line give the same bytes', { skip }, async
     assert.ok(fromC.equals(model.toWasm({ ...args, features: simd })), `${kind} JavaScript`);
 
     const [json, options, out] = ['m.json', 'o.json', 'o.wasm'].map((name) => join(folder, name));
-    writeFileSync(json, JSON.stringify(model.getConfig()));
+    writeFileSync(json, JSON.stringify(model.coreConfig));
     const optimizer = { name: 'adam', learningRate: 0.001 };
     writeFileSync(options, JSON.stringify({ ...training, optimizer, labels: 'sparse', batch }));
     run(lathe, 'compile', json, options, '-o', out);
@@ -113,7 +113,12 @@ test('the module does what the model does, step by step', async () => {
   const model = compiled();
   const alone = exported();
   const weights = () => model.getWeights().map((each) => [...each.dataSync()]);
-  const names = ['dense_1/kernel', 'dense_1/bias', 'dense_2/kernel', 'dense_2/bias'];
+  const names = [
+    'dense_Dense1/kernel',
+    'dense_Dense1/bias',
+    'dense_Dense2/kernel',
+    'dense_Dense2/bias',
+  ];
   const theirs = () => names.map((name) => [...alone.states[name]]);
   assert.deepEqual(theirs(), weights(), 'it starts with the weights');
   const saved = tl.env().get('RELAXED_SIMD');
@@ -171,15 +176,15 @@ test('totals give loss, accuracy and confusion matrix of all batches until they 
 
 test('the host sets the learning rate, weights and the seed of dropout', () => {
   const alone = exported();
-  const kernel = alone.states['dense_1/kernel'];
+  const kernel = alone.states['dense_Dense1/kernel'];
   const before = [...kernel];
   alone.states['optimizer/learning_rate'][0] = 0;
   fill(alone.train, 0, 10);
   alone.exports.train();
   assert.deepEqual([...kernel], before);
   kernel.fill(0);
-  alone.states['dense_2/kernel'].fill(0);
-  alone.states['dense_2/bias'].set([0, 9, 0]);
+  alone.states['dense_Dense2/kernel'].fill(0);
+  alone.states['dense_Dense2/bias'].set([0, 9, 0]);
   alone.predict_1.x.set([1, 2]);
   alone.exports.predict_1();
   assert.ok(alone.predict_1.y[1] > 0.99);
@@ -215,7 +220,7 @@ test('data stay in memory for many batches', () => {
     many.exports.train();
     assert.equal(many.train.loss[0], one.train.loss[0]);
   }
-  assert.deepEqual([...many.states['dense_2/kernel']], [...one.states['dense_2/kernel']]);
+  assert.deepEqual([...many.states['dense_Dense2/kernel']], [...one.states['dense_Dense2/kernel']]);
 });
 
 test('a module goes on where training was, and only a compiled model gives one', async () => {
@@ -224,7 +229,7 @@ test('a module goes on where training was, and only a compiled model gives one',
   await model.fit(x, y, { batchSize: 10, epochs: 2 });
   const alone = host(model.toWasm({ training: true, features }));
   assert.equal(alone.states['optimizer/step'][0], 6);
-  assert.deepEqual([...alone.states['dense_2/bias']], [...model.getWeights()[3].dataSync()]);
+  assert.deepEqual([...alone.states['dense_Dense2/bias']], [...model.getWeights()[3].dataSync()]);
   const loss = await model.trainOnBatch(x, y);
   const all = host(model.toWasm({ training: true, batchSize: { train: 30 }, features }));
   assert.ok(Number.isFinite(loss) && all.train.y.length === 30);
@@ -274,7 +279,7 @@ test('another host, the interpreter of WABT, gets the same bits', { skip: absent
     'totals/train/metric/confusionMatrix',
     alone.states['totals/train/metric/confusionMatrix'],
   );
-  expectBits('dense_1/kernel', alone.states['dense_1/kernel']);
+  expectBits('dense_Dense1/kernel', alone.states['dense_Dense1/kernel']);
   const wast = join(folder, 'host.wast');
   writeFileSync(wast, script.join('\n'));
   run('wast2json', wast, '-o', join(folder, 'host.json'));

@@ -197,10 +197,13 @@ std::vector<std::string> ends_of(std::string_view loss) {
   return {"linear", "sigmoid", "tanh", "softmax"};
 }
 
+// Starts far from the edges of losses in pieces.
 Sequential tiny(const Choice& hidden, const Choice& last) {
   Sequential model("tiny", 3);
-  model.add(dense({.units = 5, .activation = hidden, .input_shape = {kInputs}, .name = "a"}));
-  model.add(dense({.units = kOutputs, .activation = last, .name = "b"}));
+  const WeightOptions kernel = "glorotUniform";
+  model.add(dense(
+      {.units = 5, .activation = hidden, .kernel = kernel, .input_shape = {kInputs}, .name = "a"}));
+  model.add(dense({.units = kOutputs, .activation = last, .kernel = kernel, .name = "b"}));
   return model;
 }
 

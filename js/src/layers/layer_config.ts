@@ -1,0 +1,163 @@
+/** Layers and what they are made with as TensorFlow.js spells them: `getConfig`, and layers again from it. */
+import { tables } from '../core/tables.js';
+import type { ClassConfig } from './extras.js';
+import { inputClass, Layer, type LayerArgs } from './layer.js';
+import { makeLayer } from './makers.js';
+import { registeredClass } from './serialization.js';
+
+type Config = Record<string, unknown>;
+export type Kind = 'activations' | 'initializers' | 'regularizers' | 'constraints';
+
+/** The table that a choice is from, by the end of the name of the option. */
+const kinds: [RegExp, Kind][] = [
+  [/activation$/i, 'activations'],
+  [/Initializer$/, 'initializers'],
+  [/Regularizer$/, 'regularizers'],
+  [/Constraint$/, 'constraints'],
+];
+export const kindOf = (option: string) => kinds.find(([end]) => end.test(option))?.[1];
+
+/** Initialisers that are VarianceScaling by another name: scale and mode. */
+const scaled: Record<string, [number, string]> = {
+  glorot: [1, 'fanAvg'],
+  he: [2, 'fanIn'],
+  leCun: [1, 'fanIn'],
+};
+
+/** Options that stand for every axis of a window. */
+const windows = /^(kernelSize|strides|poolSize|dilationRate)$/;
+
+/** What the configurations of TensorFlow.js never have, and what only where it was given. */
+const never: [RegExp, RegExp][] = [
+  [/Transpose$/, /^dilationRate$/],
+  [/^Separable/, /^depthMultiplier$/],
+  [/^LayerNormalization$/, /^(beta|gamma)Constraint$/],
+];
+const seldom: [RegExp, RegExp][] = [
+  [/^Conv1D$|Pooling1D$|^Flatten$/, /^dataFormat$/],
+  [/^Embedding$/, /^(maskZero|inputLength)$/],
+  [/LSTM/, /^unitForgetBias$/],
+  [/^ReLU$/, /./],
+  [/./, /^(noiseShape|seed)$/],
+];
+
+/** The row of a table. */
+const rowOf = (kind: Kind, name: string) => tables[kind].find((each) => each.name === name);
+
+/** An initialiser, a regulariser or a constraint of the core's words, as a class and its configuration. */
+export function choiceConfig(choice: unknown, kind?: Kind): ClassConfig {
+  const { name, ...given } = (typeof choice === 'string' ? { name: choice } : choice) as {
+    name: string;
+  } & Config;
+  const family = /^(glorot|he|leCun)(Uniform|Normal)$/.exec(name);
+  if (family !== null) {
+    const [scale, mode] = scaled[family[1]!]!;
+    const distribution = family[2]!.toLowerCase();
+    const seed = typeof choice === 'string' ? null : given.seed;
+    const config = { scale, mode, distribution, seed };
+    return { className: 'VarianceScaling', config };
+  }
+  if (/^l[12]/.test(name)) {
+    const { l1 = name === 'l2' ? 0 : 0.01, l2 = name === 'l1' ? 0 : 0.01 } = given;
+    return { className: 'L1L2', config: { l1, l2 } };
+  }
+  const places: Kind[] = kind === undefined ? ['initializers', 'constraints'] : [kind];
+  const row = places.map((each) => rowOf(each, name)).find((each) => each !== undefined);
+  const config = Object.fromEntries(
+    (row?.parameters ?? []).map(({ name: key, default: usual }) => [
+      key,
+      key in given ? given[key] : key === 'seed' ? undefined : usual,
+    ]),
+  );
+  return { className: name.slice(0, 1).toUpperCase() + name.slice(1), config };
+}
+
+function valueOf(name: string, value: unknown, className: string): unknown {
+  if (value instanceof Layer) return classConfig(value);
+  if (Array.isArray(value) && value[0] instanceof Layer) return value.map(classConfig);
+  const kind = kindOf(name);
+  if (kind === 'activations') {
+    return typeof value === 'string' ? value : (value as { name: string }).name;
+  }
+  if (kind !== undefined) return value === null ? null : choiceConfig(value, kind);
+  const rank = Number(/([123])D/.exec(className)?.[1]);
+  if (typeof value === 'number' && (windows.test(name) || name === 'size')) {
+    return rank > 0 ? Array(rank).fill(value) : value;
+  }
+  if (/^(padding|cropping)$/.test(name) && typeof value !== 'string') {
+    const sides = Array.isArray(value) ? value : [value, value];
+    return sides.map((each: unknown) => (Array.isArray(each) ? each : [each, each]));
+  }
+  if (name === 'targetShape') return (value as number[]).map((size) => (size < 0 ? null : size));
+  return value;
+}
+
+/** A layer as a class and its configuration. */
+const classConfig = (layer: Layer): ClassConfig => ({
+  className: layer.getClassName(),
+  config: layer.getConfig(),
+});
+
+/** What every layer says of itself. */
+export function baseConfig(layer: Layer): Config {
+  const { name, trainable, batchInputShape } = layer;
+  const shaped =
+    batchInputShape === undefined
+      ? {}
+      : { batchInputShape: [...batchInputShape], dtype: layer.inputDType };
+  return { name, trainable, ...shaped };
+}
+
+function inputConfig(layer: Layer): Config {
+  const { shape } = layer.inboundNodes[0]!.outputs[0]!;
+  const batchInputShape = [layer.batchSize ?? null, ...shape.slice(1)];
+  return { batchInputShape, dtype: layer.inputDType, sparse: false, name: layer.name };
+}
+
+/** As `layer.getConfig()` of TensorFlow.js. */
+export function layerConfig(layer: Layer): Config {
+  const className = layer.getClassName();
+  if (className === inputClass) return inputConfig(layer);
+  const given = layer.options as Config;
+  const row = tables.layers.find((each) => each.class === className);
+  const config: Config = {};
+  const options = row?.options ?? [];
+  const regularizes = options.some(({ name }) => /^(useBias|outputDim)$/.test(name));
+  const isAmong = (list: [RegExp, RegExp][], name: string) =>
+    list.some(([each, option]) => each.test(className) && option.test(name));
+  for (const { name, default: usual } of options) {
+    if (name === 'inputShape' || name === 'name' || name === 'trainable') continue;
+    if (isAmong(never, name) || (name === 'activityRegularizer' && !regularizes)) continue;
+    if (!(name in given) && isAmong(seldom, name)) continue;
+    const value = given[name] ?? (name === 'strides' ? (usual ?? given.poolSize ?? 2) : usual);
+    config[name] = valueOf(name, value, className);
+  }
+  if (className === 'Embedding' && layer.batchInputShape === undefined) {
+    config.batchInputShape = [null, ...[given.inputLength ?? null].flat()];
+  }
+  // A layer of a cell says what the cell says.
+  const cell = given.cell instanceof Layer ? given.cell.getConfig() : {};
+  return { ...cell, ...config, ...baseConfig(layer) };
+}
+
+/** A layer of what `getConfig` gave, of this class or by the name of one. */
+export function fromConfig(cls: { className?: string } | string, config: Config): Layer {
+  const className = typeof cls === 'string' ? cls : cls.className!;
+  const ownClass = registeredClass(className);
+  if (ownClass !== undefined) return ownClass.fromConfig(ownClass, config as never);
+  const options = Object.fromEntries(
+    Object.entries(config).map(([name, value]) => {
+      const isLayer = (each: unknown): each is ClassConfig =>
+        kindOf(name) === undefined &&
+        typeof (each as Partial<ClassConfig> | null)?.className === 'string';
+      if (isLayer(value)) return [name, fromConfig(value.className, value.config as Config)];
+      if (Array.isArray(value) && value.every(isLayer) && value.length > 0) {
+        return [name, value.map((each) => fromConfig(each.className, each.config as Config))];
+      }
+      if (name === 'targetShape')
+        return [name, (value as (number | null)[]).map((size) => size ?? -1)];
+      return [name, value];
+    }),
+  );
+  return makeLayer(className, options as LayerArgs);
+}

@@ -1,0 +1,277 @@
+/** Members of layers and models that few pages need, as TensorFlow.js has them: the other side of `layers/extras`. */
+import { LatheError } from '../base/errors.js';
+import { addMembers, type Extras } from '../layers/extras.js';
+import { checkLayer, checkParameters } from '../layers/check_layer.js';
+import { choiceConfig, fromConfig, layerConfig } from '../layers/layer_config.js';
+import {
+  input,
+  type Layer,
+  LayerCall,
+  type SymbolicShape,
+  SymbolicTensor,
+} from '../layers/layer.js';
+import { one } from '../layers/shared_weights.js';
+import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { LayersModel } from './model.js';
+import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
+
+type Shapes = SymbolicShape | readonly SymbolicShape[];
+
+const listOf = (shapes: Shapes): SymbolicShape[] =>
+  (Array.isArray(shapes[0]) ? shapes : [shapes]) as SymbolicShape[];
+
+/** Models of one layer, for layers that are part of none: they hold its weights. */
+const alone = new WeakMap<Layer, LayersModel>();
+
+function hold(layer: Layer, shapes: readonly SymbolicShape[]): void {
+  const inputs = shapes.map((shape) => input({ shape: shape.slice(1) }));
+  const before = layer.inboundNodes.length;
+  const outputs = layer.apply<SymbolicTensor[]>(inputs);
+  const held = new LayersModel({ inputs, outputs });
+  layer.inboundNodes.length = before;
+  layer.uses -= 1;
+  alone.set(layer, held);
+}
+
+/** The call at a place. Error: there is none. */
+function callAt(layer: Layer, at: number, what: string): Pick<LayerCall, 'inputs' | 'outputs'> {
+  const call = isModel(layer) && at === 0 ? layer : layer.inboundNodes[at];
+  if (call !== undefined) return call;
+  const { length } = layer.inboundNodes;
+  throw new LatheError(
+    `${what}: layer "${layer.name}" has ${length} calls, there is none at ${at}`,
+  );
+}
+
+/** What stands for the batch in what a layer gives is that of what it reads. */
+function outputShape(layer: Layer, shapes: Shapes): Shapes {
+  const given = listOf(shapes);
+  const inputs = given.map((shape) => input({ shape: shape.slice(1) }));
+  const found = layer.shapesFor(inputs, true).map(([, ...sizes]) => [given[0]![0]!, ...sizes]);
+  return one(found);
+}
+
+const isModel = (layer: Layer): layer is LayersModel => layer instanceof LayersModel;
+const innerOf = (layer: Layer): Layer[] =>
+  isModel(layer) ? layer.layers : (Object.values(layer.options) as Layer[]).filter(isLayer);
+const isLayer = (each: unknown): boolean =>
+  typeof (each as Layer | null)?.getClassName === 'function' && 'inboundNodes' in (each as Layer);
+
+function isStateful(layer: Layer): boolean {
+  return (
+    (layer.options as { stateful?: boolean }).stateful === true || innerOf(layer).some(isStateful)
+  );
+}
+
+/** Disposes it once: how many weights went with it. */
+function dispose(layer: Layer) {
+  if (layer.isDisposed) throw new LatheError(`dispose: layer "${layer.name}" is disposed already`);
+  if (layer.inboundNodes.length === 0)
+    throw new LatheError(`dispose: layer "${layer.name}" has not been used yet`);
+  layer.uses -= 1;
+  const isLast = layer.uses === 0;
+  const numDisposedVariables = isLast ? layer.weights.length : 0;
+  if (isLast) layer.isDisposed = true;
+  return { refCountAfterDispose: layer.uses, numDisposedVariables };
+}
+
+function execute(
+  model: LayersModel,
+  given: Tensor | Tensor[] | Record<string, Tensor>,
+  names: string | string[],
+): Tensor | Tensor[] {
+  const list = [names].flat();
+  if (list.length === 0) throw new LatheError('execute: there are no names of outputs');
+  const tensors = list.map((name) => {
+    const found = model.layers
+      .flatMap((layer) => layer.inboundNodes.flatMap(({ outputs }) => [...outputs]))
+      .find((each) => each.name === name);
+    if (found !== undefined) return found;
+    const known = model.layers.map((layer) => `${layer.name}/${layer.name}`).join(', ');
+    throw new LatheError(`execute: there is no output ${JSON.stringify(name)}; there are ${known}`);
+  });
+  const part = new LayersModel({ inputs: model.inputs, outputs: tensors });
+  try {
+    const results = [part.predict<Tensor | Tensor[]>(given as Tensor)].flat() as Tensor[];
+    return Array.isArray(names) ? results : results[0]!;
+  } finally {
+    part.dispose();
+  }
+}
+
+/** Weights by their names. Errors: strict, and one is missing or left over; another shape. */
+function loadNamed(model: LayersModel, named: Record<string, TensorLike>, strict = true): void {
+  const weights = new Map(model.weights.map((each) => [each.name, each]));
+  const pairs = Object.entries(named).flatMap(([name, value]) => {
+    const steps = name.split('/');
+    const short = [...steps.slice(0, -2), steps.at(-1)].join('/');
+    const place = weights.has(name) ? name : short;
+    const weight = weights.get(place);
+    weights.delete(place);
+    if (weight !== undefined) return [[weight, tensor(value)] as const];
+    if (!strict) return [];
+    throw new LatheError(`loadWeights: the model has no weight ${JSON.stringify(name)}`);
+  });
+  if (strict && weights.size > 0) {
+    throw new LatheError(`loadWeights: the model needs ${[...weights.keys()].join(', ')}`);
+  }
+  for (const [{ name, shape }, value] of pairs) {
+    if (value.shape.join() === shape.join()) continue;
+    throw new LatheError(
+      `loadWeights: ${name} has shape [${shape.join(',')}], got [${value.shape.join(',')}]`,
+    );
+  }
+  for (const [weight, value] of pairs) weight.write(value);
+}
+
+/** What a stateful layer keeps, in the memory of its model. */
+function keptOf(layer: Layer, what: string) {
+  if (!isStateful(layer)) throw new LatheError(`${what}: layer "${layer.label}" keeps no states`);
+  return layer.access(what).kept();
+}
+
+function resetStates(layer: Layer, states?: Tensor | Tensor[]): void {
+  const kept = keptOf(layer, 'resetStates');
+  const given = states == null ? undefined : [states].flat();
+  const fits = given?.every((each, at) => each.shape.join() === kept[at]?.shape.join());
+  if (given !== undefined && (given.length !== kept.length || !fits)) {
+    const shapes = kept.map(({ shape }) => `[${shape.join(',')}]`).join(', ');
+    throw new LatheError(`resetStates: layer "${layer.label}" keeps states of shapes ${shapes}`);
+  }
+  kept.forEach(({ bytes }, at) => {
+    const values = given?.[at]!.dataSync();
+    if (values === undefined) bytes.fill(0);
+    else bytes.set(new Uint8Array(Float32Array.from(values as Float32Array).buffer));
+  });
+}
+
+function states(layer: Layer): (Tensor | null)[] | undefined {
+  const names = ['SimpleRNN', 'GRU', 'RNN', 'LSTM', 'ConvLSTM2D'];
+  const at = names.indexOf(layer.getClassName());
+  if (at < 0) return undefined;
+  if (!isStateful(layer)) return Array<null>(at < 3 ? 1 : 2).fill(null);
+  return keptOf(layer, 'states').map(
+    ({ shape, bytes }) => new Tensor(new Float32Array(bytes.slice().buffer), [...shape], 'float32'),
+  );
+}
+
+const ids = new WeakMap<Layer, number>();
+let nextId = 0;
+function idOf(layer: Layer): number {
+  if (!ids.has(layer)) ids.set(layer, nextId++);
+  return ids.get(layer)!;
+}
+
+/** The tensors where data enter or leave a graph; of a row TensorFlow.js tells none. */
+const endsOf = (model: LayersModel, which: 'inputs' | 'outputs') =>
+  model.getClassName() === 'Sequential' ? [] : model[which];
+
+function setMetadata(model: LayersModel, metadata: unknown): void {
+  const isPlain = (value: unknown): boolean =>
+    value === null ||
+    ['string', 'number', 'boolean'].includes(typeof value) ||
+    (Array.isArray(value)
+      ? value.every(isPlain)
+      : isObject(value) && Object.values(value).every(isPlain));
+  if (!isObject(metadata) || !isPlain(metadata)) {
+    throw new LatheError('setUserDefinedMetadata: an object of JSON values is needed');
+  }
+  model.metadata = metadata;
+}
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The classes that take masks in TensorFlow.js. */
+const masking =
+  /^(Dense|Activation|Masking|Dropout|.*(Noise|GaussianDropout|AlphaDropout)|.*(ReLU|ELU)|LayerNormalization|BatchNormalization|Add|Multiply|Average|Maximum|Minimum|Concatenate|Dot|.*RNN|LSTM|GRU|Bidirectional|TimeDistributed|RepeatVector|SpatialDropout1D)$/;
+
+const members: Extras['members'] = {
+  computeOutputShape: outputShape,
+  computeMask: (layer: Layer, _inputs: unknown, mask?: unknown) => {
+    if (layer.supportsMasking || mask == null) return layer.supportsMasking ? mask : null;
+    throw new LatheError(`computeMask: layer "${layer.name}" does not take masks`);
+  },
+  getInputAt: (layer: Layer, at: number) => one(callAt(layer, at, 'getInputAt').inputs),
+  getOutputAt: (layer: Layer, at: number) => one(callAt(layer, at, 'getOutputAt').outputs),
+  build: (layer: Layer, shapes: Shapes) => {
+    if (isModel(layer) || alone.has(layer)) return;
+    hold(layer, listOf(shapes));
+  },
+  dispose,
+  hold: (layer: Layer) => {
+    if (layer.inboundNodes.length > 0) {
+      hold(
+        layer,
+        layer.inboundNodes[0]!.inputs.map(({ shape }) => shape),
+      );
+    }
+  },
+  calculateLosses: () => [],
+  setFastWeightInitDuringBuild: () => {},
+  built: (layer: Layer) => isModel(layer) || layer.inboundNodes.length > 0 || alone.has(layer),
+  losses: () => [],
+  updates: () => [],
+  stateful: isStateful,
+  dtype: (layer: Layer) => (layer.batchInputShape === undefined ? undefined : layer.inputDType),
+  supportsMasking: (layer: Layer) => masking.test(layer.getClassName()),
+  execute,
+  loadNamed,
+  toJSON,
+  modelConfig,
+  resetStates,
+  states,
+  id: idOf,
+  outboundNodes: (layer: Layer) => layer.readers.flatMap((each) => each.deref() ?? []),
+  activityRegularizer: (layer: Layer) => layer.options.activityRegularizer ?? null,
+  getNamedWeights: (model: LayersModel) =>
+    model.weights.map((each) => ({ name: each.name, tensor: each.read() })),
+  inputLayers: (model: LayersModel) => endsOf(model, 'inputs').map((each) => each.sourceLayer),
+  outputLayers: (model: LayersModel) => endsOf(model, 'outputs').map((each) => each.sourceLayer),
+  inputLayersNodeIndices: (model: LayersModel) =>
+    endsOf(model, 'inputs').map((each) => each.nodeIndex),
+  outputLayersNodeIndices: (model: LayersModel) =>
+    endsOf(model, 'outputs').map((each) => each.nodeIndex),
+  inputLayersTensorIndices: (model: LayersModel) =>
+    endsOf(model, 'inputs').map((each) => each.tensorIndex),
+  outputLayersTensorIndices: (model: LayersModel) =>
+    endsOf(model, 'outputs').map((each) => each.tensorIndex),
+  'tensor.originalName': (tensor: SymbolicTensor) => tensor.name,
+  'tensor.inputs': ({ sourceLayer, nodeIndex }: SymbolicTensor) => [
+    ...sourceLayer.inboundNodes[nodeIndex]!.inputs,
+  ],
+  'call.outboundLayer': ({ layer }: LayerCall) => layer,
+  'call.inboundLayers': ({ inputs }: LayerCall) => inputs.map((each) => each.sourceLayer),
+  'call.inputTensors': ({ inputs }: LayerCall) => [...inputs],
+  'call.outputTensors': ({ outputs }: LayerCall) => [...outputs],
+  'call.inputShapes': ({ inputs }: LayerCall) => inputs.map(({ shape }) => shape),
+  'call.outputShapes': ({ outputs }: LayerCall) => outputs.map(({ shape }) => shape),
+  'call.nodeIndices': ({ inputs }: LayerCall) => inputs.map((each) => each.nodeIndex),
+  'call.tensorIndices': ({ inputs }: LayerCall) => inputs.map((each) => each.tensorIndex),
+  'call.getConfig': (call: LayerCall) => ({
+    outboundLayer: call.layer.name,
+    inboundLayers: call.inboundLayers.map(({ name }) => name),
+    nodeIndices: call.nodeIndices,
+    tensorIndices: call.tensorIndices,
+  }),
+  setUserDefinedMetadata: setMetadata,
+  getUserDefinedMetadata: (model: LayersModel) => model.metadata,
+};
+
+addMembers(SymbolicTensor.prototype, '.originalName .inputs', 'tensor.');
+addMembers(
+  LayerCall.prototype,
+  '.outboundLayer .inboundLayers .inputTensors .outputTensors .inputShapes .outputShapes .nodeIndices .tensorIndices getConfig',
+  'call.',
+);
+
+export const extras: Extras = {
+  members,
+  checkLayer,
+  checkParameters,
+  choiceConfig,
+  layerConfig,
+  fromConfig: (cls, config) =>
+    /^(Sequential|Model|Functional)$/.test((cls as { className?: string }).className ?? '')
+      ? modelFromKeras(cls as { className: string }, config)
+      : fromConfig(cls as { className: string }, config),
+};
