@@ -143,22 +143,6 @@ Status check_dump(std::string_view when) {
   return {};
 }
 
-void add_training(std::string& metadata, const std::vector<nn::MetricPlace>& metrics,
-                  const std::vector<std::string>& watched) {
-  metadata.pop_back();
-  std::string list;
-  for (const nn::MetricPlace& metric : metrics) {
-    append(list, list.empty() ? "" : ",", "{\"output\":", json_string(metric.output),
-           ",\"name\":", json_string(metric.name),
-           ",\"final\":", json_string(nn::text(metric.final)), '}');
-  }
-  append(metadata, ",\"metrics\":[", list, "],\"watched\":[");
-  for (size_t i = 0; i < watched.size(); ++i) {
-    append(metadata, i == 0 ? "" : ",", json_string(watched[i]));
-  }
-  metadata += "]}";
-}
-
 std::string metadata(const compile::Executable& executable,
                      const std::vector<nn::Variable>& variables) {
   return compile::metadata(executable, [&](const compile::Buffer& state) {

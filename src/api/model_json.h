@@ -26,10 +26,6 @@ Status check_dump(std::string_view when);
 std::string metadata(const compile::Executable& executable,
                      const std::vector<nn::Variable>& variables);
 
-// Adds "metrics": [{"output","name","final"}] and "watched": the names of layers.
-void add_training(std::string& metadata, const std::vector<nn::MetricPlace>& metrics,
-                  const std::vector<std::string>& watched);
-
 // The tables of the core.
 std::string describe();
 

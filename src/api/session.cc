@@ -48,10 +48,6 @@ Result<Executable> compile_model(const nn::Model& network, std::string_view json
   LATHE_ASSIGN_OR_RETURN(Executable executable,
                          compile_with(program, std::move(request.options), variables));
   executable.program = std::move(program);
-  LATHE_ASSIGN_OR_RETURN(const auto metrics, nn::metric_places(network, request.training));
-  add_training(
-      executable.metadata, metrics,
-      request.training.check_numerics ? nn::watched_layers(network) : std::vector<std::string>{});
   executable.variables = std::move(variables);
   executable.seed = network.seed();
   return executable;

@@ -159,6 +159,7 @@ Result<State> run_passes(graph::Program program, const Options& options,
               .thread_contractions = {},
               .shaders = {},
               .executable = {}};
+  state.executable.notes = std::move(state.program.notes);
   for (const Pass& pass : passes) {
     dump(state, "before", pass.name);
     const double start = options.clock ? options.clock() : 0;
@@ -206,7 +207,8 @@ std::string metadata(const Executable& executable,
   }
   out += "],";
   append_buffers(out, "states", executable.states, more);
-  return out + '}';
+  append(out, executable.notes.empty() ? "" : ",", executable.notes, '}');
+  return out;
 }
 
 std::vector<std::string_view> pass_names() { return names_of(wasm_passes()); }

@@ -100,6 +100,7 @@ struct Executable {
   // state, each input, each output: i32) -> () of bases, multiples of 64.
   bool relocatable = false;
   uint64_t constant_bytes = 0;
+  std::string notes;  // of the program
   std::vector<PassTime> times;
   std::vector<lower::cpu::ScheduledContraction> contractions;  // in the order they run, by entry
 };
@@ -107,7 +108,7 @@ struct Executable {
 Result<Executable> compile(graph::Program program, const Options& options);
 
 // {"version":1,"memoryBytes":…,"temporaryBytes":…,"threads":…,"entries":[{"name","threads","work","inputs":[{"name","dtype","shape","offset"}],"outputs":[…]}],"states":[…]}
-// With timing entries have "times":{"offset","parts":[…]} too.
+// With timing entries have "times":{"offset","parts":[…]} too. Behind it come the program's notes.
 // `more` gives further members of a state: `,"key":value`.
 std::string metadata(const Executable& executable,
                      const std::function<std::string(const Buffer&)>& more = {});

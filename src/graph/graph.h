@@ -164,6 +164,8 @@ struct StateContent {
 // The entry points that share one memory: States of the same name are the same buffer.
 struct Program {
   std::vector<Graph> entries;
+  // What the metadata of the module says of it besides: members of a JSON object, or nothing.
+  std::string notes = {};
 };
 
 std::vector<Value> inputs_of(const Graph& graph);  // its Input nodes

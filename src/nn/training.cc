@@ -359,6 +359,40 @@ Result<Graph> build_predict(const Model& model, const Plan& plan, std::string na
   return std::move(builder).finish();
 }
 
+std::vector<MetricPlace> places_of(const Model& model, const Plan& plan) {
+  std::vector<MetricPlace> places;
+  for (const Target& target : plan.targets) {
+    const std::string& output = model.outputs()[target.output].name;
+    const std::string prefix = target.suffix.empty() ? "" : concat(output, '_');
+    for (const Metric& metric : target.metrics) {
+      places.push_back({metric_output(target, metric), prefix + metric.name, metric.final});
+    }
+  }
+  return places;
+}
+
+// For who reads what the entries give.
+std::string notes_of(const Model& model, const Plan& plan) {
+  std::string notes = "\"metrics\":[";
+  const auto add = [&notes](std::string_view before, std::string_view text) {
+    notes += before;
+    append_json(notes, text);
+  };
+  for (const MetricPlace& metric : places_of(model, plan)) {
+    add(notes.back() == '[' ? "{\"output\":" : ",{\"output\":", metric.output);
+    add(",\"name\":", metric.name);
+    add(",\"final\":", text(metric.final));
+    notes += '}';
+  }
+  notes += "],\"watched\":[";
+  if (plan.check_numerics) {
+    for (const std::string& name : watched_layers(model)) {
+      add(notes.back() == '[' ? "" : ",", name);
+    }
+  }
+  return notes + ']';
+}
+
 }  // namespace
 
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options) {
@@ -377,20 +411,13 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   if (!plan.targets.empty()) LATHE_TRY(add_step(options.batch.evaluate, false));
   LATHE_TRY(add(build_predict(model, plan, "predict", options.batch.predict)));
   if (!plan.keeps_states) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1)));
+  program.notes = notes_of(model, plan);
   return program;
 }
 
 Result<std::vector<MetricPlace>> metric_places(const Model& model, const TrainingOptions& options) {
   LATHE_ASSIGN_OR_RETURN(const Plan plan, check(model, options));
-  std::vector<MetricPlace> places;
-  for (const Target& target : plan.targets) {
-    const std::string& output = model.outputs()[target.output].name;
-    const std::string prefix = target.suffix.empty() ? "" : concat(output, '_');
-    for (const Metric& metric : target.metrics) {
-      places.push_back({metric_output(target, metric), prefix + metric.name, metric.final});
-    }
-  }
-  return places;
+  return places_of(model, plan);
 }
 
 std::vector<std::string> watched_layers(const Model& model) {

@@ -80,6 +80,8 @@ struct MetricPlace {
 // "totals/ENTRY/…" (nn/totals.h), has an entry reset_ENTRY for each, and moves the seed of layers
 // with random numbers by the state "random/seed", an integer below 2^24. An optimizer in it needs
 // trainable weights.
+// Its notes are "metrics": [{"output", "name", "final"}], as metric_places, and "watched": with
+// check_numerics the watched_layers.
 // With check_numerics they give not_finite i32 []: the index in watched_layers of the first layer
 // that gave a number that is not finite, else -1.
 Result<graph::Program> build_program(const Model& model, const TrainingOptions& options);

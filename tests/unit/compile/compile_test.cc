@@ -256,6 +256,19 @@ TEST(Compile, TimingIsTheSameModuleWithAClock) {
   EXPECT_TRUE(metadata(timed).find("\"parts\":[\"forward a\"") != std::string::npos);
 }
 
+TEST(Compile, NotesOfAProgramAreInItsMetadata) {
+  nn::Sequential model;
+  model.add(nn::dense({.units = 3, .activation = "softmax", .input_shape = {8}}));
+  nn::TrainingOptions training{.loss = "softmaxCrossEntropy", .metrics = {{"confusionMatrix"}}};
+  const auto program = nn::build_program(model, training);
+  ASSERT_TRUE(program) << program.error().message;
+  const auto executable = compile(*program, {});
+  ASSERT_TRUE(executable) << executable.error().message;
+  EXPECT_TRUE(metadata(*executable)
+                  .ends_with("],\"metrics\":[{\"output\":\"metric/confusionMatrix\",\"name\":"
+                             "\"confusionMatrix\",\"final\":\"matrix\"}],\"watched\":[]}"));
+}
+
 TEST(Compile, ClockTimesEveryPass) {
   Options options;
   double now = 0;
