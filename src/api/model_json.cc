@@ -57,6 +57,16 @@ Status read_metrics(ObjectReader& reader, std::vector<std::vector<nn::Choice>>& 
   return {};
 }
 
+Status read_sizes(ObjectReader& reader, std::string_view key, nn::BatchSizes& sizes) {
+  const Json* json = reader.find(key);
+  if (json == nullptr) return {};
+  ObjectReader each(*json, std::string(key));
+  each("train", sizes.train);
+  each("evaluate", sizes.evaluate);
+  each("predict", sizes.predict);
+  return each.finish();
+}
+
 Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   LATHE_TRY(read_each(reader, "loss", training.loss, [](ObjectReader& one, nn::Choice& loss) {
     one("loss", loss);
@@ -73,9 +83,9 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   reader("rowWeights", training.row_weights);
   reader("checkNumerics", training.check_numerics);
   reader("timing", training.timing);
-  reader("batchesInMemory", training.batches_in_memory);
   reader("standAlone", training.stand_alone);
-  return {};
+  LATHE_TRY(read_sizes(reader, "batch", training.batch));
+  return read_sizes(reader, "batchesInMemory", training.batches_in_memory);
 }
 
 Status read_compile_options(ObjectReader& reader, compile::Options& options) {
@@ -104,13 +114,6 @@ Result<CompileRequest> parse_request(std::string_view text) {
   CompileRequest request;
   ObjectReader reader(json, "");
   LATHE_TRY(read_training(reader, request.training));
-  if (const Json* batch = reader.find("batch")) {
-    ObjectReader sizes(*batch, "batch");
-    sizes("train", request.training.batch.train);
-    sizes("evaluate", request.training.batch.evaluate);
-    sizes("predict", request.training.batch.predict);
-    LATHE_TRY(sizes.finish());
-  }
   LATHE_TRY(read_compile_options(reader, request.options));
   request.options.timing = request.training.timing;
   LATHE_TRY(reader.finish());

@@ -39,7 +39,7 @@ struct Plan {
   std::optional<Chosen<OptimizerKind>> optimizer;
   bool row_weights = false, check_numerics = false, keeps_states = false;
   bool timing = false, stand_alone = false;
-  int64_t batches_in_memory = 1;
+  BatchSizes batches_in_memory;
 };
 
 Shape with_batch(Shape shape, int64_t batch) {
@@ -51,10 +51,13 @@ std::string suffix_of(const std::vector<Port>& ports, size_t i) {
   return ports.size() == 1 ? std::string() : concat('/', ports[i].name);
 }
 
+Status check_count(std::string_view what, std::string_view entry, int64_t count) {
+  if (count >= 1 && count <= INT32_MAX) return {};
+  return fail(concat(what, " of ", entry, " must be a positive integer, got ", count));
+}
+
 Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
-  if (batch < 1 || batch > INT32_MAX) {
-    return fail(concat("batch size of ", entry, " must be a positive integer, got ", batch));
-  }
+  LATHE_TRY(check_count("batch size", entry, batch));
   const auto check = [&](ModelValue value) {
     return check_shape(concat(entry, ": ", model.spelled(value)),
                        with_batch(model.shape(value), batch));
@@ -67,7 +70,7 @@ Status check_batch(const Model& model, std::string_view entry, int64_t batch) {
 }
 
 // One value for all outputs, or one for each.
-Status check_count(const Model& model, std::string_view what, size_t count) {
+Status check_each(const Model& model, std::string_view what, size_t count) {
   if (count == 1 || count == model.outputs().size()) return {};
   return fail(concat("the model has ", model.outputs().size(), " outputs, but there are ", count,
                      " ", what));
@@ -89,11 +92,11 @@ Result<std::vector<Metric>> metrics_of(const Target& target, const std::vector<C
 Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions& options) {
   std::vector<Target> targets;
   if (options.loss.values.empty()) return targets;
-  LATHE_TRY(check_count(model, "losses", options.loss.values.size()));
-  LATHE_TRY(check_count(model, "kinds of labels", options.labels.values.size()));
-  LATHE_TRY(check_count(model, "loss weights", options.loss_weights.values.size()));
+  LATHE_TRY(check_each(model, "losses", options.loss.values.size()));
+  LATHE_TRY(check_each(model, "kinds of labels", options.labels.values.size()));
+  LATHE_TRY(check_each(model, "loss weights", options.loss_weights.values.size()));
   if (!options.metrics.empty()) {
-    LATHE_TRY(check_count(model, "lists of metrics", options.metrics.size()));
+    LATHE_TRY(check_each(model, "lists of metrics", options.metrics.size()));
   }
   for (size_t output = 0; output < model.outputs().size(); ++output) {
     if (options.loss[output].empty()) continue;
@@ -141,15 +144,18 @@ Status check_fixed_batch(const Model& model, const TrainingOptions& options) {
 
 Result<Plan> check(const Model& model, const TrainingOptions& options) {
   LATHE_TRY(model.status());
-  LATHE_TRY(check_batch(model, "predict", options.batch.predict));
+  const auto check_rows = [&model](std::string_view entry, int64_t batch,
+                                   int64_t in_memory) -> Status {
+    LATHE_TRY(check_batch(model, entry, batch));
+    LATHE_TRY(check_count("the number of batches in memory", entry, in_memory));
+    return check_batch(model, entry, batch * in_memory);
+  };
+  const BatchSizes &batch = options.batch, &in_memory = options.batches_in_memory;
+  LATHE_TRY(check_rows("predict", batch.predict, in_memory.predict));
   Plan plan;
   plan.timing = options.timing;
   plan.stand_alone = options.stand_alone;
-  plan.batches_in_memory = options.batches_in_memory;
-  if (plan.batches_in_memory < 1 || plan.batches_in_memory > INT32_MAX) {
-    return fail(concat("the number of batches in memory must be a positive integer, got ",
-                       plan.batches_in_memory));
-  }
+  plan.batches_in_memory = in_memory;
   plan.keeps_states = !model.states().empty();
   if (plan.keeps_states) LATHE_TRY(check_fixed_batch(model, options));
   LATHE_ASSIGN_OR_RETURN(plan.targets, targets_of(model, options));
@@ -159,15 +165,11 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   }
   plan.row_weights = options.row_weights;
   plan.check_numerics = options.check_numerics;
-  const auto check_rows = [&](std::string_view entry, int64_t batch) -> Status {
-    LATHE_TRY(check_batch(model, entry, batch));
-    return check_batch(model, entry, batch * plan.batches_in_memory);
-  };
-  LATHE_TRY(check_rows("evaluate", options.batch.evaluate));
+  LATHE_TRY(check_rows("evaluate", batch.evaluate, in_memory.evaluate));
   if (!options.optimizer.empty()) {
     LATHE_ASSIGN_OR_RETURN(plan.optimizer, find_optimizer(options.optimizer));
     LATHE_TRY(check_optimizer(*plan.optimizer));
-    LATHE_TRY(check_rows("train", options.batch.train));
+    LATHE_TRY(check_rows("train", batch.train, in_memory.train));
     if (plan.stand_alone && std::ranges::none_of(model.weights(), &Variable::trainable)) {
       return fail(
           "the model has no trainable weights, so there is nothing for an optimizer to do: leave "
@@ -199,7 +201,7 @@ std::vector<Tensor> forward(Builder& builder, const Model& model, std::span<cons
 // The inputs of a step, of which the batch may be some rows only.
 class Rows {
  public:
-  Rows(Builder& builder, int64_t batch, int64_t batches_in_memory = 1)
+  Rows(Builder& builder, int64_t batch, int64_t batches_in_memory)
       : builder_(builder), in_memory_(batch * batches_in_memory) {
     if (batches_in_memory > 1) order_ = builder.input("order", DType::I32, {batch});
   }
@@ -313,7 +315,8 @@ void add_updates(Builder& builder, const Trace& trace) {
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
   if (plan.timing) builder.keep_parts();
-  Rows examples(builder, batch, plan.batches_in_memory);
+  const BatchSizes& in_memory = plan.batches_in_memory;
+  Rows examples(builder, batch, trains ? in_memory.train : in_memory.evaluate);
   const std::vector<Tensor> inputs = inputs_of(examples, model);
   std::vector<Truth> truths;
   for (const Target& target : plan.targets) {
@@ -345,11 +348,12 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   return std::move(builder).finish();
 }
 
-Result<Graph> build_predict(const Model& model, const Plan& plan, std::string name, int64_t batch) {
+Result<Graph> build_predict(const Model& model, const Plan& plan, std::string name, int64_t batch,
+                            int64_t batches_in_memory) {
   Builder builder(std::move(name));
   if (plan.timing) builder.keep_parts();
   Trace trace;
-  Rows examples(builder, batch);
+  Rows examples(builder, batch, batches_in_memory);
   const auto outputs = forward(builder, model, inputs_of(examples, model), trace);
   if (!builder.ok()) return std::move(builder).finish();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -409,8 +413,9 @@ Result<graph::Program> build_program(const Model& model, const TrainingOptions& 
   };
   if (plan.optimizer) LATHE_TRY(add_step(options.batch.train, true));
   if (!plan.targets.empty()) LATHE_TRY(add_step(options.batch.evaluate, false));
-  LATHE_TRY(add(build_predict(model, plan, "predict", options.batch.predict)));
-  if (!plan.keeps_states) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1)));
+  LATHE_TRY(add(build_predict(model, plan, "predict", options.batch.predict,
+                              plan.batches_in_memory.predict)));
+  if (!plan.keeps_states) LATHE_TRY(add(build_predict(model, plan, "predict_1", 1, 1)));
   program.notes = notes_of(model, plan);
   return program;
 }

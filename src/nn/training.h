@@ -41,8 +41,8 @@ struct TrainingOptions {
   std::vector<std::vector<Choice>> metrics = {};
   bool row_weights = false;     // whether rows come with weights
   bool check_numerics = false;  // whether to look for numbers that are not finite
-  // Batches that train and evaluate find in memory at once; see below.
-  int64_t batches_in_memory = 1;
+  // Batches that each entry finds in memory at once; see below.
+  BatchSizes batches_in_memory = {1, 1, 1};
   // Whether the program is for a module that is driven without our runtime; see below.
   bool stand_alone = false;
   // Whether nodes say which layer they are part of, for compile::Options::timing.
@@ -74,8 +74,9 @@ struct MetricPlace {
 // Train and evaluate give the sums of every metric. With row weights they take weights f32 [B] (of
 // several outputs weights/NAME): factors of the losses of rows, while the mean stays that over the
 // number of rows; metrics do not weigh rows. The penalties of regularisers are part of both losses.
-// With n > 1 batches in memory their x, y and weights hold n * B rows, and order i32 [B] says which
-// of them are the batch, so that data may stay in memory for any number of steps and be shuffled.
+// An entry with n > 1 batches in memory has x, y and weights of n * B rows, and order i32 [B] says
+// which of them are the batch, so that data may stay in memory for any number of calls and be
+// shuffled.
 // A stand-alone program also adds up what train and evaluate give, over calls, in the states
 // "totals/ENTRY/…" (nn/totals.h), has an entry reset_ENTRY for each, and moves the seed of layers
 // with random numbers by the state "random/seed", an integer below 2^24. An optimizer in it needs

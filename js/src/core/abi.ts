@@ -234,14 +234,21 @@ export interface CompileRequest extends EngineRequest {
   rowWeights: boolean;
   /** Whether train and evaluate look for numbers that are not finite. */
   checkNumerics?: boolean;
-  /** Batches that train and evaluate find in memory at once. */
-  batchesInMemory?: number;
+  /** Batches that each entry finds in memory at once. */
+  batchesInMemory?: BatchCounts;
   /** Whether the module adds up totals and can be exported with all its entries. */
   standAlone?: boolean;
   /** Whether entries add up how long their parts take. */
   timing?: boolean;
   labels: ('dense' | 'sparse')[];
-  batch: { train: number; evaluate: number; predict: number };
+  batch: BatchCounts;
+}
+
+/** A number for each entry. */
+export interface BatchCounts {
+  train: number;
+  evaluate: number;
+  predict: number;
 }
 
 /** The bytes a buffer takes. */

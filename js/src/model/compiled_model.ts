@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
 import {
+  type BatchCounts,
   type BufferPlace,
   byteLength,
   type CompileRequest,
@@ -20,6 +21,8 @@ import { engine, target } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { ModelModule } from '../train/model_module.js';
 import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
+
+const ones: BatchCounts = { train: 1, evaluate: 1, predict: 1 };
 
 /** How a model learns, in the core's words. */
 export interface Training {
@@ -40,8 +43,8 @@ export interface Wanted {
   labels?: LabelKind[];
   /** Whether every row has a weight. */
   rowWeights?: boolean;
-  /** Batches that train and evaluate find in memory at once. */
-  batchesInMemory?: number;
+  /** Batches that entries find in memory at once. */
+  batchesInMemory?: Partial<BatchCounts>;
   /** Of the null axes of the inputs. */
   sizes?: readonly number[] | undefined;
 }
@@ -57,8 +60,8 @@ export interface ToWasmArgs {
   batchSize?: { train?: number; evaluate?: number; predict?: number };
   /** How a module that trains takes labels. Default: as last given to this model, else dense. */
   labels?: LabelKind;
-  /** Batches that a module that trains finds in memory at once. Default: 1. */
-  batchesInMemory?: number;
+  /** Batches that entries of a module that trains find in memory at once; a number is for train and evaluate. Default: 1. */
+  batchesInMemory?: number | Partial<BatchCounts>;
   /** What the engine of the module can do. Default: what this one can. */
   features?: { simd?: boolean; relaxedSimd?: boolean };
 }
@@ -88,6 +91,7 @@ export class CompiledModel implements Tunable {
   #request: CompileRequest | undefined;
   #last: Pick<CompileRequest, 'batch' | 'labels' | 'rowWeights' | 'batchesInMemory'> = {
     batch: { train: 32, evaluate: 32, predict: 32 },
+    batchesInMemory: ones,
     labels: ['dense'],
     rowWeights: false,
   };
@@ -190,7 +194,9 @@ export class CompiledModel implements Tunable {
     }
     const { instance } = this.module();
     const { timing: _, ...learns } = this.#training;
-    const batchesInMemory = args.batchesInMemory ?? 1;
+    const given = args.batchesInMemory ?? 1;
+    const counts = typeof given === 'number' ? { train: given, evaluate: given } : given;
+    const batchesInMemory = { ...ones, ...counts };
     const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
     const plain = this.#wish(training ? learns : {}, wanted);
     const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
@@ -253,7 +259,9 @@ export class CompiledModel implements Tunable {
       (predict ?? made.batch.predict) === made.batch.predict &&
       (labels ?? made.labels).join() === made.labels.join() &&
       (rowWeights ?? made.rowWeights) === made.rowWeights &&
-      (batchesInMemory ?? made.batchesInMemory) === made.batchesInMemory &&
+      Object.entries(batchesInMemory ?? {}).every(
+        ([name, count]) => made.batchesInMemory![name as keyof BatchCounts] === count,
+      ) &&
       features.simd === made.features.simd &&
       features.relaxedSimd === made.features.relaxedSimd &&
       features.wideLanes === made.features.wideLanes &&
@@ -274,7 +282,7 @@ export class CompiledModel implements Tunable {
     return {
       ...training,
       labels: wanted.labels ?? this.#last.labels,
-      batchesInMemory: wanted.batchesInMemory ?? this.#last.batchesInMemory ?? 1,
+      batchesInMemory: { ...this.#last.batchesInMemory!, ...wanted.batchesInMemory },
       rowWeights: training.loss !== undefined && (wanted.rowWeights ?? this.#last.rowWeights),
       batch: {
         train: wanted.train ?? train,

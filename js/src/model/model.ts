@@ -56,6 +56,7 @@ import {
   checkCompileArgs,
   checkEvaluateArgs,
   checkPredictArgs,
+  wantedBatches,
   type CompileArgs,
   type EvaluateArgs,
   type FitArgs,
@@ -216,7 +217,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const { sizes, weighted: rowWeights = false } = data;
     const labels = this.#kinds(data);
     const train = Math.min(batchSize, data.count);
-    this.#module('fit', { train, evaluate: batchSize, batchesInMemory, labels, rowWeights, sizes });
+    const inMemory = { train: batchesInMemory, evaluate: batchesInMemory };
+    const batches = { train, evaluate: batchSize, batchesInMemory: inMemory };
+    this.#module('fit', { ...batches, labels, rowWeights, sizes });
     this.#labels = labels;
     this.#rowWeights = rowWeights;
   }
@@ -318,12 +321,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
    */
   predict<T extends Tensor | Tensor[] = Tensor>(x: ModelData, args: PredictArgs = {}): T {
     checkPredictArgs(args);
-    const batchSize = args.batchSize ?? undefined;
+    const wanted = wantedBatches('predict', args);
     const { sizes, inputs, outputs } = this.told('predict').ports(x, 'predict');
-    if (batchSize !== undefined) checkCount('predict: batchSize', batchSize);
     const data = featuresOf(x, inputs, 'predict');
     this.#compiled!.checkRows('predict', data.count);
-    const prediction = this.#module('predict', { predict: batchSize, sizes }).predict(data);
+    const prediction = this.#module('predict', { ...wanted, sizes }).predict(data);
     const results = outputs.map((port) => {
       const values = prediction.output(entryName('y', port, outputs));
       return new Tensor(values, [data.count, ...port.shape], 'float32');
@@ -538,15 +540,14 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   #evaluated(x: ModelData, y: ModelData, args: EvaluateArgs): Tally {
     const { steps, ...weights } = args;
-    const evaluate = args.batchSize ?? undefined;
-    if (evaluate !== undefined) checkCount('evaluate: batchSize', evaluate);
+    const batches = wantedBatches('evaluate', args);
     let data = this.labelled(x, y, 'evaluate', false, weights);
     if (steps != null) {
       checkCount('evaluate: steps', steps);
-      data = slice(data, 0, Math.min(data.count, steps * (evaluate ?? 32)));
+      data = slice(data, 0, Math.min(data.count, steps * (batches.evaluate ?? 32)));
     }
     const { sizes, weighted: rowWeights = false } = data;
-    const wanted = { evaluate, labels: this.#kinds(data), rowWeights, sizes };
+    const wanted = { ...batches, labels: this.#kinds(data), rowWeights, sizes };
     return evaluateAll(this.#module('evaluate', wanted), data);
   }
 

@@ -1,7 +1,7 @@
 /** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
 import { LatheError } from '../base/errors.js';
-import { checkOptions, type OptionNames } from '../base/options.js';
-import type { ModelConfig, OpenShape } from '../core/abi.js';
+import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
+import type { BatchCounts, ModelConfig, OpenShape } from '../core/abi.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
@@ -32,6 +32,8 @@ export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
 export interface EvaluateArgs extends Weighting {
   /** Changes speed and memory only. Default: that of the module at hand. */
   batchSize?: number | undefined;
+  /** As that of `fit`, for `evaluate` alone. Default: as last given, else 1. */
+  batchesInMemory?: number | undefined;
   /** Batches to look at, of 32 rows where no batchSize is given. Default: all. */
   steps?: number | undefined;
   /** Taken from programs for TensorFlow.js; nothing is printed. */
@@ -45,6 +47,7 @@ export function checkEvaluateArgs(args: EvaluateArgs): void {
   const names: OptionNames<EvaluateArgs> = {
     ...weightingNames,
     batchSize: true,
+    batchesInMemory: true,
     steps: true,
     verbose: true,
     asObject: true,
@@ -56,14 +59,29 @@ export function checkEvaluateArgs(args: EvaluateArgs): void {
 export interface PredictArgs {
   /** Changes speed and memory only. Default: that of the module at hand. */
   batchSize?: number | undefined;
+  /** As that of `fit`, for `predict` alone. Default: as last given, else 1. */
+  batchesInMemory?: number | undefined;
   /** Taken from programs for TensorFlow.js; nothing is printed. */
   verbose?: number | boolean;
 }
 
 /** Error: `predict` has no option of this name. */
 export function checkPredictArgs(args: PredictArgs): void {
-  const names: OptionNames<PredictArgs> = { batchSize: true, verbose: true };
+  const names: OptionNames<PredictArgs> = { batchSize: true, batchesInMemory: true, verbose: true };
   checkOptions('predict', args, names);
+}
+
+/** What an entry is asked for, where its caller asks. Error: a number that is no count. */
+export function wantedBatches(
+  entry: keyof BatchCounts,
+  { batchSize, batchesInMemory }: Pick<PredictArgs, 'batchSize' | 'batchesInMemory'>,
+): Partial<BatchCounts> & { batchesInMemory?: Partial<BatchCounts> } {
+  if (batchSize != null) checkCount(`${entry}: batchSize`, batchSize);
+  if (batchesInMemory != null) checkCount(`${entry}: batchesInMemory`, batchesInMemory);
+  return {
+    ...(batchSize != null && { [entry]: batchSize }),
+    ...(batchesInMemory != null && { batchesInMemory: { [entry]: batchesInMemory } }),
+  };
 }
 
 /** The layers of a model and how they are connected. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { blobs, largestDifference, rejects, smallModel } from '../lib.mjs';
+import { blobs, largestDifference, refuses, rejects, smallModel } from '../lib.mjs';
 
 const [x, y] = blobs(45);
 const training = { loss: 'softmaxCrossEntropy', optimizer: 'adam', metrics: ['accuracy'] };
@@ -88,8 +88,55 @@ test('other data in the same module are read anew', async () => {
   );
 });
 
+for (const name of ['shuffled rows', 'several inputs and outputs']) {
+  const [make, data] = cases[name];
+  test(`${name}: evaluate and predict give the same from counts of their own`, () => {
+    const model = make();
+    const scores = (args) => model.evaluate(...data, { batchSize: 8, asObject: true, ...args });
+    const results = (args) =>
+      [model.predict(data[0], { batchSize: 7, ...args })]
+        .flat()
+        .map((each) => [...each.dataSync()]);
+    const [expectedScores, expectedResults] = [scores({}), results({})];
+    for (const batchesInMemory of [1, 2, 5, 50]) {
+      assert.deepEqual(results({ batchesInMemory }), expectedResults, `${batchesInMemory}`);
+      assert.deepEqual(scores({ batchesInMemory }), expectedScores, `${batchesInMemory}`);
+    }
+    // Each entry has its count, whatever the others were given.
+    const entries = Object.entries(places(model));
+    const inMemory = entries.map(([entry, { x, order }]) => [entry, x / order]);
+    assert.deepEqual(Object.fromEntries(inMemory), { evaluate: 50, predict: 50 });
+  });
+}
+
+/** Rows of x and of a batch, of the entries of the module at hand that keep several batches. */
+function places(model) {
+  const { metadata } = model.current().instance;
+  const kept = metadata.entries.map(({ name, inputs }) => {
+    const rows = (wanted) => inputs.find((each) => wanted.test(each.name))?.shape[0];
+    return [name, { x: rows(/^x/), order: rows(/^order$/) }];
+  });
+  return Object.fromEntries(kept.filter(([, { order }]) => order !== undefined));
+}
+
+test('rows that change between calls are read anew', () => {
+  const model = classifier();
+  const own = x.dataSync().slice();
+  const given = () => model.predict(tl.tensor(own, [45, 2]), { batchSize: 8, batchesInMemory: 50 });
+  const before = [...given().dataSync()];
+  own[0] += 3;
+  const after = [...given().dataSync()];
+  assert.notDeepEqual(after.slice(0, 3), before.slice(0, 3));
+  assert.deepEqual(after.slice(3), before.slice(3));
+});
+
 test('a wrong number is refused', async () => {
   const message = /^batchesInMemory must be a positive integer, got 0$/;
+  refuses(() => classifier().predict(x, { batchesInMemory: 0 }), /^predict: batchesInMemory must/);
+  refuses(() => classifier().evaluate(x, y, { batchesInMemory: 1.5 }), /^evaluate: batchesInMem/);
   await rejects(classifier().fit(x, y, { batchesInMemory: 0 }), message);
-  await rejects(classifier().fit(x, y, { batchesInMemory: 2 ** 40 }), /batchesInMemory: must be/);
+  await rejects(
+    classifier().fit(x, y, { batchesInMemory: 2 ** 40 }),
+    /batchesInMemory\.train: must be/,
+  );
 });

@@ -45,7 +45,7 @@ test('an unknown option is an error that names the one that may be meant', async
   );
   assert.throws(
     () => model.predict(x, { batch: 2 }),
-    refused('predict: there is no option batch; known: batchSize, verbose'),
+    refused('predict: there is no option batch; known: batchSize, batchesInMemory, verbose'),
   );
   assert.throws(
     () => model.toWasm({ trainin: true }),

@@ -24,7 +24,7 @@ TrainingOptions options_for(bool stand_alone, int64_t batches = 1) {
           .labels = Labels::Sparse,
           .batch = {.train = 2, .evaluate = 3, .predict = 1},
           .metrics = {{"confusionMatrix"}},
-          .batches_in_memory = batches,
+          .batches_in_memory = {batches, batches, batches},
           .stand_alone = stand_alone};
 }
 
@@ -126,8 +126,9 @@ TEST(StandAlone, RefusesBatchesThatCannotBe) {
     const auto program = build_program(classifier(), options_for(true, batches));
     return program ? std::string() : program.error().message;
   };
-  EXPECT_EQ(refusal(0), "the number of batches in memory must be a positive integer, got 0");
-  EXPECT_NE(refusal(int64_t{1} << 30).find("evaluate"), std::string::npos);
+  EXPECT_EQ(refusal(0),
+            "the number of batches in memory of predict must be a positive integer, got 0");
+  EXPECT_NE(refusal(int64_t{1} << 30).find("predict"), std::string::npos);
 }
 
 }  // namespace
