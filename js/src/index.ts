@@ -108,7 +108,14 @@ export {
 } from './model/callbacks.js';
 export type { ToWasmArgs } from './model/compiled_model.js';
 export { type Formula, losses, metrics } from './model/formulas.js';
-export { type EntryTimes, layerTimes, type LayerTimes } from './model/layer_times.js';
+export {
+  type EntryEquations,
+  type EntryTimes,
+  type EquationTime,
+  equationTimes,
+  layerTimes,
+  type LayerTimes,
+} from './model/layer_times.js';
 export {
   learningRates,
   type LearningRateSchedule,

@@ -68,7 +68,8 @@ void lathe_use_layer_host(char* (*host)(const char* question, size_t length));
 /* {"loss": "softmaxCrossEntropy", "optimizer": {"name": "adam", "learningRate": 0.001},
  *  "labels": "dense" or "sparse", "lossWeights": 1, "batch": {"train": 64, "evaluate": 64,
  * "predict": 64}, "features": {"simd": true, "relaxedSimd": false, "threads": false},
- * "worthSplitting": 4000, "winograd": true, "origins": false, "timing": false, "batchesInMemory": {"train": 1, "evaluate": 1, "predict": 1}, "standAlone": false,
+ * "worthSplitting": 4000, "winograd": true, "origins": false, "timing": false or true or
+ * "equation", "batchesInMemory": {"train": 1, "evaluate": 1, "predict": 1}, "standAlone": false,
  * "verify": false (not in pages), "dumps": ["after:PASS"], "schedules":
  * {"KEY": {"rows": 4, "columns": 8}}}; every key may be left out. Without a loss there are only the
  * entries predict and predict_1. For several outputs loss, labels and lossWeights may be arrays,

@@ -82,7 +82,10 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
   LATHE_TRY(read_metrics(reader, training.metrics));
   reader("rowWeights", training.row_weights);
   reader("checkNumerics", training.check_numerics);
-  reader("timing", training.timing);
+  const Json* timing = reader.find("timing");
+  training.equations = timing != nullptr && timing->string() == "equation";
+  training.timing = training.equations;
+  if (!training.equations) reader("timing", training.timing);
   reader("standAlone", training.stand_alone);
   LATHE_TRY(read_sizes(reader, "batch", training.batch));
   return read_sizes(reader, "batchesInMemory", training.batches_in_memory);

@@ -22,6 +22,7 @@ Result<Executable> compile_with(graph::Program program, compile::Options options
   executable.features = options.features;
   executable.schedules = options.schedules;
   executable.winograd = options.winograd;
+  executable.timing = options.timing;
   std::string dumps;
   options.on_dump = [&dumps](std::string_view when, std::string_view text) {
     append(dumps, dumps.empty() ? "" : ",", "{\"when\":", json_string(when),
@@ -134,6 +135,7 @@ Result<Executable> export_executable(const Executable& executable, const std::by
   options.features = executable.features;
   options.schedules = executable.schedules;
   options.winograd = executable.winograd;
+  options.timing = executable.timing;
   options.features.threads = false;
   const std::byte* at = states;
   for (const compile::Buffer& state : executable.compiled.states) {

@@ -22,7 +22,7 @@ struct Executable {
   graph::Program program;
   compile::Features features;
   lower::cpu::Schedules schedules;
-  bool winograd = true;
+  bool winograd = true, timing = false;
   std::string metadata, dumps;
   // Written when somebody asks, as is what follows.
   std::vector<uint8_t> module;

@@ -56,6 +56,7 @@ Tensor Builder::add(Node node) {
   node.dtype = type->dtype;
   node.shape = std::move(type->shape);
   node.part = part_;
+  if (keeps_equations_ && !part_.name.empty()) name_equation(node);
   graph_.nodes.push_back(std::move(node));
   return {this, {static_cast<int32_t>(graph_.nodes.size()) - 1}};
 }
@@ -64,9 +65,40 @@ void Builder::begin_part(std::string_view phase, std::string_view layer) {
   if (keeps_parts_) part_.name = concat(phase, ' ', layer);
 }
 
+void Builder::begin_equation(std::string_view name) {
+  if (!keeps_equations_ || part_.name.empty()) return;
+  part_.name.resize(std::min(part_.name.find('\n'), part_.name.size()));
+  append(part_.name, '\n', name, '\n');
+}
+
 void Builder::begin_gradient_of(Value value) {
   const std::string& part = graph_[value].part.name;
-  if (!part.empty()) begin_part("backward", part.substr(part.find(' ') + 1));
+  if (keeps_parts_ && !part.empty()) part_.name = concat("backward", part.substr(part.find(' ')));
+}
+
+// A product is called "x·kernel"; what else is of no equation after the weight that it reads, or
+// after its operation.
+void Builder::name_equation(Node& node) const {
+  std::string& name = node.part.name;
+  const size_t line = name.find('\n');
+  const bool is_product = node.kind == Kind::Contract;
+  if (line != name.npos && !is_product) return;
+  if (line != name.npos) name.resize(line);
+  std::string_view separator = "\n";
+  for (const Value operand : node.operands) {
+    const Node* from = &graph_[operand];
+    while (from->kind == Kind::Reshape || from->kind == Kind::Reindex || from->kind == Kind::Cast)
+      from = &graph_[from->operands[0]];
+    std::string_view spelled = graph_[operand].part.name.starts_with('b') ? "dy" : "x";
+    const bool is_weight = from->kind == Kind::State;
+    if (is_weight) spelled = std::string_view(from->name).substr(from->name.rfind('/') + 1);
+    if (is_weight || is_product) append(name, std::exchange(separator, "·"), spelled);
+  }
+  if (separator == "\n") {
+    const bool folds = node.kind == Kind::Map || node.kind == Kind::Reduce;
+    append(name, '\n', folds ? scalar::info(node.op).text : text(node.kind));
+  }
+  name += '\n';
 }
 
 Tensor Builder::input(std::string_view name, DType dtype, Shape shape) {

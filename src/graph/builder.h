@@ -76,10 +76,17 @@ class Builder {
   // x [..., m, k] · y [..., k, n] -> [..., m, n]; transpose_* exchange the last two axes first.
   Tensor matmul(Tensor x, Tensor y, bool transpose_x = false, bool transpose_y = false);
 
-  // From now on nodes are part of something; before, begin_part does nothing.
-  void keep_parts() { keeps_parts_ = true; }
+  // From now on nodes are part of something, and of an equation where these are wanted too; before,
+  // begin_part does nothing.
+  void keep_parts(bool equations = false) {
+    keeps_parts_ = true;
+    keeps_equations_ = equations;
+  }
   // What is added next is the `phase` ("forward", "backward", "update") of this layer.
   void begin_part(std::string_view phase, std::string_view layer);
+  // What is added next, up to the next part, is of the equation of this name; products have their
+  // own.
+  void begin_equation(std::string_view name);
   // What is added next is the gradient of this node.
   void begin_gradient_of(Value value);
 
@@ -98,10 +105,11 @@ class Builder {
  private:
   Tensor add(Node node);
   Tensor item(Value loop, int number);
+  void name_equation(Node& node) const;
 
   Graph graph_;
   std::string message_;
-  bool keeps_parts_ = false;
+  bool keeps_parts_ = false, keeps_equations_ = false;
   Part part_;
 };
 

@@ -98,8 +98,9 @@ constexpr int64_t kUnboundedSteps = (int64_t{1} << 31) - 1;
 
 struct Graph;
 
-// What a node is part of, for those who measure: "backward dense_1"; empty: nobody asked. All parts
-// are equal, since they change no meaning.
+// What a node is part of, for those who measure: "backward dense_1", or with its equation in a line
+// behind it, "forward dense_1\nx·kernel\n"; empty: nobody asked. All parts are equal, since they
+// change no meaning.
 struct Part {
   std::string name = {};
   bool operator==(const Part&) const { return true; }

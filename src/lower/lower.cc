@@ -56,6 +56,7 @@ class EntryLowering {
     for (const Copy& copy : early_copies_) copy_kernel(copy);
     for (const Group& group : fusion_.groups) group_kernels(group);
     for (const Copy& copy : late_copies_) copy_kernel(copy);
+    if (body_ == nullptr) name_parts();
   }
 
   // Of a body, those that do the same in every step: they are not in the repeat.
@@ -191,6 +192,27 @@ class EntryLowering {
   }
 
   int32_t repeat() const { return body_ != nullptr ? body_->repeat : -1; }
+
+  // Of a node; with equations those of all that its kernel computes: "forward
+  // dense_1\nx·kernel\nbias\n".
+  std::string part_of(size_t node) const {
+    std::string part = graph_.nodes[node].part.name;
+    const int group = fusion_.group_of[node];
+    if (group < 0 || !part.ends_with('\n')) return part;
+    for (const Value member : fusion_.groups[static_cast<size_t>(group)].members) {
+      const std::string_view other = graph_[member].part.name;
+      const size_t line = other.find('\n');
+      if (line == other.npos || part.find(other.substr(line)) != part.npos) continue;
+      part += other.substr(line + 1);
+    }
+    return part;
+  }
+
+  void name_parts() {
+    for (Kernel& kernel : entry_.kernels) {
+      if (kernel.origin >= 0) kernel.part = part_of(static_cast<size_t>(kernel.origin));
+    }
+  }
 
   void add_kernel(Kernel kernel) { add_kernel(std::move(kernel), repeat()); }
 
@@ -470,9 +492,7 @@ loop::Module lower(const graph::Program& program, Strategies& strategies) {
     entry.name = graph.name;
     EntryLowering(graph, context, states, entry).run();
     for (size_t k = 0; k < entry.kernels.size(); ++k) {
-      Kernel& kernel = entry.kernels[k];
-      kernel.name = concat(entry.name, ".k", k);
-      if (kernel.origin >= 0) kernel.part = graph[Value{kernel.origin}].part.name;
+      entry.kernels[k].name = concat(entry.name, ".k", k);
     }
     module.entries.push_back(std::move(entry));
   }

@@ -23,6 +23,8 @@ Context Context::within(std::string_view layer, bool trainable) const {
 }
 
 Tensor Context::activated(const Chosen<ActivationKind>& activation, Tensor x) {
+  if (x.valid())
+    x.builder->begin_equation(activations()[static_cast<size_t>(activation.kind)].name);
   const Tensor y = apply_activation(activation, x);
   if (activation.kind != ActivationKind::Linear) trace_.before_activation[y.value] = x;
   return y;

@@ -226,6 +226,7 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
   const Tensor rate = builder.state(kLearningRate, DType::F32, {});
   const Tensor count = builder.state(kStepCount, DType::F32, {});
   const auto decay = static_cast<float>(option_of(optimizer, OptimizerOption::WeightDecay));
+  const std::string_view name = optimizers()[static_cast<size_t>(optimizer.kind)].name;
   std::vector<Tensor> powers;
   for (const size_t parameter : kept.powers) {
     powers.push_back(builder.state(power_name(optimizer.kind, parameter), DType::F32, {}));
@@ -239,7 +240,9 @@ void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer
   const std::vector<Tensor> cut_gradients = clipped(optimizer, gradients);
   for (size_t i = 0; i < weights.size(); ++i) {
     const Variable& variable = weights[i];
-    builder.begin_part("update", variable.name.substr(0, variable.name.rfind('/')));
+    const size_t slash = variable.name.rfind('/');
+    builder.begin_part("update", variable.name.substr(0, slash));
+    builder.begin_equation(concat(variable.name.substr(slash + 1), ": ", name));
     const Tensor weight = builder.state(variable.name, DType::F32, variable.shape);
     step.weight = decay > 0 ? weight - weight * (rate * decay) : weight;
     step.gradient = cut_gradients[i];

@@ -38,7 +38,7 @@ struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
   bool row_weights = false, check_numerics = false, keeps_states = false;
-  bool timing = false, stand_alone = false;
+  bool timing = false, equations = false, stand_alone = false;
   BatchSizes batches_in_memory;
 };
 
@@ -154,6 +154,7 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
   LATHE_TRY(check_rows("predict", batch.predict, in_memory.predict));
   Plan plan;
   plan.timing = options.timing;
+  plan.equations = options.equations;
   plan.stand_alone = options.stand_alone;
   plan.batches_in_memory = in_memory;
   plan.keeps_states = !model.states().empty();
@@ -275,6 +276,7 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
     const Target& target = plan.targets[i];
     const Tensor y = truths[i].labels, output = outputs[target.output];
     if (!output.valid()) return output;
+    builder.begin_equation("loss");
     const auto before = trace.before_activation.find(output.value);
     const Tensor logits = before == trace.before_activation.end() ? output : before->second;
     Tensor each = row_means(row_losses(target.loss, target.loss.takes_logits ? logits : output, y));
@@ -284,6 +286,7 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
+    builder.begin_equation("metrics");
     builder.output(concat("correct", target.suffix),
                    sum(row_means(ops::row_hits(output, y)) * present, {0}));
     for (const Metric& metric : target.metrics) {
@@ -314,7 +317,7 @@ void add_updates(Builder& builder, const Trace& trace) {
 
 Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bool trains) {
   Builder builder(trains ? "train" : "evaluate");
-  if (plan.timing) builder.keep_parts();
+  if (plan.timing) builder.keep_parts(plan.equations);
   const BatchSizes& in_memory = plan.batches_in_memory;
   Rows examples(builder, batch, trains ? in_memory.train : in_memory.evaluate);
   const std::vector<Tensor> inputs = inputs_of(examples, model);
@@ -351,7 +354,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
 Result<Graph> build_predict(const Model& model, const Plan& plan, std::string name, int64_t batch,
                             int64_t batches_in_memory) {
   Builder builder(std::move(name));
-  if (plan.timing) builder.keep_parts();
+  if (plan.timing) builder.keep_parts(plan.equations);
   Trace trace;
   Rows examples(builder, batch, batches_in_memory);
   const auto outputs = forward(builder, model, inputs_of(examples, model), trace);

@@ -47,6 +47,8 @@ struct TrainingOptions {
   bool stand_alone = false;
   // Whether nodes say which layer they are part of, for compile::Options::timing.
   bool timing = false;
+  // With it: and of which equation, so that each has its own time.
+  bool equations = false;
 };
 
 // Where the sums of a metric are: the output "metric/NAME", of several outputs

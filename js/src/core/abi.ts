@@ -239,10 +239,13 @@ export interface CompileRequest extends EngineRequest {
   /** Whether the module adds up totals and can be exported with all its entries. */
   standAlone?: boolean;
   /** Whether entries add up how long their parts take. */
-  timing?: boolean;
+  timing?: Timing;
   labels: ('dense' | 'sparse')[];
   batch: BatchCounts;
 }
+
+/** What a module measures: its layers (true), or each of their equations. */
+export type Timing = boolean | 'equation';
 
 /** A number for each entry. */
 export interface BatchCounts {

@@ -9,6 +9,7 @@ import {
   type Dump,
   type ModelConfig,
   type ModelSummary,
+  type Timing,
 } from '../core/abi.js';
 import type { CoreExecutable, CoreModel } from '../core/handles.js';
 import { type FixedPorts, OpenModel } from '../core/open_model.js';
@@ -31,7 +32,7 @@ export interface Training {
   optimizer?: unknown;
   metrics?: unknown[][];
   checkNumerics?: boolean;
-  timing?: boolean;
+  timing?: Timing;
 }
 
 /** What a caller needs of the module; what it does not name stays as it is. */
@@ -62,6 +63,8 @@ export interface ToWasmArgs {
   labels?: LabelKind;
   /** Batches that entries of a module that trains find in memory at once; a number is for train and evaluate. Default: 1. */
   batchesInMemory?: number | Partial<BatchCounts>;
+  /** Whether it measures its layers or equations, as `compile`; it imports a clock then. Default: false. */
+  timing?: Timing;
   /** What the engine of the module can do. Default: what this one can. */
   features?: { simd?: boolean; relaxedSimd?: boolean };
 }
@@ -71,6 +74,7 @@ const toWasmNames: OptionNames<ToWasmArgs> = {
   batchSize: true,
   labels: true,
   batchesInMemory: true,
+  timing: true,
   features: true,
 };
 
@@ -200,7 +204,11 @@ export class CompiledModel implements Tunable {
     const wanted = { ...batchSize, batchesInMemory, ...(labels && { labels: [labels] }) };
     const plain = this.#wish(training ? learns : {}, wanted);
     const request = { ...plain, rowWeights: training && plain.rowWeights, standAlone: training };
-    Object.assign(request, { features: { ...plain.features, ...features, threads: false } });
+    const timing = training && args.timing;
+    Object.assign(request, {
+      timing,
+      features: { ...plain.features, ...features, threads: false },
+    });
     const executable = this.#liveModel().compile(request);
     try {
       const exported = executable.withStates(statesFor(executable, instance));

@@ -1,7 +1,7 @@
 /** What `model` and its methods take, and inputs and outputs as they are given: one, or several. */
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
-import type { BatchCounts, ModelConfig, OpenShape } from '../core/abi.js';
+import type { BatchCounts, ModelConfig, OpenShape, Timing } from '../core/abi.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
@@ -115,10 +115,10 @@ export interface CompileArgs {
    */
   checkNumerics?: boolean;
   /**
-   * Whether the module measures its layers, for `tl.layerTimes`. It runs on one thread then; without
-   * it not one instruction is spent on it. Default: false.
+   * Whether the module measures its layers, for `tl.layerTimes`; with 'equation' also each of their
+   * equations. It runs on one thread then; without it not one instruction is spent on it. Default: false.
    */
-  timing?: boolean;
+  timing?: Timing;
 }
 
 /** Error: `compile` has no option of this name. */

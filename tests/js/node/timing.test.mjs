@@ -90,3 +90,102 @@ test('layers of nested models and repeated steps are found', async () => {
   const names = tl.layerTimes(model).train.layers.map(({ name }) => name);
   for (const name of ['l', 'inner/a']) assert.ok(names.includes(name), names.join());
 });
+
+test('equations of layers have their names and times', async () => {
+  const model = pictures();
+  model.compile({ ...training, timing: 'equation' });
+  await model.fit(...rows, { batchSize: 5, epochs: 2 });
+  const { train, predict } = tl.equationTimes(model);
+  assert.deepEqual([train.calls, predict.calls], [8, 0]);
+  const names = train.equations.map(({ name }) => name);
+  for (const wanted of [
+    /^c: x·kernel.* forward$/,
+    /^d: x·kernel.* forward$/,
+    /^d: .*softmax.* forward$/,
+    /^d: .*bias.* backward$/,
+    /^d: x·dy.* backward$/,
+    /^d: dy·kernel.* backward$/,
+    /^\(loss\): .*loss.* forward$/,
+  ]) {
+    assert.ok(
+      names.some((name) => wanted.test(name)),
+      `${wanted} of\n${names.join('\n')}`,
+    );
+  }
+  const updates = train.equations.flatMap(({ equations }) => equations);
+  for (const weight of ['kernel', 'bias', 'gamma', 'beta']) {
+    assert.ok(updates.includes(`${weight}: adam`), `${weight} of\n${names.join('\n')}`);
+  }
+  assert.equal(new Set(names).size, names.length, 'each is there once');
+});
+
+test('times of equations add up to those of their layers, and the results are the same', async () => {
+  const weights = [];
+  for (const timing of [false, true, 'equation']) {
+    const model = pictures();
+    model.compile({ ...training, timing });
+    await model.fit(...rows, { batchSize: 5, epochs: 2 });
+    weights.push(model.getWeights().map((each) => each.dataSync().join()));
+    if (timing !== 'equation') {
+      refuses(() => tl.equationTimes(model), /^equationTimes: compile with timing/);
+      continue;
+    }
+    const { layers } = tl.layerTimes(model).train;
+    const { equations } = tl.equationTimes(model, { reset: true }).train;
+    for (const layer of layers) {
+      for (const phase of ['forward', 'backward', 'update']) {
+        const own = equations.filter((each) => each.layer === layer.name && each.phase === phase);
+        const sum = own.reduce((total, { milliseconds }) => total + milliseconds, 0);
+        assert.ok(Math.abs(sum - layer[phase]) < 1e-9, `${layer.name} ${phase}`);
+      }
+    }
+    const all = equations.reduce((total, { milliseconds }) => total + milliseconds, 0);
+    assert.ok(all > 0);
+    assert.equal(tl.equationTimes(model).train.calls, 0);
+    assert.ok(tl.equationTimes(model).train.equations.every((each) => each.milliseconds === 0));
+  }
+  assert.deepEqual(weights[1], weights[0]);
+  assert.deepEqual(weights[2], weights[0]);
+  const model = smallModel();
+  refuses(() => model.compile({ ...training, timing: 'layers' }), /timing/);
+});
+
+test('stand-alone modules measure when asked, with a clock of the host', () => {
+  const model = smallModel();
+  model.compile(training);
+  const inputs = { x: new Float32Array(64), y: new Float32Array(96).fill(1 / 3) };
+  const steps = 3;
+  const alone = (timing) => {
+    const module = new WebAssembly.Module(model.toWasm({ training: true, timing }));
+    let now = 0;
+    const { exports } = new WebAssembly.Instance(module, { env: { now: () => (now += 1) } });
+    const [section] = WebAssembly.Module.customSections(module, 'tensorlathe');
+    const { entries } = JSON.parse(new TextDecoder().decode(section));
+    const { times, inputs: places } = entries.find(({ name }) => name === 'train');
+    for (const { name, offset } of places) {
+      if (name === 'rows') new Int32Array(exports.memory.buffer, offset, 1)[0] = 32;
+      else new Float32Array(exports.memory.buffer, offset, inputs[name].length).set(inputs[name]);
+    }
+    for (let step = 0; step < steps; ++step) exports.train();
+    const sums =
+      times && new Float64Array(exports.memory.buffer, times.offset, times.parts.length + 1);
+    return { imports: importsOf(model.toWasm({ training: true, timing })), times, sums, now };
+  };
+  assert.deepEqual(alone(undefined).imports, []);
+  assert.equal(alone(undefined).times, undefined);
+  const [layers, equations] = [true, 'equation'].map(alone);
+  for (const { imports, sums, now } of [layers, equations]) {
+    assert.deepEqual(
+      imports.map(({ name }) => name),
+      ['now'],
+    );
+    assert.equal(sums[0], steps);
+    // Every reading of the clock but the first of a call ends a part, of which each took one tick.
+    assert.equal(
+      sums.slice(1).reduce((a, b) => a + b),
+      now - steps,
+    );
+  }
+  assert.ok(equations.times.parts.length > layers.times.parts.length);
+  assert.ok(equations.times.parts.some((part) => part.startsWith('forward dense_1\nx·kernel\n')));
+});

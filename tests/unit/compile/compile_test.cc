@@ -256,6 +256,38 @@ TEST(Compile, TimingIsTheSameModuleWithAClock) {
   EXPECT_TRUE(metadata(timed).find("\"parts\":[\"forward a\"") != std::string::npos);
 }
 
+TEST(Compile, EquationsArePartsOfTheirOwn) {
+  nn::Sequential model;
+  model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {8}, .name = "a"}));
+  model.add(nn::dense({.units = 3, .activation = "softmax", .name = "b"}));
+  const auto compiled = [&](bool timing, bool equations) {
+    nn::TrainingOptions training{.loss = "softmaxCrossEntropy", .optimizer = "adam"};
+    training.timing = timing;
+    training.equations = equations;
+    const auto program = nn::build_program(model, training);
+    EXPECT_TRUE(program) << program.error().message;
+    Options options;
+    options.timing = timing;
+    options.verify = true;
+    auto executable = compile(*program, options);
+    EXPECT_TRUE(executable) << executable.error().message;
+    return *std::move(executable);
+  };
+  EXPECT_EQ(compiled(false, true).module(), compiled(false, false).module());
+  const std::vector<std::string> parts = compiled(true, true).entries[0].parts;
+  EXPECT_GT(parts.size(), compiled(true, false).entries[0].parts.size());
+  const auto is_there = [&](std::string_view layer, std::string_view equation) {
+    return std::ranges::any_of(parts, [&](const std::string& part) {
+      return part.starts_with(layer) && part.find(concat('\n', equation, '\n')) != part.npos;
+    });
+  };
+  EXPECT_TRUE(is_there("forward a\n", "x·kernel"));
+  EXPECT_TRUE(is_there("forward a\n", "bias"));
+  EXPECT_TRUE(is_there("forward a\n", "relu"));
+  EXPECT_TRUE(is_there("backward a\n", "x·dy"));
+  EXPECT_TRUE(is_there("backward b\n", "dy·kernel"));
+}
+
 TEST(Compile, NotesOfAProgramAreInItsMetadata) {
   nn::Sequential model;
   model.add(nn::dense({.units = 3, .activation = "softmax", .input_shape = {8}}));
