@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
+import { lazy } from './lazy.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const source = join(root, 'js/dist');
@@ -12,11 +13,14 @@ const target = join(root, 'build/package');
 const dist = join(target, 'dist');
 const manifest = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'));
 
+/** Entries in files of their own, which share nothing with the others. */
+const alone = ['./bundle', './training-module'];
+const fileOf = (each) => each.import.default.replace(/^\.\/dist\/|\.js$/g, '');
 /** The exports that are modules of js/dist: what they are called, and their file in dist without its ending. */
 const entries = Object.entries(manifest.exports)
   .flatMap(([name, each]) => [[name, each], ...(each.node ? [[name, each.node]] : [])])
-  .filter(([name, each]) => each.import && name !== './bundle')
-  .map(([name, each]) => [name, each.import.default.replace(/^\.\/dist\/|\.js$/g, '')]);
+  .filter(([name, each]) => each.import && !alone.includes(name))
+  .map(([name, each]) => [name, fileOf(each)]);
 
 /** The path of a module of js/dist in the package. */
 const inModules = (path) => path.replace('./dist/', './dist/modules/');
@@ -86,7 +90,7 @@ function reached(entry, context) {
   return found;
 }
 
-/** All in one file: a module, and a script whose one global is `tl`. And the worker of the few files. */
+/** All in one file: a module, and a script whose one global is `tl`. The worker of the few files, the driver of modules. */
 async function writeBundles() {
   const options = {
     entryPoints: [join(source, 'complete.js')],
@@ -107,6 +111,15 @@ async function writeBundles() {
     globalName: 'tl',
     outfile: join(dist, 'bundle.global.js'),
   });
+  const driver = fileOf(manifest.exports['./training-module']);
+  for (const [format, ending] of [
+    ['esm', 'js'],
+    ['cjs', 'cjs'],
+  ]) {
+    const outfile = join(dist, `${driver}.${ending}`);
+    const entryPoints = [join(source, `${driver}.js`)];
+    await build({ ...options, plugins: [lazy], entryPoints, format, outfile });
+  }
   writeFileSync(join(dist, 'bundle.cjs'), `module.exports = require('./index.cjs');\n`);
 }
 

@@ -13,10 +13,10 @@ interface Resident {
   to: number;
 }
 
-export class BatchLoader {
+export class BatchLoader<Loaded extends Pick<Entry, 'inputs' | 'place'> = Entry> {
   #resident: Resident | undefined;
 
-  constructor(readonly entry: Entry) {}
+  constructor(readonly entry: Loaded) {}
 
   /** Rows of the first input. */
   get batch(): number {

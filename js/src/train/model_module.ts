@@ -1,15 +1,13 @@
 /** The generated module of a model at work: batches of rows go in, scores and predictions come out. */
 import { LatheError } from '../base/errors.js';
-import type { ModuleMetadata } from '../core/abi.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
 import { mayBlock } from '../runtime/pool.js';
 import { BatchLoader } from './batch_loader.js';
-import type { MetricSums } from './metrics.js';
 import { checkNumbers, watches } from './numerics.js';
 import { Prediction } from './prediction.js';
 import { copied, type Examples } from './rows.js';
-import type { Score } from './score.js';
+import { type Score, scoreOf } from './score.js';
 
 export class ModelModule {
   readonly #loaders = new Map<string, BatchLoader>();
@@ -123,22 +121,4 @@ export class ModelModule {
     if (loader === undefined) throw new LatheError(`the module has no entry ${name}`);
     return loader;
   }
-}
-
-function scoreOf(entry: Entry, rows: number, { metrics = [] }: ModuleMetadata): Score {
-  const means: Record<string, number> = {};
-  const sums: Record<string, MetricSums> = {};
-  for (const [name, values] of entry.outputs) {
-    const metric = metrics.find((each) => each.output === name);
-    if (metric !== undefined) {
-      sums[metric.name] = { final: metric.final, sums: Array.from(values) };
-      continue;
-    }
-    const [kind, output] = name.split('/');
-    if (kind === 'not_finite') continue;
-    const prefix = output === undefined ? '' : `${output}_`;
-    if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
-    else means[`${prefix}acc`] = values[0]! / rows;
-  }
-  return { means, sums, rows };
 }

@@ -1,5 +1,7 @@
 /** What a model is worth: the scores of a batch, of many together, and those it reports. */
 import { own } from '../base/own.js';
+import type { ModuleMetadata } from '../core/abi.js';
+import type { NumberArray } from '../tensor/convert.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
 import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
 
@@ -15,6 +17,29 @@ export interface Score {
 
 /** The scores of a model: the mean loss, the share of hits (of one output), the same of each output, its metrics. */
 export type Scores = { loss: number; acc: number } & Record<string, MetricValue>;
+
+/** What an entry left in its outputs about so many rows. */
+export function scoreOf(
+  entry: { readonly outputs: ReadonlyMap<string, NumberArray> },
+  rows: number,
+  { metrics = [] }: Pick<ModuleMetadata, 'metrics'>,
+): Score {
+  const means: Record<string, number> = {};
+  const sums: Record<string, MetricSums> = {};
+  for (const [name, values] of entry.outputs) {
+    const metric = metrics.find((each) => each.output === name);
+    if (metric !== undefined) {
+      sums[metric.name] = { final: metric.final, sums: Array.from(values) };
+      continue;
+    }
+    const [kind, output] = name.split('/');
+    if (kind === 'not_finite') continue;
+    const prefix = output === undefined ? '' : `${output}_`;
+    if (kind === 'loss') means[`${prefix}loss`] = values[0]!;
+    else means[`${prefix}acc`] = values[0]! / rows;
+  }
+  return { means, sums, rows };
+}
 
 /** The numbers of a running epoch. */
 export class Tally {

@@ -54,6 +54,8 @@ export async function checkPlainPage(page, url, isIsolated) {
   assert.equal(result.features.CROSS_ORIGIN_ISOLATED, isIsolated);
   assert.equal(result.features.SIMD, true);
   assert.deepEqual(await page.evaluate('window.largeConstants()'), [1, 728]);
+  const { loss, expected, predicted } = await page.evaluate('window.trainingModule()');
+  assert.deepEqual([loss, predicted], [expected, 9]);
   assert.deepEqual(await page.evaluate('window.ownLayer()'), {
     before: [[1, 2]],
     after: [[2, 4]],

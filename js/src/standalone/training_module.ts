@@ -1,0 +1,438 @@
+/**
+ * Drives a stand-alone module that trains (docs/training_module.md) with nothing but the engine: in Node, in pages and
+ * workers. Knows no compiler.
+ */
+import { LatheError } from '../base/errors.js';
+import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
+import { own } from '../base/own.js';
+import { Pacer, type YieldEvery } from '../base/pause.js';
+import { permutation } from '../base/random.js';
+import { elementCount } from '../base/shape.js';
+import { TextDecoder } from '../base/text.js';
+import type { BufferPlace, EntryPlace, ModuleMetadata } from '../core/abi.js';
+import { decodeSafetensors, encodeSafetensors } from '../io/safetensors.js';
+import type { NumberArray } from '../tensor/convert.js';
+import { BatchLoader } from '../train/batch_loader.js';
+import type { MetricValue } from '../train/metrics.js';
+import type { Rows } from '../train/rows.js';
+import { scoreOf, Tally } from '../train/score.js';
+import { checkLabels, type ModuleData, rowsOf } from './rows.js';
+
+export type { ModuleData, Values } from './rows.js';
+export { LatheError } from '../base/errors.js';
+
+/** The bytes of a module, what `fetch` gives, or a compiled module. */
+export type ModuleSource =
+  BufferSource | WebAssembly.Module | Response | PromiseLike<BufferSource | Response>;
+
+/** Loss, share of hits (acc) and metrics over some rows; with several outputs NAME_loss and NAME_acc. */
+export type ModuleScores = { loss: number; acc: number } & Record<string, MetricValue>;
+
+/** Scores of an epoch, those of the data to validate on as val_NAME; of a batch. */
+export type TrainingLogs = Record<string, MetricValue>;
+
+/** Options of `train`. */
+export interface TrainArgs {
+  /** Rounds over the data. Default: 1. */
+  epochs?: number;
+  /** Whether every epoch goes through the rows in another order. Default: true. */
+  shuffle?: boolean;
+  /** Seed of that order. Default: 0. */
+  seed?: number;
+  /** [x, y] to test on after every epoch. */
+  validationData?: readonly [ModuleData, ModuleData];
+  /** Called after every batch, and awaited. */
+  onBatchEnd?(batch: number, logs: TrainingLogs): void | Promise<void>;
+  /** Called after every epoch, and awaited. */
+  onEpochEnd?(epoch: number, logs: TrainingLogs): void | Promise<void>;
+  /** Aborting it ends training after the batch. */
+  signal?: AbortSignal;
+  /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
+  yieldEvery?: YieldEvery;
+}
+
+const trainNames: OptionNames<TrainArgs> = {
+  epochs: true,
+  shuffle: true,
+  seed: true,
+  validationData: true,
+  onBatchEnd: true,
+  onEpochEnd: true,
+  signal: true,
+  yieldEvery: true,
+};
+
+/** A weight or another state of the module: its numbers row by row. */
+export interface StateValues {
+  shape: readonly number[];
+  values: ArrayLike<number>;
+}
+
+interface LoadedEntry {
+  readonly place: EntryPlace;
+  readonly inputs: ReadonlyMap<string, NumberArray>;
+  readonly outputs: ReadonlyMap<string, NumberArray>;
+}
+
+/** Rows for the inputs of an entry by name. */
+interface Examples {
+  count: number;
+  rows: ReadonlyMap<string, Rows>;
+  kinds: [];
+}
+
+const typedArrays = { f32: Float32Array, i32: Int32Array } as Record<
+  string,
+  new (buffer: ArrayBuffer, offset: number, length: number) => NumberArray
+>;
+const isWeight = ({ name }: BufferPlace) => !/^(optimizer|totals|random|states)\//.test(name);
+const isKept = ({ name }: BufferPlace) => !name.startsWith('totals/');
+
+/**
+ * A running module, from its bytes or what `fetch` gives. Errors: no such file, a module that is not stand-alone, an engine
+ * that refuses it.
+ */
+export async function loadTrainingModule(source: ModuleSource): Promise<TrainingModule> {
+  const given = await source;
+  const isModule = given instanceof WebAssembly.Module;
+  const module = isModule ? given : await compiled(given as BufferSource | Response);
+  const fail = (what: string): never => {
+    throw new LatheError(`loadTrainingModule: ${what}`);
+  };
+  const [section] = WebAssembly.Module.customSections(module, 'tensorlathe');
+  if (section === undefined) return fail('this module is not of Tensorlathe');
+  const metadata = JSON.parse(new TextDecoder().decode(section)) as ModuleMetadata;
+  const foreign = WebAssembly.Module.imports(module).find(({ name }) => name !== 'now');
+  if (foreign !== undefined) {
+    fail(`the module is not stand-alone: it imports ${foreign.module}.${foreign.name}`);
+  }
+  const imports = { env: { now: () => performance.now() } };
+  return new TrainingModule(await WebAssembly.instantiate(module, imports), metadata);
+}
+
+async function compiled(given: BufferSource | Response): Promise<WebAssembly.Module> {
+  const isResponse = typeof Response !== 'undefined' && given instanceof Response;
+  if (isResponse && !given.ok) {
+    throw new LatheError(`loadTrainingModule: ${given.url}: ${given.status} ${given.statusText}`);
+  }
+  const bytes = isResponse ? await given.arrayBuffer() : (given as BufferSource);
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (error) {
+    throw new LatheError(`loadTrainingModule: ${(error as Error).message}`);
+  }
+}
+
+/** A module at work; its memory holds weights and what the optimiser keeps. */
+export class TrainingModule {
+  /** Epochs trained since it was loaded; the shuffling goes on from here. */
+  epochsTrained = 0;
+  readonly #exports: WebAssembly.Exports;
+  readonly #loaders = new Map<string, BatchLoader<LoadedEntry>>();
+
+  /** @internal */
+  constructor(
+    { exports }: WebAssembly.Instance,
+    /** What the module tells of itself: entries, states, metrics. */
+    readonly metadata: ModuleMetadata,
+  ) {
+    this.#exports = exports;
+    const windows = (places: BufferPlace[]) =>
+      new Map(places.map((place) => [place.name, this.#window(place)]));
+    for (const place of metadata.entries) {
+      const entry = { place, inputs: windows(place.inputs), outputs: windows(place.outputs) };
+      this.#loaders.set(place.name, new BatchLoader(entry));
+    }
+  }
+
+  /** The learning rate of the optimiser. Errors: there is none; a number that is negative or not finite. */
+  get learningRate(): number {
+    return this.#learningRate[0]!;
+  }
+
+  set learningRate(learningRate: number) {
+    if (!(learningRate >= 0 && learningRate < Infinity)) {
+      throw new LatheError(`learningRate: must be a finite number ≥ 0, got ${learningRate}`);
+    }
+    this.#learningRate[0] = learningRate;
+  }
+
+  get #learningRate(): NumberArray {
+    const place = this.metadata.states.find(({ name }) => name === 'optimizer/learning_rate');
+    if (place === undefined) throw new LatheError('learningRate: the module has no optimizer');
+    return this.#window(place);
+  }
+
+  /** Rows of a call of an entry. Error: there is no such entry. */
+  batchSize(name: 'train' | 'evaluate' | 'predict'): number {
+    return this.#loader(name).batch;
+  }
+
+  /**
+   * Trains on all rows of x and y, batch after batch. Resolves with the scores of every epoch by name. Errors: rows of other
+   * shapes, labels that are no classes; then nothing has been trained.
+   */
+  async train(
+    x: ModuleData,
+    y: ModuleData,
+    args: TrainArgs = {},
+  ): Promise<Record<string, MetricValue[]>> {
+    checkOptions('train', args, trainNames);
+    const { epochs = 1, shuffle = true, seed = 0, validationData, signal } = args;
+    checkCount('train: epochs', epochs);
+    const data = this.#labelled('train', x, y, 'train');
+    const [testX, testY] = validationData ?? [];
+    const held = testX && this.#labelled('evaluate', testX, testY!, 'train: validationData');
+    const pacer = new Pacer(args.yieldEvery ?? 'auto');
+    const history: Record<string, MetricValue[]> = {};
+    for (let epoch = 0; epoch < epochs && !signal?.aborted; ++epoch) {
+      const order = shuffle ? permutation(data.count, seed, this.epochsTrained) : undefined;
+      const tally = new Tally();
+      for (let batch = 0; tally.rows < data.count && !signal?.aborted; ++batch) {
+        tally.add(this.#score('train', data, tally.rows, order));
+        await args.onBatchEnd?.(batch, tally.scores);
+        await pacer.at('batch');
+      }
+      if (tally.rows < data.count) break;
+      this.epochsTrained += 1;
+      const logs: TrainingLogs = { ...tally.scores };
+      for (const [name, score] of Object.entries(held ? this.#tested(held) : {})) {
+        logs[`val_${name}`] = score;
+      }
+      for (const [name, score] of Object.entries(logs)) (history[name] ??= []).push(score);
+      await args.onEpochEnd?.(epoch, logs);
+      await pacer.at('epoch');
+    }
+    return history;
+  }
+
+  /** The scores of all rows, which change nothing. Errors: as `train`. */
+  test(x: ModuleData, y: ModuleData): ModuleScores {
+    return this.#tested(this.#labelled('evaluate', x, y, 'test'));
+  }
+
+  /** The results for all rows, one after the other; of several outputs by name. Error: rows of another shape. */
+  predict(x: ModuleData): Float32Array | Record<string, Float32Array> {
+    const loader = this.#loader('predict');
+    const data = this.#examples(loader.entry.place, { x }, 'predict');
+    const results = [...loader.entry.outputs].map(([name, values]) => {
+      const width = values.length / loader.batch;
+      return { name, values, width, all: new Float32Array(data.count * width) };
+    });
+    for (let from = 0; from < data.count; from += loader.batch) {
+      const count = Math.min(loader.batch, data.count - from);
+      loader.load(data, from, count);
+      this.#call('predict');
+      for (const { values, width, all } of results) {
+        all.set(values.subarray(0, count * width), from * width);
+      }
+    }
+    if (results.length === 1) return results[0]!.all;
+    return Object.fromEntries(results.map(({ name, all }) => [name.slice(2), all]));
+  }
+
+  /**
+   * How often rows of each class (first axis) were taken for which class. One number as output divides two classes at 0.5.
+   * Errors: several outputs, labels that are no classes.
+   */
+  confusionMatrix(x: ModuleData, y: ModuleData): number[][] {
+    const labels = this.#labelled('evaluate', x, y, 'confusionMatrix').rows.get('y');
+    const results = this.predict(x);
+    if (labels === undefined || !(results instanceof Float32Array)) {
+      throw new LatheError('confusionMatrix: the module has several outputs; test gives metrics');
+    }
+    const width = this.#loader('predict').entry.place.outputs[0]!.shape.at(-1)!;
+    const classes = Math.max(width, 2);
+    const matrix = Array.from({ length: classes }, () => new Array<number>(classes).fill(0));
+    const count = results.length / width;
+    const isSparse = labels.data instanceof Int32Array;
+    for (let row = 0; row < count; ++row) {
+      const truth = isSparse ? labels.data[row]! : classAt(labels.data, row, width);
+      matrix[truth]![classAt(results, row, width)]! += 1;
+    }
+    return matrix;
+  }
+
+  /** Copies of the weights by name; with `optimizer` also what the optimiser keeps and the seed of dropout. */
+  getWeights({ optimizer = false } = {}): Record<string, StateValues> {
+    const places = this.metadata.states.filter(optimizer ? isKept : isWeight);
+    return Object.fromEntries(
+      places.map((place) => [
+        place.name,
+        { shape: place.shape, values: this.#window(place).slice() },
+      ]),
+    );
+  }
+
+  /**
+   * Replaces all weights, and what else of the module is among them. Errors: a weight is missing, a name or shape that the
+   * module has not, values that are no numbers; then none changes.
+   */
+  setWeights(given: Readonly<Record<string, StateValues>>): void {
+    const states = new Map(this.metadata.states.filter(isKept).map((each) => [each.name, each]));
+    for (const { name } of this.metadata.states.filter(isWeight)) {
+      if (own(given, name) === undefined) throw new LatheError(`setWeights: ${name} is missing`);
+    }
+    for (const [name, state] of Object.entries(given)) {
+      const { shape, values } = (state ?? {}) as Partial<StateValues>;
+      const place = states.get(name);
+      if (place === undefined) throw new LatheError(`setWeights: the module has no ${name}`);
+      const count = elementCount(place.shape);
+      if (`${shape}` !== `${place.shape}` || values?.length !== count) {
+        throw new LatheError(
+          `setWeights: ${name} has the shape [${place.shape}], got [${shape}] with ${values?.length} values`,
+        );
+      }
+      const wrong = Array.prototype.find.call(values, (each) => typeof each !== 'number');
+      if (wrong !== undefined) throw new LatheError(`setWeights: ${name}: ${wrong} is no number`);
+    }
+    for (const [name, { values }] of Object.entries(given)) {
+      this.#window(states.get(name)!).set(values);
+    }
+  }
+
+  /** The weights for JSON.stringify; `fromJSON` reads them. */
+  toJSON(): Record<string, { shape: readonly number[]; values: number[] }> {
+    const weights = Object.entries(this.getWeights());
+    return Object.fromEntries(
+      weights.map(([name, { shape, values }]) => [name, { shape, values: Array.from(values) }]),
+    );
+  }
+
+  /** Weights as `toJSON` gave them, as text or parsed. Errors: as `setWeights`. */
+  fromJSON(json: string | Readonly<Record<string, StateValues>>): void {
+    this.setWeights(typeof json === 'string' ? parsed(json) : json);
+  }
+
+  /** The weights as a safetensors file, which `model.loadWeights` and `lathe compile --weights` read too. */
+  toSafetensors(args: { optimizer?: boolean } = {}): Uint8Array<ArrayBuffer> {
+    const tensors = Object.entries(this.getWeights(args)).map(([name, { shape, values }]) => {
+      const data = values as Float32Array;
+      return { name, shape: [...shape], dtype: 'float32' as const, data };
+    });
+    return encodeSafetensors(tensors);
+  }
+
+  /** Weights of a safetensors file. Errors: a damaged file; as `setWeights`. */
+  fromSafetensors(file: Uint8Array): void {
+    const tensors = decodeSafetensors(file, 'fromSafetensors');
+    this.setWeights(
+      Object.fromEntries(tensors.map(({ name, shape, data }) => [name, { shape, values: data }])),
+    );
+  }
+
+  /** Sets the seed of layers with random numbers. Errors: there are none; no integer from 0 to 2²⁴ - 1. */
+  setSeed(seed: number): void {
+    const place = this.metadata.states.find(({ name }) => name === 'random/seed');
+    if (place === undefined) throw new LatheError('setSeed: no layer draws random numbers');
+    if (!(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 24)) {
+      throw new LatheError(`setSeed: must be an integer from 0 to 2^24 - 1, got ${seed}`);
+    }
+    this.#window(place)[0] = seed;
+  }
+
+  /** Milliseconds of the calls of an entry by part, if the module was compiled with timing. */
+  times(name: string): { calls: number; parts: Record<string, number> } | undefined {
+    const { times } = this.#loader(name).entry.place;
+    if (times === undefined) return undefined;
+    const { buffer } = this.#exports.memory as WebAssembly.Memory;
+    const [calls, ...sums] = new Float64Array(buffer, times.offset, 1 + times.parts.length);
+    const parts = times.parts.map((part, at) => [part.trim().replaceAll('\n', ', '), sums[at]!]);
+    return { calls: calls!, parts: Object.fromEntries(parts) };
+  }
+
+  #tested(data: Examples): ModuleScores {
+    const tally = new Tally();
+    while (tally.rows < data.count) tally.add(this.#score('evaluate', data, tally.rows));
+    return tally.scores;
+  }
+
+  #score(name: 'train' | 'evaluate', data: Examples, from: number, order?: Uint32Array) {
+    const loader = this.#loader(name);
+    const count = Math.min(loader.batch, data.count - from);
+    loader.load(data, from, count, order);
+    this.#call(name);
+    return scoreOf(loader.entry, count, this.metadata);
+  }
+
+  #call(name: string): void {
+    (this.#exports[name] as () => void)();
+  }
+
+  #labelled(name: 'train' | 'evaluate', x: ModuleData, y: ModuleData, where: string): Examples {
+    const { place } = this.#loader(name).entry;
+    const examples = this.#examples(place, { x, y }, where);
+    const outputs = this.#loader('predict').entry.place.outputs;
+    for (const each of place.inputs) {
+      if (!/^y(\/|$)/.test(each.name)) continue;
+      const rows = examples.rows.get(each.name)!;
+      const classes = outputs.find((output) => output.name === each.name)!.shape.at(-1)!;
+      checkLabels(rows, each, classes, `${where}: ${each.name}`);
+    }
+    return examples;
+  }
+
+  /** Errors: a value that is missing or left over, other shapes, another number of rows. */
+  #examples(place: EntryPlace, given: Record<string, ModuleData>, where: string): Examples {
+    const rows = new Map<string, Rows>();
+    const wanted = place.inputs.filter(({ name }) => /^[xy](\/|$)/.test(name));
+    for (const [kind, values] of Object.entries(given)) {
+      const places = wanted.filter(({ name }) => name[0] === kind);
+      for (const each of places) {
+        const name = each.name.slice(2);
+        const found = name === '' ? values : own(values as Record<string, unknown>, name);
+        if (found === undefined) throw new LatheError(`${where}: ${each.name} is missing`);
+        rows.set(each.name, rowsOf(found, each, `${where}: ${each.name}`));
+      }
+    }
+    const [[first, { count }] = ['', { count: 0 }]] = rows;
+    for (const [name, each] of rows) {
+      if (each.count === count) continue;
+      throw new LatheError(
+        `${where}: ${first} has ${count} rows, ${name} ${each.count}${hint(place, name)}`,
+      );
+    }
+    // Where rows have weights all count the same.
+    for (const { name } of place.inputs) {
+      if (!name.startsWith('weights')) continue;
+      rows.set(name, { data: new Float32Array(count).fill(1), count, width: 1 });
+    }
+    return { count, rows, kinds: [] };
+  }
+
+  #window({ dtype, shape, offset }: BufferPlace): NumberArray {
+    const { buffer } = this.#exports.memory as WebAssembly.Memory;
+    return new typedArrays[dtype]!(buffer, offset, elementCount(shape));
+  }
+
+  #loader(name: string): BatchLoader<LoadedEntry> {
+    const loader = this.#loaders.get(name);
+    if (loader !== undefined) return loader;
+    const names = [...this.#loaders.keys()].join(', ');
+    throw new LatheError(`the module has no entry ${name}; it has ${names}`);
+  }
+}
+
+function parsed(json: string): Record<string, StateValues> {
+  try {
+    return JSON.parse(json) ?? {};
+  } catch (error) {
+    throw new LatheError(`fromJSON: ${(error as Error).message}`);
+  }
+}
+
+function classAt(values: ArrayLike<number>, row: number, width: number): number {
+  if (width === 1) return values[row]! > 0.5 ? 1 : 0;
+  let best = row * width;
+  for (let at = best; at < (row + 1) * width; ++at) if (values[at]! > values[best]!) best = at;
+  return best - row * width;
+}
+
+function hint({ inputs }: EntryPlace, name: string): string {
+  const { dtype, shape } = inputs.find((each) => each.name === name)!;
+  if (name[0] !== 'y') return '';
+  const row = shape.slice(1).join(',');
+  return dtype === 'i32'
+    ? '; it wants class numbers, one for each row'
+    : `; it wants the shape [${row}] for each row`;
+}
