@@ -1,7 +1,7 @@
 // mnist OUTPUT_DIRECTORY [cnn]: builds a 784-128-10 classifier, or a convolutional network, with
 // the C++ API, prints the graph of a training step, and writes mnist.wasm and mnist.wat: the module
 // with its initial weights, forward and backward pass, loss, accuracy, confusion matrix and
-// optimiser step inside. train_module.mjs trains it.
+// optimiser step inside; and mnist.mjs, which drives it. train_module.mjs trains it on MNIST.
 #include <lathe/compile.h>
 #include <lathe/graph.h>
 #include <lathe/nn.h>
@@ -63,6 +63,8 @@ lathe::Status build(const std::string& directory, bool convolves) {
   const std::string text = lathe::wasm::print(module);
   LATHE_TRY(write(directory + "/mnist.wasm", bytes.data(), bytes.size()));
   LATHE_TRY(write(directory + "/mnist.wat", text.data(), text.size()));
+  const std::string driver = lathe::compile::training_driver("mnist.wasm");
+  LATHE_TRY(write(directory + "/mnist.mjs", driver.data(), driver.size()));
   std::printf("%s/mnist.wasm: %zu bytes\n", directory.c_str(), bytes.size());
   return {};
 }

@@ -27,7 +27,8 @@ constexpr Flag kCompileFlags[] = {
     {"--target", "PART", "the target of that file whose name has this part"},
     {"--dump", "before:PASS|after:PASS", "print the program there; PASS may be *"},
     {"--verify", "", "verify the program after every pass"},
-    {"--time-passes", "", "print how long each pass takes"}};
+    {"--time-passes", "", "print how long each pass takes"},
+    {"--js", "", "also write OUT.mjs, with which node trains the module"}};
 
 constexpr Flag kInspectFlags[] = {kSizes, {"--json", "", "of a model: everything, as JSON"}};
 

@@ -70,6 +70,9 @@ Result<models::SavedModel> open_model(const std::string& path, const models::Loa
 
 Status inspect_model(const std::string& path, const std::string& text, const Arguments& arguments);
 
+// The JavaScript module that drives the one at this path, beside it; gives its path.
+Result<std::string> write_driver(const std::string& module);
+
 Status wat(const Arguments& arguments);
 Status validate(const Arguments& arguments);
 Status inspect(const Arguments& arguments);

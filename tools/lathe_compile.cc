@@ -115,6 +115,10 @@ Status compile(const Arguments& arguments) {
   const std::string out = arguments.value("-o");
   const std::vector<uint8_t> module = executable.module();
   if (!out.empty()) LATHE_TRY(write_file(out, module));
+  if (arguments.has("--js")) {
+    LATHE_ASSIGN_OR_RETURN(const std::string driver, write_driver(out));
+    print(concat(driver, ": `node ", driver, " TRAIN.csv` trains it\n"));
+  }
   std::string entries;
   for (const auto& entry : executable.entries) append(entries, " ", entry.name);
   const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),

@@ -3,4 +3,5 @@
 
 #include "lathe/compile/compile.h"
 #include "lathe/compile/sized.h"
+#include "lathe/compile/training_driver.h"
 #include "lathe/compile/tune.h"

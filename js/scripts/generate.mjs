@@ -3,6 +3,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { lazy } from './lazy.mjs';
 
 const operationTypes = {
   tensor: 'Operand',
@@ -51,6 +53,7 @@ const written = {
   'layers/layer_args.ts': renderLayers(known.layers),
   'tensor/dtypes.ts': renderDTypes(known.dtypes),
   'trace/operations.ts': renderOperations(known.operations),
+  '../../src/compile/training_driver.inc': await renderDriver(),
 };
 for (const [name, text] of Object.entries(written)) {
   const target = new URL(`../src/${name}`, import.meta.url);
@@ -60,6 +63,21 @@ for (const [name, text] of Object.entries(written)) {
     console.error(`js/src/${name} is stale; \`npm run generate -w js\` rewrites it`);
     process.exit(1);
   }
+}
+
+/** The driver of training modules as text for C++, which writes it beside them. */
+async function renderDriver() {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL('../src/standalone/beside.ts', import.meta.url))],
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    legalComments: 'none',
+    plugins: [lazy],
+    write: false,
+  });
+  const text = outputFiles[0].text.replace(/^ *\/\/.*\n/gm, '');
+  return `// ${mark}\nR"DRIVER(${text})DRIVER"\n`;
 }
 
 function renderTables(json) {

@@ -1,6 +1,7 @@
 // The driver of training modules, tensorlathe/training-module: the same losses as model.fit, errors before anything changes,
 // and nothing of the package but its one file.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -220,3 +221,51 @@ test('one file is all of it, and it is small', async () => {
   const net = await alone.loadTrainingModule(bytesOf());
   assert.equal((await net.train(points, labels)).loss.length, 1);
 });
+
+const lathe = 'build/native/tools/lathe';
+const skip = existsSync(lathe) ? false : `${lathe} is not built`;
+
+test(
+  'lathe compile --js writes a file that trains the module in one command',
+  { skip },
+  async () => {
+    const [json, options, out, csv] = ['m.json', 'o.json', 'net 1.wasm', 'd.csv'].map((name) =>
+      join(folder, name),
+    );
+    const run = (command, ...args) => spawnSync(command, args, { encoding: 'utf8' });
+    writeFileSync(json, JSON.stringify(compiled().getConfig()));
+    writeFileSync(options, JSON.stringify({ ...training, labels: 'sparse', batch: batchSize }));
+    const compile = run(lathe, 'compile', json, options, '-o', out, '--js');
+    assert.equal(compile.status, 0, compile.stderr);
+    const driver = join(folder, 'net 1.mjs');
+    const line = (row) => `${points[2 * row]},${points[2 * row + 1]},${labels[row]}`;
+    writeFileSync(
+      csv,
+      ['a,b,class', ...Array.from({ length: 45 }, (_, row) => line(row))].join('\n'),
+    );
+    const weights = join(folder, 'w.safetensors');
+    const flags = [`--test=${csv}`, '--epochs=3', '--rate=0.05', `--out=${weights}`, '--matrix'];
+    const trained = run(process.execPath, driver, csv, ...flags);
+    assert.equal(trained.status, 0, trained.stderr);
+    assert.equal(
+      trained.stdout.match(/^epoch \d  loss [\d.]+  [\d.]+ %  test loss [\d.]+/gm).length,
+      3,
+    );
+    assert.equal(trained.stdout.trim().split('\n').at(-1).trim().split(/ +/).length, 3);
+
+    const { load: loadBeside } = await import(pathToFileURL(driver));
+    const net = await loadBeside();
+    net.learningRate = 0.05;
+    const { loss } = await net.train(points, labels, { epochs: 3 });
+    assert.match(trained.stdout, new RegExp(`^epoch 3  loss ${loss[2].toFixed(4)}`, 'm'));
+    assert.deepEqual([...readFileSync(weights)], [...net.toSafetensors()]);
+
+    writeFileSync(csv, '1,2,0\n1,b,1\n');
+    const wrong = run(process.execPath, driver, csv);
+    assert.equal(wrong.status, 1);
+    assert.match(wrong.stderr, /d\.csv:2: b is no number/);
+    const nowhere = run(lathe, 'compile', json, options, '--js');
+    assert.equal(nowhere.status, 1);
+    assert.match(nowhere.stderr, /--js wants the name of the module/);
+  },
+);
