@@ -85,6 +85,7 @@ export {
   regularizers,
   train,
 } from './layers/makers.js';
+export type { OwnFormula } from './layers/own_formula.js';
 export { Optimizer, type OptimizerLike } from './layers/optimizer.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
 export * as data from './data/index.js';

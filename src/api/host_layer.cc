@@ -1,5 +1,7 @@
 #include "lathe/api/host_layer.h"
 
+#include <array>
+
 #include "lathe/api/json_reader.h"
 #include "lathe/api/objects.h"
 #include "lathe/base/text.h"
@@ -47,6 +49,58 @@ std::string numbers_of(std::span<const Tensor> tensors) {
   return bracketed(numbers);
 }
 
+struct Traced {
+  std::vector<Tensor> outputs;
+  std::vector<std::pair<size_t, Tensor>> updates;  // by the index of the weight
+};
+
+Status read(const Json& answer, GraphSession& session, Traced& traced) {
+  ObjectReader reader(answer, "the answer of the layer's host");
+  std::vector<int64_t> outputs;
+  std::vector<std::pair<int64_t, int64_t>> updates;
+  reader.integers("outputs", outputs);
+  reader.pairs("updates", updates);
+  LATHE_TRY(reader.finish());
+  if (outputs.empty()) return fail("call must return a tensor, or an array of them");
+  for (const int64_t number : outputs) {
+    LATHE_ASSIGN_OR_RETURN(traced.outputs.emplace_back(),
+                           session.tensor(static_cast<int32_t>(number)));
+  }
+  for (const auto& [weight, number] : updates) {
+    LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
+    traced.updates.emplace_back(static_cast<size_t>(weight), value);
+  }
+  return {};
+}
+
+// Lets the host add what it computes to the graph of the inputs.
+Status trace_host(int32_t id, std::span<const Tensor> inputs, std::span<const Tensor> weights,
+                  std::span<const Tensor> masks, bool trains, Traced& traced) {
+  const int32_t lent = objects().add(GraphSession(*inputs[0].builder));
+  const auto answer =
+      ask(concat("{\"layer\":", id, ",\"graph\":", lent, ",\"inputs\":", numbers_of(inputs),
+                 ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
+                 ",\"training\":", trains ? "true" : "false", '}'));
+  GraphSession* session = objects().find<GraphSession>(lent);
+  if (session == nullptr) return fail("the layer's host freed the graph that it was lent");
+  const Status status = answer ? read(*answer, *session, traced) : std::unexpected(answer.error());
+  objects().remove(lent);
+  return status;
+}
+
+// For examples of these shapes, with commas between.
+Result<std::vector<nn::Weight>> ask_weights(int32_t id, std::string_view shapes) {
+  LATHE_ASSIGN_OR_RETURN(const Json answer,
+                         ask(concat("{\"layer\":", id, ",\"shapes\":[", shapes, "]}")));
+  std::vector<nn::Weight> weights;
+  ObjectReader reader(answer, "the answer of the layer's host");
+  const Json* list = reader.require("weights");
+  LATHE_TRY(reader.finish());
+  for (const Json& each : list->values())
+    LATHE_TRY(read_weight(each, weights.emplace_back("", Shape(), "zeros")));
+  return weights;
+}
+
 class HostLayer final : public nn::Layer {
  public:
   explicit HostLayer(HostLayerOptions options) : Layer(options), options_(std::move(options)) {}
@@ -57,15 +111,8 @@ class HostLayer final : public nn::Layer {
   Result<nn::LayerPlan> plan_call(std::span<const Shape> inputs) const override {
     std::string shapes;
     for (const Shape& shape : inputs) append(shapes, shapes.empty() ? "" : ",", bracketed(shape));
-    LATHE_ASSIGN_OR_RETURN(const Json answer,
-                           ask(concat("{\"layer\":", options_.id, ",\"shapes\":[", shapes, "]}")));
     nn::LayerPlan plan;
-    ObjectReader reader(answer, "the answer of the layer's host");
-    const Json* list = reader.require("weights");
-    LATHE_TRY(reader.finish());
-    for (const Json& each : list->values()) {
-      LATHE_TRY(read_weight(each, plan.weights.emplace_back("", Shape(), "zeros")));
-    }
+    LATHE_ASSIGN_OR_RETURN(plan.weights, ask_weights(options_.id, shapes));
     Builder builder("plan");
     std::vector<Tensor> examples, weights;
     for (size_t i = 0; i < inputs.size(); ++i) {
@@ -104,37 +151,11 @@ class HostLayer final : public nn::Layer {
   }
 
  private:
-  struct Traced {
-    std::vector<Tensor> outputs;
-    std::vector<std::pair<size_t, Tensor>> updates;  // by the index of the weight
-  };
-
-  // Lets the host add the layer's operations to the graph of the inputs.
   Status trace(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                std::span<const Tensor> masks, bool trains, Traced& traced) const {
-    const int32_t lent = objects().add(GraphSession(*inputs[0].builder));
-    const auto answer = ask(
-        concat("{\"layer\":", options_.id, ",\"graph\":", lent, ",\"inputs\":", numbers_of(inputs),
-               ",\"weights\":", numbers_of(weights), ",\"masks\":", numbers_of(masks),
-               ",\"training\":", trains ? "true" : "false", '}'));
-    GraphSession* session = objects().find<GraphSession>(lent);
-    if (session == nullptr) return fail("the layer's host freed the graph that it was lent");
-    const Status status = answer ? read(*answer, *session, inputs[0].shape()[0], traced)
-                                 : std::unexpected(answer.error());
-    objects().remove(lent);
-    return status;
-  }
-
-  static Status read(const Json& answer, GraphSession& session, int64_t rows, Traced& traced) {
-    ObjectReader reader(answer, "the answer of the layer's host");
-    std::vector<int64_t> outputs;
-    std::vector<std::pair<int64_t, int64_t>> updates;
-    reader.integers("outputs", outputs);
-    reader.pairs("updates", updates);
-    LATHE_TRY(reader.finish());
-    if (outputs.empty()) return fail("call must return a tensor, or an array of them");
-    for (const int64_t number : outputs) {
-      LATHE_ASSIGN_OR_RETURN(const Tensor output, session.tensor(static_cast<int32_t>(number)));
+    LATHE_TRY(trace_host(options_.id, inputs, weights, masks, trains, traced));
+    const int64_t rows = inputs[0].shape()[0];
+    for (const Tensor& output : traced.outputs) {
       if (output.dtype() != graph::DType::F32) {
         return fail(concat("call must return float32, got ", scalar::text(output.dtype())));
       }
@@ -142,16 +163,28 @@ class HostLayer final : public nn::Layer {
         return fail(concat("call must keep the batch as first axis: for inputs of ", rows,
                            " rows it returned ", bracketed(output.shape())));
       }
-      traced.outputs.push_back(output);
-    }
-    for (const auto& [weight, number] : updates) {
-      LATHE_ASSIGN_OR_RETURN(const Tensor value, session.tensor(static_cast<int32_t>(number)));
-      traced.updates.emplace_back(static_cast<size_t>(weight), value);
     }
     return {};
   }
 
   HostLayerOptions options_;
+};
+
+class HostLoss final : public nn::OwnLoss {
+ public:
+  HostLoss(std::string name, int32_t id) : name_(std::move(name)), id_(id) {}
+
+  Tensor operator()(Tensor x, Tensor y) const override {
+    if (!x.builder->ok()) return {x.builder, {}};
+    Traced traced;
+    const Status status = trace_host(id_, std::array{y, x}, {}, {}, true, traced);
+    if (!status) return x.builder->error(concat(name_, ": ", status.error().message));
+    return traced.outputs[0];
+  }
+
+ private:
+  std::string name_;
+  int32_t id_;
 };
 
 }  // namespace
@@ -163,6 +196,10 @@ LayerHost& layer_host() {
 
 nn::LayerPtr host_layer(HostLayerOptions options) {
   return std::make_shared<HostLayer>(std::move(options));
+}
+
+std::shared_ptr<const nn::OwnLoss> host_loss(std::string name, int32_t id) {
+  return std::make_shared<HostLoss>(std::move(name), id);
 }
 
 }  // namespace lathe::api

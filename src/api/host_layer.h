@@ -1,5 +1,6 @@
-// Layers whose computation is written outside of the core: another language says which weights they
-// have, and adds their operations to the graph each time one is built. Not who that is.
+// Layers, losses and metrics whose computation is written outside of the core: another language
+// says which weights they have, and adds their operations to the graph each time one is built. Not
+// who that is.
 #pragma once
 
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "lathe/base/result.h"
 #include "lathe/nn/layer.h"
+#include "lathe/nn/loss.h"
 
 namespace lathe::api {
 
@@ -24,7 +26,11 @@ struct HostLayerOptions {
 };
 
 // Any number of inputs and outputs, all f32 with the batch as first axis. Weights that are not
-// trainable may be updated where it trains.
+// trainable may be updated where it trains. With state sizes it is a cell: one step, of the input
+// and the states.
 nn::LayerPtr host_layer(HostLayerOptions options);
+
+// A loss or metric as a layer of the inputs labels and output; errors begin with its name.
+std::shared_ptr<const nn::OwnLoss> host_loss(std::string name, int32_t id);
 
 }  // namespace lathe::api

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "lathe/api/host_layer.h"
 #include "lathe/base/text.h"
 
 namespace lathe::api {
@@ -215,11 +216,14 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
   }
   if (!json->is_object()) return mistake(key, "a name or an object with a name", *json);
   nn::Choice choice;
+  int32_t host = 0;
   for (size_t i = 0; i < json->keys().size(); ++i) {
     const std::string& name = json->keys()[i];
     const Json& each = json->values()[i];
     if (name == "name" && each.is_string()) {
       choice.name = each.string();
+    } else if (name == "host" && whole(each, 1, INT32_MAX)) {
+      host = static_cast<int32_t>(each.number());
     } else if (name != "name" && each.is_string()) {
       choice.parameters.emplace_back(name, each.string());
     } else if (name != "name" && (each.is_number() || each.is_boolean())) {
@@ -231,10 +235,11 @@ void ObjectReader::operator()(std::string_view key, nn::Choice& value) {
       return mistake(inner, name == "name" ? "a string" : "a number, a word, true or false", each);
     }
   }
-  if (choice.name.empty()) {
+  if (choice.name.empty() && host == 0) {
     message_ = concat(path_of(key), ".name: is missing");
     return;
   }
+  if (host != 0) choice.own = host_loss(choice.name, host);
   value = std::move(choice);
 }
 

@@ -47,7 +47,7 @@ class ObjectReader {
   // An integer of at most 53 bits; null counts as absent.
   void operator()(std::string_view key, nn::Seed& value);
   // "relu" or {"name":"leakyRelu","alpha":0.3}; null counts as absent,
-  // also for a parameter.
+  // also for a parameter. {"name":"mine","host":3}: a loss that the host of layers knows.
   void operator()(std::string_view key, nn::Choice& value);
   // Of "kernel": kernelInitializer, kernelRegularizer and kernelConstraint.
   void operator()(std::string_view key, nn::WeightOptions& value);

@@ -80,6 +80,9 @@ Status read_training(ObjectReader& reader, nn::TrainingOptions& training) {
                       }));
   reader("optimizer", training.optimizer);
   LATHE_TRY(read_metrics(reader, training.metrics));
+  reader("trainMetrics", training.train_metrics);
+  reader("testMetrics", training.test_metrics);
+  reader("regularizer", training.regularizer);
   reader("rowWeights", training.row_weights);
   reader("checkNumerics", training.check_numerics);
   const Json* timing = reader.find("timing");

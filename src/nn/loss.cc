@@ -56,6 +56,16 @@ std::array<float, kMaxParameters> floats(const std::array<double, kMaxParameters
   return p;
 }
 
+Tensor own_losses(const OwnLoss& own, Tensor x, Tensor y) {
+  graph::Builder& builder = *x.builder;
+  const int64_t rows = x.shape().front();
+  const Tensor result = own(x, y);
+  if (!result.valid()) return result;
+  const Tensor values = builder.cast(result, graph::DType::F32);
+  if (values.rank() > 0 && values.shape().front() == rows) return values;
+  return builder.broadcast_to(mean(builder.reshape(values, {1, -1}), {1}), {rows});
+}
+
 double ratio(double part, double whole) { return whole != 0 ? part / whole : 0; }
 
 // Points for falling thresholds, joined by straight lines; Keras' AUC of the kind "interpolation".
@@ -73,6 +83,8 @@ double area_under_curve(std::span<const double> sums) {
 
 Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKind last) {
   Loss loss;
+  loss.own = choice.own;
+  if (loss.own != nullptr) return loss;
   LATHE_ASSIGN_OR_RETURN(loss.kind, find_loss(choice));
   const Form form = form_of(loss.kind.kind);
   if (form.activation == ActivationKind::Linear) return loss;
@@ -86,6 +98,7 @@ Result<Loss> fit_loss(const Choice& choice, std::string_view where, ActivationKi
 
 Tensor row_losses(const Loss& loss, Tensor x, Tensor y) {
   if (!x.valid() || !y.valid()) return x;
+  if (loss.own != nullptr) return own_losses(*loss.own, x, y);
   const auto p = floats(loss.kind.parameters);
   switch (loss.kind.kind) {
 #define OUTPUT(of_) of_
@@ -106,14 +119,15 @@ Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_vi
                           ActivationKind last) {
   Metric metric;
   metric.name = choice.name;
-  if (auto found = find_loss(choice)) {
+  if (choice.own != nullptr || find_loss(choice)) {
     LATHE_ASSIGN_OR_RETURN(metric.what, fit_loss(choice, where, last));
     return metric;
   }
   LATHE_ASSIGN_OR_RETURN(Chosen<MetricKind> chosen, find_metric(choice));
   if (chosen.kind == MetricKind::Accuracy) {
     metric.name = "acc";
-    if (loss != nullptr && loss->kind.kind == LossKind::BinaryCrossentropy) {
+    if (loss != nullptr && loss->own == nullptr &&
+        loss->kind.kind == LossKind::BinaryCrossentropy) {
       chosen.kind = MetricKind::BinaryAccuracy;
     }
   }

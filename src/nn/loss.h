@@ -10,9 +10,19 @@
 
 namespace lathe::nn {
 
+// A loss or metric that is no row of tables.def.
+class OwnLoss {
+ public:
+  virtual ~OwnLoss() = default;
+  // The output and the labels [n, …, c] -> [n, …]; any other shape counts by its mean, for all
+  // rows.
+  virtual Tensor operator()(Tensor x, Tensor y) const = 0;
+};
+
 // A loss at the output of a model.
 struct Loss {
   Chosen<LossKind> kind;
+  std::shared_ptr<const OwnLoss> own = {};  // instead of the kind
   bool takes_logits = false;  // the loss is of what the last activation was applied to
 };
 

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,11 +25,15 @@ struct Setting {
   Setting(std::string text) : word(std::move(text)) {}
 };
 
+class OwnLoss;
+
 // What a user writes: "relu", or {"leakyRelu", {{"alpha", 0.1}}}. Parameters left out have the
 // row's default.
 struct Choice {
   std::string name;
   std::vector<std::pair<std::string, Setting>> parameters;
+  // Of a loss or metric, instead of a row.
+  std::shared_ptr<const OwnLoss> own;
 
   Choice();
   Choice(const char* text);
@@ -39,7 +44,7 @@ struct Choice {
   Choice& operator=(const Choice&);
   Choice& operator=(Choice&&) noexcept;
   ~Choice();
-  bool empty() const { return name.empty(); }
+  bool empty() const { return name.empty() && own == nullptr; }
 };
 
 enum class Range : uint8_t {

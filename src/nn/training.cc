@@ -37,6 +37,8 @@ struct Target {
 struct Plan {
   std::vector<Target> targets;
   std::optional<Chosen<OptimizerKind>> optimizer;
+  std::optional<Chosen<RegularizerKind>> regularizer;  // of the whole model
+  bool train_metrics = true, test_metrics = true;
   bool row_weights = false, check_numerics = false, keeps_states = false;
   bool timing = false, equations = false, stand_alone = false;
   BatchSizes batches_in_memory;
@@ -165,6 +167,11 @@ Result<Plan> check(const Model& model, const TrainingOptions& options) {
     return plan;
   }
   plan.row_weights = options.row_weights;
+  plan.train_metrics = options.train_metrics;
+  plan.test_metrics = options.test_metrics;
+  if (!options.regularizer.empty()) {
+    LATHE_ASSIGN_OR_RETURN(plan.regularizer, find_regularizer(options.regularizer));
+  }
   plan.check_numerics = options.check_numerics;
   LATHE_TRY(check_rows("evaluate", batch.evaluate, in_memory.evaluate));
   if (!options.optimizer.empty()) {
@@ -257,11 +264,14 @@ std::string metric_output(const Target& target, const Metric& metric) {
 }
 
 // What the regularisers of the weights add to the loss.
-void add_penalties(Builder& builder, const Model& model, Trace& trace) {
+void add_penalties(Builder& builder, const Model& model, const Plan& plan, Trace& trace) {
   for (const Variable& weight : model.weights()) {
-    if (!weight.regularizer || !weight.trainable) continue;
+    if (!weight.trainable) continue;
     const Tensor state = builder.state(weight.name, DType::F32, weight.shape);
-    trace.losses.push_back(penalty(*weight.regularizer, state));
+    if (weight.regularizer) trace.losses.push_back(penalty(*weight.regularizer, state));
+    if (plan.regularizer && weight.shape.size() > 1) {
+      trace.losses.push_back(penalty(*plan.regularizer, state));
+    }
   }
 }
 
@@ -286,6 +296,7 @@ Tensor add_scores(Builder& builder, const Plan& plan, std::span<const Truth> tru
     const Tensor part = sum(each * mean_weights, {0});
     add(target.weight == 1 ? part : part * target.weight);
     if (!target.suffix.empty()) builder.output(concat("loss", target.suffix), part);
+    if (!(trace.trains ? plan.train_metrics : plan.test_metrics)) continue;
     builder.begin_equation("metrics");
     builder.output(concat("correct", target.suffix),
                    sum(row_means(ops::row_hits(output, y)) * present, {0}));
@@ -338,7 +349,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
   if (!builder.ok()) return std::move(builder).finish();
   builder.begin_part("forward", kLossPart);
-  add_penalties(builder, model, trace);
+  add_penalties(builder, model, plan, trace);
   const Tensor loss = add_scores(builder, plan, truths, outputs, trace, rows, present);
   if (plan.check_numerics) add_watch(builder, trace);
   if (plan.stand_alone) add_totals(builder, rows);

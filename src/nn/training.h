@@ -39,6 +39,9 @@ struct TrainingOptions {
   PerOutput<double> loss_weights = 1.0;
   // A list for each output, or one for all of them.
   std::vector<std::vector<Choice>> metrics = {};
+  bool train_metrics = true, test_metrics = true;  // which entries give them, and correct
+  // Of every trained weight of two axes or more, beside its own.
+  Choice regularizer = {};
   bool row_weights = false;     // whether rows come with weights
   bool check_numerics = false;  // whether to look for numbers that are not finite
   // Batches that each entry finds in memory at once; see below.

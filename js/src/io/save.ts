@@ -1,7 +1,9 @@
 /** Saves a model in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import { type Storable, storable } from '../train/storable.js';
+import { isOwn } from '../layers/own_formula.js';
+import type { Metrics } from '../train/metrics.js';
+import { type CompileDescription, type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
 import { weightArrays } from './assign_weights.js';
 import { openHandler } from './handlers.js';
@@ -32,10 +34,11 @@ export function toArtifacts(
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
   const stored = model[storable];
-  const { config, summary, training } = stored;
+  const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);
   const weights = weightArrays(stored);
-  const gathered = includeOptimizer ? optimizerArrays(stored) : [];
+  const training = includeOptimizer ? withoutFunctions(stored.training) : undefined;
+  const gathered = training === undefined ? [] : optimizerArrays(stored);
   const artifacts: ModelArtifacts = {
     modelTopology,
     format: 'layers-model',
@@ -44,11 +47,37 @@ export function toArtifacts(
     ...encodeWeights([...weights, ...gathered], quantize),
   };
   if (stored.metadata !== undefined) artifacts.userDefinedMetadata = stored.metadata;
-  if (includeOptimizer && training !== undefined) {
+  if (training !== undefined) {
     artifacts.trainingConfig = toTrainingConfig(training);
   }
   return artifacts;
 }
+
+/** What of a training can be written: functions of the program cannot, as a warning says; without its loss, nothing. */
+function withoutFunctions(
+  training: CompileDescription | undefined,
+): CompileDescription | undefined {
+  if (training === undefined) return undefined;
+  const isFunction = (each: unknown) => typeof each === 'function' && !('config' in each);
+  const lists = isList(training.metrics) ? [training.metrics] : Object.values(training.metrics);
+  const functions = lists.flat().filter(isFunction) as { name: string }[];
+  const losses = [training.loss].flat().filter(isOwn);
+  const named = [...losses, ...functions].map(({ name }) => name || 'without name');
+  if (named.length > 0) {
+    console.warn(
+      `tensorlathe: save: losses and metrics that are functions (${named.join(', ')}) are not saved` +
+        `${losses.length > 0 ? ', nor what the optimizer has gathered' : ''}: compile the loaded model with them`,
+    );
+  }
+  const written = (metrics: unknown) => [metrics].flat().filter((each) => !isFunction(each));
+  const metrics = isList(training.metrics)
+    ? written(training.metrics)
+    : Object.fromEntries(Object.entries(training.metrics).map(([at, each]) => [at, written(each)]));
+  return losses.length > 0 ? undefined : { ...training, metrics: metrics as Metrics };
+}
+
+const isList = (metrics: unknown) =>
+  typeof metrics !== 'object' || Array.isArray(metrics) || 'name' in (metrics as object);
 
 /** As `model.save`. */
 export async function saveModel(

@@ -9,16 +9,14 @@ import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasFor } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
-import { Optimizer } from '../layers/optimizer.js';
+import type { Optimizer } from '../layers/optimizer.js';
 import { type ModelWeight, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
 import type { EvaluateDatasetArgs } from '../train/fit_dataset.js';
 import type { History } from '../train/history.js';
-import { readLosses, readMetrics } from '../train/metrics.js';
 import type { ModelModule } from '../train/model_module.js';
-import { perOutput } from '../train/per_output.js';
 import {
   entryName,
   type Examples,
@@ -31,29 +29,16 @@ import {
   type Weighting,
   weightingNames,
 } from '../train/rows.js';
-import {
-  asTensors,
-  reported,
-  type Score,
-  type Scores,
-  scoresOf,
-  type Tally,
-} from '../train/score.js';
-import {
-  type Goal,
-  type Storable,
-  storable,
-  type StoredModel,
-  trainingOf,
-} from '../train/storable.js';
+import { asTensors, reported, type Score, type Scores, scoresOf, Tally } from '../train/score.js';
+import { type Storable, storable, type StoredModel, trainingOf } from '../train/storable.js';
 import type { IOHandler, SaveResult } from '../io/artifacts.js';
 import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
 import { Container } from './container.js';
+import { type ModelGoal, readGoal } from './goal.js';
 import { LayerGraph, leaves } from './layer_graph.js';
 import {
-  checkCompileArgs,
   checkEvaluateArgs,
   checkPredictArgs,
   wantedBatches,
@@ -102,12 +87,11 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #compiled: CompiledModel | undefined;
   #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
-  #goal: Goal | undefined;
-  #metricsNames: string[] = [];
-  #optimizer: Optimizer | undefined;
+  #goal: ModelGoal | undefined;
   #learningRate: number | undefined;
   #labels: LabelKind[] | undefined;
   #rowWeights = false;
+  #fitBatch = { train: 32, evaluate: 32 };
   #lastBatch = 0;
   #training = false;
   #disposed = false;
@@ -152,43 +136,22 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Says how the model learns. Checked and compiled at once; weights stay, the optimiser starts afresh. */
   compile(args: CompileArgs): void {
-    checkCompileArgs(args);
-    const { loss, lossWeights, optimizer, metrics: given, ...flags } = args;
-    const metrics = given ?? [];
     const compiled = this.told('compile', true);
-    if (loss === undefined) throw new LatheError('compile: a loss is needed');
-    const { outputs } = compiled.summary;
-    const losses = readLosses(loss, outputs);
-    const weights = perOutput(lossWeights ?? 1, outputs, 1, 'compile: lossWeights');
-    const { names, lists } = readMetrics(metrics, outputs, losses);
-    const named = optimizer === undefined ? undefined : Optimizer.of(optimizer);
-    const training = {
-      loss: losses,
-      ...(lossWeights === undefined ? {} : { lossWeights: weights }),
-      ...(lists.flat().length === 0 ? {} : { metrics: lists }),
-      ...flags,
-    };
+    const goal = readGoal(args, compiled.summary.outputs);
     const config = this.#describe();
     if (JSON.stringify(config) !== JSON.stringify(this.#config)) {
       compiled.setModel(config);
       this.#config = config;
     }
-    compiled.setTraining(named === undefined ? training : { ...training, optimizer: named });
-    this.#goal = {
-      losses,
-      lossWeights: lossWeights === undefined ? undefined : weights,
-      optimizer: named,
-      metrics,
-    };
-    this.#metricsNames = names;
-    [this.loss, this.metrics] = [loss, given];
-    this.#optimizer = named;
-    this.#learningRate = named?.learningRate;
+    compiled.setTraining(goal.training);
+    this.#goal = goal;
+    [this.loss, this.metrics] = [args.loss, args.metrics];
+    this.#learningRate = goal.optimizer?.learningRate;
   }
 
   /** What `evaluate` gives, in its order: loss, with several outputs the loss of each, the metrics. */
   get metricsNames(): readonly string[] {
-    return [...this.#metricsNames];
+    return [...(this.#goal?.metricsNames ?? [])];
   }
 
   /** Whether `fit` runs. */
@@ -198,7 +161,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** What `compile` was given as an optimiser. */
   get optimizer(): Optimizer | undefined {
-    return this.#optimizer;
+    return this.#goal?.optimizer;
   }
 
   /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
@@ -212,14 +175,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** @internal From now on `current` gives a module that trains on these data. */
-  prepare(data: Examples, { batchSize = 32, batchesInMemory = 1 }: FitArgs): void {
+  prepare(data: Examples, args: FitArgs): void {
+    const { batchSize = 32, batchesInMemory = 1 } = args;
     this.#compiled!.checkRows('fit: validationSplit', data.count);
     const { sizes, weighted: rowWeights = false } = data;
     const labels = this.#kinds(data);
-    const train = Math.min(batchSize, data.count);
+    const batch = { train: Math.min(batchSize, data.count), evaluate: batchSize };
     const inMemory = { train: batchesInMemory, evaluate: batchesInMemory };
-    const batches = { train, evaluate: batchSize, batchesInMemory: inMemory };
-    this.#module('fit', { ...batches, labels, rowWeights, sizes });
+    this.#module('fit', { ...batch, batchesInMemory: inMemory, labels, rowWeights, sizes });
+    this.#fitBatch = batch;
     this.#labels = labels;
     this.#rowWeights = rowWeights;
   }
@@ -264,10 +228,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   /** The module that `fit` uses for its next batch of the data; without them, the one at hand. */
-  current(data?: Examples): ModelModule {
+  current(data?: Examples, rows: Partial<Record<'train' | 'evaluate', number>> = {}): ModelModule {
     this.#push();
-    const wanted = { labels: this.#labels!, rowWeights: this.#rowWeights };
-    return this.#module('fit', { ...wanted, sizes: data?.sizes });
+    const wanted = { labels: this.#labels!, rowWeights: this.#rowWeights, sizes: data?.sizes };
+    if (!this.#goal?.isOwn) return this.#module('fit', wanted);
+    // What functions of the program see are the rows of the batch alone.
+    const { train, evaluate } = this.#fitBatch;
+    const least = (size: number, left = size) => Math.min(size, left);
+    const sizes = { train: least(train, rows.train), evaluate: least(evaluate, rows.evaluate) };
+    return this.#module('fit', { ...wanted, ...sizes });
   }
 
   /**
@@ -379,7 +348,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Changes the learning rate of the steps to come. Error: negative, NaN, no optimiser. */
   setLearningRate(learningRate: number): void {
     this.#module('setLearningRate').setLearningRate(learningRate);
-    this.#learningRate = this.#optimizer!.learningRate = learningRate;
+    this.#learningRate = this.optimizer!.learningRate = learningRate;
   }
 
   /** Has stateful layers begin anew with the next batch. */
@@ -511,7 +480,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #module(what: string, wanted: Wanted = {}): ModelModule {
     const module = this.told(what).module(wanted);
     for (const copy of this.#copies.values()) copy.pull();
-    const learningRate = this.#optimizer?.learningRate;
+    const learningRate = this.optimizer?.learningRate;
     if (learningRate !== undefined && learningRate !== this.#learningRate) {
       module.setLearningRate(learningRate);
       this.#learningRate = learningRate;
@@ -548,7 +517,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     }
     const { sizes, weighted: rowWeights = false } = data;
     const wanted = { ...batches, labels: this.#kinds(data), rowWeights, sizes };
-    return evaluateAll(this.#module('evaluate', wanted), data);
+    if (!this.#goal!.isOwn) return evaluateAll(this.#module('evaluate', wanted), data);
+    const size = batches.evaluate ?? 32;
+    const whole = data.count - (data.count % size);
+    const tally = new Tally();
+    for (const part of [slice(data, 0, whole), slice(data, whole, data.count)]) {
+      const now = { ...wanted, evaluate: Math.min(size, part.count) };
+      if (part.count > 0) evaluateAll(this.#module('evaluate', now), part, tally);
+    }
+    return tally;
   }
 
   /** @internal Rows for x and y as the model takes them. */
@@ -581,7 +558,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #trainModule(data: Examples): ModelModule {
     const { count, sizes, weighted: rowWeights = false } = data;
     const { trainBatch } = this.told('trainOnBatch');
-    const stays = this.#lastBatch !== 0 && count !== this.#lastBatch && count < trainBatch;
+    const isOther = this.#lastBatch !== 0 && count !== this.#lastBatch;
+    const stays = isOther && count < trainBatch && !this.#goal!.isOwn;
     this.#lastBatch = count;
     const wanted = { labels: this.#kinds(data), rowWeights, sizes };
     return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });

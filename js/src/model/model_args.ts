@@ -2,7 +2,9 @@
 import { LatheError } from '../base/errors.js';
 import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
 import type { BatchCounts, ModelConfig, OpenShape, Timing } from '../core/abi.js';
+import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { type LayerCall, type SymbolicShape, SymbolicTensor } from '../layers/layer.js';
+import type { OwnFormula } from '../layers/own_formula.js';
 import type { OptimizerLike } from '../layers/optimizer.js';
 import type { FitOptions } from '../train/fit.js';
 import type { FitDatasetOptions } from '../train/fit_dataset.js';
@@ -98,7 +100,7 @@ export interface Structure {
 /** Arguments of `model.compile`. */
 export interface CompileArgs {
   /** An output may have none, if others have: null, or no entry for its name. */
-  loss: PerOutput<LossLike | null>;
+  loss: PerOutput<LossLike<OwnFormula> | null>;
   /** What the loss of each output is multiplied by in the sum. Default: 1. */
   lossWeights?: PerOutput<number>;
   /** By name, or made by `train`. Without one the model can be evaluated but not trained. */
@@ -107,7 +109,12 @@ export interface CompileArgs {
    * Of all outputs, or of each by its name. 'accuracy' ('acc') is the share of rows whose greatest
    * output is the label's; logs, history and `evaluate` call the others as they are called here.
    */
-  metrics?: Metrics;
+  metrics?: Metrics<OwnFormula>;
+  /** Whether training counts them, and whether evaluation does. Default: true. */
+  trainMetrics?: boolean;
+  testMetrics?: boolean;
+  /** Of every trained weight of two axes or more (no biases), beside those of the layers. */
+  regularizer?: RegularizerName | RegularizerConfig;
   /**
    * Whether training and evaluation end with an error where data, the result of a layer, the loss or
    * a weight is NaN or infinite, naming it and the step; the weights then stay those before the step.
@@ -128,6 +135,9 @@ export function checkCompileArgs(args: CompileArgs): void {
     lossWeights: true,
     optimizer: true,
     metrics: true,
+    trainMetrics: true,
+    testMetrics: true,
+    regularizer: true,
     checkNumerics: true,
     timing: true,
   };

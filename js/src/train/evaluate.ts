@@ -4,11 +4,11 @@ import type { Examples } from './rows.js';
 import { Tally } from './score.js';
 
 /** Counts all rows, in one go. */
-export function evaluateAll(module: ModelModule, data: Examples): Tally {
-  const tally = new Tally();
-  while (tally.rows < data.count) {
-    const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
-    tally.add(module.score('evaluate', data, tally.rows, count));
+export function evaluateAll(module: ModelModule, data: Examples, tally = new Tally()): Tally {
+  for (let from = 0; from < data.count;) {
+    const count = Math.min(module.batch('evaluate'), data.count - from);
+    tally.add(module.score('evaluate', data, from, count));
+    from += count;
   }
   return tally;
 }

@@ -92,8 +92,8 @@ export interface Trainee {
   ): Examples;
   /** From now on `current` gives a module that trains on these data. */
   prepare(data: Examples, args: FitOptions<never>): void;
-  /** The module to use for the next batch of these data; without them, the one at hand. */
-  current(data?: Examples): ModelModule;
+  /** The module to use for the next batch of these data, of which so many rows are left; without them, the one at hand. */
+  current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelModule;
 }
 
 /** Checks the names of the options, and those that are about numbers. */
@@ -229,7 +229,7 @@ async function runEpoch(
   let batch = 0;
   for (let from = 0; from < data.count && !stopped(); ++batch) {
     await callbacks.tell('onBatchBegin', batch);
-    const module = model.current(data);
+    const module = model.current(data, { train: data.count - from });
     const count = Math.min(module.batch('train'), data.count - from);
     const step = module.scoreAsync('train', data, from, count, order);
     const score = await atStep('fit', epoch, batch, step);
@@ -256,7 +256,7 @@ function logsOf(model: Trainee, tally: Tally): Logs {
 async function evaluateLoop(model: Trainee, data: Examples, pacer: Pacer): Promise<Scores> {
   const tally = new Tally();
   while (tally.rows < data.count) {
-    const module = model.current(data);
+    const module = model.current(data, { evaluate: data.count - tally.rows });
     const count = Math.min(module.batch('evaluate'), data.count - tally.rows);
     tally.add(await module.scoreAsync('evaluate', data, tally.rows, count));
     await pacer.at('batch');

@@ -7,38 +7,41 @@ import { type PerOutput, perOutput } from './per_output.js';
 /** A name with its parameters: {name: 'precision', threshold: 0.7}. */
 type Described<Name> = { name: Name } & Record<string, number | string>;
 
-/** A loss by name, with its parameters, or one of `losses`. */
-export type LossLike = LossName | Described<LossName> | { readonly config: { name: LossName } };
+/** What makes functions of the program something that the core knows. */
+export type Host<Formula> = (formula: Formula) => { name: string };
 
-/** A metric by name, with its parameters, or one of `metrics`. */
-export type MetricLike =
-  MetricName | Described<MetricName> | { readonly config: { name: MetricName } };
+/** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
+export type LossLike<Formula = never> =
+  LossName | Described<LossName> | { readonly config: { name: LossName } } | Formula;
 
-/** A function of `losses` or `metrics` as its name. Error: another function. */
-function named(what: string, value: unknown): unknown {
+/** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
+export type MetricLike<Formula = never> =
+  MetricName | Described<MetricName> | { readonly config: { name: MetricName } } | Formula;
+
+/** A function of `losses` or `metrics` as its name, another one as the core knows it. */
+function named<Formula>(value: unknown, host: Host<Formula>): unknown {
   if (typeof value !== 'function') return value;
-  const { config } = value as { config?: { name: string } };
-  if (config !== undefined) return config.name;
-  throw new LatheError(
-    `compile: ${what} "${value.name}" is a function of your own; take a name, or one of tl.${what}`,
-  );
+  return (value as { config?: { name: string } }).config?.name ?? host(value as Formula);
 }
 
 /** The loss of each output for the core. */
-export function readLosses(
-  loss: PerOutput<LossLike | null>,
+export function readLosses<Formula>(
+  loss: PerOutput<LossLike<Formula> | null>,
   outputs: readonly { name: string }[],
+  host: Host<Formula>,
 ): (LossName | null)[] {
   const isOne = typeof (loss as { name?: unknown } | null)?.name === 'string';
   const given = isOne
     ? outputs.map(() => loss)
     : perOutput(loss as PerOutput<null>, outputs, null, 'compile: loss');
-  return given.map((each) => named('losses', each) as LossName | null);
+  return given.map((each) => named(each, host) as LossName | null);
 }
 
 /** Metrics of all outputs, or of each by its name. */
-export type Metrics =
-  MetricLike | MetricLike[] | Readonly<Record<string, MetricLike | MetricLike[]>>;
+export type Metrics<Formula = never> =
+  | MetricLike<Formula>
+  | MetricLike<Formula>[]
+  | Readonly<Record<string, MetricLike<Formula> | MetricLike<Formula>[]>>;
 
 /** A number; of a confusion matrix its rows, labels by predictions. */
 export type MetricValue = number | number[][];
@@ -54,25 +57,26 @@ type PlainMetric = MetricName | Described<MetricName>;
 const nameOf = (metric: PlainMetric) => (typeof metric === 'string' ? metric : metric.name);
 const isAccuracy = (metric: PlainMetric) => /^acc(uracy)?$/.test(nameOf(metric));
 
-function isMetric(value: unknown): value is MetricLike {
+function isMetric(value: unknown): boolean {
   const { name } = (value ?? {}) as { name?: unknown };
   return typeof value === 'string' || typeof name === 'string';
 }
 
 /** The metrics of each output for the core, which always counts accuracy, and what the scores are called that are asked for. */
-export function readMetrics(
-  metrics: Metrics,
+export function readMetrics<Formula>(
+  metrics: Metrics<Formula>,
   outputs: readonly { name: string; shape: readonly unknown[] }[],
   losses: readonly (LossName | null)[],
+  host: Host<Formula>,
 ): { lists: PlainMetric[][]; names: string[] } {
   const isOne = !Array.isArray(metrics) && isMetric(metrics);
   const forAll = isOne || Array.isArray(metrics);
   const given = forAll
     ? outputs.map(() => metrics)
-    : perOutput(metrics as PerOutput<MetricLike | MetricLike[]>, outputs, [], 'compile: metrics');
+    : perOutput(metrics as PerOutput<PlainMetric | PlainMetric[]>, outputs, [], 'compile: metrics');
   const lists = given.map((each) =>
     [each].flat().map((metric) => {
-      if (isMetric(metric)) return named('metrics', metric) as PlainMetric;
+      if (isMetric(metric)) return named(metric, host) as PlainMetric;
       throw new LatheError(`compile: a metric must be a name, got ${JSON.stringify(metric)}`);
     }),
   );

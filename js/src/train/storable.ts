@@ -47,13 +47,13 @@ export interface Goal {
 
 /** What to compile the model with so that it goes on learning; nothing where it cannot. */
 export function trainingOf(
-  { losses, optimizer, ...rest }: Goal,
+  { losses, lossWeights, optimizer, metrics }: Goal,
   states: readonly State[],
 ): CompileDescription | undefined {
   if (optimizer === undefined) return undefined;
   const loss = losses.length === 1 ? losses[0]! : losses;
   const learningRate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
-  return { loss, optimizer: { ...optimizer, learningRate }, ...rest };
+  return { loss, optimizer: { ...optimizer, learningRate }, lossWeights, metrics };
 }
 
 export const storable = Symbol('storable');
