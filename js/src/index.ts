@@ -87,6 +87,7 @@ export {
 } from './layers/makers.js';
 export type { OwnFormula } from './layers/own_formula.js';
 export { Optimizer, type OptimizerLike } from './layers/optimizer.js';
+export { type AnyCellArgs, RNN, RNNCell } from './layers/rnn_cell.js';
 export { type LayerClass, serialization } from './layers/serialization.js';
 export * as data from './data/index.js';
 export type { EvaluateDatasetArgs } from './train/fit_dataset.js';

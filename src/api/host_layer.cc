@@ -1,10 +1,12 @@
 #include "lathe/api/host_layer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "lathe/api/json_reader.h"
 #include "lathe/api/objects.h"
 #include "lathe/base/text.h"
+#include "lathe/nn/recurrent_cells.h"
 
 namespace lathe::api {
 namespace {
@@ -170,6 +172,65 @@ class HostLayer final : public nn::Layer {
   HostLayerOptions options_;
 };
 
+// What the host gives for a call with these inputs is the output, then the new states.
+class HostCell final : public nn::RecurrentCell {
+ public:
+  explicit HostCell(HostLayerOptions options)
+      : RecurrentCell(options), options_(std::move(options)) {}
+
+  std::string_view class_name() const override { return options_.class_name; }
+
+  Result<std::vector<Shape>> state_shapes(const Shape&) const override {
+    std::vector<Shape> shapes;
+    for (const int64_t size : options_.state_sizes) {
+      shapes.push_back({size});
+      LATHE_TRY(nn::check_shape("stateSize", shapes.back()));
+    }
+    return shapes;
+  }
+  Result<std::vector<nn::Weight>> weights(const Shape& input) const override {
+    LATHE_ASSIGN_OR_RETURN(auto weights, ask_weights(options_.id, bracketed(input)));
+    count_ = weights.size();
+    return weights;
+  }
+  Tensor project(Tensor x, std::span<const Tensor>) const override { return x; }
+  std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
+    return {weights.begin(), weights.end()};
+  }
+  size_t weight_count() const override { return count_; }
+  size_t shared_count() const override { return count_; }
+  size_t state_count() const override { return options_.state_sizes.size(); }
+  bool has_own_output() const override { return true; }
+  std::vector<Tensor> masks(graph::Builder&, const Shape&, nn::Context& context) const override {
+    trains_ = context.trains();
+    return std::vector<Tensor>(2);
+  }
+  std::vector<Tensor> step(Tensor x, std::span<const Tensor> states, std::span<const Tensor> shared,
+                           std::span<const Tensor>) const override {
+    std::vector<Tensor> inputs = {x};
+    inputs.insert(inputs.end(), states.begin(), states.end());
+    Traced traced;
+    Status status =
+        x.builder->ok() ? trace_host(options_.id, inputs, shared, {}, trains_, traced) : fail("");
+    // The shape of an output that is not stacked is seen nowhere else.
+    const bool fits = traced.outputs.size() == inputs.size() &&
+                      traced.outputs[0].shape() == states[0].shape() &&
+                      traced.outputs[0].dtype() == graph::DType::F32;
+    if (status && !fits) {
+      status = fail(concat("call must return the output, float32 ", bracketed(states[0].shape()),
+                           ", and ", states.size(), " states"));
+    }
+    if (status) return std::move(traced.outputs);
+    const Tensor wrong = x.builder->error(concat(class_name(), ": ", status.error().message));
+    return std::vector<Tensor>(inputs.size(), wrong);
+  }
+
+ private:
+  HostLayerOptions options_;
+  mutable size_t count_ = 0;  // of the weights
+  mutable bool trains_ = false;
+};
+
 class HostLoss final : public nn::OwnLoss {
  public:
   HostLoss(std::string name, int32_t id) : name_(std::move(name)), id_(id) {}
@@ -195,6 +256,7 @@ LayerHost& layer_host() {
 }
 
 nn::LayerPtr host_layer(HostLayerOptions options) {
+  if (!options.state_sizes.empty()) return std::make_shared<HostCell>(std::move(options));
   return std::make_shared<HostLayer>(std::move(options));
 }
 

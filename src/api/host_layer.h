@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lathe/base/result.h"
 #include "lathe/nn/layer.h"
@@ -22,6 +23,7 @@ struct HostLayerOptions {
   std::string class_name = {};
   int32_t id = 0;  // as the host calls the layer
   bool supports_masking = false;
+  std::vector<int64_t> state_sizes = {};  // of a recurrent cell
   LATHE_LAYER_OPTIONS;
 };
 

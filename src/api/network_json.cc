@@ -145,6 +145,7 @@ Result<nn::LayerPtr> parse_host_layer(std::string class_name, const Json& host, 
   reader.require("id");
   reader("id", options.id);
   reader("supportsMasking", options.supports_masking);
+  reader.integers("stateSize", options.state_sizes);
   LATHE_TRY(reader.finish());
   if (config != nullptr) {
     ObjectReader own(*config, concat(path, ".config"));

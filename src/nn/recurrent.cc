@@ -115,6 +115,7 @@ std::vector<Tensor> RecurrentLayer::run(std::span<const Tensor> inputs,
   if (mask.builder != nullptr) xs.push_back(exchange_axes(mask));
   std::vector<Tensor> invariants = step().shared(weights);
   const size_t shared = invariants.size();
+  const bool has_own_output = step().has_own_output();
   std::ranges::copy_if(masks.begin() + 1, masks.end(), std::back_inserter(invariants),
                        [](const Tensor& each) { return each.builder != nullptr; });
   const ops::ScanResult result =
@@ -127,14 +128,26 @@ std::vector<Tensor> RecurrentLayer::run(std::span<const Tensor> inputs,
                   }
                   std::vector<Tensor> next = step().step(
                       each.slices[0], each.carried, std::span(each.invariants).first(shared), own);
-                  if (each.slices.size() > 1) next = kept(each.slices[1], next, each.carried);
-                  return {next, {next[0]}};
+                  std::vector<Tensor> output = {next[0]};
+                  if (has_own_output) next.erase(next.begin());
+                  if (each.slices.size() > 1) {
+                    next = kept(each.slices[1], next, each.carried);
+                    output = has_own_output ? kept(each.slices[1], output, each.carried)
+                                            : std::vector{next[0]};
+                  }
+                  return {next, output};
                 });
   if (!builder.ok()) {
     return std::vector<Tensor>(1 + (sequence_.return_state ? count : 0), Tensor{&builder, {}});
   }
   for (size_t k = 0; k < kept_states.size(); ++k) context.update(kept_states[k], result.carried[k]);
   std::vector<Tensor> outputs = {result.carried[0]};
+  if (has_own_output) {
+    const Shape state = outputs[0].shape();
+    Shape begin(state.size() + 1, 0), size = joined({1}, state);
+    begin[0] = backwards ? 0 : steps - 1;
+    outputs[0] = builder.reshape(ops::slice(result.stacked[0], begin, size), state);
+  }
   if (sequence_.return_sequences) {
     outputs[0] = exchange_axes(result.stacked[0]);
     if (backwards) outputs[0] = ops::reverse(outputs[0], std::vector<int>{1});

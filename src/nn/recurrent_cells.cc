@@ -29,7 +29,7 @@ std::vector<Tensor> RecurrentCell::build_call(std::span<const Tensor> inputs,
   const std::vector<Tensor> drops = masks(*x.builder, x.shape(), context);
   std::vector<Tensor> outputs =
       step(project(masked(x, drops[0]), weights), inputs.subspan(1), shared(weights), drops);
-  outputs.insert(outputs.begin(), outputs[0]);
+  if (!has_own_output()) outputs.insert(outputs.begin(), Tensor(outputs[0]));
   return outputs;
 }
 
@@ -389,6 +389,8 @@ class StackedRNNCells final : public RecurrentCell {
     return count;
   }
 
+  bool has_own_output() const override { return cells_.back()->cell()->has_own_output(); }
+
   std::vector<Tensor> masks(graph::Builder& builder, const Shape& input,
                             Context& context) const override {
     std::vector<Tensor> all;
@@ -419,10 +421,11 @@ class StackedRNNCells final : public RecurrentCell {
                                                  shared.first(cell.shared_count()), masks);
       masks = masks.subspan(cell.mask_count());
       shared = shared.subspan(cell.shared_count());
-      all.insert(all.begin(), next.begin(), next.end());
+      all.insert(all.begin(), next.begin() + (cell.has_own_output() ? 1 : 0), next.end());
       x = next[0];
       end = begin;
     }
+    if (has_own_output()) all.insert(all.begin(), x);
     return all;
   }
 

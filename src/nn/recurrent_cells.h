@@ -33,7 +33,10 @@ class RecurrentCell : public Layer {
   virtual size_t shared_count() const = 0;
   virtual size_t state_count() const = 0;
   virtual size_t mask_count() const { return 2; }
-  // The rest: the new states, the first of which is the output. `masks` as masks() gives them.
+  // Whether the output is no state; of the shape of the first it is all the same.
+  virtual bool has_own_output() const { return false; }
+  // The rest: the new states, the first of which is the output; behind an output of its own, if the
+  // cell has that. `masks` as masks() gives them.
   virtual std::vector<Tensor> step(Tensor projected, std::span<const Tensor> states,
                                    std::span<const Tensor> shared,
                                    std::span<const Tensor> masks) const = 0;

@@ -16,6 +16,7 @@ import { extrasAtHand, extrasFor } from './extras.js';
 import { input, Layer, type LayerArgs } from './layer.js';
 import { layerClasses, type LayerFactory } from './layer_args.js';
 import { readOptions } from './layer_options.js';
+import { type AnyCellArgs, RNN, RNNCell } from './rnn_cell.js';
 import { Optimizer } from './optimizer.js';
 
 /** Other names of makers, by how the first begin. */
@@ -62,7 +63,11 @@ const named = classes.flatMap(([name, , cls]) => {
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
 export const layers = {
   ...(Object.fromEntries(named) as unknown as LayerFactory & Aliased),
+  /** A cell over the steps of sequences. */
+  rnn: (args: AnyCellArgs): Layer => new RNN(args),
   Layer: CustomLayer,
+  RNN,
+  RNNCell,
   lambda,
   input,
   /** The layer that `input` makes, for the beginning of a row. */

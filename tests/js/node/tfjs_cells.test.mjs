@@ -1,0 +1,142 @@
+// Recurrent cells as objects and written in JavaScript, beside TensorFlow.js.
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { alikeIn, failsInBoth, waves } from '../beside.mjs';
+import { refuses } from '../lib.mjs';
+
+before(() => tf.setBackend('cpu'));
+
+const weights = () => ({
+  kernelInitializer: { className: 'Constant', config: { value: 0.2 } },
+  recurrentInitializer: { className: 'Constant', config: { value: -0.1 } },
+});
+const cells = {
+  simple: (lib) => lib.layers.simpleRNNCell({ units: 3, ...weights() }),
+  lstm: (lib) => lib.layers.lstmCell({ units: 3, ...weights() }),
+  gru: (lib) => lib.layers.gruCell({ units: 3, ...weights() }),
+};
+
+/** A cell whose output is no state, with two states of other sizes. */
+const ownCell = (lib) =>
+  class OwnCell extends lib.layers.RNNCell {
+    static className = 'OwnCell';
+
+    constructor(config = {}) {
+      super(config);
+      this.units = config.units ?? 3;
+      this.stateSize = [this.units, 2];
+    }
+
+    build([, features]) {
+      const shapes = { kernel: [features, this.units], recurrent: [this.units, 2] };
+      for (const [name, shape] of Object.entries(shapes)) {
+        const initializer = lib.initializers.constant({ value: 0.3 });
+        this[name] = this.addWeight(name, shape, 'float32', initializer);
+      }
+      this.built = true;
+    }
+
+    call([x, a, b]) {
+      const next = x.matMul(this.kernel.read()).add(a.mul(0.5)).tanh();
+      const other = a.matMul(this.recurrent.read()).add(b).sigmoid();
+      return [next.mul(2).add(other.sum(-1, true)), next, other];
+    }
+  };
+
+const model = (lib, ...layers) => lib.sequential({ layers });
+
+/** What a model predicts, and what two steps make of it. */
+async function learns(lib, make, shape = [4, 5, 2]) {
+  const net = make();
+  const x = waves(lib, shape);
+  const before = net.predict(x);
+  const outputs = [before].flat().map((each, at) => waves(lib, each.shape, at + 3));
+  net.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
+  const y = outputs.length === 1 ? outputs[0] : outputs;
+  const { history } = await net.fit(x, y, { epochs: 2, batchSize: 2, shuffle: false, verbose: 0 });
+  return { before, loss: history.loss, after: net.predict(x) };
+}
+
+for (const [name, cell] of Object.entries({ ...cells, own: (lib) => new (ownCell(lib))() })) {
+  for (const options of [{}, { returnSequences: true }, { goBackwards: true }]) {
+    test(`rnn of ${name} ${JSON.stringify(options)}`, () =>
+      alikeIn((lib) =>
+        learns(lib, () =>
+          model(lib, lib.layers.rnn({ cell: cell(lib), inputShape: [5, 2], ...options })),
+        ),
+      ));
+  }
+}
+
+test('cells as a list, one after the other', () =>
+  alikeIn((lib) =>
+    learns(lib, () => {
+      const cell = [cells.simple(lib), cells.gru(lib), cells.lstm(lib)];
+      return model(
+        lib,
+        lib.layers.rnn({ cell, inputShape: [5, 2] }),
+        lib.layers.dense({ units: 1, kernelInitializer: 'ones' }),
+      );
+    }),
+  ));
+
+test('a stack, of cells in JavaScript too', () =>
+  alikeIn((lib) =>
+    learns(lib, () => {
+      const own = () => new (ownCell(lib))();
+      const cell = lib.layers.stackedRNNCells({ cells: [own(), cells.simple(lib), own()] });
+      return model(lib, lib.layers.rnn({ cell, inputShape: [5, 2], returnSequences: true }));
+    }),
+  ));
+
+test('states go in and out', () =>
+  alikeIn((lib) => {
+    const inputs = [
+      lib.input({ shape: [5, 2] }),
+      lib.input({ shape: [3] }),
+      lib.input({ shape: [2] }),
+    ];
+    const layer = lib.layers.rnn({ cell: new (ownCell(lib))(), returnState: true });
+    const outputs = layer.apply(inputs[0], { initialState: inputs.slice(1) });
+    const net = lib.model({ inputs, outputs });
+    return net.predict([waves(lib, [4, 5, 2]), waves(lib, [4, 3]), waves(lib, [4, 2])]);
+  }));
+
+test('steps that are masked', () =>
+  alikeIn((lib) => {
+    const x = [1, 2, 0, 0, 3, 0, 0, 0].flatMap((each) => [each, each]);
+    const net = model(
+      lib,
+      lib.layers.masking({ inputShape: [4, 2] }),
+      lib.layers.rnn({ cell: new (ownCell(lib))(), returnSequences: true }),
+    );
+    return net.predict(lib.tensor(x, [2, 4, 2]));
+  }));
+
+test('the class RNN itself', () =>
+  alikeIn((lib) =>
+    learns(lib, () => model(lib, new lib.layers.RNN({ cell: cells.gru(lib), inputShape: [5, 2] }))),
+  ));
+
+test('cells that are none are refused', async () => {
+  await failsInBoth((lib) => lib.layers.rnn({}), /cell must be a recurrent cell/);
+  await failsInBoth((lib) => {
+    class Stateless extends lib.layers.RNNCell {}
+    return lib.layers.rnn({ cell: new Stateless({}), inputShape: [5, 2] });
+  }, 'layers.rnn: the cell needs stateSize, the numbers of each state');
+  class Wrong extends ownCell(tl) {
+    static className = 'Wrong';
+
+    call([x, a, b]) {
+      return [a, b];
+    }
+  }
+  refuses(
+    () =>
+      model(tl, tl.layers.rnn({ cell: new Wrong(), inputShape: [5, 2] })).predict(
+        tl.ones([1, 5, 2]),
+      ),
+    /Wrong: call must return the output, float32 \[\d+,3\], and 2 states/,
+  );
+});
