@@ -6,6 +6,8 @@ import type { Task } from '../runtime/runs.js';
 import type { BatchLoader } from './batch_loader.js';
 import { copied, type Examples } from './rows.js';
 
+const nothing: Examples = { count: 0, rows: new Map(), kinds: [] };
+
 /** Begins at once, and is over at once where one thread does it. */
 export class Prediction implements Task {
   readonly #results: ReadonlyMap<string, Float32Array>;
@@ -80,6 +82,8 @@ export class Prediction implements Task {
 
   end(error?: unknown): void {
     this.#isOver = true;
+    // Who keeps the results does not keep what they were made of.
+    this.#data = nothing;
     this.#error = error;
     this.#tell?.();
   }

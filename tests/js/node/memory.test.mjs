@@ -165,3 +165,25 @@ test('messages of the core may lie above 2 GiB', () => {
   });
   assert.throws(() => core.call('model', () => 0), { message: `text at ${2 ** 32 - 16}` });
 });
+
+test('results of predictions on threads keep nothing of what they were made of', async () => {
+  tl.env().set('THREADS_COUNT', 2);
+  tl.env().set('THREADS_MIN_WORK', 1);
+  const width = 2048;
+  const model = tl.sequential({
+    layers: [tl.layers.dense({ units: 16, inputShape: [width] })],
+    seed: 1,
+  });
+  const x = tl.ones([32, width]);
+  const start = performance.now();
+  while (performance.now() - start < 300) await model.predict(x).data();
+  const bytes = await bufferBytes();
+  const results = Array.from({ length: 10_000 }, () => model.predict(x));
+  // The others are over, too, and nobody has read them.
+  await results.at(-1).data();
+  const kept = ((await bufferBytes()) - bytes) / results.length;
+  assert.ok(kept < 8192, `${kept} bytes for each result of 2048`);
+  assert.equal(results[0].size, 512);
+  model.dispose();
+  tl.env().reset();
+});
