@@ -38,8 +38,8 @@ class BatchNormalization final : public UnaryLayer {
     if (!(options_.momentum >= 0 && options_.momentum <= 1)) {
       return fail(concat("momentum must be a number from 0 to 1, got ", options_.momentum));
     }
-    if (!(options_.epsilon > 0 && options_.epsilon < 1)) {
-      return fail(concat("epsilon must be a number between 0 and 1, got ", options_.epsilon));
+    if (!(options_.epsilon >= 0 && options_.epsilon < 1)) {
+      return fail(concat("epsilon must be a number from 0 to below 1, got ", options_.epsilon));
     }
     if (input.empty()) return fail(one_number_refused());
     const Shape shape = {input.back()};

@@ -18,8 +18,8 @@ class LayerNormalization final : public UnaryLayer {
   bool supports_masking() const override { return true; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
-    if (!(options_.epsilon > 0 && options_.epsilon < 1)) {
-      return fail(concat("epsilon must be a number between 0 and 1, got ", options_.epsilon));
+    if (!(options_.epsilon >= 0 && options_.epsilon < 1)) {
+      return fail(concat("epsilon must be a number from 0 to below 1, got ", options_.epsilon));
     }
     const int rank = static_cast<int>(input.size()) + 1;
     const std::vector<int> axes = axes_of(rank);

@@ -81,6 +81,7 @@ class Concatenate final : public Layer {
   std::string_view class_name() const override { return "Concatenate"; }
 
   Result<LayerPlan> plan_call(std::span<const Shape> inputs) const override {
+    if (inputs.size() < 2) return fail("takes at least two inputs, got one");
     const int rank = static_cast<int>(inputs[0].size()) + 1;
     const int axis = axis_ < 0 ? axis_ + rank : axis_;
     if (axis < 1 || axis >= rank) {

@@ -18,7 +18,7 @@ Tensor kept(graph::Builder& builder, Context& context, const Seed& seed, Shape s
 // An input of shape [batch, …] -> [batch, …] of the decisions.
 Shape noise_shape_of(const Sizes& wanted, Shape shape) {
   for (size_t axis = 0; axis < wanted.values.size(); ++axis) {
-    if (wanted.values[axis] >= 0) shape[axis] = wanted.values[axis];
+    if (wanted.values[axis] == 1) shape[axis] = 1;
   }
   return shape;
 }
@@ -28,11 +28,11 @@ Status check_noise_shape(const Sizes& wanted, const Shape& input) {
   bool fits = wanted.values.size() == input.size() + 1;
   for (size_t axis = 0; fits && axis < wanted.values.size(); ++axis) {
     const int64_t size = wanted.values[axis];
-    fits = size == -1 || size == 1 || (axis > 0 && size == input[axis - 1]);
+    fits = size == -1 || size == 1 || (axis == 0 ? size > 1 : size == input[axis - 1]);
   }
   if (fits) return {};
   return fail(concat("noiseShape ", bracketed(wanted.values), " must be the batch and the axes of ",
-                     bracketed(input), ", each -1 for its size, or 1"));
+                     bracketed(input), ", each -1, its size or 1"));
 }
 
 // What the classes share: no weights, and nothing to do while the model does not train.

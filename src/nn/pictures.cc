@@ -1,8 +1,11 @@
 #include "lathe/nn/pictures.h"
 
 #include <algorithm>
+#include <cmath>
+#include <span>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/indexing.h"
 #include "lathe/ops/losses.h"
 #include "lathe/ops/movement.h"
 #include "lathe/ops/resize.h"
@@ -73,6 +76,33 @@ class Resizing final : public UnaryLayer {
   ResizingOptions options_;
 };
 
+// Where TensorFlow.js begins to take `size` of `all` rows or columns; below 0 there are too few.
+int64_t crop_begin(int64_t all, int64_t size, bool is_width) {
+  if (all < size) return -1;
+  const int64_t begin = (all - size) / 2;
+  return is_width && all > size ? std::max<int64_t>(begin, 1) : begin;
+}
+
+// `size` of them from `begin` on, as TensorFlow.js finds them: it measures a picture by the
+// distance of its outermost places, so that some are taken twice or left out.
+Tensor cropped(Tensor x, int axis, int64_t size, int64_t begin) {
+  if (!x.valid()) return x;
+  const auto all = static_cast<double>(x.shape()[static_cast<size_t>(axis)]);
+  const auto share = [all](int64_t place) {
+    return static_cast<double>(static_cast<float>(static_cast<double>(place) / all)) * (all - 1);
+  };
+  const double first = share(begin), last = share(begin + size);
+  std::vector<int32_t> places;
+  for (int64_t i = 0; i < size; ++i) {
+    const double step = static_cast<double>(i) * (last - first) / static_cast<double>(size - 1);
+    places.push_back(
+        static_cast<int32_t>(std::floor((size > 1 ? first + step : (first + last) / 2) + 0.5)));
+  }
+  const auto bytes = std::as_bytes(std::span(places));
+  return ops::gather(
+      x, x.builder->constant(graph::DType::I32, {size}, {bytes.begin(), bytes.end()}), axis);
+}
+
 class CenterCrop final : public UnaryLayer {
  public:
   explicit CenterCrop(const CenterCropOptions& options)
@@ -88,11 +118,10 @@ class CenterCrop final : public UnaryLayer {
 
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
     const Shape shape = x.shape();
-    if (shape[1] < height_ || shape[2] < width_) {
-      return ops::resize_bilinear(x, {height_, width_}, false, false);
-    }
-    return ops::slice(x, {0, (shape[1] - height_) / 2, (shape[2] - width_) / 2, 0},
-                      Shape{shape[0], height_, width_, shape[3]});
+    const int64_t top = crop_begin(shape[1], height_, false);
+    const int64_t left = crop_begin(shape[2], width_, true);
+    if (top < 0 || left < 0) return ops::resize_bilinear(x, {height_, width_}, false, false);
+    return cropped(cropped(x, 1, height_, top), 2, width_, left);
   }
 
  private:

@@ -16,7 +16,7 @@ export type ConstraintName = 'maxNorm' | 'minMaxNorm' | 'unitNorm' | 'nonNeg';
 
 /** An activation with its parameters. */
 export type ActivationConfig =
-  | { name: 'linear' }
+  | { name: 'linear'; slope?: number }
   | { name: 'sigmoid' }
   | { name: 'hardSigmoid' }
   | { name: 'tanh' }
@@ -132,8 +132,8 @@ export const initializerNames = ['zeros', 'ones', 'constant', 'identity', 'ortho
 
 /** Makers of activations; parameters left out have their default. */
 export interface ActivationFactory {
-  /** The same as 'linear'. */
-  linear(): ActivationConfig;
+  /** Defaults: slope 1. */
+  linear(parameters?: { slope?: number }): ActivationConfig;
   /** The same as 'sigmoid'. */
   sigmoid(): ActivationConfig;
   /** The same as 'hardSigmoid'. */

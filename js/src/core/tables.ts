@@ -369,7 +369,7 @@ export const tables: Tables = {"dtypes":[{"name":"bool","numpy":"bool","array":"
 {"name":"mean","type":"number","default":0},
 {"name":"stdDev","type":"number","default":1}]},
 {"name":"oneHot","parameters":[{"name":"indices","type":"tensor"},
-{"name":"depth","type":"integer"}]}],"activations":[{"name":"linear","short":"","parameters":[]},
+{"name":"depth","type":"integer"}]}],"activations":[{"name":"linear","short":"","parameters":[{"name":"slope","default":1}]},
 {"name":"sigmoid","short":"","parameters":[]},
 {"name":"hardSigmoid","short":"","parameters":[]},
 {"name":"tanh","short":"","parameters":[]},

@@ -12,6 +12,17 @@ const choices = /([aA]ctivation|Initializer|Regularizer|Constraint)$/;
 /** What null stands for, where it is not the default. */
 const nulls: Config = { mergeMode: 'none' };
 
+/** Error: a list of one size for height and width. */
+function checkPairs(what: string, options: Config): void {
+  for (const name of ['kernelSize', 'strides', 'dilationRate', 'poolSize', 'padding']) {
+    const sizes = options[name];
+    if (!Array.isArray(sizes) || sizes.length === 2) continue;
+    throw new LatheError(
+      `layers.${what}: ${name} must be a number, or one each for height and width, got ${JSON.stringify(sizes)}`,
+    );
+  }
+}
+
 /** "L1L2" -> l1l2, "RandomNormal" -> randomNormal. */
 const lower = (name: string) =>
   /^L\d/.test(name) ? name.toLowerCase() : name.slice(0, 1).toLowerCase() + name.slice(1);
@@ -36,6 +47,7 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
     implementation: _,
     ...options
   } = (given ?? {}) as LayerArgs & Config;
+  const isDepthwise = /^(depthwise|separable)/.test(what);
   for (const each of [dtype, inputDType]) {
     if (each == null || ['float32', 'int32', 'bool'].includes(each)) continue;
     throw new LatheError(
@@ -45,10 +57,22 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
   const result: Config = {};
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || (value === null && !(name in nulls))) continue;
+    // TensorFlow.js takes them, and has kernels of other names.
+    if (isDepthwise && /^kernel[^S]/.test(name)) continue;
     const sizes = positive.test(name) ? [value].flat(2) : [];
     for (const size of sizes)
       if (Number.isFinite(size)) checkCount(`layers.${what}: ${name}`, size);
     result[name] = value === null ? nulls[name] : choices.test(name) ? readChoice(value) : value;
+  }
+  for (const name of ['targetShape', 'noiseShape']) {
+    const sizes = result[name];
+    if (Array.isArray(sizes)) result[name] = sizes.map((size: unknown) => size ?? -1);
+  }
+  if (/2d/i.test(what)) checkPairs(what, result);
+  if (isEmbedding && Array.isArray(result.inputLength)) {
+    const [length] = result.inputLength as (number | null)[];
+    if (length == null) delete result.inputLength;
+    else result.inputLength = length;
   }
   const { inputDim, inputLength } = result as LayerArgs;
   if (!isEmbedding && (inputDim !== undefined || inputLength !== undefined)) {

@@ -61,11 +61,7 @@ export const losses = formulas(lossNames, (name, labels, predictions) => {
 /** Metrics that are no mean over rows. */
 const ofAll = ['precision', 'recall', 'auc', 'r2Score', 'confusionMatrix'];
 
-/**
- * The metrics; of tensors [n, …, c] one number for each row, [n, …], and a scalar where the metric is
- * no mean over rows (a matrix of confusionMatrix).
- */
-export const metrics = formulas([...lossNames, ...metricNames], (name, labels, predictions) => {
+const byName = formulas([...lossNames, ...metricNames], (name, labels, predictions) => {
   const rows = predictions.shape.slice(0, -1);
   const key = name === 'accuracy' ? 'acc' : name;
   if (!ofAll.includes(name)) {
@@ -82,6 +78,12 @@ export const metrics = formulas([...lossNames, ...metricNames], (name, labels, p
   });
   return new Tensor(values, size, 'float32');
 }) as unknown as Formulas<MetricName, MetricParameters>;
+
+/**
+ * The metrics; of tensors [n, …, c] one number for each row, [n, …], and a scalar where the metric is
+ * no mean over rows (a matrix of confusionMatrix).
+ */
+export const metrics = { ...byName, MSE: byName.mse, MAPE: byName.mape };
 
 /** What a model that gives its input is worth: `evaluate` looks at one row, or at all. */
 function scored(

@@ -448,10 +448,11 @@ TEST(Model, MistakesNameTheLayer) {
   EXPECT_EQ(mistake([](Model& m) { m.output(m.input({2}), "a/b"); }),
             ": output name \"a/b\" must be 1 to 100 of the characters a-z A-Z 0-9 _ - .");
   EXPECT_EQ(mistake([](Model& m) {
-              m.call(concatenate({.axis = 0}), m.input({2, 3}));
+              const ModelValue x = m.input({2, 3});
+              m.call(concatenate({.axis = 0}), {x, x});
             }),
             ": layer \"concatenate_1\" (Concatenate): axis 0 must be one of 1 to 2, or -1 to -2 "
-            "from the end, for inputs [2,3]");
+            "from the end, for inputs [2,3], [2,3]");
   EXPECT_EQ(mistake([](Model& m) {
               m.call(concatenate(), {m.input({2, 3}), m.input({1, 3})});
             }),

@@ -163,7 +163,7 @@ TEST(NoiseErrors, NameTheArgument) {
   };
   EXPECT_EQ(refusal(dropout({.rate = 1})), "rate must be a number from 0 to below 1, got 1");
   EXPECT_EQ(refusal(dropout({.rate = 0.5, .noise_shape = {2, 3}})),
-            "noiseShape [2,3] must be the batch and the axes of [4,5], each -1 for its size, or 1");
+            "noiseShape [2,3] must be the batch and the axes of [4,5], each -1, its size or 1");
   EXPECT_EQ(refusal(gaussian_noise({.stddev = -1})),
             "stddev must be a finite number, at least 0, got -1");
   const auto flat = spatial_dropout1d({.rate = 0.5})->plan_call(std::vector<Shape>{{4}});

@@ -1,0 +1,142 @@
+// Options of layers one by one, beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { alikeIn, failsInBoth, waves } from '../beside.mjs';
+import { smallModel } from '../lib.mjs';
+
+before(() => tf.setBackend('cpu'));
+
+/** What a layer makes of inputs of these shapes. */
+const through =
+  (make, ...shapes) =>
+  (lib) => {
+    const inputs = shapes.map((shape) => lib.input({ shape }));
+    const outputs = make(lib.layers, lib).apply(inputs.length === 1 ? inputs[0] : inputs);
+    const x = shapes.map((shape, at) => waves(lib, [2, ...shape], at + 1));
+    return lib.model({ inputs, outputs }).predict(x.length === 1 ? x[0] : x);
+  };
+const ones = { kernelInitializer: 'ones' };
+
+const taken = {
+  'reshape with null': through((l) => l.reshape({ targetShape: [null, 2] }), [4, 3]),
+  'reshape with -1': through((l) => l.reshape({ targetShape: [3, -1] }), [4, 3]),
+  'noiseShape with null': through((l) => l.dropout({ rate: 0.5, noiseShape: [null, 4] }), [4]),
+  'noiseShape with the batch': through((l) => l.dropout({ rate: 0.5, noiseShape: [2, 1] }), [4]),
+  'activation of nothing': through((l) => l.activation({}), [4]),
+  'activation null': through((l) => l.activation({ activation: null }), [4]),
+  'embedding of lists': through(
+    (l) =>
+      l.embedding({ inputDim: 5, outputDim: 2, inputLength: [4], embeddingsInitializer: 'ones' }),
+    [4],
+  ),
+  'kernels of depthwise convolutions': through(
+    (l) =>
+      l.depthwiseConv2d({
+        kernelSize: 2,
+        depthwiseInitializer: 'ones',
+        kernelInitializer: 'zeros',
+        kernelRegularizer: 'l1l2',
+      }),
+    [4, 5, 2],
+  ),
+  'batchNormalization with epsilon 0': through((l) => l.batchNormalization({ epsilon: 0 }), [4]),
+  'layerNormalization with epsilon 0': through((l) => l.layerNormalization({ epsilon: 0 }), [4]),
+  'bidirectional, both apart': through(
+    (l) =>
+      l.bidirectional({
+        layer: l.gru({ units: 2, ...ones, recurrentInitializer: 'ones' }),
+        mergeMode: null,
+      }),
+    [4, 2],
+  ),
+};
+for (const [name, run] of Object.entries(taken)) test(name, () => alikeIn(run));
+
+const refused = {
+  'one size for height and width': [
+    through((l) => l.conv2d({ filters: 1, kernelSize: [2] }), [4, 4, 1]),
+    'layers.conv2d: kernelSize must be a number, or one each for height and width, got [2]',
+  ],
+  'one stride for height and width': [
+    through((l) => l.maxPooling2d({ strides: [1] }), [4, 4, 1]),
+    /^layers.maxPooling2d: strides must be a number, or one each/,
+  ],
+  'one input to join': [
+    through((l) => l.concatenate(), [4]),
+    /\(Concatenate\): takes at least two inputs, got one/,
+  ],
+};
+for (const [name, [run, message]] of Object.entries(refused)) {
+  test(`refused: ${name}`, () => failsInBoth(run, message));
+}
+
+test('centerCrop begins where TensorFlow.js does', async () => {
+  const pictures = [
+    [5, 6],
+    [4, 7],
+    [9, 8],
+    [6, 6],
+  ];
+  for (const [height, width] of [
+    [2, 2],
+    [3, 3],
+    [4, 5],
+    [1, 1],
+    [5, 6],
+    [6, 2],
+  ]) {
+    for (const picture of pictures) {
+      const layer = tf.layers.centerCrop({ height, width });
+      const wanted = layer.apply(waves(tf, [2, ...picture, 3])).dataSync();
+      const own = tl.sequential({
+        layers: [tl.layers.centerCrop({ height, width, inputShape: [...picture, 3] })],
+      });
+      const got = own.predict(waves(tl, [2, ...picture, 3])).dataSync();
+      const worst = Math.max(...got.map((value, at) => Math.abs(value - wanted[at])));
+      assert.ok(got.length === wanted.length && worst < 1e-5, `${[height, width]} of ${picture}`);
+    }
+  }
+});
+
+test('metrics by their short names', () => {
+  assert.equal(tl.metrics.MSE, tl.metrics.mse);
+  assert.equal(tl.metrics.MAPE, tl.metrics.mape);
+});
+
+test('a linear activation with a slope', async () => {
+  const activation = tl.activations.linear({ slope: 0.25 });
+  const model = tl.sequential({
+    layers: [tl.layers.dense({ units: 1, inputShape: [2], activation, ...ones })],
+  });
+  assert.deepEqual(model.predict(tl.tensor([[3, 5]])).arraySync(), [[2]]);
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(1) });
+  await model.trainOnBatch(tl.tensor([[1, 0]]), tl.tensor([[0]]));
+  // d loss = 2 · 0.25 · 0.25 · x
+  assert.deepEqual(model.getWeights()[0].arraySync(), [[0.875], [1]]);
+});
+
+test('a loss that is no number any more names checkNumerics, once', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => {});
+  const model = smallModel();
+  model.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(1e30) });
+  const x = tl.tensor([
+    [1e20, 1],
+    [1, -1e20],
+  ]);
+  await model.fit(
+    x,
+    tl.tensor([
+      [1e30, 0, 0],
+      [0, 1e30, 0],
+    ]),
+    { epochs: 4 },
+  );
+  const told = warn.mock.calls.map(({ arguments: [text] }) => text);
+  assert.equal(told.length, 1);
+  assert.match(
+    told[0],
+    /^tensorlathe: the loss of epoch \d is (NaN|Infinity); compile with checkNumerics: true/,
+  );
+});
