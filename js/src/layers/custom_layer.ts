@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
-import { Layer, type LayerArgs, type SymbolicShape } from './layer.js';
+import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
 
 /** What `call` gets beside its inputs. */
@@ -110,6 +110,11 @@ export class CustomLayer extends Layer implements HostedLayer {
 
   constructor(config: LayerArgs = {}) {
     super((new.target as typeof CustomLayer).className ?? new.target.name, config);
+  }
+
+  /** Its name, whether it is trainable, the shape that it was given; classes add their own options. */
+  override getConfig(): Record<string, unknown> {
+    return baseConfig(this);
   }
 
   /**

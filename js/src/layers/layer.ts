@@ -476,5 +476,17 @@ export function input({
   return layer.addCall([], [[null, ...shape]])[0]!;
 }
 
+/** What every layer says of itself in `getConfig`. */
+export function baseConfig({ name, trainable, batchInputShape, inputDType }: Layer): {
+  name: string;
+  trainable: boolean;
+} {
+  const shaped =
+    batchInputShape === undefined
+      ? {}
+      : { batchInputShape: [...batchInputShape], dtype: inputDType };
+  return { name, trainable, ...shaped };
+}
+
 /** The class of the layers that `input` makes. */
 export const inputClass = 'InputLayer';

@@ -1,7 +1,7 @@
 /** Layers and what they are made with as TensorFlow.js spells them: `getConfig`, and layers again from it. */
 import { tables } from '../core/tables.js';
 import type { ClassConfig } from './extras.js';
-import { inputClass, Layer, type LayerArgs } from './layer.js';
+import { baseConfig, inputClass, Layer, type LayerArgs } from './layer.js';
 import { makeLayer } from './makers.js';
 import { registeredClass } from './serialization.js';
 
@@ -97,16 +97,6 @@ const classConfig = (layer: Layer): ClassConfig => ({
   className: layer.getClassName(),
   config: layer.getConfig(),
 });
-
-/** What every layer says of itself. */
-export function baseConfig(layer: Layer): Config {
-  const { name, trainable, batchInputShape } = layer;
-  const shaped =
-    batchInputShape === undefined
-      ? {}
-      : { batchInputShape: [...batchInputShape], dtype: layer.inputDType };
-  return { name, trainable, ...shaped };
-}
 
 function inputConfig(layer: Layer): Config {
   const { shape } = layer.inboundNodes[0]!.outputs[0]!;

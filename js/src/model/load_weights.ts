@@ -1,5 +1,5 @@
 /** Weights into a model: files on demand, tensors by their names at once. */
-import { extrasFor } from '../layers/extras.js';
+import { extrasAtHand, fetchExtras } from '../layers/extras.js';
 import type { TensorLike } from '../tensor/tensor.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import type { LayersModel } from './model.js';
@@ -12,11 +12,10 @@ export function loadWeights(
 ): Promise<void> {
   const given = typeof args === 'boolean' ? { strict: args } : args;
   if (Object.getPrototypeOf(source) === Object.prototype && !('load' in (source as object))) {
-    extrasFor('loadWeights').members.loadNamed!(
-      model as never,
-      source as never,
-      given.strict as never,
-    );
+    const load = () =>
+      extrasAtHand()!.members.loadNamed!(model as never, source as never, given.strict as never);
+    if (extrasAtHand() === undefined) return fetchExtras().then(() => void load());
+    load();
     return Promise.resolve();
   }
   return import('../io/weight_files.js').then((files) =>
