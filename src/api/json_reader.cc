@@ -186,7 +186,7 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
   if (json == nullptr || json->is_null()) return;
   nn::Sizes sizes;
   const auto read = [&](const Json& each) {
-    const auto size = whole(each, INT32_MIN, INT32_MAX);
+    const auto size = each.is_null() ? -1 : whole(each, INT32_MIN, INT32_MAX);
     if (size) sizes.values.push_back(static_cast<int64_t>(*size));
     return size.has_value();
   };

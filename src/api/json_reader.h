@@ -42,7 +42,7 @@ class ObjectReader {
   // An array of pairs of such integers.
   void pairs(std::string_view key, std::vector<std::pair<int64_t, int64_t>>& value);
   void operator()(std::string_view key, double& value);
-  // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other.
+  // 3, [3, 5], or pairs [[1, 2], [3, 4]] one after the other; null in an array is -1.
   void operator()(std::string_view key, nn::Sizes& value);
   // An integer of at most 53 bits; null counts as absent.
   void operator()(std::string_view key, nn::Seed& value);

@@ -47,7 +47,7 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
     implementation: _,
     ...options
   } = (given ?? {}) as LayerArgs & Config;
-  const isDepthwise = /^(depthwise|separable)/.test(what);
+  const isDepthwise = what.startsWith('depthwise');
   for (const each of [dtype, inputDType]) {
     if (each == null || ['float32', 'int32', 'bool'].includes(each)) continue;
     throw new LatheError(
@@ -63,10 +63,6 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
     for (const size of sizes)
       if (Number.isFinite(size)) checkCount(`layers.${what}: ${name}`, size);
     result[name] = value === null ? nulls[name] : choices.test(name) ? readChoice(value) : value;
-  }
-  for (const name of ['targetShape', 'noiseShape']) {
-    const sizes = result[name];
-    if (Array.isArray(sizes)) result[name] = sizes.map((size: unknown) => size ?? -1);
   }
   if (/2d/i.test(what)) checkPairs(what, result);
   if (isEmbedding && Array.isArray(result.inputLength)) {
