@@ -1,9 +1,8 @@
 // Programs that do something else here, by the ends of their texts, and why.
 export const known = [
   [
-    'arguments that all have defaults may be left out here; one input may be concatenated',
+    'arguments that all have defaults may be left out here',
     'run(tf, tf.layers.activation(), [2, 4])',
-    '.shape with ["concatenate",[3]]',
   ],
   [
     'refused as soon as it is made; TensorFlow.js refuses at use, computes nonsense, or ignores it',
@@ -57,7 +56,6 @@ export const known = [
     '(tf, [maker, args, given]) => shape(tf, tf.layers[maker](args), given) with ["reshape",{"targetShape":[-1,2]},[3]]',
     '(tf, [maker, args, given]) => shape(tf, tf.layers[maker](args), given) with ["softmax",{"axis":4},[3]]',
     '(tf, [maker, args, given]) => shape(tf, tf.layers[maker](args), given) with ["prelu",{"sharedAxes":[5]},[3]]',
-    '(tf, [maker, args, given]) => shape(tf, tf.layers[maker](args), given) with ["embedding",{"inputDim":3,"outputDim":2,"inputLength":[4]},[4]]',
     '(tf) => tf.input({ shape: [-1] }).shape',
     '(tf) => tf.input({ shape: 3 }).shape',
     '(tf) => tf.model({ inputs: [], outputs: [] })',

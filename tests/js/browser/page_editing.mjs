@@ -9,12 +9,12 @@ const problemOfLayer = (at) =>
 async function checkInside(driver) {
   const form = (name) => driver.text(`inside-${name}`);
   const choose = (layer) => driver.click(`.times [data-layer=${layer}] button`);
-  await choose('dense_1');
+  await choose('dense_Dense1');
   assert.match(
     await driver.text('inside-title'),
-    /^dense_1, forward: [\d.]+ m?s, \d+ % of a step$/,
+    /^dense_Dense1, forward: [\d.]+ m?s, \d+ % of a step$/,
   );
-  await choose('conv2d_1');
+  await choose('conv2d_Conv2D1');
   assert.match(await form('graph'), /contract .* over \[64,/);
   assert.match(await form('loops'), /^train\.k\d+[^]*for \w+ in \d+/);
   assert.match(await form('wasm'), /^ {2}\(func \$train\.k\d+[^]*f32x4\./);
@@ -23,7 +23,7 @@ async function checkInside(driver) {
   assert.ok(kernels.length >= 2 && new Set(kernels).size === 1, `lit together: ${kernels}`);
   const forward = await form('wasm');
   await driver.click('#inside-backward');
-  assert.match(await driver.text('inside-title'), /^conv2d_1, backward/);
+  assert.match(await driver.text('inside-title'), /^conv2d_Conv2D1, backward/);
   assert.notEqual(await form('wasm'), forward);
 }
 

@@ -137,7 +137,7 @@ test('inspect says what a model costs and what it does not know', options, () =>
     const model = await models['pictures with padding around'][0]();
     await model.save(`file://${folder}`);
     const text = run('inspect', folder);
-    assert.match(text, /conv2d_1 \(Conv2D\) +\[3,4,4\] +52 +576\n/);
+    assert.match(text, /conv2d_Conv2D1 \(Conv2D\) +\[3,4,4\] +52 +576\n/);
     assert.match(text, /inner \(Model\) +\[3\] +\d+ +\d+\n {4}deep \(Dense\)/);
     const told = JSON.parse(run('inspect', '--json', join(folder, 'model.json')));
     assert.equal(told.summary.totalParams, model.countParams());
@@ -153,9 +153,9 @@ test('inspect says what a model costs and what it does not know', options, () =>
     assert.equal(status, 1);
     assert.match(
       stdout.toString(),
-      /unsupported: layer "conv2d_1" \(Conv9D\) is of an unknown class/,
+      /unsupported: layer "conv2d_Conv2D1" \(Conv9D\) is of an unknown class/,
     );
-    assert.match(stdout.toString(), /unsupported: layer "flatten_1" \(Flatter\)/);
+    assert.match(stdout.toString(), /unsupported: layer "flatten_Flatten1" \(Flatter\)/);
     assert.match(stderr, /model.json: 2 things in it are not supported/);
     model.dispose();
   }),

@@ -187,5 +187,7 @@ test('stand-alone modules measure when asked, with a clock of the host', () => {
     );
   }
   assert.ok(equations.times.parts.length > layers.times.parts.length);
-  assert.ok(equations.times.parts.some((part) => part.startsWith('forward dense_1\nx·kernel\n')));
+  assert.ok(
+    equations.times.parts.some((part) => part.startsWith('forward dense_Dense1\nx·kernel\n')),
+  );
 });

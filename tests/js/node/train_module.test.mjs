@@ -70,16 +70,18 @@ function fill(inputs, from, count) {
 
 test('C++, JavaScript and the command line give the same bytes', { skip }, async () => {
   const { dense, conv2d, maxPooling2d, flatten } = tl.layers;
-  const output = { units: 10, activation: 'softmax' };
+  const activation = 'relu';
+  const output = { units: 10, activation: 'softmax', name: 'dense_2' };
+  // The names that C++ gives.
   const networks = {
-    '': [dense({ units: 128, activation: 'relu', inputShape: [784] }), dense(output)],
+    '': [dense({ units: 128, activation, inputShape: [784], name: 'dense_1' }), dense(output)],
     cnn: [
-      conv2d({ filters: 16, kernelSize: 3, activation: 'relu', inputShape: [28, 28, 1] }),
-      maxPooling2d({}),
-      conv2d({ filters: 32, kernelSize: 3, activation: 'relu' }),
-      maxPooling2d({}),
-      flatten({}),
-      dense({ units: 64, activation: 'relu' }),
+      conv2d({ filters: 16, kernelSize: 3, activation, inputShape: [28, 28, 1], name: 'conv2d_1' }),
+      maxPooling2d({ name: 'maxpooling2d_1' }),
+      conv2d({ filters: 32, kernelSize: 3, activation, name: 'conv2d_2' }),
+      maxPooling2d({ name: 'maxpooling2d_2' }),
+      flatten({ name: 'flatten_1' }),
+      dense({ units: 64, activation, name: 'dense_1' }),
       dense(output),
     ],
   };

@@ -134,14 +134,17 @@ test('weights go out and in as safetensors and JSON, alone or with the optimiser
   const model = compiled();
   await model.loadWeights(net.toSafetensors());
   const weights = net.getWeights();
-  assert.deepEqual([...model.getWeights()[0].dataSync()], [...weights['dense_1/kernel'].values]);
+  assert.deepEqual(
+    [...model.getWeights()[0].dataSync()],
+    [...weights['dense_Dense1/kernel'].values],
+  );
   net.fromJSON(json);
   assert.deepEqual([...net.toSafetensors()], [...fresh]);
-  assert.deepEqual([...weights['dense_1/kernel'].shape], [2, 8]);
+  assert.deepEqual([...weights['dense_Dense1/kernel'].shape], [2, 8]);
 
-  const broken = { ...JSON.parse(json), 'dense_2/bias': { shape: [2], values: [1, 2] } };
-  refuses(() => net.fromJSON(broken), /^setWeights: dense_2\/bias has the shape \[3\], got \[2\]/);
-  refuses(() => net.setWeights({}), /^setWeights: dense_1\/kernel is missing$/);
+  const broken = { ...JSON.parse(json), 'dense_Dense2/bias': { shape: [2], values: [1, 2] } };
+  refuses(() => net.fromJSON(broken), /^setWeights: dense_Dense2\/bias has the shape \[3\], got \[2\]/);
+  refuses(() => net.setWeights({}), /^setWeights: dense_Dense1\/kernel is missing$/);
   const more = { ...JSON.parse(json), other: { shape: [], values: [1] } };
   refuses(() => net.setWeights(more), /^setWeights: the module has no other$/);
   refuses(() => net.fromJSON('{'), /^fromJSON: /);
@@ -233,7 +236,7 @@ test(
       join(folder, name),
     );
     const run = (command, ...args) => spawnSync(command, args, { encoding: 'utf8' });
-    writeFileSync(json, JSON.stringify(compiled().getConfig()));
+    writeFileSync(json, JSON.stringify(compiled().coreConfig));
     writeFileSync(options, JSON.stringify({ ...training, labels: 'sparse', batch: batchSize }));
     const compile = run(lathe, 'compile', json, options, '-o', out, '--js');
     assert.equal(compile.status, 0, compile.stderr);

@@ -213,7 +213,8 @@ test('the native compiler reads the same file', async () => {
     await cache.save();
     const plain = lathe('plain.wasm');
     const tuned = lathe('tuned.wasm', schedulesFlag, '--target=V8 13');
-    assert.deepEqual([plain.status, tuned.status, tuned.stderr], [0, 0, '']);
+    assert.deepEqual([plain.status, tuned.status], [0, 0]);
+    assert.match(tuned.stderr, /^lathe: .*it names no weights, so they are those of the seed\n$/);
     assert.ok(!tuned.bytes.equals(plain.bytes));
     assert.match(
       lathe('x.wasm', schedulesFlag).stderr,
