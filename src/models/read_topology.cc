@@ -288,6 +288,8 @@ Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerO
       wrong(concat(where, " has the option ", name, " twice"));
     }
   };
+  // TensorFlow.js writes what a cell was made with beside the cell, too.
+  const Json* of_cell = find(find(layer.config, "cell"), "config");
   if (layer.given_shape != nullptr) set("inputShape", sizes(layer.given_shape, where));
   for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
     const std::string& key = layer.config->keys()[i];
@@ -302,6 +304,8 @@ Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerO
       const bool is_bit =
           option->is_flag && value.is_number() && (value.number() == 0 || value.number() == 1);
       set(name, is_bit ? Json::boolean(value.number() == 1) : value_of(name, value, where));
+    } else if (find(of_cell, key) != nullptr) {
+      continue;
     } else if (name.ends_with("Regularizer") || name.ends_with("Constraint")) {
       left_out.push_back(concat(key, " of ", where));
     } else if (!is_neutral(name, value)) {

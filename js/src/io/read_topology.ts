@@ -195,6 +195,8 @@ class TopologyReader {
 
   #config(config: Config, options: readonly string[], where: string): Config {
     const result: Config = {};
+    // TensorFlow.js writes what a cell was made with beside the cell, too.
+    const { parameters: ofCell } = splitChoice(config.cell);
     for (const [key, value] of Object.entries(config)) {
       if (value === null || value === undefined) continue;
       const name = toCamelCase(key);
@@ -203,6 +205,7 @@ class TopologyReader {
         if (!Array.isArray(value)) return this.#fail(`${where}: ${key} must be an array`);
         result.inputShape = this.#sizes(value, where);
       } else if (isKnown) result[name] = this.#value(name, value, where);
+      else if (key in ofCell) continue;
       else if (/(Regularizer|Constraint)$/.test(name)) this.leftOut.push(`${key} of ${where}`);
       else if (!isNeutral(name, value)) {
         this.#fail(`${where} has the option ${key} = ${JSON.stringify(value)}, which is not known`);

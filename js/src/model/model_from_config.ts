@@ -1,7 +1,7 @@
 /** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ModelConfig, Reference } from '../core/abi.js';
-import { input, Layer, type SymbolicTensor } from '../layers/layer.js';
+import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClass } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
 import { Sequential } from './sequential.js';
@@ -32,6 +32,9 @@ export function modelFromConfig(description: ModelConfig): LayersModel {
   return made;
 }
 
+const isLayerConfig = (value: unknown): value is LayerConfig =>
+  typeof (value as LayerConfig | null)?.class === 'string';
+
 function layerFromConfig({ class: className, config, host }: LayerConfig): Layer {
   if (className === 'Model' || className === 'Sequential')
     return modelFromConfig(config as ModelConfig);
@@ -42,9 +45,16 @@ function layerFromConfig({ class: className, config, host }: LayerConfig): Layer
       `the class "${className}" is not known here; tl.serialization.registerClass makes it so`,
     );
   }
-  const { layer } = config as { layer?: LayerConfig };
-  const isLayer = typeof layer?.class === 'string';
-  return new Layer(className, isLayer ? { ...config, layer: layerFromConfig(layer) } : config);
+  // Layers around others: wrappers, and layers of cells.
+  const made = Object.entries(config).map(([name, value]) => [
+    name,
+    Array.isArray(value) && value.every(isLayerConfig)
+      ? value.map(layerFromConfig)
+      : isLayerConfig(value)
+        ? layerFromConfig(value)
+        : (value as unknown),
+  ]);
+  return new Layer(className, Object.fromEntries(made) as LayerArgs);
 }
 
 /** Makes every call as soon as its inputs are there: a shared layer may be called again later. */

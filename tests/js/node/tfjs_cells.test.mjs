@@ -1,4 +1,5 @@
 // Recurrent cells as objects and written in JavaScript, beside TensorFlow.js.
+import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
@@ -118,6 +119,27 @@ test('the class RNN itself', () =>
   alikeIn((lib) =>
     learns(lib, () => model(lib, new lib.layers.RNN({ cell: cells.gru(lib), inputShape: [5, 2] }))),
   ));
+
+test('layers of cells that TensorFlow.js saved are loaded, cells in JavaScript too', async () => {
+  const several = (lib) => [cells.simple(lib), cells.lstm(lib)];
+  for (const cell of [cells.lstm, cells.gru, several]) {
+    const make = (lib) => lib.layers.rnn({ cell: cell(lib), inputShape: [5, 2] });
+    await alikeIn(async (lib) => {
+      let saved;
+      const keep = tf.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {}));
+      await model(tf, make(tf)).save(keep);
+      const loaded = await lib.loadLayersModel(lib.io.fromMemory(saved));
+      return loaded.predict(waves(lib, [3, 5, 2]));
+    });
+  }
+  const Own = ownCell(tl);
+  tl.serialization.registerClass(Own);
+  const net = model(tl, tl.layers.rnn({ cell: [new Own(), new Own()], inputShape: [5, 2] }));
+  const saved = await tl.io.toArtifacts(net);
+  const loaded = await tl.loadLayersModel(tl.io.fromMemory(saved));
+  const x = waves(tl, [3, 5, 2]);
+  assert.deepEqual(loaded.predict(x).arraySync(), net.predict(x).arraySync());
+});
 
 test('cells that are none are refused', async () => {
   await failsInBoth((lib) => lib.layers.rnn({}), /cell must be a recurrent cell/);
