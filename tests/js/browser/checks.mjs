@@ -59,7 +59,7 @@ export async function checkPlainPage(page, url, isIsolated) {
   assert.deepEqual(await page.evaluate('window.ownLayer()'), {
     before: [[1, 2]],
     after: [[2, 4]],
-    refusal: 'model "sequential": layer "scale_1" (Scale): of mine',
+    refusal: 'model "sequential": layer "scale_Scale1" (Scale): of mine',
   });
   return `relaxed SIMD ${result.features.RELAXED_SIMD ? 'yes' : 'no'}`;
 }
