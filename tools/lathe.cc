@@ -79,16 +79,15 @@ int run(std::span<char* const> words) {
   }
   const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,
                                           verb->least_files, verb->most_files);
-  if (!arguments) {
-    warn(concat(arguments.error().message, "\nusage: ", usage(*verb), "\n`lathe help ", name,
-                "` tells more"));
-    return kWrongUse;
-  }
-  if (const Status status = verb->run(*arguments); !status) {
-    warn(status.error().message);
+  const Outcome<void> done = arguments ? verb->run(*arguments) : std::unexpected(arguments.error());
+  if (done) return 0;
+  if (!done.error().is_wrong_use) {
+    warn(done.error().message);
     return kBadInput;
   }
-  return 0;
+  warn(concat(done.error().message, "\nusage: ", usage(*verb), "\n`lathe help ", name,
+              "` tells more"));
+  return kWrongUse;
 }
 
 }  // namespace

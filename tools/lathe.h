@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +13,27 @@
 #include "lathe/models/saved_model.h"
 
 namespace lathe::tool {
+
+// Why a verb fails: wrong use of the command, or else its input.
+struct Failure {
+  std::string message;
+  bool is_wrong_use = false;
+
+  Failure(std::string text, bool is_use) : message(std::move(text)), is_wrong_use(is_use) {}
+  Failure(Error error) : message(std::move(error.message)) {}
+};
+
+template <class T>
+using Outcome = std::expected<T, Failure>;
+
+std::unexpected<Failure> wrong_use(std::string message);
+
+// What the value of a flag means; an error is wrong use.
+template <class T>
+Outcome<T> of_flag(const Result<T>& value) {
+  if (!value) return wrong_use(value.error().message);
+  return value;
+}
 
 // --name, or --name VALUE and --name=VALUE if it takes a value, which `value` describes.
 struct Flag {
@@ -24,8 +46,8 @@ struct Flag {
 // What follows the verb.
 class Arguments {
  public:
-  static Result<Arguments> parse(std::span<char* const> words, std::span<const Flag> flags,
-                                 size_t least_files, size_t most_files);
+  static Outcome<Arguments> parse(std::span<char* const> words, std::span<const Flag> flags,
+                                  size_t least_files, size_t most_files);
 
   const std::vector<std::string>& files() const { return files_; }
   bool has(std::string_view flag) const;
@@ -40,7 +62,7 @@ class Arguments {
 
 struct Verb {
   std::string_view name, files, what, more;
-  Status (*run)(const Arguments&);
+  Outcome<void> (*run)(const Arguments&);
   size_t least_files, most_files;
   std::span<const Flag> flags;
 };
@@ -63,24 +85,25 @@ std::string right_aligned(std::string text, size_t width);
 
 bool is_folder(const std::string& path);
 // "224,224" of --sizes. Error: something else.
-Result<std::vector<int64_t>> sizes_of(const Arguments& arguments);
+Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments);
 // A saved model, its folder, or model.json on standard input, whose weight files are then in the
 // folder of the process.
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options);
 
-Status inspect_model(const std::string& path, const std::string& text, const Arguments& arguments);
+Outcome<void> inspect_model(const std::string& path, const std::string& text,
+                            const Arguments& arguments);
 
 // The JavaScript module that drives the one at this path, beside it; gives its path.
 Result<std::string> write_driver(const std::string& module);
 
-Status wat(const Arguments& arguments);
-Status validate(const Arguments& arguments);
-Status inspect(const Arguments& arguments);
-Status compile(const Arguments& arguments);
-Status convert(const Arguments& arguments);
-Status passes(const Arguments& arguments);
-Status describe(const Arguments& arguments);
-Status help(const Arguments& arguments);
-Status completion(const Arguments& arguments);
+Outcome<void> wat(const Arguments& arguments);
+Outcome<void> validate(const Arguments& arguments);
+Outcome<void> inspect(const Arguments& arguments);
+Outcome<void> compile(const Arguments& arguments);
+Outcome<void> convert(const Arguments& arguments);
+Outcome<void> passes(const Arguments& arguments);
+Outcome<void> describe(const Arguments& arguments);
+Outcome<void> help(const Arguments& arguments);
+Outcome<void> completion(const Arguments& arguments);
 
 }  // namespace lathe::tool

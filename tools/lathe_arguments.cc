@@ -22,8 +22,12 @@ std::unexpected<Error> system_error(const std::string& path) {
 
 }  // namespace
 
-Result<Arguments> Arguments::parse(std::span<char* const> words, std::span<const Flag> flags,
-                                   size_t least_files, size_t most_files) {
+std::unexpected<Failure> wrong_use(std::string message) {
+  return std::unexpected(Failure(std::move(message), true));
+}
+
+Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<const Flag> flags,
+                                    size_t least_files, size_t most_files) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
@@ -33,20 +37,20 @@ Result<Arguments> Arguments::parse(std::span<char* const> words, std::span<const
     }
     const size_t equals = word.find('=');
     const auto flag = std::ranges::find(flags, word.substr(0, equals), &Flag::name);
-    if (flag == flags.end()) return fail(concat("unknown flag ", word));
+    if (flag == flags.end()) return wrong_use(concat("unknown flag ", word));
     const bool has_value = equals != word.npos;
-    if (has_value && !flag->takes_value()) return fail(concat(flag->name, " takes no value"));
+    if (has_value && !flag->takes_value()) return wrong_use(concat(flag->name, " takes no value"));
     if (!flag->takes_value() || has_value) {
       arguments.flags_.emplace_back(flag->name, has_value ? word.substr(equals + 1) : "");
     } else if (++i < words.size()) {
       arguments.flags_.emplace_back(flag->name, words[i]);
     } else {
-      return fail(concat(word, " needs a value"));
+      return wrong_use(concat(word, " needs a value"));
     }
   }
-  if (arguments.files_.size() < least_files) return fail("a file is missing");
+  if (arguments.files_.size() < least_files) return wrong_use("a file is missing");
   if (arguments.files_.size() > most_files) {
-    return fail(concat("unexpected argument ", arguments.files_[most_files]));
+    return wrong_use(concat("unexpected argument ", arguments.files_[most_files]));
   }
   return arguments;
 }

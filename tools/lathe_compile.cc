@@ -29,7 +29,7 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
   return {};
 }
 
-Status read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSizes& batch) {
+Outcome<void> read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSizes& batch) {
   if (fixed > 0) batch = {fixed, fixed, fixed};
   if (!arguments.has("--batch")) return {};
   const std::string text = arguments.value("--batch");
@@ -37,14 +37,14 @@ Status read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSizes& bat
   const bool is_count = !text.empty() && text.size() <= kMostDigits &&
                         text.find_first_not_of("0123456789") == text.npos;
   const int64_t rows = is_count ? std::stoll(text) : 0;
-  if (rows < 1) return fail(concat("--batch must be a positive integer, got ", text));
+  if (rows < 1) return wrong_use(concat("--batch must be a positive integer, got ", text));
   batch = {rows, rows, rows};
   return {};
 }
 
 // Options of the second file, if there is one, then what the flags say.
-Result<api::CompileRequest> request_of(const Arguments& arguments,
-                                       const models::SavedModel& saved) {
+Outcome<api::CompileRequest> request_of(const Arguments& arguments,
+                                        const models::SavedModel& saved) {
   api::CompileRequest request;
   if (arguments.has("--training")) {
     if (saved.training.loss.values.empty()) return fail("the model does not say how it is trained");
@@ -58,22 +58,30 @@ Result<api::CompileRequest> request_of(const Arguments& arguments,
     if (!parsed) return fail(concat(path, ": ", parsed.error().message));
     request = std::move(*parsed);
   }
-  if (arguments.has("--loss")) request.training.loss = arguments.value("--loss");
+  if (arguments.has("--loss")) {
+    request.training.loss = arguments.value("--loss");
+    LATHE_TRY(of_flag(nn::find_loss(request.training.loss[0])));
+  }
   if (arguments.has("--labels")) {
     const std::string labels = arguments.value("--labels");
-    if (labels != "dense" && labels != "sparse") return fail("--labels must be dense or sparse");
+    if (labels != "dense" && labels != "sparse") {
+      return wrong_use(concat("--labels must be dense or sparse, got ", labels));
+    }
     request.training.labels = labels == "sparse" ? nn::Labels::Sparse : nn::Labels::Dense;
   }
   request.training.stand_alone = true;
-  if (arguments.has("--optimizer")) request.training.optimizer = arguments.value("--optimizer");
+  if (arguments.has("--optimizer")) {
+    request.training.optimizer = arguments.value("--optimizer");
+    LATHE_TRY(of_flag(nn::find_optimizer(request.training.optimizer)));
+  }
   if (arguments.has("--features")) {
     LATHE_ASSIGN_OR_RETURN(request.options.features,
-                           compile::parse_features(arguments.value("--features")));
+                           of_flag(compile::parse_features(arguments.value("--features"))));
   }
   LATHE_TRY(add_schedules(arguments, request.options));
   if (arguments.has("--verify")) request.options.verify = true;
   for (const std::string& when : arguments.values("--dump")) {
-    LATHE_TRY(api::check_dump(when));
+    LATHE_TRY(of_flag(api::check_dump(when)));
     request.options.dumps.push_back(when);
   }
   request.options.on_dump = [](std::string_view when, std::string_view text) {
@@ -99,7 +107,7 @@ void print_times(const compile::Executable& executable) {
 
 }  // namespace
 
-Status compile(const Arguments& arguments) {
+Outcome<void> compile(const Arguments& arguments) {
   models::LoadOptions load;
   LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
   LATHE_ASSIGN_OR_RETURN(models::SavedModel saved, open_model(arguments.files()[0], load));
@@ -128,14 +136,15 @@ Status compile(const Arguments& arguments) {
   return {};
 }
 
-Status convert(const Arguments& arguments) {
+Outcome<void> convert(const Arguments& arguments) {
   const std::string folder = arguments.value("-o");
-  if (folder.empty()) return fail("convert needs -o FOLDER");
+  if (folder.empty()) return wrong_use("convert needs -o FOLDER");
   models::SaveOptions save;
   save.includes_optimizer = arguments.has("--training");
-  if (const std::string text = arguments.value("--quantize"); !text.empty()) {
+  if (arguments.has("--quantize")) {
+    const std::string text = arguments.value("--quantize");
     const auto bits = formats::bits_called(text);
-    if (!bits) return fail(concat("--quantize must be float16, uint16 or uint8, got ", text));
+    if (!bits) return wrong_use(concat("--quantize must be float16, uint16 or uint8, got ", text));
     save.bits = *bits;
   }
   models::LoadOptions load;
@@ -144,12 +153,12 @@ Status convert(const Arguments& arguments) {
   return models::save_model(folder, saved, save);
 }
 
-Status passes(const Arguments&) {
+Outcome<void> passes(const Arguments&) {
   for (const std::string_view pass : compile::pass_names()) print(concat(pass, "\n"));
   return {};
 }
 
-Status describe(const Arguments&) {
+Outcome<void> describe(const Arguments&) {
   print(concat(api::describe(), "\n"));
   return {};
 }

@@ -12,7 +12,8 @@ constexpr std::string_view kCommon =
     "the\n"
     "version. Exit codes: 0 done; 1 a file cannot be read or written, or is not what it should "
     "be;\n"
-    "2 wrong use of the command: an unknown verb or flag, a missing or superfluous file.\n";
+    "2 wrong use of the command: an unknown verb or flag, a wrong value of a flag, a missing or\n"
+    "superfluous file.\n";
 
 void print_verb(const Verb& verb) {
   print(concat(usage(verb), "\n    ", verb.what, "\n"));
@@ -43,12 +44,12 @@ std::string usage(const Verb& verb) {
                 verb.flags.empty() ? "" : " [FLAG…]");
 }
 
-Status help(const Arguments& arguments) {
+Outcome<void> help(const Arguments& arguments) {
   if (!arguments.files().empty()) {
     const std::string& name = arguments.files()[0];
     const auto all = verbs();
     const auto verb = std::ranges::find(all, name, &Verb::name);
-    if (verb == all.end()) return fail(concat("unknown verb \"", name, "\""));
+    if (verb == all.end()) return wrong_use(concat("unknown verb \"", name, "\""));
     print_verb(*verb);
     print(kCommon);
     return {};
@@ -59,9 +60,9 @@ Status help(const Arguments& arguments) {
   return {};
 }
 
-Status completion(const Arguments& arguments) {
+Outcome<void> completion(const Arguments& arguments) {
   if (arguments.files()[0] != "bash") {
-    return fail(concat("completion for ", arguments.files()[0], " is not known; known: bash"));
+    return wrong_use(concat("completion for ", arguments.files()[0], " is not known; known: bash"));
   }
   std::string names, flags, values;
   for (const Verb& verb : verbs()) {

@@ -147,7 +147,7 @@ bool is_folder(const std::string& path) {
   return path != "-" && std::filesystem::is_directory(path, ignored);
 }
 
-Result<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
+Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
   std::vector<int64_t> sizes;
   if (!arguments.has("--sizes")) return sizes;
   const std::string text = concat(arguments.value("--sizes"), ",");
@@ -158,7 +158,9 @@ Result<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
     at = end + 1;
     const bool is_count = !each.empty() && each.size() <= kMostDigits &&
                           each.find_first_not_of("0123456789") == each.npos;
-    if (!is_count) return fail(concat("--sizes must be integers like 224,224, got \"", each, '"'));
+    if (!is_count) {
+      return wrong_use(concat("--sizes must be integers like 224,224, got \"", each, '"'));
+    }
     sizes.push_back(std::stoll(each));
   }
   return sizes;
@@ -182,7 +184,8 @@ Result<models::SavedModel> open_model(const std::string& path, const models::Loa
   return saved;
 }
 
-Status inspect_model(const std::string& path, const std::string& text, const Arguments& arguments) {
+Outcome<void> inspect_model(const std::string& path, const std::string& text,
+                            const Arguments& arguments) {
   const std::string name = path == "-" ? "standard input" : path;
   LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> sizes, sizes_of(arguments));
   LATHE_ASSIGN_OR_RETURN(models::Description found, models::describe_model(text, name));

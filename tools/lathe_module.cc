@@ -119,7 +119,7 @@ void print_metadata(const wasm::CustomSection& section) {
 
 }  // namespace
 
-Status wat(const Arguments& arguments) {
+Outcome<void> wat(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   const auto text = wasm::print(bytes);
@@ -128,7 +128,7 @@ Status wat(const Arguments& arguments) {
   return {};
 }
 
-Status validate(const Arguments& arguments) {
+Outcome<void> validate(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Loaded loaded, load(path));
   if (const auto valid = wasm::validate(loaded.module); !valid) return in_file(path, valid.error());
@@ -136,7 +136,7 @@ Status validate(const Arguments& arguments) {
   return {};
 }
 
-Status inspect(const Arguments& arguments) {
+Outcome<void> inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
   LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));

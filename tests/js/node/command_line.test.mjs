@@ -193,14 +193,9 @@ test('the exit code says whose mistake it was', options, () =>
     assert.equal(code('compile', '-'), 0);
     for (const args of [
       ['compile', 'nothing.json'],
-      ['compile', '-', '--loss', 'nonsense'],
-      ['compile', '-', '--batch=0'],
+      ['compile', '-', '--training'],
       ['compile', '-', '-o', 'no/such/folder/out.wasm'],
       ['inspect', 'nothing.wasm'],
-      ['inspect', '-', '--sizes=a'],
-      ['help', 'nothing'],
-      ['completion', 'fish'],
-      ['convert', '-'],
     ]) {
       const { status, stderr } = lathe(args, { input: small, cwd: folder });
       assert.equal(status, 1, args.join(' '));
@@ -212,10 +207,22 @@ test('the exit code says whose mistake it was', options, () =>
       ['compile', '-', '--nonsense'],
       ['wat', 'a', 'b'],
       ['wat', '-o', 'x'],
+      ['help', 'nothing'],
+      ['completion', 'fish'],
+      ['convert', '-'],
+      ['convert', '-', '-o', 'folder', '--quantize', 'x'],
+      ['convert', '-', '-o', 'folder', '--quantize='],
+      ['inspect', '-', '--sizes=a'],
+      ['compile', '-', '--batch', '0'],
+      ['compile', '-', '--labels', 'x'],
+      ['compile', '-', '--loss', 'nonsense'],
+      ['compile', '-', '--loss=meanSquaredError', '--optimizer', 'x'],
+      ['compile', '-', '--features', 'x'],
+      ['compile', '-', '--dump', 'after:x'],
     ]) {
-      const { status, stderr } = lathe(args, { input: small });
+      const { status, stderr } = lathe(args, { input: small, cwd: folder });
       assert.equal(status, 2, args.join(' '));
-      assert.match(stderr, /^lathe: ./);
+      assert.match(stderr, /^lathe: .+\nusage: lathe |^lathe: unknown verb/m);
     }
     assert.ok(!existsSync(join(folder, 'no')));
   }),
