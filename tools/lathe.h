@@ -93,8 +93,10 @@ Result<models::SavedModel> open_model(const std::string& path, const models::Loa
 Outcome<void> inspect_model(const std::string& path, const std::string& text,
                             const Arguments& arguments);
 
-// The JavaScript module that drives the one at this path, beside it; gives its path.
-Result<std::string> write_driver(const std::string& module);
+// The JavaScript module that drives the one at this path lies beside it. Error: where that is
+// cannot be told from the path.
+Outcome<std::string> driver_path(const std::string& module);
+Status write_driver(const std::string& driver, const std::string& module);
 
 Outcome<void> wat(const Arguments& arguments);
 Outcome<void> validate(const Arguments& arguments);

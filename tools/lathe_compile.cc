@@ -108,10 +108,20 @@ void print_times(const compile::Executable& executable) {
 }  // namespace
 
 Outcome<void> compile(const Arguments& arguments) {
+  const std::string out = arguments.value("-o");
+  std::string driver;
+  if (arguments.has("--js")) {
+    LATHE_ASSIGN_OR_RETURN(driver, driver_path(out));
+  }
   models::LoadOptions load;
   LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
   LATHE_ASSIGN_OR_RETURN(models::SavedModel saved, open_model(arguments.files()[0], load));
   LATHE_ASSIGN_OR_RETURN(api::CompileRequest request, request_of(arguments, saved));
+  if (!driver.empty() && request.training.optimizer.empty()) {
+    return wrong_use(
+        "--js drives a module that trains, and this one has no entry train: say --training, or "
+        "--loss NAME --optimizer NAME");
+  }
   saved.training = request.training;
   if (const std::string weights = arguments.value("--weights"); !weights.empty()) {
     LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(weights));
@@ -120,11 +130,10 @@ Outcome<void> compile(const Arguments& arguments) {
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
   if (!executable.times.empty()) print_times(executable);
 
-  const std::string out = arguments.value("-o");
   const std::vector<uint8_t> module = executable.module();
   if (!out.empty()) LATHE_TRY(write_file(out, module));
-  if (arguments.has("--js")) {
-    LATHE_ASSIGN_OR_RETURN(const std::string driver, write_driver(out));
+  if (!driver.empty()) {
+    LATHE_TRY(write_driver(driver, out));
     print(concat(driver, ": `node ", driver, " TRAIN.csv` trains it\n"));
   }
   std::string entries;

@@ -7,15 +7,18 @@
 
 namespace lathe::tool {
 
-Result<std::string> write_driver(const std::string& module) {
+Outcome<std::string> driver_path(const std::string& module) {
   if (!module.ends_with(".wasm")) {
-    return fail("--js wants the name of the module, -o OUT.wasm: the driver is OUT.mjs beside it");
+    return wrong_use(
+        "--js wants the name of the module, -o OUT.wasm: the driver is OUT.mjs beside it");
   }
-  const std::string path = module.substr(0, module.size() - 5) + ".mjs";
+  return module.substr(0, module.size() - 5) + ".mjs";
+}
+
+Status write_driver(const std::string& driver, const std::string& module) {
   const std::string text = compile::training_driver(module.substr(module.rfind('/') + 1));
   const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
-  LATHE_TRY(write_file(path, {bytes, text.size()}));
-  return path;
+  return write_file(driver, {bytes, text.size()});
 }
 
 }  // namespace lathe::tool

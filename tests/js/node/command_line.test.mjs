@@ -228,6 +228,28 @@ test('the exit code says whose mistake it was', options, () =>
   }),
 );
 
+test('--js is refused before anything is written', options, () =>
+  inFolder((folder) => {
+    const train = ['--loss=meanSquaredError', '--optimizer=sgd'];
+    const compile = (...args) => lathe(['compile', ...args], { input: small, cwd: folder });
+    const refused = (wanted, ...args) => {
+      const { status, stdout, stderr } = compile(...args, '--js');
+      assert.equal(status, 2, args.join(' '));
+      assert.match(stderr, wanted);
+      assert.equal(stdout.length, 0);
+      assert.deepEqual(readdirSync(folder), []);
+    };
+    // The model is not even read.
+    refused(/--js wants the name of the module/, 'nothing.json', ...train);
+    refused(/--js wants the name of the module/, 'nothing.json', ...train, '-o', '-');
+    const untrained = /no entry train: say --training, or --loss NAME --optimizer NAME/;
+    refused(untrained, '-', '-o', 'net.wasm');
+    refused(untrained, '-', '-o', 'net.wasm', train[0]);
+    assert.equal(compile('-', '-o', 'net.wasm', ...train, '--js').status, 0);
+    assert.deepEqual(readdirSync(folder).sort(), ['net.mjs', 'net.wasm']);
+  }),
+);
+
 test('help tells of every verb and of the exit codes', options, () => {
   const text = run('help');
   const verbs = [...text.matchAll(/^lathe (\w+)/gm)].map(([, name]) => name);

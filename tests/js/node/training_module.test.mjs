@@ -268,7 +268,7 @@ test(
     assert.equal(wrong.status, 1);
     assert.match(wrong.stderr, /d\.csv:2: b is no number/);
     const nowhere = run(lathe, 'compile', json, options, '--js');
-    assert.equal(nowhere.status, 1);
+    assert.equal(nowhere.status, 2);
     assert.match(nowhere.stderr, /--js wants the name of the module/);
   },
 );
