@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <expected>
 #include <span>
 #include <string>
@@ -76,8 +77,8 @@ std::string usage(const Verb& verb);
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 // The file is the old one or all of the new one; "-" is standard output.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
-void print(std::string_view text);  // to standard output
-void warn(std::string_view text);   // to standard error, one line
+void print(std::string_view text, std::FILE* to = stdout);
+void warn(std::string_view text);  // to standard error, one line
 std::string text_of(const std::vector<uint8_t>& bytes);
 // A column of a table.
 std::string padded(std::string text, size_t width);

@@ -42,6 +42,11 @@ Outcome<void> read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSiz
   return {};
 }
 
+// Where text goes that is no module: standard output, unless the module goes there.
+std::FILE* text_output(const Arguments& arguments) {
+  return arguments.value("-o") == "-" ? stderr : stdout;
+}
+
 // Options of the second file, if there is one, then what the flags say.
 Outcome<api::CompileRequest> request_of(const Arguments& arguments,
                                         const models::SavedModel& saved) {
@@ -84,8 +89,9 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     LATHE_TRY(of_flag(api::check_dump(when)));
     request.options.dumps.push_back(when);
   }
-  request.options.on_dump = [](std::string_view when, std::string_view text) {
-    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"));
+  std::FILE* const to = text_output(arguments);
+  request.options.on_dump = [to](std::string_view when, std::string_view text) {
+    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
   };
   if (arguments.has("--time-passes")) {
     request.options.clock = [] {
@@ -96,13 +102,13 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
   return request;
 }
 
-void print_times(const compile::Executable& executable) {
+void print_times(const compile::Executable& executable, std::FILE* to) {
   double total = 0;
   for (const auto& [pass, milliseconds] : executable.times) {
-    std::printf("%8.3f ms  %s\n", milliseconds, pass.c_str());
+    std::fprintf(to, "%8.3f ms  %s\n", milliseconds, pass.c_str());
     total += milliseconds;
   }
-  std::printf("%8.3f ms  in all\n", total);
+  std::fprintf(to, "%8.3f ms  in all\n", total);
 }
 
 }  // namespace
@@ -128,7 +134,7 @@ Outcome<void> compile(const Arguments& arguments) {
     LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
   }
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
-  if (!executable.times.empty()) print_times(executable);
+  if (!executable.times.empty()) print_times(executable, text_output(arguments));
 
   const std::vector<uint8_t> module = executable.module();
   if (!out.empty()) LATHE_TRY(write_file(out, module));

@@ -185,6 +185,18 @@ test('- is standard input and output', options, () =>
   }),
 );
 
+test('beside a module on standard output, text goes to standard error', options, () => {
+  const compile = (...args) => lathe(['compile', '-', ...args], { input: small });
+  const flags = ['--time-passes', '--dump=after:*'];
+  const { status, stdout, stderr } = compile('-o', '-', ...flags);
+  assert.equal(status, 0, stderr);
+  assert.ok(stdout.equals(compile('-o', '-').stdout));
+  for (const text of [stderr, compile(...flags).stdout.toString()]) {
+    assert.match(text, /^=== after:/m);
+    assert.match(text, /ms {2}in all$/m);
+  }
+});
+
 test('the exit code says whose mistake it was', options, () =>
   inFolder(async (folder) => {
     const code = (...args) => lathe(args, { input: small, cwd: folder }).status;
