@@ -75,7 +75,8 @@ std::string usage(const Verb& verb);
 // The file, or all of standard input where the path is "-". Errors name the file and the system's
 // reason.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
-// The file is the old one or all of the new one; "-" is standard output.
+// A file is the old one or all of the new one. Links, pipes and devices stay what they are: what
+// they lead to is written. "-" is standard output.
 Status write_file(const std::string& path, std::span<const uint8_t> bytes);
 void print(std::string_view text, std::FILE* to = stdout);
 void warn(std::string_view text);  // to standard error, one line

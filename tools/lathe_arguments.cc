@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "lathe.h"
@@ -87,21 +88,27 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
 }
 
 Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  const auto write = [bytes](std::FILE* file) {
+    return std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  };
   if (path == "-") {
-    const size_t written = std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    if (written == bytes.size() && std::fflush(stdout) == 0) return {};
+    if (write(stdout) && std::fflush(stdout) == 0) return {};
     return system_error("standard output");
   }
-  const std::string fresh = concat(path, ".new");
-  File file(std::fopen(fresh.c_str(), "wb"));
-  if (!file) return system_error(fresh);
-  const bool complete = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  std::error_code ignored;
+  const auto type = std::filesystem::symlink_status(path, ignored).type();
+  const bool is_replaced =
+      type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
+  const std::string written = is_replaced ? concat(path, ".new") : path;
+  File file(std::fopen(written.c_str(), "wb"));
+  if (!file) return system_error(written);
+  const bool complete = write(file.get());
   if (std::fclose(file.release()) == 0 && complete &&
-      std::rename(fresh.c_str(), path.c_str()) == 0) {
+      (!is_replaced || std::rename(written.c_str(), path.c_str()) == 0)) {
     return {};
   }
   const auto error = system_error(path);
-  std::remove(fresh.c_str());
+  if (is_replaced) std::remove(written.c_str());
   return error;
 }
 

@@ -1,7 +1,19 @@
 // The command `lathe`: saved models in, modules and saved models out, help, completion, exit codes.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
@@ -196,6 +208,38 @@ test('beside a module on standard output, text goes to standard error', options,
     assert.match(text, /ms {2}in all$/m);
   }
 });
+
+test('-o leaves links, pipes and devices what they are', options, () =>
+  inFolder((folder) => {
+    const at = (name) => join(folder, name);
+    const compile = (out) => lathe(['compile', '-', '-o', out], { input: small, cwd: folder });
+    assert.equal(compile('file.wasm').status, 0);
+    const wanted = readFileSync(at('file.wasm'));
+    // To a file, to nothing yet, and to a device.
+    writeFileSync(at('old.wasm'), 'old');
+    const links = { old: 'old.wasm', fresh: 'fresh.wasm', device: '/dev/null' };
+    for (const [name, target] of Object.entries(links)) {
+      symlinkSync(target, at(name));
+      const { status, stderr } = compile(name);
+      assert.equal(status, 0, stderr);
+      assert.equal(readlinkSync(at(name)), target);
+    }
+    assert.ok(readFileSync(at('old.wasm')).equals(wanted));
+    assert.ok(readFileSync(at('fresh.wasm')).equals(wanted));
+    assert.ok(statSync(at('device')).isCharacterDevice());
+    assert.equal(spawnSync('mkfifo', [at('pipe')]).status, 0);
+    // Open for both, so that nobody waits; the module fits into the pipe.
+    const pipe = openSync(at('pipe'), 'r+');
+    assert.equal(compile('pipe').status, 0);
+    assert.ok(statSync(at('pipe')).isFIFO());
+    const read = Buffer.alloc(wanted.length);
+    assert.equal(readSync(pipe, read), wanted.length);
+    closeSync(pipe);
+    assert.ok(read.equals(wanted));
+    const left = ['file.wasm', 'pipe', ...Object.keys(links), 'old.wasm', 'fresh.wasm'];
+    assert.deepEqual(readdirSync(folder).sort(), left.sort());
+  }),
+);
 
 test('the exit code says whose mistake it was', options, () =>
   inFolder(async (folder) => {
