@@ -29,8 +29,7 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
   return {};
 }
 
-Outcome<void> read_batch(const Arguments& arguments, int64_t fixed, nn::BatchSizes& batch) {
-  if (fixed > 0) batch = {fixed, fixed, fixed};
+Outcome<void> read_batch(const Arguments& arguments, nn::BatchSizes& batch) {
   if (!arguments.has("--batch")) return {};
   const std::string text = arguments.value("--batch");
   constexpr size_t kMostDigits = 9;
@@ -55,7 +54,7 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     if (saved.training.loss.values.empty()) return fail("the model does not say how it is trained");
     request.training = saved.training;
   }
-  LATHE_TRY(read_batch(arguments, saved.model.batch(), request.training.batch));
+  if (const int64_t fixed = saved.model.batch()) request.training.batch = {fixed, fixed, fixed};
   if (arguments.files().size() > 1) {
     const std::string& path = arguments.files()[1];
     LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
@@ -63,6 +62,7 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     if (!parsed) return fail(concat(path, ": ", parsed.error().message));
     request = std::move(*parsed);
   }
+  LATHE_TRY(read_batch(arguments, request.training.batch));
   if (arguments.has("--loss")) {
     request.training.loss = arguments.value("--loss");
     LATHE_TRY(of_flag(nn::find_loss(request.training.loss[0])));

@@ -190,10 +190,12 @@ test('- is standard input and output', options, () =>
     writeFileSync(join(folder, 'options.json'), '{"batch":{"predict":3}}');
     const args = ['compile', '-', 'options.json', '-o', 'out.wasm'];
     assert.equal(lathe(args, { input: JSON.stringify(model), cwd: folder }).status, 0);
-    assert.equal(
-      instantiate(readFileSync(join(folder, 'out.wasm'))).predict([[1, 2, 3]])[0].length,
-      6,
-    );
+    const predicted = (rows) =>
+      instantiate(readFileSync(join(folder, 'out.wasm'))).predict([rows])[0].length;
+    assert.equal(predicted([1, 2, 3]), 6);
+    const flagged = lathe([...args, '--batch', '2'], { input: JSON.stringify(model), cwd: folder });
+    assert.equal(flagged.status, 0);
+    assert.equal(predicted([1, 2]), 4);
   }),
 );
 
