@@ -13,12 +13,18 @@ export type OwnFormula = (labels: TracedTensor, predictions: TracedTensor) => Tr
 /** The function as the core knows it. */
 export class HostedFormula implements HostedLayer {
   readonly host = addHosted(this);
-  readonly name: string;
   readonly #formula: OwnFormula;
 
-  constructor(formula: OwnFormula) {
-    this.name = formula.name;
+  constructor(
+    formula: OwnFormula,
+    readonly name = formula.name,
+  ) {
     this.#formula = formula;
+  }
+
+  /** The same by another name. */
+  called(name: string): HostedFormula {
+    return new HostedFormula(this.#formula, name);
   }
 
   /** @internal */

@@ -7,8 +7,14 @@ import { type PerOutput, perOutput } from './per_output.js';
 /** A name with its parameters: {name: 'precision', threshold: 0.7}. */
 type Described<Name> = { name: Name } & Record<string, number | string>;
 
+/** A function of the program as the core knows it; `called` is the same by another name. */
+interface Hosted {
+  name: string;
+  called(name: string): Hosted;
+}
+
 /** What makes functions of the program something that the core knows. */
-export type Host<Formula> = (formula: Formula) => { name: string };
+export type Host<Formula> = (formula: Formula) => Hosted;
 
 /** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
 export type LossLike<Formula = never> =
@@ -52,10 +58,24 @@ export interface MetricSums {
   sums: number[];
 }
 
-type PlainMetric = MetricName | Described<MetricName>;
+type PlainMetric = MetricName | Described<MetricName> | Hosted;
 
 const nameOf = (metric: PlainMetric) => (typeof metric === 'string' ? metric : metric.name);
-const isAccuracy = (metric: PlainMetric) => /^acc(uracy)?$/.test(nameOf(metric));
+const isHosted = (metric: PlainMetric): metric is Hosted =>
+  typeof metric === 'object' && 'called' in metric;
+const isAccuracy = (metric: PlainMetric) =>
+  !isHosted(metric) && /^acc(uracy)?$/.test(nameOf(metric));
+
+/** What logs call the metrics of an output: functions of a name that is there twice are numbered, as in TensorFlow.js. */
+function logNames(list: readonly PlainMetric[]): string[] {
+  const names = ['loss', ...list.map((each) => (isAccuracy(each) ? 'acc' : nameOf(each)))];
+  return list.map((metric, at) => {
+    const name = names[at + 1]!;
+    const before = names.slice(0, at + 1).filter((each) => each === name).length;
+    const isAlone = before === 0 && !names.includes(name, at + 2);
+    return isAlone || !isHosted(metric) ? name : `${name}_${before}`;
+  });
+}
 
 function isMetric(value: unknown): boolean {
   const { name } = (value ?? {}) as { name?: unknown };
@@ -81,9 +101,10 @@ export function readMetrics<Formula>(
     }),
   );
   const isSeveral = outputs.length > 1;
-  const names = outputs.flatMap(({ name }, at) =>
-    lists[at]!.map((metric) => {
-      const own = isAccuracy(metric) ? 'acc' : nameOf(metric);
+  const names = outputs.flatMap(({ name }, output) =>
+    logNames(lists[output]!).map((own, at) => {
+      const metric = lists[output]![at]!;
+      if (isHosted(metric) && metric.name !== own) lists[output]![at] = metric.called(own);
       return isSeveral ? `${name}_${own}` : own;
     }),
   );
@@ -93,7 +114,12 @@ export function readMetrics<Formula>(
   // What is always counted are rows whose greatest number is right; of independent numbers each counts.
   const isOther = outputs.map(({ shape }, at) => {
     const loss = losses[at] as PlainMetric | null;
-    return shape.at(-1) !== 1 && loss !== null && nameOf(loss) === 'binaryCrossentropy';
+    return (
+      shape.at(-1) !== 1 &&
+      loss !== null &&
+      !isHosted(loss) &&
+      nameOf(loss) === 'binaryCrossentropy'
+    );
   });
   return {
     lists: lists.map((list, at) => list.filter((metric) => isOther[at] || !isAccuracy(metric))),

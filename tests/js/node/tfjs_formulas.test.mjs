@@ -95,6 +95,43 @@ test('functions of the package itself', () =>
     return { names: model.metricsNames, history };
   }));
 
+test('functions by names of the package, and by one name', async () => {
+  const named = (name, f) =>
+    Object.defineProperty((...args) => f(...args), 'name', { value: name });
+  const nameless = [named('', ofRows), named('', ofBatch)];
+  for (const metrics of [
+    [named('accuracy', ofBatch)],
+    [named('acc', ofBatch), 'accuracy'],
+    ['mae', named('acc', ofRows)],
+    [named('loss', ofBatch), 'mae'],
+    nameless,
+    [nameless[0], 'mae', nameless[0]],
+    [ofRows, named('ofRows', ofBatch)],
+    [nameless[0]],
+  ]) {
+    for (const make of metrics.includes('accuracy') ? [oneOutput] : [oneOutput, twoOutputs]) {
+      await alikeIn(async (lib) => {
+        const model = make(lib);
+        model.compile({ loss: 'meanSquaredError', metrics, optimizer: 'sgd' });
+        const [x, first] = examples(lib, 10);
+        const y = make === oneOutput ? first : [first, waves(lib, [10, 1], 3)];
+        const { history } = await model.fit(x, y, { batchSize: 4, shuffle: false, verbose: 0 });
+        const scores = make === oneOutput && model.evaluate(x, y);
+        return { logs: Object.values(history), scores };
+      });
+    }
+  }
+  const names = (metrics) => {
+    const model = oneOutput(tl);
+    model.compile({ loss: named('binaryCrossentropy', ofRows), metrics });
+    return model.metricsNames;
+  };
+  assert.deepEqual(names(nameless), ['loss', '_0', '_1']);
+  assert.deepEqual(names([named('loss', ofRows)]), ['loss', 'loss_1']);
+  assert.deepEqual(names([named('acc', ofRows), 'acc']), ['loss', 'acc_0', 'acc']);
+  assert.deepEqual(names([named('accuracy', ofRows)]), ['loss', 'accuracy']);
+});
+
 test('gradients agree with differences', async () => {
   const loss = (labels, predictions) =>
     predictions.sub(labels).square().add(1).log().mean(-1).mul(predictions.exp().sum(-1));
