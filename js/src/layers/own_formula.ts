@@ -13,6 +13,8 @@ export type OwnFormula = (labels: TracedTensor, predictions: TracedTensor) => Tr
 /** The function as the core knows it. */
 export class HostedFormula implements HostedLayer {
   readonly host = addHosted(this);
+  /** Whether it gave no number for each row when it was last traced, but one for the batch. */
+  #isOfBatch = false;
   readonly #formula: OwnFormula;
 
   constructor(
@@ -27,6 +29,10 @@ export class HostedFormula implements HostedLayer {
     return new HostedFormula(this.#formula, name);
   }
 
+  get isOfBatch(): boolean {
+    return this.#isOfBatch;
+  }
+
   /** @internal */
   hostWeights(): [] {
     return [];
@@ -37,7 +43,9 @@ export class HostedFormula implements HostedLayer {
     const g = new Trace(graph);
     const [labels, predictions] = g.values(inputs);
     const result = this.#formula(labels!, predictions!);
-    return { outputs: [g.numberOf('its result', result)], updates: [] };
+    const outputs = [g.numberOf('its result', result)];
+    this.#isOfBatch = result.shape[0] !== labels!.shape[0];
+    return { outputs, updates: [] };
   }
 }
 

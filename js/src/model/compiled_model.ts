@@ -16,6 +16,7 @@ import { type FixedPorts, OpenModel } from '../core/open_model.js';
 import { Build, type CompileStats } from '../runtime/build.js';
 import { KeptBuilds, roomForSizes, usualRoom } from '../runtime/kept_builds.js';
 import type { Instance } from '../runtime/instance.js';
+import { isOwn } from '../layers/own_formula.js';
 import { noticeNew } from '../tune/auto_tune.js';
 import { schedules } from '../tune/schedules.js';
 import { engine, target } from '../tune/target.js';
@@ -184,7 +185,10 @@ export class CompiledModel implements Tunable {
     return this.#build?.stats.memoryBytes;
   }
 
-  /** A stand-alone module with the weights of now. Error: it shall train, but there is no loss. */
+  /**
+   * A stand-alone module with the weights of now. Errors: it shall train, but there is no loss, or a function of the program
+   * gives one number for a batch.
+   */
   standAlone(args: ToWasmArgs = {}): Uint8Array<ArrayBuffer> {
     checkOptions('toWasm', args, toWasmNames);
     const { training = false, batchSize = {}, labels, features } = args;
@@ -197,6 +201,7 @@ export class CompiledModel implements Tunable {
       );
     }
     const { instance } = this.module();
+    if (training) this.#checkOfRows();
     const { timing: _, ...learns } = this.#training;
     const given = args.batchesInMemory ?? 1;
     const counts = typeof given === 'number' ? { train: given, evaluate: given } : given;
@@ -330,6 +335,17 @@ export class CompiledModel implements Tunable {
     this.#last = request;
     this.#revision = schedules.revision;
     if (!this.#model.isOpen || sizes !== this.#model.witness) noticeNew(this);
+  }
+
+  /** Error: a loss or metric is of whole batches, and a module that stands alone fills its last one up. */
+  #checkOfRows(): void {
+    const { loss, metrics } = this.#training;
+    const own = [loss, metrics].flat(3).find((each) => isOwn(each) && each.isOfBatch);
+    if (own === undefined) return;
+    throw new LatheError(
+      `toWasm: ${(own as { name: string }).name || 'a function'} gives one number for a batch, but the last batch of ` +
+        'a stand-alone module has rows that do not count; give a number for each row, as with .mean(-1)',
+    );
   }
 
   #liveModel(): CoreModel {

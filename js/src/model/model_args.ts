@@ -32,7 +32,10 @@ export interface FitDatasetArgs extends FitDatasetOptions<LayersModel> {}
 
 /** Options of `model.evaluate`. */
 export interface EvaluateArgs extends Weighting {
-  /** Changes speed and memory only. Default: that of the module at hand. */
+  /**
+   * Changes speed and memory only; where a loss or metric is a function of the program, also the rows that it
+   * sees at once. Default: that of the module at hand; with such a function 32.
+   */
   batchSize?: number | undefined;
   /** As that of `fit`, for `evaluate` alone. Default: as last given, else 1. */
   batchesInMemory?: number | undefined;

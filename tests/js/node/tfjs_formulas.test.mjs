@@ -226,6 +226,34 @@ test('saving tells which functions it leaves out', async (t) => {
   assert.deepEqual(named.again.metricsNames, ['loss', 'mae']);
 });
 
+test('modules that stand alone take functions of rows alone', async () => {
+  const module = (args) => {
+    const model = oneOutput(tl);
+    model.compile({ optimizer: 'sgd', loss: 'meanSquaredError', ...args });
+    return model.toWasm({ training: true, batchSize: { train: 4, evaluate: 4 } });
+  };
+  for (const own of [ofBatch, ofSums]) {
+    const message = `^toWasm: ${own.name} gives one number for a batch, .*for each row`;
+    refuses(() => module({ loss: own }), new RegExp(message));
+    refuses(() => module({ metrics: { last: ['mae', own] } }), new RegExp(message));
+  }
+  const { loadTrainingModule } = await import('tensorlathe/training-module');
+  const net = await loadTrainingModule(module({ loss: ofElements, metrics: [ofRows] }));
+  await alikeIn(async (lib) => {
+    const [x, y] = examples(lib, 10);
+    if (lib === tl) {
+      const { loss, ofRows: metric } = net.test(x.dataSync(), y.dataSync());
+      return [loss, metric];
+    }
+    const model = oneOutput(lib);
+    model.compile({ loss: ofElements, metrics: [ofRows], optimizer: 'sgd' });
+    return model.evaluate(x, y).map((each) => each.dataSync()[0]);
+  });
+  const model = oneOutput(tl);
+  model.compile({ loss: ofBatch, optimizer: 'sgd' });
+  assert.ok(WebAssembly.validate(model.toWasm()));
+});
+
 test('metrics of training and of testing are switched apart', async () => {
   for (const [args, train, test] of [
     [{ trainMetrics: false }, [], ['mae', 'acc']],
