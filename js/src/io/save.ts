@@ -37,7 +37,7 @@ export function toArtifacts(
   const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);
   const weights = weightArrays(stored);
-  const training = includeOptimizer ? withoutFunctions(stored.training) : undefined;
+  const training = includeOptimizer ? written(stored.training) : undefined;
   const gathered = training === undefined ? [] : optimizerArrays(stored);
   const artifacts: ModelArtifacts = {
     modelTopology,
@@ -53,10 +53,22 @@ export function toArtifacts(
   return artifacts;
 }
 
+/** Options of `compile` that no file has a place for, where they are not what they are by default. */
+function unwritten(others: {
+  regularizer?: unknown;
+  trainMetrics?: boolean;
+  testMetrics?: boolean;
+}): string[] {
+  const { regularizer, trainMetrics, testMetrics } = others;
+  return Object.entries({
+    regularizer: regularizer != null,
+    trainMetrics: trainMetrics === false,
+    testMetrics: testMetrics === false,
+  }).flatMap(([name, isGiven]) => (isGiven ? [name] : []));
+}
+
 /** What of a training can be written: functions of the program cannot, as a warning says; without its loss, nothing. */
-function withoutFunctions(
-  training: CompileDescription | undefined,
-): CompileDescription | undefined {
+function written(training: CompileDescription | undefined): CompileDescription | undefined {
   if (training === undefined) return undefined;
   const isFunction = (each: unknown) => typeof each === 'function' && !('config' in each);
   const lists = isList(training.metrics) ? [training.metrics] : Object.values(training.metrics);
@@ -69,10 +81,16 @@ function withoutFunctions(
         `${losses.length > 0 ? ', nor what the optimizer has gathered' : ''}: compile the loaded model with them`,
     );
   }
-  const written = (metrics: unknown) => [metrics].flat().filter((each) => !isFunction(each));
+  const options = unwritten(training.others ?? {});
+  if (options.length > 0) {
+    console.warn(
+      `tensorlathe: save: ${options.join(', ')} of compile is not saved: compile the loaded model with it`,
+    );
+  }
+  const plain = (metrics: unknown) => [metrics].flat().filter((each) => !isFunction(each));
   const metrics = isList(training.metrics)
-    ? written(training.metrics)
-    : Object.fromEntries(Object.entries(training.metrics).map(([at, each]) => [at, written(each)]));
+    ? plain(training.metrics)
+    : Object.fromEntries(Object.entries(training.metrics).map(([at, each]) => [at, plain(each)]));
   return losses.length > 0 ? undefined : { ...training, metrics: metrics as Metrics };
 }
 

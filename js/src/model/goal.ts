@@ -24,7 +24,7 @@ export function readGoal(
   outputs: readonly { name: string; shape: readonly unknown[] }[],
 ): ModelGoal {
   checkCompileArgs(args);
-  const { loss, lossWeights, optimizer: given, metrics, ...flags } = args;
+  const { loss, lossWeights, optimizer: given, metrics, ...others } = args;
   if (loss === undefined) throw new LatheError('compile: a loss is needed');
   const losses = readLosses(loss, outputs, hostedFormula);
   const weights = perOutput(lossWeights ?? 1, outputs, 1, 'compile: lossWeights');
@@ -34,7 +34,7 @@ export function readGoal(
     loss: losses,
     ...(lossWeights === undefined ? {} : { lossWeights: weights }),
     ...(lists.flat().length === 0 ? {} : { metrics: lists }),
-    ...flags,
+    ...others,
     ...(optimizer === undefined ? {} : { optimizer }),
   };
   return {
@@ -42,6 +42,7 @@ export function readGoal(
     lossWeights: lossWeights === undefined ? undefined : weights,
     optimizer,
     metrics: (metrics ?? []) as Goal['metrics'],
+    others,
     training,
     metricsNames: names,
     isOwn: [...losses, ...lists.flat()].some(isOwn),

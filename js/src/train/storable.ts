@@ -22,6 +22,8 @@ export interface CompileDescription {
   optimizer: { name: string } & Record<string, unknown>;
   /** As `model.compile` was given them. */
   metrics: Metrics;
+  /** What else it was given, which no file keeps. */
+  others?: object;
 }
 
 /** What a model shows to those who save it. */
@@ -43,17 +45,18 @@ export interface Goal {
   lossWeights: readonly number[] | undefined;
   optimizer: CompileDescription['optimizer'] | undefined;
   metrics: CompileDescription['metrics'];
+  others: object;
 }
 
 /** What to compile the model with so that it goes on learning; nothing where it cannot. */
 export function trainingOf(
-  { losses, lossWeights, optimizer, metrics }: Goal,
+  { losses, lossWeights, optimizer, metrics, others }: Goal,
   states: readonly State[],
 ): CompileDescription | undefined {
   if (optimizer === undefined) return undefined;
   const loss = losses.length === 1 ? losses[0]! : losses;
   const learningRate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
-  return { loss, optimizer: { ...optimizer, learningRate }, lossWeights, metrics };
+  return { loss, optimizer: { ...optimizer, learningRate }, lossWeights, metrics, others };
 }
 
 export const storable = Symbol('storable');

@@ -224,6 +224,12 @@ test('saving tells which functions it leaves out', async (t) => {
   const named = await save({ loss: 'meanSquaredError', metrics: [ofBatch, 'mae'] });
   assert.match(named.told[0], /functions \(ofBatch\) are not saved: compile/);
   assert.deepEqual(named.again.metricsNames, ['loss', 'mae']);
+  const mse = { loss: 'meanSquaredError' };
+  const options = await save({ ...mse, regularizer: 'l2', trainMetrics: false, testMetrics: true });
+  assert.equal(options.told.length, 1);
+  assert.match(options.told[0], /save: regularizer, trainMetrics of compile is not saved: compile/);
+  assert.notEqual(options.saved.trainingConfig, undefined);
+  assert.deepEqual((await save({ ...mse, trainMetrics: true })).told, []);
 });
 
 test('modules that stand alone take functions of rows alone', async () => {
