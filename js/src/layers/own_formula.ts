@@ -1,7 +1,7 @@
 /** Losses and metrics written in JavaScript: what a function does with labels and predictions is traced into the steps. */
 import type { ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
-import { Trace, type TracedTensor } from '../trace/trace.js';
+import { Trace, TracedTensor } from '../trace/trace.js';
 import { addHosted, type CallValues, type HostedLayer } from './layer_host.js';
 
 /**
@@ -60,3 +60,6 @@ export function hostedFormula(formula: OwnFormula): HostedFormula {
 
 /** Whether it is a function of the program. */
 export const isOwn = (value: unknown): value is HostedFormula => value instanceof HostedFormula;
+
+/** Whether it stands for a value of a function that is being traced. */
+export const isTraced = (value: unknown): boolean => value instanceof TracedTensor;

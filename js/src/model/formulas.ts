@@ -12,13 +12,14 @@ import {
 import { checkStored } from '../tensor/convert.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { input } from '../layers/layer.js';
+import { isTraced } from '../layers/own_formula.js';
 import type { Scores } from '../train/score.js';
 import { LayersModel } from './model.js';
 
 /**
  * A loss or metric: an argument of `compile` as it is, or with parameters `f({threshold: 0.7})`; of
  * tensors `f(labels, predictions)`, which compiles a module of its own and is meant for looking at
- * results, not for training loops.
+ * results, not for training loops. Error: inside a function that is traced, as a loss of the program is.
  */
 export interface Formula<Name extends string, Parameters> {
   (labels: TensorLike, predictions: TensorLike): Tensor;
@@ -42,6 +43,11 @@ function formulas(
     names.map((name) => {
       const formula = (...args: unknown[]) => {
         if (args.length < 2) return { name, ...(args[0] as object | undefined) };
+        if (args.some(isTraced)) {
+          throw new LatheError(
+            `${name}: inside a function of the program write it with operations, as a.sub(b).square().mean(-1)`,
+          );
+        }
         const [labels, predictions] = (args as TensorLike[]).map((each) => tensor(each));
         checkStored(`${name}: labels`, labels!.dtype);
         checkStored(`${name}: predictions`, predictions!.dtype);

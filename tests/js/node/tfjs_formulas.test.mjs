@@ -201,6 +201,10 @@ test('what is wrong with a function is told', async () => {
     }),
     /^product: matMul: /,
   );
+  for (const { meanSquaredError: formula } of [tl.losses, tl.metrics]) {
+    const own = (labels, predictions) => formula(labels, predictions.mul(2));
+    refuses(() => compile(own)(tl), /own: meanSquaredError: inside a function .* a\.sub\(b\)/);
+  }
   refuses(() => compile([ofRows, ofRows])(tl), /compile: loss has 2 values/);
 });
 
