@@ -22,6 +22,13 @@ export function checkCount(name: string, value: unknown): void {
   }
 }
 
+/** Error unless the value is an integer, at least `least`. */
+export function checkInteger(name: string, value: unknown, least = -Infinity): void {
+  if (Number.isInteger(value) && (value as number) >= least) return;
+  const range = least === -Infinity ? 'an integer' : `an integer ≥ ${least}`;
+  throw new LatheError(`${name} must be ${range}, got ${String(value)}`);
+}
+
 /** The name that takes the fewest changes, at most two or a third of its letters. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const ranked = names

@@ -3,6 +3,7 @@
  * nothing of models.
  */
 import { LatheError } from '../base/errors.js';
+import { checkInteger } from '../base/options.js';
 import { randomSeed, uniform } from '../base/random.js';
 import type { Batched } from './batch.js';
 type Iterate = typeof import('./iterate.js');
@@ -104,7 +105,7 @@ export class Dataset<T> implements AsyncIterable<T> {
 
   /** The elements `count` times over; left out or negative: for ever. */
   repeat(count = -1): Dataset<T> {
-    checkInteger('repeat: count', count, -Infinity);
+    checkInteger('repeat: count', count);
     const rounds = count < 0 ? Infinity : count;
     const isEmpty = this.size === 0 || rounds === 0;
     const size = isEmpty ? 0 : rounds === Infinity ? Infinity : this.size && this.size * rounds;
@@ -113,7 +114,7 @@ export class Dataset<T> implements AsyncIterable<T> {
 
   /** The first `count` elements; left out or negative: all. */
   take(count = -1): Dataset<T> {
-    checkInteger('take: count', count, -Infinity);
+    checkInteger('take: count', count);
     if (count < 0) return new Dataset(() => this, this.size);
     const size = count === 0 ? 0 : this.size === null ? null : Math.min(this.size, count);
     return new Dataset(({ sliced }) => sliced(this, 0, count), size);
@@ -121,7 +122,7 @@ export class Dataset<T> implements AsyncIterable<T> {
 
   /** All but the first `count` elements; left out or negative: none. */
   skip(count = -1): Dataset<T> {
-    checkInteger('skip: count', count, -Infinity);
+    checkInteger('skip: count', count);
     if (count < 0) return new Dataset(({ sliced }) => sliced(this, 0, 0), 0);
     const size = this.size === null ? null : Math.max(this.size - count, 0);
     return new Dataset(({ sliced }) => sliced(this, count, Infinity), size);
@@ -208,10 +209,4 @@ function numbered(
 
 function checkFunction(name: string, value: unknown): void {
   if (typeof value !== 'function') throw new LatheError(`${name}: a function is needed`);
-}
-
-function checkInteger(name: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least) return;
-  const range = least === -Infinity ? 'an integer' : `an integer ≥ ${least}`;
-  throw new LatheError(`${name} must be ${range}, got ${value}`);
 }

@@ -3,7 +3,7 @@
  * workers. Knows no compiler.
  */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
+import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
@@ -37,7 +37,7 @@ export interface TrainArgs {
   epochs?: number;
   /** Whether every epoch goes through the rows in another order. Default: true. */
   shuffle?: boolean;
-  /** Seed of that order. Default: 0. */
+  /** Seed of that order, an integer. Default: 0. */
   seed?: number;
   /** [x, y] to test on after every epoch. */
   validationData?: readonly [ModuleData, ModuleData];
@@ -180,6 +180,7 @@ export class TrainingModule {
     checkOptions('train', args, trainNames);
     const { epochs = 1, shuffle = true, seed = 0, validationData, signal } = args;
     checkCount('train: epochs', epochs);
+    checkInteger('train: seed', seed);
     const data = this.#labelled('train', x, y, 'train');
     const [testX, testY] = validationData ?? [];
     const held = testX && this.#labelled('evaluate', testX, testY!, 'train: validationData');

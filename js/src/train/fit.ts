@@ -1,6 +1,6 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
+import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import type { TensorLike } from '../tensor/tensor.js';
@@ -33,7 +33,7 @@ export interface FitOptions<Model> {
   batchesInMemory?: number;
   /** Whether every epoch goes through the rows in another order. Default true. */
   shuffle?: boolean;
-  /** Seed of that order. Default: the model's. */
+  /** Seed of that order, an integer. Default: the model's. */
   seed?: number;
   /** [x, y] to evaluate after every epoch. */
   validationData?: [ModelData, ModelData];
@@ -108,6 +108,7 @@ export function checkFitArgs(args: FitOptions<never>): void {
   const { batchSize, validationSplit, yieldEvery } = args;
   checkCount('epochs', args.epochs ?? 1);
   checkInitialEpoch('fit', args);
+  checkInteger('seed', args.seed ?? 0);
   checkCount('batchSize', batchSize ?? 32);
   checkCount('batchesInMemory', args.batchesInMemory ?? 1);
   const split = validationSplit ?? 0;

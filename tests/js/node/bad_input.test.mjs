@@ -226,6 +226,8 @@ test('fit options', async () => {
   const fails = (args, message) => rejects(model.fit(x, y, args), message);
   await fails({ epochs: 0 }, 'epochs must be a positive integer, got 0');
   await fails({ epochs: NaN }, /epochs/);
+  await fails({ seed: 'abc' }, 'seed must be an integer, got abc');
+  await fails({ seed: NaN }, /^seed must be an integer/);
   await fails({ batchSize: 1.5 }, 'batchSize must be a positive integer, got 1.5');
   await fails({ validationSplit: 1 }, /validationSplit must be at least 0 and less than 1/);
   await fails({ validationSplit: 0.999 }, /leaves one part empty/);

@@ -110,6 +110,9 @@ test('wrong shapes and labels are refused before anything is trained', async () 
   for (const [wrongX, wrongY, message] of cases) await rejects(net.train(wrongX, wrongY), message);
   await rejects(net.train(points, labels, { epoch: 2 }), /no option epoch; did you mean epochs/);
   await rejects(net.train(points, labels, { epochs: 0 }), /^train: epochs must be a positive/);
+  for (const seed of ['abc', NaN, 0.5]) {
+    await rejects(net.train(points, labels, { seed }), /^train: seed must be an integer, got /);
+  }
   const dense = await load({ labels: 'dense' });
   await rejects(dense.train(points, labels), /x has 45 rows, y 15; it wants the shape \[3\] for/);
   const notFinite = new Float32Array(135).fill(NaN);
@@ -263,6 +266,9 @@ test(
     assert.match(trained.stdout, new RegExp(`^epoch 3  loss ${loss[2].toFixed(4)}`, 'm'));
     assert.deepEqual([...readFileSync(weights)], [...net.toSafetensors()]);
 
+    const noSeed = run(process.execPath, driver, csv, '--seed=abc');
+    assert.equal(noSeed.status, 1);
+    assert.match(noSeed.stderr, /^train: seed must be an integer, got NaN/);
     writeFileSync(csv, '1,2,0\n1,b,1\n');
     const wrong = run(process.execPath, driver, csv);
     assert.equal(wrong.status, 1);
