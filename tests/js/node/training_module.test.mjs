@@ -146,7 +146,10 @@ test('weights go out and in as safetensors and JSON, alone or with the optimiser
   assert.deepEqual([...weights['dense_Dense1/kernel'].shape], [2, 8]);
 
   const broken = { ...JSON.parse(json), 'dense_Dense2/bias': { shape: [2], values: [1, 2] } };
-  refuses(() => net.fromJSON(broken), /^setWeights: dense_Dense2\/bias has the shape \[3\], got \[2\]/);
+  refuses(
+    () => net.fromJSON(broken),
+    /^setWeights: dense_Dense2\/bias has the shape \[3\], got \[2\]/,
+  );
   refuses(() => net.setWeights({}), /^setWeights: dense_Dense1\/kernel is missing$/);
   const more = { ...JSON.parse(json), other: { shape: [], values: [1] } };
   refuses(() => net.setWeights(more), /^setWeights: the module has no other$/);
