@@ -205,7 +205,7 @@ class TopologyReader {
         if (!Array.isArray(value)) return this.#fail(`${where}: ${key} must be an array`);
         result.inputShape = this.#sizes(value, where);
       } else if (isKnown) result[name] = this.#value(name, value, where);
-      else if (key in ofCell) continue;
+      else if (Object.hasOwn(ofCell, key)) continue;
       else if (/(Regularizer|Constraint)$/.test(name)) this.leftOut.push(`${key} of ${where}`);
       else if (!isNeutral(name, value)) {
         this.#fail(`${where} has the option ${key} = ${JSON.stringify(value)}, which is not known`);
