@@ -60,3 +60,24 @@ export function runAll(tf, layer, ...shapes) {
 
 /** The shape that a layer gives. */
 export const shape = (tf, layer, given) => layer.apply(tf.input({ shape: given })).shape;
+
+/** A graph of two inputs, of which a shared layer is called with either. */
+export function graph(tf) {
+  const [a, b] = ['a', 'b'].map((name) => tf.input({ shape: [3], name }));
+  const shared = tf.layers.dense({ units: 2, name: 'shared' });
+  const sum = tf.layers.add({ name: 'sum' }).apply([shared.apply(a), shared.apply(b)]);
+  return tf.model({
+    inputs: [a, b],
+    outputs: [sum, tf.layers.reLU({ name: 'flat' }).apply(sum)],
+    name: 'graph',
+  });
+}
+
+/** What saving a model hands on. */
+export async function artifactsOf(tf, model, config) {
+  let kept;
+  const modelArtifactsInfo = { dateSaved: new Date() };
+  const handler = tf.io.withSaveHandler(async (given) => ((kept = given), { modelArtifactsInfo }));
+  await model.save(handler, config);
+  return kept;
+}

@@ -1,5 +1,5 @@
 // What layers and their parts say of themselves: getConfig, toJSON, fromConfig.
-import { differs, each, numbers, row } from './build.mjs';
+import { differs, each, graph, numbers, row } from './build.mjs';
 
 /** Every maker and arguments that it takes. */
 const made = [
@@ -204,16 +204,6 @@ const model = (tf) =>
     tf.layers.dense({ units: 3, inputShape: [4], name: 'a' }),
     tf.layers.dense({ units: 2, name: 'b', activation: 'softmax' }),
   );
-const graph = (tf) => {
-  const [a, b] = ['a', 'b'].map((name) => tf.input({ shape: [3], name }));
-  const shared = tf.layers.dense({ units: 2, name: 'shared' });
-  const sum = tf.layers.add({ name: 'sum' }).apply([shared.apply(a), shared.apply(b)]);
-  return tf.model({
-    inputs: [a, b],
-    outputs: [sum, tf.layers.reLU({ name: 'flat' }).apply(sum)],
-    name: 'graph',
-  });
-};
 const wrapped = [
   (tf) => tf.layers.timeDistributed({ layer: tf.layers.dense({ units: 2, name: 'd' }), name: 'w' }),
   (tf) => tf.layers.bidirectional({ layer: tf.layers.lstm({ units: 2, name: 'l' }), name: 'w' }),

@@ -95,7 +95,7 @@ export const known = [
     'written down more exactly here',
     '(tf) => tf.input({ batchShape: [2, 3] }).shape',
     '(tf) => tf.layers.reshape({ targetShape: [4, -1] }).computeOutputShape([null, 8, 3])',
-    '.withSaveHandler( async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }), ), ); return kept.modelTopology; }',
+    '(tf, fill(tf, model(tf))); return kept.modelTopology; }',
     '(tf, [maker, args]) => tf.layers[maker](args).getConfig() with ["dense",{"units":3,"inputDim":4}]',
     'ayers[maker](args).getConfig() with ["lstm",{"units":3,"recurrentActivation":"sigmoid","unitForgetBias":false,"implementation":2}]',
     'er.getConfig()).getConfig(); } with ["lstm",{"units":3,"recurrentActivation":"sigmoid","unitForgetBias":false,"implementation":2}]',

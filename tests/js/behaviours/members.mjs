@@ -1,5 +1,5 @@
 // What layers and models let one see and do beside computing.
-import { counts, differs, each, fill, numbers, row } from './build.mjs';
+import { artifactsOf, counts, differs, each, fill, graph, numbers, row } from './build.mjs';
 
 const model = (tf) =>
   row(
@@ -7,16 +7,6 @@ const model = (tf) =>
     tf.layers.dense({ units: 3, inputShape: [4], name: 'a' }),
     tf.layers.dense({ units: 2, name: 'b' }),
   );
-const graph = (tf) => {
-  const [a, b] = ['a', 'b'].map((name) => tf.input({ shape: [3], name }));
-  const shared = tf.layers.dense({ units: 2, name: 'shared' });
-  const sum = tf.layers.add({ name: 'sum' }).apply([shared.apply(a), shared.apply(b)]);
-  return tf.model({
-    inputs: [a, b],
-    outputs: [sum, tf.layers.reLU({ name: 'flat' }).apply(sum)],
-    name: 'graph',
-  });
-};
 const compiled = (tf, more) => {
   const m = model(tf);
   m.compile({ loss: 'meanSquaredError', optimizer: 'sgd', ...more });
@@ -251,60 +241,29 @@ export default [
     });
   },
   async (tf) => {
-    let kept;
-    await fill(tf, model(tf)).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-    );
+    const kept = await artifactsOf(tf, fill(tf, model(tf)));
     const m = await tf.loadLayersModel(tf.io.fromMemory(kept));
     return m.predict(tf.ones([1, 4]));
   },
   async (tf) => {
-    let kept;
-    await fill(tf, model(tf)).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-    );
+    const kept = await artifactsOf(tf, fill(tf, model(tf)));
     const m = await tf.loadLayersModel(tf.io.fromMemory({ modelTopology: kept.modelTopology }));
     return m.layers.map((l) => l.name);
   },
   async (tf) => {
-    let kept;
-    await fill(tf, model(tf)).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-    );
+    const kept = await artifactsOf(tf, fill(tf, model(tf)));
     return kept.modelTopology;
   },
   async (tf) => {
-    let kept;
-    await fill(tf, model(tf)).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-    );
+    const kept = await artifactsOf(tf, fill(tf, model(tf)));
     return kept.weightSpecs;
   },
   async (tf) => {
-    let kept;
-    await compiled(tf).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-    );
+    const kept = await artifactsOf(tf, compiled(tf));
     return Object.keys(kept).sort();
   },
   async (tf) => {
-    let kept;
-    await model(tf).save(
-      tf.io.withSaveHandler(
-        async (a) => ((kept = a), { modelArtifactsInfo: { dateSaved: new Date() } }),
-      ),
-      { includeOptimizer: true },
-    );
+    const kept = await artifactsOf(tf, model(tf), { includeOptimizer: true });
     return kept.trainingConfig;
   },
   (tf) => compiled(tf).loss,
