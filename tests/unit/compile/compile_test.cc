@@ -223,21 +223,26 @@ TEST(Compile, DeepNetworksTakeCodeInProportion) {
   EXPECT_GT(deep, 4 * shallow);
 }
 
-TEST(Compile, TimingIsTheSameModuleWithAClock) {
+// Two dense layers, "a" and "b", trained as the options say; verified.
+Executable compiled_classifier(nn::TrainingOptions training, bool timing) {
   nn::Sequential model;
   model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {8}, .name = "a"}));
   model.add(nn::dense({.units = 3, .activation = "softmax", .name = "b"}));
-  const auto compiled = [&](bool parts, bool timing) {
-    nn::TrainingOptions training{.loss = "softmaxCrossEntropy", .optimizer = "adam"};
-    training.timing = parts;
-    const auto program = nn::build_program(model, training);
-    EXPECT_TRUE(program) << program.error().message;
-    Options options;
-    options.timing = timing;
-    options.verify = true;
-    auto executable = compile(*program, options);
-    EXPECT_TRUE(executable) << executable.error().message;
-    return *std::move(executable);
+  training.loss = "softmaxCrossEntropy";
+  training.optimizer = "adam";
+  const auto program = nn::build_program(model, training);
+  EXPECT_TRUE(program) << program.error().message;
+  Options options;
+  options.timing = timing;
+  options.verify = true;
+  auto executable = compile(*program, options);
+  EXPECT_TRUE(executable) << executable.error().message;
+  return *std::move(executable);
+}
+
+TEST(Compile, TimingIsTheSameModuleWithAClock) {
+  const auto compiled = [](bool parts, bool timing) {
+    return compiled_classifier({.timing = parts}, timing);
   };
   const Executable plain = compiled(false, false), timed = compiled(true, true);
   EXPECT_EQ(compiled(true, false).module(), plain.module());
@@ -257,21 +262,8 @@ TEST(Compile, TimingIsTheSameModuleWithAClock) {
 }
 
 TEST(Compile, EquationsArePartsOfTheirOwn) {
-  nn::Sequential model;
-  model.add(nn::dense({.units = 4, .activation = "relu", .input_shape = {8}, .name = "a"}));
-  model.add(nn::dense({.units = 3, .activation = "softmax", .name = "b"}));
-  const auto compiled = [&](bool timing, bool equations) {
-    nn::TrainingOptions training{.loss = "softmaxCrossEntropy", .optimizer = "adam"};
-    training.timing = timing;
-    training.equations = equations;
-    const auto program = nn::build_program(model, training);
-    EXPECT_TRUE(program) << program.error().message;
-    Options options;
-    options.timing = timing;
-    options.verify = true;
-    auto executable = compile(*program, options);
-    EXPECT_TRUE(executable) << executable.error().message;
-    return *std::move(executable);
+  const auto compiled = [](bool timing, bool equations) {
+    return compiled_classifier({.timing = timing, .equations = equations}, timing);
   };
   EXPECT_EQ(compiled(false, true).module(), compiled(false, false).module());
   const std::vector<std::string> parts = compiled(true, true).entries[0].parts;
