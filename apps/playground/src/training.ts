@@ -14,6 +14,8 @@ export interface Point {
 
 /** What is told while training runs. */
 export interface Listener {
+  /** Training begins, and ends after so many epochs since the model was made. */
+  onBegin?(lastEpoch: number): void;
   onPoint?(kind: 'training' | 'validation', point: Point): void;
   /** At most every 150 ms. */
   onProgress?(progress: { share: number; loss: number; speed: number; batchMs: number }): void;
@@ -219,6 +221,7 @@ export async function train(): Promise<void> {
     const trained = currentModel();
     const { model } = trained;
     const [x, y] = examplesFor(model, data, data.train);
+    for (const each of listeners) each.onBegin?.(model.epochsTrained + epochs);
     const history = await model.fit(x, y, {
       epochs,
       batchSize,

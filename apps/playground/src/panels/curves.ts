@@ -56,11 +56,16 @@ class Plot {
     });
   }
 
-  /** Forgets the points. The axis goes up to so many epochs, or as far as points do. */
-  clear(epochs: number): void {
-    this.#data = [[0], [null], [null]];
+  /** The axis goes up to so many epochs, or as far as points do. */
+  reach(epochs: number): void {
     this.#last = epochs;
     this.draw();
+  }
+
+  /** Forgets the points. */
+  clear(epochs: number): void {
+    this.#data = [[0], [null], [null]];
+    this.reach(epochs);
   }
 
   #size(): { width: number; height: number } {
@@ -128,6 +133,10 @@ export function openCurves(): void {
       if (point.accuracy !== undefined) accuracy.add(point.epoch, ...pair(point.accuracy));
       loss.draw();
       accuracy.draw();
+    },
+    onBegin(lastEpoch) {
+      loss.reach(lastEpoch);
+      accuracy.reach(lastEpoch);
     },
     onReset: clear,
   });
