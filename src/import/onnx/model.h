@@ -1,0 +1,125 @@
+// ONNX models as their files say them (onnx.proto, https://github.com/onnx/onnx), read without a
+// copy of the weights.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/base/shared_bytes.h"
+#include "lathe/import/onnx/value.h"
+
+namespace lathe::onnx {
+
+struct GraphProto;
+
+// Bytes in another file.
+struct ExternalData {
+  std::string location;
+  int64_t offset = 0;
+  int64_t length = -1;  // to the end
+};
+
+// A tensor; `content` has its elements unless they are elsewhere.
+struct TensorProto {
+  std::string name;
+  Content content;
+  std::shared_ptr<const ExternalData> external = {};
+};
+
+// Of a tensor, sequence, optional or map. A size is a number, a name, or -1 where nothing is said.
+struct Size {
+  int64_t value = -1;
+  std::string name = {};
+};
+struct TypeProto {
+  enum class Kind : uint8_t { Unknown, Tensor, SparseTensor, Sequence, Optional, Map };
+  Kind kind = Kind::Unknown;
+  Type type = Type::Float32;  // of tensors; of a map its keys
+  bool has_shape = false;
+  std::vector<Size> shape = {};
+  std::shared_ptr<const TypeProto> element = {};  // of the other kinds
+};
+
+struct ValueInfo {
+  std::string name;
+  TypeProto type;
+};
+
+struct AttributeProto {
+  enum class Kind : uint8_t {
+    None,
+    Float,
+    Int,
+    String,
+    Tensor,
+    Graph,
+    Floats,
+    Ints,
+    Strings,
+    Tensors,
+    Graphs,
+    Other
+  };
+  Kind kind = Kind::None;
+  std::string name;
+  std::string reference;  // the attribute of the function around it that it stands for
+  float number = 0;
+  int64_t integer = 0;
+  std::string text;
+  std::vector<float> numbers;
+  std::vector<int64_t> integers;
+  std::vector<std::string> texts;
+  std::vector<TensorProto> tensors;  // also a single one, and the values of a sparse one
+  std::vector<std::shared_ptr<const GraphProto>> graphs;
+};
+
+struct NodeProto {
+  std::string name, op_type, domain, overload;
+  std::vector<std::string> inputs, outputs;
+  std::vector<AttributeProto> attributes;
+
+  const AttributeProto* attribute(std::string_view name) const;
+};
+
+struct GraphProto {
+  std::string name;
+  std::vector<NodeProto> nodes;
+  std::vector<TensorProto> initializers;
+  std::vector<ValueInfo> inputs, outputs;
+};
+
+// Versions of operator sets by their domain, "" for ai.onnx.
+using OperatorSets = std::map<std::string, int64_t, std::less<>>;
+
+struct FunctionProto {
+  std::string name, domain, overload;
+  std::vector<std::string> inputs, outputs, attributes;
+  std::vector<AttributeProto> defaults;
+  std::vector<NodeProto> nodes;
+  OperatorSets sets;
+};
+
+struct ModelProto {
+  int64_t ir_version = 0;
+  std::string producer, domain, description;
+  int64_t version = 0;
+  OperatorSets sets;
+  std::map<std::string, std::string> metadata;
+  GraphProto graph;
+  std::vector<FunctionProto> functions;
+};
+
+// Reads a file; weights stay in its bytes. Errors: what is no ONNX model, with the place.
+Result<ModelProto> read_model(SharedBytes file);
+// A TensorProto alone, as test data is stored.
+Result<TensorProto> read_tensor(SharedBytes file);
+
+// The elements of a tensor elsewhere, given the bytes of that file. Errors: beyond its end.
+Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file);
+
+}  // namespace lathe::onnx
