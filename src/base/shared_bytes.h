@@ -22,6 +22,11 @@ class SharedBytes {
   SharedBytes(std::shared_ptr<const std::byte> data, size_t size)
       : data_(std::move(data)), size_(size) {}
 
+  // A part of them, which keeps all of them alive.
+  SharedBytes part(const std::byte* from, size_t size) const {
+    return {std::shared_ptr<const std::byte>(data_, from), size};
+  }
+
   const std::byte* data() const { return data_.get(); }
   size_t size() const { return size_; }
   const std::byte* begin() const { return data(); }

@@ -21,7 +21,7 @@ class Tracer;
 class Call {
  public:
   Call(Tracer& tracer, const NodeProto& node, int version, std::string_view moved,
-       std::vector<Value> operands);
+       const std::vector<AttributeProto>& around, std::vector<Value> operands);
 
   std::string_view op() const { return node_.op_type; }
   int version() const { return version_; }  // of the operator set
@@ -69,7 +69,7 @@ class Call {
   // An axis of a tensor of this rank, counted from the front. Errors: outside.
   Result<int> axis(int64_t given, int rank) const;
 
-  // fail(), with the operator in front.
+  // fail(): the node and its operator come in front of every error.
   std::unexpected<Error> refuse(std::string_view why) const;
 
  private:
@@ -77,6 +77,7 @@ class Call {
   const NodeProto& node_;
   int version_;
   std::string_view moved_;
+  const std::vector<AttributeProto>& around_;  // of the function that the node is part of
   std::vector<Value> operands_;
 };
 

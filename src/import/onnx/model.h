@@ -63,7 +63,7 @@ struct AttributeProto {
     Strings,
     Tensors,
     Graphs,
-    Other
+    Type
   };
   Kind kind = Kind::None;
   std::string name;
@@ -76,6 +76,7 @@ struct AttributeProto {
   std::vector<std::string> texts;
   std::vector<TensorProto> tensors;  // also a single one, and the values of a sparse one
   std::vector<std::shared_ptr<const GraphProto>> graphs;
+  std::shared_ptr<const TypeProto> type;
 };
 
 struct NodeProto {
@@ -113,6 +114,10 @@ struct ModelProto {
   GraphProto graph;
   std::vector<FunctionProto> functions;
 };
+
+// The attribute as a node of a function has it, whose own may stand for others of the call.
+// Nothing stands for one that the call leaves out: its kind is None.
+AttributeProto resolve(const AttributeProto& attribute, const std::vector<AttributeProto>& around);
 
 // Reads a file; weights stay in its bytes. Errors: what is no ONNX model, with the place.
 Result<ModelProto> read_model(SharedBytes file);

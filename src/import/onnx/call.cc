@@ -1,0 +1,133 @@
+#include "lathe/import/onnx/call.h"
+
+#include <charconv>
+#include <utility>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/tracer.h"
+
+namespace lathe::onnx {
+
+Call::Call(Tracer& tracer, const NodeProto& node, int version, std::string_view moved,
+           const std::vector<AttributeProto>& around, std::vector<Value> operands)
+    : tracer_(tracer),
+      node_(node),
+      version_(version),
+      moved_(moved),
+      around_(around),
+      operands_(std::move(operands)) {}
+
+graph::Builder& Call::builder() { return tracer_.builder(); }
+
+const Value& Call::operand(size_t i) const {
+  static const Value kNone;
+  return i < operands_.size() ? operands_[i] : kNone;
+}
+
+Tensor Call::tensor(size_t i) { return tracer_.tensor(operand(i)); }
+
+Result<Content> Call::content(size_t i) {
+  if (!has(i)) return refuse(concat("input ", i, " is missing"));
+  return tracer_.content(operand(i));
+}
+
+Result<std::vector<int64_t>> Call::integers(size_t i) {
+  LATHE_ASSIGN_OR_RETURN(const Content held, content(i));
+  if (held.type == Type::String) return refuse(concat("input ", i, " must be integers"));
+  std::vector<int64_t> values(static_cast<size_t>(held.count()));
+  for (size_t k = 0; k < values.size(); ++k) values[k] = held.integer(static_cast<int64_t>(k));
+  return values;
+}
+
+Result<int64_t> Call::integer(size_t i) {
+  LATHE_ASSIGN_OR_RETURN(const auto values, integers(i));
+  if (values.size() == 1) return values[0];
+  return refuse(concat("input ", i, " must be one number, has ", values.size()));
+}
+
+Result<double> Call::number(size_t i) {
+  LATHE_ASSIGN_OR_RETURN(const Content held, content(i));
+  if (held.type != Type::String && held.count() == 1) return held.number(0);
+  return refuse(concat("input ", i, " must be one number"));
+}
+
+const AttributeProto* Call::attribute(std::string_view name) const {
+  const AttributeProto* found = node_.attribute(name);
+  if (found == nullptr) return nullptr;
+  if (!found->reference.empty()) {
+    for (const AttributeProto& each : around_) {
+      if (each.name == found->reference) return &each;
+    }
+    return nullptr;
+  }
+  return found->kind == AttributeProto::Kind::None ? nullptr : found;
+}
+
+int64_t Call::int_of(std::string_view name, int64_t standard) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? standard : found->integer;
+}
+
+float Call::float_of(std::string_view name, float standard) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? standard : found->number;
+}
+
+std::string Call::text_of(std::string_view name, std::string_view standard) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? std::string(standard) : found->text;
+}
+
+std::vector<int64_t> Call::ints_of(std::string_view name, std::vector<int64_t> standard) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? std::move(standard) : found->integers;
+}
+
+std::vector<float> Call::floats_of(std::string_view name) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? std::vector<float>{} : found->numbers;
+}
+
+std::vector<std::string> Call::texts_of(std::string_view name) const {
+  const AttributeProto* found = attribute(name);
+  return found == nullptr ? std::vector<std::string>{} : found->texts;
+}
+
+std::optional<size_t> Call::place_of(std::string_view name) const {
+  const std::string wanted = concat(name, ':');
+  for (size_t at = 0; at < moved_.size();) {
+    const size_t end = std::min(moved_.find(' ', at), moved_.size());
+    const std::string_view each = moved_.substr(at, end - at);
+    at = end + 1;
+    if (!each.starts_with(wanted)) continue;
+    const size_t since = each.find('@');
+    size_t place = 0;
+    int version = 0;
+    std::from_chars(each.data() + wanted.size(), each.data() + since, place);
+    std::from_chars(each.data() + since + 1, each.data() + each.size(), version);
+    if (version_ >= version) return place;
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<std::vector<int64_t>>> Call::moved(std::string_view name) {
+  using Found = std::optional<std::vector<int64_t>>;
+  if (const auto place = place_of(name)) {
+    if (!has(*place)) return Found{};
+    LATHE_ASSIGN_OR_RETURN(auto values, integers(*place));
+    return Found{std::move(values)};
+  }
+  const AttributeProto* found = attribute(name);
+  if (found == nullptr) return Found{};
+  if (found->kind == AttributeProto::Kind::Int) return Found{{found->integer}};
+  return Found{found->integers};
+}
+
+Result<int> Call::axis(int64_t given, int rank) const {
+  if (given >= -rank && given < rank) return static_cast<int>(given < 0 ? given + rank : given);
+  return refuse(concat("axis ", given, " is outside a tensor of ", rank, " axes"));
+}
+
+std::unexpected<Error> Call::refuse(std::string_view why) const { return fail(std::string(why)); }
+
+}  // namespace lathe::onnx

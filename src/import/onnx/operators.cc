@@ -1,0 +1,80 @@
+#include "lathe/import/onnx/operators.h"
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+std::span<const Operator> operators() {
+  using graph::Op;
+  static constexpr Operator kOperators[] = {
+#define ONNX_MAP(name, since, types, op) {"", name, since, kLatest, types, "", nullptr, Op::op},
+#define ONNX_OPERATOR(domain, name, since, last, types, moved, function) \
+  {domain, name, since, last, types, moved, rows::function, Op::Add},
+#include "lathe/import/onnx/operators.def"
+  };
+  return kOperators;
+}
+
+const Operator* find_operator(std::string_view domain, std::string_view name, int version) {
+  for (const Operator& each : operators()) {
+    if (each.domain == domain && each.name == name && each.since <= version &&
+        version <= each.last) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(const ModelProto& model) : model_(model) {}
+
+  void check(const std::vector<NodeProto>& nodes, const OperatorSets& sets) {
+    for (const NodeProto& each : nodes) {
+      check(each, sets);
+      for (const AttributeProto& attribute : each.attributes) {
+        for (const auto& graph : attribute.graphs) check(graph->nodes, sets);
+      }
+    }
+  }
+
+  Status done() const {
+    if (missing_.empty()) return {};
+    return fail(concat("the model needs operators that are not there: ", missing_,
+                       ". Export it for another operator set, or without them"));
+  }
+
+ private:
+  void check(const NodeProto& node, const OperatorSets& sets) {
+    for (const FunctionProto& each : model_.functions) {
+      if (each.name == node.op_type && each.domain == node.domain &&
+          each.overload == node.overload) {
+        return;
+      }
+    }
+    const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : node.domain;
+    const auto set = sets.find(domain);
+    const int version = set == sets.end() ? 1 : static_cast<int>(set->second);
+    if (find_operator(domain, node.op_type, version) != nullptr) return;
+    append(missing_, missing_.empty() ? "" : ", ", domain, domain.empty() ? "" : ".", node.op_type,
+           " of version ", version);
+    if (!node.name.empty()) append(missing_, " ('", node.name, "')");
+  }
+
+  const ModelProto& model_;
+  std::string missing_;
+};
+
+}  // namespace
+
+Status check_operators(const ModelProto& model) {
+  Checker checker(model);
+  checker.check(model.graph.nodes, model.sets);
+  for (const FunctionProto& each : model.functions) checker.check(each.nodes, each.sets);
+  return checker.done();
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,14 @@
+// Nodes in an order in which each comes behind those that give what it reads.
+#pragma once
+
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/import/onnx/model.h"
+
+namespace lathe::onnx {
+
+// As they stand, where that is such an order. Errors: a cycle; a name that two nodes give.
+Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nodes);
+
+}  // namespace lathe::onnx

@@ -1,0 +1,88 @@
+#include "lathe/import/onnx/run.h"
+
+#include "lathe/graph/evaluate.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+namespace {
+
+using graph::Array;
+
+Port port_of(const Data& data) {
+  Port port{.kind = data.kind, .type = data.type};
+  if (data.is_tensor()) {
+    port.shape = data.shape();
+    if (data.type == Type::String) port.known = data.known;
+  }
+  for (const Data& each : data.elements) port.elements.push_back(port_of(each));
+  return port;
+}
+
+// Gives the inputs that were asked for their content; `number`: of the next port.
+void tell(Port& port, const Data& data, std::span<const size_t> asked, size_t& number) {
+  if (data.is_tensor() && data.type != Type::String) {
+    for (const size_t each : asked) {
+      if (each == number) port.known = data.known;
+    }
+    ++number;
+  }
+  for (size_t k = 0; k < data.elements.size(); ++k) {
+    tell(port.elements[k], data.elements[k], asked, number);
+  }
+}
+
+void collect(const Port& port, const Data& data, std::map<std::string, Array>& arrays) {
+  if (!port.name.empty()) {
+    const Content& content = *data.known;
+    arrays[port.name] = {
+        dtype_of(content.type), content.shape, {content.data.begin(), content.data.end()}};
+  }
+  for (size_t k = 0; k < data.elements.size(); ++k) {
+    collect(port.elements[k], data.elements[k], arrays);
+  }
+}
+
+Content content_of(Type type, Array array) {
+  return {.type = type, .shape = std::move(array.shape), .data = std::move(array.data)};
+}
+
+Data result_of(const Port& port, graph::Outputs& outputs) {
+  if (port.known) return Value(*port.known);
+  if (!port.name.empty()) return Value(content_of(port.type, std::move(outputs[port.name])));
+  Data data;
+  data.kind = port.kind;
+  data.type = port.type;
+  for (const Port& each : port.elements) data.elements.push_back(result_of(each, outputs));
+  return data;
+}
+
+}  // namespace
+
+Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs) {
+  std::vector<Port> ports;
+  for (const Data& each : inputs) ports.push_back(port_of(each));
+  std::vector<Content> known;
+  for (;;) {
+    LATHE_ASSIGN_OR_RETURN(Trace trace, onnx::trace(model, ports, known));
+    if (!trace.is_whole && !trace.asked.empty()) {
+      size_t number = 0;
+      for (size_t k = 0; k < ports.size(); ++k) tell(ports[k], inputs[k], trace.asked, number);
+      continue;
+    }
+    std::map<std::string, Array> arrays, states;
+    for (size_t k = 0; k < inputs.size(); ++k) collect(trace.inputs[k], inputs[k], arrays);
+    if (!trace.is_whole) trace.graph.outputs = {{"cut", trace.cuts.back()}};
+    LATHE_ASSIGN_OR_RETURN(graph::Outputs outputs, graph::evaluate(trace.graph, arrays, states));
+    if (!trace.is_whole) {
+      Array& cut = outputs["cut"];
+      known.push_back(content_of(type_of(cut.dtype), std::move(cut)));
+      continue;
+    }
+    std::vector<Data> results;
+    for (const Port& each : trace.results) results.push_back(result_of(each, outputs));
+    return results;
+  }
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,236 @@
+#include "lathe/import/onnx/tensor_proto.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+
+namespace lathe::onnx {
+
+using formats::ProtobufReader;
+
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 40;
+// Of a sparse tensor, whose zeros take memory that the file does not.
+constexpr int64_t kMostOfSparse = int64_t{1} << 26;
+
+// How many elements; nothing where a size is negative or there are too many.
+std::optional<int64_t> count_of(const Shape& shape) {
+  int64_t count = 1;
+  for (const int64_t size : shape) {
+    if (size < 0 || (size > 0 && count > kMostElements / size)) return std::nullopt;
+    count *= size;
+  }
+  return count;
+}
+
+// Elements of less than a byte, each to a byte of its own; signed ones with their sign.
+SharedBytes unpacked(Type type, int64_t count, std::span<const std::byte> data) {
+  const int bits = bits_of(type);
+  const bool is_signed = scalar::kind_of(dtype_of(type)) == scalar::DTypeKind::Signed;
+  std::vector<std::byte> elements(static_cast<size_t>(count));
+  for (size_t k = 0; k < elements.size(); ++k) {
+    const size_t place = k * static_cast<size_t>(bits);
+    int value = static_cast<int>(data[place / 8] >> (place % 8)) & ((1 << bits) - 1);
+    if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
+    elements[k] = static_cast<std::byte>(value);
+  }
+  return elements;
+}
+
+struct Fields {
+  std::vector<float> floats;
+  std::vector<int32_t> ints;
+  std::vector<int64_t> longs;
+  std::vector<double> doubles;
+  std::vector<uint64_t> unsigned_longs;
+  std::vector<std::string> strings;
+};
+
+// Bytes of the lists of numbers, each as long as an element: of integers the lowest bytes.
+SharedBytes listed(const Fields& fields, Type type) {
+  const auto size = bits_of(type) < 8 ? size_t{1} : static_cast<size_t>(bits_of(type)) / 8;
+  std::vector<std::byte> data;
+  const auto add = [&](const auto& values) {
+    for (const auto& value : values) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(&value);
+      data.insert(data.end(), bytes, bytes + std::min(size, sizeof value));
+    }
+  };
+  add(fields.floats);
+  add(fields.ints);
+  add(fields.longs);
+  add(fields.doubles);
+  add(fields.unsigned_longs);
+  return data;
+}
+
+ExternalData with_entry(ExternalData external, ProtobufReader in) {
+  std::string key, value;
+  while (in.next()) {
+    if (in.number() == 1) key = in.text();
+    if (in.number() == 2) value = in.text();
+  }
+  const auto number = [&](int64_t otherwise) {
+    int64_t read = otherwise;
+    std::from_chars(value.data(), value.data() + value.size(), read);
+    return read;
+  };
+  if (key == "location") external.location = value;
+  if (key == "offset") external.offset = number(-1);
+  if (key == "length") external.length = number(-1);
+  return external;
+}
+
+Result<Content> content_of(const std::string& name, Type type, Shape shape, SharedBytes data) {
+  const auto count = count_of(shape);
+  if (!count) {
+    return fail(concat("tensor '", name, "': the shape ", bracketed(shape), " is none"));
+  }
+  const int64_t bytes = (*count * bits_of(type) + 7) / 8;
+  if (static_cast<int64_t>(data.size()) != bytes) {
+    return fail(concat("tensor '", name, "': ", text(type), bracketed(shape), " takes ", bytes,
+                       " bytes, the file has ", data.size()));
+  }
+  if (bits_of(type) < 8) data = unpacked(type, *count, {data.data(), data.size()});
+  return Content{.type = type, .shape = std::move(shape), .data = std::move(data)};
+}
+
+}  // namespace
+
+Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file) {
+  TensorProto tensor;
+  Shape shape;
+  Fields fields;
+  std::optional<std::span<const std::byte>> raw;
+  int64_t number = 0;
+  ExternalData external;
+  bool is_external = false;
+  while (in.next()) {
+    switch (in.number()) {
+      case 1:
+        in.append_to(shape);
+        break;
+      case 2:
+        number = in.int64();
+        break;
+      case 4:
+        in.append_to(fields.floats);
+        break;
+      case 5:
+        in.append_to(fields.ints);
+        break;
+      case 6:
+        fields.strings.emplace_back(in.text());
+        break;
+      case 7:
+        in.append_to(fields.longs);
+        break;
+      case 8:
+        tensor.name = in.text();
+        break;
+      case 9:
+        raw = in.bytes();
+        break;
+      case 10:
+        in.append_to(fields.doubles);
+        break;
+      case 11:
+        in.append_to(fields.unsigned_longs);
+        break;
+      case 13:
+        external = with_entry(std::move(external), in.message());
+        break;
+      case 14:
+        is_external = in.int64() == 1;
+        break;
+      default:
+        break;
+    }
+  }
+  LATHE_TRY(in.status());
+  const auto type = type_of(number);
+  if (!type) return fail(concat("tensor '", tensor.name, "': there is no element type ", number));
+  if (is_external) {
+    if (!count_of(shape)) {
+      return fail(concat("tensor '", tensor.name, "': the shape ", bracketed(shape), " is none"));
+    }
+    tensor.content = {.type = *type, .shape = std::move(shape)};
+    tensor.external = std::make_shared<const ExternalData>(std::move(external));
+    return tensor;
+  }
+  if (*type == Type::String) {
+    if (count_of(shape) != static_cast<int64_t>(fields.strings.size())) {
+      return fail(concat("tensor '", tensor.name, "': the shape ", bracketed(shape),
+                         " does not have the ", fields.strings.size(), " strings of the file"));
+    }
+    tensor.content = strings_content(std::move(shape), std::move(fields.strings));
+    return tensor;
+  }
+  SharedBytes data = raw ? file.part(raw->data(), raw->size()) : listed(fields, *type);
+  LATHE_ASSIGN_OR_RETURN(tensor.content, content_of(tensor.name, *type, std::move(shape), data));
+  return tensor;
+}
+
+Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& file) {
+  TensorProto values, indices;
+  Shape shape;
+  while (in.next()) {
+    if (in.number() == 1) {
+      LATHE_ASSIGN_OR_RETURN(values, read_tensor(in.message(), file));
+    } else if (in.number() == 2) {
+      LATHE_ASSIGN_OR_RETURN(indices, read_tensor(in.message(), file));
+    } else if (in.number() == 3) {
+      in.append_to(shape);
+    }
+  }
+  LATHE_TRY(in.status());
+  const std::string what = concat("sparse tensor '", values.name, "': ");
+  const auto count = count_of(shape);
+  if (!count || *count > kMostOfSparse) {
+    return fail(concat(what, "the shape ", bracketed(shape), " is none, or too large"));
+  }
+  const auto rank = static_cast<int64_t>(shape.size());
+  const int64_t given = values.content.count();
+  const bool is_flat = indices.content.shape.size() == 1;
+  if (values.external || indices.external || values.content.type == Type::String ||
+      indices.content.type != Type::Int64 ||
+      indices.content.count() != (is_flat ? given : given * rank)) {
+    return fail(concat(what, "its indices must be int64[count] or int64[count, rank]"));
+  }
+  const DType dtype = dtype_of(values.content.type);
+  std::vector<std::byte> data(static_cast<size_t>(*count) * scalar::size_of(dtype));
+  const std::span<const std::byte> from(values.content.data.data(), values.content.data.size());
+  for (int64_t k = 0; k < given; ++k) {
+    int64_t at = 0;
+    for (int64_t axis = 0; axis < (is_flat ? 1 : rank); ++axis) {
+      const int64_t index = indices.content.integer(is_flat ? k : k * rank + axis);
+      const int64_t size = is_flat ? *count : shape[static_cast<size_t>(axis)];
+      if (index < 0 || index >= size) return fail(concat(what, "index ", index, " is outside"));
+      at = at * size + index;
+    }
+    graph::store(data, at, graph::load(dtype, from, k));
+  }
+  values.content.shape = std::move(shape);
+  values.content.data = std::move(data);
+  return values;
+}
+
+Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file) {
+  const ExternalData& external = *tensor.external;
+  const auto size = static_cast<int64_t>(file.size());
+  const int64_t length = external.length < 0 ? size - external.offset : external.length;
+  if (external.offset < 0 || length < 0 || external.offset > size ||
+      length > size - external.offset) {
+    return fail(concat("tensor '", tensor.name, "': bytes ", external.offset, " to ",
+                       external.offset + length, " of '", external.location, "', which has ",
+                       size));
+  }
+  const Content& wanted = tensor.content;
+  return content_of(tensor.name, wanted.type, wanted.shape,
+                    file.part(file.data() + external.offset, static_cast<size_t>(length)));
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,51 @@
+// Writes an ONNX model down as a tensor graph, for inputs of given types.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+#include "lathe/import/onnx/model.h"
+#include "lathe/import/onnx/value.h"
+
+namespace lathe::onnx {
+
+// What an input is called with, or a result is: a tensor of a type and shape, a sequence or map of
+// such (of a map its keys and its values), or nothing.
+struct Port {
+  Value::Kind kind = Value::Kind::None;
+  Type type = Type::Float32;
+  Shape shape = {};
+  // Where the content is known: of strings always. Of inputs: those that `Trace::asked` named.
+  std::shared_ptr<const Content> known = {};
+  std::vector<Port> elements = {};
+  std::string name = {};  // of the graph's input or output; "" where the content is known
+};
+
+// A model written down as far as possible. Where data must tell how it goes on (the sizes of what
+// is not zero, which branch) the graph is cut: the caller runs it up to the cut, reads the value
+// and has the model written down again, knowing it.
+struct Trace {
+  graph::Graph graph;
+  // The values behind which the graph is cut, in order; the last one is asked for, unless it is
+  // whole.
+  std::vector<graph::Value> cuts;
+  // Numbers of inputs, in the order of their names, whose content must be known first.
+  std::vector<size_t> asked;
+  bool is_whole = false;
+  std::vector<Port> inputs, results;  // as given, with names; as the model lists them
+};
+
+// `known` is what the values behind the cuts hold, in order. Errors name the node, its operator
+// and what is wrong.
+Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
+                    std::span<const Content> known);
+
+// Whether every operator of the model is there; all that are not, by their nodes.
+Status check_operators(const ModelProto& model);
+
+}  // namespace lathe::onnx

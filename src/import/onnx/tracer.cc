@@ -1,0 +1,419 @@
+#include "lathe/import/onnx/tracer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/order.h"
+
+namespace lathe::onnx {
+
+using graph::Array;
+using graph::Builder;
+using graph::Kind;
+
+namespace {
+
+// Elements that are computed while the model is written down; more are computed at run time.
+constexpr int64_t kMostElements = int64_t{1} << 20;
+// Elements of inputs whose content may decide how the model is written down.
+constexpr int64_t kMostOfInputs = 64;
+constexpr int kDeepest = 64;
+
+std::string named(const NodeProto& node) {
+  return node.name.empty() ? node.op_type : concat(node.op_type, " '", node.name, '\'');
+}
+
+Array array_of(const Content& content) {
+  return {dtype_of(content.type), content.shape, {content.data.begin(), content.data.end()}};
+}
+
+}  // namespace
+
+Tracer::Tracer(const ModelProto& model, std::span<const Content> known)
+    : model_(model), known_(known), graph_("run") {}
+
+Result<Trace> Tracer::run(std::span<const Port> inputs) {
+  const Unit unit{model_.sets, {}, 0};
+  unit_ = &unit;
+  Scope scope{nullptr, {}};
+  const size_t expected = model_.graph.inputs.size();
+  if (inputs.size() != expected) {
+    return fail(concat("the model has ", expected, " inputs, given ", inputs.size()));
+  }
+  trace_.inputs.assign(inputs.begin(), inputs.end());
+  LATHE_TRY(initializers(model_.graph, scope));
+  for (size_t k = 0; k < expected; ++k) {
+    scope.names[model_.graph.inputs[k].name] = input(inputs[k], trace_.inputs[k]);
+  }
+  auto done = nodes(model_.graph.nodes, scope);
+  if (done) done = outputs(model_.graph, scope);
+  if (!done && !is_asking_) return std::unexpected(std::move(done.error()));
+  if (done) {
+    for (const Value& value : *done) trace_.results.push_back(result(value));
+    trace_.is_whole = !is_asking_;
+  }
+  LATHE_ASSIGN_OR_RETURN(trace_.graph, std::move(graph_).finish());
+  return std::move(trace_);
+}
+
+// The input with ports of its own, named in order.
+Value Tracer::input(const Port& given, Port& named) {
+  switch (given.kind) {
+    case Value::Kind::None:
+      return {};
+    case Value::Kind::Tensor: {
+      if (given.type == Type::String) {
+        Value value;
+        value.kind = Value::Kind::Tensor;
+        value.type = Type::String;
+        value.known = given.known;
+        return value;
+      }
+      named.name = concat('i', inputs_++);
+      Value value(graph_.input(named.name, dtype_of(given.type), given.shape), given.type);
+      if (given.known) arrays_[{&graph_, value.tensor.value}] = array_of(*given.known);
+      return value;
+    }
+    case Value::Kind::Sequence:
+    case Value::Kind::Map: {
+      Value value;
+      value.kind = given.kind;
+      value.type = given.type;
+      for (size_t k = 0; k < given.elements.size(); ++k) {
+        value.elements.push_back(input(given.elements[k], named.elements[k]));
+      }
+      return value;
+    }
+  }
+  return {};
+}
+
+Port Tracer::result(const Value& value) {
+  Port port{.kind = value.kind, .type = value.type};
+  if (value.is_tensor()) {
+    port.shape = value.shape();
+    if (value.type == Type::String) {
+      port.known = value.known;
+    } else {
+      port.name = concat('o', results_++);
+      graph_.output(port.name, tensor(value));
+    }
+  }
+  for (const Value& each : value.elements) port.elements.push_back(result(each));
+  return port;
+}
+
+Status Tracer::initializers(const GraphProto& graph, Scope& scope) {
+  for (const TensorProto& each : graph.initializers) {
+    if (each.external) {
+      return fail(concat("initializer '", each.name, "': its data is in the file '",
+                         each.external->location, "', which has not been given"));
+    }
+    scope.names[each.name] = Value(each.content);
+  }
+  return {};
+}
+
+const Value* Tracer::find(const Scope& scope, std::string_view name) const {
+  for (const Scope* each = &scope; each != nullptr; each = each->outer) {
+    const auto found = each->names.find(name);
+    if (found != each->names.end()) return &found->second;
+  }
+  return nullptr;
+}
+
+Result<Values> Tracer::outputs(const GraphProto& graph, const Scope& scope) const {
+  Values values;
+  for (const ValueInfo& each : graph.outputs) {
+    const Value* value = find(scope, each.name);
+    if (value == nullptr) {
+      return fail(concat("output '", each.name, "' of graph '", graph.name, "': nothing gives it"));
+    }
+    values.push_back(*value);
+  }
+  return values;
+}
+
+Result<Values> Tracer::nodes(const std::vector<NodeProto>& nodes, Scope& scope) {
+  const auto before = std::exchange(scope_, &scope);
+  LATHE_ASSIGN_OR_RETURN(const auto order, in_order(nodes));
+  for (const NodeProto* each : order) {
+    if (Status done = node(*each, scope); !done) {
+      scope_ = before;
+      return std::unexpected(std::move(done.error()));
+    }
+  }
+  scope_ = before;
+  return Values{};
+}
+
+Status Tracer::node(const NodeProto& node, Scope& scope) {
+  Values operands;
+  for (const std::string& name : node.inputs) {
+    if (name.empty()) {
+      operands.emplace_back();
+      continue;
+    }
+    const Value* value = find(scope, name);
+    if (value == nullptr) {
+      return fail(concat(named(node), ": nothing gives its input '", name, '\''));
+    }
+    operands.push_back(*value);
+  }
+  while (!operands.empty() && operands.back().is_none() && node.inputs[operands.size() - 1].empty())
+    operands.pop_back();
+  auto results = apply(node, std::move(operands));
+  if (!results) {
+    if (is_asking_ || must_unroll_) return std::unexpected(std::move(results.error()));
+    return fail(concat(named(node), ": ", results.error().message));
+  }
+  Builder& at = builder();
+  if (!at.ok()) return fail(concat(named(node), ": ", at.message()));
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    if (node.outputs[k].empty()) continue;
+    if (k >= results->size()) {
+      return fail(
+          concat(named(node), ": has no output number ", k, " ('", node.outputs[k], "') here"));
+    }
+    scope.names[node.outputs[k]] = std::move((*results)[k]);
+  }
+  return {};
+}
+
+Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
+  const std::string_view domain = node.domain == "ai.onnx" ? std::string_view{} : node.domain;
+  for (const FunctionProto& each : model_.functions) {
+    if (each.name == node.op_type && each.domain == node.domain && each.overload == node.overload) {
+      return function(each, node, std::move(operands));
+    }
+  }
+  const auto set = unit_->sets.find(domain);
+  const int version = set == unit_->sets.end() ? 1 : static_cast<int>(set->second);
+  const Operator* row = find_operator(domain, node.op_type, version);
+  if (row == nullptr) {
+    return fail(concat("there is no operator ", domain, domain.empty() ? "" : ".", node.op_type,
+                       " of version ", version));
+  }
+  if (!operands.empty() && operands[0].is_tensor() && (row->types & only(operands[0].type)) == 0) {
+    return fail(concat("does not take ", text(operands[0].type)));
+  }
+  Call call(*this, node, version, row->moved, unit_->attributes, std::move(operands));
+  if (row->function != nullptr) return row->function(call);
+  std::vector<Tensor> tensors;
+  for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
+  return Values{builder().map(row->op, tensors, node.op_type)};
+}
+
+// As if the nodes of the function stood here.
+Result<Values> Tracer::function(const FunctionProto& function, const NodeProto& node,
+                                Values operands) {
+  if (unit_->depth == kDeepest) return fail("its functions call one another without end");
+  std::vector<AttributeProto> attributes;
+  for (const AttributeProto& each : node.attributes) {
+    attributes.push_back(resolve(each, unit_->attributes));
+  }
+  for (const AttributeProto& each : function.defaults) {
+    if (node.attribute(each.name) == nullptr) attributes.push_back(each);
+  }
+  Scope scope{nullptr, {}};
+  for (size_t k = 0; k < function.inputs.size(); ++k) {
+    scope.names[function.inputs[k]] = k < operands.size() ? operands[k] : Value{};
+  }
+  const Unit unit{function.sets, attributes, unit_->depth + 1};
+  const auto before = std::exchange(unit_, &unit);
+  auto done = nodes(function.nodes, scope);
+  unit_ = before;
+  if (!done) return done;
+  Values values;
+  for (const std::string& name : function.outputs) {
+    const Value* value = find(scope, name);
+    values.push_back(value == nullptr ? Value{} : *value);
+  }
+  return values;
+}
+
+Result<Values> Tracer::inlined(const GraphProto& graph, Values given) {
+  if (given.size() != graph.inputs.size()) {
+    return fail(concat("its graph '", graph.name, "' has ", graph.inputs.size(), " inputs, not ",
+                       given.size()));
+  }
+  Scope scope{scope_, {}};
+  LATHE_TRY(initializers(graph, scope));
+  for (size_t k = 0; k < given.size(); ++k) {
+    scope.names[graph.inputs[k].name] = std::move(given[k]);
+  }
+  LATHE_TRY(nodes(graph.nodes, scope));
+  return outputs(graph, scope);
+}
+
+void Tracer::begin_body() { bodies_.push_back(std::make_unique<OpenBody>()); }
+
+void Tracer::drop_body() {
+  const Builder* gone = &bodies_.back()->builder;
+  std::erase_if(constants_, [&](const auto& each) { return each.first.first == gone; });
+  std::erase_if(arrays_, [&](const auto& each) { return each.first.first == gone; });
+  bodies_.pop_back();
+}
+
+Result<Tracer::Body> Tracer::end_body(std::span<const Tensor> outputs) {
+  OpenBody& body = *bodies_.back();
+  for (size_t k = 0; k < outputs.size(); ++k) body.builder.output(concat("out", k), outputs[k]);
+  auto graph = std::move(body.builder).finish();
+  std::vector<Tensor> captures = std::move(body.captures);
+  drop_body();
+  if (!graph) return std::unexpected(std::move(graph.error()));
+  return Body{std::move(*graph), std::move(captures)};
+}
+
+Builder& Tracer::builder_at(size_t depth) {
+  return depth == 0 ? graph_ : bodies_[depth - 1]->builder;
+}
+
+// A tensor of what is around a body, as the body number `depth` (1: the outermost) sees it.
+Tensor Tracer::captured(Tensor x, size_t depth) {
+  if (x.builder == &builder_at(depth)) return x;
+  OpenBody& body = *bodies_[depth - 1];
+  const Tensor outside = captured(x, depth - 1);
+  const auto found = body.inputs.find(outside.value);
+  if (found != body.inputs.end()) return found->second;
+  const Tensor input =
+      body.builder.input(concat("capture", body.captures.size()), outside.dtype(), outside.shape());
+  body.inputs[outside.value] = input;
+  body.outside[input.value] = outside;
+  body.captures.push_back(outside);
+  return input;
+}
+
+Tensor Tracer::tensor(const Value& value) {
+  Builder& at = builder();
+  if (!value.is_tensor() || value.type == Type::String) {
+    return at.error(value.is_tensor() ? "strings are no numbers" : "wants a tensor");
+  }
+  if (value.tensor.valid()) return captured(value.tensor, bodies_.size());
+  if (!value.known) return at.error("an operand is missing");
+  auto& spelled = constants_[{&at, value.known.get()}];
+  if (!spelled.content) {
+    spelled = {value.known,
+               at.constant(dtype_of(value.type), value.known->shape, value.known->data)};
+  }
+  return spelled.tensor;
+}
+
+std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
+  const graph::Graph& graph = at.graph();
+  const auto known = [&](graph::Value each) { return arrays_.find({&at, each}); };
+  std::vector<bool> needed(static_cast<size_t>(value.id) + 1);
+  needed[static_cast<size_t>(value.id)] = true;
+  int64_t elements = 0;
+  for (int32_t id = value.id; id >= 0; --id) {
+    if (!needed[static_cast<size_t>(id)] || known({id}) != arrays_.end()) continue;
+    const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
+    elements += graph::element_count(node.shape);
+    if (elements > kMostElements) return std::nullopt;
+    switch (node.kind) {
+      case Kind::State:
+      case Kind::Loop:
+      case Kind::Item:
+        return std::nullopt;
+      case Kind::Input: {
+        const OpenBody* body = nullptr;
+        for (const auto& each : bodies_) {
+          if (&each->builder == &at) body = each.get();
+        }
+        const auto outside = body == nullptr ? std::map<graph::Value, Tensor>::const_iterator{}
+                                             : body->outside.find({id});
+        if (body == nullptr || outside == body->outside.end()) return std::nullopt;
+        auto array = evaluated(*outside->second.builder, outside->second.value);
+        if (!array) return std::nullopt;
+        arrays_[{&at, {id}}] = std::move(*array);
+        break;
+      }
+      default:
+        break;
+    }
+    for (const graph::Value operand : node.operands) {
+      needed[static_cast<size_t>(operand.id)] = true;
+    }
+  }
+  for (int32_t id = 0; id <= value.id; ++id) {
+    if (!needed[static_cast<size_t>(id)] || known({id}) != arrays_.end()) continue;
+    const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
+    std::vector<const Array*> operands;
+    for (const graph::Value operand : node.operands) operands.push_back(&known(operand)->second);
+    arrays_[{&at, {id}}] = graph::evaluate_node(node, operands);
+  }
+  return known(value)->second;
+}
+
+std::optional<Content> Tracer::peek(const Value& value) {
+  if (!value.is_tensor()) return std::nullopt;
+  if (value.known) return *value.known;
+  if (!value.tensor.valid()) return std::nullopt;
+  auto array = evaluated(*value.tensor.builder, value.tensor.value);
+  if (!array) return std::nullopt;
+  return Content{.type = value.type, .shape = value.shape(), .data = std::move(array->data)};
+}
+
+Result<Content> Tracer::content(const Value& value) {
+  if (!value.is_tensor()) return fail("wants a tensor");
+  if (!value.known && !value.tensor.valid()) return fail("an operand is invalid");
+  if (auto content = peek(value)) return std::move(*content);
+  return ask(value);
+}
+
+std::unexpected<Error> Tracer::unroll(std::string_view why) {
+  must_unroll_ = true;
+  return fail(std::string(why));
+}
+
+// What the value depends on, where that is a few small inputs, or else itself.
+Result<Content> Tracer::ask(const Value& value) {
+  const char* why = "its operand is known at run time only";
+  if (is_inside_body()) return unroll(why);
+  const graph::Graph& graph = graph_.graph();
+  std::vector<bool> needed(static_cast<size_t>(value.tensor.value.id) + 1);
+  needed.back() = true;
+  int64_t elements = 0;
+  bool is_small = true;
+  std::vector<size_t> asked;
+  for (size_t id = needed.size(); id-- > 0 && is_small;) {
+    if (!needed[id] || arrays_.contains({&graph_, {static_cast<int32_t>(id)}})) continue;
+    const graph::Node& node = graph.nodes[id];
+    if (node.kind == Kind::Input) {
+      elements += graph::element_count(node.shape);
+      is_small = elements <= kMostOfInputs && !scalar::is_float(node.dtype);
+      asked.push_back(static_cast<size_t>(std::strtoll(node.name.c_str() + 1, nullptr, 10)));
+    }
+    is_small = is_small && node.kind != Kind::Loop && node.kind != Kind::Item;
+    for (const graph::Value operand : node.operands) needed[static_cast<size_t>(operand.id)] = true;
+  }
+  is_asking_ = true;
+  if (is_small) {
+    trace_.asked = std::move(asked);
+    return fail(why);
+  }
+  const graph::Value before = trace_.cuts.empty() ? graph::Value{} : trace_.cuts.back();
+  graph::Value cut = value.tensor.value;
+  if (cut <= before) {
+    Shape longer = value.shape();
+    longer.insert(longer.begin(), 1);
+    cut = graph_.reshape(value.tensor, longer).value;
+  }
+  trace_.cuts.push_back(cut);
+  const size_t number = trace_.cuts.size() - 1;
+  if (number >= known_.size()) return fail(why);
+  is_asking_ = false;
+  Content content = known_[number];
+  content.shape = value.shape();
+  arrays_[{&graph_, value.tensor.value}] = array_of(content);
+  return content;
+}
+
+Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
+                    std::span<const Content> known) {
+  return Tracer(model, known).run(inputs);
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,104 @@
+// The writer of a model: names and what they stand for, bodies of loops, what must be known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lathe/graph/evaluate.h"
+#include "lathe/import/onnx/call.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+class Tracer {
+ public:
+  Tracer(const ModelProto& model, std::span<const Content> known);
+
+  Result<Trace> run(std::span<const Port> inputs);
+
+  // What operations are added to: the innermost body, or the graph.
+  graph::Builder& builder() { return bodies_.empty() ? graph_ : bodies_.back()->builder; }
+  // A value as a tensor of what is being written. It must be a tensor of numbers.
+  Tensor tensor(const Value& value);
+  // What it holds, where that follows from constants and what is known.
+  std::optional<Content> peek(const Value& value);
+  // The same. An error where nobody knows: the graph is then cut, see Call::content.
+  Result<Content> content(const Value& value);
+
+  // The graph of an attribute, written down here for these values of its inputs; its outputs.
+  Result<Values> inlined(const GraphProto& graph, Values given);
+  // What is added from here to `end_body` is the body of a loop. It reads what is around it through
+  // inputs of its own, which come after those that are added first.
+  void begin_body();
+  struct Body {
+    graph::Graph graph;
+    std::vector<Tensor> captures;  // what its other inputs stand for
+  };
+  Result<Body> end_body(std::span<const Tensor> outputs);
+  void drop_body();
+  // Whether a body asked for what only data tells since this was asked last: then no loop can hold
+  // it, and each step must be written down alone.
+  bool must_unroll() { return std::exchange(must_unroll_, false); }
+  // The error of a body that no loop can hold.
+  std::unexpected<Error> unroll(std::string_view why);
+  bool is_inside_body() const { return !bodies_.empty(); }
+
+  // A node's operator from the set of the model or function at work.
+  Result<Values> apply(const NodeProto& node, Values operands);
+
+ private:
+  struct Scope {
+    const Scope* outer;
+    std::map<std::string, Value, std::less<>> names;
+  };
+  struct OpenBody {
+    graph::Builder builder{"body"};
+    std::map<graph::Value, Tensor> inputs = {};  // by what they stand for outside
+    std::vector<Tensor> captures = {};
+    std::map<graph::Value, Tensor> outside = {};  // what the inputs stand for
+  };
+  // What is being written: a model's graph, or a function with attributes that nodes refer to.
+  struct Unit {
+    const OperatorSets& sets;
+    const std::vector<AttributeProto>& attributes;
+    int depth;  // of functions in functions
+  };
+
+  Result<Values> nodes(const std::vector<NodeProto>& nodes, Scope& scope);
+  Status node(const NodeProto& node, Scope& scope);
+  Result<Values> function(const FunctionProto& function, const NodeProto& node, Values operands);
+  Result<Values> outputs(const GraphProto& graph, const Scope& scope) const;
+  Status initializers(const GraphProto& graph, Scope& scope);
+  const Value* find(const Scope& scope, std::string_view name) const;
+  Value input(const Port& given, Port& named);
+  Port result(const Value& value);
+  Tensor captured(Tensor x, size_t depth);
+  graph::Builder& builder_at(size_t depth);
+  // Evaluates what follows from constants and what is known.
+  std::optional<graph::Array> evaluated(graph::Builder& builder, graph::Value value);
+  Result<Content> ask(const Value& value);
+
+  const ModelProto& model_;
+  std::span<const Content> known_;
+  graph::Builder graph_;
+  std::vector<std::unique_ptr<OpenBody>> bodies_;
+  const Scope* scope_ = nullptr;  // the innermost
+  const Unit* unit_ = nullptr;
+  Trace trace_;
+  bool is_asking_ = false, must_unroll_ = false;
+  size_t inputs_ = 0, results_ = 0;  // names given
+  std::map<std::pair<const graph::Builder*, graph::Value>, graph::Array> arrays_;
+  struct Spelled {
+    std::shared_ptr<const Content> content;  // lives as long as the tensor may be asked for
+    Tensor tensor;
+  };
+  std::map<std::pair<const graph::Builder*, const Content*>, Spelled> constants_;
+};
+
+}  // namespace lathe::onnx

@@ -1,0 +1,54 @@
+#include "lathe/import/onnx/types.h"
+
+namespace lathe::onnx {
+
+std::optional<Type> type_of(int64_t number) {
+  switch (number) {
+#define ONNX_TYPE(name, number, ...) \
+  case number:                       \
+    return Type::name;
+#include "lathe/import/onnx/types.def"
+    default:
+      return std::nullopt;
+  }
+}
+
+Type type_of(DType dtype) {
+  // The first row of a type is the one that is named so; of u8 strings come later.
+#define ONNX_TYPE(name, number, text, held, bits) \
+  if (dtype == DType::held) return Type::name;
+#include "lathe/import/onnx/types.def"
+  return Type::Float32;
+}
+
+DType dtype_of(Type type) {
+  switch (type) {
+#define ONNX_TYPE(name, number, text, held, ...) \
+  case Type::name:                               \
+    return DType::held;
+#include "lathe/import/onnx/types.def"
+  }
+  return DType::F32;
+}
+
+int bits_of(Type type) {
+  switch (type) {
+#define ONNX_TYPE(name, number, text, held, bits) \
+  case Type::name:                                \
+    return bits;
+#include "lathe/import/onnx/types.def"
+  }
+  return 0;
+}
+
+std::string_view text(Type type) {
+  switch (type) {
+#define ONNX_TYPE(name, number, text, ...) \
+  case Type::name:                         \
+    return text;
+#include "lathe/import/onnx/types.def"
+  }
+  return "";
+}
+
+}  // namespace lathe::onnx
