@@ -1,5 +1,7 @@
 #include "lathe/import/onnx/operators.h"
 
+#include <map>
+
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/trace.h"
 
@@ -28,6 +30,9 @@ const Operator* find_operator(std::string_view domain, std::string_view name, in
 
 namespace {
 
+// Names of nodes that an error lists for each operator.
+constexpr size_t kMostNames = 3;
+
 class Checker {
  public:
   explicit Checker(const ModelProto& model) : model_(model) {}
@@ -43,7 +48,17 @@ class Checker {
 
   Status done() const {
     if (missing_.empty()) return {};
-    return fail(concat("the model needs operators that are not there: ", missing_,
+    std::string text;
+    for (const auto& [name, nodes] : missing_) {
+      append(text, text.empty() ? "" : ", ", name);
+      std::string some;
+      for (size_t k = 0; k < nodes.size() && k < kMostNames; ++k) {
+        if (!nodes[k].empty()) append(some, some.empty() ? "" : ", ", '\'', nodes[k], '\'');
+      }
+      if (nodes.size() > 1) append(some, some.empty() ? "" : ", … ", nodes.size(), " nodes");
+      if (!some.empty()) append(text, " (", some, ')');
+    }
+    return fail(concat("the model needs operators that are not there: ", text,
                        ". Export it for another operator set, or without them"));
   }
 
@@ -59,13 +74,12 @@ class Checker {
     const auto set = sets.find(domain);
     const int version = set == sets.end() ? 1 : static_cast<int>(set->second);
     if (find_operator(domain, node.op_type, version) != nullptr) return;
-    append(missing_, missing_.empty() ? "" : ", ", domain, domain.empty() ? "" : ".", node.op_type,
-           " of version ", version);
-    if (!node.name.empty()) append(missing_, " ('", node.name, "')");
+    missing_[concat(domain, domain.empty() ? "" : ".", node.op_type, " of version ", version)]
+        .push_back(node.name);
   }
 
   const ModelProto& model_;
-  std::string missing_;
+  std::map<std::string, std::vector<std::string>> missing_;  // names of nodes by operator
 };
 
 }  // namespace
