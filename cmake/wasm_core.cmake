@@ -1,5 +1,5 @@
-# The api folder and all it stands on as modules without imports: lathe-core.wasm, the compiler, and lathe-text.wasm, which
-# spells modules. Only the wasm32 build includes this.
+# The api folder and all it stands on as modules without imports: lathe-core.wasm, the compiler, lathe-text.wasm, which
+# spells modules, and lathe-onnx.wasm, which reads ONNX models. Only the wasm32 build includes this.
 if(TARGET lathe_api)
   # module NAME LIBRARY OBJECTS: the objects, not the archive: nothing refers to an exported function, so the linker would leave
   # it out.
@@ -13,4 +13,6 @@ if(TARGET lathe_api)
   set(objects $<TARGET_OBJECTS:lathe_api>)
   lathe_module(lathe-core lathe_api "$<FILTER:${objects},EXCLUDE,/(wat|describe)[.]cc>")
   lathe_module(lathe-text lathe_wasm "$<FILTER:${objects},INCLUDE,/(wat|error)[.]cc>")
+  lathe_module(lathe-onnx lathe_import_onnx $<TARGET_OBJECTS:lathe_api_onnx>
+               "$<FILTER:${objects},INCLUDE,/error[.]cc>")
 endif()

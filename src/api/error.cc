@@ -12,6 +12,11 @@ std::string& last_error() {
   return the_error;
 }
 
+SharedBytes owned(void* data, size_t size) {
+  return {{static_cast<const std::byte*>(data), [data](auto*) { lathe_free(data); }},
+          data == nullptr ? 0 : size};
+}
+
 }  // namespace lathe::api
 
 extern "C" {

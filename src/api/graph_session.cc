@@ -5,6 +5,7 @@
 #include "lathe/api/operation_words.h"
 #include "lathe/base/text.h"
 #include "lathe/grad/gradient.h"
+#include "lathe/graph/binary.h"
 #include "lathe/graph/infer.h"
 #include "lathe/graph/segment.h"
 
@@ -46,6 +47,16 @@ Result<Declaration> read_declaration(GraphSession::Words words, std::string_view
 }
 
 }  // namespace
+
+GraphSession::GraphSession(graph::Graph graph) {
+  entries_.push_back(std::make_unique<Builder>(std::move(graph)));
+}
+
+Result<GraphSession> GraphSession::decode(std::span<const uint8_t> bytes,
+                                          std::span<const SharedBytes> constants) {
+  LATHE_ASSIGN_OR_RETURN(graph::Graph graph, graph::decode(bytes, constants));
+  return GraphSession(std::move(graph));
+}
 
 Status GraphSession::begin_entry(std::string_view name) {
   LATHE_TRY(check_own("entry"));
@@ -225,10 +236,7 @@ Result<GraphSession> GraphSession::segment(Words words) {
   if (cuts.size() < count || index > count || !std::ranges::is_sorted(cuts)) {
     return fail("segment: values to cut behind are missing or not in order");
   }
-  GraphSession result;
-  result.entries_.push_back(
-      std::make_unique<Builder>(graph::segment(builder->graph(), cuts, index, wanted)));
-  return result;
+  return GraphSession(graph::segment(builder->graph(), cuts, index, wanted));
 }
 
 Result<Executable> GraphSession::compile(std::string_view json) const {

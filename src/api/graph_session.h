@@ -25,6 +25,10 @@ class GraphSession {
   // Adds operations and constants to a graph that somebody else builds, and nothing else.
   explicit GraphSession(graph::Builder& lent) : lent_(&lent) {}
 
+  // One entry, as graph/binary.h encodes it.
+  static Result<GraphSession> decode(std::span<const uint8_t> bytes,
+                                     std::span<const SharedBytes> constants);
+
   // The entry that all later calls add to.
   Status begin_entry(std::string_view name);
 
@@ -56,6 +60,7 @@ class GraphSession {
   Result<graph::Tensor> tensor(int32_t value);
 
  private:
+  explicit GraphSession(graph::Graph graph);
   Result<graph::Builder*> entry();
   Result<graph::Builder*> innermost();
   Status check_own(std::string_view what) const;

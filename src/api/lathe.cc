@@ -145,9 +145,7 @@ const double* lathe_graph_state(int32_t graph, const double* words, size_t count
 
 const double* lathe_graph_constant(int32_t graph, const double* words, size_t count, void* data,
                                    size_t size) {
-  lathe::SharedBytes bytes(
-      {static_cast<const std::byte*>(data), [data](auto*) { lathe_free(data); }},
-      data == nullptr ? 0 : size);
+  lathe::SharedBytes bytes = lathe::api::owned(data, size);
   GraphSession* found = find<GraphSession>(graph);
   if (found == nullptr) return nullptr;
   return described(*found, found->constant({words, count}, std::move(bytes)));
@@ -205,6 +203,16 @@ int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value) {
 int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count) {
   GraphSession* found = find<GraphSession>(graph);
   return found == nullptr ? 0 : keep(found->segment({words, count}));
+}
+
+int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
+                           size_t count) {
+  std::vector<lathe::SharedBytes> data;
+  for (size_t k = 0; k < count; ++k) {
+    data.push_back(
+        lathe::api::owned(reinterpret_cast<void*>(constants[2 * k]), constants[2 * k + 1]));
+  }
+  return keep(GraphSession::decode({bytes, size}, data));
 }
 
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {

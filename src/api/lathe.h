@@ -138,6 +138,12 @@ int32_t lathe_graph_update(int32_t graph, int32_t state, int32_t value);
  * named as src/graph/segment.h says. Returns the handle of a graph > 0. */
 LATHE_EXPORT(lathe_graph_segment)
 int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count);
+/* A program of one entry as lathe_onnx_graph gave it: its bytes, and address and size of each of
+ * `count` constants, in memory from lathe_alloc, which belongs to the library from then on, even if
+ * the call fails. Returns a handle > 0. */
+LATHE_EXPORT(lathe_graph_decode)
+int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
+                           size_t count);
 /* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
  * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
  * its entries take bases (scratch, constants, each state, input and output); its threads must be

@@ -124,6 +124,12 @@ Result<ModelProto> read_model(SharedBytes file);
 // A TensorProto alone, as test data is stored.
 Result<TensorProto> read_tensor(SharedBytes file);
 
+// The files in which the model's tensors have their data, each once, by the paths that it names.
+// Error: one that leaves the folder of the model.
+Result<std::vector<std::string>> external_files(const ModelProto& model);
+// Gives the tensors their data in this file.
+Status add_external_file(ModelProto& model, std::string_view location, const SharedBytes& file);
+
 // The elements of a tensor elsewhere, given the bytes of that file. Errors: beyond its end.
 Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file);
 

@@ -1,0 +1,25 @@
+// Models, ports and contents as JSON.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+std::string describe(const ModelProto& model, std::span<const std::string> external_files);
+std::string describe(const Trace& trace);
+
+struct TraceRequest {
+  std::vector<Port> inputs;
+  std::vector<Content> known;
+};
+
+// Contents lie in `data`. Errors name what is missing or wrong.
+Result<TraceRequest> read_request(std::string_view json, std::span<const std::byte> data);
+
+}  // namespace lathe::onnx

@@ -1,0 +1,25 @@
+// Graphs as bytes, to hand them from one module to another.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+
+namespace lathe::graph {
+
+// The elements of constants stand apart, each once.
+struct Encoded {
+  std::vector<uint8_t> bytes;
+  std::vector<SharedBytes> constants;
+};
+
+// Parts, which change no meaning, are left out.
+Encoded encode(const Graph& graph);
+
+// The graph that was encoded: its nodes are taken as right. Errors: bytes that end too early.
+Result<Graph> decode(std::span<const uint8_t> bytes, std::span<const SharedBytes> constants);
+
+}  // namespace lathe::graph
