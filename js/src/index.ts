@@ -135,6 +135,9 @@ export type {
   PredictArgs,
 } from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
+export { loadModel } from './load_model.js';
+export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } from './onnx/model.js';
+export type { LoadModelOptions, ModelSource } from './onnx/options.js';
 export { ready, setWasmUrl } from './ready.js';
 
 beginCore();

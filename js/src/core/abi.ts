@@ -27,6 +27,31 @@ export interface TextExports extends ModuleExports {
   lathe_wat(bytes: Pointer, length: number): Pointer;
 }
 
+/** The exports of lathe-onnx.wasm. */
+export interface OnnxExports extends ModuleExports {
+  lathe_onnx_open(file: Pointer, size: number): Handle;
+  lathe_onnx_free(model: Handle): number;
+  lathe_onnx_describe(model: Handle): Pointer;
+  lathe_onnx_external(
+    model: Handle,
+    location: Pointer,
+    length: number,
+    file: Pointer,
+    size: number,
+  ): number;
+  lathe_onnx_trace(
+    model: Handle,
+    json: Pointer,
+    length: number,
+    data: Pointer,
+    size: number,
+  ): Handle;
+  lathe_onnx_trace_text(trace: Handle): Pointer;
+  lathe_onnx_graph(trace: Handle): Pointer;
+  lathe_onnx_trace_free(trace: Handle): number;
+  lathe_onnx_live_objects(): number;
+}
+
 export interface CoreExports extends ModuleExports {
   __indirect_function_table: WebAssembly.Table;
   lathe_use_layer_host(host: number): void;
@@ -56,6 +81,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
   lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
   lathe_graph_segment(graph: Handle, words: Pointer, count: number): Handle;
+  lathe_graph_decode(bytes: Pointer, size: number, constants: Pointer, count: number): Handle;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): number;
   lathe_executable_bytes(executable: Handle): Pointer;

@@ -1,5 +1,5 @@
 /**
- * Where lathe-core.wasm and lathe-text.wasm are, and their compilation: at the address that the user gave, or beside this
+ * Where lathe-core.wasm, lathe-text.wasm and lathe-onnx.wasm are, and their compilation: at the address that the user gave, or beside this
  * module, or, where a bundler has left no file there, in a module that holds their bytes.
  */
 import { LatheError } from '../base/errors.js';
@@ -25,6 +25,11 @@ const text: Place = {
   name: 'lathe-text.wasm',
   beside: () => new URL('./lathe-text.wasm', import.meta.url),
   inlined: () => import('./inlined_text.js'),
+};
+const onnx: Place = {
+  name: 'lathe-onnx.wasm',
+  beside: () => new URL('./lathe-onnx.wasm', import.meta.url),
+  inlined: () => import('./inlined_onnx.js'),
 };
 
 /** What is under way or there, and what ends it. */
@@ -58,12 +63,20 @@ export function readCore(): WebAssembly.Module | undefined {
 /** The compiled lathe-text.wasm. Rejects with LatheError. */
 export const compileText = (): Promise<WebAssembly.Module> => compileAt(text);
 
+/** The compiled lathe-onnx.wasm. Rejects with LatheError. */
+export const compileOnnx = (): Promise<WebAssembly.Module> => compileAt(onnx);
+
 /** @internal What `tl.setWasmUrl` does before the core is there. */
-export function chooseWasm(coreUrl: string | URL, textUrl?: string | URL): void {
+export function chooseWasm(
+  coreUrl: string | URL,
+  textUrl?: string | URL,
+  onnxUrl?: string | URL,
+): void {
   const { location } = globalThis as { location?: { href: string } };
   const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
   core.chosen = new URL(coreUrl, base);
   if (textUrl !== undefined) text.chosen = new URL(textUrl, base);
+  if (onnxUrl !== undefined) onnx.chosen = new URL(onnxUrl, base);
   if (begun === undefined) return;
   begun.abort.abort();
   beginCore();

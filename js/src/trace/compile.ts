@@ -1,9 +1,14 @@
 /** `tl.compile`: functions of tensors become modules. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
-import { CompiledFunction, type FunctionOptions, type InputSpec } from './compiled_function.js';
+import {
+  CompiledFunction,
+  type FunctionOptions,
+  type InputSpec,
+  written,
+} from './compiled_function.js';
 import { HeapFunction } from './heap_function.js';
-import { SegmentedFunction } from './segmented_function.js';
+import { segmented, type SegmentedFunction } from './segmented_function.js';
 import { SizedFunction, type SizedInputSpec } from './sized_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
@@ -78,10 +83,10 @@ export function compile<Inputs extends string, Outputs extends string>(
   | SizedFunction<Inputs, Outputs> {
   checkOptions('compile', options, names);
   if (isFixed<Inputs>(specs)) {
-    if (options.segments) return new SegmentedFunction(specs, build, options);
+    if (options.segments) return segmented(specs, build, options);
     return options.heap
       ? new HeapFunction(specs, build, options)
-      : new CompiledFunction(specs, build, options);
+      : new CompiledFunction(() => written(specs, build), options);
   }
   if (!options.heap && !options.segments) return new SizedFunction(specs, build, options);
   const other = options.segments ? 'segments' : 'heap';

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
-import type { BufferPlace, Dump, ModuleMetadata } from '../core/abi.js';
+import type { BufferPlace, Dump, ModuleMetadata, ValueId } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import {
   convert,
@@ -58,7 +58,7 @@ export class CompiledFunction<
   Inputs extends string = string,
   Outputs extends string = string,
 > implements Tunable {
-  readonly #graph = new CoreGraph();
+  readonly #graph: CoreGraph;
   readonly #options: FunctionOptions;
   readonly #shared: SharedVariables | undefined;
   readonly #assigned: ReadonlySet<string>;
@@ -71,19 +71,15 @@ export class CompiledFunction<
   /** Whether somebody may have kept one of them. */
   #isShown = false;
 
-  /** As `compile`; functions of the same variables may share them. */
-  constructor(
-    specs: Record<Inputs, InputSpec>,
-    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-    options: FunctionOptions = {},
-    shared?: SharedVariables,
-  ) {
+  /** Takes over the graph that `write` gives; functions of the same variables may share them. */
+  constructor(write: () => Written, options: FunctionOptions = {}, shared?: SharedVariables) {
     const start = performance.now();
     this.#options = options;
     this.#shared = shared;
+    const { graph, variables, assigned } = write();
+    this.#graph = graph;
+    this.#assigned = assigned;
     try {
-      const { variables, assigned } = record(this.#graph, specs, build);
-      this.#assigned = assigned;
       shared?.check(variables);
       this.#rebuild(start, (instance) => {
         for (const place of instance.metadata.states) {
@@ -303,6 +299,29 @@ export class CompiledFunction<
   #state(name: string): BufferPlace {
     this.#live();
     return stateOf(this.#instance.metadata, name);
+  }
+}
+
+/** A graph with one entry: its variables, and the names of those that a run changes. */
+export interface Written {
+  graph: CoreGraph;
+  variables: Trace['variables'];
+  assigned: ReadonlySet<string>;
+}
+
+/** A function as a graph of its own. */
+export function written<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+  sizes?: readonly number[],
+): Written & { cuts: readonly ValueId[] } {
+  const graph = new CoreGraph();
+  try {
+    const { variables, assigned, cuts } = record(graph, specs, build, sizes);
+    return { graph, variables, assigned, cuts };
+  } catch (error) {
+    graph.free();
+    throw error;
   }
 }
 

@@ -1,7 +1,7 @@
 /** A function in which data gives sizes: parts that run one after the other, compiled for the sizes read before. */
 import { LatheError } from '../base/errors.js';
 import type { BufferPlace, ValueId } from '../core/abi.js';
-import { CoreGraph } from '../core/handles.js';
+import type { CoreGraph } from '../core/handles.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import { KeptBuilds, type Keepable, roomForSizes } from '../runtime/kept_builds.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
@@ -12,7 +12,8 @@ import {
   type FunctionOptions,
   inOrder,
   type InputSpec,
-  record,
+  type Written,
+  written,
 } from './compiled_function.js';
 import { compileForHeap, copied } from './heap_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
@@ -51,11 +52,53 @@ const mostRepeats = 100;
 const notTheSame = () =>
   new LatheError('compile: a function must do the same each time it is written down');
 
+/** @internal What tells apart what the values behind cuts hold. */
+export const keyOf = (known: readonly Tensor[]) =>
+  known.map((each) => each.dataSync<DType>().join()).join(';');
+
 const nameOf = (value: ValueId) => `${handedOn}${value - 1}`;
 const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
 
 /** Tensors by the names of ports. */
 type Values = Map<string, Tensor>;
+
+/** What a function is made of, written down as far as it goes knowing what the values behind its cuts hold. */
+export interface WrittenParts extends Omit<Written, 'assigned'> {
+  cuts: readonly ValueId[];
+}
+
+/** As `compile` with `segments`. */
+export function segmented<Inputs extends string, Outputs extends string>(
+  specs: Record<Inputs, InputSpec>,
+  build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
+  { dumps, origins }: FunctionOptions = {},
+): SegmentedFunction<Inputs, Outputs> {
+  if (dumps !== undefined || origins !== undefined) {
+    throw new LatheError(
+      'compile: dumps and origins do not go with segments, which are several modules',
+    );
+  }
+  const places = Object.entries<InputSpec>(specs).map(([name, spec]) => {
+    const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
+    return { name, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
+  });
+  const checked: typeof build = (inputs, g) => {
+    const results = build(inputs, g);
+    for (const name of [...Object.keys(specs), ...Object.keys(results)]) {
+      if ([handedOn, before, after].includes(name[0])) {
+        throw new LatheError(`compile: with segments no name begins with ${name[0]}: ${name}`);
+      }
+    }
+    return results;
+  };
+  return new SegmentedFunction(places, (known) => written(specs, checked, known.map(sizeIn)));
+}
+
+function sizeIn(known: Tensor): number {
+  const size = known.dataSync<'int32'>()[0]!;
+  if (size < 0) throw new LatheError(`size: data gives ${size}, which is no size`);
+  return size;
+}
 
 /**
  * A function in which data gives sizes, as `compile` with `segments` makes it. The last 256 parts of up to
@@ -63,51 +106,30 @@ type Values = Map<string, Tensor>;
  */
 export class SegmentedFunction<Inputs extends string = string, Outputs extends string = string> {
   readonly #places: readonly BufferPlace[];
-  readonly #record: (sizes: readonly number[]) => { graph: CoreGraph; trace: Trace };
+  readonly #write: (known: readonly Tensor[]) => WrittenParts;
   readonly #kept = new KeptBuilds<Part>({ ...roomForSizes, builds: mostParts });
   readonly #variables = new Map<string, Tensor>();
   /** What later parts have asked of earlier ones, by the sizes before these. */
   readonly #wanted = new Map<string, Set<ValueId>>();
   #isDisposed = false;
 
-  /** As `compile`. */
-  constructor(
-    specs: Record<Inputs, InputSpec>,
-    build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>,
-    { dumps, origins }: FunctionOptions = {},
-  ) {
-    if (dumps !== undefined || origins !== undefined) {
-      throw new LatheError(
-        'compile: dumps and origins do not go with segments, which are several modules',
-      );
-    }
-    this.#places = Object.entries<InputSpec>(specs).map(([name, spec]) => {
-      const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
-      return { name, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
-    });
-    const checked: typeof build = (inputs, g) => {
-      const results = build(inputs, g);
-      for (const name of [...Object.keys(specs), ...Object.keys(results)]) {
-        if ([handedOn, before, after].includes(name[0])) {
-          throw new LatheError(`compile: with segments no name begins with ${name[0]}: ${name}`);
-        }
-      }
-      return results;
-    };
-    this.#record = (sizes) => {
-      const graph = new CoreGraph();
-      try {
-        return { graph, trace: record(graph, specs, checked, sizes) };
-      } catch (error) {
-        graph.free();
-        throw error;
-      }
-    };
+  /** `write` says how it goes on, given what the values behind the cuts so far hold. */
+  constructor(places: readonly BufferPlace[], write: (known: readonly Tensor[]) => WrittenParts) {
+    this.#places = places;
+    this.#write = write;
     this.#kept.keep('', this.#compile([], new Map())!);
   }
 
   /** As `run` of a function with `heap`. Errors: also whatever compiling for new sizes throws. */
   run(inputs: Record<Inputs, TensorLike>): Record<Outputs, Tensor> {
+    return this.runKnowing(inputs).results;
+  }
+
+  /** @internal The results, and what tells apart what the values behind the cuts held. */
+  runKnowing(inputs: Record<Inputs, TensorLike>): {
+    results: Record<Outputs, Tensor>;
+    key: string;
+  } {
     this.#check();
     const temporary = new Set<Tensor>();
     try {
@@ -128,8 +150,8 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         results = this.#runParts(given, temporary);
       }
       if (results === undefined) throw notTheSame();
-      for (const each of results.values()) temporary.delete(each);
-      return this.#assign(results);
+      for (const each of results.named.values()) temporary.delete(each);
+      return { results: this.#assign(results.named), key: results.key };
     } finally {
       for (const each of temporary) each.dispose();
     }
@@ -170,12 +192,12 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
   }
 
   /** What the last part gives; nothing where an earlier one has to give more, as it does the next time. */
-  #runParts(given: Values, temporary: Set<Tensor>): Values | undefined {
+  #runParts(given: Values, temporary: Set<Tensor>): { named: Values; key: string } | undefined {
     const values: Values = new Map(given);
-    const sizes: number[] = [];
+    const known: Tensor[] = [];
     for (;;) {
-      const key = sizes.join();
-      const part = this.#part(key, sizes, values);
+      const key = keyOf(known);
+      const part = this.#part(key, known, values);
       if (part === undefined) return undefined;
       const { inputs, outputs, module, cut } = part;
       try {
@@ -189,11 +211,10 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         const results = module.call(given);
         for (const each of results) temporary.add(each);
         const named = new Map(outputs.map((name, at) => [name, results[at]!]));
-        if (cut === undefined) return named;
+        if (cut === undefined) return { named, key };
         for (const [name, value] of named) values.set(name, value);
-        const size = values.get(nameOf(cut))!.dataSync<'int32'>()[0]!;
-        if (size < 0) throw new LatheError(`size: data gives ${size}, which is no size`);
-        sizes.push(size);
+        const value = values.get(nameOf(cut))!;
+        known.push(new Tensor(value.dataSync<DType>().slice(), value.shape, value.dtype));
       } finally {
         this.#kept.keep(key, part);
       }
@@ -206,29 +227,28 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     );
   }
 
-  #part(key: string, sizes: readonly number[], values: Values): Part | undefined {
+  #part(key: string, known: readonly Tensor[], values: Values): Part | undefined {
     const kept = this.#kept.take(key);
     if (kept?.inputs.every((place) => this.#valueOf(place.name, values) !== undefined)) return kept;
     kept?.dispose();
-    return this.#compile(sizes, values);
+    return this.#compile(known, values);
   }
 
-  /** The part behind these sizes; with it those before it, where they have to give more than they do. */
-  #compile(sizes: readonly number[], values: Values): Part | undefined {
-    const { graph, trace } = this.#record(sizes);
+  /** The part that knows these values; with it those before it, where they have to give more than they do. */
+  #compile(known: readonly Tensor[], values: Values): Part | undefined {
+    const { graph, variables, cuts } = this.#write(known);
     try {
-      const { cuts, variables } = trace;
-      if (cuts.length < sizes.length || cuts.length > sizes.length + 1) throw notTheSame();
+      if (cuts.length < known.length || cuts.length > known.length + 1) throw notTheSame();
       for (const [name, { initial }] of variables) {
-        const known = this.#variables.get(name);
-        if (known === undefined) this.#variables.set(name, initial);
-        else if (known.type !== initial.type) {
+        const there = this.#variables.get(name);
+        if (there === undefined) this.#variables.set(name, initial);
+        else if (there.type !== initial.type) {
           throw new LatheError(
-            `variable ${name}: is ${known.type}, and for the sizes ${sizes.join()} ${initial.type}; it must have one type`,
+            `variable ${name}: is ${there.type}, and for the sizes ${keyOf(known)} ${initial.type}; it must have one type`,
           );
         }
       }
-      const part = this.#partOf(graph, cuts, sizes);
+      const part = this.#partOf(graph, cuts, known);
       if (this.#isDisposed) {
         part.dispose();
         throw disposed();
@@ -236,14 +256,14 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
       const missing = part.inputs
         .map(({ name }) => name)
         .filter((name) => this.#valueOf(name, values) === undefined);
-      if (missing.length === 0 || sizes.length === 0) return part;
-      for (const index of sizes.keys()) {
-        const key = sizes.slice(0, index).join();
+      if (missing.length === 0 || known.length === 0) return part;
+      for (const index of known.keys()) {
+        const key = keyOf(known.slice(0, index));
         this.#want(key, missing.map(valueOf), cuts[index - 1] ?? 0, cuts[index]!);
         this.#kept.take(key)?.dispose();
-        this.#kept.keep(key, this.#partOf(graph, cuts, sizes.slice(0, index)));
+        this.#kept.keep(key, this.#partOf(graph, cuts, known.slice(0, index)));
       }
-      this.#kept.keep(sizes.join(), part);
+      this.#kept.keep(keyOf(known), part);
       return undefined;
     } finally {
       graph.free();
@@ -259,8 +279,8 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
     if (this.#wanted.size > mostParts) this.#wanted.delete(this.#wanted.keys().next().value!);
   }
 
-  #partOf(graph: CoreGraph, cuts: readonly ValueId[], before: readonly number[]): Part {
-    const wanted = this.#wanted.get(before.join()) ?? [];
+  #partOf(graph: CoreGraph, cuts: readonly ValueId[], before: readonly Tensor[]): Part {
+    const wanted = this.#wanted.get(keyOf(before)) ?? [];
     const segment = graph.segment(before.length, cuts, [...wanted]);
     try {
       return new Part(compileForHeap(segment), cuts[before.length]);

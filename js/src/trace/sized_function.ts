@@ -7,7 +7,7 @@ import type { DType } from '../tensor/dtypes.js';
 import { checkArray, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { engine } from '../tune/target.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { CompiledFunction, disposed, type FunctionOptions } from './compiled_function.js';
+import { CompiledFunction, disposed, type FunctionOptions, written } from './compiled_function.js';
 import { SharedVariables } from './shared_variables.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
@@ -166,7 +166,7 @@ export class SizedFunction<
     });
     const fixed = Object.fromEntries(specs) as Record<Inputs, { shape: number[]; dtype: DType }>;
     try {
-      return new CompiledFunction(fixed, this.#build, this.#options, this.#shared);
+      return new CompiledFunction(() => written(fixed, this.#build), this.#options, this.#shared);
     } catch (error) {
       const where = ` (with ${spelledSizes(sizes)})`;
       if (error instanceof Error && !error.message.endsWith(where)) error.message += where;

@@ -1,0 +1,181 @@
+/** Handles of lathe-onnx.wasm: models as their files say them, and what they are as graphs. */
+import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
+import { encodeJson } from '../base/json.js';
+import { Core, currentCore } from '../core/core.js';
+import { compileOnnx } from '../core/core_module.js';
+import { CoreGraph } from '../core/handles.js';
+
+/** What an ONNX model says of a tensor's size: a number, a name, or nothing. */
+export type OnnxSize = number | string | null;
+
+/** The type of an input or output. */
+export interface OnnxType {
+  kind: 'tensor' | 'sparseTensor' | 'sequence' | 'optional' | 'map' | 'unknown';
+  /** Of the elements of a tensor, as ONNX Runtime calls it. */
+  type?: string;
+  /** Not there where the file says nothing of it. */
+  shape?: OnnxSize[];
+  /** Of sequences, optionals and maps. */
+  element?: OnnxType;
+  /** Of a map. */
+  key?: string;
+}
+
+/** What a model says of itself. */
+export interface OnnxDescription {
+  inputs: (OnnxType & { name: string })[];
+  outputs: (OnnxType & { name: string })[];
+  metadata: Record<string, string>;
+  producer: string;
+  domain: string;
+  description: string;
+  version: number;
+  irVersion: number;
+  operatorSets: Record<string, number>;
+  externalFiles: string[];
+}
+
+/** What an input is called with, or a result is; null: nothing. `src/api/onnx/onnx.h` says more. */
+export type Port =
+  | {
+      kind: 'tensor';
+      type: string;
+      shape: readonly number[];
+      strings?: readonly string[];
+      data?: readonly [offset: number, size: number];
+      /** Of the graph's input or output. */
+      name?: string;
+    }
+  | { kind: 'sequence' | 'map'; type: string; elements: Port[] }
+  | null;
+
+/** What is known of a value behind a cut. */
+export interface KnownContent {
+  type: string;
+  shape: readonly number[];
+  data: readonly [offset: number, size: number];
+}
+
+/** A model written down as far as possible. */
+export interface OnnxTrace {
+  whole: boolean;
+  asked: number[];
+  cuts: ValueId[];
+  inputs: Port[];
+  results: Port[];
+}
+
+let compiling: Promise<WebAssembly.Module> | undefined;
+let reader: Core<OnnxExports> | undefined;
+
+/** An instance of lathe-onnx.wasm: a fresh one where the last one died. */
+async function currentReader(): Promise<Core<OnnxExports>> {
+  if (reader !== undefined && !reader.dead) return reader;
+  compiling ??= compileOnnx().catch((error: unknown) => {
+    compiling = undefined;
+    throw error;
+  });
+  const module = await compiling;
+  if (reader === undefined || reader.dead) reader = new Core<OnnxExports>(module);
+  return reader;
+}
+
+/** @internal Models and traces that are not freed. */
+export const liveOnnxObjects = (): number =>
+  reader === undefined || reader.dead ? 0 : reader.exports.lathe_onnx_live_objects();
+
+const forgotten = new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Handle }>(
+  ({ core, handle }) => {
+    if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
+  },
+);
+
+/** A model inside the reader. */
+export class OnnxFile {
+  readonly description: OnnxDescription;
+  readonly #core: Core<OnnxExports>;
+  readonly #handle: Handle;
+
+  private constructor(core: Core<OnnxExports>, bytes: Uint8Array) {
+    this.#core = core;
+    const place = core.copy('ONNX model', bytes);
+    const open = (exports: OnnxExports) => exports.lathe_onnx_open(place, bytes.length);
+    this.#handle = core.call('ONNX model', open);
+    forgotten.register(this, { core, handle: this.#handle }, this);
+    const text = core.call('ONNX model', (exports) => exports.lathe_onnx_describe(this.#handle));
+    this.description = JSON.parse(core.text(text)) as OnnxDescription;
+  }
+
+  /** Errors: what is no ONNX model, or needs operators that are not there. */
+  static async open(bytes: Uint8Array): Promise<OnnxFile> {
+    return new OnnxFile(await currentReader(), bytes);
+  }
+
+  /** One of `externalFiles`. */
+  addExternal(location: string, bytes: Uint8Array): void {
+    const core = this.#core;
+    core.withText('external data', location, (at, length) =>
+      core.exports.lathe_onnx_external(
+        this.#handle,
+        at,
+        length,
+        core.copy('external data', bytes),
+        bytes.length,
+      ),
+    );
+  }
+
+  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. */
+  trace(
+    inputs: readonly Port[],
+    known: readonly KnownContent[],
+    data: Uint8Array,
+  ): OnnxTrace & { graph: CoreGraph } {
+    const core = this.#core;
+    const contents = core.copy('ONNX model', data);
+    let handle: Handle;
+    try {
+      handle = core.withText('ONNX model', encodeJson({ inputs, known }), (at, length) =>
+        core.exports.lathe_onnx_trace(this.#handle, at, length, contents, data.length),
+      );
+    } finally {
+      if (!core.dead) core.exports.lathe_free(contents);
+    }
+    try {
+      const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
+      return { ...(JSON.parse(core.text(text)) as OnnxTrace), graph: this.#graph(handle) };
+    } finally {
+      core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
+    }
+  }
+
+  free(): void {
+    if (!forgotten.unregister(this) || this.#core.dead) return;
+    this.#core.call('free', (exports) => exports.lathe_onnx_free(this.#handle));
+  }
+
+  /** The graph of a trace, in the core. */
+  #graph(trace: Handle): CoreGraph {
+    const from = this.#core;
+    const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
+    const places = new Uint32Array(from.exports.memory.buffer, at, 3);
+    const [bytes, size, count] = [...places] as [Pointer, number, number];
+    const ranges = new Uint32Array(from.exports.memory.buffer, at + places.byteLength, 2 * count);
+    const core = currentCore();
+    const copies = new Uint32Array(ranges.length);
+    for (let k = 0; k < ranges.length; k += 2) {
+      const [place, length] = [ranges[k]!, ranges[k + 1]!];
+      copies[k] = core.copy('constant', from.view(place, length));
+      copies[k + 1] = length;
+    }
+    const list = core.copy('constants', new Uint8Array(copies.buffer));
+    try {
+      const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
+        core.exports.lathe_graph_decode(code, length, list, count),
+      );
+      return new CoreGraph({ core, handle, isOwned: true });
+    } finally {
+      if (!core.dead) core.exports.lathe_free(list);
+    }
+  }
+}

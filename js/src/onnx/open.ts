@@ -1,0 +1,120 @@
+/** From where a model is to a model at work. */
+import { LatheError } from '../base/errors.js';
+import { nodeModule, nodeProcess } from '../base/node.js';
+import { OnnxFile } from './file.js';
+import { OnnxModel } from './model.js';
+import type { LoadModelOptions, ModelSource } from './options.js';
+import { OnnxSession } from './session.js';
+
+/** As `tl.loadModel`. */
+export async function open(source: ModelSource, options: LoadModelOptions): Promise<OnnxModel> {
+  const session = await openSession(source, options);
+  try {
+    return new OnnxModel(session, options.sizes);
+  } catch (error) {
+    session.dispose();
+    throw error;
+  }
+}
+
+/** The same, as what calls take and give it in the order of the model's inputs and outputs. */
+export async function openSession(
+  source: ModelSource,
+  { onProgress, externalData, requestInit }: LoadModelOptions,
+): Promise<OnnxSession> {
+  const bytes = await read(source, requestInit, onProgress);
+  const file = await OnnxFile.open(bytes).catch((error: unknown) => {
+    throw explained(error, bytes);
+  });
+  try {
+    for (const path of file.description.externalFiles) {
+      const place = await placeOf(path, source, externalData);
+      file.addExternal(path, await read(place, requestInit));
+    }
+    return new OnnxSession(file);
+  } catch (error) {
+    file.free();
+    throw error;
+  }
+}
+
+/** The error, and what the file may be instead. */
+function explained(error: unknown, bytes: Uint8Array): unknown {
+  if (!(error instanceof LatheError)) return error;
+  const isJson = bytes[0] === 0x7b;
+  const isHdf5 = bytes[0] === 0x89 && bytes[1] === 0x48;
+  if (isJson || isHdf5) error.message += '; tl.loadLayersModel reads models of layers';
+  return error;
+}
+
+async function placeOf(
+  path: string,
+  model: ModelSource,
+  given: LoadModelOptions['externalData'],
+): Promise<ModelSource> {
+  if (typeof given === 'function') return given(path);
+  const known = given?.[path];
+  if (known !== undefined) return known;
+  if (typeof model === 'string' || model instanceof URL) {
+    const [, folder = ''] = /^([^?#]*[\\/])?/.exec(String(model))!;
+    return folder + path;
+  }
+  throw new LatheError(
+    `loadModel: the model has weights in the file '${path}'; give it as externalData`,
+  );
+}
+
+/** The bytes of a source. Errors: it cannot be read. */
+async function read(
+  source: ModelSource,
+  requestInit?: RequestInit,
+  onProgress?: LoadModelOptions['onProgress'],
+): Promise<Uint8Array> {
+  if (source instanceof Uint8Array) return source;
+  if (source instanceof ArrayBuffer) return new Uint8Array(source);
+  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+  const address = String(source);
+  try {
+    const isFile = !/^[a-z][a-z+.-]+:/i.test(address) || address.startsWith('file:');
+    if (nodeProcess !== undefined && isFile) {
+      const path = address.startsWith('file:') ? new URL(address) : address;
+      const bytes: Uint8Array = await nodeModule('node:fs/promises').readFile(path);
+      onProgress?.(1);
+      return bytes;
+    }
+    const response = await fetch(address, requestInit);
+    if (!response.ok) throw new Error(`HTTP status ${response.status}`);
+    return await received(response, onProgress);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LatheError(`cannot read ${address}: ${reason}`, { cause: error });
+  }
+}
+
+/** The body of a response, piece by piece where its length is known. */
+async function received(
+  response: Response,
+  onProgress: LoadModelOptions['onProgress'],
+): Promise<Uint8Array> {
+  const total = Number(response.headers.get('content-length') ?? 0);
+  if (onProgress === undefined || response.body === null) {
+    return new Uint8Array(await response.arrayBuffer());
+  }
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const reader = response.body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    pieces.push(value);
+    size += value.length;
+    onProgress(total > 0 ? Math.min(1, size / total) : undefined);
+  }
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}

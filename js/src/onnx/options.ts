@@ -1,0 +1,27 @@
+/** What loading an ONNX model takes. */
+import type { OptionNames } from '../base/options.js';
+
+/** Where a model or a file beside it is, or its bytes. */
+export type ModelSource = string | URL | ArrayBuffer | Uint8Array | Blob;
+
+/** Options of `loadModel`. */
+export interface LoadModelOptions {
+  /** Values of sizes that the model names, as `{ batch: 1 }`. */
+  sizes?: Readonly<Record<string, number>>;
+  /** Told of what has come: between 0 and 1, or nothing where the server does not say how much there is. */
+  onProgress?: (fraction: number | undefined) => void;
+  /**
+   * The bytes of a file in which the model has weights, by the path that it names. Default: the file
+   * at that path beside the model, where the model has an address.
+   */
+  externalData?: Readonly<Record<string, ModelSource>> | ((path: string) => Promise<ModelSource>);
+  /** Goes with `fetch` for addresses. */
+  requestInit?: RequestInit;
+}
+
+export const loadModelOptions: OptionNames<LoadModelOptions> = {
+  sizes: true,
+  onProgress: true,
+  externalData: true,
+  requestInit: true,
+};

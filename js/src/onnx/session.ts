@@ -1,0 +1,184 @@
+/** An ONNX model at work: compiled for the types, and where these decide the contents, of what it is called with. */
+import { LatheError } from '../base/errors.js';
+import type { BufferPlace } from '../core/abi.js';
+import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
+import { coreDTypes, type DType } from '../tensor/dtypes.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { CompiledFunction } from '../trace/compiled_function.js';
+import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
+import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
+import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
+
+/** Something compiled for some types of inputs. */
+interface Program {
+  readonly bytes: number;
+  run(inputs: Record<string, Tensor>): Promise<OnnxValue[]>;
+  dispose(): void;
+}
+
+/** What a graph computes does not change what has no states. */
+const nothing = { variables: new Map(), assigned: new Set<string>() };
+
+/** More rounds of asking for the content of inputs than any model needs. */
+const mostRounds = 64;
+
+/** Inputs whose content must be known. */
+class Asked {
+  constructor(readonly numbers: readonly number[]) {}
+}
+
+/** The bytes of contents, one behind the other. */
+class Contents {
+  readonly #parts: Uint8Array[] = [];
+  #size = 0;
+
+  add(tensor: Tensor): [offset: number, size: number] {
+    const data = tensor.dataSync<DType>();
+    this.#parts.push(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    const place: [number, number] = [this.#size, data.byteLength];
+    this.#size += data.byteLength;
+    return place;
+  }
+
+  joined(): Uint8Array {
+    const all = new Uint8Array(this.#size);
+    let at = 0;
+    for (const part of this.#parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    return all;
+  }
+}
+
+export class OnnxSession {
+  readonly #file: OnnxFile;
+  readonly #kept = new KeptBuilds<Program>(roomForSizes);
+  /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
+  readonly #asked = new Map<string, Set<number>>();
+  #isDisposed = false;
+
+  constructor(file: OnnxFile) {
+    this.#file = file;
+  }
+
+  get description(): OnnxDescription {
+    return this.#file.description;
+  }
+
+  /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
+  async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
+    this.#check();
+    const ports = values.map(portOf);
+    const tensors = values.flatMap((each) => [...tensorsOf(each)]);
+    const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
+    for (let round = 0; round < mostRounds; round++) {
+      const { key, told, data } = this.#tell(ports, tensors);
+      try {
+        const program = this.#kept.take(key) ?? this.#compile(told, data, tensors);
+        try {
+          return await program.run(inputs);
+        } finally {
+          if (this.#isDisposed) program.dispose();
+          else this.#kept.keep(key, program);
+        }
+      } catch (error) {
+        if (!(error instanceof Asked)) throw error;
+        const base = JSON.stringify(ports);
+        const asked = this.#asked.get(base) ?? new Set();
+        if (error.numbers.every((each) => asked.has(each))) break;
+        for (const each of error.numbers) asked.add(each);
+        this.#asked.set(base, asked);
+      }
+    }
+    throw new LatheError('the model asks again and again for the content of its inputs');
+  }
+
+  /** Lets the model and all that was compiled of it go. Calls under way end first. */
+  dispose(): void {
+    if (this.#isDisposed) return;
+    this.#isDisposed = true;
+    this.#kept.free();
+    this.#file.free();
+  }
+
+  #check(): void {
+    if (this.#isDisposed) throw new LatheError('this model has been disposed');
+  }
+
+  /** The ports with the contents that are asked for with such types, and what tells all of it apart. */
+  #tell(ports: readonly Port[], tensors: readonly Tensor[]) {
+    const asked = this.#asked.get(JSON.stringify(ports));
+    const contents = new Contents();
+    let number = 0;
+    let key = '';
+    const tell = (port: Port): Port => {
+      if (port === null) return null;
+      if (port.kind !== 'tensor') return { ...port, elements: port.elements.map(tell) };
+      if (port.type === 'string') return port;
+      const at = number++;
+      if (!asked?.has(at)) return port;
+      const tensor = tensors[at]!;
+      key += `${at}=${tensor.dataSync<DType>().join()};`;
+      return { ...port, data: contents.add(tensor) };
+    };
+    const told = ports.map(tell);
+    return { key: JSON.stringify(ports) + key, told, data: contents };
+  }
+
+  #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
+    this.#check();
+    const data = contents.joined();
+    const first = this.#trace(ports, [], data);
+    const { results, graph, cuts } = first;
+    if (cuts.length === 0) {
+      const whole = new CompiledFunction(() => ({ graph, ...nothing }));
+      return {
+        bytes: whole.bytes,
+        async run(inputs) {
+          const outputs = await whole.runAsync(inputs);
+          return results.map((each) => valueOf(each, outputs));
+        },
+        dispose: () => whole.dispose(),
+      };
+    }
+    graph.free();
+    return this.#cut(ports, data, tensors);
+  }
+
+  /** A program in parts, as data decides how it goes on. */
+  #cut(ports: readonly Port[], data: Uint8Array, tensors: readonly Tensor[]): Program {
+    const places: BufferPlace[] = tensors.map(({ shape, dtype }, at) => {
+      return { name: `i${at}`, shape: [...shape], dtype: coreDTypes[dtype], offset: 0 };
+    });
+    const resultsOf = new Map<string, Port[]>();
+    const parts = new SegmentedFunction(places, (known) => {
+      const behind = new Contents();
+      const contents = known.map((each): KnownContent => {
+        const [offset, size] = behind.add(each);
+        return { type: each.dtype, shape: each.shape, data: [data.length + offset, size] };
+      });
+      const all = new Uint8Array([...data, ...behind.joined()]);
+      const { results, graph, cuts } = this.#trace(ports, contents, all);
+      resultsOf.set(keyOf(known), results);
+      return { graph, cuts, variables: nothing.variables };
+    });
+    return {
+      bytes: 0,
+      async run(inputs) {
+        const { results, key } = parts.runKnowing(inputs);
+        const values = resultsOf.get(key)!.map((each) => valueOf(each, results));
+        for (const each of Object.values(results)) each.dispose();
+        return values;
+      },
+      dispose: () => parts.dispose(),
+    };
+  }
+
+  #trace(ports: readonly Port[], known: readonly KnownContent[], data: Uint8Array) {
+    const trace = this.#file.trace(ports, known, data);
+    if (trace.asked.length === 0) return trace;
+    trace.graph.free();
+    throw new Asked(trace.asked);
+  }
+}

@@ -1,0 +1,78 @@
+/** What goes into ONNX models and comes out: tensors of any type, sequences, maps, nothing. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import type { DataArray } from '../tensor/convert.js';
+import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { Port } from './file.js';
+
+/** A value of ONNX: a tensor of numbers (their bits where JavaScript has no such array) or strings, a list of values, nothing. */
+export type OnnxValue =
+  | {
+      kind: 'tensor';
+      type: string;
+      shape: readonly number[];
+      data: DataArray | readonly string[];
+    }
+  | { kind: 'sequence' | 'map'; type: string; elements: OnnxValue[] }
+  | null;
+
+/** Types that are held in another: one element a byte, or its bits. */
+const heldIn: Record<string, DType> = {
+  float8e4m3fn: 'uint8',
+  float8e4m3fnuz: 'uint8',
+  float8e5m2: 'uint8',
+  float8e5m2fnuz: 'uint8',
+  float8e8m0: 'uint8',
+  float4e2m1: 'uint8',
+  uint4: 'uint8',
+  int4: 'int8',
+  uint2: 'uint8',
+  int2: 'int8',
+};
+
+/** The type of the tensors that hold this type of ONNX. */
+export function dtypeOf(type: string): DType {
+  const dtype = heldIn[type] ?? type;
+  if (dtype in arrayTypes) return dtype as DType;
+  throw new LatheError(`there is no element type '${type}'`);
+}
+
+/** A value as the trace of a model is told of it; contents of strings alone. */
+export function portOf(value: OnnxValue): Port {
+  if (value === null) return null;
+  if (value.kind !== 'tensor') {
+    return { kind: value.kind, type: value.type, elements: value.elements.map(portOf) };
+  }
+  const { type, shape, data } = value;
+  const port = { kind: value.kind, type, shape: [...shape] };
+  return type === 'string' ? { ...port, strings: data as readonly string[] } : port;
+}
+
+/** The tensors of numbers in a value, in order. */
+export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
+  if (value === null) return;
+  if (value.kind !== 'tensor') {
+    for (const each of value.elements) yield* tensorsOf(each);
+  } else if (value.type !== 'string') {
+    yield new Tensor(value.data as DataArray, value.shape, dtypeOf(value.type));
+  }
+}
+
+/** The value that a result is, given what the graph computed. */
+export function valueOf(port: Port, outputs: Readonly<Record<string, Tensor>>): OnnxValue {
+  if (port === null) return null;
+  if (port.kind !== 'tensor') {
+    const { kind, type, elements } = port;
+    return { kind, type, elements: elements.map((each) => valueOf(each, outputs)) };
+  }
+  const { type, shape } = port;
+  const data = port.strings ?? outputs[port.name!]!.dataSync<DType>();
+  return { kind: 'tensor', type, shape, data };
+}
+
+/** Error: as many elements as the shape says are not there. */
+export function checkCount(what: string, shape: readonly number[], count: number): void {
+  if (elementCount(shape) === count) return;
+  throw new LatheError(`${what}: ${count} values do not fill the shape [${shape.join(',')}]`);
+}
