@@ -1,0 +1,11 @@
+// Determinants of square matrices.
+#pragma once
+
+#include "lathe/graph/builder.h"
+
+namespace lathe::ops {
+
+// x [..., n, n] of floats -> [...], by elimination with the greatest pivot of each column.
+graph::Tensor determinant(graph::Tensor x);
+
+}  // namespace lathe::ops
