@@ -37,8 +37,7 @@ ScanResult eliminated(const ScanStep& step) {
   const Tensor pivot = b.reshape(argmax(detach(absolute(column)), 1), {batch, 1, 1});
   const Tensor place = b.iota({1, n, 1}, 1);
   const Tensor first = whole(b, 0);
-  const Tensor index =
-      select(place == first, pivot, select(place == pivot, whole(b, 0), place));
+  const Tensor index = select(place == first, pivot, select(place == pivot, whole(b, 0), place));
   const Tensor rows = b.gather(x, b.broadcast_to(index, shape), 1);
   const Tensor top = shifted(rows, 0, 0, {batch, 1, n});
   const Tensor corner = shifted(top, 0, 0, {batch, 1, 1});

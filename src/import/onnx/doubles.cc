@@ -1,0 +1,267 @@
+// Functions of 64-bit floats in 64-bit arithmetic: targets have none. Reductions of the range, then
+// series that are cut where their next term is below 2^-54; tests/unit/import/onnx/doubles_test.cc
+// states the errors. Kahan's forms of log1p and expm1: Higham, "Accuracy and Stability of Numerical
+// Algorithms", 1.14.
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "lathe/base/check.h"
+#include "lathe/graph/elements.h"
+#include "lathe/import/onnx/spelling.h"
+
+namespace lathe::onnx {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kPi = std::numbers::pi;
+
+// A number beside tensors of 64-bit floats.
+Tensor of(Tensor x, double value) { return number_like(x, value); }
+Tensor bits_of(Tensor x, int64_t value) { return x.builder->full({}, scalar::Number::of(value)); }
+Tensor is_equal(Tensor x, double value) { return map(Op::Eq, x, of(x, value)); }
+Tensor if_less(Tensor x, double limit, Tensor then, Tensor otherwise) {
+  return select(x < of(x, limit), then, otherwise);
+}
+
+// c(0) + c(1) x + … + c(n - 1) x^(n - 1).
+template <class Coefficient>
+Tensor series(Tensor x, int n, Coefficient c) {
+  Tensor sum = of(x, c(n - 1));
+  for (int k = n - 2; k >= 0; --k) sum = sum * x + of(x, c(k));
+  return sum;
+}
+
+// 2^k for whole k in [-1022, 1023].
+Tensor power_of_two(Tensor k) {
+  const Tensor biased = cast_to(k, DType::I64) + bits_of(k, 1023);
+  return map(Op::FromBits, map(Op::ShiftLeft, biased, bits_of(k, 52)));
+}
+
+constexpr double kLog2High = 0x1.62e42fee00000p-1, kLog2Low = 0x1.a39ef35793c76p-33;
+
+Tensor exp64(Tensor x) {
+  const Tensor inside = minimum(maximum(x, of(x, -746)), of(x, 710));
+  const Tensor k = map(Op::Nearest, inside * of(x, std::numbers::log2e));
+  const Tensor rest = inside - k * of(x, kLog2High) - k * of(x, kLog2Low);
+  const Tensor power = series(rest, 14, [](int n) { return 1 / std::tgamma(n + 1.0); });
+  const Tensor half = floor(k * of(x, 0.5)), other = k - half;
+  return power * power_of_two(half) * power_of_two(other);
+}
+
+Tensor log64(Tensor x) {
+  const Tensor is_small = x < of(x, 0x1p-1000);
+  const Tensor scaled = select(is_small, x * of(x, 0x1p100), x);
+  const Tensor bits = map(Op::ToBits, scaled);
+  // The significand in [sqrt(1/2), sqrt(2)), and its exponent.
+  const Tensor shifted = bits - bits_of(x, 0x3fe6a09e667f3bcd);
+  const Tensor exponent = map(Op::ShiftRight, shifted, bits_of(x, 52));
+  const Tensor mantissa = map(Op::FromBits, bits - map(Op::ShiftLeft, exponent, bits_of(x, 52)));
+  const Tensor k = cast_to(exponent, DType::F64) - select(is_small, of(x, 100), of(x, 0));
+  const Tensor f = mantissa - of(x, 1), s = f / (mantissa + of(x, 1)), square = s * s;
+  const Tensor odd = series(square, 12, [](int n) { return 2.0 / (2 * n + 1); });
+  const Tensor value = k * of(x, kLog2High) + (s * odd + k * of(x, kLog2Low));
+  const Tensor of_zero = select(is_equal(x, 0), of(x, -kInfinity), value);
+  const Tensor is_usual = map(Op::And, x >= of(x, 0), x < of(x, kInfinity));
+  const Tensor other = select(is_equal(x, kInfinity), x, of(x, std::nan("")));
+  return select(is_usual, of_zero, other);
+}
+
+Tensor log1p64(Tensor x) {
+  const Tensor u = x + of(x, 1), by = u - of(x, 1);
+  const Tensor is_plain = map(Op::Or, is_equal(u, 1), is_equal(u, kInfinity));
+  const Tensor divisor = select(is_plain, of(x, 1), by);
+  const Tensor value = log64(u) * select(is_equal(by, 0), of(x, 1), x / divisor);
+  const Tensor ends = map(Op::Or, is_equal(u, 0), is_equal(u, kInfinity));
+  return select(is_equal(u, 1), x, select(ends, log64(u), value));
+}
+
+Tensor expm164(Tensor x) {
+  const Tensor u = exp64(x), less = u - of(x, 1);
+  const Tensor is_end = map(Op::Or, is_equal(less, -1), is_equal(u, kInfinity));
+  const Tensor is_one = is_equal(u, 1);
+  const Tensor safe = select(map(Op::Or, is_end, is_one), of(x, 2), u);
+  const Tensor value = select(is_end, less, less * x / log64(safe));
+  return select(is_one, x, value);
+}
+
+Tensor with_sign_of(Tensor x, Tensor size) { return select(x < of(x, 0), -size, size); }
+
+Tensor tanh64(Tensor x) {
+  const Tensor size = minimum(absolute(x), of(x, 22)), e = expm164(size * of(x, 2));
+  return with_sign_of(x, e / (e + of(x, 2)));
+}
+
+Tensor sinh64(Tensor x) {
+  const Tensor size = absolute(x), e = expm164(minimum(size, of(x, 22)));
+  const Tensor small = (e + e / (e + of(x, 1))) * of(x, 0.5);
+  const Tensor root = exp64(size * of(x, 0.5));
+  return with_sign_of(x, if_less(size, 22, small, root * of(x, 0.5) * root));
+}
+
+Tensor cosh64(Tensor x) {
+  const Tensor size = absolute(x), root = exp64(size * of(x, 0.5));
+  const Tensor e = exp64(minimum(size, of(x, 22)));
+  const Tensor small = (e + of(x, 1) / e) * of(x, 0.5);
+  return if_less(size, 22, small, root * of(x, 0.5) * root);
+}
+
+Tensor asinh64(Tensor x) {
+  const Tensor size = absolute(x), a = minimum(size, of(x, 1e150)), square = a * a;
+  const Tensor small = log1p64(a + square / (of(x, 1) + sqrt(square + of(x, 1))));
+  return with_sign_of(x, if_less(size, 1e8, small, log64(size) + of(x, std::numbers::ln2)));
+}
+
+Tensor acosh64(Tensor x) {
+  const Tensor t = x - of(x, 1);
+  const Tensor small = log1p64(t + sqrt(t * (t + of(x, 2))));
+  return if_less(x, 1e8, small, log64(x) + of(x, std::numbers::ln2));
+}
+
+Tensor atanh64(Tensor x) { return of(x, 0.5) * log1p64(of(x, 2) * x / (of(x, 1) - x)); }
+
+// Sine and cosine of what is left of x beside whole quarters of a turn, and their number.
+struct Turned {
+  Tensor sine, cosine, quarter;
+};
+
+Turned turned(Tensor x) {
+  const Tensor k = map(Op::Nearest, x * of(x, 2 / kPi));
+  // pi / 2 in parts of 33 bits.
+  Tensor rest = x - k * of(x, 0x1.921fb54400000p+0);
+  rest = rest - k * of(x, 0x1.0b4611a600000p-34);
+  rest = rest - k * of(x, 0x1.3198a2e037073p-69);
+  const Tensor square = rest * rest;
+  const auto alternating = [](int n, int power) {
+    return (n % 2 == 0 ? 1 : -1) / std::tgamma(power + 1.0);
+  };
+  const Tensor sine = rest * series(square, 10, [&](int n) { return alternating(n, 2 * n + 1); });
+  const Tensor cosine = series(square, 10, [&](int n) { return alternating(n, 2 * n); });
+  return {sine, cosine, map(Op::BitAnd, cast_to(k, DType::I64), bits_of(x, 3))};
+}
+
+Tensor sine64(Tensor x, int64_t ahead) {
+  const Turned parts = turned(x);
+  const Tensor quarter = parts.quarter + bits_of(x, ahead);
+  const auto has = [&](int64_t bit) {
+    return map(Op::Ne, map(Op::BitAnd, quarter, bits_of(x, bit)), bits_of(x, 0));
+  };
+  const Tensor size = select(has(1), parts.cosine, parts.sine);
+  return select(has(2), -size, size);
+}
+
+Tensor tan64(Tensor x) { return sine64(x, 0) / sine64(x, 1); }
+
+Tensor atan64(Tensor x) {
+  const Tensor size = absolute(x);
+  const Tensor is_middle = size > of(x, std::numbers::sqrt2 - 1);
+  const Tensor is_large = size > of(x, std::numbers::sqrt2 + 1);
+  const Tensor middle = (size - of(x, 1)) / (size + of(x, 1));
+  const Tensor large = of(x, -1) / maximum(size, of(x, 1));
+  const Tensor rest = select(is_large, large, select(is_middle, middle, size));
+  const Tensor begin =
+      select(is_large, of(x, kPi / 2), select(is_middle, of(x, kPi / 4), of(x, 0)));
+  const Tensor power =
+      series(rest * rest, 22, [](int n) { return (n % 2 == 0 ? 1.0 : -1.0) / (2 * n + 1); });
+  return with_sign_of(x, begin + rest * power);
+}
+
+Tensor asin64(Tensor x) { return atan64(x / sqrt((of(x, 1) - x) * (of(x, 1) + x))); }
+
+Tensor acos64(Tensor x) { return of(x, 2) * atan64(sqrt((of(x, 1) - x) / (of(x, 1) + x))); }
+
+// Below 2.5 the series of Kummer, all of whose terms are positive; beyond, the continued fraction
+// of what is missing to 1. Abramowitz & Stegun 7.1.6 and 7.1.14.
+Tensor erf64(Tensor x) {
+  const Tensor size = absolute(x), a = minimum(size, of(x, 2.5)), square = a * a;
+  double terms[48];
+  terms[0] = 2 * std::numbers::inv_sqrtpi;
+  for (int n = 1; n < 48; ++n) terms[n] = terms[n - 1] * 2 / (2 * n + 1);
+  const Tensor near = a * exp64(-square) * series(square, 48, [&](int n) { return terms[n]; });
+  const Tensor b = minimum(maximum(size, of(x, 2.5)), of(x, 7));
+  Tensor fraction = b;
+  for (int n = 60; n > 0; --n) fraction = b + of(x, n / 2.0) / fraction;
+  const Tensor far = of(x, 1) - of(x, std::numbers::inv_sqrtpi) * exp64(-(b * b)) / fraction;
+  const Tensor value = if_less(size, 2.5, near, far);
+  return select(map(Op::Eq, x, x), with_sign_of(x, value), x);
+}
+
+Tensor function64(Op op, Tensor x) {
+  switch (op) {
+    case Op::Exp:
+      return exp64(x);
+    case Op::Expm1:
+      return expm164(x);
+    case Op::Log:
+      return log64(x);
+    case Op::Log1p:
+      return log1p64(x);
+    case Op::Sin:
+      return sine64(x, 0);
+    case Op::Cos:
+      return sine64(x, 1);
+    case Op::Tan:
+      return tan64(x);
+    case Op::Asin:
+      return asin64(x);
+    case Op::Acos:
+      return acos64(x);
+    case Op::Atan:
+      return atan64(x);
+    case Op::Sinh:
+      return sinh64(x);
+    case Op::Cosh:
+      return cosh64(x);
+    case Op::Tanh:
+      return tanh64(x);
+    case Op::Asinh:
+      return asinh64(x);
+    case Op::Acosh:
+      return acosh64(x);
+    case Op::Atanh:
+      return atanh64(x);
+    case Op::Sigmoid:
+      return of(x, 1) / (of(x, 1) + exp64(-x));
+    case Op::Erf:
+      return erf64(x);
+    default:
+      return map(op, x);
+  }
+}
+
+}  // namespace
+
+Tensor function(Op op, Tensor x) {
+  return x.valid() && x.dtype() == DType::F64 ? function64(op, x) : map(op, x);
+}
+
+// Of a negative number where the exponent is whole; 1 to any power, and any to the power of 0,
+// is 1.
+Tensor power(Tensor x, Tensor y) {
+  if (!x.valid() || !y.valid() || x.dtype() != DType::F64) return map(Op::Pow, x, y);
+  const Tensor size = exp64(y * log64(absolute(x)));
+  const Tensor half = y * of(y, 0.5);
+  const Tensor is_whole = map(Op::Eq, floor(y), y), is_even = map(Op::Eq, floor(half), half);
+  const Tensor negative = select(is_even, size, select(is_whole, -size, of(x, std::nan(""))));
+  const Tensor value = select(x < of(x, 0), negative, size);
+  return select(map(Op::Or, is_equal(x, 1), is_equal(y, 0)), of(x, 1), value);
+}
+
+Tensor numbers(Builder& builder, DType dtype, Shape shape, std::span<const double> values) {
+  std::vector<std::byte> data(values.size() * scalar::size_of(dtype));
+  for (size_t k = 0; k < values.size(); ++k) {
+    graph::store(data, static_cast<int64_t>(k), scalar::Number::from(dtype, values[k]));
+  }
+  return builder.constant(dtype, std::move(shape), std::move(data));
+}
+
+Tensor places(Builder& builder, Shape shape, std::span<const int64_t> values) {
+  std::vector<std::byte> data(values.size() * scalar::size_of(DType::I32));
+  for (size_t k = 0; k < values.size(); ++k) {
+    graph::store(data, static_cast<int64_t>(k), scalar::Number::integer(DType::I32, values[k]));
+  }
+  return builder.constant(DType::I32, std::move(shape), std::move(data));
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,381 @@
+// Operators of ONNX on every element, of one tensor or of several that broadcast, that are no
+// scalar operation as it stands.
+#include <cmath>
+#include <limits>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+
+namespace lathe::onnx::rows {
+
+namespace {
+
+Tensor is(Op op, Tensor x, double value) { return map(op, x, number_like(x, value)); }
+Tensor or_else(Tensor condition, Tensor x, double otherwise) {
+  return select(condition, x, number_like(x, otherwise));
+}
+
+// Every operand folded in, all of one type.
+Tensor folded(Call& call, Op op) {
+  Tensor all = call.tensor(0);
+  for (size_t i = 1; i < call.operands(); ++i) all = map(op, all, call.tensor(i));
+  return all;
+}
+
+// As in C: the result has the sign of x.
+Tensor remainder(Tensor x, Tensor y) {
+  if (!scalar::is_float(x.dtype())) return x - map(Op::Div, x, y) * y;
+  const Tensor size = absolute(x), step = absolute(y);
+  Tensor rest;
+  if (x.dtype() == DType::F64) {
+    rest = size - step * floor(size / step);
+    rest = select(rest < zero(rest), rest + step, rest);
+    rest = select(rest >= step, rest - step, rest);
+  } else {
+    rest = map(Op::Mod, size, step);
+  }
+  return select(map(Op::Lt, x, zero(x)), -rest, rest);
+}
+
+// The power of an integer: of a negative one nothing is left but of 1 and -1.
+Tensor integer_power(Tensor x, Tensor exponent) {
+  Builder& builder = *x.builder;
+  const auto one = [&](int64_t value) {
+    return builder.full({}, scalar::Number::integer(exponent.dtype(), value));
+  };
+  // Beyond 63 every power but those of -1, 0 and 1 has wrapped: its parity is all that counts.
+  const Tensor odd = map(Op::BitAnd, exponent, one(1));
+  Tensor rest = select(exponent > one(63), one(62) + odd, exponent);
+  Tensor result = number_like(x, 1), square = x;
+  for (int bit = 0; bit < 6; ++bit) {
+    const Tensor is_set = map(Op::Ne, map(Op::BitAnd, rest, one(int64_t{1} << bit)), one(0));
+    result = select(is_set, result * square, result);
+    if (bit < 5) square = square * square;
+  }
+  const Tensor of_unit = select(map(Op::Ne, odd, one(0)), x, x * x);
+  const Tensor below = select(is(Op::Eq, absolute(x), 1), of_unit, number_like(x, 0));
+  return select(exponent < one(0), below, result);
+}
+
+Result<Values> compared(Call& call, Op op) {
+  Tensor x = call.tensor(0), y = call.tensor(1);
+  if (x.dtype() == DType::Bool) {
+    x = cast_to(x, DType::I32);
+    y = cast_to(y, DType::I32);
+  }
+  return Values{map(op, x, y)};
+}
+
+// Index of an element of `from` for one of a shape that it broadcasts to.
+int64_t place_in(const Shape& from, const Shape& to, int64_t index) {
+  int64_t place = 0, step = 1;
+  for (size_t k = 0; k < to.size(); ++k) {
+    const int64_t size = to[to.size() - 1 - k];
+    const int64_t at = index % size;
+    index /= size;
+    if (k >= from.size()) continue;
+    const int64_t own = from[from.size() - 1 - k];
+    place += (own == 1 ? 0 : at) * step;
+    step *= own;
+  }
+  return place;
+}
+
+Result<Shape> common_shape(const Call& call, std::initializer_list<const Content*> contents) {
+  Shape common;
+  for (const Content* content : contents) {
+    const Shape& shape = content->shape;
+    if (shape.size() > common.size()) {
+      common.insert(common.begin(), shape.size() - common.size(), 1);
+    }
+    for (size_t k = 0; k < shape.size(); ++k) {
+      int64_t& size = common[common.size() - shape.size() + k];
+      if (size == 1) size = shape[k];
+      if (shape[k] != 1 && shape[k] != size) {
+        return call.refuse(concat("shapes do not broadcast: ", size, " against ", shape[k]));
+      }
+    }
+  }
+  return common;
+}
+
+bool has_strings(const Call& call, size_t i) { return call.type(i) == Type::String; }
+
+Tensor elu_of(Tensor x, float alpha) {
+  return select(x > zero(x), x, alpha * function(Op::Expm1, minimum(x, zero(x))));
+}
+
+// At 0 the maximum must have slope 1, as the absolute value has: x goes first.
+Tensor softplus_of(Tensor x) {
+  return maximum(x, zero(x)) + function(Op::Log1p, exp_of(-absolute(x)));
+}
+
+// 0.5 x (1 + erf(x / sqrt 2)), or approximate as x sigmoid(2 sqrt(2/pi) (x + 0.044715 x^3)).
+Tensor gelu_of(Tensor x, bool approximate) {
+  const auto by = [&x](double value) { return number_like(x, value); };
+  if (!approximate) {
+    return by(0.5) * x * (by(1) + function(Op::Erf, by(0.70710678118654752) * x));
+  }
+  return x * sigmoid_of((by(0.071354816272600248) * (x * x) + by(1.5957691216057308)) * x);
+}
+
+// In f32 where x is a half, which would lose digits in between.
+template <class Of>
+Result<Values> wide(Call& call, Of of) {
+  const Tensor x = call.tensor(0);
+  return Values{cast_like(of(in_floats(x)), x)};
+}
+
+}  // namespace
+
+Result<Values> function_of(Call& call) {
+  struct Named {
+    std::string_view name;
+    Op op;
+  };
+  static constexpr Named kFunctions[] = {
+      {"Exp", Op::Exp},     {"Log", Op::Log},     {"Sin", Op::Sin},   {"Cos", Op::Cos},
+      {"Tan", Op::Tan},     {"Asin", Op::Asin},   {"Acos", Op::Acos}, {"Atan", Op::Atan},
+      {"Sinh", Op::Sinh},   {"Cosh", Op::Cosh},   {"Tanh", Op::Tanh}, {"Asinh", Op::Asinh},
+      {"Acosh", Op::Acosh}, {"Atanh", Op::Atanh}, {"Erf", Op::Erf},   {"Sigmoid", Op::Sigmoid},
+  };
+  for (const Named& each : kFunctions) {
+    if (each.name == call.op()) return Values{function(each.op, call.tensor(0))};
+  }
+  return call.refuse("is no function of one number");
+}
+
+Result<Values> reciprocal(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{number_like(x, 1) / x};
+}
+
+Result<Values> relu(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{maximum(zero(x), x)};
+}
+
+Result<Values> leaky_relu(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{select(x < zero(x), call.float_of("alpha", 0.01f) * x, x)};
+}
+
+Result<Values> prelu(Call& call) {
+  const Tensor x = call.tensor(0);
+  const Tensor slope = call.tensor(1);
+  return Values{select(x < zero(x), slope * x, x)};
+}
+
+Result<Values> thresholded_relu(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{or_else(is(Op::Gt, x, call.float_of("alpha", 1)), x, 0)};
+}
+
+Result<Values> elu(Call& call) {
+  return wide(call, [&](Tensor x) { return elu_of(x, call.float_of("alpha", 1)); });
+}
+
+Result<Values> celu(Call& call) {
+  return wide(call, [&](Tensor x) {
+    const float alpha = call.float_of("alpha", 1);
+    const Tensor least = minimum(x, zero(x));
+    return maximum(zero(x), x) + alpha * function(Op::Expm1, least / alpha);
+  });
+}
+
+Result<Values> selu(Call& call) {
+  return wide(call, [&](Tensor x) {
+    return call.float_of("gamma", 1.05070102f) * elu_of(x, call.float_of("alpha", 1.67326319f));
+  });
+}
+
+Result<Values> hard_sigmoid(Call& call) {
+  return wide(call, [&](Tensor x) {
+    const Tensor y = call.float_of("alpha", 0.2f) * x + call.float_of("beta", 0.5f);
+    return maximum(zero(y), minimum(number_like(y, 1), y));
+  });
+}
+
+Result<Values> hard_swish(Call& call) {
+  return wide(call, [](Tensor x) {
+    const Tensor y = x * number_like(x, 1.0 / 6) + 0.5f;
+    return x * maximum(zero(y), minimum(number_like(y, 1), y));
+  });
+}
+
+Result<Values> softplus(Call& call) { return wide(call, softplus_of); }
+
+Result<Values> softsign(Call& call) {
+  return wide(call, [](Tensor x) { return x / (1.0f + absolute(x)); });
+}
+
+Result<Values> mish(Call& call) {
+  return wide(call, [](Tensor x) { return x * tanh_of(softplus_of(x)); });
+}
+
+Result<Values> gelu(Call& call) {
+  const std::string approximate = call.text_of("approximate", "none");
+  if (approximate != "none" && approximate != "tanh") {
+    return call.refuse(concat("approximate must be none or tanh, not '", approximate, '\''));
+  }
+  return wide(call, [&](Tensor x) { return gelu_of(x, approximate == "tanh"); });
+}
+
+// com.microsoft: with a bias [c] before it, which FastGelu may leave out.
+Result<Values> biased_gelu(Call& call) {
+  const Tensor x = call.tensor(0);
+  const Tensor biased = call.has(1) ? x + call.tensor(1) : x;
+  return Values{cast_like(gelu_of(in_floats(biased), call.op() == "FastGelu"), x)};
+}
+
+Result<Values> swish(Call& call) {
+  return wide(call, [&](Tensor x) { return x * sigmoid_of(call.float_of("alpha", 1) * x); });
+}
+
+Result<Values> quick_gelu(Call& call) {
+  return wide(call, [&](Tensor x) { return x * sigmoid_of(call.float_of("alpha", 1.702f) * x); });
+}
+
+Result<Values> swiglu(Call& call) {
+  const Tensor y = call.tensor(1);
+  return wide(call, [&](Tensor x) {
+    return x * sigmoid_of(call.float_of("alpha", 1) * x) * cast_like(y, x);
+  });
+}
+
+Result<Values> shrink(Call& call) {
+  const Tensor x = call.tensor(0);
+  const double limit = call.float_of("lambd", 0.5f), bias = call.float_of("bias", 0);
+  const Tensor wide = in_floats(x);
+  const Tensor low = is(Op::Lt, wide, -limit), high = is(Op::Gt, wide, limit);
+  const Tensor inner = select(high, wide - number_like(wide, bias), number_like(wide, 0));
+  return Values{cast_like(select(low, wide + number_like(wide, bias), inner), x)};
+}
+
+// Attributes until version 10, inputs from 11 on.
+Result<Values> clip(Call& call) {
+  Tensor x = call.tensor(0);
+  if (call.version() < 11) {
+    constexpr float kMost = std::numeric_limits<float>::max();
+    const float least = call.float_of("min", -kMost), most = call.float_of("max", kMost);
+    if (call.has_attribute("min")) x = maximum(x, number_like(x, least));
+    if (call.has_attribute("max")) x = minimum(x, number_like(x, most));
+    return Values{x};
+  }
+  for (size_t i : {1, 2}) {
+    if (call.has(i) && graph::element_count(call.shape(i)) != 1) {
+      return call.refuse(
+          concat(i == 1 ? "min" : "max", " must be one number, is ", bracketed(call.shape(i))));
+    }
+  }
+  const auto bound = [&](size_t i) { return x.builder->reshape(call.tensor(i), {}); };
+  if (call.has(1)) x = maximum(x, bound(1));
+  if (call.has(2)) x = minimum(x, bound(2));
+  return Values{x};
+}
+
+// As C does: what has a fraction is computed in floats and cut.
+Result<Values> pow(Call& call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const bool is_whole = scalar::is_integer(x.dtype());
+  if (is_whole && scalar::is_integer(y.dtype())) return Values{integer_power(x, y)};
+  const bool wide = x.dtype() == DType::F64 || y.dtype() == DType::F64 || is_whole;
+  const DType dtype = wide ? DType::F64 : DType::F32;
+  Tensor result = power(cast_to(x, dtype), cast_to(y, dtype));
+  // Of whole numbers the power is whole, or it is far from it.
+  if (is_whole) {
+    const Tensor nearest = map(Op::Nearest, result);
+    const Tensor error = absolute(result - nearest) - number_like(result, 1e-11) * absolute(result);
+    result = select(error <= zero(error), nearest, result);
+  }
+  return Values{cast_like(result, x)};
+}
+
+Result<Values> mod(Call& call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  if (call.int_of("fmod", 0) != 0) return Values{remainder(x, y)};
+  if (x.dtype() != DType::F64) return Values{map(Op::Mod, x, y)};
+  const Tensor rest = remainder(x, y);
+  const Tensor turns = map(Op::Ne, rest < zero(rest), y < zero(y));
+  return Values{select(map(Op::And, map(Op::Ne, rest, zero(rest)), turns), rest + y, rest)};
+}
+
+Result<Values> bit_shift(Call& call) {
+  const std::string direction = call.text_of("direction", "");
+  if (direction != "LEFT" && direction != "RIGHT") {
+    return call.refuse(concat("direction must be LEFT or RIGHT, not '", direction, '\''));
+  }
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  const Tensor shifted = map(direction == "LEFT" ? Op::ShiftLeft : Op::ShiftRight, x, y);
+  return Values{or_else(is(Op::Lt, y, 8 * scalar::size_of(x.dtype())), shifted, 0)};
+}
+
+Result<Values> bitwise_not(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{map(Op::BitXor, x, x.builder->full({}, scalar::Number::integer(x.dtype(), -1)))};
+}
+
+Result<Values> sum(Call& call) { return Values{folded(call, Op::Add)}; }
+Result<Values> maximum_of(Call& call) { return Values{folded(call, Op::Max)}; }
+Result<Values> minimum_of(Call& call) { return Values{folded(call, Op::Min)}; }
+Result<Values> mean_of(Call& call) {
+  const Tensor all = folded(call, Op::Add);
+  return Values{all / static_cast<float>(call.operands())};
+}
+
+Result<Values> exclusive_or(Call& call) {
+  const Tensor x = cast_to(call.tensor(0), DType::I32), y = cast_to(call.tensor(1), DType::I32);
+  return Values{map(Op::Ne, x, y)};
+}
+
+Result<Values> equal(Call& call) {
+  if (!has_strings(call, 0)) return compared(call, Op::Eq);
+  LATHE_ASSIGN_OR_RETURN(const Content x, call.content(0));
+  LATHE_ASSIGN_OR_RETURN(const Content y, call.content(1));
+  LATHE_ASSIGN_OR_RETURN(const Shape shape, common_shape(call, {&x, &y}));
+  std::vector<int64_t> equal(static_cast<size_t>(graph::element_count(shape)));
+  for (size_t i = 0; i < equal.size(); ++i) {
+    const auto of = [&](const Content& content) {
+      const int64_t place = place_in(content.shape, shape, static_cast<int64_t>(i));
+      return std::string_view(content.strings[static_cast<size_t>(place)]);
+    };
+    equal[i] = of(x) == of(y);
+  }
+  return Values{integers_content(Type::Bool, shape, equal)};
+}
+
+Result<Values> where(Call& call) {
+  if (!has_strings(call, 1)) {
+    const Tensor condition = call.tensor(0), x = call.tensor(1), y = call.tensor(2);
+    return Values{Value(select(condition, x, y), call.type(1))};
+  }
+  LATHE_ASSIGN_OR_RETURN(const Content condition, call.content(0));
+  LATHE_ASSIGN_OR_RETURN(const Content x, call.content(1));
+  LATHE_ASSIGN_OR_RETURN(const Content y, call.content(2));
+  LATHE_ASSIGN_OR_RETURN(const Shape shape, common_shape(call, {&condition, &x, &y}));
+  std::vector<std::string> chosen;
+  for (int64_t i = 0; i < graph::element_count(shape); ++i) {
+    const bool first = condition.integer(place_in(condition.shape, shape, i)) != 0;
+    const Content& from = first ? x : y;
+    chosen.push_back(from.strings[static_cast<size_t>(place_in(from.shape, shape, i))]);
+  }
+  return Values{strings_content(shape, std::move(chosen))};
+}
+
+Result<Values> is_nan(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{map(Op::Ne, x, x)};
+}
+
+Result<Values> is_inf(Call& call) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const Tensor x = call.tensor(0);
+  const bool up = call.int_of("detect_positive", 1) != 0;
+  const bool down = call.int_of("detect_negative", 1) != 0;
+  if (up && down) return Values{is(Op::Eq, absolute(x), kInfinity)};
+  if (up || down) return Values{is(Op::Eq, x, up ? kInfinity : -kInfinity)};
+  return Values{x.builder->full(Shape(x.shape()), scalar::Number::of(false))};
+}
+
+}  // namespace lathe::onnx::rows

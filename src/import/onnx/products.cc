@@ -1,0 +1,72 @@
+// Products of matrices and what is made of them: Gemm, MatMul, Det.
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+#include "lathe/ops/determinant.h"
+
+namespace lathe::onnx {
+
+// As NumPy: vectors are rows on the left, columns on the right, and lose that axis again.
+Result<Tensor> product(Call& call, Tensor x, Tensor y) {
+  Builder& builder = *x.builder;
+  if (x.rank() < 1 || y.rank() < 1) return call.refuse("operands must have axes");
+  const bool is_row = x.rank() == 1, is_column = y.rank() == 1;
+  if (is_row) x = builder.reshape(x, {1, x.shape()[0]});
+  if (is_column) y = builder.reshape(y, {y.shape()[0], 1});
+  const Tensor z = builder.matmul(x, y);
+  if (!z.valid() || (!is_row && !is_column)) return z;
+  Shape shape = z.shape();
+  if (is_column) shape.pop_back();
+  if (is_row) shape.erase(shape.end() - (is_column ? 1 : 2));
+  return builder.reshape(z, shape);
+}
+
+namespace rows {
+
+Result<Values> mat_mul(Call& call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  LATHE_ASSIGN_OR_RETURN(const Tensor z, product(call, x, y));
+  return Values{cast_like(z, x)};
+}
+
+// com.microsoft: transB also moves the batch axes where transBatchB says so.
+Result<Values> fused_mat_mul(Call& call) {
+  const auto ordered = [&](size_t i, std::string_view batch) {
+    const Tensor x = call.tensor(i);
+    if (call.int_of(batch, 0) == 0 || x.rank() < 3) return x;
+    std::vector<int> order;  // [a, b…, c] -> [b…, a, c]
+    for (int k = 1; k < x.rank() - 1; ++k) order.push_back(k);
+    order.insert(order.end(), {0, x.rank() - 1});
+    return x.builder->permute(x, order);
+  };
+  const Tensor x = ordered(0, "transBatchA"), y = ordered(1, "transBatchB");
+  Tensor z;
+  if (x.rank() < 2 || y.rank() < 2) {
+    LATHE_ASSIGN_OR_RETURN(z, product(call, x, y));
+  } else {
+    z = x.builder->matmul(x, y, call.int_of("transA", 0) != 0, call.int_of("transB", 0) != 0);
+  }
+  const float alpha = call.float_of("alpha", 1);
+  return Values{cast_like(alpha == 1 ? z : alpha * z, x)};
+}
+
+Result<Values> gemm(Call& call) {
+  const Tensor x = call.tensor(0), y = call.tensor(1);
+  Tensor z = x.builder->matmul(x, y, call.int_of("transA", 0) != 0, call.int_of("transB", 0) != 0);
+  const float alpha = call.float_of("alpha", 1), beta = call.float_of("beta", 1);
+  if (alpha != 1) z = alpha * z;
+  if (call.has(2)) {
+    const Tensor c = cast_like(call.tensor(2), z);
+    z = z + (beta == 1 ? c : beta * c);
+  }
+  return Values{cast_like(z, x)};
+}
+
+Result<Values> det(Call& call) {
+  const Tensor x = call.tensor(0);
+  return Values{cast_like(ops::determinant(in_floats(x)), x)};
+}
+
+}  // namespace rows
+
+}  // namespace lathe::onnx

@@ -1,0 +1,155 @@
+// Operators of ONNX that fold along axes: reductions, places of extremes, softmax, running folds.
+#include "lathe/ops/reductions.h"
+
+#include <limits>
+#include <numeric>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+#include "lathe/ops/movement.h"
+
+namespace lathe::onnx::rows {
+
+namespace {
+
+std::vector<int> all_axes(int rank) {
+  std::vector<int> axes(static_cast<size_t>(rank));
+  std::iota(axes.begin(), axes.end(), 0);
+  return axes;
+}
+
+// The axes that are folded, ascending, each once.
+Result<std::vector<int>> folded_axes(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axes"));
+  if (!given || given->empty()) {
+    const bool is_noop = call.int_of("noop_with_empty_axes", 0) != 0;
+    return is_noop ? std::vector<int>{} : all_axes(call.rank(0));
+  }
+  std::vector<bool> is_folded(static_cast<size_t>(call.rank(0)));
+  for (const int64_t each : *given) {
+    LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(each, call.rank(0)));
+    is_folded[static_cast<size_t>(axis)] = true;
+  }
+  std::vector<int> axes;
+  for (size_t k = 0; k < is_folded.size(); ++k) {
+    if (is_folded[k]) axes.push_back(static_cast<int>(k));
+  }
+  return axes;
+}
+
+// log(sum of e^x), shifted by the maximum so that nothing overflows.
+Tensor log_sum_exp(Tensor x, const std::vector<int>& axes, bool keep) {
+  Builder& builder = *x.builder;
+  if (axes.empty()) return x;
+  const Tensor highest = detach(builder.reduce(Op::Max, x, axes, true));
+  const Tensor is_finite =
+      absolute(highest) < number_like(x, std::numeric_limits<double>::infinity());
+  const Tensor by = select(is_finite, highest, zero(highest));
+  const Tensor rest = log_of(builder.reduce(Op::Add, exp_of(x - by), axes, keep));
+  return rest + builder.reshape(by, Shape(rest.shape()));
+}
+
+}  // namespace
+
+Result<Values> reduce(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const std::vector<int> axes, folded_axes(call));
+  const bool keep = call.int_of("keepdims", 1) != 0;
+  const std::string_view op = call.op().substr(std::string_view("Reduce").size());
+  const Tensor x = call.tensor(0);
+  Builder& builder = *x.builder;
+  const auto fold = [&](Op by, Tensor y) { return builder.reduce(by, y, axes, keep); };
+  if (x.dtype() == DType::Bool) {
+    if (op == "Max" || op == "Min") return Values{fold(op == "Max" ? Op::Or : Op::And, x)};
+    return call.refuse("does not take bool; cast it");
+  }
+  if (op == "Sum") return Values{fold(Op::Add, x)};
+  if (op == "Max") return Values{fold(Op::Max, x)};
+  if (op == "Min") return Values{fold(Op::Min, x)};
+  if (op == "Prod") return Values{fold(Op::Mul, x)};
+  if (op == "L1") return Values{fold(Op::Add, absolute(x))};
+  if (op == "SumSquare" && !scalar::is_half(x.dtype())) return Values{fold(Op::Add, x * x)};
+  if (op == "Mean" && scalar::is_integer(x.dtype())) {
+    const Tensor total = fold(Op::Add, x);
+    const int64_t results = graph::element_count(total.shape());
+    const int64_t count = results == 0 ? 1 : graph::element_count(x.shape()) / results;
+    return Values{total / total.builder->full({}, scalar::Number::integer(x.dtype(), count))};
+  }
+  const Tensor wide = in_floats(x);
+  Tensor result;
+  if (op == "Mean") {
+    result = axes.empty() ? wide : graph::mean(wide, axes, keep);
+  } else if (op == "SumSquare") {
+    result = fold(Op::Add, wide * wide);
+  } else if (op == "L2") {
+    result = axes.empty() ? absolute(wide) : sqrt(fold(Op::Add, wide * wide));
+  } else if (op == "LogSum") {
+    result = log_of(fold(Op::Add, wide));
+  } else if (op == "LogSumExp") {
+    result = log_sum_exp(wide, axes, keep);
+  } else {
+    return call.refuse("is no reduction that is known here");
+  }
+  return Values{cast_like(result, x)};
+}
+
+Result<Values> arg_extreme(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
+  const bool is_max = call.op() == "ArgMax";
+  const bool last = call.int_of("select_last_index", 0) != 0;
+  const Tensor x = call.tensor(0);
+  Shape kept = x.shape();
+  const int64_t size = kept[static_cast<size_t>(axis)];
+  const Tensor from = last ? ops::reverse(x, std::vector<int>{axis}) : x;
+  Tensor place = is_max ? ops::argmax(from, axis) : ops::argmin(from, axis);
+  if (last) place = number_like(place, static_cast<double>(size - 1)) - place;
+  kept[static_cast<size_t>(axis)] = 1;
+  if (call.int_of("keepdims", 1) != 0) place = x.builder->reshape(place, kept);
+  return Values{cast_to(place, DType::I64)};
+}
+
+// Before version 13 the axis parts the tensor into rows and columns; then it is an axis.
+Result<Values> softmax(Call& call) {
+  const bool is_row = call.version() < 13;
+  const int rank = call.rank(0);
+  const int64_t given = call.int_of("axis", is_row ? 1 : -1);
+  LATHE_ASSIGN_OR_RETURN(const int axis,
+                         call.axis(given, is_row && given == rank ? rank + 1 : rank));
+  const Tensor x = call.tensor(0);
+  Builder& builder = *x.builder;
+  const Shape shape = x.shape();
+  int along = axis;
+  Tensor rows = x;
+  if (is_row) {
+    int64_t count = 1;
+    for (int k = 0; k < axis; ++k) count *= shape[static_cast<size_t>(k)];
+    rows = builder.reshape(x, {count, count == 0 ? 0 : graph::element_count(shape) / count});
+    along = 1;
+  }
+  const Tensor wide = in_floats(rows);
+  Tensor result;
+  if (call.op() == "Hardmax") {
+    const Tensor best = ops::argmax(rows, along);
+    Shape kept = rows.shape();
+    const Tensor place = builder.iota(kept, along);
+    kept[static_cast<size_t>(along)] = 1;
+    result = cast_to(place == builder.reshape(best, kept), wide.dtype());
+  } else {
+    const Tensor shifted = wide - detach(max(wide, {along}, true));
+    const Tensor power = exp_of(shifted);
+    const Tensor total = sum(power, {along}, true);
+    result = call.op() == "Softmax" ? power * (1.0f / total) : shifted - log_of(total);
+  }
+  return Values{cast_like(builder.reshape(result, shape), x)};
+}
+
+Result<Values> running_fold(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int64_t given, call.integer(1));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(given, call.rank(0)));
+  const Op op = call.op() == "CumSum" ? Op::Add : Op::Mul;
+  const Tensor x = call.tensor(0);
+  return Values{x.builder->scan(op, x, axis, call.int_of("exclusive", 0) != 0,
+                                call.int_of("reverse", 0) != 0)};
+}
+
+}  // namespace lathe::onnx::rows

@@ -1,0 +1,222 @@
+// Resize and Upsample: one axis after the other, each element a sum at places that the attributes
+// give.
+#include <algorithm>
+#include <cmath>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+#include "lathe/ops/resample.h"
+
+namespace lathe::onnx::rows {
+
+namespace {
+
+constexpr double kMostSize = 1 << 30;
+
+struct Resizing {
+  std::string mode, coordinates, nearest;
+  double cubic = -0.75, extrapolation = 0;
+  bool exclude_outside = false, antialias = false;
+};
+
+// One axis: its size, the new one, their ratio, and the part that is shown.
+struct Axis {
+  int64_t in = 1, out = 1;
+  double scale = 1, begin = 0, end = 1;
+
+  bool stays() const { return in == out && scale == 1 && begin == 0 && end == 1; }
+};
+
+// Where element o of the new axis lies on the old one.
+double position(const Resizing& how, const Axis& axis, double o) {
+  const auto in = static_cast<double>(axis.in);
+  const double width = axis.scale * in;
+  if (how.coordinates == "align_corners") return width == 1 ? 0 : o * (in - 1) / (width - 1);
+  if (how.coordinates == "asymmetric") return o / axis.scale;
+  if (how.coordinates == "tf_crop_and_resize") {
+    const double part = (axis.end - axis.begin) * (in - 1);
+    return axis.begin * (in - 1) + (width == 1 ? part / 2 : o * part / (width - 1));
+  }
+  const double centre = (o + 0.5) / axis.scale - 0.5;
+  if (how.coordinates == "pytorch_half_pixel") return width == 1 ? -0.5 : centre;
+  if (how.coordinates == "half_pixel_symmetric") {
+    return in / 2 * (1 - static_cast<double>(axis.out) / width) + centre;
+  }
+  return centre;
+}
+
+double nearest(std::string_view mode, double x) {
+  if (mode == "floor") return std::floor(x);
+  if (mode == "ceil") return std::ceil(x);
+  return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
+}
+
+double cubic(double a, double x) {
+  x = std::fabs(x);
+  if (x <= 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  return x < 2 ? ((x - 5) * x + 8) * x * a - 4 * a : 0;
+}
+
+// The elements around x and their weights, places outside moved to the nearest inside.
+ops::Taps taps_at(const Resizing& how, const Axis& axis, double x) {
+  const int64_t last = axis.in - 1;
+  const auto inside = [&](double place) {
+    return std::clamp<int64_t>(static_cast<int64_t>(place), 0, last);
+  };
+  if (how.mode == "nearest") return {{inside(nearest(how.nearest, x)), 1}};
+  const bool is_cubic = how.mode == "cubic";
+  const double stretch = how.antialias ? std::min(axis.scale, 1.0) : 1;
+  const double reach = (is_cubic ? 2 : 1) / stretch;
+  ops::Taps taps;
+  double total = 0;
+  for (double place = std::floor(x - reach) + 1; place < x + reach; ++place) {
+    const double distance = (place - x) * stretch;
+    const double weight = is_cubic ? cubic(how.cubic, distance) : 1 - std::fabs(distance);
+    if (how.exclude_outside && (place < 0 || place > static_cast<double>(last))) continue;
+    total += weight;
+    if (weight == 0) continue;
+    const int64_t at = inside(place);
+    if (!taps.empty() && taps.back().first == at) {
+      taps.back().second += weight;
+    } else {
+      taps.emplace_back(at, weight);
+    }
+  }
+  if (taps.empty()) return {{inside(x), 1}};
+  for (auto& [place, weight] : taps) weight /= total == 0 ? 1 : total;
+  return taps;
+}
+
+Tensor resized(Tensor x, int axis, const Axis& to, const Resizing& how) {
+  std::vector<ops::Taps> taps;
+  std::vector<int64_t> is_outside;
+  for (int64_t o = 0; o < to.out; ++o) {
+    const double at = position(how, to, static_cast<double>(o));
+    taps.push_back(taps_at(how, to, at));
+    is_outside.push_back(at < 0 || at > static_cast<double>(to.in - 1));
+  }
+  const Tensor y = ops::resample(x, axis, taps);
+  const bool cuts = how.coordinates == "tf_crop_and_resize" &&
+                    std::ranges::find(is_outside, 1) != is_outside.end();
+  if (!cuts) return y;
+  Shape along(static_cast<size_t>(x.rank()), 1);
+  along[static_cast<size_t>(axis)] = to.out;
+  const Tensor outside = cast_to(places(*x.builder, along, is_outside), DType::Bool);
+  return select(outside, number_like(y, how.extrapolation), y);
+}
+
+Result<std::vector<double>> floats(Call& call, size_t i) {
+  LATHE_ASSIGN_OR_RETURN(const Content content, call.content(i));
+  std::vector<double> values;
+  for (int64_t k = 0; k < content.count(); ++k) values.push_back(content.number(k));
+  return values;
+}
+
+// Sizes of the new axes from what the operands give for some of them.
+Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const double> scales,
+                  std::span<const int64_t> sizes, std::vector<Axis>& axes) {
+  if ((scales.empty() ? sizes.size() : scales.size()) != chosen.size()) {
+    return call.refuse(concat("needs as many scales or sizes as axes, ", chosen.size(), ", not ",
+                              scales.size(), " and ", sizes.size()));
+  }
+  const std::string policy = call.text_of("keep_aspect_ratio_policy", "stretch");
+  const bool keeps = policy != "stretch" && scales.empty();
+  double shared = policy == "not_larger" ? kMostSize : 0;
+  for (size_t k = 0; k < chosen.size(); ++k) {
+    Axis& axis = axes[static_cast<size_t>(chosen[k])];
+    const auto in = static_cast<double>(axis.in);
+    axis.scale = scales.empty() ? static_cast<double>(sizes[k]) / in : scales[k];
+    const double out = scales.empty() ? static_cast<double>(sizes[k]) : std::floor(in * scales[k]);
+    if (axis.in == 0 || !(out >= 0) || out > kMostSize || !(axis.scale > 0)) {
+      return call.refuse(
+          concat("axis ", chosen[k], " of size ", axis.in, " cannot have size ", out));
+    }
+    axis.out = static_cast<int64_t>(out);
+    shared = policy == "not_larger" ? std::min(shared, axis.scale) : std::max(shared, axis.scale);
+  }
+  for (const int k : keeps ? chosen : std::vector<int>{}) {
+    Axis& axis = axes[static_cast<size_t>(k)];
+    axis.scale = shared;
+    axis.out = static_cast<int64_t>(shared * static_cast<double>(axis.in) + 0.5);
+  }
+  return {};
+}
+
+Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resizing& how) {
+  const Tensor x = call.tensor(0);
+  const bool is_picked = how.mode == "nearest";
+  Tensor y = is_picked ? x : in_floats(x);
+  // Rows last: there whole rows are mixed at once.
+  for (size_t k = axes.size(); k-- > 0;) {
+    if (!axes[k].stays()) y = resized(y, static_cast<int>(k), axes[k], how);
+  }
+  if (!is_picked && scalar::is_integer(x.dtype())) {
+    const Tensor whole = map(Op::Nearest, y);
+    return Values{cast_like(whole, x)};
+  }
+  return Values{cast_like(y, x)};
+}
+
+std::vector<Axis> axes_of(const Shape& shape) {
+  std::vector<Axis> axes;
+  for (const int64_t size : shape) axes.push_back({size, size});
+  return axes;
+}
+
+}  // namespace
+
+// Version 10 has scales as input 1, and neither roi nor modes of coordinates; nor has Upsample.
+Result<Values> resize(Call& call) {
+  const bool is_old = call.version() < 11 || call.op() == "Upsample";
+  Resizing how{
+      .mode = call.text_of("mode", "nearest"), .coordinates = "asymmetric", .nearest = "floor"};
+  if (how.mode == "bilinear") how.mode = "linear";
+  std::vector<Axis> axes = axes_of(call.shape(0));
+  std::vector<int> chosen;
+  for (const int64_t each : call.ints_of("axes")) {
+    LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(each, call.rank(0)));
+    chosen.push_back(axis);
+  }
+  for (size_t k = 0; chosen.size() < axes.size() && !call.has_attribute("axes"); ++k) {
+    chosen.push_back(static_cast<int>(k));
+  }
+  std::vector<double> scales;
+  std::vector<int64_t> sizes;
+  if (is_old && call.operands() < 2) {
+    for (const float each : call.floats_of("scales")) scales.push_back(each);
+  } else {
+    const size_t at = is_old ? 1 : 2;
+    if (call.has(at)) {
+      LATHE_ASSIGN_OR_RETURN(scales, floats(call, at));
+    }
+    if (!is_old && call.has(3)) {
+      LATHE_ASSIGN_OR_RETURN(sizes, call.integers(3));
+    }
+  }
+  if (!is_old) {
+    how.coordinates = call.text_of("coordinate_transformation_mode", "half_pixel");
+    how.nearest = call.text_of("nearest_mode", "round_prefer_floor");
+    how.cubic = call.float_of("cubic_coeff_a", -0.75f);
+    how.extrapolation = call.float_of("extrapolation_value", 0);
+    how.exclude_outside = call.int_of("exclude_outside", 0) != 0;
+    how.antialias = call.int_of("antialias", 0) != 0;
+  }
+  if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
+    return call.refuse(concat("there is no mode '", how.mode, '\''));
+  }
+  LATHE_TRY(give_sizes(call, chosen, scales, sizes, axes));
+  if (how.coordinates == "tf_crop_and_resize") {
+    LATHE_ASSIGN_OR_RETURN(const std::vector<double> roi, floats(call, 1));
+    if (roi.size() != 2 * chosen.size()) {
+      return call.refuse(concat("roi must have ", 2 * chosen.size(), " numbers, has ", roi.size()));
+    }
+    for (size_t k = 0; k < chosen.size(); ++k) {
+      axes[static_cast<size_t>(chosen[k])].begin = roi[k];
+      axes[static_cast<size_t>(chosen[k])].end = roi[chosen.size() + k];
+    }
+  }
+  return resize_axes(call, axes, how);
+}
+
+}  // namespace lathe::onnx::rows
