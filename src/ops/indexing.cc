@@ -1,11 +1,14 @@
 #include "lathe/ops/indexing.h"
 
+#include <algorithm>
+
 #include "lathe/base/text.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::ops {
 
 using graph::Builder;
+using graph::DType;
 using graph::Shape;
 
 Tensor gather(Tensor x, Tensor indices, int axis) {
@@ -29,6 +32,83 @@ Tensor gather(Tensor x, Tensor indices, int axis) {
 
 Tensor take_along_axis(Tensor x, Tensor indices, int axis) {
   return x.builder->gather(x, indices, axis);
+}
+
+Tensor counted_from_end(Tensor indices, int64_t size) {
+  if (!indices.valid()) return indices;
+  const Tensor index = indices.builder->cast(indices, DType::I32);
+  const Tensor count = indices.builder->full({}, scalar::Number::of(static_cast<int32_t>(size)));
+  return select(index < zero(index), index + count, index);
+}
+
+Tensor gather_nd(Tensor x, Tensor indices, int batch) {
+  if (!x.valid() || !indices.valid()) return x;
+  Builder& builder = *x.builder;
+  const auto b = static_cast<size_t>(batch);
+  const Shape from = x.shape(), places = indices.shape();
+  const size_t k = places.empty() ? 0 : static_cast<size_t>(places.back());
+  const bool fits = !places.empty() && b < places.size() && b + k <= from.size() &&
+                    std::equal(from.begin(), from.begin() + batch, places.begin());
+  if (!fits) {
+    return builder.error(concat("gather_nd: indices ", bracketed(places), " do not fit x ",
+                                bracketed(from), " with ", batch, " axes of batches"));
+  }
+  const auto first = from.begin() + batch, rest = first + static_cast<std::ptrdiff_t>(k);
+  const int64_t batches = graph::element_count({from.begin(), first});
+  const int64_t inner = graph::element_count({first, rest});
+  const int64_t row = graph::element_count({rest, from.end()});
+  Shape shape(places.begin(), places.end() - 1);
+  const int64_t picked = graph::element_count(shape) / std::max<int64_t>(batches, 1);
+  shape.insert(shape.end(), rest, from.end());
+  const Tensor place = builder.reshape(linear_places(indices, {first, rest}), {batches, picked, 1});
+  const Tensor spread = builder.broadcast_to(place, {batches, picked, row}, "gather_nd");
+  const Tensor table = builder.reshape(x, {batches, inner, row});
+  return builder.reshape(builder.gather(table, spread, 1), shape);
+}
+
+Tensor linear_places(Tensor indices, const Shape& sizes) {
+  if (!indices.valid()) return indices;
+  Shape shape = indices.shape(), begin(shape.size(), 0), one = shape;
+  one.back() = 1;
+  shape.pop_back();
+  Tensor sum = indices.builder->full(shape, scalar::Number::of(0));
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    begin.back() = static_cast<int64_t>(k);
+    const Tensor each = indices.builder->reshape(slice(indices, begin, one), shape);
+    const Tensor size =
+        indices.builder->full({}, scalar::Number::of(static_cast<int32_t>(sizes[k])));
+    sum = sum * size + counted_from_end(each, sizes[k]);
+  }
+  return sum;
+}
+
+Tensor one_hot(Tensor indices, int64_t count, int axis, Tensor on, Tensor off) {
+  const Tensor spread = expand_dims(counted_from_end(indices, count), axis);
+  if (!spread.valid()) return spread;
+  const int at = axis < 0 ? axis + spread.rank() : axis;
+  Shape places(spread.shape().size(), 1);
+  places[static_cast<size_t>(at)] = count;
+  return select(spread == spread.builder->iota(places, at), on, off);
+}
+
+Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis) {
+  if (!x.valid() || !lengths.valid()) return x;
+  Builder& builder = *x.builder;
+  const Shape shape = x.shape();
+  if (batch_axis < 0 || axis < 0 || batch_axis >= x.rank() || axis >= x.rank() ||
+      lengths.shape() != Shape{shape[static_cast<size_t>(batch_axis)]}) {
+    return builder.error(concat("reverse_sequence: lengths ", bracketed(lengths.shape()),
+                                " are not one for each index along axis ", batch_axis, " of shape ",
+                                bracketed(shape)));
+  }
+  Shape rows(shape.size(), 1), columns(shape.size(), 1);
+  rows[static_cast<size_t>(batch_axis)] = lengths.shape()[0];
+  columns[static_cast<size_t>(axis)] = shape[static_cast<size_t>(axis)];
+  const Tensor length = builder.reshape(builder.cast(lengths, DType::I32), rows);
+  const Tensor place = builder.iota(columns, axis);
+  const Tensor one = builder.full({}, scalar::Number::of(1));
+  const Tensor from = select(place < length, length - one - place, place);
+  return builder.gather(x, builder.broadcast_to(from, shape, "reverse_sequence"), axis);
 }
 
 Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse) {
@@ -55,10 +135,10 @@ Tensor non_zero(Tensor x, int size) {
   const Shape shape = x.shape();
   if (size == 0 || shape.empty()) return b.full({size, x.rank()}, scalar::Number::of(0));
   const Tensor flat = b.reshape(x, {graph::element_count(shape)});
-  const Tensor counts = b.cast(b.cast(flat, graph::DType::Bool), graph::DType::I32);
+  const Tensor counts = b.cast(b.cast(flat, DType::Bool), DType::I32);
   const Tensor place = b.scan(graph::Op::Add, counts, 0, /*exclusive=*/true);
   const Tensor limit = b.full({}, scalar::Number::of(size));
-  const Tensor is_kept = b.cast(place < limit, graph::DType::I32) * counts;
+  const Tensor is_kept = b.cast(place < limit, DType::I32) * counts;
   Tensor rest = b.scatter(b.iota(flat.shape(), 0) * is_kept, place, 0, {size});
   std::vector<Tensor> columns(shape.size());
   for (size_t axis = shape.size(); axis-- > 0;) {

@@ -13,6 +13,20 @@ using graph::Tensor;
 Tensor gather(Tensor x, Tensor indices, int axis);
 // out[i] = x[i with indices[i] along the axis], as in NumPy: the shapes are equal but there.
 Tensor take_along_axis(Tensor x, Tensor indices, int axis);
+// Indices as I32; those below 0 count from the end of an axis of this size, as in Python.
+Tensor counted_from_end(Tensor indices, int64_t size);
+// x [b…, s1…sk, rest…] by integer indices [b…, n…, k], with `batch` axes b -> [b…, n…, rest…]:
+// each k numbers are a place of s1…sk, those below 0 from the end. GatherND of ONNX, `gatherND` of
+// TensorFlow.
+Tensor gather_nd(Tensor x, Tensor indices, int batch = 0);
+// The row-major places in a box of these sizes of the index tuples along the last axis, as I32.
+Tensor linear_places(Tensor indices, const graph::Shape& sizes);
+// [.., count, ..]: `on` where the place along the new axis is the integer index, else `off`. An
+// index from -count to -1 counts from the end; others give `off` only. `on` and `off` have no axes.
+Tensor one_hot(Tensor indices, int64_t count, int axis, Tensor on, Tensor off);
+// Along the axis the first lengths[b] elements in reverse order, the others as they are; b is the
+// index along `batch_axis`.
+Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis);
 // Sum (product) of the elements up to each along the axis; `exclusive`: without it; `reverse`: from
 // the end.
 Tensor cumsum(Tensor x, int axis, bool exclusive, bool reverse);

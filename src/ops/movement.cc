@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "lathe/base/text.h"
+#include "lathe/ops/indexing.h"
 
 namespace lathe::ops {
 
@@ -34,6 +35,47 @@ Tensor shifted(Tensor x, const Shape& offsets, Shape shape) {
   AffineMap map = identity_map(x.rank());
   for (size_t k = 0; k < offsets.size(); ++k) map.axes[k].offset = offsets[k];
   return x.builder->reindex(x, std::move(map), std::move(shape));
+}
+
+Tensor refused_paddings(Tensor x, const Pairs& paddings) {
+  std::string given;
+  for (const auto& [before, after] : paddings) append(given, " [", before, ",", after, "]");
+  return x.builder->error(concat("pad: paddings", given, " do not fit shape ", bracketed(x.shape()),
+                                 "; give [before,after] per axis"));
+}
+
+Tensor inside_zeros(Tensor x, const Pairs& paddings) {
+  Shape shape = x.shape(), offsets;
+  bool fits = paddings.size() == shape.size();
+  for (size_t k = 0; fits && k < shape.size(); ++k) {
+    const auto [before, after] = paddings[k];
+    shape[k] += before + after;
+    fits = shape[k] >= 0;
+    offsets.push_back(-before);
+  }
+  return fits ? shifted(x, offsets, shape) : refused_paddings(x, paddings);
+}
+
+int64_t modulo(int64_t x, int64_t y) { return (x % y + y) % y; }
+
+// The element of an axis of this size that stands at a place before, in or after it.
+int64_t place_behind(Border border, int64_t at, int64_t size) {
+  switch (border) {
+    case Border::Edge:
+      return std::clamp<int64_t>(at, 0, size - 1);
+    case Border::Wrap:
+      return modulo(at, size);
+    case Border::Symmetric: {
+      const int64_t place = modulo(at, 2 * size);
+      return std::min(place, 2 * size - 1 - place);
+    }
+    case Border::Reflect: {
+      if (size == 1) return 0;
+      const int64_t place = modulo(at, 2 * size - 2);
+      return std::min(place, 2 * size - 2 - place);
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -122,6 +164,26 @@ Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size) {
   return shape == x.shape() ? x : shifted(x, offsets, std::move(shape));
 }
 
+Tensor strided_slice(Tensor x, const Shape& begin, const Shape& step, Shape size) {
+  if (!x.valid()) return x;
+  AffineMap map = identity_map(x.rank());
+  bool fits =
+      begin.size() == map.axes.size() && step.size() == begin.size() && size.size() == begin.size();
+  for (size_t k = 0; fits && k < begin.size(); ++k) {
+    const int64_t last = begin[k] + (size[k] - 1) * step[k];
+    fits = size[k] == 0 || (std::min(begin[k], last) >= 0 && size[k] > 0 &&
+                            std::max(begin[k], last) < x.shape()[k]);
+    map.axes[k].offset = size[k] == 0 ? 0 : begin[k];
+    map.axes[k].coefficients[k] = size[k] <= 1 ? 1 : step[k];
+  }
+  if (!fits) {
+    return x.builder->error(concat("strided_slice: ", bracketed(size), " elements from ",
+                                   bracketed(begin), " by steps ", bracketed(step),
+                                   " are not inside shape ", bracketed(x.shape())));
+  }
+  return x.builder->reindex(x, std::move(map), std::move(size));
+}
+
 Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes) {
   if (!x.valid()) return x;
   AffineMap map = identity_map(x.rank());
@@ -139,25 +201,38 @@ Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes) {
 
 Tensor pad(Tensor x, const Pairs& paddings, float value) {
   if (!x.valid()) return x;
+  if (value != 0 || std::signbit(value)) {
+    return pad_with(x, paddings, x.builder->full({}, scalar::Number::from(x.dtype(), value)));
+  }
+  return inside_zeros(x, paddings);
+}
+
+Tensor pad_with(Tensor x, const Pairs& paddings, Tensor value) {
+  if (!x.valid()) return x;
+  const Tensor moved = inside_zeros(x, paddings);
+  const Tensor all = x.builder->full(x.shape(), scalar::Number::of(true));
+  return select(inside_zeros(all, paddings), moved, value);
+}
+
+Tensor pad_by(Border border, Tensor x, const Pairs& paddings) {
+  if (!x.valid()) return x;
   Builder& builder = *x.builder;
-  Shape shape = x.shape(), offsets;
-  bool fits = paddings.size() == shape.size();
-  for (size_t k = 0; fits && k < shape.size(); ++k) {
+  if (paddings.size() != x.shape().size()) return refused_paddings(x, paddings);
+  for (size_t k = 0; k < paddings.size(); ++k) {
     const auto [before, after] = paddings[k];
-    shape[k] += before + after;
-    fits = shape[k] >= 0;
-    offsets.push_back(-before);
+    if (before == 0 && after == 0) continue;
+    const int64_t size = x.shape()[k], padded = size + before + after;
+    if (padded < 0 || (size == 0 && padded > 0)) return refused_paddings(x, paddings);
+    std::vector<int32_t> places;
+    for (int64_t at = -before; at < size + after; ++at) {
+      places.push_back(static_cast<int32_t>(place_behind(border, at, size)));
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(places.data());
+    const Tensor index = builder.constant(graph::DType::I32, {padded},
+                                          {bytes, bytes + places.size() * sizeof(int32_t)});
+    x = gather(x, index, static_cast<int>(k));
   }
-  if (!fits) {
-    std::string given;
-    for (const auto& [before, after] : paddings) append(given, " [", before, ",", after, "]");
-    return builder.error(concat("pad: paddings", given, " do not fit shape ", bracketed(x.shape()),
-                                "; give [before,after] per axis"));
-  }
-  const Tensor moved = shifted(x, offsets, shape);
-  if (value == 0 && !std::signbit(value)) return moved;
-  const Tensor inside = shifted(builder.full(x.shape(), scalar::Number::of(true)), offsets, shape);
-  return select(inside, moved, builder.full(shape, scalar::Number::from(x.dtype(), value)));
+  return x;
 }
 
 Tensor concatenate(const std::vector<Tensor>& tensors, int axis) {

@@ -1,6 +1,7 @@
 // Operations that only move elements. Negative axes count from the end.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,9 +25,18 @@ Tensor broadcast_to(Tensor x, Shape shape);
 Tensor tile(Tensor x, const Shape& reps);  // repeats axis k reps[k] times
 // The box of `size` from `begin`; axes left out, and sizes of -1, go to the end.
 Tensor slice(Tensor x, const Shape& begin, const std::optional<Shape>& size);
+// Elements begin[k] + i step[k], i < size[k], of each axis k; all must be inside. Steps may be
+// negative.
+Tensor strided_slice(Tensor x, const Shape& begin, const Shape& step, Shape size);
 Tensor reverse(Tensor x, const std::optional<std::vector<int>>& axes);
 // {before, after} per axis; negative ones cut.
 Tensor pad(Tensor x, const Pairs& paddings, float value);
+// The same with a value that is a tensor without axes.
+Tensor pad_with(Tensor x, const Pairs& paddings, Tensor value);
+// What is before and after an axis: the elements mirrored without and with the last one, the last
+// one, or all of them again and again.
+enum class Border : uint8_t { Reflect, Symmetric, Edge, Wrap };
+Tensor pad_by(Border border, Tensor x, const Pairs& paddings);
 // One after the other along the axis; the other sizes are equal.
 Tensor concatenate(const std::vector<Tensor>& tensors, int axis);
 Tensor stack(const std::vector<Tensor>& tensors, int axis);  // along a new axis

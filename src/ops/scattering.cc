@@ -1,0 +1,110 @@
+// Sums are one scatter node; other folds compare every update with every place along the axis.
+#include "lathe/ops/scattering.h"
+
+#include "lathe/base/text.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
+
+namespace lathe::ops {
+
+using graph::Builder;
+using graph::DType;
+using graph::Op;
+using graph::Shape;
+
+namespace {
+
+// The type to add elements in, so that the sum of two equal ones is no other.
+DType summed(DType dtype) { return dtype == DType::Bool ? DType::I32 : scalar::computed(dtype); }
+
+Op op_of(Merge merge) {
+  return merge == Merge::Mul ? Op::Mul : merge == Merge::Max ? Op::Max : Op::Min;
+}
+
+// The fold of the updates that go to each place: [.., size, ..].
+Tensor folded(Tensor updates, Tensor index, int axis, int64_t size, Op op) {
+  Builder& builder = *updates.builder;
+  Shape places(updates.shape().size() + 1, 1);
+  places[static_cast<size_t>(axis) + 1] = size;
+  const Tensor hits = expand_dims(index, axis + 1) == builder.iota(places, axis + 1);
+  const Tensor none = builder.full({}, scalar::fold_identity(op, updates.dtype()));
+  return builder.reduce(op, select(hits, expand_dims(updates, axis + 1), none), {axis});
+}
+
+// With zeros behind, as large as x.
+Tensor as_large_as(Tensor x, Tensor part) {
+  Pairs behind;
+  for (int k = 0; k < x.rank(); ++k) {
+    const auto at = static_cast<size_t>(k);
+    behind.emplace_back(0, x.shape()[at] - part.shape()[at]);
+  }
+  return pad(part, behind, 0);
+}
+
+bool fits(const Shape& x, const Shape& part, int axis) {
+  if (x.size() != part.size() || axis < 0 || axis >= static_cast<int>(x.size())) return false;
+  for (size_t k = 0; k < x.size(); ++k) {
+    if (static_cast<int>(k) != axis && part[k] > x[k]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge merge) {
+  if (!x.valid() || !indices.valid() || !updates.valid()) return x;
+  Builder& builder = *x.builder;
+  const int at = axis < 0 ? axis + x.rank() : axis;
+  if (!fits(x.shape(), indices.shape(), at) || indices.shape() != updates.shape() ||
+      x.dtype() != updates.dtype()) {
+    return builder.error(concat("scatter: updates ", scalar::text(updates.dtype()),
+                                bracketed(updates.shape()), " at indices ",
+                                bracketed(indices.shape()), " along axis ", axis, " do not fit ",
+                                scalar::text(x.dtype()), bracketed(x.shape())));
+  }
+  if (graph::element_count(updates.shape()) == 0) return x;
+  const int64_t size = x.shape()[static_cast<size_t>(at)];
+  const DType dtype = x.dtype(), wide = summed(dtype);
+  const Tensor index = counted_from_end(indices, size);
+  Shape shape = indices.shape();
+  shape[static_cast<size_t>(at)] = size;
+  const auto sum = [&](Tensor each) { return builder.scatter(each, index, at, shape); };
+  if (merge == Merge::Add) {
+    return x + builder.cast(as_large_as(x, sum(builder.cast(updates, wide))), dtype);
+  }
+  const Tensor counts = sum(builder.full(updates.shape(), scalar::Number::of(1)));
+  const Tensor hit = as_large_as(x, builder.cast(counts, DType::Bool));
+  Tensor value;
+  if (merge == Merge::Replace) {
+    const Tensor one = builder.full({}, scalar::Number::of(1));
+    const Tensor divisor = builder.cast(maximum(counts, one), wide);
+    value = as_large_as(x, builder.cast(sum(builder.cast(updates, wide)) / divisor, dtype));
+  } else {
+    const Tensor parts[] = {x, as_large_as(x, folded(updates, index, at, size, op_of(merge)))};
+    value = builder.map(op_of(merge), parts, "scatter");
+  }
+  return select(hit, value, x);
+}
+
+Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, Merge merge) {
+  if (!x.valid() || !indices.valid() || !updates.valid()) return x;
+  Builder& builder = *x.builder;
+  const Shape to = x.shape(), places = indices.shape();
+  const size_t k = places.empty() ? 0 : static_cast<size_t>(places.back());
+  Shape wanted(places.begin(), places.empty() ? places.end() : places.end() - 1);
+  const int64_t count = graph::element_count(wanted);
+  if (k <= to.size()) wanted.insert(wanted.end(), to.begin() + static_cast<int64_t>(k), to.end());
+  if (places.empty() || k > to.size() || updates.shape() != wanted) {
+    return builder.error(concat("scatter_nd: updates ", bracketed(updates.shape()), " at indices ",
+                                bracketed(places), " do not fit x ", bracketed(to)));
+  }
+  const Shape sizes(to.begin(), to.begin() + static_cast<int64_t>(k));
+  const int64_t row = graph::element_count({to.begin() + static_cast<int64_t>(k), to.end()});
+  const Tensor place = builder.reshape(linear_places(indices, sizes), {count, 1});
+  const Tensor index = builder.broadcast_to(place, {count, row}, "scatter_nd");
+  const Tensor table = builder.reshape(x, {graph::element_count(sizes), row});
+  const Tensor parts = builder.reshape(updates, {count, row});
+  return builder.reshape(scatter_along(table, index, parts, 0, merge), to);
+}
+
+}  // namespace lathe::ops

@@ -1,0 +1,22 @@
+// Elements put to places that tensors of indices tell.
+#pragma once
+
+#include <cstdint>
+
+#include "lathe/graph/builder.h"
+
+namespace lathe::ops {
+
+using graph::Tensor;
+
+// What becomes of an element that updates go to. Where several go to one place Replace gives their
+// mean, which of equal ones is each of them.
+enum class Merge : uint8_t { Replace, Add, Mul, Max, Min };
+
+// x, where the element with indices[i] in place of i along the axis meets updates[i]. The indices
+// are as in `gather_nd`; they have the shape of the updates, no axis but this one longer than of x.
+Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge merge);
+// x [s1…sk, rest…] where the part at each of the indices [n…, k] meets one of updates [n…, rest…].
+Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, Merge merge);
+
+}  // namespace lathe::ops

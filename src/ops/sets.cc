@@ -1,0 +1,68 @@
+#include "lathe/ops/sets.h"
+
+#include <array>
+
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
+
+namespace lathe::ops {
+
+using graph::Builder;
+using graph::DType;
+using graph::Op;
+
+namespace {
+
+// The places of the rows in order: sorted by the last column first, as sorting keeps the order of
+// equal ones.
+Tensor order_of(Tensor x) {
+  Builder& builder = *x.builder;
+  const int64_t rows = x.shape()[0], columns = x.shape()[1];
+  const Tensor given = builder.iota({rows}, 0);
+  if (columns == 1) return builder.sort(builder.reshape(x, {rows}), 0);
+  const Tensor flipped = builder.permute(x, {1, 0});
+  const auto body = [](const ScanStep& step) {
+    const Tensor order = step.carried[0];
+    const Tensor again = step.builder.sort(gather(step.slices[0], order, 0), 0);
+    return ScanResult{{gather(order, again, 0)}, {}};
+  };
+  const ScanOptions options{.steps = columns, .reverse = true};
+  return scan(builder, options, {{given}}, {{flipped}}, {}, body).carried[0];
+}
+
+}  // namespace
+
+UniqueRows unique_rows(Tensor x, bool sorted) {
+  Builder& builder = *x.builder;
+  if (x.dtype() == DType::Bool) x = builder.cast(x, DType::I32);
+  const int64_t rows = x.shape()[0];
+  const Tensor none = builder.full({rows}, scalar::Number::of(0));
+  if (rows == 0 || !x.valid()) return {builder.full({}, scalar::Number::of(0)), none, none, none};
+  const Tensor order = order_of(x);
+  if (!order.valid()) return {order, order, order, order};
+  const Tensor in_order = gather(x, order, 0);
+  const Tensor before =
+      gather(in_order,
+             maximum(builder.iota({rows}, 0) - builder.full({}, scalar::Number::of(1)), none), 0);
+  const Tensor differs =
+      builder.reduce(Op::Or, builder.map(Op::Ne, std::array{in_order, before}), {1});
+  const Tensor is_first = builder.iota({rows}, 0) == none;
+  const Tensor is_new = builder.map(Op::Or, std::array{differs, is_first});
+  const Tensor ones = builder.cast(is_new, DType::I32);
+  const Tensor group = builder.scan(Op::Add, ones, 0) - builder.full({}, scalar::Number::of(1));
+  UniqueRows found;
+  found.count = builder.reduce(Op::Add, ones, {0});
+  found.inverse = builder.scatter(group, order, 0, {rows});
+  found.counts = builder.scatter(builder.full({rows}, scalar::Number::of(1)), group, 0, {rows});
+  found.first = builder.scatter(order * ones, group, 0, {rows});
+  if (sorted) return found;
+  const Tensor place = builder.iota({rows}, 0);
+  const Tensor behind = builder.full({}, scalar::Number::of(static_cast<int32_t>(rows)));
+  const Tensor as_found = builder.sort(select(place < found.count, found.first, behind), 0);
+  const Tensor rank = builder.scatter(place, as_found, 0, {rows});
+  return {found.count, gather(found.first, as_found, 0), gather(rank, found.inverse, 0),
+          gather(found.counts, as_found, 0)};
+}
+
+}  // namespace lathe::ops
