@@ -82,7 +82,7 @@ Tensor linear_places(Tensor indices, const Shape& sizes) {
   return sum;
 }
 
-Tensor one_hot(Tensor indices, int64_t count, int axis, Tensor on, Tensor off) {
+Tensor one_hot_along(Tensor indices, int64_t count, int axis, Tensor on, Tensor off) {
   const Tensor spread = expand_dims(counted_from_end(indices, count), axis);
   if (!spread.valid()) return spread;
   const int at = axis < 0 ? axis + spread.rank() : axis;

@@ -23,7 +23,7 @@ Tensor gather_nd(Tensor x, Tensor indices, int batch = 0);
 Tensor linear_places(Tensor indices, const graph::Shape& sizes);
 // [.., count, ..]: `on` where the place along the new axis is the integer index, else `off`. An
 // index from -count to -1 counts from the end; others give `off` only. `on` and `off` have no axes.
-Tensor one_hot(Tensor indices, int64_t count, int axis, Tensor on, Tensor off);
+Tensor one_hot_along(Tensor indices, int64_t count, int axis, Tensor on, Tensor off);
 // Along the axis the first lengths[b] elements in reverse order, the others as they are; b is the
 // index along `batch_axis`.
 Tensor reverse_sequence(Tensor x, Tensor lengths, int batch_axis, int axis);

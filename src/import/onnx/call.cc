@@ -17,6 +17,12 @@ Call::Call(Tracer& tracer, const NodeProto& node, int version, std::string_view 
       around_(around),
       operands_(std::move(operands)) {}
 
+Call Call::over(std::vector<Value> operands) const {
+  Call other = *this;
+  other.operands_ = std::move(operands);
+  return other;
+}
+
 graph::Builder& Call::builder() { return tracer_.builder(); }
 
 const Value& Call::operand(size_t i) const {

@@ -29,6 +29,9 @@ class Call {
   Tracer& tracer() { return tracer_; }
   graph::Builder& builder();
 
+  // The same node over other operands.
+  Call over(std::vector<Value> operands) const;
+
   // Operands as written, absent ones at the end left out.
   size_t operands() const { return operands_.size(); }
   bool has(size_t i) const { return i < operands_.size() && !operands_[i].is_none(); }

@@ -1,0 +1,181 @@
+// Operators that make tensors of sizes and numbers: constants, ranges, masks.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/movement.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/ops/indexing.h"
+
+namespace lathe::onnx::rows {
+
+using graph::Builder;
+
+namespace {
+
+constexpr int64_t kMostElements = int64_t{1} << 32;
+
+// What attribute `name` says of the type of the result, or otherwise.
+Result<Type> type_named(const Call& call, std::string_view name, Type otherwise) {
+  const int64_t number = call.int_of(name, static_cast<int64_t>(otherwise));
+  if (const auto type = type_of(number); type && *type != Type::String) return *type;
+  return call.refuse(concat(name, ' ', number, " is no type of numbers"));
+}
+
+}  // namespace
+
+Result<Values> shape(Call& call) {
+  const Shape& sizes = call.shape(0);
+  const int64_t rank = call.rank(0);
+  const auto inside = [&](int64_t at) {
+    return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
+  };
+  const int64_t start = inside(call.int_of("start", 0)), end = inside(call.int_of("end", rank));
+  Shape part;
+  if (start < end) part.assign(sizes.begin() + start, sizes.begin() + end);
+  return Values{integers_content(Type::Int64, {static_cast<int64_t>(part.size())}, part)};
+}
+
+Result<Values> size(Call& call) {
+  return Values{integers_content(Type::Int64, {}, {graph::element_count(call.shape(0))})};
+}
+
+Result<Values> constant(Call& call) {
+  using Kind = AttributeProto::Kind;
+  for (const AttributeProto& node : call.node().attributes) {
+    const AttributeProto* each = call.attribute(node.name);
+    if (each == nullptr) continue;
+    switch (each->kind) {
+      case Kind::Tensor:
+        if (each->tensors.size() == 1 && !each->tensors[0].external) {
+          return Values{each->tensors[0].content};
+        }
+        return call.refuse("its value is in another file");
+      case Kind::Int:
+        return Values{integers_content(Type::Int64, {}, {each->integer})};
+      case Kind::Ints:
+        return Values{integers_content(Type::Int64, {static_cast<int64_t>(each->integers.size())},
+                                       each->integers)};
+      case Kind::Float:
+        return Values{numbers_content(Type::Float32, {}, {each->number})};
+      case Kind::Floats:
+        return Values{numbers_content(Type::Float32, {static_cast<int64_t>(each->numbers.size())},
+                                      {each->numbers.begin(), each->numbers.end()})};
+      case Kind::String:
+        return Values{strings_content({}, {each->text})};
+      case Kind::Strings:
+        return Values{strings_content({static_cast<int64_t>(each->texts.size())}, each->texts)};
+      default:
+        return call.refuse(concat("attribute '", node.name, "' is of a kind that is not known"));
+    }
+  }
+  return call.refuse("has no value");
+}
+
+Result<Values> constant_of_shape(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(Shape shape, call.integers(0));
+  const AttributeProto* value = call.attribute("value");
+  if (value == nullptr || value->tensors.empty()) {
+    return Values{call.builder().full(std::move(shape), scalar::Number::of(0.0f))};
+  }
+  const Content& content = value->tensors[0].content;
+  if (content.count() != 1 || content.type == Type::String) {
+    return call.refuse("its value must be one number");
+  }
+  const Tensor filled =
+      call.builder().constant(dtype_of(content.type), std::move(shape), content.data);
+  return Values{Value(filled, content.type)};
+}
+
+Result<Values> range(Call& call) {
+  const DType dtype = dtype_of(call.type(0));
+  Builder& builder = call.builder();
+  if (!scalar::is_float(dtype)) {
+    LATHE_ASSIGN_OR_RETURN(const int64_t start, call.integer(0));
+    LATHE_ASSIGN_OR_RETURN(const int64_t limit, call.integer(1));
+    LATHE_ASSIGN_OR_RETURN(const int64_t delta, call.integer(2));
+    if (delta == 0) return call.refuse("its step is 0");
+    const double span = static_cast<double>(limit) - static_cast<double>(start);
+    if (std::abs(span) > static_cast<double>(kMostElements)) {
+      return call.refuse(concat("from ", start, " to ", limit, " is too long"));
+    }
+    const int64_t count = std::max<int64_t>(
+        (limit - start) / delta + ((limit - start) % delta != 0 && (limit > start) == (delta > 0)),
+        0);
+    const Tensor place = builder.cast(builder.iota({count}, 0), dtype);
+    const Tensor step = builder.full({}, scalar::Number::integer(dtype, delta));
+    const Tensor first = builder.full({}, scalar::Number::integer(dtype, start));
+    return like_operand(call, first + place * step);
+  }
+  LATHE_ASSIGN_OR_RETURN(const double start, call.number(0));
+  LATHE_ASSIGN_OR_RETURN(const double limit, call.number(1));
+  LATHE_ASSIGN_OR_RETURN(const double delta, call.number(2));
+  const double count = std::max(std::ceil((limit - start) / delta), 0.0);
+  if (!(count <= static_cast<double>(kMostElements))) {
+    return call.refuse(concat("from ", start, " to ", limit, " by ", delta, " does not end"));
+  }
+  const Tensor place = builder.cast(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
+  const Tensor first = builder.reshape(call.tensor(0), {}),
+               step = builder.reshape(call.tensor(2), {});
+  return like_operand(call, first + place * step);
+}
+
+Result<Values> eye_like(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, "dtype", call.type(0)));
+  const Shape shape = call.shape(0);
+  if (shape.size() != 2) return call.refuse(concat("input ", bracketed(shape), " is no matrix"));
+  Builder& builder = call.builder();
+  const auto shift =
+      static_cast<int32_t>(std::clamp<int64_t>(call.int_of("k", 0), -1 << 30, 1 << 30));
+  const Tensor diagonal =
+      builder.iota({shape[0], 1}, 0) + builder.full({}, scalar::Number::of(shift));
+  const Tensor ones = builder.iota({1, shape[1]}, 1) == diagonal;
+  return Values{Value(builder.cast(ones, dtype_of(type)), type)};
+}
+
+Result<Values> trilu(Call& call) {
+  int64_t shift = 0;
+  if (call.has(1)) {
+    LATHE_ASSIGN_OR_RETURN(shift, call.integer(1));
+  }
+  const Tensor x = call.tensor(0);
+  const int rank = x.rank();
+  if (rank < 2) return call.refuse(concat("input ", bracketed(x.shape()), " is no matrix"));
+  Builder& builder = call.builder();
+  Shape rows(x.shape().size(), 1), columns = rows;
+  rows[rows.size() - 2] = x.shape()[rows.size() - 2];
+  columns.back() = x.shape().back();
+  const auto by = static_cast<int32_t>(std::clamp<int64_t>(shift, -1 << 30, 1 << 30));
+  const Tensor diagonal = builder.iota(rows, rank - 2) + builder.full({}, scalar::Number::of(by));
+  const Tensor column = builder.iota(columns, rank - 1);
+  const Tensor keeps = call.int_of("upper", 1) != 0 ? column >= diagonal : column <= diagonal;
+  return like_operand(call, select(keeps, x, zero(x)));
+}
+
+namespace {
+
+Result<Values> one_hot_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const double depth, call.number(1));
+  if (!(depth >= 0 && depth <= static_cast<double>(kMostElements))) {
+    return call.refuse(concat("depth ", depth, " is no size"));
+  }
+  if (call.shape(2) != Shape{2}) return call.refuse("its values must be two");
+  const int rank = call.rank(0) + 1;
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -1), rank));
+  Builder& builder = call.builder();
+  const Tensor values = call.tensor(2);
+  const auto value = [&](int64_t at) {
+    return builder.reshape(
+        ops::gather(values, builder.full({}, scalar::Number::of(static_cast<int32_t>(at))), 0), {});
+  };
+  const Tensor off = value(0), on = value(1);
+  const Tensor hot = ops::one_hot_along(call.tensor(0), static_cast<int64_t>(depth), axis, on, off);
+  return like_operand(call, hot, 2);
+}
+
+}  // namespace
+
+Result<Values> one_hot(Call& call) { return with_strings(call, one_hot_numbers); }
+
+}  // namespace lathe::onnx::rows

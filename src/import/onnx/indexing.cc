@@ -1,0 +1,269 @@
+// Operators that pick, put and order elements by indices.
+#include "lathe/ops/indexing.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/movement.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
+#include "lathe/ops/detection.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/scattering.h"
+#include "lathe/ops/sets.h"
+
+namespace lathe::onnx::rows {
+
+using graph::Builder;
+
+namespace {
+
+Tensor as_int64(Tensor x) { return x.builder->cast(x, DType::I64); }
+
+// The only element of a tensor that is not a constant: how many of something there are.
+Result<int64_t> count_in(Call& call, Tensor count) {
+  LATHE_ASSIGN_OR_RETURN(const Content content, call.tracer().content(Value(count)));
+  return content.integer(0);
+}
+
+// Indices that are known are counted from the start now.
+Tensor index_of(Call& call, size_t i, int64_t size) {
+  const Value& given = call.operand(i);
+  if (!given.known || given.known->count() > 4096)
+    return ops::counted_from_end(call.tensor(i), size);
+  std::vector<int32_t> places;
+  for (int64_t k = 0; k < given.known->count(); ++k) {
+    const int64_t at = given.known->integer(k);
+    places.push_back(static_cast<int32_t>(at < 0 ? at + size : at));
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(places.data());
+  return call.builder().constant(DType::I32, given.shape(),
+                                 {bytes, bytes + places.size() * sizeof(int32_t)});
+}
+
+Result<Values> gather_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
+  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  return like_operand(call, ops::gather(call.tensor(0), index_of(call, 1, size), axis));
+}
+
+// Only the part of x that the indices see: they may be fewer along the other axes.
+Tensor seen_by(Tensor x, const Shape& indices, size_t axis) {
+  if (indices.size() != x.shape().size()) return x;
+  Shape size = indices;
+  size[axis] = x.shape()[axis];
+  return ops::slice(x, Shape(size.size(), 0), size);
+}
+
+Result<Values> gather_elements_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
+  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  const Tensor x = seen_by(call.tensor(0), call.shape(1), static_cast<size_t>(axis));
+  return like_operand(call, ops::take_along_axis(x, index_of(call, 1, size), axis));
+}
+
+Result<Values> gather_nd_numbers(Call& call) {
+  const int64_t batch = call.int_of("batch_dims", 0);
+  if (batch < 0 || batch >= call.rank(1)) {
+    return call.refuse(
+        concat("batch_dims ", batch, " is outside indices ", bracketed(call.shape(1))));
+  }
+  return like_operand(call,
+                      ops::gather_nd(call.tensor(0), call.tensor(1), static_cast<int>(batch)));
+}
+
+Result<ops::Merge> merge_of(const Call& call) {
+  const std::string name = call.text_of("reduction", "none");
+  if (name == "none") return ops::Merge::Replace;
+  if (name == "add") return ops::Merge::Add;
+  if (name == "mul") return ops::Merge::Mul;
+  if (name == "max") return ops::Merge::Max;
+  if (name == "min") return ops::Merge::Min;
+  return call.refuse(concat("knows no reduction '", name, '\''));
+}
+
+Result<Values> scatter_elements_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const ops::Merge merge, merge_of(call));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
+  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
+  const Tensor index = index_of(call, 1, size);
+  return like_operand(call, ops::scatter_along(call.tensor(0), index, call.tensor(2), axis, merge));
+}
+
+Result<Values> scatter_nd_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const ops::Merge merge, merge_of(call));
+  return like_operand(call, ops::scatter_nd(call.tensor(0), call.tensor(1), call.tensor(2), merge));
+}
+
+}  // namespace
+
+Result<Values> gather(Call& call) { return with_strings(call, gather_numbers); }
+Result<Values> gather_elements(Call& call) { return with_strings(call, gather_elements_numbers); }
+Result<Values> gather_nd(Call& call) { return with_strings(call, gather_nd_numbers); }
+Result<Values> scatter_elements(Call& call) { return with_strings(call, scatter_elements_numbers); }
+Result<Values> scatter_nd(Call& call) { return with_strings(call, scatter_nd_numbers); }
+
+// The update replaces the places of the cache from each sample's index on.
+Result<Values> tensor_scatter(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -2), call.rank(0)));
+  const Tensor cache = call.tensor(0), update = call.tensor(1);
+  const auto at = static_cast<size_t>(axis);
+  if (axis == 0 || update.rank() != cache.rank()) {
+    return call.refuse(concat("update ", bracketed(update.shape()), " does not fit the cache ",
+                              bracketed(cache.shape()), " along axis ", axis));
+  }
+  Builder& builder = call.builder();
+  Shape line(cache.shape().size(), 1), batch = line;
+  line[at] = update.shape()[at];
+  batch[0] = cache.shape()[0];
+  Tensor place = builder.iota(line, axis);
+  if (call.has(2)) {
+    place = place + builder.reshape(builder.cast(call.tensor(2), DType::I32), batch);
+  }
+  if (call.text_of("mode", "linear") == "circular") {
+    const auto size = static_cast<int32_t>(cache.shape()[at]);
+    place =
+        builder.map(graph::Op::Mod, std::array{place, builder.full({}, scalar::Number::of(size))});
+  }
+  const Tensor index = builder.broadcast_to(place, update.shape(), "TensorScatter");
+  return like_operand(call, ops::scatter_along(cache, index, update, axis, ops::Merge::Replace));
+}
+
+namespace {
+
+Result<Values> reverse_sequence_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int batch, call.axis(call.int_of("batch_axis", 1), call.rank(0)));
+  LATHE_ASSIGN_OR_RETURN(const int time, call.axis(call.int_of("time_axis", 0), call.rank(0)));
+  return like_operand(call, ops::reverse_sequence(call.tensor(0), call.tensor(1), batch, time));
+}
+
+Result<Values> compress_numbers(Call& call) {
+  Tensor x = call.tensor(0);
+  int axis = 0;
+  if (call.has_attribute("axis")) {
+    LATHE_ASSIGN_OR_RETURN(axis, call.axis(call.int_of("axis", 0), x.rank()));
+  } else {
+    x = ops::flatten(x);
+  }
+  Builder& builder = call.builder();
+  Tensor condition = ops::flatten(call.tensor(1));
+  const int64_t size = x.shape()[static_cast<size_t>(axis)];
+  if (condition.shape()[0] > size) condition = ops::slice(condition, {0}, Shape{size});
+  const Tensor total = builder.reduce(graph::Op::Add, builder.cast(condition, DType::I32), {0});
+  LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, total));
+  const Tensor places = builder.reshape(ops::non_zero(condition, static_cast<int>(count)), {count});
+  return like_operand(call, ops::gather(x, places, axis));
+}
+
+}  // namespace
+
+Result<Values> reverse_sequence(Call& call) { return with_strings(call, reverse_sequence_numbers); }
+Result<Values> compress(Call& call) { return with_strings(call, compress_numbers); }
+
+Result<Values> non_zero(Call& call) {
+  Builder& builder = call.builder();
+  Tensor x = call.tensor(0);
+  if (x.rank() == 0) x = builder.reshape(x, {1});
+  if (x.dtype() != DType::Bool) x = builder.map(graph::Op::Ne, std::array{x, zero(x)});
+  const Tensor ones = builder.cast(ops::flatten(x), DType::I32);
+  const Tensor total = builder.reduce(graph::Op::Add, ones, {0});
+  LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, total));
+  const Tensor places = ops::non_zero(x, static_cast<int>(count));
+  return Values{as_int64(builder.permute(places, {1, 0}))};
+}
+
+Result<Values> top_k(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto k, call.moved("k"));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -1), call.rank(0)));
+  const Tensor x = call.tensor(0);
+  const int64_t size = x.shape()[static_cast<size_t>(axis)];
+  if (!k || k->size() != 1 || (*k)[0] < 0 || (*k)[0] > size) {
+    return call.refuse(concat("k ", k ? bracketed(*k) : "[]", " is not one number up to the ", size,
+                              " elements along axis ", axis));
+  }
+  const bool largest = call.int_of("largest", 1) != 0;
+  const Tensor places = call.builder().sort(x, axis, largest, (*k)[0]);
+  const Tensor values = call.builder().gather(x, places, axis);
+  return Values{Value(values, call.type(0)), as_int64(places)};
+}
+
+Result<Values> unique(Call& call) {
+  Builder& builder = call.builder();
+  std::vector<int64_t> numbers;  // strings, by their place in order
+  Value x = call.operand(0);
+  if (x.type == Type::String) {
+    std::vector<std::string> texts = x.known->strings;
+    std::ranges::sort(texts);
+    for (const std::string& each : x.known->strings) {
+      numbers.push_back(std::ranges::lower_bound(texts, each) - texts.begin());
+    }
+    x = Value(integers_content(Type::Int32, x.shape(), numbers));
+  }
+  Tensor all = call.tracer().tensor(x);
+  int axis = 0;
+  if (call.has_attribute("axis")) {
+    LATHE_ASSIGN_OR_RETURN(axis, call.axis(call.int_of("axis", 0), all.rank()));
+  } else {
+    all = ops::flatten(all);
+  }
+  std::vector<int> order = {axis};
+  for (int k = 0; k < all.rank(); ++k) {
+    if (k != axis) order.push_back(k);
+  }
+  const int64_t rows = all.shape()[static_cast<size_t>(axis)];
+  const int64_t columns = rows == 0 ? 0 : graph::element_count(all.shape()) / rows;
+  const Tensor table = builder.reshape(builder.permute(all, order), {rows, columns});
+  const ops::UniqueRows found = ops::unique_rows(table, call.int_of("sorted", 1) != 0);
+  LATHE_ASSIGN_OR_RETURN(const int64_t count, count_in(call, found.count));
+  const Tensor first = ops::slice(found.first, {0}, Shape{count});
+  Call picks = call.over({call.operand(0), Value(first)});
+  LATHE_ASSIGN_OR_RETURN(
+      Values results, with_strings(picks, [](Call& each) -> Result<Values> {
+        const bool has_axis = each.has_attribute("axis");
+        const Tensor from = has_axis ? each.tensor(0) : ops::flatten(each.tensor(0));
+        LATHE_ASSIGN_OR_RETURN(const int along, each.axis(each.int_of("axis", 0), from.rank()));
+        return like_operand(each, ops::gather(from, each.tensor(1), along));
+      }));
+  results.emplace_back(as_int64(first));
+  results.emplace_back(as_int64(found.inverse));
+  results.emplace_back(as_int64(ops::slice(found.counts, {0}, Shape{count})));
+  return results;
+}
+
+Result<Values> non_max_suppression(Call& call) {
+  Builder& builder = call.builder();
+  Tensor boxes = call.tensor(0);
+  const Tensor scores = call.tensor(1);
+  const Shape shape = scores.shape();
+  if (boxes.rank() != 3 || shape.size() != 3 || boxes.shape() != Shape{shape[0], shape[2], 4}) {
+    return call.refuse(concat("boxes ", bracketed(boxes.shape()), " and scores ", bracketed(shape),
+                              " are not [batch, boxes, 4] and [batch, classes, boxes]"));
+  }
+  int64_t most = 0;
+  if (call.has(2)) {
+    LATHE_ASSIGN_OR_RETURN(most, call.integer(2));
+  }
+  most = std::clamp<int64_t>(most, 0, shape[2]);
+  if (most == 0 || shape[0] == 0 || shape[1] == 0)
+    return Values{integers_content(Type::Int64, {0, 3}, {})};
+  if (call.int_of("center_point_box", 0) != 0) {
+    const Shape half = {shape[0], shape[2], 2};
+    const Tensor centre = ops::slice(boxes, {0, 0, 0}, half);
+    const Tensor reach = ops::slice(boxes, {0, 0, 2}, half) * 0.5f;
+    boxes = ops::concatenate({centre - reach, centre + reach}, 2);
+  }
+  const auto threshold = [&](size_t i) { return builder.reshape(call.tensor(i), {}); };
+  const Tensor overlap = call.has(3) ? threshold(3) : builder.scalar(0);
+  const Tensor least = call.has(4) ? threshold(4) : Tensor{};
+  const ops::KeptBoxes kept = ops::suppress_overlaps(boxes, scores, most, overlap, least);
+  const Tensor ones = builder.cast(ops::flatten(kept.valid), DType::I32);
+  LATHE_ASSIGN_OR_RETURN(const int64_t count,
+                         count_in(call, builder.reduce(graph::Op::Add, ones, {0})));
+  const Tensor places = ops::non_zero(kept.valid, static_cast<int>(count));  // [count, 3]
+  const Tensor of_box = ops::gather_nd(kept.box, places);
+  const Tensor classes = ops::slice(places, {0, 0}, Shape{count, 2});
+  return Values{as_int64(ops::concatenate({classes, ops::expand_dims(of_box, 1)}, 1))};
+}
+
+}  // namespace lathe::onnx::rows

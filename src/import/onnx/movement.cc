@@ -1,0 +1,323 @@
+// Operators that give the elements of their operand other places.
+#include "lathe/import/onnx/movement.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
+#include "lathe/ops/movement.h"
+
+namespace lathe::onnx::rows {
+
+Values like_operand(const Call& call, Tensor x, size_t i) { return {Value(x, call.type(i))}; }
+
+Values reshaped(Call& call, Shape shape) {
+  const Value& x = call.operand(0);
+  if (x.known && !x.tensor.valid()) {
+    Content content = *x.known;
+    content.shape = std::move(shape);
+    return {Value(std::move(content))};
+  }
+  return like_operand(call, call.builder().reshape(call.tensor(0), std::move(shape)));
+}
+
+Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) {
+  std::vector<std::string> texts = {std::string{}};  // number 0 is what padding gives
+  Values operands;
+  for (size_t k = 0; k < call.operands(); ++k) {
+    const Value& x = call.operand(k);
+    if (!x.is_tensor() || x.type != Type::String) {
+      operands.push_back(x);
+      continue;
+    }
+    std::vector<int64_t> numbers(x.known->strings.size());
+    std::iota(numbers.begin(), numbers.end(), static_cast<int64_t>(texts.size()));
+    texts.insert(texts.end(), x.known->strings.begin(), x.known->strings.end());
+    operands.emplace_back(integers_content(Type::Int32, x.shape(), numbers));
+  }
+  if (texts.size() == 1) return function(call);
+  Call numbered = call.over(std::move(operands));
+  LATHE_ASSIGN_OR_RETURN(Values results, function(numbered));
+  for (Value& each : results) {
+    if (!each.is_tensor() || each.type != Type::Int32) continue;
+    LATHE_ASSIGN_OR_RETURN(const Content places, call.tracer().content(each));
+    std::vector<std::string> moved;
+    for (int64_t k = 0; k < places.count(); ++k) {
+      moved.push_back(texts[static_cast<size_t>(places.integer(k))]);
+    }
+    each = Value(strings_content(places.shape, std::move(moved)));
+  }
+  return results;
+}
+
+Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& given, int rank) {
+  std::vector<int> axes;
+  for (const int64_t each : given) {
+    LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(each, rank));
+    if (std::ranges::count(axes, axis) > 0) {
+      return call.refuse(concat("axes ", bracketed(given), " name one axis twice"));
+    }
+    axes.push_back(axis);
+  }
+  return axes;
+}
+
+Result<Values> identity(Call& call) { return Values{call.operand(0)}; }
+
+Result<Values> reshape(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("shape"));
+  if (!given) return call.refuse("has no shape");
+  const Shape& from = call.shape(0);
+  Shape shape = *given;
+  const bool copies_sizes = call.int_of("allowzero", 0) == 0;
+  int64_t rest = graph::element_count(from), open = -1, others = 1;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    if (shape[k] == 0 && copies_sizes && k < from.size()) shape[k] = from[k];
+    if (shape[k] == -1 && open < 0) {
+      open = static_cast<int64_t>(k);
+    } else if (shape[k] < 0) {
+      return call.refuse(concat("shape ", bracketed(*given), " has negative sizes"));
+    } else {
+      others *= shape[k];
+    }
+  }
+  if (open >= 0) {
+    if (others == 0 || rest % others != 0) {
+      return call.refuse(concat("shape ", bracketed(*given), " does not divide the elements of ",
+                                bracketed(from)));
+    }
+    shape[static_cast<size_t>(open)] = rest / others;
+  }
+  if (graph::element_count(shape) != rest) {
+    return call.refuse(concat("input ", bracketed(from), " has ", rest, " elements, shape ",
+                              bracketed(*given), " has others"));
+  }
+  return reshaped(call, std::move(shape));
+}
+
+Result<Values> flatten(Call& call) {
+  const Shape& from = call.shape(0);
+  const int rank = call.rank(0);
+  const int64_t given = call.int_of("axis", 1);
+  if (given < -rank || given > rank) {
+    return call.refuse(concat("axis ", given, " is outside a tensor of ", rank, " axes"));
+  }
+  const auto end = from.begin() + (given < 0 ? given + rank : given);
+  return reshaped(
+      call, {graph::element_count({from.begin(), end}), graph::element_count({end, from.end()})});
+}
+
+Result<Values> squeeze(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axes"));
+  const Shape& from = call.shape(0);
+  std::vector<bool> drops(from.size());
+  if (given) {
+    LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *given, call.rank(0)));
+    for (const int axis : axes) drops[static_cast<size_t>(axis)] = true;
+  }
+  Shape shape;
+  for (size_t k = 0; k < from.size(); ++k) {
+    if (drops[k] && from[k] != 1) {
+      return call.refuse(
+          concat("axis ", k, " of shape ", bracketed(from), " does not have size 1"));
+    }
+    if (given ? !drops[k] : from[k] != 1) shape.push_back(from[k]);
+  }
+  return reshaped(call, std::move(shape));
+}
+
+Result<Values> unsqueeze(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axes"));
+  if (!given) return call.refuse("has no axes");
+  const int rank = call.rank(0) + static_cast<int>(given->size());
+  LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *given, rank));
+  Shape shape;
+  for (int k = 0, from = 0; k < rank; ++k) {
+    const bool is_new = std::ranges::count(axes, k) > 0;
+    shape.push_back(is_new ? 1 : call.shape(0)[static_cast<size_t>(from++)]);
+  }
+  return reshaped(call, std::move(shape));
+}
+
+namespace {
+
+Result<Values> transpose_numbers(Call& call) {
+  std::vector<int64_t> given = call.ints_of("perm");
+  if (!call.has_attribute("perm")) {
+    given.resize(static_cast<size_t>(call.rank(0)));
+    std::iota(given.rbegin(), given.rend(), 0);
+  }
+  if (given.size() != call.shape(0).size()) {
+    return call.refuse(
+        concat("perm ", bracketed(given), " does not fit shape ", bracketed(call.shape(0))));
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto order, axes_of(call, given, call.rank(0)));
+  return like_operand(call, call.builder().permute(call.tensor(0), order));
+}
+
+Result<Values> expand_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(Shape shape, call.integers(1));
+  const Shape& from = call.shape(0);
+  if (shape.size() < from.size()) shape.insert(shape.begin(), from.size() - shape.size(), 1);
+  const size_t first = shape.size() - from.size();
+  for (size_t k = 0; k < from.size(); ++k) {
+    if (shape[first + k] == 1) shape[first + k] = from[k];
+  }
+  return like_operand(call, ops::broadcast_to(call.tensor(0), shape));
+}
+
+Result<Values> tile_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const Shape repeats, call.integers(1));
+  const Tensor x = call.tensor(0);
+  if (repeats.size() != x.shape().size() || std::ranges::find(repeats, 0) == repeats.end()) {
+    return like_operand(call, ops::tile(x, repeats));
+  }
+  Shape shape = x.shape();
+  for (size_t k = 0; k < shape.size(); ++k) shape[k] *= repeats[k];
+  return like_operand(call, call.builder().full(shape, scalar::Number::from(x.dtype(), 0)));
+}
+
+Result<Values> concat_numbers(Call& call) {
+  if (call.operands() == 0) return call.refuse("has no inputs");
+  std::vector<Tensor> tensors;
+  for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 1), call.rank(0)));
+  if (tensors.size() == 1) return Values{call.operand(0)};
+  return like_operand(call, ops::concatenate(tensors, axis));
+}
+
+Result<std::vector<int64_t>> sizes_of_parts(Call& call, int64_t size) {
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("split"));
+  if (given) {
+    if (given->size() == call.results() &&
+        std::accumulate(given->begin(), given->end(), int64_t{0}) == size)
+      return *given;
+    return call.refuse(concat("parts of ", bracketed(*given), " do not make ", size, " in ",
+                              call.results(), " outputs"));
+  }
+  const auto count = call.int_of("num_outputs", static_cast<int64_t>(call.results()));
+  if (count < 1) return call.refuse(concat("cannot give ", count, " outputs"));
+  const int64_t part = (size + count - 1) / count;
+  std::vector<int64_t> sizes(static_cast<size_t>(count), part);
+  for (int64_t k = 0; k < count; ++k) {
+    sizes[static_cast<size_t>(k)] = std::clamp<int64_t>(size - k * part, 0, part);
+  }
+  return sizes;
+}
+
+Result<Values> split_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
+  const auto at = static_cast<size_t>(axis);
+  LATHE_ASSIGN_OR_RETURN(const auto sizes, sizes_of_parts(call, call.shape(0)[at]));
+  const Tensor x = call.tensor(0);
+  Shape begin(x.shape().size(), 0), size = x.shape();
+  Values parts;
+  for (const int64_t each : sizes) {
+    size[at] = each;
+    parts.emplace_back(ops::slice(x, begin, size), call.type(0));
+    begin[at] += each;
+  }
+  return parts;
+}
+
+Result<Values> slice_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto starts, call.moved("starts"));
+  LATHE_ASSIGN_OR_RETURN(const auto ends, call.moved("ends"));
+  LATHE_ASSIGN_OR_RETURN(auto given, call.moved("axes"));
+  LATHE_ASSIGN_OR_RETURN(const auto steps, call.moved("steps"));
+  if (!starts || !ends) return call.refuse("has no starts or ends");
+  if (!given) {
+    given.emplace(starts->size());
+    std::iota(given->begin(), given->end(), 0);
+  }
+  if (starts->size() != ends->size() || starts->size() != given->size() ||
+      (steps && steps->size() != starts->size())) {
+    return call.refuse(concat("starts ", bracketed(*starts), ", ends ", bracketed(*ends),
+                              " and axes ", bracketed(*given), " have not one length"));
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *given, call.rank(0)));
+  Shape size = call.shape(0), begin(size.size(), 0), step(size.size(), 1);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto at = static_cast<size_t>(axes[k]);
+    const int64_t full = size[at], by = steps ? (*steps)[k] : 1;
+    if (by == 0) return call.refuse("a step is 0");
+    const int64_t low = by < 0 ? -1 : 0, high = by < 0 ? full - 1 : full;
+    const auto inside = [&](int64_t place) {
+      return std::clamp(place < 0 ? std::max(place, -full - 1) + full : place, low, high);
+    };
+    const int64_t first = inside((*starts)[k]), last = inside((*ends)[k]);
+    const int64_t span = by > 0 ? last - first : first - last;
+    const uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);
+    begin[at] = std::max<int64_t>(first, 0);
+    size[at] = span <= 0 ? 0 : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / stride) + 1;
+    step[at] = by;
+  }
+  return like_operand(call, ops::strided_slice(call.tensor(0), begin, step, size));
+}
+
+Result<Values> pad_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto pads, call.moved("pads"));
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axes"));
+  if (!pads) return call.refuse("has no pads");
+  std::vector<int> axes(static_cast<size_t>(call.rank(0)));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (given) {
+    LATHE_ASSIGN_OR_RETURN(axes, axes_of(call, *given, call.rank(0)));
+  }
+  if (pads->size() != 2 * axes.size()) {
+    return call.refuse(
+        concat("pads ", bracketed(*pads), " are not two for each of ", axes.size(), " axes"));
+  }
+  ops::Pairs paddings(call.shape(0).size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    paddings[static_cast<size_t>(axes[k])] = {(*pads)[k], (*pads)[k + axes.size()]};
+  }
+  const Tensor x = call.tensor(0);
+  const std::string mode = call.text_of("mode", "constant");
+  if (mode == "reflect") return like_operand(call, ops::pad_by(ops::Border::Reflect, x, paddings));
+  if (mode == "edge") return like_operand(call, ops::pad_by(ops::Border::Edge, x, paddings));
+  if (mode == "wrap") return like_operand(call, ops::pad_by(ops::Border::Wrap, x, paddings));
+  if (mode != "constant") return call.refuse(concat("knows no mode '", mode, '\''));
+  if (call.version() >= 11 && call.has(2)) {
+    const Tensor value = call.builder().reshape(call.tensor(2), {});
+    return like_operand(call, ops::pad_with(x, paddings, value));
+  }
+  return like_operand(call, ops::pad(x, paddings, call.float_of("value", 0)));
+}
+
+Result<Values> center_crop_pad_numbers(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const auto sizes, call.integers(1));
+  std::vector<int64_t> given = call.ints_of("axes");
+  if (!call.has_attribute("axes")) {
+    given.resize(static_cast<size_t>(call.rank(0)));
+    std::iota(given.begin(), given.end(), 0);
+  }
+  LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, given, call.rank(0)));
+  if (axes.size() != sizes.size()) {
+    return call.refuse(
+        concat("shape ", bracketed(sizes), " is not one size for each of ", axes.size(), " axes"));
+  }
+  ops::Pairs paddings(call.shape(0).size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto at = static_cast<size_t>(axes[k]);
+    const int64_t more = sizes[k] - call.shape(0)[at];
+    const int64_t before = more < 0 ? -(-more / 2) : more / 2;
+    paddings[at] = {before, more - before};
+  }
+  return like_operand(call, ops::pad(call.tensor(0), paddings, 0));
+}
+
+}  // namespace
+
+Result<Values> transpose(Call& call) { return with_strings(call, transpose_numbers); }
+Result<Values> expand(Call& call) { return with_strings(call, expand_numbers); }
+Result<Values> tile(Call& call) { return with_strings(call, tile_numbers); }
+Result<Values> concat_(Call& call) { return with_strings(call, concat_numbers); }
+Result<Values> split(Call& call) { return with_strings(call, split_numbers); }
+Result<Values> slice(Call& call) { return with_strings(call, slice_numbers); }
+Result<Values> pad(Call& call) { return with_strings(call, pad_numbers); }
+Result<Values> center_crop_pad(Call& call) { return with_strings(call, center_crop_pad_numbers); }
+
+}  // namespace lathe::onnx::rows
