@@ -53,8 +53,8 @@ constexpr ActivationRow kActivations[] = {
 struct Cells {
   Call& call;
   int64_t gates, hidden = 0, steps = 0, batch = 0, directions = 1;
-  Tensor x = {};  // [steps, batch, input], of f32 or f64
-  DType dtype = DType::F32, computed = DType::F32;
+  Tensor x = {};  // [steps, batch, input], of f32: activations are of no longer floats
+  DType dtype = DType::F32;
   Tensor lengths = {};  // [batch] where not all are of all steps
   float clip = 0;       // 0: none
   std::vector<Activation> activations = {};
@@ -73,7 +73,7 @@ struct Cells {
   }
   // Operand number i of this direction, without that axis; [batch, hidden] of initial values.
   Tensor part(size_t i, int64_t direction) const {
-    const Tensor all = call.builder().cast(call.tensor(i), computed);
+    const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
     Shape begin(all.shape().size(), 0), size = all.shape();
     begin[0] = direction;
     size[0] = 1;
@@ -83,9 +83,9 @@ struct Cells {
   }
   Tensor initial(size_t i, int64_t direction) const {
     const Shape shape = {batch, hidden};
-    if (!call.has(i)) return call.builder().full(shape, scalar::Number::from(computed, 0));
+    if (!call.has(i)) return call.builder().full(shape, scalar::Number::of(0.0f));
     if (!is_batch_first()) return part(i, direction);
-    const Tensor all = call.builder().cast(call.tensor(i), computed);
+    const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
     const Tensor one = ops::slice(all, {0, direction, 0}, Shape{batch, 1, hidden});
     return call.builder().reshape(one, shape);
   }
@@ -138,8 +138,7 @@ Result<Cells> read_cells(Call& call, int64_t gates, const std::vector<std::strin
   cells.directions = call.text_of("direction", "forward") == "bidirectional" ? 2 : 1;
   cells.hidden = r[2];
   cells.dtype = dtype_of(call.type(0));
-  cells.computed = scalar::computed(cells.dtype);
-  cells.x = call.builder().cast(call.tensor(0), cells.computed);
+  cells.x = call.builder().cast(call.tensor(0), DType::F32);
   if (cells.is_batch_first()) cells.x = call.builder().permute(cells.x, {1, 0, 2});
   const Shape x = cells.x.shape();
   if (w != Shape{cells.directions, gates * cells.hidden, x[2]} ||

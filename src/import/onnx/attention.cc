@@ -1,0 +1,271 @@
+// Attention of ai.onnx, its relatives, and rotary embeddings.
+#include "lathe/ops/attention.h"
+
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/control.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
+#include "lathe/ops/activations.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/recurrence.h"
+
+namespace lathe::onnx::rows {
+
+using graph::Builder;
+using graph::Op;
+
+namespace {
+
+Tensor lowest(Tensor like) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  return like.builder->full({}, scalar::Number::from(like.dtype(), kNone));
+}
+
+Tensor both(Tensor x, Tensor y) {
+  if (!x.valid()) return y;
+  if (!y.valid()) return x;
+  return x.builder->map(Op::And, std::array{x, y});
+}
+
+// Exponentials are of f32 at most.
+Tensor softmax(Tensor scores, bool may_see_none) {
+  Builder& builder = *scores.builder;
+  const Tensor x = builder.cast(scores, DType::F32);
+  return builder.cast(may_see_none ? ops::masked_softmax(x) : ops::softmax(x), scores.dtype());
+}
+
+// Queries, keys and values [b, heads, length, size], the latter two with what is past in front.
+struct Operands {
+  Tensor q, k, v;
+  bool is_flat;      // the heads were in the last axis
+  int64_t past = 0;  // keys
+};
+
+Result<Operands> read_operands(Call& call) {
+  Operands x{call.tensor(0), call.tensor(1), call.tensor(2), call.rank(0) == 3};
+  if (x.is_flat) {
+    const int64_t heads = call.int_of("q_num_heads", 0), groups = call.int_of("kv_num_heads", 0);
+    x.q = ops::split_heads(x.q, heads);
+    x.k = ops::split_heads(x.k, groups);
+    x.v = ops::split_heads(x.v, groups);
+  }
+  if (call.has(4) != call.has(5)) return call.refuse("past key and value come together");
+  if (call.has(4)) {
+    x.past = call.shape(4).size() == 4 ? call.shape(4)[2] : 0;
+    x.k = ops::concatenate({call.tensor(4), x.k}, 2);
+    x.v = ops::concatenate({call.tensor(5), x.v}, 2);
+  }
+  if (x.q.valid() && x.k.valid() && x.v.valid() && x.q.rank() == 4 && x.k.rank() == 4) return x;
+  if (!call.builder().ok()) return call.refuse(call.builder().message());
+  return call.refuse(concat("wants three or four axes, has ", bracketed(call.shape(0))));
+}
+
+// The mask as what is added to scores and what may be seen: [.., m], missing keys are not.
+struct Mask {
+  Tensor bias = {}, seen = {};
+};
+Mask read_mask(Call& call, const Operands& x, DType dtype) {
+  Mask mask;
+  if (!call.has(3)) return mask;
+  Tensor given = call.tensor(3);
+  Builder& builder = call.builder();
+  const int64_t missing = x.k.shape()[2] - given.shape().back();
+  const bool is_truth = given.dtype() == DType::Bool;
+  if (!is_truth) given = builder.cast(given, dtype);
+  if (missing > 0) {
+    ops::Pairs behind(given.shape().size());
+    behind.back().second = missing;
+    given = is_truth ? ops::pad(given, behind, 0) : ops::pad_with(given, behind, lowest(given));
+  }
+  if (is_truth) {
+    mask.seen = given;
+  } else {
+    mask.bias = given;
+    mask.seen = builder.map(Op::Ne, std::array{given, lowest(given)});
+  }
+  return mask;
+}
+
+}  // namespace
+
+Result<Values> attention(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const Operands x, read_operands(call));
+  Builder& builder = call.builder();
+  const int64_t queries = x.q.shape()[2], keys = x.k.shape()[2];
+  const double size = static_cast<double>(x.q.shape()[3]);
+  const float scale = call.float_of("scale", static_cast<float>(1 / std::sqrt(size)));
+  Tensor scores = ops::attention_scores(x.q, x.k, scale);
+  std::array<Tensor, 4> stages = {scores};
+  if (const float cap = call.float_of("softcap", 0); cap > 0) scores = tanh(scores / cap) * cap;
+  stages[1] = scores;
+  Mask mask = read_mask(call, x, scores.dtype());
+  if (mask.bias.valid()) scores = scores + mask.bias;
+  ops::KeyWindow window{.first = builder.full({}, scalar::Number::of(static_cast<int32_t>(x.past))),
+                        .left = call.int_of("left_window_size", -1),
+                        .right = call.int_of("right_window_size", -1)};
+  if (call.int_of("is_causal", 0) != 0) window.right = 0;
+  const bool has_lengths = call.has(6);
+  if (has_lengths) {
+    const Tensor count = builder.full({}, scalar::Number::of(static_cast<int32_t>(queries)));
+    window.first = builder.cast(call.tensor(6), DType::I32) - count;
+    mask.seen = both(mask.seen, ops::first_keys(call.tensor(6), keys));
+  }
+  const bool may_see_none = mask.seen.valid() || has_lengths || window.left >= 0;
+  mask.seen = both(mask.seen, ops::seen_keys(window, queries, keys));
+  if (mask.seen.valid()) scores = select(mask.seen, scores, lowest(scores));
+  stages[2] = scores;
+  const Tensor weights = softmax(scores, may_see_none);
+  stages[3] = weights;
+  Tensor y = builder.cast(ops::weighted_values(weights, x.v), x.q.dtype());
+  if (x.is_flat) y = ops::merge_heads(y);
+  Values results = {y, x.k, x.v};
+  if (call.wants(3)) {
+    const int64_t mode = call.int_of("qk_matmul_output_mode", 0);
+    if (mode < 0 || mode > 3) return call.refuse(concat("knows no qk_matmul_output_mode ", mode));
+    results.emplace_back(builder.cast(stages[static_cast<size_t>(mode)], x.q.dtype()));
+  }
+  return results;
+}
+
+// Attention whose scores and weights go through graphs of the node.
+Result<Values> flex_attention(Call& call) {
+  const Tensor q = call.tensor(0), k = call.tensor(1), v = call.tensor(2);
+  if (q.rank() != 4) return call.refuse(concat("q ", bracketed(q.shape()), " has not four axes"));
+  Builder& builder = call.builder();
+  const double size = static_cast<double>(q.shape()[3]);
+  const float scale = call.float_of("scale", static_cast<float>(1 / std::sqrt(size)));
+  const auto precision = type_of(call.int_of("softmax_precision", 0));
+  const auto modified = [&](std::string_view name, Tensor x) -> Result<Tensor> {
+    if (!call.has_attribute(name)) return x;
+    LATHE_ASSIGN_OR_RETURN(const GraphProto* graph, graph_of(call, name));
+    LATHE_ASSIGN_OR_RETURN(const Values outputs, call.tracer().inlined(*graph, {Value(x)}));
+    if (outputs.size() != 1) return call.refuse(concat("graph '", name, "' gives not one tensor"));
+    return builder.cast(call.tracer().tensor(outputs[0]), x.dtype());
+  };
+  Tensor scores = ops::attention_scores(q, k, scale);
+  if (precision) scores = builder.cast(scores, dtype_of(*precision));
+  LATHE_ASSIGN_OR_RETURN(scores, modified("score_mod", scores));
+  LATHE_ASSIGN_OR_RETURN(const Tensor weights, modified("prob_mod", softmax(scores, false)));
+  const Tensor wide = builder.cast(weights, scalar::computed(v.dtype()));
+  return Values{builder.cast(ops::weighted_values(wide, v), v.dtype())};
+}
+
+namespace {
+
+// [b, t, h d] or [b, t, h] -> [t, b, h, d or 1], of f32.
+Tensor by_steps(Tensor x, int64_t heads) {
+  const Shape s = x.shape();
+  const Tensor wide = x.builder->cast(x, DType::F32);
+  return x.builder->permute(x.builder->reshape(wide, {s[0], s[1], heads, s[2] / heads}),
+                            {1, 0, 2, 3});
+}
+
+}  // namespace
+
+// Attention without softmax as a recurrence over a state [b, g, d, e]: Katharopoulos et al.,
+// "Transformers are RNNs", 2020; with decay and the delta rule Yang et al., "Gated delta networks",
+// 2024.
+Result<Values> linear_attention(Call& call) {
+  const int64_t heads = call.int_of("q_num_heads", 0), groups = call.int_of("kv_num_heads", 0);
+  const std::string rule = call.text_of("update_rule", "gated_delta");
+  const bool decays = rule == "gated" || rule == "gated_delta";
+  const bool corrects = rule == "delta" || rule == "gated_delta";
+  if (!decays && !corrects && rule != "linear") {
+    return call.refuse(concat("knows no update_rule '", rule, '\''));
+  }
+  if (heads <= 0 || groups <= 0 || heads % groups != 0 || call.rank(0) != 3 || call.rank(1) != 3 ||
+      call.rank(2) != 3 || call.shape(0)[2] % heads != 0 || call.shape(1)[2] % groups != 0 ||
+      call.shape(2)[2] % groups != 0) {
+    return call.refuse(concat("q ", bracketed(call.shape(0)), " is not ", heads, " heads, or k ",
+                              bracketed(call.shape(1)), " not ", groups));
+  }
+  if (decays != call.has(4) || corrects != call.has(5)) {
+    return call.refuse(concat("update_rule '", rule, "' wants ", decays ? "a" : "no", " decay and ",
+                              corrects ? "a" : "no", " beta"));
+  }
+  Builder& builder = call.builder();
+  const Tensor q = by_steps(call.tensor(0), heads), k = by_steps(call.tensor(1), groups),
+               v = by_steps(call.tensor(2), groups);
+  const int64_t steps = q.shape()[0], batch = q.shape()[1], d = q.shape()[3], e = v.shape()[3];
+  const double given = call.float_of("scale", 0);
+  const auto scale = static_cast<float>(given == 0 ? 1 / std::sqrt(static_cast<double>(d)) : given);
+  std::vector<Tensor> slices = {q, k, v};
+  if (decays) slices.push_back(exp(by_steps(call.tensor(4), groups)));
+  if (corrects) slices.push_back(by_steps(call.tensor(5), call.shape(5).back()));
+  const Tensor state = call.has(3) ? builder.cast(call.tensor(3), DType::F32)
+                                   : builder.full({batch, groups, d, e}, scalar::Number::of(0.0f));
+  const auto body = [&](const ops::ScanStep& step) {
+    Builder& inner = step.builder;
+    Tensor memory = step.carried[0], value = ops::expand_dims(step.slices[2], 2);
+    const Tensor key = ops::expand_dims(step.slices[1], 3);  // [b, g, d, 1]
+    if (decays) memory = memory * ops::expand_dims(step.slices[3], 3);
+    if (corrects) {
+      const Tensor retrieved = inner.matmul(key, memory, true);  // [b, g, 1, e]
+      value = ops::expand_dims(step.slices.back(), 3) * (value - retrieved);
+    }
+    memory = memory + key * value;
+    const Tensor query = inner.reshape(step.slices[0], {batch, groups, heads / groups, d});
+    return ops::ScanResult{{memory}, {inner.matmul(query, memory) * scale}};
+  };
+  const ops::ScanResult result = ops::scan(builder, {.steps = steps}, {{state}}, slices, {}, body);
+  if (result.stacked.empty()) return Values{};
+  const Tensor all = builder.reshape(result.stacked[0], {steps, batch, heads * e});
+  const Type of_state = call.has(3) ? call.type(3) : call.type(0);
+  return Values{builder.cast(builder.permute(all, {1, 0, 2}), dtype_of(call.type(0))),
+                builder.cast(result.carried[0], dtype_of(of_state))};
+}
+
+namespace {
+
+// x as [b, h, n, d], turned; the positions are those of the operands, or of the caches' rows.
+Result<Values> turned(Call& call, Tensor x, Tensor cosine, Tensor sine) {
+  const bool is_flat = call.rank(0) == 3;
+  if (is_flat) {
+    const int64_t size = cosine.shape().back() * 2;
+    const int64_t heads = call.int_of("num_heads", 0);
+    x = ops::split_heads(x, heads > 0 ? heads : x.shape()[2] / std::max<int64_t>(size, 1));
+  }
+  const DType dtype = x.dtype(), wide = scalar::computed(dtype);
+  Builder& builder = call.builder();
+  x = ops::rotary_embedding(builder.cast(x, wide), builder.cast(cosine, wide),
+                            builder.cast(sine, wide), call.int_of("interleaved", 0) != 0);
+  x = builder.cast(x, dtype);
+  return Values{is_flat ? ops::merge_heads(x) : x};
+}
+
+}  // namespace
+
+Result<Values> rotary_embedding(Call& call) {
+  Tensor cosine = call.tensor(1), sine = call.tensor(2);
+  if (call.has(3)) {
+    cosine = ops::gather(cosine, call.tensor(3), 0);
+    sine = ops::gather(sine, call.tensor(3), 0);
+  }
+  if (cosine.rank() != 3) {
+    return call.refuse(concat("its cosines ", bracketed(cosine.shape()), " have not three axes"));
+  }
+  return turned(call, call.tensor(0), cosine, sine);
+}
+
+// Its positions are one for each token, or the first one of all.
+Result<Values> contrib_rotary_embedding(Call& call) {
+  const Tensor x = call.tensor(0);
+  if (x.rank() != 3 && x.rank() != 4) {
+    return call.refuse(concat("x ", bracketed(x.shape()), " has not three or four axes"));
+  }
+  Builder& builder = call.builder();
+  Tensor place = builder.cast(call.tensor(1), DType::I32);
+  if (graph::element_count(place.shape()) == 1 && place.rank() < 2) {
+    const int64_t tokens = x.shape()[x.rank() == 4 ? 2 : 1];
+    place = builder.reshape(place, {1, 1}) + builder.iota({1, tokens}, 1);
+  }
+  return turned(call, x, ops::gather(call.tensor(2), place, 0),
+                ops::gather(call.tensor(3), place, 0));
+}
+
+}  // namespace lathe::onnx::rows
