@@ -18,10 +18,11 @@ struct Case {
 
 std::span<const Case> cases();
 std::span<const Case> edge_cases();
-std::span<const Case> memory_cases();   // rows and movement
-std::span<const Case> loop_cases();     // over steps
-std::span<const Case> control_cases();  // that data decides
-std::span<const Case> node_cases();     // joins, gathers, scatters, scans
-std::span<const Case> window_cases();   // convolutions, pools, normalisations
+std::span<const Case> memory_cases();     // rows and movement
+std::span<const Case> loop_cases();       // over steps
+std::span<const Case> control_cases();    // that data decides
+std::span<const Case> node_cases();       // joins, gathers, scatters, scans
+std::span<const Case> window_cases();     // convolutions, pools, normalisations
+std::span<const Case> quantised_cases();  // weights of few bits
 
 }  // namespace lathe::ops_tests

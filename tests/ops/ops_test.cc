@@ -122,8 +122,8 @@ int run_all(const std::filesystem::path& directory, bool over_all) {
   Manifest manifest(directory);
   Counts counts;
   int number = 0;
-  for (const auto table :
-       {cases, loop_cases, control_cases, node_cases, window_cases, edge_cases, memory_cases}) {
+  for (const auto table : {cases, loop_cases, control_cases, node_cases, window_cases, edge_cases,
+                           memory_cases, quantised_cases}) {
     for (const Case& test : table()) {
       counts.add(test.name, run_case(test, manifest));
       run_retyped(test, number++, over_all, manifest, counts);

@@ -1,0 +1,316 @@
+#include "lathe/ops/quantised.h"
+
+#include <algorithm>
+#include <array>
+
+#include "lathe/base/text.h"
+#include "lathe/ops/arithmetic.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
+#include "lathe/ops/reductions.h"
+
+namespace lathe::ops {
+
+using graph::AffineMap;
+using graph::Builder;
+using graph::DType;
+using graph::Op;
+using graph::Shape;
+using scalar::Number;
+
+namespace {
+
+bool is_packing(int bits) { return bits == 2 || bits == 4 || bits == 8; }
+
+int64_t ceil_of(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+std::string described(Tensor x) { return concat(scalar::text(x.dtype()), bracketed(x.shape())); }
+
+// The numbers in the bytes as I32, along a new last axis.
+Tensor unpacked(Tensor packed, int bits) {
+  Builder& b = *packed.builder;
+  Shape shape = packed.shape();
+  shape.push_back(1);
+  const Tensor bytes = b.cast(b.reshape(packed, shape), DType::I32);
+  if (bits == 8) return bytes;
+  const Tensor shifts = b.iota({8 / bits}, 0) * static_cast<float>(bits);
+  const Tensor shifted = b.map(Op::ShiftRight, std::array{bytes, shifts});
+  return b.map(Op::BitAnd, std::array{shifted, b.full({}, Number::of((1 << bits) - 1))});
+}
+
+// The same along the last axis, the first `count` of each row.
+Tensor unpacked_rows(Tensor packed, int bits, int64_t count) {
+  Shape shape = packed.shape();
+  shape.back() *= 8 / bits;
+  const Tensor all = packed.builder->reshape(unpacked(packed, bits), shape);
+  Shape begin(shape.size(), 0);
+  shape.back() = count;
+  return slice(all, begin, shape);
+}
+
+bool counts(Tensor x, int64_t count) { return graph::element_count(x.shape()) == count; }
+
+Tensor refuse_nbits(Tensor x, const char* what, Tensor given, std::string wanted) {
+  return x.builder->error(concat("mat_mul_nbits: ", what, ' ', described(given), " for x ",
+                                 described(x), " should be ", wanted));
+}
+
+// As F32 [columns, blocks, 1, 1].
+Tensor zero_points_of(Tensor zero_points, int64_t blocks, const NBits& format) {
+  Builder& b = *zero_points.builder;
+  Tensor zeros = zero_points;
+  if (zeros.dtype() == DType::U8) {
+    const int64_t bytes = ceil_of(blocks * format.bits, 8);
+    zeros = unpacked_rows(b.reshape(zeros, {format.columns, bytes}), format.bits, blocks);
+  }
+  return b.cast(b.reshape(zeros, {format.columns, blocks, 1, 1}), DType::F32);
+}
+
+// Says what is wrong, or nothing.
+Tensor check_nbits(Tensor x, Tensor packed, Tensor scales, Tensor zero_points,
+                   const NBits& format) {
+  Builder& b = *x.builder;
+  const auto& [columns, bits, block] = format;
+  if (!is_packing(bits) || block <= 0 || block * bits % 8 != 0 || columns <= 0) {
+    return b.error(concat("mat_mul_nbits: ", bits, " bits in blocks of ", block, " for ", columns,
+                          " columns: takes 2, 4 or 8 bits, blocks of whole bytes, and columns"));
+  }
+  if (x.rank() == 0 || !scalar::is_float(x.dtype())) {
+    return b.error(concat("mat_mul_nbits: x ", described(x), " should be floats [..., k]"));
+  }
+  const int64_t blocks = ceil_of(x.shape().back(), block);
+  const int64_t bytes = columns * blocks * block * bits / 8;
+  if (packed.dtype() != DType::U8 || !counts(packed, bytes)) {
+    return refuse_nbits(x, "packed", packed,
+                        concat("u8", bracketed(Shape{columns, blocks, block * bits / 8})));
+  }
+  if (!scalar::is_float(scales.dtype()) || !counts(scales, columns * blocks)) {
+    return refuse_nbits(x, "scales", scales, concat("floats ", bracketed(Shape{columns, blocks})));
+  }
+  if (!zero_points.valid()) return x;
+  const bool is_packed = zero_points.dtype() == DType::U8;
+  const int64_t row = is_packed ? ceil_of(blocks * bits, 8) : blocks;
+  if ((!is_packed && !scalar::is_float(zero_points.dtype())) ||
+      !counts(zero_points, columns * row)) {
+    return refuse_nbits(x, "zero points", zero_points,
+                        concat("floats ", bracketed(Shape{columns, blocks}), " or u8",
+                               bracketed(Shape{columns, ceil_of(blocks * bits, 8)})));
+  }
+  return x;
+}
+
+}  // namespace
+
+Tensor mat_mul_nbits(Tensor x, Tensor packed, Tensor scales, Tensor zero_points,
+                     const NBits& format) {
+  if (!x.valid() || !packed.valid() || !scales.valid()) return {x.builder, {}};
+  if (!check_nbits(x, packed, scales, zero_points, format).valid()) return {x.builder, {}};
+  Builder& b = *x.builder;
+  const auto& [columns, bits, block] = format;
+  const int64_t depth = x.shape().back(), blocks = ceil_of(depth, block);
+  const int64_t bytes = block * bits / 8, numbers = 8 / bits;
+  const Tensor q = unpacked(b.reshape(packed, {columns, blocks, bytes}), bits);
+  Tensor w = b.cast(q, DType::F32);
+  if (zero_points.valid()) {
+    w = w - zero_points_of(zero_points, blocks, format);
+  } else {
+    w = w - static_cast<float>(1 << (bits - 1));
+  }
+  w = w * b.reshape(b.cast(scales, DType::F32), {columns, blocks, 1, 1});
+
+  Shape shape = x.shape();
+  shape.back() = columns;
+  const int64_t rows =
+      depth == 0 ? graph::element_count(shape) / columns : graph::element_count(x.shape()) / depth;
+  Tensor left = b.reshape(b.cast(x, DType::F32), {rows, depth});
+  left = pad(left, {{0, 0}, {0, blocks * block - depth}}, 0);
+  left = b.reshape(left, {rows, blocks, bytes, numbers});
+  const Tensor product = b.contract(left, w,
+                                    {.extents = {rows, columns, blocks, bytes, numbers},
+                                     .out = AffineMap::project(5, {0, 1}),
+                                     .lhs = AffineMap::project(5, {0, 2, 3, 4}),
+                                     .rhs = AffineMap::project(5, {1, 2, 3, 4})},
+                                    {rows, columns});
+  return b.cast(b.reshape(product, shape), x.dtype());
+}
+
+Tensor unpack_bits(Tensor packed, int bits, bool is_signed) {
+  if (!packed.valid()) return packed;
+  Builder& b = *packed.builder;
+  if (packed.dtype() != DType::U8 || packed.rank() == 0 || !is_packing(bits)) {
+    return b.error(concat("unpack_bits: ", bits, " bits of ", described(packed),
+                          ": takes 2, 4 or 8 bits of u8 [..., bytes]"));
+  }
+  Tensor all = unpacked_rows(packed, bits, packed.shape().back() * (8 / bits));
+  if (is_signed && bits < 8) {
+    // The sign moves to the top and back.
+    const Tensor count = b.full({}, Number::of(32 - bits));
+    all = b.map(Op::ShiftLeft, std::array{all, count});
+    all = b.map(Op::ShiftRight, std::array{all, count});
+  }
+  return b.cast(all, is_signed ? DType::I8 : DType::U8);
+}
+
+namespace {
+
+// The tensor with one element for each of `shape` along the axis, each element of it repeated.
+Tensor repeated(Tensor x, int axis, int64_t size, int64_t block) {
+  Builder& b = *x.builder;
+  const Tensor each = b.full({}, Number::of(static_cast<int32_t>(block)));
+  const Tensor places = b.map(Op::FloorDiv, std::array{b.iota({size}, 0), each});
+  return gather(x, places, axis);
+}
+
+// Of the shape that scales and zero points have for q; false: they do not fit.
+bool fits(Tensor q, Tensor x, int axis, int64_t block) {
+  if (block > 0) {
+    Shape wanted = q.shape();
+    wanted[static_cast<size_t>(axis)] = ceil_of(wanted[static_cast<size_t>(axis)], block);
+    return x.shape() == wanted;
+  }
+  return counts(x, 1) || x.shape() == Shape{q.shape()[static_cast<size_t>(axis)]};
+}
+
+}  // namespace
+
+Tensor dequantise(Tensor q, Tensor scale, Tensor zero_point, int axis, int64_t block_size) {
+  if (!q.valid() || !scale.valid()) return {q.builder, {}};
+  Builder& b = *q.builder;
+  if (block_size == 0 && counts(scale, 1) && (axis < -q.rank() || axis >= q.rank())) axis = 0;
+  const int at = axis < 0 ? axis + q.rank() : axis;
+  const bool has_axis = at >= 0 && at < q.rank();
+  const bool whole = block_size == 0 && counts(scale, 1);
+  if (!scalar::is_integer(q.dtype()) || !scalar::is_float(scale.dtype()) || block_size < 0 ||
+      (!has_axis && !whole) || (has_axis && !fits(q, scale, at, block_size)) ||
+      (zero_point.valid() && zero_point.shape() != scale.shape())) {
+    return b.error(concat("dequantise: q ", described(q), " by scale ", described(scale),
+                          zero_point.valid() ? concat(" from ", described(zero_point)) : "",
+                          " along axis ", axis, " in blocks of ", block_size,
+                          ": takes integers, and floats for all, along the axis or by block"));
+  }
+  const DType dtype = scale.dtype();
+  const Shape shape = q.shape();
+  const auto numbers = [&](Tensor x) { return b.cast(x, DType::F32); };
+  Tensor y = q;
+  const auto placed = [&](Tensor x) {
+    if (whole) return b.reshape(x, {});
+    Shape spread(shape.size(), 1);
+    spread[static_cast<size_t>(at)] = shape[static_cast<size_t>(at)];
+    if (block_size == 0) return b.reshape(x, spread);
+    if (shape[static_cast<size_t>(at)] % block_size != 0) {
+      return repeated(x, at, shape[static_cast<size_t>(at)], block_size);
+    }
+    spread = x.shape();
+    spread.insert(spread.begin() + at + 1, 1);
+    return b.reshape(x, spread);
+  };
+  if (block_size > 0 && shape[static_cast<size_t>(at)] % block_size == 0) {
+    Shape split = shape;
+    split[static_cast<size_t>(at)] /= block_size;
+    split.insert(split.begin() + at + 1, block_size);
+    y = b.reshape(y, split);
+  }
+  if (scalar::size_of(q.dtype()) >= 4) {
+    if (zero_point.valid()) y = y - placed(zero_point);
+    y = numbers(y);
+  } else {
+    y = numbers(y);
+    if (zero_point.valid()) y = y - numbers(placed(zero_point));
+  }
+  return b.cast(b.reshape(y * numbers(placed(scale)), shape), dtype);
+}
+
+Tensor gather_block_quantised(Tensor data, Tensor indices, Tensor scales, Tensor zero_points,
+                              const BlockGather& format) {
+  if (!data.valid() || !indices.valid() || !scales.valid()) return {data.builder, {}};
+  Builder& b = *data.builder;
+  const auto from_start = [&](int axis) { return axis < 0 ? axis + data.rank() : axis; };
+  const int from = from_start(format.gather_axis), along = from_start(format.quantise_axis);
+  const bool packs = format.bits < 8;
+  const bool known = data.dtype() == DType::U8 || (data.dtype() == DType::I8 && !packs);
+  if (!known || !is_packing(format.bits) || from < 0 || from >= data.rank() || along < 0 ||
+      along >= data.rank() || from == along || (packs && along != data.rank() - 1) ||
+      scales.rank() != data.rank() || (zero_points.valid() && zero_points.rank() != data.rank())) {
+    return b.error(concat(
+        "gather_block_quantised: data ", described(data), " of ", format.bits, " bits, scales ",
+        described(scales), ", gathered along axis ", format.gather_axis, ", quantised along axis ",
+        format.quantise_axis,
+        ": takes 2 or 4 bits in u8 quantised along the last axis or 8 bits, two axes that differ, "
+        "and scales of as many axes"));
+  }
+  const int moved = along > from ? along + indices.rank() - 1 : along;
+  const auto rows = [&](Tensor x) { return gather(x, indices, from); };
+  Tensor q = rows(data);
+  const Tensor scale = rows(scales);
+  if (packs) q = unpack_bits(q, format.bits, false);
+  Tensor zeros = zero_points;
+  if (zeros.valid()) {
+    zeros = rows(zeros);
+    if (packs && zeros.valid()) zeros = unpacked_rows(zeros, format.bits, scale.shape().back());
+  } else if (data.dtype() == DType::U8) {
+    zeros = b.full(scale.shape(), Number::of(1 << (format.bits - 1)));
+  }
+  return dequantise(q, scale, zeros, moved, format.block_size);
+}
+
+Tensor mat_mul_integer(Tensor a, Tensor b, Tensor a_zero, Tensor b_zero) {
+  if (!a.valid() || !b.valid()) return {a.builder, {}};
+  Builder& builder = *a.builder;
+  const auto is_byte = [](Tensor x) {
+    return !x.valid() || x.dtype() == DType::I8 || x.dtype() == DType::U8;
+  };
+  const auto fits_axis = [](Tensor zero, int64_t count) {
+    return !zero.valid() || counts(zero, 1) || counts(zero, count);
+  };
+  const bool matrices = a.rank() > 1 && b.rank() > 1;
+  if (!matrices || !is_byte(a) || !is_byte(b) || !is_byte(a_zero) || !is_byte(b_zero) ||
+      !fits_axis(a_zero, a.shape()[a.shape().size() - 2]) || !fits_axis(b_zero, b.shape().back())) {
+    return builder.error(concat("mat_mul_integer: ", described(a), " and ", described(b),
+                                ": takes i8 or u8 matrices and zero points of these types, one "
+                                "for all, for each row of the first or each column of the second"));
+  }
+  const auto wide = [&](Tensor x) { return builder.cast(x, DType::I32); };
+  const Tensor left = wide(a), right = wide(b);
+  const int64_t depth = a.shape().back();
+  // (a - za)(b - zb) = ab - za b - a zb + za zb: the product is of bytes, the rest of sums.
+  Tensor product = builder.matmul(left, right);
+  const auto of_rows = [&](Tensor zero) {
+    return builder.reshape(wide(zero), counts(zero, 1) ? Shape{1, 1} : Shape{-1, 1});
+  };
+  const auto of_columns = [&](Tensor zero) {
+    return builder.reshape(wide(zero), counts(zero, 1) ? Shape{1, 1} : Shape{1, -1});
+  };
+  if (!product.valid()) return product;
+  if (a_zero.valid()) {
+    product = product - of_rows(a_zero) * graph::sum(right, {-2}, /*keep_dims=*/true);
+  }
+  if (!b_zero.valid()) return product;
+  Tensor sums = graph::sum(left, {-1}, /*keep_dims=*/true);
+  if (a_zero.valid()) {
+    const Tensor count = builder.full({}, Number::of(static_cast<int32_t>(depth)));
+    sums = sums - of_rows(a_zero) * count;
+  }
+  return product - sums * of_columns(b_zero);
+}
+
+DynamicallyQuantised dynamic_quantise(Tensor x) {
+  if (!x.valid()) return {x, x, x};
+  Builder& b = *x.builder;
+  if (x.dtype() != DType::F32) {
+    const Tensor none = b.error(concat("dynamic_quantise: x ", described(x), " should be f32"));
+    return {none, none, none};
+  }
+  constexpr float kSteps = 255;
+  const Tensor zero = b.scalar(0);
+  const auto nearest = [&](Tensor value) { return b.map(Op::Nearest, std::array{value}); };
+  const Tensor least = minimum(reduce_min(x, {}, false), zero);
+  const Tensor most = maximum(reduce_max(x, {}, false), zero);
+  const Tensor range = most - least;
+  // All zeros: any scale will do.
+  const Tensor scale = select(range == zero, b.scalar(1), range / b.scalar(kSteps));
+  const Tensor origin = nearest(clip_by_value(zero - least / scale, 0, kSteps));
+  const Tensor y = clip_by_value(nearest(x / scale) + origin, 0, kSteps);
+  return {b.cast(y, DType::U8), scale, b.cast(origin, DType::U8)};
+}
+
+}  // namespace lathe::ops

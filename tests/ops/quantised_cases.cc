@@ -1,0 +1,124 @@
+// Products with weights of few bits in blocks, whose constants compilers pack as they like.
+#include "cases.h"
+#include "lathe/ops/quantised.h"
+
+namespace lathe::ops_tests {
+
+using graph::Builder;
+using graph::DType;
+using graph::Shape;
+using graph::Tensor;
+
+namespace {
+
+Tensor noise(Builder& b, Shape shape, uint32_t seed) {
+  std::vector<std::byte> data(static_cast<size_t>(graph::element_count(shape)));
+  for (std::byte& each : data) {
+    seed = seed * 1664525 + 1013904223;
+    each = static_cast<std::byte>(seed >> 24);
+  }
+  return b.constant(DType::U8, std::move(shape), std::move(data));
+}
+
+// From 1/16 to 1, of the type, known while compiling.
+Tensor scales_like(Builder& b, DType dtype, Shape shape) {
+  std::vector<std::byte> data;
+  for (int64_t i = 0; i < graph::element_count(shape); ++i) {
+    const auto bits = scalar::Number::from(dtype, static_cast<float>(i % 16 + 1) / 16).bits();
+    for (int byte = 0; byte < scalar::size_of(dtype); ++byte) {
+      data.push_back(static_cast<std::byte>(bits >> 8 * byte));
+    }
+  }
+  return b.constant(dtype, std::move(shape), std::move(data));
+}
+
+enum class Zeros { None, Packed, Floats };
+
+struct Sizes {
+  int64_t rows, depth, columns;
+  int bits;
+  int64_t block;
+  Zeros zeros = Zeros::None;
+  DType scales = DType::F32;
+  bool constant = true;  // weights and scales
+};
+
+template <Sizes kSizes>
+void nbits(Builder& b) {
+  const auto& [rows, depth, columns, bits, block, zeros, scales, constant] = kSizes;
+  const int64_t blocks = (depth + block - 1) / block, bytes = block * bits / 8;
+  const Tensor x = b.input("x", DType::F32, {rows, depth});
+  Tensor zero;
+  if (zeros == Zeros::Packed) zero = noise(b, {columns, (blocks * bits + 7) / 8}, 5);
+  if (zeros == Zeros::Floats) zero = scales_like(b, DType::F32, {columns, blocks}) * 8.0f;
+  const Tensor w =
+      constant ? noise(b, {columns, blocks, bytes}, 3)
+               : b.cast(b.input("w", DType::I32, {columns, blocks, bytes}) * 83.0f, DType::U8);
+  const Tensor scale = constant ? scales_like(b, scales, {columns, blocks})
+                                : b.input("s", scales, {columns, blocks});
+  // Of the size of x, so that errors count as they do there.
+  const float size = 0.25f / static_cast<float>(1 << bits);
+  b.output("y", size * ops::mat_mul_nbits(x, w, scale, zero, {columns, bits, block}));
+}
+
+// Weights that are dequantised by column, as bytes [depth, columns].
+template <int kRows, DType kType, bool kTransposed>
+void by_channel(Builder& b) {
+  const Tensor x = b.input("x", DType::F32, {kRows, 96});
+  const Tensor q = b.cast(noise(b, kTransposed ? Shape{72, 96} : Shape{96, 72}, 3), kType);
+  const Tensor w = ops::dequantise(q, scales_like(b, DType::F32, {72}), {}, kTransposed ? 0 : 1);
+  b.output("y", 0.02f * b.matmul(x, w, false, kTransposed));
+}
+
+void dynamically(Builder& b) {
+  const auto [x, scale, zero] = ops::dynamic_quantise(b.input("x", DType::F32, {3, 40}));
+  const Tensor w = noise(b, {40, 36}, 3);
+  const Tensor product = ops::mat_mul_integer(x, w, zero, noise(b, {36}, 4));
+  b.output("y", b.cast(product, DType::F32) * scale * 0.01f);
+}
+
+void gathered_blocks(Builder& b) {
+  const Tensor rows = b.input("i", DType::I32, {5});
+  b.output("y",
+           ops::gather_block_quantised(noise(b, {4, 24}, 3), rows,
+                                       scales_like(b, DType::F32, {4, 3}), {}, {4, 16, 0, -1}) *
+               0.25f);
+}
+
+constexpr Case kCases[] = {
+    {"nbits_4_row", nbits<Sizes{1, 96, 72, 4, 32}>},
+    {"nbits_4_row_zeros", nbits<Sizes{1, 128, 64, 4, 32, Zeros::Packed}>},
+    {"nbits_4_row_odd_zeros", nbits<Sizes{1, 96, 37, 4, 32, Zeros::Packed}>},
+    {"nbits_4_row_float_zeros", nbits<Sizes{1, 96, 40, 4, 32, Zeros::Floats}>},
+    {"nbits_4_row_tail", nbits<Sizes{1, 75, 19, 4, 16}>},
+    {"nbits_4_row_few_columns", nbits<Sizes{1, 64, 3, 4, 16}>},
+    {"nbits_4_row_block_16", nbits<Sizes{1, 64, 44, 4, 16}>},
+    {"nbits_4_row_block_64", nbits<Sizes{1, 192, 36, 4, 64, Zeros::Packed}>},
+    {"nbits_4_row_block_128", nbits<Sizes{1, 256, 33, 4, 128}>},
+    {"nbits_4_row_block_256", nbits<Sizes{1, 300, 41, 4, 256, Zeros::Packed}>},
+    {"nbits_4_row_halves", nbits<Sizes{1, 96, 72, 4, 32, Zeros::None, DType::F16}>},
+    {"nbits_4_rows_2", nbits<Sizes{2, 96, 40, 4, 32, Zeros::Packed}>},
+    {"nbits_4_rows_3", nbits<Sizes{3, 64, 33, 4, 32}>},
+    {"nbits_4_rows_7", nbits<Sizes{7, 64, 70, 4, 32, Zeros::Packed}>},
+    {"nbits_4_rows_40", nbits<Sizes{40, 96, 36, 4, 32}>},
+    {"nbits_4_given", nbits<Sizes{1, 64, 36, 4, 32, Zeros::None, DType::F32, false}>},
+    {"nbits_4_rows_given", nbits<Sizes{5, 64, 36, 4, 32, Zeros::None, DType::F32, false}>},
+    {"nbits_8_row", nbits<Sizes{1, 96, 72, 8, 32}>},
+    {"nbits_8_row_zeros", nbits<Sizes{1, 70, 37, 8, 32, Zeros::Packed}>},
+    {"nbits_8_row_block_256", nbits<Sizes{1, 512, 20, 8, 256}>},
+    {"nbits_8_rows_5", nbits<Sizes{5, 64, 33, 8, 16, Zeros::Packed}>},
+    {"nbits_2_row", nbits<Sizes{1, 96, 40, 2, 32}>},
+    {"nbits_2_rows_3", nbits<Sizes{3, 96, 37, 2, 32, Zeros::Packed}>},
+    {"bytes_row", by_channel<1, DType::I8, false>},
+    {"bytes_row_transposed", by_channel<1, DType::I8, true>},
+    {"bytes_rows_4", by_channel<4, DType::U8, false>},
+    {"bytes_rows_9", by_channel<9, DType::I8, true>},
+    {"dynamically_quantised", dynamically, false},
+    {"gather_block_quantised", gathered_blocks, false},
+};
+
+}  // namespace
+
+std::span<const Case> quantised_cases() { return kCases; }
+
+}  // namespace lathe::ops_tests
