@@ -54,6 +54,7 @@ async function writeFew() {
     await bundle.write({
       dir: dist,
       format,
+      exports: 'named',
       entryFileNames: `[name].${ending}`,
       // Beside what it finds by its address.
       chunkFileNames: `modules/core/[name].min.${ending}`,

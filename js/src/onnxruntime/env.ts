@@ -1,0 +1,75 @@
+/** `env`: the settings that programs for ONNX Runtime Web write. Those that say nothing here are kept and have no effect. */
+
+/** The version of ONNX Runtime whose API this is. */
+export const apiVersion = '1.30.0';
+
+export type LogLevel = 'verbose' | 'info' | 'warning' | 'error' | 'fatal';
+const logLevels: readonly LogLevel[] = ['verbose', 'info', 'warning', 'error', 'fatal'];
+
+export declare namespace Env {
+  /** Settings of the processor. */
+  interface WebAssemblyFlags {
+    /** Threads of sessions created from now on. Default: as many as there are, 0. */
+    numThreads?: number;
+    /** No effect: the engine is asked. */
+    simd?: boolean | 'fixed' | 'relaxed';
+    /** No effect. */
+    trace?: boolean;
+    /** No effect. */
+    initTimeout?: number;
+    /** No effect: there are no files to find. What is set is not kept. */
+    wasmPaths?: string | { wasm?: URL | string; mjs?: URL | string };
+    /** No effect. */
+    wasmBinary?: ArrayBufferLike | Uint8Array;
+    /** No effect. */
+    proxy?: boolean;
+    [name: string]: unknown;
+  }
+}
+
+/** What `env` is. */
+export interface Env {
+  /** Which warnings are printed: from which level on. Default: 'warning'. */
+  logLevel?: LogLevel;
+  /** No effect. */
+  debug?: boolean;
+  /** No effect. */
+  trace?: boolean;
+  /** The version of ONNX Runtime that the API is of. */
+  readonly versions: { readonly common: string; readonly web?: string };
+  readonly wasm: Env.WebAssemblyFlags;
+  /** No effect: there is no WebGL. */
+  readonly webgl: Record<string, unknown>;
+  /** No effect: there is no WebGPU. */
+  readonly webgpu: Record<string, unknown>;
+  [name: string]: unknown;
+}
+
+let logLevel: LogLevel = 'warning';
+
+/** Settings for all sessions. */
+export const env: Env = {
+  wasm: {
+    // Programs that find it empty fill it, and fetch what it names.
+    get wasmPaths() {
+      return './';
+    },
+    set wasmPaths(_: unknown) {},
+  } as Env.WebAssemblyFlags,
+  webgl: {},
+  webgpu: {},
+  versions: { common: apiVersion, web: apiVersion },
+  get logLevel(): LogLevel {
+    return logLevel;
+  },
+  set logLevel(value: LogLevel | undefined) {
+    if (value === undefined) return;
+    if (!logLevels.includes(value)) throw new Error(`Unsupported logging level: ${String(value)}`);
+    logLevel = value;
+  },
+};
+
+/** Prints a warning, unless the level is above warnings. */
+export function warn(message: string): void {
+  if (logLevels.indexOf(logLevel) <= logLevels.indexOf('warning')) console.warn(message);
+}

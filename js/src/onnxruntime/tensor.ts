@@ -1,0 +1,265 @@
+/** The tensors of ONNX Runtime: elements in the memory of the page, a type and sizes. Knows no models. */
+import { type FromImageOptions, readImage, type ToImageOptions } from './images.js';
+import { toDataURL, toImageData } from './images.js';
+import type {
+  TensorConstructor,
+  TensorData,
+  TensorDataTypeMap,
+  TensorElementTypeMap,
+  TensorLocation,
+  TensorType,
+  TypedTensor,
+} from './tensor_types.js';
+
+type ArrayType = {
+  new (length: number): ArrayLike<unknown>;
+  new (buffer: ArrayBufferLike, offset: number, length: number): ArrayLike<unknown>;
+  from(values: readonly unknown[], map?: (value: any) => unknown): ArrayLike<unknown>;
+};
+
+const arrays: Record<Exclude<TensorType, 'string' | 'float16'>, unknown> = {
+  float32: Float32Array,
+  uint8: Uint8Array,
+  int8: Int8Array,
+  uint16: Uint16Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  bool: Uint8Array,
+  float64: Float64Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
+  uint4: Uint8Array,
+  int4: Uint8Array,
+};
+
+/** Two elements lie in a byte. */
+const isHalfByte = (type: TensorType) => type === 'uint4' || type === 'int4';
+
+/** The class of halves, which engines or the page may have; Uint16Array where nobody does. */
+const halves = () => (globalThis as { Float16Array?: ArrayType }).Float16Array ?? Uint16Array;
+
+/** The class of the arrays of a type of numbers; undefined for what is none. */
+export function arrayTypeOf(type: unknown): ArrayType | undefined {
+  if (type === 'float16') return halves() as ArrayType;
+  return Object.hasOwn(arrays, type as string)
+    ? (arrays[type as keyof typeof arrays] as ArrayType)
+    : undefined;
+}
+
+/** The first type in the table whose arrays are of this class; undefined for other values. */
+function typeOf(data: unknown): TensorType | undefined {
+  const own = (data as object | null)?.constructor;
+  if (own === halves() && own !== (Uint16Array as unknown)) return 'float16';
+  return (Object.keys(arrays) as (keyof typeof arrays)[]).find((type) => arrays[type] === own);
+}
+
+/** The array of a tensor of this type. Error: values that are not of it. */
+function dataOf(type: TensorType, given: unknown): TensorData {
+  if (type === 'string') {
+    if (Array.isArray(given)) return given;
+    throw new TypeError("A string tensor's data must be a string array.");
+  }
+  const ArrayOf = arrayTypeOf(type);
+  if (ArrayOf === undefined) throw new TypeError(`Unsupported tensor type: ${String(type)}.`);
+  if (Array.isArray(given)) return fromNumbers(type, ArrayOf, given);
+  if (given instanceof ArrayOf) return given as unknown as TensorData;
+  if (given instanceof Uint8ClampedArray) {
+    if (type === 'uint8') return Uint8Array.from(given);
+    throw new TypeError("A Uint8ClampedArray tensor's data must be type of uint8");
+  }
+  if (type === 'float16' && given instanceof Uint16Array) {
+    const { buffer, byteOffset, length } = given;
+    return new ArrayOf(buffer, byteOffset, length) as unknown as TensorData;
+  }
+  throw new TypeError(`A ${type} tensor's data must be type of ${nameOf(ArrayOf)}`);
+}
+
+function fromNumbers(type: TensorType, ArrayOf: ArrayType, given: readonly unknown[]): TensorData {
+  if (isHalfByte(type) || ((ArrayOf as unknown) === Uint16Array && type === 'float16')) {
+    const wanted = nameOf(ArrayOf);
+    throw new TypeError(
+      `Creating a ${type} tensor from number array is not supported. Please use ${wanted} as data.`,
+    );
+  }
+  const isBig = type === 'int64' || type === 'uint64';
+  return ArrayOf.from(given, isBig ? BigInt : undefined) as unknown as TensorData;
+}
+
+const nameOf = (ArrayOf: ArrayType) => (ArrayOf as unknown as { name: string }).name;
+
+/** The type of an array. Error: one that says nothing. */
+function inferred(data: unknown): TensorType {
+  if (Array.isArray(data)) {
+    if (data.length === 0) {
+      throw new TypeError('Tensor type cannot be inferred from an empty array.');
+    }
+    const kind = typeof data[0];
+    if (kind === 'string') return 'string';
+    if (kind === 'boolean') return 'bool';
+    throw new TypeError(`Invalid element type of data array: ${kind}.`);
+  }
+  if (data instanceof Uint8ClampedArray) return 'uint8';
+  const type = typeOf(data);
+  if (type !== undefined) return type;
+  const kind = (data as object | null)?.constructor?.name ?? String(data);
+  throw new TypeError(`Unsupported type for tensor data: ${kind}.`);
+}
+
+/** Number of elements. Errors: sizes that are none. */
+function sizeOf(dims: readonly unknown[]): number {
+  let size = 1;
+  for (const [axis, dim] of dims.entries()) {
+    if (!Number.isSafeInteger(dim)) {
+      throw new TypeError(`dims[${axis}] must be an integer, got: ${String(dim)}`);
+    }
+    if ((dim as number) < 0) {
+      throw new RangeError(`dims[${axis}] must be a non-negative integer, got: ${String(dim)}`);
+    }
+    size *= dim as number;
+  }
+  return size;
+}
+
+/** A tensor from its type or data, or from an object that says where its elements are. */
+interface Parts {
+  type: TensorType;
+  data: TensorData;
+  dims: readonly number[];
+  location: TensorLocation;
+}
+
+function partsOf(first: unknown, second: unknown, third: unknown): Parts {
+  if (typeof first === 'object' && first !== null && 'location' in first) return placed(first);
+  const isNamed = typeof first === 'string';
+  const type = isNamed ? (first as TensorType) : inferred(first);
+  const data = dataOf(type, isNamed ? second : first);
+  const dims = (isNamed ? third : second) ?? undefined;
+  if (dims !== undefined && !Array.isArray(dims)) {
+    throw new TypeError("A tensor's dims must be a number array");
+  }
+  return { type, data, dims: dims ?? [data.length], location: 'cpu' };
+}
+
+function placed(given: Partial<Record<'location' | 'type' | 'data' | 'dims', unknown>>): Parts {
+  const { location, type, data, dims } = given;
+  if (location !== 'cpu-pinned') {
+    throw new Error(
+      `Tensor constructor: unsupported location '${String(location)}'; tensors are in memory: 'cpu-pinned'`,
+    );
+  }
+  const ArrayOf = arrayTypeOf(type);
+  if (ArrayOf === undefined) {
+    throw new TypeError(`unsupported type "${String(type)}" to create tensor from pinned buffer`);
+  }
+  if (!(data instanceof ArrayOf)) {
+    throw new TypeError(`buffer should be of type ${nameOf(ArrayOf)}`);
+  }
+  if (!Array.isArray(dims)) throw new TypeError("A tensor's dims must be a number array");
+  return { type: type as TensorType, data: data as unknown as TensorData, dims, location };
+}
+
+class TensorOf {
+  /** Programs set it. */
+  dims: readonly number[];
+  readonly type: TensorType;
+  readonly size: number;
+  /** Programs replace it by another array of the same bytes. */
+  cpuData: TensorData | undefined;
+  dataLocation: TensorLocation;
+
+  constructor(first: unknown, second?: unknown, third?: unknown) {
+    const { type, data, dims, location } = partsOf(first, second, third);
+    const size = sizeOf(dims);
+    const length = isHalfByte(type) && data.length !== size ? Math.ceil(size / 2) : size;
+    if (length !== data.length) {
+      throw new Error(`Tensor's size(${size}) does not match data length(${data.length}).`);
+    }
+    this.dims = dims;
+    this.type = type;
+    this.size = size;
+    this.cpuData = data;
+    this.dataLocation = location;
+  }
+
+  static async fromImage(image: unknown, options?: FromImageOptions): Promise<TensorOf> {
+    const { data, dims } = await readImage(image, options);
+    return new TensorOf('float32', data, dims);
+  }
+
+  static fromPinnedBuffer(type: TensorType, data: TensorData, dims = [data.length]): TensorOf {
+    return new TensorOf({ location: 'cpu-pinned', type, data, dims });
+  }
+
+  static fromTexture(): never {
+    throw new Error('fromTexture: a tensor is in memory here, no texture; read its data first');
+  }
+
+  static fromGpuBuffer(): never {
+    throw new Error('fromGpuBuffer: a tensor is in memory here; map the buffer and copy its data');
+  }
+
+  static fromMLTensor(): never {
+    throw new Error('fromMLTensor: a tensor is in memory here; read the MLTensor first');
+  }
+
+  get data(): TensorData {
+    if (this.cpuData === undefined) throw new Error('The tensor is disposed.');
+    return this.cpuData;
+  }
+
+  get location(): TensorLocation {
+    return this.dataLocation;
+  }
+
+  get texture(): never {
+    throw new Error('The data is not stored as a WebGL texture.');
+  }
+
+  get gpuBuffer(): never {
+    throw new Error('The data is not stored as a WebGPU buffer.');
+  }
+
+  get mlTensor(): never {
+    throw new Error('The data is not stored as a WebNN MLTensor.');
+  }
+
+  async getData(): Promise<TensorData> {
+    return this.data;
+  }
+
+  dispose(): void {
+    this.cpuData = undefined;
+    this.dataLocation = 'none';
+  }
+
+  reshape(dims: readonly number[]): TensorOf {
+    const { type, data } = this;
+    if (this.location !== 'cpu-pinned') return new TensorOf(type, data, dims);
+    return new TensorOf({ location: 'cpu-pinned', type, data, dims });
+  }
+
+  toDataURL(options?: ToImageOptions): string {
+    return toDataURL(this, options);
+  }
+
+  toImageData(options?: ToImageOptions): ImageData {
+    return toImageData(this, options);
+  }
+}
+
+/** Elements of one type in rows, fed to models and given by them. */
+export interface Tensor extends TypedTensor<TensorType> {}
+export const Tensor = /* @__PURE__ */ Object.defineProperty(TensorOf, 'name', {
+  value: 'Tensor',
+}) as unknown as TensorConstructor;
+
+export declare namespace Tensor {
+  type DataTypeMap = TensorDataTypeMap;
+  type ElementTypeMap = TensorElementTypeMap;
+  type DataType = TensorData;
+  type ElementType = TensorElementTypeMap[TensorType];
+  type Type = TensorType;
+  type DataLocation = TensorLocation;
+  type CpuPinnedDataTypes = Exclude<TensorType, 'string'>;
+}

@@ -1,0 +1,143 @@
+/** The types of tensors as onnxruntime-common 1.30 declares them. */
+import type { FromImageOptions, ToImageOptions } from './images.js';
+
+/** The array that holds the elements of each type; int4 and uint4 hold two in a byte. */
+export interface TensorDataTypeMap {
+  float32: Float32Array;
+  uint8: Uint8Array;
+  int8: Int8Array;
+  uint16: Uint16Array;
+  int16: Int16Array;
+  int32: Int32Array;
+  int64: BigInt64Array;
+  string: string[];
+  bool: Uint8Array;
+  float16: Uint16Array;
+  float64: Float64Array;
+  uint32: Uint32Array;
+  uint64: BigUint64Array;
+  uint4: Uint8Array;
+  int4: Int8Array;
+}
+
+/** What an element of each type is in JavaScript. */
+export interface TensorElementTypeMap {
+  float32: number;
+  uint8: number;
+  int8: number;
+  uint16: number;
+  int16: number;
+  int32: number;
+  int64: bigint;
+  string: string;
+  bool: boolean;
+  float16: number;
+  float64: number;
+  uint32: number;
+  uint64: bigint;
+  uint4: number;
+  int4: number;
+}
+
+/** Names of element types. */
+export type TensorType = keyof TensorDataTypeMap;
+/** Any array that holds elements. */
+export type TensorData = TensorDataTypeMap[TensorType];
+/** Where elements are. Tensors here are in the memory of the page, or disposed of: 'none'. */
+export type TensorLocation = 'none' | 'cpu' | 'cpu-pinned' | 'texture' | 'gpu-buffer' | 'ml-tensor';
+
+/** A tensor of a type: its elements in rows, and its sizes. */
+export interface TypedTensor<T extends TensorType> {
+  readonly dims: readonly number[];
+  readonly type: T;
+  /** Number of elements. */
+  readonly size: number;
+  /** The elements. Error: the tensor was disposed of. */
+  readonly data: TensorDataTypeMap[T];
+  readonly location: TensorLocation;
+  /** Error: tensors are not on the GPU. */
+  readonly texture: never;
+  /** Error: tensors are not on the GPU. */
+  readonly gpuBuffer: never;
+  /** Error: tensors are not in WebNN. */
+  readonly mlTensor: never;
+  /** The elements, as `data`. */
+  getData(releaseData?: boolean): Promise<TensorDataTypeMap[T]>;
+  /** Lets go of the elements; using them afterwards is an error. */
+  dispose(): void;
+  /** A tensor of the same elements in other sizes. Error: their product differs. */
+  reshape(dims: readonly number[]): TypedTensor<T>;
+  /** The picture that the tensor [1, channels, height, width] is, as a data: address. Only in pages. */
+  toDataURL(options?: ToImageOptions): string;
+  /** The picture that the tensor [1, channels, height, width] is. Only in pages and workers. */
+  toImageData(options?: ToImageOptions): ImageData;
+}
+
+type Numbers = readonly number[];
+type Plain = Exclude<TensorType, 'string' | 'bool' | 'uint64' | 'int64'>;
+
+/** Elements in memory that the caller keeps. */
+export interface CpuPinnedConstructorParameters<
+  T extends Exclude<TensorType, 'string'> = Exclude<TensorType, 'string'>,
+> {
+  readonly location: 'cpu-pinned';
+  readonly type: T;
+  readonly data: TensorDataTypeMap[T];
+  readonly dims: readonly number[];
+}
+
+/** What `Tensor` is called as. Without dims a tensor has one axis. */
+export interface TensorConstructor {
+  new (type: 'string', data: readonly string[], dims?: Numbers): TypedTensor<'string'>;
+  new (type: 'bool', data: Uint8Array | readonly boolean[], dims?: Numbers): TypedTensor<'bool'>;
+  new (type: 'uint8', data: Uint8ClampedArray, dims?: Numbers): TypedTensor<'uint8'>;
+  new <T extends 'uint64' | 'int64'>(
+    type: T,
+    data: TensorDataTypeMap[T] | readonly bigint[] | Numbers,
+    dims?: Numbers,
+  ): TypedTensor<T>;
+  new <T extends Plain>(
+    type: T,
+    data: TensorDataTypeMap[T] | Numbers,
+    dims?: Numbers,
+  ): TypedTensor<T>;
+  new (data: Float32Array, dims?: Numbers): TypedTensor<'float32'>;
+  new (data: Int8Array, dims?: Numbers): TypedTensor<'int8'>;
+  new (data: Uint8Array | Uint8ClampedArray, dims?: Numbers): TypedTensor<'uint8'>;
+  new (data: Uint16Array, dims?: Numbers): TypedTensor<'uint16'>;
+  new (data: Int16Array, dims?: Numbers): TypedTensor<'int16'>;
+  new (data: Int32Array, dims?: Numbers): TypedTensor<'int32'>;
+  new (data: BigInt64Array, dims?: Numbers): TypedTensor<'int64'>;
+  new (data: readonly string[], dims?: Numbers): TypedTensor<'string'>;
+  new (data: readonly boolean[], dims?: Numbers): TypedTensor<'bool'>;
+  new (data: Float64Array, dims?: Numbers): TypedTensor<'float64'>;
+  new (data: Uint32Array, dims?: Numbers): TypedTensor<'uint32'>;
+  new (data: BigUint64Array, dims?: Numbers): TypedTensor<'uint64'>;
+  new (
+    type: TensorType,
+    data: TensorData | Numbers | readonly string[] | readonly bigint[] | readonly boolean[],
+    dims?: Numbers,
+  ): TypedTensor<TensorType>;
+  new (data: TensorData, dims?: Numbers): TypedTensor<TensorType>;
+  new <T extends Exclude<TensorType, 'string'>>(
+    pinned: CpuPinnedConstructorParameters<T>,
+  ): TypedTensor<T>;
+
+  /** A picture as a tensor float32 [1, channels, height, width]: (value + bias) / mean. In pages and workers. */
+  fromImage(
+    image: ImageData | HTMLImageElement | ImageBitmap | string,
+    options?: FromImageOptions,
+  ): Promise<TypedTensor<'float32'>>;
+  /** Elements in memory that the caller keeps. */
+  fromPinnedBuffer<T extends Exclude<TensorType, 'string'>>(
+    type: T,
+    buffer: TensorDataTypeMap[T],
+    dims?: Numbers,
+  ): TypedTensor<T>;
+  /** Error: tensors are not on the GPU. */
+  fromTexture(texture: unknown, options?: unknown): never;
+  /** Error: tensors are not on the GPU. */
+  fromGpuBuffer(buffer: unknown, options?: unknown): never;
+  /** Error: tensors are not in WebNN. */
+  fromMLTensor(tensor: unknown, options?: unknown): never;
+}
