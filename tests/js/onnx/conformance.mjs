@@ -1,0 +1,123 @@
+// Runs the ONNX backend cases beside the repository and prints each case that fails, a summary for each category and the counts.
+//   node tests/js/onnx/conformance.mjs [--ort] [--all] [--category=node] [--write-known] [NAME …]
+// A case of known.txt that fails counts as skipped, one that passes as failed: the list holds what fails and nothing else.
+// --ort: with ONNX Runtime Web instead, whose failures are only counted. --all: also prints what passes.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { Worker } from 'node:worker_threads';
+import { casesFolder, readCases } from './cases.mjs';
+
+const knownFile = new URL('known.txt', import.meta.url);
+const seconds = 60;
+const flags = new Set(process.argv.slice(2).filter((each) => each.startsWith('--')));
+const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
+const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
+const withOrt = flags.has('--ort');
+
+/** Case by case why it is known to fail. */
+function readKnown() {
+  if (withOrt || !existsSync(knownFile)) return new Map();
+  const lines = readFileSync(knownFile, 'utf8').split('\n');
+  const entries = lines.filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(entries.map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]));
+}
+
+/** A thread that runs cases one after the other; one that hangs is ended and another one goes on. */
+class Runner {
+  #worker;
+
+  async why(each) {
+    this.#worker ??= new Worker(new URL('conformance_worker.mjs', import.meta.url), {
+      workerData: { withOrt },
+    });
+    const worker = this.#worker;
+    return new Promise((resolve) => {
+      const end = (why) => {
+        clearTimeout(timer);
+        worker.off('message', told).off('error', broken);
+        resolve(why);
+      };
+      const giveUp = (why) => {
+        this.#worker = undefined;
+        end(why);
+        worker.on('error', () => {}).terminate();
+      };
+      const told = ({ why }) => end(why);
+      const broken = (error) => giveUp(`the thread ended: ${error.message}`);
+      const timer = setTimeout(() => giveUp(`no result after ${seconds} s`), seconds * 1000);
+      worker.on('message', told).on('error', broken);
+      worker.postMessage(each);
+    });
+  }
+
+  end() {
+    return this.#worker?.terminate();
+  }
+}
+
+const cases = readCases();
+if (cases === undefined) {
+  console.log(
+    `SKIPPED: the ONNX backend cases are not in ${casesFolder}; LATHE_ONNX names the folder`,
+  );
+  console.log('0 passed, 0 failed, 1 skipped');
+  process.exit();
+}
+
+const known = readKnown();
+const isWanted = (each) =>
+  (names.length === 0 || names.includes(each.name)) &&
+  (category === undefined || each.category === category);
+const wanted = cases.filter(isWanted);
+const summary = new Map();
+const counts = { passed: 0, failed: 0, skipped: 0 };
+const failures = [];
+const runner = new Runner();
+for (const each of wanted) {
+  const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
+  const of = summary.get(each.category) ?? { passed: 0, all: 0 };
+  summary.set(each.category, of);
+  of.all++;
+  if (why === undefined) of.passed++;
+  else failures.push([each.name, why]);
+  note(each, why);
+}
+await runner.end();
+
+/** Counts and prints a result. */
+function note({ name, ort_web_1_30: ort }, why) {
+  const isKnown = known.has(name);
+  if (why === undefined && isKnown) {
+    counts.failed++;
+    console.log(`FAIL ${name}: passes; take it out of ${knownFile.pathname.split('/').at(-1)}`);
+  } else if (why === undefined) {
+    counts.passed++;
+    if (flags.has('--all')) console.log(`pass ${name}`);
+  } else if (isKnown || withOrt) {
+    counts.skipped++;
+    console.log(`known ${name}: ${why.slice(0, 300)}`);
+  } else {
+    counts.failed++;
+    const beside = ort === 'pass' ? ' (ONNX Runtime Web passes)' : '';
+    console.log(`FAIL ${name}${beside}: ${why.slice(0, 300)}`);
+  }
+}
+
+if (names.length === 0 && category === undefined && !withOrt) {
+  const all = new Set(cases.map(({ name }) => name));
+  for (const name of known.keys()) {
+    if (all.has(name)) continue;
+    counts.failed++;
+    console.log(`FAIL ${name}: there is no such case; take it out of known.txt`);
+  }
+}
+if (flags.has('--write-known')) {
+  const head =
+    '# Cases of ../shared/data/onnx that fail, each with its reason; conformance.mjs reads it.\n';
+  const lines = failures.map(([name, why]) => `${name}: ${known.get(name) ?? why.slice(0, 160)}\n`);
+  writeFileSync(knownFile, head + lines.sort().join(''));
+}
+for (const [name, { passed, all }] of summary) {
+  console.log(`${name}: ${passed} of ${all} pass, ${((100 * passed) / all).toFixed(1)} %`);
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+process.exitCode = counts.failed > 0 ? 1 : 0;

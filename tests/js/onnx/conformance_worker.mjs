@@ -1,0 +1,18 @@
+// The thread of conformance.mjs: runs the case of each message with the engine that it was started for.
+import { parentPort, workerData } from 'node:worker_threads';
+import { whyFails } from './cases.mjs';
+import * as engines from './engines.mjs';
+
+/** ONNX Runtime Web in Node, on one thread. */
+async function onnxruntime() {
+  const ort = await import('onnxruntime-web');
+  ort.env.wasm.numThreads = 1;
+  return engines.runtime(ort);
+}
+
+const load = workerData.withOrt ? await onnxruntime() : engines.lathe(await import('tensorlathe'));
+
+parentPort.on('message', async (each) => {
+  const why = await whyFails(load, each).catch((error) => error.message || String(error));
+  parentPort.postMessage({ why });
+});

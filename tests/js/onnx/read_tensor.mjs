@@ -1,0 +1,75 @@
+// Reads the inputs and outputs of the ONNX backend cases: TensorProto, SequenceProto and OptionalProto, and what kind each is.
+import { dtypeOf, dtypes, fieldsOf, perByte, varintsOf } from './proto.mjs';
+
+const utf8 = new TextDecoder();
+
+/** Elements of a repeated field of fixed numbers, as bytes. */
+const joined = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+/** A tensor as { dtype, shape, data }; types of fewer than eight bits are as packed as in the file. */
+export function readTensor(bytes) {
+  const shape = [];
+  const strings = [];
+  const integers = [];
+  const fixed = [];
+  let [dtype, raw] = ['float32', undefined];
+  for (const [field, value] of fieldsOf(bytes)) {
+    if (field === 1) shape.push(...varintsOf(value).map(Number));
+    if (field === 2) dtype = dtypeOf(Number(value));
+    if (field === 4 || field === 10) fixed.push(value);
+    if (field === 5 || field === 7 || field === 11) integers.push(...varintsOf(value));
+    if (field === 6) strings.push(utf8.decode(value));
+    if (field === 9) raw = value;
+  }
+  if (dtype === 'string') return { dtype, shape, data: strings };
+  const [, ArrayOf] = dtypes[dtype] ?? [];
+  if (ArrayOf === undefined) throw new Error(`the reader has no ${dtype}`);
+  if (raw === undefined && fixed.length > 0) raw = joined(fixed);
+  if (raw !== undefined) return { dtype, shape, data: new ArrayOf(Uint8Array.from(raw).buffer) };
+  const isBig = ArrayOf === BigInt64Array || ArrayOf === BigUint64Array;
+  const data = ArrayOf.from(isBig ? integers : integers.map(Number));
+  const count = shape.reduce((product, size) => product * size, 1);
+  return { dtype, shape, data: data.subarray(0, Math.ceil(count / perByte(dtype))) };
+}
+
+/** The fields of SequenceProto and OptionalProto that hold tensors, sequences and optionals. */
+const inner = { 3: 'tensor', 5: 'sequence', 7: 'optional' };
+
+/** A value of a kind: a tensor, a sequence as an array, an optional as its value or null. */
+export function readValue(bytes, kind) {
+  if (kind === 'tensor') return readTensor(bytes);
+  const found = [];
+  for (const [field, value] of fieldsOf(bytes)) {
+    if (field in inner) found.push(readValue(value, inner[field]));
+    if (field === 4 || field === 6)
+      throw new Error(`the reader has no field ${field} of a ${kind}`);
+  }
+  return kind === 'sequence' ? found : (found[0] ?? null);
+}
+
+const typeKinds = { 1: 'tensor', 4: 'sequence', 5: 'map', 8: 'sparse tensor', 9: 'optional' };
+
+/** Names and kinds of the inputs and outputs of a model; inputs that are initialisers count as none. */
+export function readPorts(bytes) {
+  const ports = { inputs: [], outputs: [] };
+  const initializers = new Set();
+  const [, graph] = [...fieldsOf(bytes)].find(([field]) => field === 7);
+  for (const [field, value] of fieldsOf(graph)) {
+    if (field === 5) initializers.add(textOf(value, 8));
+    if (field === 11) ports.inputs.push(portOf(value));
+    if (field === 12) ports.outputs.push(portOf(value));
+  }
+  ports.inputs = ports.inputs.filter(({ name }) => !initializers.has(name));
+  return ports;
+}
+
+function textOf(bytes, wanted) {
+  for (const [field, value] of fieldsOf(bytes)) if (field === wanted) return utf8.decode(value);
+  return '';
+}
+
+function portOf(bytes) {
+  const fields = new Map(fieldsOf(bytes));
+  const [[kind] = [1]] = fieldsOf(fields.get(2) ?? new Uint8Array());
+  return { name: utf8.decode(fields.get(1)), kind: typeKinds[kind] };
+}
