@@ -56,9 +56,14 @@ export interface KnownContent {
   data: readonly [offset: number, size: number];
 }
 
+/** Numbers of an input and an output that are one state from call to call. */
+export type CachePair = readonly [input: number, result: number];
+
 /** A model written down as far as possible. */
 export interface OnnxTrace {
   whole: boolean;
+  /** Of kept rows: the model concatenates them. */
+  joined: boolean;
   asked: number[];
   cuts: ValueId[];
   inputs: Port[];
@@ -125,17 +130,18 @@ export class OnnxFile {
     );
   }
 
-  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. */
+  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`; `cache`: what is kept in states. */
   trace(
     inputs: readonly Port[],
     known: readonly KnownContent[],
     data: Uint8Array,
+    cache: readonly CachePair[] = [],
   ): OnnxTrace & { graph: CoreGraph } {
     const core = this.#core;
     const contents = core.copy('ONNX model', data);
     let handle: Handle;
     try {
-      handle = core.withText('ONNX model', encodeJson({ inputs, known }), (at, length) =>
+      handle = core.withText('ONNX model', encodeJson({ inputs, known, cache }), (at, length) =>
         core.exports.lathe_onnx_trace(this.#handle, at, length, contents, data.length),
       );
     } finally {

@@ -5,6 +5,7 @@ import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
+import { KeptTensor } from './kept_rows.js';
 import type { OnnxSession } from './session.js';
 import { checkCount, dtypeOf, type OnnxValue } from './values.js';
 
@@ -109,6 +110,8 @@ function valueFrom(
   }
   if (type.kind === 'map') throw new LatheError(`${what}: maps cannot be given`);
   if (type.type === 'string') return stringsFrom(what, given as NestedStrings);
+  const kept = given instanceof Tensor ? keptTensors.get(given) : undefined;
+  if (kept !== undefined) return kept;
   const dtype = dtypeOf(type.type!);
   const { shape, data } = elementsOf(what, given as TensorLike, dtype, type.shape, sizes);
   checkShape(what, shape, type.shape, sizes);
@@ -195,8 +198,24 @@ function stringsFrom(what: string, given: NestedStrings): OnnxValue {
   return { kind: 'tensor', type: 'string', shape, data: data as string[] };
 }
 
+/** Outputs whose elements are read when somebody asks for them. */
+const keptTensors = new WeakMap<Tensor, KeptTensor>();
+
+function keptOutput(value: KeptTensor): Tensor {
+  const pending = {
+    now: () => value.data,
+    get later() {
+      return Promise.resolve(value.data);
+    },
+  };
+  const tensor = new Tensor(pending, value.shape, dtypeOf(value.type));
+  keptTensors.set(tensor, value);
+  return tensor;
+}
+
 function outputOf(value: OnnxValue): ModelOutput {
   if (value === null) return null;
+  if (value instanceof KeptTensor) return keptOutput(value);
   if (value.kind !== 'tensor') {
     if (value.kind === 'sequence') return value.elements.map(outputOf);
     const [keys, values] = value.elements.map(outputOf);

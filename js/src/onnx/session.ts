@@ -7,6 +7,8 @@ import type { Tensor } from '../tensor/tensor.js';
 import { CompiledFunction } from '../trace/compiled_function.js';
 import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
 import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
+import { Decoder } from './decoder.js';
+import { planOf } from './decoder_plan.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
 
 /** Something compiled for some types of inputs. */
@@ -56,10 +58,13 @@ export class OnnxSession {
   readonly #kept = new KeptBuilds<Program>(roomForSizes);
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
+  readonly #decoder: Decoder | undefined;
   #isDisposed = false;
 
   constructor(file: OnnxFile) {
     this.#file = file;
+    const plan = planOf(file.description);
+    if (plan !== undefined) this.#decoder = new Decoder(file, plan);
   }
 
   get description(): OnnxDescription {
@@ -68,6 +73,12 @@ export class OnnxSession {
 
   /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
   async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
+    this.#check();
+    const kept = await this.#decoder?.call(values, () => this.#callExactly(values));
+    return kept ?? this.#callExactly(values);
+  }
+
+  async #callExactly(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
     const ports = values.map(portOf);
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
@@ -99,6 +110,7 @@ export class OnnxSession {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#kept.free();
+    this.#decoder?.dispose();
     this.#file.free();
   }
 

@@ -6,16 +6,16 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 
+export interface TensorValue {
+  readonly kind: 'tensor';
+  readonly type: string;
+  readonly shape: readonly number[];
+  readonly data: DataArray | readonly string[];
+}
+
 /** A value of ONNX: a tensor of numbers (their bits where JavaScript has no such array) or strings, a list of values, nothing. */
 export type OnnxValue =
-  | {
-      kind: 'tensor';
-      type: string;
-      shape: readonly number[];
-      data: DataArray | readonly string[];
-    }
-  | { kind: 'sequence' | 'map'; type: string; elements: OnnxValue[] }
-  | null;
+  TensorValue | { kind: 'sequence' | 'map'; type: string; elements: OnnxValue[] } | null;
 
 /** Types that are held in another: one element a byte, or its bits. */
 const heldIn: Record<string, DType> = {

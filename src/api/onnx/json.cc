@@ -174,6 +174,7 @@ std::string describe(const ModelProto& model, std::span<const std::string> exter
 std::string describe(const Trace& trace) {
   Json json = Json::object();
   json.add("whole", Json::boolean(trace.is_whole));
+  json.add("joined", Json::boolean(trace.is_joined));
   Json asked = Json::array(), cuts = Json::array();
   for (const size_t each : trace.asked) asked.add(number_json(static_cast<int64_t>(each)));
   for (const graph::Value each : trace.cuts) cuts.add(number_json(each.id + 1));
@@ -198,6 +199,14 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
   for (const Json& each : parsed.at("known").values()) {
     LATHE_ASSIGN_OR_RETURN(Content content, read_content(each, data));
     request.known.push_back(std::move(content));
+  }
+  for (const Json& each : parsed.at("cache").values()) {
+    const auto& pair = each.values();
+    if (pair.size() != 2 || !pair[0].is_count() || !pair[1].is_count()) {
+      return fail("cache: wants pairs of numbers");
+    }
+    request.cache.push_back(
+        {static_cast<size_t>(pair[0].number()), static_cast<size_t>(pair[1].number())});
   }
   return request;
 }

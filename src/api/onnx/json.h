@@ -17,6 +17,7 @@ std::string describe(const Trace& trace);
 struct TraceRequest {
   std::vector<Port> inputs;
   std::vector<Content> known;
+  std::vector<CachePair> cache;
 };
 
 // Contents lie in `data`. Errors name what is missing or wrong.

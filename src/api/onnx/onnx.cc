@@ -68,8 +68,8 @@ Result<Model> opened(lathe::SharedBytes file) {
 
 Result<Trace> traced(const Model& model, std::string_view json, std::span<const std::byte> data) {
   LATHE_ASSIGN_OR_RETURN(const auto request, lathe::onnx::read_request(json, data));
-  LATHE_ASSIGN_OR_RETURN(const auto trace,
-                         lathe::onnx::trace(model.proto, request.inputs, request.known));
+  LATHE_ASSIGN_OR_RETURN(const auto trace, lathe::onnx::trace(model.proto, request.inputs,
+                                                              request.known, request.cache));
   Trace result{.graph = lathe::graph::encode(trace.graph),
                .places = {},
                .text = lathe::onnx::describe(trace)};

@@ -26,6 +26,17 @@ struct Port {
   std::string name = {};  // of the graph's input or output; "" where the content is known
 };
 
+// Keys and values that a decoder keeps from call to call: what was computed of earlier tokens lies
+// in states of a fixed capacity, of which the first `at` rows hold something; `at` is an input of
+// the graph, i32[], named "at".
+struct CachePair {
+  size_t
+      input;  // number of the model's input for earlier rows, of shape [batch, heads, rows, size]
+  size_t result;  // number of the output that has them and those of the new tokens
+};
+// Along this axis of both.
+constexpr int kCacheAxis = 2;
+
 // A model written down as far as possible. Where data must tell how it goes on (the sizes of what
 // is not zero, which branch) the graph is cut: the caller runs it up to the cut, reads the value
 // and has the model written down again, knowing it.
@@ -37,13 +48,17 @@ struct Trace {
   // Numbers of inputs, in the order of their names, whose content must be known first.
   std::vector<size_t> asked;
   bool is_whole = false;
+  bool is_joined = false;             // of kept rows: the model has concatenated them
   std::vector<Port> inputs, results;  // as given, with names; as the model lists them
 };
 
-// `known` is what the values behind the cuts hold, in order. Errors name the node, its operator
-// and what is wrong.
+// `known` is what the values behind the cuts hold, in order. The inputs of `cache` are states
+// "cache0"… of their shapes, which end with the new rows in them; what comes of them is no result.
+// Where a result has all rows of the state and the new ones behind, the model has concatenated
+// them: it must be told which rows count by its mask. Where it has as many as the state, its
+// operators have put them where they belong. Errors name the node, its operator and what is wrong.
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
-                    std::span<const Content> known);
+                    std::span<const Content> known, std::span<const CachePair> cache = {});
 
 // Whether every operator of the model is there; all that are not, by their nodes.
 Status check_operators(const ModelProto& model);

@@ -1,17 +1,21 @@
 #include "lathe/import/onnx/tracer.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/order.h"
+#include "lathe/ops/indexing.h"
+#include "lathe/ops/movement.h"
 
 namespace lathe::onnx {
 
 using graph::Array;
 using graph::Builder;
 using graph::Kind;
+using graph::Op;
 
 namespace {
 
@@ -31,8 +35,9 @@ Array array_of(const Content& content) {
 
 }  // namespace
 
-Tracer::Tracer(const ModelProto& model, std::span<const Content> known)
-    : model_(model), known_(known), graph_("run") {}
+Tracer::Tracer(const ModelProto& model, std::span<const Content> known,
+               std::span<const CachePair> cache)
+    : model_(model), known_(known), cache_(cache), graph_("run") {}
 
 Result<Trace> Tracer::run(std::span<const Port> inputs) {
   const Unit unit{model_.sets, {}, 0};
@@ -45,13 +50,20 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   trace_.inputs.assign(inputs.begin(), inputs.end());
   LATHE_TRY(initializers(model_.graph, scope));
   for (size_t k = 0; k < expected; ++k) {
-    scope.names[model_.graph.inputs[k].name] = input(inputs[k], trace_.inputs[k]);
+    const auto pair = std::ranges::find(cache_, k, &CachePair::input);
+    scope.names[model_.graph.inputs[k].name] =
+        pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
+                             : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
   }
   auto done = nodes(model_.graph.nodes, scope);
   if (done) done = outputs(model_.graph, scope);
   if (!done && !is_asking_) return std::unexpected(std::move(done.error()));
   if (done) {
-    for (const Value& value : *done) trace_.results.push_back(result(value));
+    LATHE_TRY(keep_rows(*done));
+    for (size_t k = 0; k < done->size(); ++k) {
+      const bool is_kept = std::ranges::find(cache_, k, &CachePair::result) != cache_.end();
+      trace_.results.push_back(is_kept ? Port{} : result((*done)[k]));
+    }
     trace_.is_whole = !is_asking_;
   }
   LATHE_ASSIGN_OR_RETURN(trace_.graph, std::move(graph_).finish());
@@ -86,6 +98,43 @@ Value Tracer::input(const Port& given, Port& named) {
       }
       return value;
     }
+  }
+  return {};
+}
+
+// An input for rows that are kept: a state.
+Value Tracer::cached(const Port& given, size_t number) {
+  return {graph_.state(concat("cache", number), dtype_of(given.type), given.shape), given.type};
+}
+
+// The states with the new rows behind those that they hold.
+Status Tracer::keep_rows(const Values& results) {
+  if (cache_.empty()) return {};
+  const Tensor at = graph_.input("at", DType::I32, {});
+  for (size_t k = 0; k < cache_.size(); ++k) {
+    const CachePair& pair = cache_[k];
+    const Port& port = trace_.inputs[pair.input];
+    const Tensor state = tensor(cached(port, k));
+    const Value& result = results[pair.result];
+    const int64_t rows = port.shape[kCacheAxis];
+    const int64_t fresh = result.rank() == 4 ? result.shape()[kCacheAxis] - rows : -1;
+    if (fresh < 0 || result.type != port.type) {
+      return fail("cache: the outputs of kept rows do not have the types of their inputs");
+    }
+    Tensor next = tensor(result);
+    if (fresh > 0) {
+      trace_.is_joined = true;
+      const Tensor places = graph_.iota({rows, 1}, 0) - at;
+      const Tensor picked = ops::gather(ops::slice(next, {0, 0, rows}, std::nullopt),
+                                        graph_.reshape(places, {rows}), kCacheAxis);
+      const Tensor is_new = graph_.map(
+          Op::And,
+          std::array{
+              places >= zero(places),
+              places < graph_.full({rows, 1}, scalar::Number::of(static_cast<int32_t>(fresh)))});
+      next = select(is_new, picked, state);
+    }
+    graph_.update(state, next);
   }
   return {};
 }
@@ -412,8 +461,14 @@ Result<Content> Tracer::ask(const Value& value) {
 }
 
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
-                    std::span<const Content> known) {
-  return Tracer(model, known).run(inputs);
+                    std::span<const Content> known, std::span<const CachePair> cache) {
+  for (const CachePair& each : cache) {
+    if (each.input >= inputs.size() || each.result >= model.graph.outputs.size() ||
+        inputs[each.input].kind != Value::Kind::Tensor || inputs[each.input].shape.size() != 4) {
+      return fail("cache: wants inputs [batch, heads, rows, size] and outputs of the model");
+    }
+  }
+  return Tracer(model, known, cache).run(inputs);
 }
 
 }  // namespace lathe::onnx

@@ -18,7 +18,7 @@ namespace lathe::onnx {
 
 class Tracer {
  public:
-  Tracer(const ModelProto& model, std::span<const Content> known);
+  Tracer(const ModelProto& model, std::span<const Content> known, std::span<const CachePair> cache);
 
   Result<Trace> run(std::span<const Port> inputs);
 
@@ -77,6 +77,8 @@ class Tracer {
   Status initializers(const GraphProto& graph, Scope& scope);
   const Value* find(const Scope& scope, std::string_view name) const;
   Value input(const Port& given, Port& named);
+  Value cached(const Port& given, size_t number);
+  Status keep_rows(const Values& results);
   Port result(const Value& value);
   Tensor captured(Tensor x, size_t depth);
   graph::Builder& builder_at(size_t depth);
@@ -86,6 +88,7 @@ class Tracer {
 
   const ModelProto& model_;
   std::span<const Content> known_;
+  std::span<const CachePair> cache_;
   graph::Builder graph_;
   std::vector<std::unique_ptr<OpenBody>> bodies_;
   const Scope* scope_ = nullptr;  // the innermost

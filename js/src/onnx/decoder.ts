@@ -1,0 +1,284 @@
+/**
+ * Decoders whose keys and values stay where they are computed, in states with room for more: no call copies them or is compiled
+ * for their number. Tokens go in alone or in pieces of a fixed length.
+ */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import type { DataArray } from '../tensor/convert.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { DecoderPlan } from './decoder_plan.js';
+import type { OnnxFile } from './file.js';
+import { KeptTensor, rowAxis, RowStates, slices, type WrittenPiece } from './kept_rows.js';
+import { dtypeOf, type OnnxValue, type TensorValue, valueOf } from './values.js';
+
+/** Rows that states have room for at first; twice as many whenever they are full. */
+const leastRows = 128;
+/** How many tokens go in together, and up to how many go alone. */
+const [pieceLength, mostAlone] = [16, 4];
+/** How far results with kept rows may be off, relative to the largest element. */
+const tolerance = 1e-3;
+
+/** A state. */
+interface Place {
+  dtype: DType;
+  shape: readonly number[];
+}
+
+/** A call, as far as it matters what is kept. */
+interface Call {
+  values: readonly TensorValue[];
+  /** Rows that are there before it, and new tokens. */
+  before: number;
+  tokens: number;
+}
+
+export class Decoder {
+  readonly #file: OnnxFile;
+  readonly #plan: DecoderPlan;
+  #states: RowStates | undefined;
+  /** Whether the model concatenates rows, and must be told by the mask which of them count. */
+  #isJoined = false;
+  /** Whether it has been seen to give the same as without states. */
+  #isProven = false;
+  #isRefused = false;
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Types of the inputs, as they were given last. */
+  #ports: { kind: 'tensor'; type: string; shape: readonly number[] }[] = [];
+
+  constructor(file: OnnxFile, plan: DecoderPlan) {
+    this.#file = file;
+    this.#plan = plan;
+  }
+
+  /**
+   * The outputs; nothing where the call, or the model, is none of which rows can be kept. `exactly`: the call without states,
+   * with which the first one is compared where only its results tell that the model may be given rows in another order.
+   */
+  call(
+    values: readonly OnnxValue[],
+    exactly: () => Promise<OnnxValue[]>,
+  ): Promise<OnnxValue[] | undefined> {
+    const result = this.#turn.then(() => this.#call(values, exactly));
+    this.#turn = result.catch(() => {});
+    return result;
+  }
+
+  dispose(): void {
+    this.#states?.dispose();
+    this.#states = undefined;
+    this.#isRefused = true;
+  }
+
+  async #call(
+    values: readonly OnnxValue[],
+    exactly: () => Promise<OnnxValue[]>,
+  ): Promise<OnnxValue[] | undefined> {
+    const call = this.#isRefused ? undefined : this.#read(values);
+    if (call === undefined || !this.#prepare(call)) return undefined;
+    const kept = await this.#run(call);
+    if (this.#isProven || !this.#isJoined) return kept;
+    const wanted = await exactly();
+    this.#isProven = this.#isSame(kept, wanted);
+    if (this.#isProven) return kept;
+    this.dispose();
+    return wanted;
+  }
+
+  /** Nothing: of other shapes than a decoder's. */
+  #read(values: readonly OnnxValue[]): Call | undefined {
+    const { mask, tokens, pairs } = this.#plan;
+    const tensors = values.filter((each): each is TensorValue => each?.kind === 'tensor');
+    if (tensors.length !== values.length) return undefined;
+    const count = tensors[tokens]!.shape[1]!;
+    const before = tensors[mask]!.shape[1]! - count;
+    const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === before);
+    return fits && count > 0 ? { values: tensors, before, tokens: count } : undefined;
+  }
+
+  /** Brings the states to hold the rows of a call, with room for its tokens. Whether the model can be written so. */
+  #prepare({ values, before, tokens }: Call): boolean {
+    const { pairs } = this.#plan;
+    const needed = before + Math.ceil(tokens / pieceLength) * pieceLength;
+    const given = pairs.map(([input]) => values[input]!);
+    const [first] = given;
+    const batch = first!.shape[0];
+    const states = this.#states;
+    this.#ports = values.map(({ type, shape }) => ({ kind: 'tensor', type, shape }));
+    const isKept = given.every((each, at) => {
+      return each instanceof KeptTensor && each.state === at && states?.hold(each.rows) === true;
+    });
+    const hasRoom = states?.places[0]!.shape[0] === batch && states!.capacity >= needed;
+    if (isKept && hasRoom) return true;
+    const rows = before === 0 ? [] : given.map(({ data }) => data as DataArray);
+    if (!hasRoom) {
+      let capacity = Math.max(leastRows, states?.capacity ?? 0);
+      while (capacity < needed) capacity *= 2;
+      states?.dispose();
+      this.#states = this.#make(given, capacity);
+    }
+    try {
+      this.#states!.piece(1);
+    } catch {
+      this.dispose();
+      return false;
+    }
+    this.#states!.load(rows, before);
+    return true;
+  }
+
+  #make(given: readonly TensorValue[], capacity: number): RowStates {
+    const places = given.map(({ type, shape }) => {
+      const [batch, heads, , size] = shape as [number, number, number, number];
+      return { dtype: dtypeOf(type), shape: [batch, heads, capacity, size] };
+    });
+    return new RowStates(places, (tokens) => this.#write(places, tokens));
+  }
+
+  /** The model for so many new tokens. Error: it cannot be written so. */
+  #write(places: readonly Place[], tokens: number): WrittenPiece {
+    const capacity = places[0]!.shape[rowAxis]!;
+    if (this.#isJoined) return this.#writeFor(places, tokens, capacity + tokens);
+    try {
+      return this.#writeFor(places, tokens, capacity);
+    } catch {
+      const written = this.#writeFor(places, tokens, capacity + tokens);
+      this.#isJoined = true;
+      return written;
+    }
+  }
+
+  /** With a mask of so many tokens: of as many as there are rows, where operators put new rows behind those that count. */
+  #writeFor(places: readonly Place[], tokens: number, seen: number): WrittenPiece {
+    const { pairs, mask, inputs } = this.#plan;
+    const stateOf = new Map(pairs.map(([input], at) => [input, places[at]!.shape]));
+    const ports = this.#ports.map((port, at) => {
+      const axis = inputs.get(at);
+      let shape = port.shape.map((size, k) => (k === axis ? tokens : size));
+      if (at === mask) shape = [port.shape[0]!, seen];
+      return { ...port, shape: stateOf.get(at) ?? shape };
+    });
+    const trace = this.#file.trace(ports, [], new Uint8Array(), pairs);
+    const isJoined = seen > places[0]!.shape[rowAxis]!;
+    if (trace.whole && trace.joined === isJoined) return trace;
+    trace.graph.free();
+    throw new LatheError('the model decides by what it is given how to go on');
+  }
+
+  async #run({ values, before, tokens }: Call): Promise<OnnxValue[]> {
+    const states = this.#states!;
+    const length = tokens <= mostAlone ? 1 : pieceLength;
+    const { run, results } = states.piece(length);
+    const parts: OnnxValue[][] = [];
+    for (let from = 0; from < tokens; from += length) {
+      const count = Math.min(length, tokens - from);
+      const outputs = await run.runAsync(this.#inputs(values, before + from, from, length));
+      states.length = before + from + count;
+      parts.push(results.map((port, at) => this.#cut(at, valueOf(port, outputs), count)));
+    }
+    const rows = states.give();
+    const joined = parts.at(-1)!.map((last, at) => {
+      const axis = this.#plan.outputs.get(at);
+      return axis === undefined
+        ? last
+        : concatenated(
+            parts.map((each) => each[at]!),
+            axis,
+          );
+    });
+    for (const [at, [input, result]] of this.#plan.pairs.entries()) {
+      const { type, shape } = values[input]!;
+      const [batch, heads, , size] = shape as [number, number, number, number];
+      joined[result] = new KeptTensor(rows, at, type, [batch, heads, rows.length, size]);
+    }
+    return joined;
+  }
+
+  /** What a piece is run with: tokens from `from` on, when there are rows of so many. */
+  #inputs(values: readonly TensorValue[], rows: number, from: number, length: number) {
+    const { mask, inputs, pairs } = this.#plan;
+    const kept = new Set(pairs.map(([input]) => input));
+    const given: Record<string, Tensor> = { at: new Tensor(Int32Array.of(rows), [], 'int32') };
+    let number = 0;
+    for (const [at, value] of values.entries()) {
+      if (kept.has(at)) continue;
+      const dtype = dtypeOf(value.type);
+      const data = value.data as DataArray;
+      const axis = inputs.get(at);
+      let tensor = new Tensor(data, value.shape, dtype);
+      if (at === mask) tensor = this.#mask(value, rows, length);
+      else if (axis !== undefined) {
+        const shape = value.shape.map((size, k) => (k === axis ? length : size));
+        tensor = new Tensor(slices(data, value.shape, axis, from, length), shape, dtype);
+      }
+      given[`i${number++}`] = tensor;
+    }
+    return given;
+  }
+
+  /** Which of the rows and the new tokens count; tokens that fill a piece do, as none that counts sees them. */
+  #mask({ type, shape, data }: TensorValue, rows: number, length: number): Tensor {
+    const [batch, total] = shape as [number, number];
+    const { capacity } = this.#states!;
+    const seen = this.#isJoined ? capacity + length : capacity;
+    const behind = this.#isJoined ? capacity : rows;
+    const dtype = dtypeOf(type);
+    const all = new arrayTypes[dtype](batch * seen);
+    const one = (typeof all[0] === 'bigint' ? 1n : 1) as never;
+    for (let k = 0; k < batch; k++) {
+      const given = (data as DataArray).subarray(k * total, (k + 1) * total);
+      const fresh = given.subarray(rows, rows + length);
+      all.set(given.subarray(0, rows) as never, k * seen);
+      all.set(fresh as never, k * seen + behind);
+      all.fill(one, k * seen + behind + fresh.length, k * seen + behind + length);
+    }
+    return new Tensor(all, [batch, seen], dtype);
+  }
+
+  /** What an output has of the tokens that fill no piece. */
+  #cut(output: number, value: OnnxValue, count: number): OnnxValue {
+    const axis = this.#plan.outputs.get(output);
+    if (axis === undefined || value?.kind !== 'tensor') return value;
+    const { type, shape, data } = value;
+    const cut = slices(data as DataArray, shape, axis, 0, count);
+    return {
+      kind: 'tensor',
+      type,
+      shape: shape.map((n, k) => (k === axis ? count : n)),
+      data: cut,
+    };
+  }
+
+  #isSame(kept: readonly OnnxValue[], wanted: readonly OnnxValue[]): boolean {
+    return [...this.#plan.outputs.keys()].every((at) => {
+      const [a, b] = [kept[at] as TensorValue, wanted[at] as TensorValue];
+      if (a.shape.join() !== b.shape.join()) return false;
+      let [worst, most] = [0, 0];
+      for (const [k, value] of (b.data as DataArray).entries()) {
+        worst = Math.max(worst, Math.abs(Number(value) - Number(a.data[k])));
+        most = Math.max(most, Math.abs(Number(value)));
+      }
+      return worst <= tolerance * most;
+    });
+  }
+}
+
+/** Tensors one behind the other along an axis. */
+function concatenated(values: readonly OnnxValue[], axis: number): OnnxValue {
+  const tensors = values as readonly TensorValue[];
+  const [{ type, shape }] = tensors as readonly [TensorValue];
+  if (tensors.length === 1) return tensors[0]!;
+  const count = tensors.reduce((sum, each) => sum + each.shape[axis]!, 0);
+  const inner = elementCount(shape.slice(axis + 1));
+  const outer = elementCount(shape.slice(0, axis));
+  const data = new arrayTypes[dtypeOf(type)](outer * count * inner);
+  let at = 0;
+  for (let row = 0; row < outer; row++) {
+    for (const each of tensors) {
+      const size = each.shape[axis]! * inner;
+      data.set((each.data as DataArray).subarray(row * size, (row + 1) * size) as never, at);
+      at += size;
+    }
+  }
+  return { kind: 'tensor', type, shape: shape.map((n, k) => (k === axis ? count : n)), data };
+}

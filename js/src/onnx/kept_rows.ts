@@ -1,0 +1,177 @@
+/** Rows that decoders keep from call to call: states with room for more, and what callers hold of them. */
+import { elementCount } from '../base/shape.js';
+import type { CoreGraph } from '../core/handles.js';
+import type { DataArray } from '../tensor/convert.js';
+import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import { Tensor } from '../tensor/tensor.js';
+import { CompiledFunction } from '../trace/compiled_function.js';
+import { SharedVariables } from '../trace/shared_variables.js';
+import type { Variable } from '../trace/trace.js';
+import type { Port } from './file.js';
+
+/** Along which rows stand, of [batch, heads, rows, size]. */
+export const rowAxis = 2;
+
+/** A decoder written down for so many new tokens. */
+export interface WrittenPiece {
+  graph: CoreGraph;
+  results: Port[];
+}
+
+interface Piece {
+  run: CompiledFunction;
+  results: Port[];
+}
+
+/** `count` slices along an axis from `from` on, the last one again where there are fewer. */
+export function slices<Data extends DataArray>(
+  data: Data,
+  shape: readonly number[],
+  axis: number,
+  from: number,
+  count: number,
+): Data {
+  const inner = elementCount(shape.slice(axis + 1));
+  const outer = elementCount(shape.slice(0, axis));
+  const size = shape[axis]!;
+  const make = data.constructor as new (length: number) => Data;
+  const result = new make(outer * count * inner);
+  const there = Math.max(0, Math.min(count, size - from));
+  for (let row = 0; row < outer; row++) {
+    const begin = (row * size + from) * inner;
+    result.set(data.subarray(begin, begin + there * inner) as never, row * count * inner);
+    for (let k = there; k < count; k++) {
+      const last = ((row + 1) * size - 1) * inner;
+      result.set(data.subarray(last, last + inner) as never, (row * count + k) * inner);
+    }
+  }
+  return result;
+}
+
+/** What all states of a decoder hold after a call, as somebody may still read it. */
+export class Rows {
+  #copies: DataArray[] | undefined;
+
+  constructor(
+    readonly states: RowStates,
+    readonly length: number,
+  ) {}
+
+  read(state: number): DataArray {
+    return this.#copies?.[state] ?? this.states.copy(state, this.length);
+  }
+
+  /** Before the states are overwritten. */
+  keep(): void {
+    this.#copies ??= this.states.places.map((_, at) => this.states.copy(at, this.length));
+  }
+}
+
+/** An output of kept rows, a tensor that is read when somebody asks for its elements. */
+export class KeptTensor {
+  readonly kind = 'tensor';
+  #data: DataArray | undefined;
+
+  constructor(
+    readonly rows: Rows,
+    readonly state: number,
+    readonly type: string,
+    readonly shape: readonly number[],
+  ) {}
+
+  get data(): DataArray {
+    return (this.#data ??= this.rows.read(this.state));
+  }
+}
+
+/** The states of a decoder, and what is compiled for pieces of tokens of several lengths that share them. */
+export class RowStates {
+  readonly #shared = new SharedVariables();
+  readonly #pieces = new Map<number, Piece>();
+  /** What was given away and may still be read. */
+  readonly #given = new Set<WeakRef<Rows>>();
+  #newest: WeakRef<Rows> | undefined;
+  length = 0;
+
+  constructor(
+    /** Of the states, [batch, heads, capacity, size]. */
+    readonly places: readonly { dtype: DType; shape: readonly number[] }[],
+    private readonly write: (tokens: number) => WrittenPiece,
+  ) {}
+
+  get capacity(): number {
+    return this.places[0]!.shape[rowAxis]!;
+  }
+
+  /** What runs so many new tokens. Errors: whatever compiling throws. */
+  piece(tokens: number): Piece {
+    const known = this.#pieces.get(tokens);
+    if (known !== undefined) return known;
+    const { graph, results } = this.write(tokens);
+    const variables = new Map(
+      this.places.map(({ dtype, shape }, at): [string, Variable] => {
+        const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
+        return [`cache${at}`, { dtype, shape, initial } as unknown as Variable];
+      }),
+    );
+    const assigned = new Set(variables.keys());
+    const run = new CompiledFunction(() => ({ graph, variables, assigned }), {}, this.#shared);
+    const piece = { run, results };
+    this.#pieces.set(tokens, piece);
+    return piece;
+  }
+
+  /** The first rows of a state. */
+  copy(state: number, length: number): DataArray {
+    const [piece] = this.#pieces.values();
+    const { shape } = this.places[state]!;
+    const data = piece!.run.variable(`cache${state}`).dataSync<DType>();
+    return slices(data, shape, rowAxis, 0, length);
+  }
+
+  /** Fills the states with so many rows, after what may still be read of them is copied. */
+  load(values: readonly DataArray[], length: number): void {
+    this.#keepGiven();
+    this.length = length;
+    const [piece] = this.#pieces.values();
+    for (const [at, { shape, dtype }] of length === 0 ? [] : this.places.entries()) {
+      const [batch = 1, heads = 1, capacity = 0, size = 0] = shape;
+      const all = new arrayTypes[dtype](elementCount(shape));
+      for (let k = 0; k < batch * heads; k++) {
+        const rows = values[at]!.subarray(k * length * size, (k + 1) * length * size);
+        all.set(rows as never, k * capacity * size);
+      }
+      piece!.run.setVariable(`cache${at}`, new Tensor(all, shape, dtype));
+    }
+  }
+
+  /** What the states hold now. */
+  give(): Rows {
+    const rows = new Rows(this, this.length);
+    this.#newest = new WeakRef(rows);
+    for (const each of this.#given) if (each.deref() === undefined) this.#given.delete(each);
+    this.#given.add(this.#newest);
+    return rows;
+  }
+
+  /** Whether these are they. */
+  hold(rows: Rows): boolean {
+    return this.#newest !== undefined && this.#newest.deref() === rows;
+  }
+
+  get bytes(): number {
+    return [...this.#pieces.values()].reduce((sum, { run }) => sum + run.bytes, 0);
+  }
+
+  dispose(): void {
+    this.#keepGiven();
+    for (const { run } of this.#pieces.values()) run.dispose();
+    this.#pieces.clear();
+  }
+
+  #keepGiven(): void {
+    for (const each of this.#given) each.deref()?.keep();
+    this.#given.clear();
+    this.#newest = undefined;
+  }
+}

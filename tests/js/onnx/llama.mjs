@@ -1,0 +1,210 @@
+// Llamas as ONNX models with a key/value cache, as exporters write them: of plain operators, or of those of com.microsoft. Weights
+// are read or drawn by the caller. The angles turn neighbours, as in llama2.c.
+import { float, model, node, tensor, value } from './write.mjs';
+
+/**
+ * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
+ * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding.
+ */
+export function llama(
+  { width, heads, groups, layers, hidden, vocabulary, positions },
+  weights,
+  grouped = false,
+) {
+  const size = width / heads;
+  const nodes = [];
+  const initializers = {};
+  let count = 0;
+  const ops = (op, inputs, outputs, attributes, domain) => {
+    const names = Array.from({ length: outputs }, () => `${op}_${count++}`);
+    nodes.push(node(op, inputs, names, attributes, { domain, name: names[0] }));
+    return names;
+  };
+  const op = (kind, inputs, attributes = {}, domain = '') =>
+    ops(kind, inputs, 1, attributes, domain)[0];
+  const named = (name, held) => ((initializers[name] = held), name);
+  const ints = (...values) => named(`ints_${values.join('_')}`, tensor('int64', values));
+  const scalar = (number) => named(`scalar_${number}`, tensor('float32', [number], []));
+  const weight = (name, shape) => named(name, tensor('float32', weights(name, shape), shape));
+  const product = (x, name, from, to) => op('MatMul', [x, weight(name, [from, to])]);
+
+  const cacheShape = (rows) => ['batch', groups, rows, size];
+  const inputs = [
+    value('input_ids', 'int64', ['batch', 'sequence']),
+    value('attention_mask', 'int64', ['batch', 'total']),
+  ];
+  const outputs = [value('logits', 'float32', ['batch', 'sequence', vocabulary])];
+  const past = Array.from({ length: layers }, (_, layer) =>
+    ['key', 'value'].map((each) => {
+      inputs.push(value(`past_key_values.${layer}.${each}`, 'float32', cacheShape('past')));
+      outputs.push(value(`present.${layer}.${each}`, 'float32', cacheShape('total')));
+      return `past_key_values.${layer}.${each}`;
+    }),
+  );
+  const angle = (at) => Math.floor(at / (size / 2)) * 1e4 ** ((-2 * (at % (size / 2))) / size);
+  const table = (name, of) =>
+    named(
+      name,
+      tensor(
+        'float32',
+        Float32Array.from({ length: positions * (size / 2) }, (_, at) => of(angle(at))),
+        [positions, size / 2],
+      ),
+    );
+  const [cosines, sines] = [table('cosines', Math.cos), table('sines', Math.sin)];
+  const norm = (x, name) => {
+    const mean = op('ReduceMean', [op('Mul', [x, x]), ints(-1)], { keepdims: 1 });
+    const root = op('Sqrt', [op('Add', [mean, scalar(1e-5)])]);
+    return op('Mul', [op('Div', [x, root]), weight(name, [width])]);
+  };
+
+  const attend = grouped ? groupedAttention() : plainAttention();
+  const embedding = weight('embedding', [vocabulary, width]);
+  let x = op('Gather', [embedding, 'input_ids']);
+  for (let layer = 0; layer < layers; layer++) {
+    const y = norm(x, `attention_norm.${layer}`);
+    const [q, k, v] = [
+      ['q', heads],
+      ['k', groups],
+      ['v', groups],
+    ].map(([name, many]) => product(y, `${name}.${layer}`, width, many * size));
+    x = op('Add', [x, product(attend(layer, q, k, v), `o.${layer}`, width, width)]);
+    const z = norm(x, `feed_norm.${layer}`);
+    const gate = product(z, `gate.${layer}`, width, hidden);
+    const open = op('Mul', [gate, op('Sigmoid', [gate])]);
+    const fed = op('Mul', [open, product(z, `up.${layer}`, width, hidden)]);
+    x = op('Add', [x, product(fed, `down.${layer}`, hidden, width)]);
+  }
+  const transposed = op('Transpose', [embedding], { perm: [1, 0] });
+  nodes.push(node('MatMul', [norm(x, 'norm'), transposed], ['logits']));
+  return model({
+    nodes,
+    inputs,
+    outputs,
+    initializers,
+    opset: 18,
+    opsets: grouped ? { 'com.microsoft': 1 } : {},
+  });
+
+  function plainAttention() {
+    inputs.splice(2, 0, value('position_ids', 'int64', ['batch', 'sequence']));
+    const turns = [cosines, sines].map((each) =>
+      op('Unsqueeze', [op('Gather', [each, 'position_ids']), ints(2)]),
+    );
+    const range = (end) => {
+      const [zero, one] = [0, 1].map((number) =>
+        named(`int_${number}`, tensor('int64', [number], [])),
+      );
+      return op('Range', [zero, op('Squeeze', [end]), one]);
+    };
+    const [length, total] = ['input_ids', 'attention_mask'].map((each) =>
+      op('Gather', [op('Shape', [each]), ints(1)]),
+    );
+    const rows = op('Add', [range(length), op('Sub', [total, length])]);
+    const isBefore = op('LessOrEqual', [
+      op('Unsqueeze', [range(total), ints(0)]),
+      op('Unsqueeze', [rows, ints(1)]),
+    ]);
+    const isSeen = op('Cast', [op('Unsqueeze', ['attention_mask', ints(1, 2)])], { to: 9 });
+    const mask = op('Where', [op('And', [isSeen, isBefore]), scalar(0), scalar(-1e9)]);
+    const split = (each, many) => op('Reshape', [each, ints(0, 0, many, size)]);
+    const rotated = (each, many) => {
+      const pairs = op('Reshape', [split(each, many), ints(0, 0, many, size / 2, 2)]);
+      const [even, odd] = ops('Split', [pairs], 2, { axis: -1, num_outputs: 2 }).map((half) =>
+        op('Squeeze', [half, ints(-1)]),
+      );
+      const turn = (a, b, sign) => op(sign, [op('Mul', [a, turns[0]]), op('Mul', [b, turns[1]])]);
+      const both = [turn(even, odd, 'Sub'), turn(odd, even, 'Add')].map((half) =>
+        op('Unsqueeze', [half, ints(-1)]),
+      );
+      return op('Reshape', [op('Concat', both, { axis: -1 }), ints(0, 0, many, size)]);
+    };
+    const byHead = (each) => op('Transpose', [each], { perm: [0, 2, 1, 3] });
+    const repeated = (each) => {
+      if (groups === heads) return each;
+      const many = op('Expand', [
+        op('Unsqueeze', [each, ints(2)]),
+        ints(1, 1, heads / groups, 1, 1),
+      ]);
+      return op('Reshape', [many, ints(0, heads, -1, size)]);
+    };
+    return (layer, q, k, v) => {
+      const fresh = [byHead(rotated(k, groups)), byHead(split(v, groups))];
+      const [keys, values] = fresh.map((each, at) => {
+        const name = `present.${layer}.${['key', 'value'][at]}`;
+        nodes.push(node('Concat', [past[layer][at], each], [name], { axis: 2 }));
+        return repeated(name);
+      });
+      const scores = op('MatMul', [
+        byHead(rotated(q, heads)),
+        op('Transpose', [keys], { perm: [0, 1, 3, 2] }),
+      ]);
+      const scaled = op('Add', [op('Mul', [scores, scalar(1 / Math.sqrt(size))]), mask]);
+      const mixed = op('MatMul', [op('Softmax', [scaled], { axis: -1 }), values]);
+      return op('Reshape', [byHead(mixed), ints(0, 0, width)]);
+    };
+  }
+
+  function groupedAttention() {
+    const seen = op('ReduceSum', ['attention_mask', ints(1)], { keepdims: 0 });
+    const last = op('Cast', [op('Sub', [seen, ints(1)])], { to: 6 });
+    const total = op(
+      'Cast',
+      [op('Gather', [op('Shape', ['attention_mask']), named('int_1', tensor('int64', [1], []))])],
+      { to: 6 },
+    );
+    return (layer, q, k, v) => {
+      const name = `GroupQueryAttention_${count++}`;
+      nodes.push(
+        node(
+          'GroupQueryAttention',
+          [q, k, v, ...past[layer], last, total, cosines, sines],
+          [name, `present.${layer}.key`, `present.${layer}.value`],
+          {
+            num_heads: heads,
+            kv_num_heads: groups,
+            do_rotary: 1,
+            rotary_interleaved: 1,
+            scale: float(1 / Math.sqrt(size)),
+          },
+          { domain: 'com.microsoft', name },
+        ),
+      );
+      return name;
+    };
+  }
+}
+
+/** The tokens that a model thinks likeliest, one after the other; `run(feeds)` gives its outputs, `zeros(shape)` an empty tensor. */
+export async function generate(
+  { groups, layers, width, heads, vocabulary },
+  run,
+  prompt,
+  steps,
+  { int64, zeros, pick },
+) {
+  const size = width / heads;
+  let cache = {};
+  for (let layer = 0; layer < layers; layer++) {
+    for (const each of ['key', 'value']) {
+      cache[`past_key_values.${layer}.${each}`] = zeros([1, groups, 0, size]);
+    }
+  }
+  const tokens = [...prompt];
+  let fresh = [...prompt];
+  while (tokens.length < prompt.length + steps) {
+    const results = await run({
+      input_ids: int64(fresh),
+      attention_mask: int64(Array(tokens.length).fill(1)),
+      position_ids: int64(fresh.map((_, at) => tokens.length - fresh.length + at)),
+      ...cache,
+    });
+    const next = pick(results.logits, fresh.length, vocabulary);
+    fresh = [next];
+    tokens.push(next);
+    cache = Object.fromEntries(
+      Object.keys(cache).map((name) => [name, results[name.replace('past_key_values', 'present')]]),
+    );
+  }
+  return tokens;
+}
