@@ -105,6 +105,15 @@ Result<Tensor> average_pooled(Call& call, Tensor x) {
 
 namespace rows {
 
+Result<Values> nhwc_max_pool(Call& call) {
+  const Tensor x = channels_first(call.tensor(0));
+  LATHE_ASSIGN_OR_RETURN(const Window window, pool_window(call, Shape(x.shape())));
+  const Tensor last = channels_last(x);
+  LATHE_ASSIGN_OR_RETURN(ops::Windows windows, view_of(call, last, window));
+  const Tensor seen = windows.view(ops::surrounded(last, windows));
+  return Values{max(seen, windows.axes)};
+}
+
 Result<Values> max_pool(Call& call) {
   const Tensor x = call.tensor(0);
   LATHE_ASSIGN_OR_RETURN(const Window window, pool_window(call, Shape(x.shape())));

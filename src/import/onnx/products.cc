@@ -1,12 +1,12 @@
 // Products of matrices and what is made of them: Gemm, MatMul, Det.
-#include "lathe/base/text.h"
+#include "lathe/import/onnx/products.h"
+
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/determinant.h"
 
 namespace lathe::onnx {
 
-// As NumPy: vectors are rows on the left, columns on the right, and lose that axis again.
 Result<Tensor> product(Call& call, Tensor x, Tensor y) {
   Builder& builder = *x.builder;
   if (x.rank() < 1 || y.rank() < 1) return call.refuse("operands must have axes");

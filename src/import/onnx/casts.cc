@@ -1,0 +1,135 @@
+// Conversions between the element types of ONNX: of values, of bits, to text and back.
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "lathe/base/decimal.h"
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/eight_bits.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+
+namespace lathe::onnx::rows {
+
+namespace {
+
+// As ONNX Runtime spells numbers.
+std::string spelled(const Content& content, int64_t index) {
+  const DType dtype = dtype_of(content.type);
+  if (!scalar::is_float(dtype)) return concat(content.integer(index));
+  const double value = content.number(index);
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-INF" : "INF";
+  return dtype == DType::F64 ? concat(value) : concat(static_cast<float>(value));
+}
+
+std::string lower(std::string_view text) {
+  std::string result;
+  for (const char c : text) result += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
+Result<double> read_number(const Call& call, const std::string& given) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const std::string text = lower(given);
+  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
+  if (text == "inf" || text == "+inf" || text == "infinity") return kInfinity;
+  if (text == "-inf" || text == "-infinity") return -kInfinity;
+  const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
+  const char* const digits = text.c_str() + has_sign;
+  const char* end = digits;
+  const double size = parse_decimal(digits, &end, 53);
+  if (end == digits || end != text.c_str() + text.size()) {
+    return call.refuse(concat("'", given, "' is no number"));
+  }
+  return text[0] == '-' ? -size : size;
+}
+
+Result<Values> from_strings(Call& call, Type to) {
+  LATHE_ASSIGN_OR_RETURN(const Content content, call.content(0));
+  if (to == Type::String) return Values{content};
+  if (scalar::is_integer(dtype_of(to))) {
+    std::vector<int64_t> values;
+    for (const std::string& each : content.strings) {
+      int64_t value = 0;
+      const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), value);
+      if (error != std::errc() || end != each.data() + each.size()) {
+        LATHE_ASSIGN_OR_RETURN(const double number, read_number(call, each));
+        value = scalar::cast(scalar::Number::of(number), DType::I64).i;
+      }
+      values.push_back(value);
+    }
+    return Values{integers_content(to, content.shape, values)};
+  }
+  std::vector<double> values;
+  for (const std::string& each : content.strings) {
+    LATHE_ASSIGN_OR_RETURN(const double number, read_number(call, each));
+    values.push_back(number);
+  }
+  return Values{numbers_content(to, content.shape, values)};
+}
+
+Result<Values> to_strings(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const Content content, call.content(0));
+  std::vector<std::string> strings;
+  for (int64_t k = 0; k < content.count(); ++k) strings.push_back(spelled(content, k));
+  return Values{strings_content(content.shape, std::move(strings))};
+}
+
+Result<Values> cast_as(Call& call, Type to) {
+  const Type from = call.type(0);
+  if (from == Type::String) return from_strings(call, to);
+  if (to == Type::String) return to_strings(call);
+  const std::string round = call.text_of("round_mode", "up");
+  if (round != "up" && round != "down" && round != "nearest") {
+    return call.refuse(concat("there is no round_mode '", round, '\''));
+  }
+  const Narrowing how{call.int_of("saturate", 1) != 0, round};
+  return Values{Value(converted(call.tensor(0), from, to, how), to)};
+}
+
+// Numbers of the bits of x, read as another type of as many.
+Tensor reread(Tensor x, DType to) {
+  const DType from = x.dtype();
+  const auto is = [](DType dtype, DType a, DType b) { return dtype == a || dtype == b; };
+  if (is(from, DType::F32, DType::F64)) x = map(Op::ToBits, x);
+  if (!is(to, DType::F32, DType::F64)) return cast_to(x, to);
+  return map(Op::FromBits, cast_to(x, to == DType::F32 ? DType::I32 : DType::I64));
+}
+
+}  // namespace
+
+Result<Values> cast_value(Call& call) {
+  const int64_t number = call.int_of("to", 0);
+  const auto to = type_of(number);
+  if (!to) return call.refuse(concat("there is no element type ", number));
+  return cast_as(call, *to);
+}
+
+Result<Values> cast_value_like(Call& call) {
+  if (!call.operand(1).is_tensor()) return call.refuse("input 1 must be a tensor");
+  return cast_as(call, call.type(1));
+}
+
+// The same bits as another type of as many. Halves go through what they are stored as.
+Result<Values> bit_cast(Call& call) {
+  const int64_t number = call.int_of("to", 0);
+  const auto to = type_of(number);
+  const Type from = call.type(0);
+  if (!to || bits_of(*to) != bits_of(from) || bits_of(from) == 0) {
+    return call.refuse(
+        concat("cannot read the bits of ", text(from), " as ", to ? text(*to) : "no type"));
+  }
+  const DType held = dtype_of(from), wanted = dtype_of(*to);
+  const bool is_numbered = bits_of(from) >= 8;
+  if (!is_numbered) return Values{Value(converted(call.tensor(0), from, *to), *to)};
+  const bool needs_bytes = scalar::is_half(held) || scalar::is_half(wanted);
+  if (needs_bytes && held != wanted) {
+    LATHE_ASSIGN_OR_RETURN(Content content, call.content(0));
+    content.type = *to;
+    return Values{content};
+  }
+  return Values{Value(reread(call.tensor(0), wanted), *to)};
+}
+
+}  // namespace lathe::onnx::rows

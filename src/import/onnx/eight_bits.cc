@@ -1,0 +1,149 @@
+#include "lathe/import/onnx/eight_bits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "lathe/import/onnx/spelling.h"
+
+namespace lathe::onnx {
+
+namespace {
+
+// https://onnx.ai/onnx/technical/float8.html and float4.html. A format without infinities and with
+// one NaN, in the place of -0, has `unsigned_zero`.
+struct Format {
+  int mantissa, bias;
+  int largest;   // bits of the largest number
+  int infinity;  // bits, or -1
+  int nan;
+  bool unsigned_zero;
+  int sign;  // bit
+};
+
+Format format_of(Type type) {
+  switch (type) {
+    case Type::Float8E4M3FN:
+      return {3, 7, 0x7e, -1, 0x7f, false, 0x80};
+    case Type::Float8E4M3FNUZ:
+      return {3, 8, 0x7f, -1, 0x80, true, 0x80};
+    case Type::Float8E5M2:
+      return {2, 15, 0x7b, 0x7c, 0x7e, false, 0x80};
+    case Type::Float8E5M2FNUZ:
+      return {2, 16, 0x7f, -1, 0x80, true, 0x80};
+    default:
+      return {1, 1, 0x7, -1, 0x8, false, 0x8};  // Float4E2M1, where NaN becomes -0
+  }
+}
+
+// What the bits without their sign stand for.
+double size_of_bits(const Format& format, int bits) {
+  const int exponent = bits >> format.mantissa, fraction = bits & ((1 << format.mantissa) - 1);
+  const int whole = exponent == 0 ? fraction : fraction + (1 << format.mantissa);
+  return std::ldexp(whole, std::max(exponent, 1) - format.bias - format.mantissa);
+}
+
+double value_of_bits(Type type, int bits) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  if (type == Type::Float8E8M0) return bits == 0xff ? kNan : std::ldexp(1, bits - 127);
+  const Format format = format_of(type);
+  const int size = bits & (format.sign - 1);
+  const bool is_negative = (bits & format.sign) != 0;
+  if (format.unsigned_zero && bits == format.nan) return kNan;
+  if (size == format.infinity) {
+    return is_negative ? -std::numeric_limits<double>::infinity()
+                       : std::numeric_limits<double>::infinity();
+  }
+  if (size > format.largest) return kNan;
+  return is_negative ? -size_of_bits(format, size) : size_of_bits(format, size);
+}
+
+Tensor whole(Tensor like, int32_t value) {
+  return like.builder->full({}, scalar::Number::of(value));
+}
+
+// Of positive or any other F32, the power of two: its exponent, moved up by what the rounding says.
+Tensor exponents(Tensor x, const Narrowing& how) {
+  const Tensor bits = map(Op::ToBits, x);
+  const Tensor field = map(Op::BitAnd, map(Op::ShiftRight, bits, whole(x, 23)), whole(x, 0xff));
+  const Tensor fraction = map(Op::BitAnd, bits, whole(x, 0x7fffff));
+  Tensor more = fraction > whole(x, 0);
+  if (how.round == "down") more = fraction < whole(x, 0);
+  if (how.round == "nearest") {
+    const Tensor tie = map(Op::And, fraction == whole(x, 0x400000), field > whole(x, 0));
+    more = map(Op::Or, fraction > whole(x, 0x400000), tie);
+  }
+  if (how.saturate) more = map(Op::And, more, field < whole(x, 0xfe));
+  const Tensor next = minimum(field + cast_to(more, DType::I32), whole(x, 0xff));
+  return cast_to(next, DType::U8);
+}
+
+// The lowest bits of an integer, as a number of that many bits.
+Tensor wrapped(Tensor x, Type type) {
+  const Tensor all = cast_to(x, DType::I32);
+  const int bits = onnx::bits_of(type);
+  const bool is_signed = type == Type::Int4 || type == Type::Int2;
+  if (!is_signed) return cast_to(map(Op::BitAnd, all, whole(all, (1 << bits) - 1)), DType::U8);
+  const Tensor up = map(Op::ShiftLeft, all, whole(all, 32 - bits));
+  return cast_to(map(Op::ShiftRight, up, whole(all, 32 - bits)), DType::I8);
+}
+
+}  // namespace
+
+bool holds_bits(Type type) { return (only(type) & (kFloat8 | only(Type::Float4E2M1))) != 0; }
+
+Tensor widened(Tensor bits, Type type) {
+  if (!bits.valid()) return bits;
+  Builder& builder = *bits.builder;
+  const Shape shape = bits.shape();
+  std::vector<double> table;
+  const int count = type == Type::Float4E2M1 ? 16 : 256;
+  for (int each = 0; each < count; ++each) table.push_back(value_of_bits(type, each));
+  const Tensor values = numbers(builder, DType::F32, {count}, table);
+  const Tensor index = builder.reshape(cast_to(bits, DType::I32), {-1});
+  return builder.reshape(builder.gather(values, index, 0), shape);
+}
+
+Tensor narrowed(Tensor x, Type type, const Narrowing& how) {
+  if (!x.valid()) return x;
+  if (type == Type::Float8E8M0) return exponents(x, how);
+  const Format format = format_of(type);
+  const Tensor bits = map(Op::ToBits, x);
+  const Tensor size = map(Op::BitAnd, bits, whole(x, 0x7fffffff));
+  // Steps of the nearest numbers: a power of two, that of the least ones at least.
+  const Tensor field = map(Op::ShiftRight, size, whole(x, 23));
+  const Tensor exponent = maximum(field - whole(x, 127), whole(x, 1 - format.bias));
+  const Tensor step = map(
+      Op::FromBits, map(Op::ShiftLeft, whole(x, 127 + format.mantissa) - exponent, whole(x, 23)));
+  const Tensor steps = map(Op::Nearest, minimum(absolute(x), number_like(x, 1e30)) * step);
+  // A number that rounds to the next power of two carries into the exponent.
+  const Tensor code =
+      map(Op::ShiftLeft, exponent + whole(x, format.bias - 1), whole(x, format.mantissa)) +
+      cast_to(steps, DType::I32);
+  const bool has_end = !how.saturate && type != Type::Float4E2M1;
+  const int end = format.infinity >= 0 ? format.infinity : format.nan;
+  const int beyond = has_end ? end : format.largest;
+  const Tensor is_beyond = code > whole(x, format.largest);
+  const Tensor all = select(is_beyond, whole(x, beyond), code);
+  const Tensor is_negative = bits < whole(x, 0);
+  Tensor has_sign = is_negative;
+  if (format.unsigned_zero) {
+    has_sign = map(Op::And, is_negative, all > whole(x, 0));
+  }
+  const Tensor signed_code =
+      map(Op::BitOr, all, select(has_sign, whole(x, format.sign), whole(x, 0)));
+  const Tensor is_nan = size > whole(x, 0x7f800000);
+  return cast_to(select(is_nan, whole(x, format.nan), signed_code), DType::U8);
+}
+
+Tensor converted(Tensor x, Type from, Type to, const Narrowing& how) {
+  if (from == to || !x.valid()) return x;
+  if (holds_bits(from)) x = widened(x, from);
+  if (holds_bits(to)) return narrowed(cast_to(x, DType::F32), to, how);
+  const bool is_packed = (only(to) & kPacked) != 0;
+  if (!is_packed) return cast_to(x, dtype_of(to));
+  return wrapped(scalar::is_float(x.dtype()) ? map(Op::Nearest, x) : x, to);
+}
+
+}  // namespace lathe::onnx

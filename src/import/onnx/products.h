@@ -1,0 +1,12 @@
+// Products of matrices as NumPy has them.
+#pragma once
+
+#include "lathe/import/onnx/call.h"
+
+namespace lathe::onnx {
+
+// In the type that both are computed in. Vectors are rows on the left and columns on the right, and
+// lose that axis again.
+Result<Tensor> product(Call& call, Tensor x, Tensor y);
+
+}  // namespace lathe::onnx
