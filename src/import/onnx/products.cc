@@ -1,9 +1,10 @@
-// Products of matrices and what is made of them: Gemm, MatMul, Det.
+// Products of matrices and what is made of them: Gemm, MatMul, Einsum, Det.
 #include "lathe/import/onnx/products.h"
 
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/determinant.h"
+#include "lathe/ops/einsum.h"
 
 namespace lathe::onnx {
 
@@ -60,6 +61,13 @@ Result<Values> gemm(Call& call) {
     z = z + (beta == 1 ? c : beta * c);
   }
   return Values{cast_like(z, x)};
+}
+
+Result<Values> einsum(Call& call) {
+  std::vector<Tensor> operands;
+  for (size_t i = 0; i < call.operands(); ++i) operands.push_back(call.tensor(i));
+  if (operands.empty()) return call.refuse("needs operands");
+  return Values{cast_like(ops::einsum(call.text_of("equation", ""), operands), operands[0])};
 }
 
 Result<Values> det(Call& call) {

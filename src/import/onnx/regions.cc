@@ -1,0 +1,204 @@
+// Regions of pictures [n, c, height, width] made one size: RoiAlign and MaxRoiPool.
+#include <algorithm>
+#include <cmath>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/spelling.h"
+#include "lathe/ops/sampling.h"
+
+namespace lathe::onnx::rows {
+
+namespace {
+
+// Rows of x [n, …] by numbers [count].
+Tensor rows_at(Tensor x, Tensor numbers) {
+  Builder& builder = *x.builder;
+  const Shape shape = x.shape();
+  const int64_t count = graph::element_count(numbers.shape());
+  Shape picked = shape, along(shape.size(), 1);
+  picked[0] = along[0] = count;
+  const Tensor index = builder.reshape(cast_to(numbers, DType::I32), along);
+  return builder.gather(x, builder.broadcast_to(index, picked), 0);
+}
+
+// Column k of x [rows, columns], as [rows].
+Tensor column(Tensor x, int64_t k) {
+  graph::AffineMap map = graph::AffineMap::project(1, {0});
+  map.axes.push_back({{0}, k});
+  return x.builder->reindex(x, std::move(map), {x.shape()[0]});
+}
+
+// Regions along one axis of a picture, in its elements: where they begin, how large their bins are,
+// and how many samples there are in each, at most `most`.
+struct Bins {
+  Tensor begin, size, samples;
+  int64_t most, count, extent;
+
+  // The places of the samples [regions, bins, most], and whether they count.
+  std::pair<Tensor, Tensor> places() const {
+    Builder& builder = *begin.builder;
+    const int64_t regions = begin.shape()[0];
+    const Shape shape{regions, count, most};
+    const auto spread = [&](Tensor each) { return builder.reshape(each, {regions, 1, 1}); };
+    const Tensor bin = cast_like(builder.iota(shape, 1), begin);
+    const Tensor number = cast_like(builder.iota(shape, 2), begin);
+    const Tensor inside = (number + 0.5f) / spread(samples);
+    const Tensor place = spread(begin) + (bin + inside) * spread(size);
+    const Tensor is_near = map(Op::And, place >= number_like(place, -1),
+                               place <= number_like(place, static_cast<double>(extent)));
+    const Tensor bounded =
+        minimum(maximum(place, zero(place)), number_like(place, static_cast<double>(extent - 1)));
+    return {bounded, map(Op::And, is_near, number < spread(samples))};
+  }
+
+  // How much each element of the axis counts in each bin: [regions, bins, extent].
+  Tensor shares() const {
+    Builder& builder = *begin.builder;
+    const auto [place, counts] = places();
+    const int64_t regions = begin.shape()[0];
+    const Tensor element = cast_like(builder.iota({regions, count, most, extent}, 3), begin);
+    const Tensor spread = builder.reshape(place, {regions, count, most, 1});
+    const Tensor share = maximum(zero(element), 1.0f - absolute(spread - element));
+    const Tensor is_counted = builder.reshape(counts, {regions, count, most, 1});
+    const Tensor total = sum(select(is_counted, share, zero(share)), {2});
+    return total / builder.reshape(samples, {regions, 1, 1});
+  }
+};
+
+// The greatest of the four elements around each sample, by its share, over all samples of a bin.
+Tensor greatest(Tensor pictures, const Bins& rows, const Bins& columns) {
+  Builder& builder = *pictures.builder;
+  const int64_t regions = pictures.shape()[0], channels = pictures.shape()[1];
+  const Shape grid{regions, rows.count, columns.count, rows.most, columns.most};
+  struct Side {
+    Tensor low, high, share, counts;
+  };
+  const auto side = [&](const Bins& bins, Shape shape) {
+    const auto [place, counts] = bins.places();
+    const auto spread = [&](Tensor each) {
+      return builder.reshape(builder.broadcast_to(builder.reshape(each, shape), grid),
+                             {regions, -1});
+    };
+    const Tensor low = detach(floor(place));
+    const Tensor high = minimum(low + 1.0f, number_like(low, static_cast<double>(bins.extent - 1)));
+    return Side{spread(low), spread(high), spread(place - low), spread(counts)};
+  };
+  const Side y = side(rows, {regions, rows.count, 1, rows.most, 1});
+  const Side x = side(columns, {regions, 1, columns.count, 1, columns.most});
+  Tensor best;
+  for (const bool down : {false, true}) {
+    for (const bool right : {false, true}) {
+      const Tensor value = ops::sample(pictures, {down ? y.high : y.low, right ? x.high : x.low},
+                                       {.interpolation = ops::Interpolation::Nearest});
+      const Tensor share = (down ? y.share : 1.0f - y.share) * (right ? x.share : 1.0f - x.share);
+      const Tensor term = value * builder.reshape(share, {regions, 1, -1});
+      best = best.valid() ? maximum(best, term) : term;
+    }
+  }
+  const Tensor counts = builder.reshape(map(Op::And, y.counts, x.counts), {regions, 1, -1});
+  const Tensor is_used = map(Op::And, counts, map(Op::Eq, best, best));
+  const Tensor seen = select(is_used, best, zero(best));
+  const Shape split{regions, channels, rows.count, columns.count, rows.most * columns.most};
+  return max(builder.reshape(seen, split), {4});
+}
+
+}  // namespace
+
+// Without a sampling_ratio the size of a region says how many samples it has, so the regions must
+// be known.
+Result<Values> roi_align(Call& call) {
+  const Shape in = call.shape(0), at = call.shape(1);
+  if (in.size() != 4 || at.size() != 2 || at[1] != 4 || call.shape(2) != Shape{at[0]}) {
+    return call.refuse(concat("x ", bracketed(in), ", rois ", bracketed(at), " and batch indices ",
+                              bracketed(call.shape(2)),
+                              " must be [n, c, height, width], [regions, 4] and [regions]"));
+  }
+  const std::string mode = call.text_of("mode", "avg");
+  const int64_t height = call.int_of("output_height", 1), width = call.int_of("output_width", 1);
+  const int64_t ratio = call.int_of("sampling_ratio", 0);
+  if (height < 1 || width < 1 || ratio < 0 || (mode != "avg" && mode != "max")) {
+    return call.refuse(concat("cannot make regions ", height, " by ", width, " with ", ratio,
+                              " samples and mode '", mode, '\''));
+  }
+  const bool is_half = call.version() >= 16 &&
+                       call.text_of("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  const double scale = call.float_of("spatial_scale", 1);
+  int64_t most[2] = {ratio, ratio};
+  if (ratio == 0) {
+    LATHE_ASSIGN_OR_RETURN(const Content known, call.content(1));
+    most[0] = most[1] = 1;
+    for (int64_t r = 0; r < at[0]; ++r) {
+      for (int64_t k = 0; k < 2; ++k) {  // rows first
+        const double low = known.number(4 * r + 1 - k), high = known.number(4 * r + 3 - k);
+        const double size = (high - low) * scale / static_cast<double>(k == 0 ? height : width);
+        if (!(size < 1 << 12)) return call.refuse("a region is too large");
+        most[k] = std::max(most[k], static_cast<int64_t>(std::ceil(size)));
+      }
+    }
+  }
+  const Tensor x = call.tensor(0), wide = in_floats(x), rois = cast_like(call.tensor(1), wide);
+  Builder& builder = *x.builder;
+  const auto bins = [&](int64_t k, int64_t count, int64_t extent) {
+    const Tensor by = number_like(rois, scale), half = number_like(rois, is_half ? 0.5 : 0);
+    const Tensor begin = column(rois, 1 - k) * by - half;
+    const Tensor end = column(rois, 3 - k) * by - half;
+    const Tensor length = is_half ? end - begin : maximum(end - begin, number_like(rois, 1));
+    const Tensor size = length / static_cast<float>(count);
+    const Tensor own = ratio > 0 ? number_like(size, static_cast<double>(ratio)) + zero(size)
+                                 : maximum(map(Op::Ceil, size), number_like(size, 1));
+    return Bins{begin, size, own, most[k], count, extent};
+  };
+  const Bins rows = bins(0, height, in[2]), columns = bins(1, width, in[3]);
+  const Tensor pictures = rows_at(wide, call.tensor(2));
+  if (mode == "max") return Values{cast_like(greatest(pictures, rows, columns), x)};
+  const auto spread = [&](Tensor shares, int64_t a, int64_t b) {
+    return builder.reshape(shares, {at[0], 1, a, b});
+  };
+  const Tensor down = builder.matmul(spread(rows.shares(), height, in[2]), pictures);
+  const Tensor y =
+      builder.matmul(down, spread(columns.shares(), width, in[3]), false, /*transpose_y=*/true);
+  return Values{cast_like(y, x)};
+}
+
+// The greatest element of each bin; bins share elements at their edges, and empty ones are 0.
+Result<Values> max_roi_pool(Call& call) {
+  const Shape in = call.shape(0), at = call.shape(1), size = call.ints_of("pooled_shape");
+  if (in.size() != 4 || at.size() != 2 || at[1] != 5 || size.size() != 2 || size[0] < 1 ||
+      size[1] < 1) {
+    return call.refuse(concat("x ", bracketed(in), ", rois ", bracketed(at), " and pooled_shape ",
+                              bracketed(size),
+                              " must be [n, c, height, width], [regions, 5] and two sizes"));
+  }
+  const Tensor x = call.tensor(0), rois = in_floats(call.tensor(1));
+  Builder& builder = *x.builder;
+  const Tensor scale = number_like(rois, call.float_of("spatial_scale", 1));
+  const int64_t regions = at[0];
+  // [regions, bins, extent]: whether an element lies in a bin.
+  const auto inside = [&](int64_t k, int64_t count, int64_t extent) {
+    const auto rounded = [&](int64_t of) { return floor(column(rois, of) * scale + 0.5f); };
+    const Tensor begin = rounded(2 - k), end = rounded(4 - k);
+    const Tensor length = maximum(end - begin + 1.0f, number_like(rois, 1));
+    const auto spread = [&](Tensor each) { return builder.reshape(each, {regions, 1, 1}); };
+    const Shape shape{regions, count, extent};
+    const Tensor bin = cast_like(builder.iota(shape, 1), rois);
+    const Tensor element = cast_like(builder.iota(shape, 2), rois);
+    const Tensor step = spread(length / static_cast<float>(count));
+    const Tensor low = floor(bin * step) + spread(begin);
+    const Tensor high = map(Op::Ceil, (bin + 1.0f) * step) + spread(begin);
+    return map(Op::And, element >= low, element < high);
+  };
+  const Tensor down = inside(0, size[0], in[2]), right = inside(1, size[1], in[3]);
+  const Tensor pictures = rows_at(x, column(rois, 0));
+  const Tensor lowest = builder.full({}, scalar::fold_identity(Op::Max, x.dtype()));
+  const auto folded = [&](Tensor all, Tensor is_in, Shape from, Shape mask, int axis) {
+    return max(select(builder.reshape(is_in, mask), builder.reshape(all, from), lowest), {axis});
+  };
+  const Tensor rows = folded(pictures, right, {regions, in[1], in[2], 1, in[3]},
+                             {regions, 1, 1, size[1], in[3]}, 4);
+  const Tensor best =
+      folded(rows, down, {regions, in[1], 1, in[2], size[1]}, {regions, 1, size[0], in[2], 1}, 3);
+  return Values{select(map(Op::Eq, best, lowest), zero(best), best)};
+}
+
+}  // namespace lathe::onnx::rows
