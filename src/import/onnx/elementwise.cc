@@ -100,6 +100,14 @@ Result<Shape> common_shape(const Call& call, std::initializer_list<const Content
   return common;
 }
 
+// y with axes behind its own, so that the first of them is this one of `rank`.
+Tensor behind_axis(Tensor y, int64_t axis, int rank) {
+  Shape shape = y.shape();
+  const auto own = static_cast<int64_t>(shape.size());
+  for (int64_t k = axis + own; k < rank; ++k) shape.push_back(1);
+  return y.builder->reshape(y, shape);
+}
+
 bool has_strings(const Call& call, size_t i) { return call.type(i) == Type::String; }
 
 Tensor elu_of(Tensor x, float alpha) {
@@ -161,9 +169,11 @@ Result<Values> leaky_relu(Call& call) {
   return Values{select(x < zero(x), call.float_of("alpha", 0.01f) * x, x)};
 }
 
+// Before version 7 the slopes are those of the channels [n, c, …].
 Result<Values> prelu(Call& call) {
   const Tensor x = call.tensor(0);
-  const Tensor slope = call.tensor(1);
+  Tensor slope = call.tensor(1);
+  if (call.version() < 7 && slope.rank() == 1) slope = behind_axis(slope, 1, x.rank());
   return Values{select(x < zero(x), slope * x, x)};
 }
 
@@ -314,6 +324,32 @@ Result<Values> bit_shift(Call& call) {
 Result<Values> bitwise_not(Call& call) {
   const Tensor x = call.tensor(0);
   return Values{map(Op::BitXor, x, x.builder->full({}, scalar::Number::integer(x.dtype(), -1)))};
+}
+
+// As they were before version 7.
+Result<Values> along_axis(Call& call) {
+  struct Named {
+    std::string_view name;
+    Op op;
+  };
+  static constexpr Named kOperations[] = {
+      {"Add", Op::Add}, {"Sub", Op::Sub},    {"Mul", Op::Mul}, {"Div", Op::Div},
+      {"Less", Op::Lt}, {"Greater", Op::Gt}, {"And", Op::And}, {"Or", Op::Or},
+  };
+  Tensor x = call.tensor(0), y = call.tensor(1);
+  if (call.has_attribute("axis")) {
+    LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), x.rank()));
+    y = behind_axis(y, axis, x.rank());
+  }
+  if (call.op() == "Pow") return Values{power(x, y)};
+  for (const Named& each : kOperations) {
+    if (each.name == call.op()) return Values{map(each.op, x, y)};
+  }
+  if (x.dtype() == DType::Bool) {
+    x = cast_to(x, DType::I32);
+    y = cast_to(y, DType::I32);
+  }
+  return Values{map(call.op() == "Xor" ? Op::Ne : Op::Eq, x, y)};
 }
 
 Result<Values> sum(Call& call) { return Values{folded(call, Op::Add)}; }
