@@ -1,0 +1,475 @@
+// An automaton of steps, written back to front, that is followed along all its ways at once.
+#include "lathe/import/onnx/regex.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "lathe/base/text.h"
+#include "lathe/import/onnx/utf8.h"
+
+namespace lathe::onnx {
+
+namespace {
+
+constexpr size_t kMostSteps = 100000;
+constexpr int kMostRepetitions = 1000, kDeepest = 200;
+constexpr char32_t kLast = 0x10FFFF;
+
+// What a pattern consists of.
+struct Part {
+  enum class Kind : uint8_t { Set, Test, All, Any, Repeat };
+  Kind kind = Kind::All;
+  size_t set = 0;
+  Regex::Test test = Regex::Test::TextEnd;
+  std::vector<Part> parts = {};  // All: one after the other; Any: one of them; Repeat: the first
+  int least = 0, most = 0;       // -1: any number
+};
+
+struct Flags {
+  bool ignores_case = false, has_lines = false, dot_is_all = false;
+};
+
+bool is_word(char32_t c) {
+  return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z') || (c >= U'0' && c <= U'9') ||
+         c == U'_';
+}
+
+using Ranges = std::vector<std::pair<char32_t, char32_t>>;
+
+// The class of \d, \w, \s and such; capital ones are all others.
+std::optional<Regex::Set> named_set(char32_t letter) {
+  switch (letter) {
+    case U'd':
+    case U'D':
+      return Regex::Set{{{U'0', U'9'}}, letter == U'D'};
+    case U'w':
+    case U'W':
+      return Regex::Set{{{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}}, letter == U'W'};
+    case U's':
+    case U'S':
+      return Regex::Set{{{U'\t', U'\n'}, {U'\f', U'\r'}, {U' ', U' '}}, letter == U'S'};
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<Ranges> posix_set(std::string_view name) {
+  const std::pair<std::string_view, Ranges> kNames[] = {
+      {"alnum", {{U'0', U'9'}, {U'A', U'Z'}, {U'a', U'z'}}},
+      {"alpha", {{U'A', U'Z'}, {U'a', U'z'}}},
+      {"ascii", {{0, 0x7F}}},
+      {"blank", {{U'\t', U'\t'}, {U' ', U' '}}},
+      {"cntrl", {{0, 0x1F}, {0x7F, 0x7F}}},
+      {"digit", {{U'0', U'9'}}},
+      {"graph", {{0x21, 0x7E}}},
+      {"lower", {{U'a', U'z'}}},
+      {"print", {{0x20, 0x7E}}},
+      {"punct", {{0x21, 0x2F}, {0x3A, 0x40}, {0x5B, 0x60}, {0x7B, 0x7E}}},
+      {"space", {{U'\t', U'\r'}, {U' ', U' '}}},
+      {"upper", {{U'A', U'Z'}}},
+      {"word", {{U'0', U'9'}, {U'A', U'Z'}, {U'_', U'_'}, {U'a', U'z'}}},
+      {"xdigit", {{U'0', U'9'}, {U'A', U'F'}, {U'a', U'f'}}},
+  };
+  for (const auto& [each, ranges] : kNames) {
+    if (each == name) return ranges;
+  }
+  return std::nullopt;
+}
+
+void add_inverse(Ranges& to, Ranges ranges) {
+  std::ranges::sort(ranges);
+  char32_t next = 0;
+  for (const auto& [first, last] : ranges) {
+    if (first > next) to.emplace_back(next, first - 1);
+    next = std::max<char32_t>(next, last + 1);
+  }
+  if (next <= kLast) to.emplace_back(next, kLast);
+}
+
+}  // namespace
+
+bool Regex::Set::contains(char32_t point) const {
+  const bool is_in = std::ranges::any_of(
+      ranges, [&](const auto& range) { return point >= range.first && point <= range.second; });
+  return is_in != is_negated;
+}
+
+// Reads a pattern into parts, and writes these as steps.
+class RegexParser {
+ public:
+  explicit RegexParser(std::string_view pattern) : pattern_(code_points(pattern)) {}
+
+  Result<Regex> run() {
+    LATHE_ASSIGN_OR_RETURN(const Part all, alternatives(Flags{}));
+    if (at_ < pattern_.size()) return wrong("an unmatched )");
+    regex_.steps_.push_back({});
+    regex_.start_ = written(all, 0);
+    if (regex_.steps_.size() >= kMostSteps) return wrong("it is too large");
+    return std::move(regex_);
+  }
+
+ private:
+  std::unexpected<Error> wrong(std::string_view what) const {
+    return fail(concat("the pattern is no regular expression at character ", at_, ": ", what));
+  }
+  bool at_end() const { return at_ >= pattern_.size(); }
+  bool takes(char32_t c) {
+    if (at_end() || pattern_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  Result<Part> alternatives(Flags flags) {
+    if (++depth_ > kDeepest) return wrong("groups in groups without end");
+    Part any{.kind = Part::Kind::Any};
+    do {
+      Part all;
+      while (!at_end() && pattern_[at_] != U'|' && pattern_[at_] != U')') {
+        LATHE_ASSIGN_OR_RETURN(Part one, repeated(flags));
+        all.parts.push_back(std::move(one));
+      }
+      any.parts.push_back(std::move(all));
+    } while (takes(U'|'));
+    --depth_;
+    return any;
+  }
+
+  Result<Part> repeated(Flags& flags) {
+    LATHE_ASSIGN_OR_RETURN(Part part, atom(flags));
+    while (!at_end()) {
+      int least = 0, most = -1;
+      const size_t before = at_;
+      if (takes(U'+')) {
+        least = 1;
+      } else if (takes(U'?')) {
+        most = 1;
+      } else if (!takes(U'*') && !count(least, most)) {
+        at_ = before;
+        break;
+      }
+      if (least > kMostRepetitions || most > kMostRepetitions || (most >= 0 && least > most)) {
+        return wrong("a count that is too large, or two in the wrong order");
+      }
+      takes(U'?');  // lazy: of no meaning where all of the text must match
+      Part repeat{.kind = Part::Kind::Repeat, .least = least, .most = most};
+      repeat.parts.push_back(std::move(part));
+      part = std::move(repeat);
+    }
+    return part;
+  }
+
+  std::optional<int> number() {
+    std::optional<int> value;
+    while (!at_end() && pattern_[at_] >= U'0' && pattern_[at_] <= U'9') {
+      value = std::min(value.value_or(0) * 10 + static_cast<int>(pattern_[at_++] - U'0'), 100000);
+    }
+    return value;
+  }
+
+  // {n}, {n,} or {n,m}; anything else stands for itself.
+  bool count(int& least, int& most) {
+    if (!takes(U'{')) return false;
+    const auto first = number();
+    if (!first) return false;
+    least = most = *first;
+    if (takes(U',')) most = number().value_or(-1);
+    return takes(U'}');
+  }
+
+  Result<Part> atom(Flags& flags) {
+    const char32_t c = pattern_[at_++];
+    switch (c) {
+      case U'(':
+        return group(flags);
+      case U'[':
+        return set(flags);
+      case U'.':
+        return of_set({flags.dot_is_all ? Ranges{} : Ranges{{U'\n', U'\n'}}, true});
+      case U'^':
+        return of_test(flags.has_lines ? Regex::Test::LineStart : Regex::Test::TextStart);
+      case U'$':
+        return of_test(flags.has_lines ? Regex::Test::LineEnd : Regex::Test::TextEnd);
+      case U'*':
+      case U'+':
+      case U'?':
+        return wrong("nothing to repeat");
+      case U'\\':
+        return escape(flags);
+      default:
+        return of_set(one(c, flags));
+    }
+  }
+
+  Result<Part> group(Flags& flags) {
+    Flags inner = flags;
+    if (takes(U'?')) {
+      if (takes(U'P') || (at_ + 1 < pattern_.size() && pattern_[at_] == U'<')) {
+        while (!at_end() && pattern_[at_] != U'>') ++at_;
+        if (!takes(U'>')) return wrong("a name without an end");
+      } else {
+        bool is_on = true;
+        while (!at_end() && pattern_[at_] != U':' && pattern_[at_] != U')') {
+          const char32_t flag = pattern_[at_++];
+          if (flag == U'-')
+            is_on = false;
+          else if (flag == U'i')
+            inner.ignores_case = is_on;
+          else if (flag == U'm')
+            inner.has_lines = is_on;
+          else if (flag == U's')
+            inner.dot_is_all = is_on;
+          else if (flag != U'U')
+            return wrong("a group of an unknown kind");
+        }
+        if (takes(U')')) {
+          flags = inner;
+          return Part{};
+        }
+        if (!takes(U':')) return wrong("a group without an end");
+      }
+    }
+    LATHE_ASSIGN_OR_RETURN(Part part, alternatives(inner));
+    if (!takes(U')')) return wrong("a group without an end");
+    return part;
+  }
+
+  Result<Part> escape(const Flags& flags) {
+    if (at_end()) return wrong("nothing behind a backslash");
+    const char32_t c = pattern_[at_];
+    if (auto named = named_set(c)) {
+      ++at_;
+      return of_set(std::move(*named));
+    }
+    const std::pair<char32_t, Regex::Test> kTests[] = {{U'b', Regex::Test::Boundary},
+                                                       {U'B', Regex::Test::NoBoundary},
+                                                       {U'A', Regex::Test::TextStart},
+                                                       {U'z', Regex::Test::TextEnd}};
+    for (const auto& [letter, test] : kTests) {
+      if (c != letter) continue;
+      ++at_;
+      return of_test(test);
+    }
+    LATHE_ASSIGN_OR_RETURN(const char32_t point, escaped());
+    return of_set(one(point, flags));
+  }
+
+  // The character that stands behind a backslash.
+  Result<char32_t> escaped() {
+    const char32_t c = pattern_[at_++];
+    const std::pair<char32_t, char32_t> kControls[] = {{U't', U'\t'}, {U'n', U'\n'}, {U'r', U'\r'},
+                                                       {U'f', U'\f'}, {U'v', U'\v'}, {U'a', U'\a'}};
+    for (const auto& [letter, meant] : kControls) {
+      if (c == letter) return meant;
+    }
+    if (c == U'x') return hexadecimal();
+    if (c < 0x80 && is_word(c)) return wrong("an unknown escape");
+    return c;
+  }
+
+  Result<char32_t> hexadecimal() {
+    const bool is_long = takes(U'{');
+    char32_t value = 0;
+    for (int digits = 0; is_long || digits < 2; ++digits) {
+      if (is_long && digits > 0 && takes(U'}')) return value;
+      const char32_t c = at_end() ? U'-' : pattern_[at_++];
+      const bool is_digit = c >= U'0' && c <= U'9',
+                 is_letter = (c | 32) >= U'a' && (c | 32) <= U'f';
+      if (!is_digit && !is_letter) return wrong("a character that is no hexadecimal digit");
+      value = value * 16 + (is_digit ? c - U'0' : (c | 32) - U'a' + 10);
+      if (value > kLast) return wrong("a character beyond Unicode");
+    }
+    return value;
+  }
+
+  Result<Part> set(const Flags& flags) {
+    Regex::Set result;
+    result.is_negated = takes(U'^');
+    for (bool is_first = true; is_first || !takes(U']'); is_first = false) {
+      if (at_end()) return wrong("a class without an end");
+      if (const auto named = posix()) {
+        result.ranges.insert(result.ranges.end(), named->begin(), named->end());
+        continue;
+      }
+      char32_t first = pattern_[at_++];
+      if (first == U'\\') {
+        if (at_end()) return wrong("a class without an end");
+        if (const auto named = named_set(pattern_[at_])) {
+          ++at_;
+          if (named->is_negated)
+            add_inverse(result.ranges, named->ranges);
+          else
+            result.ranges.insert(result.ranges.end(), named->ranges.begin(), named->ranges.end());
+          continue;
+        }
+        LATHE_ASSIGN_OR_RETURN(first, escaped());
+      }
+      char32_t last = first;
+      if (at_ + 1 < pattern_.size() && pattern_[at_] == U'-' && pattern_[at_ + 1] != U']') {
+        ++at_;
+        last = pattern_[at_++];
+        if (last == U'\\') {
+          if (at_end()) return wrong("a class without an end");
+          LATHE_ASSIGN_OR_RETURN(last, escaped());
+        }
+        if (last < first) return wrong("a range from a later to an earlier character");
+      }
+      result.ranges.emplace_back(first, last);
+    }
+    if (flags.ignores_case) add_other_case(result.ranges);
+    return of_set(std::move(result));
+  }
+
+  // [:name:] or [:^name:] inside a class.
+  std::optional<Ranges> posix() {
+    if (at_ + 1 >= pattern_.size() || pattern_[at_] != U'[' || pattern_[at_ + 1] != U':') return {};
+    size_t end = at_ + 2;
+    std::string name;
+    while (end < pattern_.size() && pattern_[end] != U':') append_utf8(name, pattern_[end++]);
+    const bool is_negated = name.starts_with('^');
+    const auto found = posix_set(std::string_view(name).substr(is_negated ? 1 : 0));
+    if (!found || end + 1 >= pattern_.size() || pattern_[end + 1] != U']') return std::nullopt;
+    at_ = end + 2;
+    if (!is_negated) return found;
+    Ranges others;
+    add_inverse(others, *found);
+    return others;
+  }
+
+  static void add_other_case(Ranges& ranges) {
+    const Ranges given = ranges;
+    for (const auto& [first, last] : given) {
+      for (char32_t c = first; c <= std::min<char32_t>(last, 0x1EFF); ++c) {
+        const char32_t lower = lower_case(c), upper = upper_case(c);
+        if (lower != c) ranges.emplace_back(lower, lower);
+        if (upper != c) ranges.emplace_back(upper, upper);
+      }
+    }
+  }
+
+  static Regex::Set one(char32_t c, const Flags& flags) {
+    Regex::Set result{{{c, c}}};
+    if (flags.ignores_case) add_other_case(result.ranges);
+    return result;
+  }
+
+  Part of_set(Regex::Set given) {
+    regex_.sets_.push_back(std::move(given));
+    return Part{.kind = Part::Kind::Set, .set = regex_.sets_.size() - 1};
+  }
+  static Part of_test(Regex::Test test) { return Part{.kind = Part::Kind::Test, .test = test}; }
+
+  size_t add(Regex::Step step) {
+    if (regex_.steps_.size() >= kMostSteps) return 0;
+    regex_.steps_.push_back(step);
+    return regex_.steps_.size() - 1;
+  }
+
+  // The step where the part begins, when behind it goes on at `next`.
+  size_t written(const Part& part, size_t next) {
+    using Kind = Regex::Step::Kind;
+    if (regex_.steps_.size() >= kMostSteps) return 0;
+    switch (part.kind) {
+      case Part::Kind::Set:
+        return add({.kind = Kind::Set, .next = next, .set = part.set});
+      case Part::Kind::Test:
+        return add({.kind = Kind::Test, .next = next, .test = part.test});
+      case Part::Kind::All:
+        for (size_t k = part.parts.size(); k-- > 0;) next = written(part.parts[k], next);
+        return next;
+      case Part::Kind::Any: {
+        size_t start = written(part.parts.back(), next);
+        for (size_t k = part.parts.size() - 1; k-- > 0;) {
+          const size_t other = written(part.parts[k], next);
+          start = add({.kind = Kind::Split, .next = other, .other = start});
+        }
+        return start;
+      }
+      case Part::Kind::Repeat: {
+        if (part.most < 0) {
+          const size_t again = add({.kind = Kind::Split, .next = next, .other = next});
+          const size_t inner = written(part.parts[0], again);
+          regex_.steps_[again].next = inner;
+          next = again;
+        }
+        for (int k = part.least; k < part.most; ++k) {
+          const size_t behind = next, inner = written(part.parts[0], behind);
+          next = add({.kind = Kind::Split, .next = inner, .other = behind});
+        }
+        for (int k = 0; k < part.least; ++k) next = written(part.parts[0], next);
+        return next;
+      }
+    }
+    return next;
+  }
+
+  std::vector<char32_t> pattern_;
+  size_t at_ = 0;
+  int depth_ = 0;
+  Regex regex_;
+};
+
+Result<Regex> Regex::parse(std::string_view pattern) { return RegexParser(pattern).run(); }
+
+bool Regex::holds(Test test, const std::vector<char32_t>& text, size_t at) const {
+  const bool is_start = at == 0, is_end = at == text.size();
+  const bool before = !is_start && is_word(text[at - 1]), after = !is_end && is_word(text[at]);
+  switch (test) {
+    case Test::TextStart:
+      return is_start;
+    case Test::TextEnd:
+      return is_end;
+    case Test::LineStart:
+      return is_start || text[at - 1] == U'\n';
+    case Test::LineEnd:
+      return is_end || text[at] == U'\n';
+    case Test::Boundary:
+      return before != after;
+    case Test::NoBoundary:
+      return before == after;
+  }
+  return false;
+}
+
+// Adds the steps that read a character or match, from this one on without reading.
+void Regex::follow(size_t step, const std::vector<char32_t>& text, size_t at,
+                   std::vector<size_t>& steps, std::vector<bool>& seen) const {
+  std::vector<size_t> open = {step};
+  while (!open.empty()) {
+    const size_t each = open.back();
+    open.pop_back();
+    if (seen[each]) continue;
+    seen[each] = true;
+    const Step& now = steps_[each];
+    if (now.kind == Step::Kind::Split) {
+      open.push_back(now.next);
+      open.push_back(now.other);
+    } else if (now.kind == Step::Kind::Test) {
+      if (holds(now.test, text, at)) open.push_back(now.next);
+    } else {
+      steps.push_back(each);
+    }
+  }
+}
+
+bool Regex::matches(std::string_view text) const {
+  const std::vector<char32_t> points = code_points(text);
+  std::vector<size_t> now, next;
+  std::vector<bool> seen(steps_.size());
+  follow(start_, points, 0, now, seen);
+  for (size_t at = 0; at < points.size() && !now.empty(); ++at) {
+    std::fill(seen.begin(), seen.end(), false);
+    next.clear();
+    for (const size_t each : now) {
+      const Step& step = steps_[each];
+      if (step.kind == Step::Kind::Set && sets_[step.set].contains(points[at])) {
+        follow(step.next, points, at + 1, next, seen);
+      }
+    }
+    now.swap(next);
+  }
+  return std::ranges::any_of(now,
+                             [&](size_t each) { return steps_[each].kind == Step::Kind::Match; });
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,13 @@
+// What operators over texts share.
+#pragma once
+
+#include "lathe/import/onnx/call.h"
+
+namespace lathe::onnx::rows {
+
+// The texts of operand number i. Error: it is no tensor of strings.
+Result<const Content*> texts(const Call& call, size_t i);
+// Equal, of two tensors of strings that broadcast: a tensor of truths.
+Result<Values> equal_strings(Call& call);
+
+}  // namespace lathe::onnx::rows
