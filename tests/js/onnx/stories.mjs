@@ -64,7 +64,9 @@ export function readVocabulary(count) {
   const pieces = [];
   for (let at = 4; pieces.length < count;) {
     const length = view.getInt32(at + 4, true);
-    pieces.push(new TextDecoder().decode(new Uint8Array(view.buffer, at + 8, length)));
+    const text = new TextDecoder().decode(new Uint8Array(view.buffer, at + 8, length));
+    // Bytes that begin no word.
+    pieces.push(text.replace(/^<0x(..)>$/, (_, code) => String.fromCharCode(parseInt(code, 16))));
     at += 8 + length;
   }
   return pieces;
