@@ -65,6 +65,10 @@ using Calls = std::vector<std::vector<Reference>>;
 
 class TopologyReader {
  public:
+  // TensorFlow.js changes the texts in options of own classes; this package does not.
+  TopologyReader(std::span<const std::string> own_classes, bool keeps_texts)
+      : own_classes_(own_classes), keeps_texts_(keeps_texts) {}
+
   Json model(const Json* class_name, const Json* config);
 
   std::vector<std::string> left_out, problems;
@@ -86,9 +90,13 @@ class TopologyReader {
   Json layer(const KerasLayer& layer);
   Json config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
                  const std::string& where);
+  Json own_config(const KerasLayer& layer, const std::string& where);
   Json value_of(const std::string& name, const Json& value, const std::string& where);
   Json choice(const std::string& name, RowTable rows, const Json& value, const std::string& where);
   Json sizes(const Json* shape, const std::string& where);
+
+  std::span<const std::string> own_classes_;
+  bool keeps_texts_;
 };
 
 Json TopologyReader::model(const Json* class_name, const Json* config) {
@@ -272,10 +280,35 @@ Json TopologyReader::layer(const KerasLayer& layer) {
   const std::string where =
       concat("layer ", quoted(find(layer.config, "name")), " (", layer.class_name, ")");
   const std::vector<LayerOption>* options = options_of_class(layer.class_name);
-  if (options == nullptr) return wrong(concat(where, " is of an unknown class"));
+  const bool is_own = options == nullptr && std::ranges::find(own_classes_, layer.class_name) !=
+                                                own_classes_.end();
+  if (options == nullptr && !is_own) return wrong(concat(where, " is of an unknown class"));
   made.add("class", Json::string(layer.class_name));
-  made.add("config", config_of(layer, *options, where));
+  made.add("config", is_own ? own_config(layer, where) : config_of(layer, *options, where));
   return made;
+}
+
+// Every option, under the name it has in JavaScript.
+Json TopologyReader::own_config(const KerasLayer& layer, const std::string& where) {
+  Json config = Json::object();
+  if (layer.given_shape != nullptr) config.add("inputShape", sizes(layer.given_shape, where));
+  for (size_t i = 0; is_object(layer.config) && i < layer.config->keys().size(); ++i) {
+    const std::string& key = layer.config->keys()[i];
+    const Json& value = layer.config->values()[i];
+    if (!layer.has_own_shape && (key == "batch_input_shape" || key == "batch_shape")) continue;
+    std::string name = to_camel_case(key);
+    const bool is_shape = name == "batchInputShape";
+    if (is_shape) name = "inputShape";
+    const bool stays = value.is_null() || (keeps_texts_ && value.is_string() && !table_of(name));
+    if (config.find(name) != nullptr) {
+      wrong(concat(where, " has the option ", name, " twice"));
+    } else if (is_shape) {
+      config.add(std::move(name), sizes(&value, where));
+    } else {
+      config.add(name, stays ? value : value_of(name, value, where));
+    }
+  }
+  return config;
 }
 
 Json TopologyReader::config_of(const KerasLayer& layer, const std::vector<LayerOption>& options,
@@ -370,10 +403,11 @@ Json TopologyReader::choice(const std::string& name, RowTable rows, const Json& 
 
 }  // namespace
 
-ReadTopology read_whole_topology(const Json& topology) {
+ReadTopology read_whole_topology(const Json& topology, std::span<const std::string> own_classes) {
   const Json* inner = topology.find("model_config");
   const Json& model = is_object(inner) ? *inner : topology;
-  TopologyReader reader;
+  const Json* version = topology.find("keras_version");
+  TopologyReader reader(own_classes, is_text(version) && version->string() == "tensorlathe");
   ReadTopology read;
   if (model.is_object()) {
     read.network = reader.model(model.find("class_name"), model.find("config"));
@@ -385,8 +419,8 @@ ReadTopology read_whole_topology(const Json& topology) {
   return read;
 }
 
-Result<ReadTopology> read_topology(const Json& topology) {
-  ReadTopology read = read_whole_topology(topology);
+Result<ReadTopology> read_topology(const Json& topology, std::span<const std::string> own_classes) {
+  ReadTopology read = read_whole_topology(topology, own_classes);
   if (!read.problems.empty()) return fail(read.problems[0]);
   return read;
 }

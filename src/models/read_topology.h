@@ -2,6 +2,7 @@
 // rule, exceptions from nn/keras.def. Knows no layer: what a class takes is what its options say.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,10 +20,13 @@ struct ReadTopology {
   std::vector<std::string> problems;
 };
 
-// Reads as much as there is.
-ReadTopology read_whole_topology(const Json& topology);
+// Reads as much as there is. Layers of `own_classes`, which the program has written itself, may have
+// any options.
+ReadTopology read_whole_topology(const Json& topology,
+                                 std::span<const std::string> own_classes = {});
 // Errors: an unknown class, with the name of the layer; an option that the class does not have and
 // that would change the result; a graph that is none.
-Result<ReadTopology> read_topology(const Json& topology);
+Result<ReadTopology> read_topology(const Json& topology,
+                                   std::span<const std::string> own_classes = {});
 
 }  // namespace lathe::models

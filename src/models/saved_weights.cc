@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
+#include "lathe/api/network_json.h"
+#include "lathe/base/check.h"
 #include "lathe/base/text.h"
-#include "lathe/nn/layers.h"
+#include "lathe/models/spell_network.h"
 #include "lathe/nn/optimizer.h"
 
 namespace lathe::models {
@@ -13,32 +14,35 @@ namespace {
 
 constexpr std::string_view kOptimizer = "optimizer/";
 
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
 // The directions of the bidirectional layers: what their weights begin with here, and with the name
 // of the layer within.
-void add_directions(const nn::Model& model, const std::string& prefix,
+void add_directions(const Json& network, const std::string& prefix,
                     std::vector<std::pair<std::string, std::string>>& directions) {
-  for (const nn::PlacedLayer& placed : model.layers()) {
-    const std::string path = concat(prefix, placed.name, '/');
-    if (const nn::Model* inner = placed.layer->model()) add_directions(*inner, path, directions);
-    const auto* options = placed.layer->options<nn::BidirectionalOptions>();
-    if (options == nullptr || options->layer == nullptr) continue;
-    std::string name = options->layer->name();
-    if (name.empty()) {
-      name = options->layer->class_name();
-      std::ranges::transform(name, name.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      });
-    }
+  for (const Json& layer : network.at("layers").values()) {
+    const Json& config = layer.at("config");
+    const std::string path = concat(prefix, config.at("name").string(), '/');
+    if (config.at("layers").is_array()) add_directions(config, path, directions);
+    const Json& within = config.at("layer");
+    if (layer.at("class").string() != "Bidirectional" || !within.is_object()) continue;
+    const Json& own = within.at("config").at("name");
+    const std::string name = own.is_string() ? own.string() : lower(within.at("class").string());
     for (const char* direction : {"forward", "backward"}) {
       directions.emplace_back(concat(path, direction), concat(path, direction, '_', name));
     }
   }
 }
 
-std::string without_models(std::string_view name, const nn::Model& model) {
-  for (const nn::PlacedLayer& placed : model.layers()) {
-    const nn::Model* inner = placed.layer->model();
-    const std::string path = concat(placed.name, '/');
+std::string without_models(std::string_view name, const Json& layers) {
+  for (const Json& layer : layers.values()) {
+    const Json* inner = layer.find("layers");
+    const std::string path = concat(layer.at("name").string(), '/');
     if (inner != nullptr && name.starts_with(path)) {
       return without_models(name.substr(path.size()), *inner);
     }
@@ -51,12 +55,24 @@ std::string_view plain_name(std::string_view name) {
   return name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
 }
 
-using ByName = std::map<std::string_view, const NamedArray*>;
+using ByName = std::map<std::string_view, size_t>;
 
-ByName by_name(std::span<const NamedArray> arrays) {
+ByName by_name(std::span<const TensorPlace> tensors) {
   ByName found;
-  for (const NamedArray& array : arrays) found[plain_name(array.name)] = &array;
+  for (size_t i = 0; i < tensors.size(); ++i) found[plain_name(tensors[i].name)] = i;
   return found;
+}
+
+std::vector<TensorPlace> places_of(std::span<const NamedArray> arrays) {
+  std::vector<TensorPlace> places;
+  for (const NamedArray& each : arrays) places.push_back({each.name, each.array.shape});
+  return places;
+}
+
+std::vector<TensorPlace> places_of(std::span<const nn::Variable> variables) {
+  std::vector<TensorPlace> places;
+  for (const nn::Variable& each : variables) places.push_back({each.name, each.shape});
+  return places;
 }
 
 // As f32, whatever the type of the numbers.
@@ -97,8 +113,8 @@ float power_of(double base, double exponent) {
 }
 
 // The parameter that a state optimizer/PARAMETER_power is the power of, or nothing.
-std::optional<double> base_of_power(std::string_view state, const nn::TrainingOptions& training) {
-  const auto optimizer = nn::find_optimizer(training.optimizer);
+std::optional<double> base_of_power(std::string_view state, const nn::Choice& choice) {
+  const auto optimizer = nn::find_optimizer(choice);
   if (!optimizer) return std::nullopt;
   const auto parameters = nn::optimizers()[static_cast<size_t>(optimizer->kind)].parameters();
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -107,25 +123,40 @@ std::optional<double> base_of_power(std::string_view state, const nn::TrainingOp
   return std::nullopt;
 }
 
+// TensorFlow.js counts on the momentum of RMSProp, second, even where there is none.
+std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
+  std::vector<std::string> slots;
+  for (const TensorPlace& state : states) {
+    const std::string slot(slot_of(state.name).first);
+    if (!slot.empty() && std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
+  }
+  if (!slots.empty() && slots[0] == "rms") {
+    std::erase(slots, "momentum");
+    slots.insert(slots.begin() + 1, "momentum");
+  }
+  return slots;
+}
+
 graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<float>{value}); }
 
 }  // namespace
 
-std::map<std::string, std::string> saved_names(const nn::Model& model) {
+std::map<std::string, std::string> saved_names(const Json& network, const Json& summary) {
   std::vector<std::pair<std::string, std::string>> directions;
-  add_directions(model, "", directions);
+  add_directions(network, "", directions);
   std::map<std::string, std::string> names;
   std::map<std::string, int> uses;
-  for (const nn::Variable& weight : model.weights()) {
-    std::string name = weight.name;
+  for (const Json& weight : summary.at("weights").values()) {
+    const std::string& own = weight.at("name").string();
+    std::string name = own;
     for (const auto& [here, there] : directions) {
       if (!name.starts_with(concat(here, '/'))) continue;
       name = concat(there, std::string_view(name).substr(here.size()));
       break;
     }
-    name = without_models(name, model);
+    name = without_models(name, summary.at("layers"));
     uses[name] += 1;
-    names[weight.name] = std::move(name);
+    names[own] = std::move(name);
   }
   for (auto& [here, there] : names) {
     if (uses[there] > 1) there = here;
@@ -133,40 +164,114 @@ std::map<std::string, std::string> saved_names(const nn::Model& model) {
   return names;
 }
 
-Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,
-                      nn::States& states) {
-  const auto names = saved_names(model);
-  const ByName found = by_name(arrays);
-  std::set<const NamedArray*> used;
+std::map<std::string, std::string> saved_names(const nn::Model& model) {
+  const auto summary = Json::parse(api::summary(model));
+  LATHE_CHECK(summary);
+  return saved_names(spell_network(model), *summary);
+}
+
+Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
+                                         std::span<const TensorPlace> weights,
+                                         std::span<const TensorPlace> tensors, bool strict) {
+  const ByName found = by_name(tensors);
+  std::vector<Match> matches;
   std::vector<std::string> missing, left;
-  nn::States assigned;
-  for (const nn::Variable& weight : model.weights()) {
+  std::vector<bool> is_used(tensors.size());
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const TensorPlace& weight = weights[i];
     auto at = found.find(weight.name);
     if (at == found.end()) at = found.find(names.at(weight.name));
     if (at == found.end()) {
       missing.push_back(weight.name);
       continue;
     }
-    const NamedArray& tensor = *at->second;
-    used.insert(&tensor);
-    if (tensor.array.shape != weight.shape) {
-      return fail(concat("the tensor ", tensor.name, " has shape ", bracketed(tensor.array.shape),
+    const TensorPlace& tensor = tensors[at->second];
+    is_used[at->second] = true;
+    if (tensor.shape != weight.shape) {
+      return fail(concat("the tensor ", tensor.name, " has shape ", bracketed(tensor.shape),
                          ", but the model takes ", bracketed(weight.shape)));
     }
-    graph::Array floats = as_floats(tensor.array);
-    for (int64_t i = 0; strict && i < graph::element_count(floats.shape); ++i) {
-      if (!std::isnan(floats[i].f)) continue;
-      return fail(concat("the tensor ", tensor.name, " holds NaN at ", i));
-    }
-    assigned[weight.name] = std::move(floats);
+    matches.push_back({i, at->second});
   }
-  for (const NamedArray& tensor : arrays) {
-    if (!used.contains(&tensor)) left.push_back(tensor.name);
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!is_used[i]) left.push_back(tensors[i].name);
   }
   if (strict && !missing.empty()) {
     return fail(concat("the model needs ", listed(missing), ", which is not there"));
   }
   if (strict && !left.empty()) return fail(concat("the model has no weight ", listed(left)));
+  return matches;
+}
+
+Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
+                                       const nn::Choice& optimizer,
+                                       std::span<const TensorPlace> states,
+                                       std::span<const TensorPlace> tensors, double steps) {
+  if (!(steps >= 0 && steps < 16777216)) return fail("the optimizer's iter is no count of steps");
+  const ByName found = by_name(tensors);
+  OptimizerMatch matches;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const TensorPlace& state = states[i];
+    const auto [slot, weight] = slot_of(state.name);
+    if (state.name == nn::kStepCount) {
+      matches.numbers.emplace_back(i, steps);
+    } else if (const auto base = base_of_power(state.name, optimizer)) {
+      matches.numbers.emplace_back(i, power_of(*base, steps + 1));
+    } else if (!weight.empty()) {
+      const auto saved = names.find(std::string(weight));
+      const std::string name =
+          concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
+      const auto at = found.find(name);
+      if (at == found.end() || tensors[at->second].shape != state.shape) {
+        return fail(concat("the optimizer needs ", name, ' ', bracketed(state.shape), ", which ",
+                           at == found.end()
+                               ? std::string("is missing")
+                               : concat("has shape ", bracketed(tensors[at->second].shape))));
+      }
+      matches.tensors.push_back({i, at->second});
+    }
+  }
+  return matches;
+}
+
+std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
+                                               std::span<const TensorPlace> weights,
+                                               std::span<const TensorPlace> states) {
+  std::map<std::string_view, size_t> found;
+  for (size_t i = 0; i < states.size(); ++i) found[states[i].name] = i;
+  const auto find = [&found](const std::string& name) {
+    const auto at = found.find(name);
+    return at == found.end() ? std::nullopt : std::optional(at->second);
+  };
+  const auto steps = find(std::string(nn::kStepCount));
+  if (!steps) return {};
+  std::vector<OptimizerTensor> tensors = {{{"iter", {}}, steps, true}};
+  const std::vector<std::string> slots = slots_of(states);
+  for (const std::string& slot : slots) {
+    for (const TensorPlace& weight : weights) {
+      // Weights that are not trained have no slots.
+      if (!find(concat(kOptimizer, slots[0], '/', weight.name))) continue;
+      const auto state = find(concat(kOptimizer, slot, '/', weight.name));
+      tensors.push_back({{concat(names.at(weight.name), '/', slot), weight.shape}, state});
+    }
+  }
+  return tensors;
+}
+
+Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,
+                      nn::States& states) {
+  const auto weights = places_of(model.weights());
+  LATHE_ASSIGN_OR_RETURN(const auto matches, match_weights(saved_names(model), weights,
+                                                           places_of(arrays), strict));
+  nn::States assigned;
+  for (const auto [weight, at] : matches) {
+    graph::Array floats = as_floats(arrays[at].array);
+    for (int64_t i = 0; strict && i < graph::element_count(floats.shape); ++i) {
+      if (!std::isnan(floats[i].f)) continue;
+      return fail(concat("the tensor ", arrays[at].name, " holds NaN at ", i));
+    }
+    assigned[weights[weight].name] = std::move(floats);
+  }
   for (auto& [name, array] : assigned) states[name] = std::move(array);
   return {};
 }
@@ -174,36 +279,19 @@ Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays
 Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& training,
                         std::span<const NamedArray> arrays, nn::States& states) {
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
-  const auto names = saved_names(model);
-  const ByName found = by_name(arrays);
-  const auto iterations = found.find("iter");
-  float steps = 0;
-  if (iterations != found.end() && graph::element_count(iterations->second->array.shape) > 0) {
-    steps = as_floats(iterations->second->array)[0].f;
+  const auto iterations = std::ranges::find(arrays, "iter", &NamedArray::name);
+  const bool has_steps =
+      iterations != arrays.end() && graph::element_count(iterations->array.shape) > 0;
+  const double steps = has_steps ? double{as_floats(iterations->array)[0].f} : 0;
+  LATHE_ASSIGN_OR_RETURN(const auto matches,
+                         match_optimizer(saved_names(model), training.optimizer,
+                                         places_of(variables), places_of(arrays), steps));
+  for (const auto [state, at] : matches.tensors) {
+    states[variables[state].name] = as_floats(arrays[at].array);
   }
-  if (!(steps >= 0 && steps < 16777216)) return fail("the optimizer's iter is no count of steps");
-  nn::States assigned;
-  for (const nn::Variable& state : variables) {
-    const auto [slot, weight] = slot_of(state.name);
-    if (state.name == nn::kStepCount) {
-      assigned[state.name] = scalar_of(steps);
-    } else if (const auto base = base_of_power(state.name, training)) {
-      assigned[state.name] = scalar_of(power_of(*base, static_cast<double>(steps) + 1));
-    } else if (!weight.empty()) {
-      const auto saved = names.find(std::string(weight));
-      const std::string name =
-          concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
-      const auto at = found.find(name);
-      if (at == found.end() || at->second->array.shape != state.shape) {
-        return fail(concat("the optimizer needs ", name, ' ', bracketed(state.shape), ", which ",
-                           at == found.end()
-                               ? std::string("is missing")
-                               : concat("has shape ", bracketed(at->second->array.shape))));
-      }
-      assigned[state.name] = as_floats(at->second->array);
-    }
+  for (const auto& [state, number] : matches.numbers) {
+    states[variables[state].name] = scalar_of(static_cast<float>(number));
   }
-  for (auto& [name, array] : assigned) states[name] = std::move(array);
   return {};
 }
 
@@ -224,33 +312,17 @@ Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::
 Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
                                                  const nn::TrainingOptions& training,
                                                  const nn::States& states) {
-  std::vector<NamedArray> arrays;
-  const auto steps = states.find(std::string(nn::kStepCount));
-  if (steps == states.end()) return arrays;
-  const std::vector<int32_t> count = {static_cast<int32_t>(std::lround(steps->second[0].f))};
-  arrays.push_back({"iter", graph::Array::of({}, count)});
-  const auto names = saved_names(model);
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
-  std::vector<std::string> slots;
-  for (const nn::Variable& state : variables) {
-    const std::string slot(slot_of(state.name).first);
-    if (!slot.empty() && std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
-  }
-  // TensorFlow.js counts on the momentum of RMSProp, second, even where there is none.
-  const bool has_rms = !slots.empty() && slots[0] == "rms";
-  if (has_rms && std::ranges::find(slots, "momentum") == slots.end()) {
-    slots.insert(slots.begin() + 1, "momentum");
-  }
-  for (const std::string& slot : slots) {
-    for (const nn::Variable& weight : model.weights()) {
-      const auto first = states.find(concat(kOptimizer, slots[0], '/', weight.name));
-      if (first == states.end()) continue;
-      const auto state = states.find(concat(kOptimizer, slot, '/', weight.name));
-      arrays.push_back({concat(names.at(weight.name), '/', slot),
-                        state != states.end()
-                            ? state->second
-                            : graph::Array::zeros(graph::DType::F32, weight.shape)});
-    }
+  std::vector<TensorPlace> places = places_of(variables);
+  std::erase_if(places, [&](const TensorPlace& each) { return !states.contains(each.name); });
+  std::vector<NamedArray> arrays;
+  for (OptimizerTensor& each :
+       optimizer_tensors(saved_names(model), places_of(model.weights()), places)) {
+    const graph::Array array = each.state ? states.find(places[*each.state].name)->second
+                                          : graph::Array::zeros(graph::DType::F32, each.place.shape);
+    const auto steps = static_cast<int32_t>(each.is_steps ? std::lround(array[0].f) : 0);
+    arrays.push_back({std::move(each.place.name),
+                      each.is_steps ? graph::Array::of({}, std::vector<int32_t>{steps}) : array});
   }
   return arrays;
 }

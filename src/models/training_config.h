@@ -9,6 +9,13 @@
 
 namespace lathe::models {
 
+// What `compile` of the package takes: {"loss", "lossWeights", "metrics", "optimizer"}; a loss is a
+// name, an object of it and its parameters, or null where an output has none. Metrics that are not
+// known are left out. Errors: a loss or an optimiser that is not known.
+Result<Json> read_training(const Json& config);
+// The configuration for that. Error: an optimiser that is not known.
+Result<Json> write_training(const Json& training);
+
 // Loss, its weights, optimizer and metrics; where the loss takes class numbers, sparse labels.
 // Errors: a loss or an optimiser that is not known. Metrics that are not known are left out.
 Result<nn::TrainingOptions> read_training_config(const Json& config);

@@ -1,317 +1,276 @@
 #include "lathe/models/write_topology.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 
+#include "lathe/api/network_json.h"
+#include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/models/keras_names.h"
-#include "lathe/nn/layers.h"
+#include "lathe/models/spell_network.h"
 
 namespace lathe::models {
 namespace {
 
-Json number(int64_t value) { return Json::number(static_cast<double>(value)); }
-
-// [batch, size…], null for a batch of any size.
-Json batch_shape(const graph::Shape& shape, int64_t batch) {
-  Json json = Json::array();
-  json.add(batch > 0 ? number(batch) : Json());
-  for (const int64_t size : shape) json.add(number(size));
-  return json;
-}
-
-Result<Json> layer_json(const nn::Layer& layer, const std::string& name, bool trainable);
-
-// Options of a layer in the words of Keras.
-class OptionWriter {
- public:
-  void operator()(std::string_view key, int64_t value) {
-    if (value != 0) add(key, number(value));
-  }
-  void operator()(std::string_view key, int32_t value) { add(key, number(value)); }
-  void operator()(std::string_view key, bool value) { add(key, Json::boolean(value)); }
-  void operator()(std::string_view key, double value) { add(key, Json::number(value)); }
-  void operator()(std::string_view key, const std::string& value) {
-    if (!value.empty()) add(key, Json::string(to_snake_case(value)));
-  }
-  // What the layer takes is said once, by the model.
-  void operator()(std::string_view, const graph::Shape&) {}
-  void operator()(std::string_view key, const nn::Sizes& value) {
-    const auto& sizes = value.values;
-    if (sizes.empty()) return;
-    if (sizes.size() == 1) return add(key, number(sizes[0]));
-    Json all = Json::array();
-    // Those that are two for each axis.
-    const bool is_paired = sizes.size() == 4 && (key == "padding" || key == "cropping");
-    for (size_t i = 0; i < sizes.size(); i += is_paired ? 2 : 1) {
-      all.add(is_paired ? Json::array({number(sizes[i]), number(sizes[i + 1])}) : number(sizes[i]));
-    }
-    add(key, std::move(all));
-  }
-  void operator()(std::string_view key, const nn::Seed& value) {
-    if (value.value) add(key, Json::number(static_cast<double>(*value.value)));
-  }
-  void operator()(std::string_view key, const nn::LayerPtr& value) {
-    if (value != nullptr) add(key, within(*value));
-  }
-  void operator()(std::string_view key, const std::vector<nn::LayerPtr>& value) {
-    Json all = Json::array();
-    for (const nn::LayerPtr& each : value) {
-      if (each != nullptr) all.add(within(*each));
-    }
-    add(key, std::move(all));
-  }
-  void operator()(std::string_view key, const nn::Choice& value) {
-    if (!value.empty()) add(key, choice(key, value));
-  }
-  void operator()(std::string_view key, const nn::WeightOptions& value) {
-    (*this)(concat(key, "Initializer"), value.initializer);
-    (*this)(concat(key, "Regularizer"), value.regularizer);
-    (*this)(concat(key, "Constraint"), value.constraint);
-  }
-
-  Status status;
-  Json config = Json::object();
-
- private:
-  void add(std::string_view key, Json value) { config.add(to_snake_case(key), std::move(value)); }
-
-  Json within(const nn::Layer& layer) {
-    auto json = layer_json(layer, layer.name(), layer.trainable());
-    if (json) return std::move(*json);
-    if (status) status = std::unexpected(std::move(json.error()));
-    return {};
-  }
-
-  static Json parameters(const nn::Choice& value) {
-    Json json = Json::object();
-    for (const auto& [name, setting] : value.parameters) {
-      json.add(to_snake_case(name), setting.word.empty()
-                                        ? Json::number(setting.number)
-                                        : Json::string(to_snake_case(setting.word)));
-    }
-    return json;
-  }
-
-  static Json choice(std::string_view key, const nn::Choice& value) {
-    const auto rows = table_of(key);
-    const nn::Row* row = rows ? find_row(*rows, value.name) : nullptr;
-    std::string name = row == nullptr ? value.name : std::string(row->name);
-    const bool is_activation = rows && is_activation_table(*rows);
-    if (is_activation) {
-      name = to_snake_case(name);
-    } else if (const auto theirs = keras_name(KerasTable::Regularizer, name)) {
-      name = *theirs;
-    } else if (name[0] >= 'a' && name[0] <= 'z') {
-      name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    }
-    if (is_activation && value.parameters.empty()) return Json::string(std::move(name));
-    Json json = Json::object();
-    json.add("class_name", Json::string(std::move(name)));
-    json.add("config", parameters(value));
-    return json;
-  }
-};
-
-// The class and options of a layer that is made from options of this type, or nothing.
-template <class Options>
-bool write_options(const nn::Layer& layer, OptionWriter& writer) {
-  const Options* kept = layer.options<Options>();
-  if (kept == nullptr) return false;
-  Options options = *kept;
-  options.fields(writer);
-  writer("activityRegularizer", options.activity_regularizer);
-  return true;
-}
-
-using Writer = bool (*)(const nn::Layer&, OptionWriter&);
-
-Writer writer_of(std::string_view class_name) {
-  static const std::map<std::string_view, Writer> kWriters = {
-#define LATHE_LAYER(class_, ...) {#class_, write_options<nn::class_##Options>},
-#include "lathe/nn/tables.def"
-  };
-  const auto found = kWriters.find(class_name);
-  return found == kWriters.end() ? nullptr : found->second;
-}
-
-Json keras_layer(std::string_view class_name, Json config) {
+Json keras_layer(std::string class_name, Json config) {
   Json json = Json::object();
-  json.add("class_name", Json::string(std::string(class_name)));
+  json.add("class_name", Json::string(std::move(class_name)));
   json.add("config", std::move(config));
   return json;
 }
 
-Result<Json> layer_json(const nn::Layer& layer, const std::string& name, bool trainable) {
-  OptionWriter writer;
-  const Writer write = writer_of(layer.class_name());
-  if (write == nullptr || !write(layer, writer)) {
-    return fail(concat("layer \"", name, "\" (", layer.class_name(),
-                       ") cannot be saved: it is no layer of the package"));
-  }
-  LATHE_TRY(writer.status);
-  std::string_view class_name = layer.class_name();
-  Json config = std::move(writer.config);
-  // An activation with parameters is a class of its own.
-  if (class_name == "Activation" && !layer.activation().parameters.empty()) {
-    const nn::Row* row = find_row(nn::activations(), layer.activation().name);
-    const auto theirs =
-        row == nullptr ? std::nullopt : keras_name(KerasTable::Activation, row->name);
-    if (theirs) {
-      class_name = *theirs;
-      Json parameters = config.at("activation").at("config");
-      config = std::move(parameters);
-    }
-  }
-  if (!name.empty()) config.add("name", Json::string(name));
-  config.add("trainable", Json::boolean(trainable));
-  return keras_layer(class_name, std::move(config));
+bool is_model(const Json& layer) { return is_model_class(layer.at("class").string()); }
+
+bool is_layer(const Json& value) {
+  return value.at("class").is_string() && value.at("config").is_object();
 }
 
-// What each value of a model comes from: a name, the call of it, the output of that.
-struct Source {
-  std::string name;
-  int64_t call = 0, output = 0;
+// The object with other values of these keys, and with those that it lacks.
+Json assigned(const Json& object, const Json& values) {
+  Json result = Json::object();
+  for (size_t i = 0; i < object.keys().size(); ++i) {
+    const Json* value = values.find(object.keys()[i]);
+    result.add(object.keys()[i], value == nullptr ? object.values()[i] : *value);
+  }
+  for (size_t i = 0; i < values.keys().size(); ++i) {
+    if (object.find(values.keys()[i]) == nullptr) result.add(values.keys()[i], values.values()[i]);
+  }
+  return result;
+}
+
+class TopologyWriter {
+ public:
+  Json model(const Json& network, const Json& placed, const Json& input_shape, bool trainable);
+
+  Status status;
+
+ private:
+  void refuse(std::string problem) {
+    if (status) status = fail(std::move(problem));
+  }
+
+  Json layer(const Json& layer, const Json& placed, bool trainable);
+  Json plain_layer(const Json& layer);
+  Json config(const Json& options, bool keeps_texts);
+  Json value(const std::string& name, const Json& value);
+  Json choice(RowTable rows, const Json& value);
 };
 
-std::map<nn::ModelValue, Source> sources_of(const nn::Model& model) {
-  std::map<nn::ModelValue, Source> sources;
-  for (const nn::Port& input : model.inputs()) sources[input.value] = {input.name};
-  std::map<size_t, int64_t> calls;
-  for (const nn::Call& call : model.calls()) {
-    const nn::PlacedLayer& placed = model.layers()[call.layer];
-    // A nested model counts its own making as its first call.
-    const int64_t number = calls[call.layer]++ + (placed.layer->model() != nullptr ? 1 : 0);
-    for (size_t i = 0; i < call.outputs.size(); ++i) {
-      sources[call.outputs[i]] = {placed.name, number, static_cast<int64_t>(i)};
-    }
-  }
-  return sources;
-}
-
-Json reference(const Source& source, bool with_options) {
-  Json json = Json::array({Json::string(source.name), number(source.call), number(source.output)});
-  if (with_options) json.add(Json::object());
-  return json;
-}
-
-// Whether the layers stand in a row, as a Sequential has them.
-bool is_row(const nn::Model& model) {
-  const bool has_ports = model.inputs().size() == 1 && model.outputs().size() == 1 &&
-                         model.inputs()[0].name == "input_1" && !model.layers().empty();
-  if (!has_ports || model.calls().size() != model.layers().size()) return false;
-  nn::ModelValue value = model.inputs()[0].value;
-  for (size_t i = 0; i < model.calls().size(); ++i) {
-    const nn::Call& call = model.calls()[i];
-    const bool follows = call.layer == i && call.inputs.size() == 1 && call.inputs[0] == value;
-    if (!follows || call.outputs.size() != 1) return false;
-    value = call.outputs[0];
-  }
-  return model.outputs()[0].value == value;
-}
-
-Result<Json> model_json(const nn::Model& model, bool trainable);
-
-Result<Json> placed_json(const nn::PlacedLayer& placed, bool trainable) {
-  const bool is_trained = trainable && placed.layer->trainable();
-  if (const nn::Model* inner = placed.layer->model()) return model_json(*inner, is_trained);
-  LATHE_ASSIGN_OR_RETURN(Json json, layer_json(*placed.layer, placed.name, is_trained));
-  if (placed.layer->class_name() != "Reshape") return json;
-  // TensorFlow.js does not work out a -1 where the sizes are known.
-  Json shape = Json::array(), config = Json::object();
-  for (const int64_t size : placed.outputs[0]) shape.add(number(size));
-  const Json& written = *json.find("config");
-  for (size_t i = 0; i < written.keys().size(); ++i) {
-    const bool is_shape = written.keys()[i] == "target_shape";
-    config.add(written.keys()[i], is_shape ? shape : written.values()[i]);
-  }
-  return keras_layer("Reshape", std::move(config));
-}
-
-Json input_config(const graph::Shape& shape, int64_t batch) {
+// [batch, size…], null for a batch of any size.
+Json input_config(const Json& shape, const Json& network) {
+  Json sizes = Json::array({network.at("batchSize")});
+  for (const Json& size : shape.values()) sizes.add(size);
   Json config = Json::object();
-  config.add("batch_input_shape", batch_shape(shape, batch));
+  config.add("batch_input_shape", std::move(sizes));
   config.add("dtype", Json::string("float32"));
   return config;
 }
 
-Result<Json> row_json(const nn::Model& model, bool trainable) {
-  Json layers = Json::array();
-  for (size_t i = 0; i < model.layers().size(); ++i) {
-    const nn::PlacedLayer& placed = model.layers()[i];
-    LATHE_ASSIGN_OR_RETURN(Json json, placed_json(placed, trainable));
-    if (i == 0 && placed.layer->model() == nullptr) {
-      Json config = *json.find("config");
-      const Json input = input_config(placed.inputs[0], model.batch());
-      for (size_t k = 0; k < input.keys().size(); ++k) {
-        if (config.find(input.keys()[k]) == nullptr) {
-          config.add(input.keys()[k], input.values()[k]);
-        }
-      }
-      json = keras_layer(json.find("class_name")->string(), std::move(config));
-    }
-    layers.add(std::move(json));
-  }
-  Json config = Json::object();
-  config.add("name", Json::string(model.name()));
-  config.add("layers", std::move(layers));
-  return keras_layer("Sequential", std::move(config));
-}
-
-Json input_layer(const nn::Port& port, const nn::Model& model) {
-  Json config = input_config(model.shape(port.value), model.batch());
+Json input_layer(const Json& input, const Json& network) {
+  Json config = input_config(input.at("shape"), network);
   config.add("sparse", Json::boolean(false));
-  config.add("name", Json::string(port.name));
+  config.add("name", input.at("name"));
   Json json = keras_layer("InputLayer", std::move(config));
-  json.add("name", Json::string(port.name));
+  json.add("name", input.at("name"));
   json.add("inbound_nodes", Json::array());
   return json;
 }
 
-Result<Json> graph_json(const nn::Model& model, bool trainable) {
-  const auto sources = sources_of(model);
-  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
-  for (const nn::Port& port : model.inputs()) {
-    layers.add(input_layer(port, model));
-    inputs.add(reference({port.name}, false));
+// References to what layers give. A nested model counts its own making as its first call.
+class ReferenceWriter {
+ public:
+  explicit ReferenceWriter(const Json& network) {
+    for (const Json& layer : network.at("layers").values()) {
+      if (is_model(layer)) nested_.insert(layer.at("config").at("name").string());
+    }
   }
-  for (size_t i = 0; i < model.layers().size(); ++i) {
-    const nn::PlacedLayer& placed = model.layers()[i];
-    LATHE_ASSIGN_OR_RETURN(Json json, placed_json(placed, trainable));
-    Json nodes = Json::array();
-    for (const nn::Call& call : model.calls()) {
-      if (call.layer != i) continue;
+
+  Json operator()(const Json& reference, bool with_options) const {
+    const auto& parts = reference.values();
+    const auto count = [&](size_t at) { return parts.size() > at ? parts[at].number() : 0; };
+    const Json name = parts.empty() ? Json() : parts[0];
+    const double call = count(1) + (nested_.contains(name.string()) ? 1 : 0);
+    Json json = Json::array({name, Json::number(call), Json::number(count(2))});
+    if (with_options) json.add(Json::object());
+    return json;
+  }
+
+ private:
+  std::set<std::string> nested_;
+};
+
+// The layers of a graph with what each call reads, behind its inputs.
+Json graph_config(const Json& network, const std::vector<Json>& written) {
+  const ReferenceWriter reference(network);
+  Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
+  for (const Json& input : network.at("inputs").values()) {
+    layers.add(input_layer(input, network));
+    inputs.add(reference(Json::array({input.at("name")}), false));
+  }
+  for (size_t i = 0; i < written.size(); ++i) {
+    Json nodes = Json::array(), layer = written[i];
+    for (const Json& call : network.at("layers").values()[i].at("inputs").values()) {
       Json node = Json::array();
-      for (const nn::ModelValue value : call.inputs) node.add(reference(sources.at(value), true));
+      for (const Json& each : call.values()) node.add(reference(each, true));
       nodes.add(std::move(node));
     }
-    json.add("name", Json::string(placed.name));
-    json.add("inbound_nodes", std::move(nodes));
-    layers.add(std::move(json));
+    layer.add("name", layer.at("config").at("name"));
+    layer.add("inbound_nodes", std::move(nodes));
+    layers.add(std::move(layer));
   }
-  for (const nn::Port& port : model.outputs())
-    outputs.add(reference(sources.at(port.value), false));
+  for (const Json& output : network.at("outputs").values()) outputs.add(reference(output, false));
   Json config = Json::object();
-  config.add("name", Json::string(model.name()));
+  config.add("name", network.at("name"));
   config.add("layers", std::move(layers));
   config.add("input_layers", std::move(inputs));
   config.add("output_layers", std::move(outputs));
-  return keras_layer("Model", std::move(config));
+  return config;
 }
 
-Result<Json> model_json(const nn::Model& model, bool trainable) {
-  return is_row(model) ? row_json(model, trainable) : graph_json(model, trainable);
+Json TopologyWriter::model(const Json& network, const Json& placed, const Json& input_shape,
+                           bool trainable) {
+  const Json& given = network.at("trainable");
+  const bool is_trained = trainable && (!given.is_boolean() || given.boolean());
+  const bool is_row = network.find("inputs") == nullptr;
+  std::vector<Json> written;
+  for (const Json& each : network.at("layers").values()) {
+    const size_t at = written.size();
+    const auto& all = placed.values();
+    const Json& name = each.at("config").at("name");
+    auto found = std::ranges::find_if(all, [&](const Json& one) {
+      return name.is_string() && one.at("name").string() == name.string();
+    });
+    if (found == all.end()) found = all.begin() + static_cast<ptrdiff_t>(std::min(at, all.size()));
+    Json made = layer(each, found == all.end() ? Json() : *found, is_trained);
+    const Json& own = each.at("config").at("inputShape");
+    const Json& shape = input_shape.is_array() ? input_shape : own;
+    if (is_row && at == 0 && !is_model(each) && shape.is_array()) {
+      made = keras_layer(made.at("class_name").string(),
+                         assigned(made.at("config"), input_config(shape, network)));
+    }
+    written.push_back(std::move(made));
+  }
+  if (!is_row) return keras_layer("Model", graph_config(network, written));
+  Json config = Json::object();
+  config.add("name", network.at("name"));
+  config.add("layers", Json::array(std::move(written)));
+  return keras_layer("Sequential", std::move(config));
+}
+
+Json TopologyWriter::layer(const Json& layer, const Json& placed, bool trainable) {
+  if (is_model(layer)) return model(layer.at("config"), placed.at("layers"), Json(), trainable);
+  const Json plain = plain_layer(layer);
+  const std::string& class_name = plain.at("class_name").string();
+  const Json& given = plain.at("config").at("trainable");
+  Json extra = Json::object();
+  // TensorFlow.js does not work out a -1 where the sizes are known.
+  if (class_name == "Reshape") {
+    Json shape = Json::array();
+    const auto& sizes = placed.at("outputShape").values();
+    for (size_t i = 1; i < sizes.size(); ++i) {
+      shape.add(sizes[i].is_null() ? Json::number(-1) : sizes[i]);
+    }
+    extra.add("target_shape", std::move(shape));
+  }
+  extra.add("trainable",
+            Json::boolean(trainable && (!given.is_boolean() || given.boolean())));
+  extra.add("name", placed.at("name"));
+  return keras_layer(class_name, assigned(plain.at("config"), extra));
+}
+
+Json TopologyWriter::plain_layer(const Json& layer) {
+  std::string class_name = layer.at("class").string();
+  const Json& options = layer.at("config");
+  const std::string& name = options.at("name").string();
+  if (class_name == "Lambda") {
+    refuse(concat("layer \"", name, "\" is a function, which cannot be saved; make it a class that "
+                  "extends tl.layers.Layer"));
+  }
+  if (layer.at("isOwn").boolean()) {
+    refuse(concat("layer \"", name, "\" (", class_name,
+                  ") cannot be saved: it is no layer of the package"));
+  }
+  // An activation with parameters is a class of its own.
+  const Json& activation = options.at("activation");
+  const nn::Row* row = class_name == "Activation" && activation.is_object()
+                           ? find_row(nn::activations(), activation.at("name").string())
+                           : nullptr;
+  const auto theirs = row == nullptr ? std::nullopt : keras_name(KerasTable::Activation, row->name);
+  if (!theirs) return keras_layer(class_name, config(options, layer.find("host") != nullptr));
+  Json plain = Json::object(), parameters = Json::object();
+  for (size_t i = 0; i < options.keys().size(); ++i) {
+    if (options.keys()[i] != "activation") plain.add(options.keys()[i], options.values()[i]);
+  }
+  for (size_t i = 0; i < activation.keys().size(); ++i) {
+    if (activation.keys()[i] != "name") {
+      parameters.add(activation.keys()[i], activation.values()[i]);
+    }
+  }
+  return keras_layer(std::string(*theirs), config(assigned(plain, parameters), false));
+}
+
+// Options in the words of Keras; of a layer in JavaScript what is no name of a table stays.
+Json TopologyWriter::config(const Json& options, bool keeps_texts) {
+  Json written = Json::object();
+  for (size_t i = 0; i < options.keys().size(); ++i) {
+    const std::string& name = options.keys()[i];
+    const Json& given = options.values()[i];
+    std::string theirs = to_snake_case(name);
+    if (name == "inputShape" || written.find(theirs) != nullptr) continue;
+    const bool stays = keeps_texts && given.is_string() && !table_of(name);
+    written.add(std::move(theirs), stays ? given : value(name, given));
+  }
+  return written;
+}
+
+Json TopologyWriter::value(const std::string& name, const Json& given) {
+  if (name == "name" || given.is_null()) return given;
+  if (const auto rows = table_of(name)) return choice(*rows, given);
+  if (is_layer(given)) return plain_layer(given);
+  if (given.is_array()) {
+    Json all = Json::array();
+    for (const Json& each : given.values()) all.add(value(name, each));
+    return all;
+  }
+  return given.is_string() ? Json::string(to_snake_case(given.string())) : given;
+}
+
+Json TopologyWriter::choice(RowTable rows, const Json& given) {
+  std::string name = given.is_object() ? given.at("name").string() : given.string();
+  if (const nn::Row* row = find_row(rows, name)) name = row->name;
+  Json parameters = Json::object();
+  for (size_t i = 0; i < given.keys().size(); ++i) {
+    if (given.keys()[i] != "name") parameters.add(given.keys()[i], given.values()[i]);
+  }
+  Json settings = config(parameters, false);
+  if (is_activation_table(rows)) {
+    name = to_snake_case(name);
+    if (settings.keys().empty()) return Json::string(std::move(name));
+  } else if (const auto theirs = keras_name(KerasTable::Regularizer, name)) {
+    name = *theirs;
+  } else if (!name.empty() && name[0] >= 'a' && name[0] <= 'z') {
+    name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  }
+  return keras_layer(std::move(name), std::move(settings));
 }
 
 }  // namespace
 
-Result<Json> write_topology(const nn::Model& model) {
-  LATHE_TRY(model.status());
-  LATHE_ASSIGN_OR_RETURN(Json json, model_json(model, true));
+Result<Json> write_topology(const Json& network, const Json& summary) {
+  TopologyWriter writer;
+  Json json = writer.model(network, summary.at("layers"), summary.at("inputShape"), true);
+  LATHE_TRY(writer.status);
   json.add("keras_version", Json::string("tensorlathe"));
   json.add("backend", Json::string("tensor_flow.js"));
   return json;
+}
+
+Result<Json> write_topology(const nn::Model& model) {
+  LATHE_TRY(model.status());
+  const auto summary = Json::parse(api::summary(model));
+  LATHE_CHECK(summary);
+  return write_topology(spell_network(model), *summary);
 }
 
 }  // namespace lathe::models

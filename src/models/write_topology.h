@@ -1,4 +1,4 @@
-// A model -> the topology of Keras and TensorFlow.js.
+// A model, as api/lathe.h describes it -> the topology of Keras and TensorFlow.js. Knows no layer.
 #pragma once
 
 #include "lathe/base/json.h"
@@ -7,8 +7,11 @@
 
 namespace lathe::models {
 
-// {class_name, config, …}; a row of layers is a Sequential. Error: a layer whose class the program
-// has made itself, which no file can say.
+// {class_name, config, …}; a row of layers is a Sequential. `summary` is what the core says of the
+// network: names and shapes of layers, and those of models within them. Errors: a layer that no file
+// can say.
+Result<Json> write_topology(const Json& network, const Json& summary);
+// Error: a layer whose class the program has made itself.
 Result<Json> write_topology(const nn::Model& model);
 
 }  // namespace lathe::models
