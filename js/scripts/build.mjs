@@ -11,7 +11,7 @@ import { nameByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
-const modules = ['core', 'text', 'onnx'];
+const modules = ['core', 'text', 'onnx', 'formats'];
 
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];

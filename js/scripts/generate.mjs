@@ -49,7 +49,6 @@ const mark = 'Written by js/scripts/generate.mjs; do not edit.';
 const written = {
   'core/names.ts': renderNames(known),
   'core/tables.ts': renderTables(core),
-  'io/keras_names.ts': renderKeras(known.keras),
   'layers/layer_args.ts': renderLayers(known.layers),
   'tensor/dtypes.ts': renderDTypes(known.dtypes),
   'trace/operations.ts': renderOperations(known.operations),
@@ -145,41 +144,6 @@ function kerasNames({ names }, wanted) {
 function record(pairs) {
   const key = (name) => (/^\w+$/.test(name) ? name : `'${name}'`);
   return `{ ${pairs.map(([name, value]) => `${key(name)}: '${value}'`).join(', ')} }`;
-}
-
-function renderKeras(keras) {
-  const theirs = (table) =>
-    record(kerasNames(keras, table).map((each) => [each.ours, each.theirs]));
-  const ours = (table) => record(kerasNames(keras, table).map((each) => [each.theirs, each.ours]));
-  const names = (list) => `[${list.map((name) => `'${name}'`).join(', ')}]`;
-  const values = (list) =>
-    list === 'any' ? `'any'` : JSON.stringify(list).replaceAll('"', "'").replaceAll(',', ', ');
-  const texts = 'Record<string, string>';
-  return `/** What Keras and TensorFlow.js call otherwise than the rule says. ${mark} */
-
-/** Classes of models. */
-export const modelClasses: readonly string[] = ${names(keras.models)};
-/** Options whose value is a row of one of the core's tables, by the end of their name. */
-export const choices = [
-${keras.choices.map((each) => `  ${names(each)},`).join('\n')}
-] as const;
-/** Layers that are an activation by another name, where the core has no such class. */
-export const activationLayers: ${texts} = ${ours('Activation')};
-/** What TensorFlow.js calls the rows whose class is no rule. */
-export const rowClasses: ${texts} = ${theirs('Regularizer')};
-/** Losses that Keras has under another name. */
-export const kerasLosses: ${texts} = ${theirs('Loss')};
-/** Options of optimisers that Keras has had under other names. */
-export const optimizerOptions: ${texts} = ${ours('OptimizerOption')};
-/** What later versions of Keras call the slots of optimisers. */
-export const slotNames: ${texts} = ${ours('Slot')};
-/** Metrics that TensorFlow.js computes, too; it refuses a model with any other. */
-export const sharedMetrics: readonly string[] = ${names(keras.metrics)};
-/** Options that change nothing while they have these values, for classes that do not know them. */
-export const neutral: Record<string, readonly unknown[] | 'any'> = {
-${keras.neutral.map(([option, list]) => `  ${option}: ${values(list)},`).join('\n')}
-};
-`;
 }
 
 function isTensor({ type }) {

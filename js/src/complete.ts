@@ -1,7 +1,11 @@
 /** The package with all that pages fetch on demand and programs ask for at once: for Node, and for the bundle. */
-import { useExtras } from './layers/extras.js';
+import { nodeProcess } from './base/node.js';
+import { openFormats } from './core/formats.js';
+import { alsoReady, useExtras } from './layers/extras.js';
 import { extras } from './model/extras.js';
 
 export * from './index.js';
 
 useExtras(extras);
+// In one file nothing is beside it: pages have it all at once.
+if (nodeProcess === undefined && !import.meta.url) alsoReady(openFormats());

@@ -37,15 +37,12 @@ std::unexpected<Error> wrong(std::string_view name, std::string_view what) {
 
 // What stands at a key, as errors show it.
 std::string shown(const Json* json) {
-  std::string text;
-  if (json != nullptr && json->is_string()) {
-    append_json(text, std::string_view(json->string()).substr(0, 40));
-  } else if (json != nullptr && json->is_number()) {
-    append(text, json->number());
-  } else {
-    text = json == nullptr ? "nothing" : json->is_array() ? "an array" : "something else";
-  }
-  return text;
+  constexpr size_t kMost = 40;
+  std::string text = json == nullptr ? "nothing" : json->spelled();
+  if (text.size() <= kMost) return text;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
 }
 
 Result<Quantization> read_quantization(const std::string& name, const Json& json) {
@@ -135,10 +132,6 @@ graph::Array widened(const WeightSpec& spec, std::span<const std::byte> bytes) {
   return is_int ? graph::Array::of(spec.shape, ints) : graph::Array::of(spec.shape, floats);
 }
 
-std::span<const float> floats_of(const graph::Array& array) {
-  return {reinterpret_cast<const float*>(array.data.data()), array.data.size() / sizeof(float)};
-}
-
 // Steps of equal size between the least and the greatest number; zero stays zero where it lies
 // between them.
 Quantization steps_for(std::span<const float> values, Bits bits) {
@@ -152,29 +145,6 @@ Quantization steps_for(std::span<const float> values, Bits bits) {
   const double scale = range > 0 ? range / most : 1;
   const bool has_zero = least <= 0 && greatest >= 0;
   return {bits, scale, has_zero ? -std::floor(-least / scale + 0.5) * scale : least};
-}
-
-Status append_stored(const NamedArray& tensor, const Quantization& stored,
-                     std::vector<std::byte>& data) {
-  const double most = stored.bits == Bits::UInt8 ? 255 : 65535;
-  for (const float value : floats_of(tensor.array)) {
-    if (!std::isfinite(value)) {
-      return wrong(tensor.name, "holds NaN or infinities, which fewer bits cannot");
-    }
-    uint16_t step = 0;
-    if (stored.bits == Bits::Float16) {
-      if (std::abs(value) >= 65520) {
-        return wrong(tensor.name, concat("holds ", value, ": no float16 does"));
-      }
-      step = scalar::half_of(value).bits;
-    } else {
-      const double nearest = std::floor((value - stored.min) / stored.scale + 0.5);
-      step = static_cast<uint16_t>(std::clamp(nearest, 0.0, most));
-    }
-    const auto* bytes = reinterpret_cast<const std::byte*>(&step);
-    data.insert(data.end(), bytes, bytes + (stored.bits == Bits::UInt8 ? 1 : 2));
-  }
-  return {};
 }
 
 Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
@@ -192,15 +162,10 @@ Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits
   if (bits == Bits::All || array.dtype != graph::DType::F32) {
     to.data.insert(to.data.end(), array.data.begin(), array.data.end());
   } else {
-    Quantization stored{bits};
-    if (bits != Bits::Float16) stored = steps_for(floats_of(array), bits);
-    LATHE_TRY(append_stored(tensor, stored, to.data));
-    append(to.specs, ",\"quantization\":{\"dtype\":\"",
-           std::ranges::find(kStored, bits, &StoredType::bits)->text, '"');
-    if (bits != Bits::Float16) {
-      append(to.specs, ",\"scale\":", stored.scale, ",\"min\":", stored.min);
-    }
-    to.specs += ",\"original_dtype\":\"float32\"}";
+    const std::span values(reinterpret_cast<const float*>(array.data.data()),
+                           array.data.size() / sizeof(float));
+    LATHE_ASSIGN_OR_RETURN(const std::string stored, append_stored(name, values, bits, to.data));
+    append(to.specs, ",\"quantization\":", stored);
   }
   to.specs += '}';
   return {};
@@ -215,8 +180,39 @@ uint64_t WeightSpec::stored_bytes() const {
   return static_cast<uint64_t>(graph::element_count(shape)) * each;
 }
 
+Result<std::string> append_stored(std::string_view name, std::span<const float> values, Bits bits,
+                                  std::vector<std::byte>& to) {
+  const double most = bits == Bits::UInt8 ? 255 : 65535;
+  const Quantization stored = bits == Bits::Float16 ? Quantization{bits} : steps_for(values, bits);
+  const auto& type = *std::ranges::find(kStored, bits, &StoredType::bits);
+  to.reserve(to.size() + values.size() * type.bytes);
+  for (const float value : values) {
+    if (!std::isfinite(value)) {
+      return fail(
+          concat("the tensor ", name, " holds NaN or infinities, which ", type.text, " cannot"));
+    }
+    uint16_t step = 0;
+    if (bits == Bits::Float16) {
+      if (std::abs(value) >= 65520) {
+        return fail(concat("the tensor ", name, " holds ", value, ": no float16 does"));
+      }
+      step = scalar::half_of(value).bits;
+    } else {
+      const double nearest = std::floor((value - stored.min) / stored.scale + 0.5);
+      step = static_cast<uint16_t>(std::clamp(nearest, 0.0, most));
+    }
+    const auto* bytes = reinterpret_cast<const std::byte*>(&step);
+    to.insert(to.end(), bytes, bytes + type.bytes);
+  }
+  std::string json = concat("{\"dtype\":\"", type.text, '"');
+  if (bits != Bits::Float16) {
+    append(json, ",\"scale\":", stored.scale, ",\"min\":", stored.min);
+  }
+  return json + ",\"original_dtype\":\"float32\"}";
+}
+
 Result<std::vector<WeightSpec>> read_specs(const Json& json) {
-  if (!json.is_array()) return fail("the weight specifications must be an array");
+  if (!json.is_array()) return fail("weight specifications are missing");
   std::vector<WeightSpec> specs;
   std::set<std::string_view> names;
   for (const Json& each : json.values()) {
@@ -234,13 +230,13 @@ Status check_length(std::span<const WeightSpec> specs, uint64_t bytes) {
   for (const WeightSpec& spec : specs) {
     const uint64_t length = spec.stored_bytes();
     if (length > bytes - end) {
-      return fail(concat("the data end after ", bytes, " bytes, within the tensor ", spec.name,
+      return fail(concat("it ends after ", bytes, " bytes, within the tensor ", spec.name,
                          ", which ends at byte ", end + length));
     }
     end += length;
   }
   if (end == bytes) return {};
-  return fail(concat("the data have ", bytes, " bytes, but their tensors take ", end));
+  return fail(concat("it has ", bytes, " bytes, but its tensors take ", end));
 }
 
 Result<std::vector<NamedArray>> decode_weights(std::span<const WeightSpec> specs,

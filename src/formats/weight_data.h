@@ -55,6 +55,11 @@ struct EncodedWeights {
 Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
                                       std::span<const NamedArray> optimizer, Bits bits);
 
+// Adds one tensor with so many bits, fewer than all, to the data; the "quantization" of its
+// specification. Errors: as encode_weights.
+Result<std::string> append_stored(std::string_view name, std::span<const float> values, Bits bits,
+                                  std::vector<std::byte>& to);
+
 // "float16", "uint16" or "uint8"; nothing for another text.
 std::optional<Bits> bits_called(std::string_view text);
 

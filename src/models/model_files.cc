@@ -8,8 +8,8 @@
 #include "lathe/base/text.h"
 #include "lathe/models/saved_model.h"
 #include "lathe/models/saved_weights.h"
+#include "lathe/models/spell_network.h"
 #include "lathe/models/training_config.h"
-#include "lathe/models/write_topology.h"
 
 namespace lathe::models {
 namespace {

@@ -280,8 +280,8 @@ Json TopologyReader::layer(const KerasLayer& layer) {
   const std::string where =
       concat("layer ", quoted(find(layer.config, "name")), " (", layer.class_name, ")");
   const std::vector<LayerOption>* options = options_of_class(layer.class_name);
-  const bool is_own = options == nullptr && std::ranges::find(own_classes_, layer.class_name) !=
-                                                own_classes_.end();
+  const bool is_own =
+      options == nullptr && std::ranges::find(own_classes_, layer.class_name) != own_classes_.end();
   if (options == nullptr && !is_own) return wrong(concat(where, " is of an unknown class"));
   made.add("class", Json::string(layer.class_name));
   made.add("config", is_own ? own_config(layer, where) : config_of(layer, *options, where));

@@ -20,8 +20,8 @@ struct ReadTopology {
   std::vector<std::string> problems;
 };
 
-// Reads as much as there is. Layers of `own_classes`, which the program has written itself, may have
-// any options.
+// Reads as much as there is. Layers of `own_classes`, which the program has written itself, may
+// have any options.
 ReadTopology read_whole_topology(const Json& topology,
                                  std::span<const std::string> own_classes = {});
 // Errors: an unknown class, with the name of the layer; an option that the class does not have and

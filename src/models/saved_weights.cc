@@ -6,62 +6,11 @@
 #include "lathe/api/network_json.h"
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
+#include "lathe/models/match_tensors.h"
 #include "lathe/models/spell_network.h"
-#include "lathe/nn/optimizer.h"
 
 namespace lathe::models {
 namespace {
-
-constexpr std::string_view kOptimizer = "optimizer/";
-
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
-// The directions of the bidirectional layers: what their weights begin with here, and with the name
-// of the layer within.
-void add_directions(const Json& network, const std::string& prefix,
-                    std::vector<std::pair<std::string, std::string>>& directions) {
-  for (const Json& layer : network.at("layers").values()) {
-    const Json& config = layer.at("config");
-    const std::string path = concat(prefix, config.at("name").string(), '/');
-    if (config.at("layers").is_array()) add_directions(config, path, directions);
-    const Json& within = config.at("layer");
-    if (layer.at("class").string() != "Bidirectional" || !within.is_object()) continue;
-    const Json& own = within.at("config").at("name");
-    const std::string name = own.is_string() ? own.string() : lower(within.at("class").string());
-    for (const char* direction : {"forward", "backward"}) {
-      directions.emplace_back(concat(path, direction), concat(path, direction, '_', name));
-    }
-  }
-}
-
-std::string without_models(std::string_view name, const Json& layers) {
-  for (const Json& layer : layers.values()) {
-    const Json* inner = layer.find("layers");
-    const std::string path = concat(layer.at("name").string(), '/');
-    if (inner != nullptr && name.starts_with(path)) {
-      return without_models(name.substr(path.size()), *inner);
-    }
-  }
-  return std::string(name);
-}
-
-// Keras ends names with the number of the output.
-std::string_view plain_name(std::string_view name) {
-  return name.ends_with(":0") ? name.substr(0, name.size() - 2) : name;
-}
-
-using ByName = std::map<std::string_view, size_t>;
-
-ByName by_name(std::span<const TensorPlace> tensors) {
-  ByName found;
-  for (size_t i = 0; i < tensors.size(); ++i) found[plain_name(tensors[i].name)] = i;
-  return found;
-}
 
 std::vector<TensorPlace> places_of(std::span<const NamedArray> arrays) {
   std::vector<TensorPlace> places;
@@ -85,84 +34,9 @@ graph::Array as_floats(const graph::Array& array) {
   return graph::Array::of(array.shape, values);
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  constexpr size_t kShown = 5;
-  std::string text;
-  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) {
-    append(text, i == 0 ? "" : ", ", names[i]);
-  }
-  if (names.size() > kShown) append(text, " and ", names.size() - kShown, " more");
-  return text;
-}
-
-// optimizer/SLOT/WEIGHT in two; an empty weight if the state is no slot.
-std::pair<std::string_view, std::string_view> slot_of(std::string_view state) {
-  if (!state.starts_with(kOptimizer)) return {};
-  state.remove_prefix(kOptimizer.size());
-  const size_t end = state.find('/');
-  if (end == state.npos) return {};
-  return {state.substr(0, end), state.substr(end + 1)};
-}
-
-// As the module computes it, step by step in 32 bits.
-float power_of(double base, double exponent) {
-  const auto factor = static_cast<float>(base);
-  float power = factor;
-  for (double step = 1; step < exponent && power > 0 && power < 1; ++step) power *= factor;
-  return power;
-}
-
-// The parameter that a state optimizer/PARAMETER_power is the power of, or nothing.
-std::optional<double> base_of_power(std::string_view state, const nn::Choice& choice) {
-  const auto optimizer = nn::find_optimizer(choice);
-  if (!optimizer) return std::nullopt;
-  const auto parameters = nn::optimizers()[static_cast<size_t>(optimizer->kind)].parameters();
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    if (state == concat(kOptimizer, parameters[i].name, "_power")) return optimizer->parameters[i];
-  }
-  return std::nullopt;
-}
-
-// TensorFlow.js counts on the momentum of RMSProp, second, even where there is none.
-std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
-  std::vector<std::string> slots;
-  for (const TensorPlace& state : states) {
-    const std::string slot(slot_of(state.name).first);
-    if (!slot.empty() && std::ranges::find(slots, slot) == slots.end()) slots.push_back(slot);
-  }
-  if (!slots.empty() && slots[0] == "rms") {
-    std::erase(slots, "momentum");
-    slots.insert(slots.begin() + 1, "momentum");
-  }
-  return slots;
-}
-
 graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<float>{value}); }
 
 }  // namespace
-
-std::map<std::string, std::string> saved_names(const Json& network, const Json& summary) {
-  std::vector<std::pair<std::string, std::string>> directions;
-  add_directions(network, "", directions);
-  std::map<std::string, std::string> names;
-  std::map<std::string, int> uses;
-  for (const Json& weight : summary.at("weights").values()) {
-    const std::string& own = weight.at("name").string();
-    std::string name = own;
-    for (const auto& [here, there] : directions) {
-      if (!name.starts_with(concat(here, '/'))) continue;
-      name = concat(there, std::string_view(name).substr(here.size()));
-      break;
-    }
-    name = without_models(name, summary.at("layers"));
-    uses[name] += 1;
-    names[own] = std::move(name);
-  }
-  for (auto& [here, there] : names) {
-    if (uses[there] > 1) there = here;
-  }
-  return names;
-}
 
 std::map<std::string, std::string> saved_names(const nn::Model& model) {
   const auto summary = Json::parse(api::summary(model));
@@ -170,99 +44,11 @@ std::map<std::string, std::string> saved_names(const nn::Model& model) {
   return saved_names(spell_network(model), *summary);
 }
 
-Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
-                                         std::span<const TensorPlace> weights,
-                                         std::span<const TensorPlace> tensors, bool strict) {
-  const ByName found = by_name(tensors);
-  std::vector<Match> matches;
-  std::vector<std::string> missing, left;
-  std::vector<bool> is_used(tensors.size());
-  for (size_t i = 0; i < weights.size(); ++i) {
-    const TensorPlace& weight = weights[i];
-    auto at = found.find(weight.name);
-    if (at == found.end()) at = found.find(names.at(weight.name));
-    if (at == found.end()) {
-      missing.push_back(weight.name);
-      continue;
-    }
-    const TensorPlace& tensor = tensors[at->second];
-    is_used[at->second] = true;
-    if (tensor.shape != weight.shape) {
-      return fail(concat("the tensor ", tensor.name, " has shape ", bracketed(tensor.shape),
-                         ", but the model takes ", bracketed(weight.shape)));
-    }
-    matches.push_back({i, at->second});
-  }
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (!is_used[i]) left.push_back(tensors[i].name);
-  }
-  if (strict && !missing.empty()) {
-    return fail(concat("the model needs ", listed(missing), ", which is not there"));
-  }
-  if (strict && !left.empty()) return fail(concat("the model has no weight ", listed(left)));
-  return matches;
-}
-
-Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
-                                       const nn::Choice& optimizer,
-                                       std::span<const TensorPlace> states,
-                                       std::span<const TensorPlace> tensors, double steps) {
-  if (!(steps >= 0 && steps < 16777216)) return fail("the optimizer's iter is no count of steps");
-  const ByName found = by_name(tensors);
-  OptimizerMatch matches;
-  for (size_t i = 0; i < states.size(); ++i) {
-    const TensorPlace& state = states[i];
-    const auto [slot, weight] = slot_of(state.name);
-    if (state.name == nn::kStepCount) {
-      matches.numbers.emplace_back(i, steps);
-    } else if (const auto base = base_of_power(state.name, optimizer)) {
-      matches.numbers.emplace_back(i, power_of(*base, steps + 1));
-    } else if (!weight.empty()) {
-      const auto saved = names.find(std::string(weight));
-      const std::string name =
-          concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
-      const auto at = found.find(name);
-      if (at == found.end() || tensors[at->second].shape != state.shape) {
-        return fail(concat("the optimizer needs ", name, ' ', bracketed(state.shape), ", which ",
-                           at == found.end()
-                               ? std::string("is missing")
-                               : concat("has shape ", bracketed(tensors[at->second].shape))));
-      }
-      matches.tensors.push_back({i, at->second});
-    }
-  }
-  return matches;
-}
-
-std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
-                                               std::span<const TensorPlace> weights,
-                                               std::span<const TensorPlace> states) {
-  std::map<std::string_view, size_t> found;
-  for (size_t i = 0; i < states.size(); ++i) found[states[i].name] = i;
-  const auto find = [&found](const std::string& name) {
-    const auto at = found.find(name);
-    return at == found.end() ? std::nullopt : std::optional(at->second);
-  };
-  const auto steps = find(std::string(nn::kStepCount));
-  if (!steps) return {};
-  std::vector<OptimizerTensor> tensors = {{{"iter", {}}, steps, true}};
-  const std::vector<std::string> slots = slots_of(states);
-  for (const std::string& slot : slots) {
-    for (const TensorPlace& weight : weights) {
-      // Weights that are not trained have no slots.
-      if (!find(concat(kOptimizer, slots[0], '/', weight.name))) continue;
-      const auto state = find(concat(kOptimizer, slot, '/', weight.name));
-      tensors.push_back({{concat(names.at(weight.name), '/', slot), weight.shape}, state});
-    }
-  }
-  return tensors;
-}
-
 Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,
                       nn::States& states) {
   const auto weights = places_of(model.weights());
-  LATHE_ASSIGN_OR_RETURN(const auto matches, match_weights(saved_names(model), weights,
-                                                           places_of(arrays), strict));
+  LATHE_ASSIGN_OR_RETURN(const auto matches,
+                         match_weights(saved_names(model), weights, places_of(arrays), strict));
   nn::States assigned;
   for (const auto [weight, at] : matches) {
     graph::Array floats = as_floats(arrays[at].array);
@@ -318,8 +104,9 @@ Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
   std::vector<NamedArray> arrays;
   for (OptimizerTensor& each :
        optimizer_tensors(saved_names(model), places_of(model.weights()), places)) {
-    const graph::Array array = each.state ? states.find(places[*each.state].name)->second
-                                          : graph::Array::zeros(graph::DType::F32, each.place.shape);
+    const graph::Array array = each.state
+                                   ? states.find(places[*each.state].name)->second
+                                   : graph::Array::zeros(graph::DType::F32, each.place.shape);
     const auto steps = static_cast<int32_t>(each.is_steps ? std::lround(array[0].f) : 0);
     arrays.push_back({std::move(each.place.name),
                       each.is_steps ? graph::Array::of({}, std::vector<int32_t>{steps}) : array});

@@ -3,12 +3,10 @@
 #pragma once
 
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "lathe/base/json.h"
 #include "lathe/base/result.h"
 #include "lathe/formats/safetensors.h"
 #include "lathe/nn/states.h"
@@ -18,52 +16,8 @@ namespace lathe::models {
 
 using formats::NamedArray;
 
-// A state of a model, or a tensor of a file.
-struct TensorPlace {
-  std::string name;
-  graph::Shape shape;
-};
-
-// A state and the tensor that it is or becomes, by their places in lists.
-struct Match {
-  size_t state, tensor;
-};
-
-// What the optimiser has gathered: states that are tensors of a file, and those that are one number.
-struct OptimizerMatch {
-  std::vector<Match> tensors;
-  std::vector<std::pair<size_t, double>> numbers;
-};
-
-// A tensor of a file and the state that it holds: one of a list, the steps taken as i32, or zeros.
-struct OptimizerTensor {
-  TensorPlace place;
-  std::optional<size_t> state;
-  bool is_steps = false;
-};
-
-// The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
-// that a layer is nested in, and calls the directions of a layer by its name. Where two would be
-// equal, both stay whole. The network and what the core says of it are as api/lathe.h has them.
-std::map<std::string, std::string> saved_names(const Json& network, const Json& summary);
+// saved_names of match_tensors.h.
 std::map<std::string, std::string> saved_names(const nn::Model& model);
-
-// The tensors of weights by their names of either kind. Errors: another shape; with `strict`,
-// weights that are missing or left over.
-Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
-                                         std::span<const TensorPlace> weights,
-                                         std::span<const TensorPlace> tensors, bool strict);
-// Those of what the optimiser has gathered: its slots as WEIGHT/SLOT. Errors: a tensor is missing
-// or of another shape; `steps` is no count.
-Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
-                                       const nn::Choice& optimizer,
-                                       std::span<const TensorPlace> states,
-                                       std::span<const TensorPlace> tensors, double steps);
-// What is saved of it: the steps, then each slot for all weights in their order; nothing without
-// steps.
-std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
-                                               std::span<const TensorPlace> weights,
-                                               std::span<const TensorPlace> states);
 
 // Replaces weights in `states` by those of the same name, whatever the type of their numbers.
 // Errors: as match_weights; with `strict`, NaN. Then nothing has changed.

@@ -4,7 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "lathe/api/network_json.h"
+#include "lathe/base/check.h"
 #include "lathe/base/text.h"
+#include "lathe/models/write_topology.h"
 #include "lathe/nn/layers.h"
 
 namespace lathe::models {
@@ -26,7 +29,8 @@ Json choice(const nn::Choice& value) {
   Json json = Json::object();
   json.add("name", Json::string(value.name));
   for (const auto& [name, setting] : value.parameters) {
-    json.add(name, setting.word.empty() ? Json::number(setting.number) : Json::string(setting.word));
+    json.add(name,
+             setting.word.empty() ? Json::number(setting.number) : Json::string(setting.word));
   }
   return json;
 }
@@ -125,8 +129,7 @@ using Sources = std::map<nn::ModelValue, Json>;
 
 Sources sources_of(const nn::Model& model) {
   const auto source = [](const std::string& name, int64_t call, size_t output) {
-    return Json::array(
-        {Json::string(name), number(call), number(static_cast<int64_t>(output))});
+    return Json::array({Json::string(name), number(call), number(static_cast<int64_t>(output))});
   };
   Sources sources;
   for (const nn::Port& input : model.inputs()) sources[input.value] = source(input.name, 0, 0);
@@ -215,5 +218,12 @@ Json network_json(const nn::Model& model, const std::string& name) {
 }  // namespace
 
 Json spell_network(const nn::Model& model) { return network_json(model, model.name()); }
+
+Result<Json> write_topology(const nn::Model& model) {
+  LATHE_TRY(model.status());
+  const auto summary = Json::parse(api::summary(model));
+  LATHE_CHECK(summary);
+  return write_topology(spell_network(model), *summary);
+}
 
 }  // namespace lathe::models

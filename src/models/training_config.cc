@@ -189,8 +189,7 @@ Result<Json> keras_optimizer(const Json& optimizer) {
   Json config = Json::object();
   for (const nn::Parameter& each : row->parameters()) {
     const bool is_flag = each.range == nn::Range::Flag;
-    const Json standard =
-        is_flag ? Json::boolean(each.standard != 0) : Json::number(each.standard);
+    const Json standard = is_flag ? Json::boolean(each.standard != 0) : Json::number(each.standard);
     const Json* given = optimizer.find(each.name);
     config.add(std::string(each.name), given == nullptr ? standard : *given);
   }

@@ -4,11 +4,8 @@
 #include <set>
 #include <utility>
 
-#include "lathe/api/network_json.h"
-#include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/models/keras_names.h"
-#include "lathe/models/spell_network.h"
 
 namespace lathe::models {
 namespace {
@@ -173,8 +170,7 @@ Json TopologyWriter::layer(const Json& layer, const Json& placed, bool trainable
     }
     extra.add("target_shape", std::move(shape));
   }
-  extra.add("trainable",
-            Json::boolean(trainable && (!given.is_boolean() || given.boolean())));
+  extra.add("trainable", Json::boolean(trainable && (!given.is_boolean() || given.boolean())));
   extra.add("name", placed.at("name"));
   return keras_layer(class_name, assigned(plain.at("config"), extra));
 }
@@ -184,7 +180,8 @@ Json TopologyWriter::plain_layer(const Json& layer) {
   const Json& options = layer.at("config");
   const std::string& name = options.at("name").string();
   if (class_name == "Lambda") {
-    refuse(concat("layer \"", name, "\" is a function, which cannot be saved; make it a class that "
+    refuse(concat("layer \"", name,
+                  "\" is a function, which cannot be saved; make it a class that "
                   "extends tl.layers.Layer"));
   }
   if (layer.at("isOwn").boolean()) {
@@ -264,13 +261,6 @@ Result<Json> write_topology(const Json& network, const Json& summary) {
   json.add("keras_version", Json::string("tensorlathe"));
   json.add("backend", Json::string("tensor_flow.js"));
   return json;
-}
-
-Result<Json> write_topology(const nn::Model& model) {
-  LATHE_TRY(model.status());
-  const auto summary = Json::parse(api::summary(model));
-  LATHE_CHECK(summary);
-  return write_topology(spell_network(model), *summary);
 }
 
 }  // namespace lathe::models

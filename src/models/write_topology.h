@@ -3,15 +3,12 @@
 
 #include "lathe/base/json.h"
 #include "lathe/base/result.h"
-#include "lathe/nn/model.h"
 
 namespace lathe::models {
 
 // {class_name, config, …}; a row of layers is a Sequential. `summary` is what the core says of the
-// network: names and shapes of layers, and those of models within them. Errors: a layer that no file
-// can say.
+// network: names and shapes of layers, and those of models within them. Errors: a layer that no
+// file can say.
 Result<Json> write_topology(const Json& network, const Json& summary);
-// Error: a layer whose class the program has made itself.
-Result<Json> write_topology(const nn::Model& model);
 
 }  // namespace lathe::models

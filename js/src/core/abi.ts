@@ -12,7 +12,7 @@ export type ValueId = number;
 /** A body of a branch or loop that has ended; 0 is failure. */
 export type BodyId = number;
 
-/** What both modules export, lathe-core.wasm and lathe-text.wasm. */
+/** What all modules of the compiler export. */
 export interface ModuleExports {
   memory: WebAssembly.Memory;
   _initialize?(): void;
@@ -50,6 +50,30 @@ export interface OnnxExports extends ModuleExports {
   lathe_onnx_graph(trace: Handle): Pointer;
   lathe_onnx_trace_free(trace: Handle): number;
   lathe_onnx_live_objects(): number;
+}
+
+/** Takes a JSON text and gives one. */
+type Ask = (json: Pointer, length: number) => Pointer;
+/** The same with bytes. */
+type AskWithBytes = (json: Pointer, length: number, data: Pointer, bytes: number) => Pointer;
+
+/** What lathe-formats.wasm answers (src/api/formats/lathe_formats.h). */
+export interface FormatsQuestions {
+  lathe_read_topology: Ask;
+  lathe_write_topology: Ask;
+  lathe_read_training: Ask;
+  lathe_write_training: Ask;
+  lathe_read_specs: Ask;
+  lathe_match_weights: Ask;
+  lathe_match_optimizer: Ask;
+  lathe_saved_tensors: Ask;
+  lathe_keras_tensors: Ask;
+}
+
+/** The exports of lathe-formats.wasm. */
+export interface FormatsExports extends ModuleExports, FormatsQuestions {
+  lathe_decode_elements: AskWithBytes;
+  lathe_encode_elements: AskWithBytes;
 }
 
 export interface CoreExports extends ModuleExports {

@@ -1,15 +1,13 @@
 /**
- * Where lathe-core.wasm, lathe-text.wasm and lathe-onnx.wasm are, and their compilation: at the address that the user gave, or beside this
+ * Where the modules of the compiler are, and their compilation: at the address that the user gave, or beside this
  * module, or, where a bundler has left no file there, in a module that holds their bytes.
  */
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 
 /** A module of the compiler, and where it may be. */
-interface Place {
+export interface Place {
   name: string;
-  /** What `setWasmUrl` said. */
-  chosen?: URL;
   /** Error: bundles of some kinds have no address. */
   beside(): URL;
   /** Its bytes, compressed by gzip, in base64. */
@@ -21,16 +19,9 @@ const core: Place = {
   beside: () => new URL('./lathe-core.wasm', import.meta.url),
   inlined: () => import('./inlined_core.js'),
 };
-const text: Place = {
-  name: 'lathe-text.wasm',
-  beside: () => new URL('./lathe-text.wasm', import.meta.url),
-  inlined: () => import('./inlined_text.js'),
-};
-const onnx: Place = {
-  name: 'lathe-onnx.wasm',
-  beside: () => new URL('./lathe-onnx.wasm', import.meta.url),
-  inlined: () => import('./inlined_onnx.js'),
-};
+
+/** What `setWasmUrl` said, by the names of modules. */
+const chosen: Record<string, URL | undefined> = {};
 
 /** What is under way or there, and what ends it. */
 let begun: { module: Promise<WebAssembly.Module>; abort: AbortController } | undefined;
@@ -51,47 +42,44 @@ export function compileCore(): Promise<WebAssembly.Module> {
 }
 
 /** The compiled core where files can be read at once: in Node, unless a bundler has moved this module. */
-export function readCore(): WebAssembly.Module | undefined {
+export const readCore = (): WebAssembly.Module | undefined => readAt(core);
+
+/** The same of any module. */
+export function readAt(place: Place): WebAssembly.Module | undefined {
   if (nodeProcess === undefined) return undefined;
   try {
-    return read(core.chosen ?? core.beside());
+    return read(chosen[place.name] ?? place.beside());
   } catch {
-    return undefined; // compileCore() says why
+    return undefined; // compileAt() says why
   }
 }
 
-/** The compiled lathe-text.wasm. Rejects with LatheError. */
-export const compileText = (): Promise<WebAssembly.Module> => compileAt(text);
-
-/** The compiled lathe-onnx.wasm. Rejects with LatheError. */
-export const compileOnnx = (): Promise<WebAssembly.Module> => compileAt(onnx);
-
 /** @internal What `tl.setWasmUrl` does before the core is there. */
-export function chooseWasm(
-  coreUrl: string | URL,
-  textUrl?: string | URL,
-  onnxUrl?: string | URL,
-): void {
+export function chooseWasm(...urls: (string | URL | undefined)[]): void {
   const { location } = globalThis as { location?: { href: string } };
   const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
-  core.chosen = new URL(coreUrl, base);
-  if (textUrl !== undefined) text.chosen = new URL(textUrl, base);
-  if (onnxUrl !== undefined) onnx.chosen = new URL(onnxUrl, base);
+  ['core', 'text', 'onnx', 'formats'].forEach((name, at) => {
+    const url = urls[at];
+    if (url !== undefined) chosen[`lathe-${name}.wasm`] = new URL(url, base);
+  });
   if (begun === undefined) return;
   begun.abort.abort();
   beginCore();
 }
 
-async function compileAt(place: Place, signal?: AbortSignal): Promise<WebAssembly.Module> {
+/** The compiled module. Rejects with LatheError. */
+export async function compileAt(place: Place, signal?: AbortSignal): Promise<WebAssembly.Module> {
   try {
-    return await compileUrl(place.chosen ?? place.beside(), signal);
+    return await compileUrl(chosen[place.name] ?? place.beside(), signal);
   } catch (cause) {
-    if (place.chosen === undefined && signal?.aborted !== true) {
+    if (chosen[place.name] === undefined && signal?.aborted !== true) {
       const inlined = await place.inlined().catch(() => undefined);
       if (inlined !== undefined) return compileInlined(inlined.default);
     }
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new LatheError(`cannot load ${place.chosen?.href ?? place.name}: ${reason}`, { cause });
+    throw new LatheError(`cannot load ${chosen[place.name]?.href ?? place.name}: ${reason}`, {
+      cause,
+    });
   }
 }
 

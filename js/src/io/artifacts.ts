@@ -1,6 +1,5 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
-import { elementCount } from '../base/shape.js';
 import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
 import { isBeside } from './address.js';
@@ -92,13 +91,6 @@ export type ModelJson = Omit<ModelArtifacts, 'weightSpecs' | 'weightData'> & {
   weightsManifest: WeightGroup[];
 };
 
-const itemBytes = { float32: 4, int32: 4, bool: 1, uint8: 1, uint16: 2, float16: 2 };
-
-/** Bytes that a tensor takes in the weight data. */
-export function storedBytes({ shape, dtype, quantization }: WeightSpec): number {
-  return elementCount(shape) * itemBytes[quantization?.dtype ?? dtype];
-}
-
 /** The text of model.json for weight files at these paths. */
 export function modelJson(artifacts: ModelArtifacts, paths: string[]): string {
   const { weightSpecs = [], weightData: _, ...rest } = artifacts;
@@ -129,88 +121,12 @@ export function parseModelJson(text: string, file: string): ModelJson {
     }
     const wrong = group.paths.find((path) => typeof path !== 'string' || !isBeside(path));
     if (wrong !== undefined) fail(`${where}: ${JSON.stringify(wrong)} is no path beside it`);
-    checkSpecs(group.weights, `${file}: ${where}`);
   });
   return { ...json, weightsManifest: groups };
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Errors: specifications without a name, of an unknown type, of a shape that is none. */
-export function checkSpecs(specs: unknown, where: string): asserts specs is WeightSpec[] {
-  if (!Array.isArray(specs)) throw new LatheError(`${where}: weight specifications are missing`);
-  const names = new Set<string>();
-  for (const spec of specs as Partial<WeightSpec>[]) {
-    const { name, shape, dtype, quantization } = spec ?? {};
-    const fail = (what: string): never => {
-      throw new LatheError(`${where}: the tensor ${JSON.stringify(name)} ${what}`);
-    };
-    if (typeof name !== 'string') fail('must have a name that is a string');
-    if (names.has(name!)) fail('is there twice');
-    names.add(name!);
-    const isShape =
-      Array.isArray(shape) && shape.every((size) => Number.isInteger(size) && size >= 0);
-    if (!isShape) fail(`has no shape, but ${JSON.stringify(shape)}`);
-    if (elementCount(shape!) > 2 ** 32) fail(`is too large: [${shape!.join(',')}]`);
-    if (!['float32', 'int32', 'bool'].includes(dtype!)) {
-      fail(`has the dtype ${JSON.stringify(dtype)}; known: float32, int32, bool`);
-    }
-    if (quantization !== undefined) checkQuantization(quantization, fail);
-  }
-}
-
-function checkQuantization(value: Quantization, fail: (what: string) => never): void {
-  const { dtype, scale, min } = isObject(value) ? (value as unknown as Quantization) : {};
-  if (!['uint8', 'uint16', 'float16'].includes(dtype!)) {
-    fail(`is stored as ${JSON.stringify(dtype)}; known: uint8, uint16, float16`);
-  }
-  if (dtype !== 'float16' && !(Number.isFinite(scale) && Number.isFinite(min))) {
-    fail(`is stored as ${dtype} without scale and min`);
-  }
-}
-
-/** One file of a model. */
-export interface WeightFile {
-  path: string;
-  data: Uint8Array;
-}
-
-/**
- * What model.json and its weight files hold together. Errors: a group has fewer or more bytes than
- * its tensors take.
- */
-export function assemble(json: ModelJson, groups: WeightFile[][], file: string): ModelArtifacts {
-  const { weightsManifest, ...rest } = json;
-  const parts: ArrayBuffer[] = [];
-  weightsManifest.forEach(({ weights }, at) => {
-    const files = groups[at]!;
-    const names = files.map(({ path }) => path).join(', ');
-    const data = joinBytes(files.map((each) => each.data));
-    checkLength(weights, data.byteLength, `${file}: ${names || 'no weight file'}`);
-    parts.push(data);
-  });
-  const weightSpecs = weightsManifest.flatMap(({ weights }) => weights);
-  checkSpecs(weightSpecs, file);
-  return { ...rest, weightSpecs, weightData: joinBytes(parts) };
-}
-
-/** Error: the data are shorter or longer than the tensors; says which one is cut off. */
-export function checkLength(specs: readonly WeightSpec[], length: number, where: string): void {
-  let end = 0;
-  for (const spec of specs) {
-    end += storedBytes(spec);
-    if (end > length) {
-      throw new LatheError(
-        `${where}: it ends after ${length} bytes, within the tensor ${spec.name}, ` +
-          `which ends at byte ${end}`,
-      );
-    }
-  }
-  if (end < length) {
-    throw new LatheError(`${where}: it has ${length} bytes, but its tensors take ${end}`);
-  }
 }
 
 /** All parts in one buffer. */

@@ -1,13 +1,7 @@
 /** Models that a person downloads and uploads in a page. */
 import { LatheError } from '../base/errors.js';
-import {
-  assemble,
-  type IOHandler,
-  modelJson,
-  parseModelJson,
-  weightBytes,
-  type WeightFile,
-} from './artifacts.js';
+import { type IOHandler, modelJson, parseModelJson, weightBytes } from './artifacts.js';
+import { assemble, type WeightFile } from './assemble.js';
 import { savedAs } from './handlers.js';
 
 /** Saving downloads NAME.json and NAME.weights.bin. */

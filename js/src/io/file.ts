@@ -3,13 +3,13 @@ import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { TextDecoder } from '../base/text.js';
 import {
-  assemble,
   type IOHandler,
   type ModelArtifacts,
   modelJson,
   parseModelJson,
   weightBytes,
 } from './artifacts.js';
+import { assemble } from './assemble.js';
 import { savedAs } from './handlers.js';
 
 /** The most bytes of one weight file. */

@@ -3,13 +3,13 @@ import { LatheError } from '../base/errors.js';
 import { TextDecoder } from '../base/text.js';
 import { addressBelow } from './address.js';
 import {
-  assemble,
   type IOHandler,
   type LoadOptions,
   modelJson,
   parseModelJson,
   weightBytes,
 } from './artifacts.js';
+import { assemble } from './assemble.js';
 import { savedAs } from './handlers.js';
 
 /** As `tl.io.http`. */

@@ -5,14 +5,20 @@
  */
 import { Dataset, File as HdfFile, Group } from 'jsfive';
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
 import { elementCount } from '../base/shape.js';
+import { askFormats, openFormats } from '../core/formats.js';
 import { readAddress } from './address.js';
 import { type IOHandler, isObject, type ModelArtifacts, type TrainingConfig } from './artifacts.js';
-import { slotNames } from './keras_names.js';
 import { encodeWeights, type NamedArray } from './weight_data.js';
 
 const generatedBy = 'keras';
+
+/** What the tensors of a file are: weights by name, the place of the steps among those of the optimiser, and its slots. */
+interface KerasTensors {
+  weights: string[];
+  steps: number | null;
+  slots: { path: number; name: string; divisor: number | null }[];
+}
 
 /**
  * A handler for `tl.loadLayersModel` and `model.loadWeights` that reads a Keras file, by its address
@@ -31,6 +37,7 @@ export function fromKeras(source: string | URL | Blob | ArrayBuffer | Uint8Array
         content instanceof Blob
           ? await content.arrayBuffer()
           : Uint8Array.from(bytesOf(content)).buffer;
+      await openFormats();
       return read(buffer, where);
     },
   };
@@ -47,16 +54,16 @@ function read(buffer: ArrayBuffer, where: string): ModelArtifacts {
     const training = jsonOf(file.attrs.training_config, 'training_config') as
       TrainingConfig | undefined;
     const isModel = file.keys.includes('model_weights');
-    const weights = readWeights(isModel ? (file.get('model_weights') as Group) : file);
-    const gathered = file.keys.includes('optimizer_weights')
-      ? readOptimizer(file.get('optimizer_weights') as Group, weights, training)
-      : [];
+    const weights = isModel ? (file.get('model_weights') as Group) : file;
+    const optimizer = file.keys.includes('optimizer_weights')
+      ? (file.get('optimizer_weights') as Group)
+      : undefined;
     return {
       ...(model && { modelTopology: model }),
       ...(training && { trainingConfig: training }),
       format: 'layers-model',
       generatedBy,
-      ...encodeWeights([...weights, ...gathered]),
+      ...encodeWeights(readTensors(weights, optimizer, training)),
     };
   } catch (error) {
     // The reader of HDF5 throws strings, and whatever engines throw for a wrong place.
@@ -80,14 +87,38 @@ function namesOf(attrs: Record<string, unknown>, name: string): string[] {
   return parts.flat().map((each) => String(each).replace(/\0+$/, ''));
 }
 
-function readWeights(group: Group): NamedArray[] {
-  return namesOf(group.attrs, 'layer_names').flatMap((layer) => {
-    const part = group.get(layer) as Group;
-    return namesOf(part.attrs, 'weight_names').map((path) => {
-      const name = nameOf(layer, path);
-      return { name, ...readTensor(part, path) };
-    });
+/** The tensors of a file, by the names that TensorFlow.js gives them. */
+function readTensors(
+  ofWeights: Group,
+  ofOptimizer: Group | undefined,
+  training: TrainingConfig | undefined,
+): NamedArray[] {
+  const layers = namesOf(ofWeights.attrs, 'layer_names').map((name) => {
+    const part = ofWeights.get(name) as Group;
+    return { name, part, weights: namesOf(part.attrs, 'weight_names') };
   });
+  const named = layers.map(({ name, weights }) => ({ name, weights }));
+  const optimizer = ofOptimizer === undefined ? [] : namesOf(ofOptimizer.attrs, 'weight_names');
+  const question = { layers: named, optimizer, training };
+  const { weights, steps, slots } = askFormats<KerasTensors>(
+    'lathe_keras_tensors',
+    question,
+    'fromKeras',
+  );
+  const read = layers.flatMap((layer) =>
+    layer.weights.map((path) => ({ name: weights.shift()!, ...readTensor(layer.part, path) })),
+  );
+  if (slots.length === 0) return read;
+  const group = 'optimizer';
+  const of = (at: number) => readTensor(ofOptimizer!, optimizer[at]!);
+  const count = Int32Array.of(steps === null ? 0 : of(steps).data[0]!);
+  const gathered = slots.map(({ path, name, divisor }): NamedArray => {
+    const tensor = of(path);
+    const data = tensor.data as Float32Array;
+    if (divisor !== null) tensor.data = data.map((value) => value / divisor);
+    return { name, ...tensor, group };
+  });
+  return [...read, { name: 'iter', shape: [], dtype: 'int32', data: count, group }, ...gathered];
 }
 
 function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
@@ -99,48 +130,4 @@ function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
     throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
   }
   return { shape, dtype: 'float32', data };
-}
-
-/**
- * The steps and slots as optimizer_state.ts names them, WEIGHT/SLOT. Keras has them as
- * OPTIMIZER/WEIGHT/SLOT, later as OPTIMIZER/SLOT/WEIGHT; what is neither is left out.
- */
-function readOptimizer(
-  group: Group,
-  weights: readonly NamedArray[],
-  training: TrainingConfig | undefined,
-): NamedArray[] {
-  const ofOptimizer = { group: 'optimizer' };
-  const known = new Set(weights.map(({ name }) => name));
-  const isMomentum = /SGD$/.test(String(training?.optimizer_config?.class_name));
-  const rate = Number(training?.optimizer_config?.config?.learning_rate);
-  const slots: NamedArray[] = [];
-  let steps = 0;
-  for (const path of namesOf(group.attrs, 'weight_names')) {
-    const parts = path.replace(/:0$/, '').split('/');
-    if (/^iter(ations?)?$/.test(parts.at(-1)!)) {
-      steps = readTensor(group, path).data[0]!;
-      continue;
-    }
-    const inner = parts.slice(1).filter((part) => !/_cell(_\d+)?$/.test(part));
-    const [first, last] = [inner[0] ?? '', inner.at(-1) ?? ''];
-    const [before, behind] = [inner.slice(0, -1), inner.slice(1)].map((each) => each.join('/'));
-    const [weight, slot] = known.has(before!) ? [before!, last] : [behind!, first];
-    if (!known.has(weight)) continue;
-    const tensor = readTensor(group, path);
-    // Keras gathers the steps themselves: against the gradient, the learning rate within.
-    if (isMomentum) tensor.data = tensor.data.map((value) => -value / rate);
-    const name = isMomentum ? 'momentum' : (own(slotNames, slot) ?? slot);
-    slots.push({ name: `${weight}/${name}`, ...tensor, ...ofOptimizer });
-  }
-  if (slots.length === 0) return [];
-  const count = Int32Array.of(steps);
-  return [{ name: 'iter', shape: [], dtype: 'int32', data: count, ...ofOptimizer }, ...slots];
-}
-
-/** lstm, "lstm/lstm_cell_1/kernel:0" -> "lstm/kernel": Keras repeats the layer and names its cell. */
-function nameOf(layer: string, path: string): string {
-  const parts = path.replace(/:0$/, '').split('/');
-  if (parts.length > 1 && parts[0] === layer) parts.shift();
-  return [layer, ...parts.filter((part) => !/_cell(_\d+)?$/.test(part))].join('/');
 }

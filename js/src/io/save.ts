@@ -1,16 +1,16 @@
 /** Saves a model in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
+import { openFormats } from '../core/formats.js';
 import { isOwn } from '../layers/own_formula.js';
 import type { Metrics } from '../train/metrics.js';
 import { type CompileDescription, type Storable, storable } from '../train/storable.js';
 import type { IOHandler, ModelArtifacts, Quantization, SaveResult } from './artifacts.js';
-import { weightArrays } from './assign_weights.js';
 import { openHandler } from './handlers.js';
-import { optimizerArrays } from './optimizer_state.js';
+import { savedArrays } from './stored_tensors.js';
+import { writeTopology } from './topology.js';
 import { toTrainingConfig } from './training_config.js';
 import { encodeWeights } from './weight_data.js';
-import { writeTopology } from './write_topology.js';
 
 /** Options of `model.save`. */
 export interface SaveArgs {
@@ -25,26 +25,25 @@ export interface SaveArgs {
 const names: OptionNames<SaveArgs> = { includeOptimizer: true, quantize: true, requestInit: true };
 
 /** Everything that is saved of a model, as of now. */
-export function toArtifacts(
+export async function toArtifacts(
   model: Storable,
   { includeOptimizer = false, quantize }: SaveArgs = {},
-): ModelArtifacts {
+): Promise<ModelArtifacts> {
   const kinds = ['uint8', 'uint16', 'float16'];
   if (quantize !== undefined && !kinds.includes(quantize)) {
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
   }
+  await openFormats();
   const stored = model[storable];
   const { config, summary } = stored;
   const modelTopology = writeTopology(config, summary);
-  const weights = weightArrays(stored);
   const training = includeOptimizer ? written(stored.training) : undefined;
-  const gathered = training === undefined ? [] : optimizerArrays(stored);
   const artifacts: ModelArtifacts = {
     modelTopology,
     format: 'layers-model',
     generatedBy: 'tensorlathe',
     convertedBy: null,
-    ...encodeWeights([...weights, ...gathered], quantize),
+    ...encodeWeights(savedArrays(stored, training !== undefined), quantize),
   };
   if (stored.metadata !== undefined) artifacts.userDefinedMetadata = stored.metadata;
   if (training !== undefined) {
@@ -111,5 +110,5 @@ export async function saveModel(
     'save',
   );
   if (typeof handler.save !== 'function') throw new LatheError('save: nothing can be saved there');
-  return (await handler.save(toArtifacts(model, args))) as SaveResult;
+  return (await handler.save(await toArtifacts(model, args))) as SaveResult;
 }

@@ -1,16 +1,8 @@
 /** Tensors to bytes and back, also with fewer bits: the weight data of TensorFlow.js. */
-import { LatheError } from '../base/errors.js';
+import { askFormats, askOfBytes } from '../core/formats.js';
 import { elementCount } from '../base/shape.js';
 import type { NumberArray, StoredDType } from '../tensor/convert.js';
-import { fromHalf, toHalf } from '../tensor/half.js';
-import {
-  checkLength,
-  checkSpecs,
-  joinBytes,
-  type Quantization,
-  storedBytes,
-  type WeightSpec,
-} from './artifacts.js';
+import { joinBytes, type Quantization, type WeightSpec } from './artifacts.js';
 
 /** A tensor with its name. */
 export interface NamedArray {
@@ -20,6 +12,11 @@ export interface NamedArray {
   data: NumberArray;
   group?: string;
 }
+
+/** Elements that are widened at once, so that no second copy of a tensor takes memory. */
+const mostAtOnce = 2 ** 18;
+const arrayTypes = { float32: Float32Array, int32: Int32Array, bool: Uint8Array };
+const storedTypes = { float16: 2, uint16: 2, uint8: 1 };
 
 /** Specifications and bytes of tensors; floats of weights with fewer bits if asked for. */
 export function encodeWeights(
@@ -31,72 +28,66 @@ export function encodeWeights(
     const spec: WeightSpec = { name, shape: [...shape], dtype };
     if (group !== undefined) spec.group = group;
     weightSpecs.push(spec);
-    const isPlain = quantize === undefined || dtype !== 'float32' || group !== undefined;
-    if (isPlain) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-    const { quantization, bytes } = quantized(data as Float32Array, quantize, name);
-    spec.quantization = quantization;
-    return bytes;
+    const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
+    if (quantize === undefined || dtype !== 'float32' || group !== undefined) return bytes;
+    const asked = { name, bits: quantize };
+    return askOfBytes('lathe_encode_elements', asked, bytes, 'save', (core, at) => {
+      const answer = JSON.parse(core.text(at)) as Encoded;
+      spec.quantization = answer.quantization;
+      return core.bytes(answer.at, answer.bytes);
+    });
   });
   return { weightSpecs, weightData: joinBytes(parts) };
 }
 
-function quantized(
-  data: Float32Array,
-  dtype: Quantization['dtype'],
-  name: string,
-): { quantization: Quantization; bytes: Uint8Array } {
-  if (!data.every(Number.isFinite)) {
-    throw new LatheError(`save: ${name} holds NaN or infinities, which ${dtype} cannot`);
-  }
-  if (dtype === 'float16') {
-    const halves = Uint16Array.from(data, toHalf);
-    const large = data.find((value) => Math.abs(value) >= 65520);
-    if (large !== undefined) throw new LatheError(`save: ${name} holds ${large}: no float16 does`);
-    const bytes = new Uint8Array(halves.buffer);
-    return { quantization: { dtype, original_dtype: 'float32' }, bytes };
-  }
-  const [Type, most] = { uint8: [Uint8Array, 255], uint16: [Uint16Array, 65535] }[dtype] as [
-    typeof Uint8Array | typeof Uint16Array,
-    number,
-  ];
-  const least = data.reduce((a, b) => Math.min(a, b), data[0] ?? 0);
-  const range = data.reduce((a, b) => Math.max(a, b), least) - least;
-  const scale = range > 0 ? range / most : 1;
-  // Zero stays zero where it lies within the range.
-  const min = least <= 0 && range + least >= 0 ? -Math.round(-least / scale) * scale : least;
-  const steps = new Type(data.length);
-  data.forEach((value, at) => {
-    steps[at] = Math.min(most, Math.max(0, Math.round((value - min) / scale)));
-  });
-  const bytes = new Uint8Array(steps.buffer);
-  return { quantization: { dtype, scale, min, original_dtype: 'float32' }, bytes };
+interface Encoded {
+  quantization: Quantization;
+  at: number;
+  bytes: number;
 }
 
-/** The tensors in weight data. Errors: specifications that are none, data of another length. */
+/**
+ * The tensors in weight data; those with all bits may be parts of it, to be read and left alone. Errors: specifications that
+ * are none, data of another length.
+ */
 export function decodeWeights(specs: unknown, data: ArrayBuffer, where: string): NamedArray[] {
-  checkSpecs(specs, where);
-  checkLength(specs, data.byteLength, where);
   let at = 0;
-  return specs.map((spec) => {
-    const bytes = data.slice(at, at + storedBytes(spec));
-    at += bytes.byteLength;
+  return checkWeights(specs, data.byteLength, where).map(([spec, length]) => {
+    const bytes = new Uint8Array(data, at, length);
+    at += length;
     const { name, shape, dtype, group } = spec;
-    const values = decoded(bytes, spec);
+    const values = spec.quantization == null ? plain(bytes, dtype) : widened(bytes, spec, where);
     return { name, shape, dtype, data: values, ...(group === undefined ? {} : { group }) };
   });
 }
 
-function decoded(bytes: ArrayBuffer, { shape, dtype, quantization }: WeightSpec): NumberArray {
-  if (quantization === undefined) {
-    return new { float32: Float32Array, int32: Int32Array, bool: Uint8Array }[dtype](bytes);
+/** The specifications, each with the bytes of its tensor. Errors: they are none; there are more or fewer bytes. */
+export function checkWeights(
+  specs: unknown,
+  bytes: number,
+  where: string,
+): (readonly [WeightSpec, number])[] {
+  const lengths = askFormats<number[]>('lathe_read_specs', { specs, bytes }, where);
+  return lengths.map((length, at) => [(specs as WeightSpec[])[at]!, length] as const);
+}
+
+function plain(bytes: Uint8Array, dtype: WeightSpec['dtype']): NumberArray {
+  const Type = arrayTypes[dtype];
+  const size = Type.BYTES_PER_ELEMENT;
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % size === 0 ? bytes : bytes.slice();
+  return new Type(buffer as ArrayBuffer, byteOffset, byteLength / size);
+}
+
+function widened(bytes: Uint8Array, spec: WeightSpec, where: string): NumberArray {
+  const { shape, dtype, quantization } = spec;
+  const values = new arrayTypes[dtype](elementCount(shape));
+  const each = storedTypes[quantization!.dtype];
+  for (let at = 0; at < values.length; at += mostAtOnce) {
+    const end = Math.min(values.length, at + mostAtOnce);
+    const part = bytes.subarray(at * each, end * each);
+    askOfBytes('lathe_decode_elements', spec, part, where, (core, place) => {
+      values.set(new arrayTypes[dtype](core.exports.memory.buffer, place, end - at), at);
+    });
   }
-  const { scale = 1, min = 0 } = quantization;
-  const steps = quantization.dtype === 'uint8' ? new Uint8Array(bytes) : new Uint16Array(bytes);
-  const valueOf =
-    quantization.dtype === 'float16' ? fromHalf : (step: number) => step * scale + min;
-  const result = dtype === 'int32' ? Int32Array : Float32Array;
-  const values = new result(elementCount(shape));
-  const round = dtype === 'int32' ? Math.round : (value: number) => value;
-  for (let i = 0; i < values.length; ++i) values[i] = round(valueOf(steps[i]!));
   return values;
 }

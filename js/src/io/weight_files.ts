@@ -1,12 +1,13 @@
 /** The weights of a model as one safetensors file: `model.saveWeights` and `model.loadWeights`. */
 import { LatheError } from '../base/errors.js';
 import { checkOptions, type OptionNames } from '../base/options.js';
+import { openFormats } from '../core/formats.js';
 import { type Storable, storable } from '../train/storable.js';
 import { readAddress } from './address.js';
 import type { IOHandler } from './artifacts.js';
-import { assignWeights, weightArrays } from './assign_weights.js';
 import { artifactsOf, nameOf, weightsOf } from './load_artifacts.js';
 import { decodeSafetensors, encodeSafetensors } from './safetensors.js';
+import { assignWeights, savedArrays } from './stored_tensors.js';
 import type { NamedArray } from './weight_data.js';
 
 /** A file by its address, its content, or a whole saved model. */
@@ -21,13 +22,14 @@ export interface LoadWeightsArgs {
 const names: OptionNames<LoadWeightsArgs> = { strict: true };
 
 /** The weights of a model as the bytes of a safetensors file. */
-export function toSafetensors(model: Storable): Uint8Array<ArrayBuffer> {
-  return encodeSafetensors(weightArrays(model[storable]));
+export async function toSafetensors(model: Storable): Promise<Uint8Array<ArrayBuffer>> {
+  await openFormats();
+  return encodeSafetensors(savedArrays(model[storable], false));
 }
 
 /** As `model.saveWeights`. */
 export async function saveWeights(model: Storable, target: string | URL): Promise<void> {
-  const bytes = toSafetensors(model);
+  const bytes = await toSafetensors(model);
   const address = String(target);
   if (address.startsWith('downloads://')) {
     const { download } = await import('./browser_files.js');
@@ -49,6 +51,7 @@ export async function loadWeights(
 ): Promise<void> {
   checkOptions('loadWeights', args, names);
   const where = source instanceof Blob ? ((source as File).name ?? 'the weights') : nameOf(source);
+  await openFormats();
   const arrays = await read(source, where);
   assignWeights(model[storable], arrays, args.strict ?? true, where);
 }

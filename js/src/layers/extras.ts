@@ -30,6 +30,7 @@ export interface ClassConfig {
 
 let extras: Extras | undefined;
 let fetching: Promise<Extras> | undefined;
+let awaited: Promise<unknown> | undefined;
 let fetchThem: (() => Promise<Extras>) | undefined;
 
 /** Where it is, or how to fetch it. */
@@ -56,8 +57,13 @@ export async function fetchExtras(): Promise<Extras | undefined> {
   return (extras ??= await fetching);
 }
 
-/** What is being fetched, if a member was asked for. */
-export const extrasAsked = (): Promise<unknown> | undefined => fetching;
+/** Has `ready` wait for something else, whatever becomes of it. */
+export function alsoReady(more: Promise<unknown>): void {
+  awaited = Promise.all([extrasAsked(), more.catch(() => undefined)]);
+}
+
+/** What `ready` waits for, if a member was asked for. */
+export const extrasAsked = (): Promise<unknown> | undefined => awaited ?? fetching;
 
 /** Gives a class these members; those that begin with a dot are properties. They are kept behind `prefix`. */
 export function addMembers(prototype: object, names: string, prefix = ''): void {

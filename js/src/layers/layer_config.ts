@@ -3,7 +3,7 @@ import { tables } from '../core/tables.js';
 import type { ClassConfig } from './extras.js';
 import { baseConfig, inputClass, Layer, type LayerArgs } from './layer.js';
 import { makeLayer } from './makers.js';
-import { registeredClass } from './serialization.js';
+import { registeredClasses } from './serialization.js';
 
 type Config = Record<string, unknown>;
 export type Kind = 'activations' | 'initializers' | 'regularizers' | 'constraints';
@@ -133,7 +133,7 @@ export function layerConfig(layer: Layer): Config {
 /** A layer of what `getConfig` gave, of this class or by the name of one. */
 export function fromConfig(cls: { className?: string } | string, config: Config): Layer {
   const className = typeof cls === 'string' ? cls : cls.className!;
-  const ownClass = registeredClass(className);
+  const ownClass = registeredClasses.get(className);
   if (ownClass !== undefined) return ownClass.fromConfig(ownClass, config as never);
   const options = Object.fromEntries(
     Object.entries(config).map(([name, value]) => {

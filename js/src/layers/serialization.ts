@@ -7,10 +7,8 @@ import { layerClasses } from './layer_args.js';
 export type LayerClass = (new (config: never) => CustomLayer) &
   Pick<typeof CustomLayer, 'className' | 'fromConfig'>;
 
-const classes = new Map<string, LayerClass>();
-
-/** The class registered by this name. */
-export const registeredClass = (name: string): LayerClass | undefined => classes.get(name);
+/** The classes registered, by name. */
+export const registeredClasses = new Map<string, LayerClass>();
 
 /**
  * Lets `loadLayersModel` and configurations name the class: by its `className`, with what
@@ -25,7 +23,7 @@ function registerClass(cls: LayerClass): void {
   if ((Object.values(layerClasses) as string[]).includes(name)) {
     throw new LatheError(`registerClass: "${name}" is a layer of the package; choose another name`);
   }
-  classes.set(name, cls);
+  registeredClasses.set(name, cls);
 }
 
 /** As in TensorFlow.js. */

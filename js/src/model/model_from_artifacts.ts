@@ -1,5 +1,6 @@
 /** Loads models in the layers format of TensorFlow.js. */
 import { LatheError } from '../base/errors.js';
+import { openFormats } from '../core/formats.js';
 import { storable } from '../train/storable.js';
 import {
   type IOHandler,
@@ -7,10 +8,9 @@ import {
   type ModelArtifacts,
   weightBytes,
 } from '../io/artifacts.js';
-import { assignWeights } from '../io/assign_weights.js';
 import { artifactsOf, nameOf } from '../io/load_artifacts.js';
-import { assignOptimizer } from '../io/optimizer_state.js';
-import { readTopology } from '../io/read_topology.js';
+import { assignOptimizer, assignWeights } from '../io/stored_tensors.js';
+import { readTopology } from '../io/topology.js';
 import { fromTrainingConfig } from '../io/training_config.js';
 import { decodeWeights } from '../io/weight_data.js';
 import type { LayersModel } from './model.js';
@@ -23,6 +23,7 @@ export async function loadLayersModel(
 ): Promise<LayersModel> {
   const where = nameOf(source);
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
+  await openFormats();
   const { modelTopology, trainingConfig } = artifacts;
   if (modelTopology === undefined) {
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
@@ -76,7 +77,8 @@ function compileAs(
 }
 
 /** As `tl.models.modelFromJSON`. */
-export function modelFromJSON(topology: object): LayersModel {
+export async function modelFromJSON(topology: object): Promise<LayersModel> {
+  await openFormats();
   const { modelTopology = topology } = (topology ?? {}) as { modelTopology?: object };
   return modelFromConfig(readTopology(modelTopology, 'modelFromJSON').network);
 }

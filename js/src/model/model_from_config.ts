@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ModelConfig, Reference } from '../core/abi.js';
 import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
-import { registeredClass } from '../layers/serialization.js';
+import { registeredClasses } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
 import { Sequential } from './sequential.js';
 
@@ -38,7 +38,7 @@ const isLayerConfig = (value: unknown): value is LayerConfig =>
 function layerFromConfig({ class: className, config, host }: LayerConfig): Layer {
   if (className === 'Model' || className === 'Sequential')
     return modelFromConfig(config as ModelConfig);
-  const own = registeredClass(className);
+  const own = registeredClasses.get(className);
   if (own !== undefined) return own.fromConfig(own, config as never);
   if (host !== undefined) {
     throw new LatheError(

@@ -1,7 +1,8 @@
 /** Models in the words of TensorFlow.js and Keras: `getConfig`, `toJSON`, and models again from them. */
+import { hasFormats, openFormats } from '../core/formats.js';
 import { isObject } from '../io/artifacts.js';
-import { readTopology } from '../io/read_topology.js';
-import { toSnakeCase } from '../io/spelling.js';
+import { readTopology } from '../io/topology.js';
+import { alsoReady } from '../layers/extras.js';
 import type { Layer, SymbolicTensor } from '../layers/layer.js';
 import type { LayersModel } from './model.js';
 import { modelFromConfig } from './model_from_config.js';
@@ -37,6 +38,14 @@ export function modelConfig(model: LayersModel): Config {
   };
 }
 
+/** dilationRate -> dilation_rate, as TensorFlow.js does. */
+function toSnakeCase(name: string): string {
+  return name
+    .replace(/(.)([A-Z][a-z0-9]+)/g, '$1_$2')
+    .replace(/([a-z])([A-Z])/g, '$1_$2')
+    .toLowerCase();
+}
+
 /** Names of Keras for those of JavaScript; what a program named stays. */
 function toPython(value: unknown, key = ''): unknown {
   if (typeof value === 'string') return toSnakeCase(value);
@@ -69,6 +78,7 @@ export function toJSON(model: LayersModel, _?: unknown, asText = true): string |
 export function modelFromKeras({ className }: { className: string }, config: Config): LayersModel {
   const where = `${className}.fromConfig`;
   const layers = Array.isArray(config) ? { layers: config } : config;
+  if (!hasFormats()) alsoReady(openFormats());
   return modelFromConfig(
     readTopology({ class_name: className, config: toPython(layers) }, where).network,
   );

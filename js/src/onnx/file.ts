@@ -2,8 +2,8 @@
 import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
 import { Core, currentCore } from '../core/core.js';
-import { compileOnnx } from '../core/core_module.js';
 import { CoreGraph } from '../core/handles.js';
+import { compileOnnx } from '../core/onnx_module.js';
 
 /** What an ONNX model says of a tensor's size: a number, a name, or nothing. */
 export type OnnxSize = number | string | null;

@@ -6,7 +6,7 @@ import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { readTopology } from '../../../js/dist/io/read_topology.js';
+import { readTopology } from '../../../js/dist/io/topology.js';
 import { inFolder, networkOf, predictions, skip as noCommand, writeModel } from '../command.mjs';
 import { largestDifference } from '../lib.mjs';
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
-import { readTopology } from '../../../js/dist/io/read_topology.js';
-import { writeTopology } from '../../../js/dist/io/write_topology.js';
+import { readTopology, writeTopology } from '../../../js/dist/io/topology.js';
 import { CoreModel } from '../../../js/dist/core/handles.js';
 import 'tensorlathe';
 import { refuses } from '../lib.mjs';

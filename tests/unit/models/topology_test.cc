@@ -4,7 +4,7 @@
 #include "lathe/models/open_sizes.h"
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
-#include "lathe/models/write_topology.h"
+#include "lathe/models/spell_network.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 

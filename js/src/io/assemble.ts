@@ -1,0 +1,32 @@
+/** What model.json and its weight files hold together. */
+import { openFormats } from '../core/formats.js';
+import { joinBytes, type ModelArtifacts, type ModelJson } from './artifacts.js';
+import { checkWeights } from './weight_data.js';
+
+/** One file of a model. */
+export interface WeightFile {
+  path: string;
+  data: Uint8Array;
+}
+
+/**
+ * All of a model. Errors: a group has fewer or more bytes than its tensors take; specifications that
+ * are none.
+ */
+export async function assemble(
+  json: ModelJson,
+  groups: WeightFile[][],
+  file: string,
+): Promise<ModelArtifacts> {
+  await openFormats();
+  const { weightsManifest, ...rest } = json;
+  weightsManifest.forEach(({ weights }, at) => {
+    const files = groups[at]!;
+    const names = files.map(({ path }) => path).join(', ');
+    const bytes = files.reduce((total, { data }) => total + data.byteLength, 0);
+    checkWeights(weights, bytes, `${file}: ${names || 'no weight file'}`);
+  });
+  const weightSpecs = weightsManifest.flatMap(({ weights }) => weights);
+  const weightData = joinBytes(groups.flat().map(({ data }) => data));
+  return { ...rest, weightSpecs, weightData };
+}

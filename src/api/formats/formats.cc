@@ -1,0 +1,252 @@
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lathe/api/error.h"
+#include "lathe/api/formats/lathe_formats.h"
+#include "lathe/base/text.h"
+#include "lathe/formats/weight_data.h"
+#include "lathe/models/keras_tensors.h"
+#include "lathe/models/match_tensors.h"
+#include "lathe/models/read_topology.h"
+#include "lathe/models/training_config.h"
+#include "lathe/models/write_topology.h"
+
+namespace lathe::api {
+namespace {
+
+using models::TensorPlace;
+
+Json number(size_t value) { return Json::number(static_cast<double>(value)); }
+
+std::vector<std::string> texts_of(const Json& list) {
+  std::vector<std::string> texts;
+  for (const Json& each : list.values()) texts.push_back(each.string());
+  return texts;
+}
+
+Result<Json> read_topology(const Json& asked) {
+  auto found = models::read_topology(asked.at("topology"), texts_of(asked.at("classes")));
+  if (!found && found.error().message.ends_with("is of an unknown class")) {
+    std::string known;
+    for (const auto& each : nn::layer_classes()) append(known, known.empty() ? "" : ", ", each);
+    return fail(
+        concat(found.error().message,
+               "; tl.serialization.registerClass makes own classes known, beside: ", known));
+  }
+  LATHE_ASSIGN_OR_RETURN(models::ReadTopology read, std::move(found));
+  Json left_out = Json::array(), answer = Json::object();
+  for (std::string& each : read.left_out) left_out.add(Json::string(std::move(each)));
+  answer.add("network", std::move(read.network));
+  answer.add("leftOut", std::move(left_out));
+  return answer;
+}
+
+Result<Json> write_topology(const Json& asked) {
+  return models::write_topology(asked.at("network"), asked.at("summary"));
+}
+
+Result<Json> read_specs(const Json& asked) {
+  LATHE_ASSIGN_OR_RETURN(const auto specs, formats::read_specs(asked.at("specs")));
+  const auto bytes = static_cast<uint64_t>(asked.at("bytes").number());
+  LATHE_TRY(formats::check_length(specs, bytes));
+  Json answer = Json::array();
+  for (const auto& each : specs) answer.add(Json::number(static_cast<double>(each.stored_bytes())));
+  return answer;
+}
+
+std::vector<TensorPlace> places_of(const Json& list) {
+  std::vector<TensorPlace> places;
+  for (const Json& each : list.values()) {
+    TensorPlace& place = places.emplace_back(TensorPlace{each.at("name").string(), {}});
+    for (const Json& size : each.at("shape").values()) {
+      place.shape.push_back(static_cast<int64_t>(size.number()));
+    }
+  }
+  return places;
+}
+
+Json matches_json(std::span<const models::Match> matches) {
+  Json all = Json::array();
+  for (const auto [state, tensor] : matches) {
+    all.add(Json::array({number(state), number(tensor)}));
+  }
+  return all;
+}
+
+Result<Json> match_weights(const Json& asked) {
+  const Json& summary = asked.at("summary");
+  LATHE_ASSIGN_OR_RETURN(
+      const auto matches,
+      models::match_weights(models::saved_names(asked.at("network"), summary),
+                            places_of(summary.at("weights")), places_of(asked.at("tensors")),
+                            asked.at("strict").boolean()));
+  return matches_json(matches);
+}
+
+Result<Json> match_optimizer(const Json& asked) {
+  const Json& given = asked.at("optimizer");
+  nn::Choice optimizer(given.at("name").string());
+  for (size_t i = 0; i < given.keys().size(); ++i) {
+    const Json& value = given.values()[i];
+    if (value.is_number()) optimizer.parameters.emplace_back(given.keys()[i], value.number());
+  }
+  LATHE_ASSIGN_OR_RETURN(
+      const auto matches,
+      models::match_optimizer(models::saved_names(asked.at("network"), asked.at("summary")),
+                              optimizer, places_of(asked.at("states")),
+                              places_of(asked.at("tensors")), asked.at("steps").number()));
+  Json numbers = Json::array(), answer = Json::object();
+  for (const auto& [state, value] : matches.numbers) {
+    numbers.add(Json::array({number(state), Json::number(value)}));
+  }
+  answer.add("tensors", matches_json(matches.tensors));
+  answer.add("numbers", std::move(numbers));
+  return answer;
+}
+
+Result<Json> saved_tensors(const Json& asked) {
+  const auto names = models::saved_names(asked.at("network"), asked.at("summary"));
+  const auto weights = places_of(asked.at("summary").at("weights"));
+  Json saved = Json::array(), gathered = Json::array(), answer = Json::object();
+  for (const TensorPlace& each : weights) saved.add(Json::string(names.at(each.name)));
+  const auto states = places_of(asked.at("states"));
+  for (const auto& each : models::optimizer_tensors(names, weights, states)) {
+    Json shape = Json::array(), tensor = Json::object();
+    for (const int64_t size : each.place.shape) shape.add(Json::number(static_cast<double>(size)));
+    tensor.add("name", Json::string(each.place.name));
+    tensor.add("shape", std::move(shape));
+    tensor.add("state", each.state ? number(*each.state) : Json());
+    tensor.add("isSteps", Json::boolean(each.is_steps));
+    gathered.add(std::move(tensor));
+  }
+  answer.add("weights", std::move(saved));
+  answer.add("optimizer", std::move(gathered));
+  return answer;
+}
+
+Result<Json> keras_tensors(const Json& asked) {
+  std::vector<std::string> weights;
+  Json names = Json::array(), slots = Json::array(), answer = Json::object();
+  for (const Json& layer : asked.at("layers").values()) {
+    for (const Json& path : layer.at("weights").values()) {
+      weights.push_back(models::keras_weight(layer.at("name").string(), path.string()));
+      names.add(Json::string(weights.back()));
+    }
+  }
+  const auto optimizer =
+      models::keras_optimizer(texts_of(asked.at("optimizer")), weights, asked.at("training"));
+  for (const auto& each : optimizer.slots) {
+    Json slot = Json::object();
+    slot.add("path", number(each.path));
+    slot.add("name", Json::string(each.name));
+    slot.add("divisor", each.divisor ? Json::number(*each.divisor) : Json());
+    slots.add(std::move(slot));
+  }
+  answer.add("weights", std::move(names));
+  answer.add("steps", optimizer.steps ? number(*optimizer.steps) : Json());
+  answer.add("slots", std::move(slots));
+  return answer;
+}
+
+// Null and the reason for lathe_error() where it fails.
+const char* answer(Result<Json> (*action)(const Json&), const char* text, size_t length) {
+  static std::string spelled;
+  const auto asked = Json::parse({text, length});
+  const auto result = asked ? action(*asked) : std::unexpected(asked.error());
+  if (!result) {
+    last_error() = result.error().message;
+    return nullptr;
+  }
+  spelled = result->spelled();
+  return spelled.c_str();
+}
+
+Result<graph::Array> decoded(std::string_view text, std::span<const std::byte> data) {
+  LATHE_ASSIGN_OR_RETURN(Json spec, Json::parse(text));
+  LATHE_ASSIGN_OR_RETURN(auto specs, formats::read_specs(Json::array({std::move(spec)})));
+  specs[0].shape = {1};
+  const uint64_t each = specs[0].stored_bytes();
+  specs[0].shape = {static_cast<int64_t>(data.size() / each)};
+  LATHE_ASSIGN_OR_RETURN(auto tensors, formats::decode_weights(specs, data));
+  return std::move(tensors[0].array);
+}
+
+Result<std::string> encoded(std::string_view text, std::span<const float> values) {
+  static std::vector<std::byte> stored;
+  stored.clear();
+  LATHE_ASSIGN_OR_RETURN(const Json asked, Json::parse(text));
+  const auto bits = formats::bits_called(asked.at("bits").string());
+  if (!bits) return fail("bits must be float16, uint16 or uint8");
+  LATHE_ASSIGN_OR_RETURN(const std::string quantization,
+                         formats::append_stored(asked.at("name").string(), values, *bits, stored));
+  return concat("{\"quantization\":", quantization,
+                ",\"at\":", reinterpret_cast<uintptr_t>(stored.data()),
+                ",\"bytes\":", stored.size(), '}');
+}
+
+}  // namespace
+}  // namespace lathe::api
+
+using namespace lathe;
+
+const char* lathe_read_topology(const char* json, size_t length) {
+  return api::answer(api::read_topology, json, length);
+}
+
+const char* lathe_write_topology(const char* json, size_t length) {
+  return api::answer(api::write_topology, json, length);
+}
+
+const char* lathe_read_training(const char* json, size_t length) {
+  return api::answer(models::read_training, json, length);
+}
+
+const char* lathe_write_training(const char* json, size_t length) {
+  return api::answer(models::write_training, json, length);
+}
+
+const char* lathe_read_specs(const char* json, size_t length) {
+  return api::answer(api::read_specs, json, length);
+}
+
+const void* lathe_decode_elements(const char* json, size_t length, const void* data, size_t bytes) {
+  static graph::Array elements;
+  auto read = api::decoded({json, length}, {static_cast<const std::byte*>(data), bytes});
+  if (!read) {
+    api::last_error() = read.error().message;
+    return nullptr;
+  }
+  elements = std::move(*read);
+  return elements.data.data();
+}
+
+const char* lathe_encode_elements(const char* json, size_t length, const void* data, size_t bytes) {
+  static std::string spelled;
+  auto written =
+      api::encoded({json, length}, {static_cast<const float*>(data), bytes / sizeof(float)});
+  if (!written) {
+    api::last_error() = written.error().message;
+    return nullptr;
+  }
+  spelled = std::move(*written);
+  return spelled.c_str();
+}
+
+const char* lathe_match_weights(const char* json, size_t length) {
+  return api::answer(api::match_weights, json, length);
+}
+
+const char* lathe_match_optimizer(const char* json, size_t length) {
+  return api::answer(api::match_optimizer, json, length);
+}
+
+const char* lathe_saved_tensors(const char* json, size_t length) {
+  return api::answer(api::saved_tensors, json, length);
+}
+
+const char* lathe_keras_tensors(const char* json, size_t length) {
+  return api::answer(api::keras_tensors, json, length);
+}

@@ -1,0 +1,78 @@
+#include "lathe/models/keras_tensors.h"
+
+#include <algorithm>
+
+#include "lathe/base/text.h"
+#include "lathe/models/keras_names.h"
+
+namespace lathe::models {
+namespace {
+
+// "a/b:0" -> a, b.
+std::vector<std::string_view> parts_of(std::string_view path) {
+  if (path.ends_with(":0")) path.remove_suffix(2);
+  std::vector<std::string_view> parts;
+  for (size_t start = 0; start <= path.size();) {
+    const size_t end = std::min(path.find('/', start), path.size());
+    parts.push_back(path.substr(start, end - start));
+    start = end + 1;
+  }
+  return parts;
+}
+
+// "lstm_cell", "lstm_cell_1".
+bool is_cell(std::string_view part) {
+  const size_t end = part.find_last_not_of("0123456789");
+  if (end == part.npos) return false;
+  const std::string_view name = part.substr(0, end + 1);
+  return part.ends_with("_cell") || (end + 1 < part.size() && name.ends_with("_cell_"));
+}
+
+std::string joined(std::span<const std::string_view> parts) {
+  std::string path;
+  for (size_t i = 0; i < parts.size(); ++i) append(path, i == 0 ? "" : "/", parts[i]);
+  return path;
+}
+
+}  // namespace
+
+std::string keras_weight(std::string_view layer, std::string_view path) {
+  auto parts = parts_of(path);
+  if (parts.size() > 1 && parts[0] == layer) parts.erase(parts.begin());
+  std::erase_if(parts, is_cell);
+  return concat(layer, '/', joined(parts));
+}
+
+KerasOptimizer keras_optimizer(std::span<const std::string> paths,
+                               std::span<const std::string> weights, const Json& training) {
+  const Json& described = training.at("optimizer_config");
+  const bool is_momentum = described.at("class_name").string().ends_with("SGD");
+  const Json& config = described.at("config");
+  const double rate = config.at("learning_rate").number();
+  KerasOptimizer optimizer;
+  if (is_momentum && rate == 0) return optimizer;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    auto parts = parts_of(paths[i]);
+    const std::string_view end = parts.back();
+    if (end == "iter" || end == "iteration" || end == "iterations") {
+      optimizer.steps = i;
+      continue;
+    }
+    parts.erase(parts.begin());
+    std::erase_if(parts, is_cell);
+    if (parts.empty()) continue;
+    const std::span all(parts);
+    const std::string before = joined(all.first(all.size() - 1)), behind = joined(all.subspan(1));
+    const bool is_first = std::ranges::find(weights, before) != weights.end();
+    const std::string& weight = is_first ? before : behind;
+    if (std::ranges::find(weights, weight) == weights.end()) continue;
+    const std::string_view slot = is_first ? parts.back() : parts.front();
+    const std::string_view ours = name_of_keras(KerasTable::Slot, slot).value_or(slot);
+    KerasSlot& made = optimizer.slots.emplace_back(
+        KerasSlot{i, concat(weight, '/', is_momentum ? "momentum" : ours), std::nullopt});
+    if (is_momentum) made.divisor = -rate;
+  }
+  return optimizer;
+}
+
+}  // namespace lathe::models

@@ -1,0 +1,66 @@
+// The tensors of saved models and the states of a model that they hold, by the names that
+// TensorFlow.js gives them. Knows neither models nor numbers.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lathe/base/json.h"
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+#include "lathe/nn/tables.h"
+
+namespace lathe::models {
+
+// A state of a model, or a tensor of a file.
+struct TensorPlace {
+  std::string name;
+  graph::Shape shape;
+};
+
+// A state and the tensor that it is or becomes, by their places in lists.
+struct Match {
+  size_t state, tensor;
+};
+
+// What the optimiser has gathered: states that are tensors of a file, and those that are one
+// number.
+struct OptimizerMatch {
+  std::vector<Match> tensors;
+  std::vector<std::pair<size_t, double>> numbers;
+};
+
+// A tensor of a file and the state that it holds: one of a list, the steps taken as i32, or zeros.
+struct OptimizerTensor {
+  TensorPlace place;
+  std::optional<size_t> state;
+  bool is_steps = false;
+};
+
+// The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
+// that a layer is nested in, and calls the directions of a layer by its name. Where two would be
+// equal, both stay whole. The network and what the core says of it are as api/lathe.h has them.
+std::map<std::string, std::string> saved_names(const Json& network, const Json& summary);
+
+// The tensors of weights by their names of either kind. Errors: another shape; with `strict`,
+// weights that are missing or left over.
+Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
+                                         std::span<const TensorPlace> weights,
+                                         std::span<const TensorPlace> tensors, bool strict);
+// Those of what the optimiser has gathered: its slots as WEIGHT/SLOT. Errors: a tensor is missing
+// or of another shape; `steps` is no count.
+Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
+                                       const nn::Choice& optimizer,
+                                       std::span<const TensorPlace> states,
+                                       std::span<const TensorPlace> tensors, double steps);
+// What is saved of it: the steps, then each slot for all weights in their order; nothing without
+// steps.
+std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::string>& names,
+                                               std::span<const TensorPlace> weights,
+                                               std::span<const TensorPlace> states);
+
+}  // namespace lathe::models
