@@ -115,13 +115,15 @@ class Fuser {
   }
 
   void require_operand(const Node& contract, Value operand) {
-    const auto half = spelled_half(graph_, operand);
-    if (!half || !is_read_rarely(graph_, contract, operand)) {
+    const bool rarely = is_read_rarely(graph_, contract, operand);
+    const auto half = rarely ? spelled_half(graph_, operand) : std::nullopt;
+    const auto constant = rarely && !half ? spelled_constant(graph_, operand) : std::nullopt;
+    if (!half && !constant) {
       required_[memory_behind(operand).id] = true;
       return;
     }
-    required_[half->bits.id] = true;
-    for (Value value : half->values) spelled_[value.id] = true;
+    if (half) required_[half->bits.id] = true;
+    for (Value value : half ? half->values : constant->values) spelled_[value.id] = true;
   }
 
   bool broadcasts(const Node& n) const {

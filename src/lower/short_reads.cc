@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "lathe/lower/fuse_groups.h"
+
 namespace lathe::lower {
 
 using graph::Graph;
@@ -13,7 +15,7 @@ using scalar::DType;
 namespace {
 
 constexpr int64_t kFewReads = 4;
-constexpr size_t kMostSpelled = 16;  // operations
+constexpr size_t kMostSpelled = 24;  // operations
 
 }  // namespace
 
@@ -44,6 +46,33 @@ std::optional<SpelledHalf> spelled_half(const Graph& graph, Value value) {
     if (half.values.size() > kMostSpelled) return std::nullopt;
   }
   return half.bits.valid() ? std::optional(half) : std::nullopt;
+}
+
+std::optional<SpelledConstant> spelled_constant(const Graph& graph, Value value) {
+  if (graph[value].dtype != DType::F32) return std::nullopt;
+  SpelledConstant spelled{{}, {value}};
+  bool has_integers = false;
+  int64_t bytes = 0;
+  for (std::vector<Value> rest = {value}; !rest.empty();) {
+    const Node& n = graph[rest.back()];
+    rest.pop_back();
+    const bool views = (n.kind == Kind::Reindex && always_inside(graph, n)) ||
+                       (n.kind == Kind::Reshape && only_squeezes(graph, n));
+    if (n.kind == Kind::Iota) continue;
+    if (n.kind != Kind::Map && n.kind != Kind::Cast && !views) return std::nullopt;
+    for (Value operand : n.operands) {
+      if (graph::is_splat(graph[operand])) continue;
+      if (graph[operand].kind != Kind::Constant) {
+        if (spelled.values.insert(operand).second) rest.push_back(operand);
+      } else if (spelled.constants.insert(operand).second) {
+        bytes += static_cast<int64_t>(graph[operand].data.size());
+        has_integers |= scalar::is_integer(graph[operand].dtype);
+      }
+    }
+    if (spelled.values.size() > kMostSpelled) return std::nullopt;
+  }
+  const int64_t whole = graph::element_count(graph[value].shape) * scalar::size_of(DType::F32);
+  return has_integers && bytes < whole ? std::optional(spelled) : std::nullopt;
 }
 
 bool is_read_rarely(const Graph& graph, const Node& contract, Value operand) {

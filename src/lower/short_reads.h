@@ -18,6 +18,13 @@ struct SpelledHalf {
 };
 std::optional<SpelledHalf> spelled_half(const graph::Graph& graph, graph::Value value);
 
+// A float that is made of constants that take less memory than it, integers among them: where these
+// lie, and the values that are computed on the way. Nothing where it is no such thing.
+struct SpelledConstant {
+  std::set<graph::Value> constants, values;
+};
+std::optional<SpelledConstant> spelled_constant(const graph::Graph& graph, graph::Value value);
+
 // Whether the contraction uses each element of the operand so rarely that each use may spell it.
 bool is_read_rarely(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
 

@@ -55,15 +55,17 @@ Tensor refuse_nbits(Tensor x, const char* what, Tensor given, std::string wanted
                                  described(x), " should be ", wanted));
 }
 
-// As F32 [columns, blocks, 1, 1].
-Tensor zero_points_of(Tensor zero_points, int64_t blocks, const NBits& format) {
+// As F32 [columns, blocks / group, group, 1, 1]: zero points whose bytes hold a group each are told
+// apart by an axis, so that they stay as they are stored until a product reads them.
+Tensor zero_points_of(Tensor zero_points, int64_t blocks, int64_t group, const NBits& format) {
   Builder& b = *zero_points.builder;
   Tensor zeros = zero_points;
   if (zeros.dtype() == DType::U8) {
     const int64_t bytes = ceil_of(blocks * format.bits, 8);
-    zeros = unpacked_rows(b.reshape(zeros, {format.columns, bytes}), format.bits, blocks);
+    zeros = b.reshape(zeros, {format.columns, bytes});
+    zeros = group > 1 ? unpacked(zeros, format.bits) : unpacked_rows(zeros, format.bits, blocks);
   }
-  return b.cast(b.reshape(zeros, {format.columns, blocks, 1, 1}), DType::F32);
+  return b.cast(b.reshape(zeros, {format.columns, blocks / group, group, 1, 1}), DType::F32);
 }
 
 // Says what is wrong, or nothing.
@@ -109,14 +111,16 @@ Tensor mat_mul_nbits(Tensor x, Tensor packed, Tensor scales, Tensor zero_points,
   const auto& [columns, bits, block] = format;
   const int64_t depth = x.shape().back(), blocks = ceil_of(depth, block);
   const int64_t bytes = block * bits / 8, numbers = 8 / bits;
-  const Tensor q = unpacked(b.reshape(packed, {columns, blocks, bytes}), bits);
+  const bool packs_zeros = zero_points.valid() && zero_points.dtype() == DType::U8;
+  const int64_t group = packs_zeros && blocks % numbers == 0 ? numbers : 1;
+  const Tensor q = unpacked(b.reshape(packed, {columns, blocks / group, group, bytes}), bits);
   Tensor w = b.cast(q, DType::F32);
   if (zero_points.valid()) {
-    w = w - zero_points_of(zero_points, blocks, format);
+    w = w - zero_points_of(zero_points, blocks, group, format);
   } else {
     w = w - static_cast<float>(1 << (bits - 1));
   }
-  w = w * b.reshape(b.cast(scales, DType::F32), {columns, blocks, 1, 1});
+  w = w * b.reshape(b.cast(scales, DType::F32), {columns, blocks / group, group, 1, 1});
 
   Shape shape = x.shape();
   shape.back() = columns;
@@ -124,13 +128,14 @@ Tensor mat_mul_nbits(Tensor x, Tensor packed, Tensor scales, Tensor zero_points,
       depth == 0 ? graph::element_count(shape) / columns : graph::element_count(x.shape()) / depth;
   Tensor left = b.reshape(b.cast(x, DType::F32), {rows, depth});
   left = pad(left, {{0, 0}, {0, blocks * block - depth}}, 0);
-  left = b.reshape(left, {rows, blocks, bytes, numbers});
-  const Tensor product = b.contract(left, w,
-                                    {.extents = {rows, columns, blocks, bytes, numbers},
-                                     .out = AffineMap::project(5, {0, 1}),
-                                     .lhs = AffineMap::project(5, {0, 2, 3, 4}),
-                                     .rhs = AffineMap::project(5, {1, 2, 3, 4})},
-                                    {rows, columns});
+  left = b.reshape(left, {rows, blocks / group, group, bytes, numbers});
+  const Tensor product =
+      b.contract(left, w,
+                 {.extents = {rows, columns, blocks / group, group, bytes, numbers},
+                  .out = AffineMap::project(6, {0, 1}),
+                  .lhs = AffineMap::project(6, {0, 2, 3, 4, 5}),
+                  .rhs = AffineMap::project(6, {1, 2, 3, 4, 5})},
+                 {rows, columns});
   return b.cast(b.reshape(product, shape), x.dtype());
 }
 
@@ -269,28 +274,18 @@ Tensor mat_mul_integer(Tensor a, Tensor b, Tensor a_zero, Tensor b_zero) {
                                 ": takes i8 or u8 matrices and zero points of these types, one "
                                 "for all, for each row of the first or each column of the second"));
   }
-  const auto wide = [&](Tensor x) { return builder.cast(x, DType::I32); };
-  const Tensor left = wide(a), right = wide(b);
-  const int64_t depth = a.shape().back();
-  // (a - za)(b - zb) = ab - za b - a zb + za zb: the product is of bytes, the rest of sums.
-  Tensor product = builder.matmul(left, right);
+  // Without its zero point a byte has nine bits: it stays as short as products of pairs want it.
   const auto of_rows = [&](Tensor zero) {
-    return builder.reshape(wide(zero), counts(zero, 1) ? Shape{1, 1} : Shape{-1, 1});
+    return builder.reshape(builder.cast(zero, DType::I16), {counts(zero, 1) ? 1 : -1, 1});
   };
-  const auto of_columns = [&](Tensor zero) {
-    return builder.reshape(wide(zero), counts(zero, 1) ? Shape{1, 1} : Shape{1, -1});
-  };
-  if (!product.valid()) return product;
-  if (a_zero.valid()) {
-    product = product - of_rows(a_zero) * graph::sum(right, {-2}, /*keep_dims=*/true);
-  }
-  if (!b_zero.valid()) return product;
-  Tensor sums = graph::sum(left, {-1}, /*keep_dims=*/true);
-  if (a_zero.valid()) {
-    const Tensor count = builder.full({}, Number::of(static_cast<int32_t>(depth)));
-    sums = sums - of_rows(a_zero) * count;
-  }
-  return product - sums * of_columns(b_zero);
+  Tensor left = a;
+  if (a_zero.valid()) left = builder.cast(a, DType::I16) - of_rows(a_zero);
+  const auto wide = [&](Tensor x) { return builder.cast(x, DType::I32); };
+  const Tensor product = builder.matmul(wide(left), wide(b));
+  if (!b_zero.valid() || !product.valid()) return product;
+  // a (b - zero) = a b - sum(a) zero.
+  const Tensor sums = graph::sum(wide(left), {-1}, /*keep_dims=*/true);
+  return product - sums * builder.reshape(wide(b_zero), {1, counts(b_zero, 1) ? 1 : -1});
 }
 
 DynamicallyQuantised dynamic_quantise(Tensor x) {

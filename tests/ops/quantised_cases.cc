@@ -11,13 +11,13 @@ using graph::Tensor;
 
 namespace {
 
-Tensor noise(Builder& b, Shape shape, uint32_t seed) {
+Tensor noise(Builder& b, Shape shape, uint32_t seed, DType dtype = DType::U8) {
   std::vector<std::byte> data(static_cast<size_t>(graph::element_count(shape)));
   for (std::byte& each : data) {
     seed = seed * 1664525 + 1013904223;
     each = static_cast<std::byte>(seed >> 24);
   }
-  return b.constant(DType::U8, std::move(shape), std::move(data));
+  return b.constant(dtype, std::move(shape), std::move(data));
 }
 
 // From 1/16 to 1, of the type, known while compiling.
@@ -65,7 +65,7 @@ void nbits(Builder& b) {
 template <int kRows, DType kType, bool kTransposed>
 void by_channel(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {kRows, 96});
-  const Tensor q = b.cast(noise(b, kTransposed ? Shape{72, 96} : Shape{96, 72}, 3), kType);
+  const Tensor q = noise(b, kTransposed ? Shape{72, 96} : Shape{96, 72}, 3, kType);
   const Tensor w = ops::dequantise(q, scales_like(b, DType::F32, {72}), {}, kTransposed ? 0 : 1);
   b.output("y", 0.02f * b.matmul(x, w, false, kTransposed));
 }

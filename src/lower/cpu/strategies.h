@@ -22,6 +22,8 @@ void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
 void dot_contract(Contraction& contraction, const ContractionShape& shape,
                   const Schedule& schedule);
+// Of a few rows and weights of few bits that are known; false: it is none, and nothing is done.
+bool few_bits_contract(Contraction& contraction);
 void winograd_contract(Contraction& contraction, const ContractionShape& shape,
                        const Schedule& schedule);
 

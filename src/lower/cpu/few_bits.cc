@@ -1,0 +1,365 @@
+#include "lathe/lower/cpu/few_bits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <utility>
+
+#include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
+#include "lathe/loop/rebuild.h"
+
+namespace lathe::lower::cpu {
+
+using loop::Affine;
+using loop::DType;
+using loop::Expr;
+using loop::ExprId;
+using loop::ExprKind;
+using loop::kLanes;
+using loop::Number;
+using loop::Op;
+using loop::VarId;
+
+namespace {
+
+constexpr int64_t kChunk = 8;          // numbers of four pairs
+constexpr int64_t kLongestPart = 256;  // its sums of products with 16 bits fit 32
+
+int64_t round_up(int64_t a, int64_t b) { return (a + b - 1) / b * b; }
+
+using Values = std::vector<int64_t>;  // of loop variables
+
+int64_t at(const Affine& affine, const Values& values) {
+  int64_t sum = affine.offset;
+  for (const loop::Term& term : affine.terms) {
+    sum += term.coefficient * values[static_cast<size_t>(term.var)];
+  }
+  return sum;
+}
+
+// What the expression, of constants alone, is under these values.
+Number evaluated(Contraction& contraction, ExprId id, const Values& values) {
+  const Expr& expr = contraction.exprs()[id];
+  switch (expr.kind) {
+    case ExprKind::Constant:
+      return expr.constant;
+    case ExprKind::Index:
+      return Number::of(static_cast<int32_t>(at(expr.address, values)));
+    case ExprKind::Load: {
+      const auto& buffers = contraction.context().module.buffers;
+      const std::byte* data = buffers[static_cast<size_t>(expr.buffer.id)].data.data();
+      return scalar::load_element(expr.dtype,
+                                  data + at(expr.address, values) * scalar::size_of(expr.dtype));
+    }
+    case ExprKind::Apply: {
+      Number operands[scalar::kMaxArity];
+      for (int i = 0; i < expr.operand_count(); ++i) {
+        const auto k = static_cast<size_t>(i);
+        operands[k] = evaluated(contraction, expr.operands[k], values);
+      }
+      return scalar::evaluate(expr.op, operands);
+    }
+    case ExprKind::Cast:
+      return scalar::cast(evaluated(contraction, expr.operands[0], values), expr.dtype);
+  }
+  return {};
+}
+
+VarId variable(const Contraction& contraction, int d) {
+  return contraction.index()[static_cast<size_t>(d)].terms[0].var;
+}
+
+}  // namespace
+
+std::optional<FewBits> FewBits::find(Contraction& contraction) {
+  if (contraction.dtype() != DType::F32) return std::nullopt;
+  for (const int operand : {1, 0}) {
+    FewBits found(contraction);
+    found.operand = operand;
+    if (!found.find_dimensions()) continue;
+    const ExprId weight = contraction.operand_at(operand, contraction.index());
+    if (!found.is_constant(weight) || !found.take_apart(weight) || !found.find_bits() ||
+        !found.find_blocks()) {
+      continue;
+    }
+    found.find_zero();
+    return found;
+  }
+  return std::nullopt;
+}
+
+bool FewBits::moves(ExprId id, int dimension) const {
+  return id >= 0 && loop::mentions(contraction_->kernel(), id, variable(*contraction_, dimension));
+}
+
+bool FewBits::find_dimensions() {
+  if (contraction_->reduced().empty()) return false;
+  for (const int d : contraction_->kept()) {
+    const bool with_weights = contraction_->stride(operand, d) != Stride::None;
+    const bool with_rows = contraction_->stride(1 - operand, d) != Stride::None;
+    int& place = with_weights ? column : row;
+    if (with_weights == with_rows || place >= 0) return false;
+    place = d;
+  }
+  return column >= 0;
+}
+
+bool FewBits::is_constant(ExprId id) const {
+  const Expr& expr = contraction_->exprs()[id];
+  if (expr.kind == ExprKind::Load) {
+    if (expr.buffer.space != loop::Space::Global || expr.lookup || !expr.guards.empty()) {
+      return false;
+    }
+    const loop::Buffer& buffer = buffer_of(expr);
+    return buffer.role == loop::BufferRole::Constant && buffer.data.size() > 0;
+  }
+  const auto operands = std::span(expr.operands).first(static_cast<size_t>(expr.operand_count()));
+  return std::ranges::all_of(operands, [this](ExprId each) { return is_constant(each); });
+}
+
+// (number - zero) * scale, where only the number moves with the innermost dimension.
+bool FewBits::take_apart(ExprId weight) {
+  const loop::ExprBuilder& exprs = contraction_->exprs();
+  const int innermost = contraction_->reduced().back();
+  if (exprs[weight].kind == ExprKind::Apply && exprs[weight].op == Op::Mul) {
+    const ExprId x = exprs[weight].operands[0], y = exprs[weight].operands[1];
+    if (moves(x, innermost) == moves(y, innermost)) return false;
+    scale_ = moves(x, innermost) ? y : x;
+    weight = moves(x, innermost) ? x : y;
+  }
+  if (exprs[weight].kind == ExprKind::Apply && exprs[weight].op == Op::Sub) {
+    zero_ = exprs[weight].operands[1];
+    weight = exprs[weight].operands[0];
+    if (moves(zero_, innermost)) return false;
+  }
+  const Expr& cast = exprs[weight];
+  return cast.kind == ExprKind::Cast && cast.dtype == DType::F32 && find_reading(cast.operands[0]);
+}
+
+bool FewBits::find_reading(ExprId id) {
+  const loop::ExprBuilder& exprs = contraction_->exprs();
+  const auto strip_casts = [&] {
+    while (exprs[id].kind == ExprKind::Cast && scalar::is_integer(exprs[id].dtype) &&
+           scalar::is_integer(exprs[exprs[id].operands[0]].dtype) &&
+           scalar::size_of(exprs[id].dtype) > scalar::size_of(exprs[exprs[id].operands[0]].dtype)) {
+      id = exprs[id].operands[0];
+    }
+  };
+  const auto applies = [&](Op op) {
+    return exprs[id].kind == ExprKind::Apply && exprs[id].op == op;
+  };
+  const auto constant_operand = [&] {
+    const Expr& second = exprs[exprs[id].operands[1]];
+    return second.kind == ExprKind::Constant ? std::optional(second.constant.i) : std::nullopt;
+  };
+  strip_casts();
+  if (applies(Op::BitAnd)) {
+    const auto mask = constant_operand();
+    if (!mask || *mask < 0) return false;
+    reading_.mask = static_cast<int32_t>(*mask);
+    id = exprs[id].operands[0];
+  }
+  if (applies(Op::ShiftRight)) {
+    reading_.shift = exprs[id].operands[1];
+    id = exprs[id].operands[0];
+  }
+  strip_casts();
+  reading_.load = exprs[id];
+  return exprs[id].kind == ExprKind::Load && scalar::is_integer(exprs[id].dtype) &&
+         scalar::size_of(exprs[id].dtype) <= 4;
+}
+
+const loop::Buffer& FewBits::buffer_of(const Expr& load) const {
+  return contraction_->context().module.buffers[static_cast<size_t>(load.buffer.id)];
+}
+
+// By what is stored where no mask tells.
+bool FewBits::find_bits() {
+  int64_t most = reading_.mask;
+  if (most < 0) {
+    most = 255;
+    if (reading_.load.dtype == DType::I8) {
+      least_ = -128;
+    } else if (reading_.load.dtype != DType::U8) {
+      int32_t high = least_ = element(0);
+      for (int64_t i = 1; i < buffer_of(reading_.load).size; ++i) {
+        least_ = std::min(least_, element(i));
+        high = std::max(high, element(i));
+      }
+      most = int64_t{high} - least_;
+    }
+  }
+  bits = most < 4 ? 2 : most < 16 ? 4 : 8;
+  return most < 256;
+}
+
+bool FewBits::find_blocks() {
+  blocks = contraction_->reduced();
+  while (!blocks.empty() && !moves(scale_, blocks.back()) && !moves(zero_, blocks.back())) {
+    inner.insert(inner.begin(), blocks.back());
+    depth *= contraction_->extent(blocks.back());
+    blocks.pop_back();
+  }
+  // Words are filled from tables of the inner dimensions.
+  const auto moves_shift = [this](int d) { return moves(reading_.shift, d); };
+  if (depth < kChunk || std::ranges::any_of(blocks, moves_shift) || moves_shift(column)) {
+    return false;
+  }
+  parts = (depth + kLongestPart - 1) / kLongestPart;
+  part_depth = round_up((depth + parts - 1) / parts, std::max<int64_t>(kChunk, 32 / bits));
+  parts = (depth + part_depth - 1) / part_depth;
+  return true;
+}
+
+void FewBits::find_zero() {
+  if (zero_ < 0) {
+    zero = -least_;
+    return;
+  }
+  const Expr& expr = contraction_->exprs()[zero_];
+  if (expr.kind != ExprKind::Constant) return;
+  const float above = expr.constant.f - static_cast<float>(least_);
+  if (above >= 0 && above < 256 && above == std::floor(above)) zero = static_cast<int32_t>(above);
+}
+
+int64_t FewBits::block_count() const {
+  int64_t count = 1;
+  for (const int d : blocks) count *= contraction_->extent(d);
+  return count;
+}
+
+int64_t FewBits::tile_width(int64_t start) const {
+  return std::min(kTile, round_up(columns() - start, kLanes));
+}
+
+int32_t FewBits::element(int64_t place) const {
+  const std::byte* data = buffer_of(reading_.load).data.data();
+  switch (reading_.load.dtype) {
+    case DType::U8:
+      return static_cast<uint8_t>(data[place]);
+    case DType::I8:
+      return static_cast<int8_t>(data[place]);
+    default:
+      return static_cast<int32_t>(
+          scalar::load_element(reading_.load.dtype,
+                               data + place * scalar::size_of(reading_.load.dtype))
+              .i);
+  }
+}
+
+std::vector<FewBits::Slot> FewBits::slots() const {
+  const Affine& address = reading_.load.address;
+  std::vector<Slot> numbers;
+  std::vector<int64_t> extents;
+  for (const int d : inner) extents.push_back(contraction_->extent(d));
+  Values values(contraction_->kernel().vars.size());
+  const int64_t origin = at(address, values);
+  for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
+    for (size_t i = 0; i < inner.size(); ++i) {
+      values[static_cast<size_t>(variable(*contraction_, inner[i]))] = odometer.index()[i];
+    }
+    const int64_t shift =
+        reading_.shift < 0 ? 0 : evaluated(*contraction_, reading_.shift, values).i;
+    numbers.push_back({at(address, values) - origin, static_cast<int32_t>(shift)});
+  }
+  std::vector<Slot> slots;
+  for (int64_t pair = 0; pair < parts * part_depth / 2; ++pair) {
+    for (const int64_t half : {0, 1}) {
+      const int64_t k = pair / kLanes * kChunk + pair % kLanes + half * kLanes;
+      slots.push_back(k < depth ? numbers[static_cast<size_t>(k)] : Slot{});
+    }
+  }
+  return slots;
+}
+
+// Calls visit(values, start, width, first) for each tile and block: `first` is the number of tiles'
+// columns before, times the blocks, and of this tile's in the blocks before.
+template <class Visit>
+void FewBits::each_block(const Visit& visit) const {
+  std::vector<int64_t> extents;
+  for (const int d : blocks) extents.push_back(contraction_->extent(d));
+  Values values(contraction_->kernel().vars.size());
+  int64_t first = 0;
+  for (int64_t start = 0; start < columns(); start += kTile) {
+    const int64_t width = tile_width(start);
+    for (graph::Odometer odometer(extents); odometer.inside(); odometer.next(), first += width) {
+      for (size_t i = 0; i < blocks.size(); ++i) {
+        values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
+      }
+      visit(values, start, width, first);
+    }
+  }
+}
+
+template <class Fill>
+loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_column,
+                                  const Fill& fill) {
+  EntryContext& context = contraction_->context();
+  const graph::Value value = contraction_->node().operands[static_cast<size_t>(operand)];
+  std::string key = concat(name, value.id);
+  for (int d = 0; d < static_cast<int>(contraction_->index().size()); ++d) {
+    append(key, ' ', contraction_->extent(d), ' ', contraction_->access(operand, d));
+  }
+  const auto [place, fresh] = context.panels.try_emplace(std::move(key), -1);
+  if (fresh) {
+    const int64_t size = round_up(columns(), kLanes) * block_count() * per_column;
+    place->second = context.add_buffer(concat(context.graph.name, '.', name, context.panels.size()),
+                                       dtype, size, loop::BufferRole::Constant);
+    std::vector<std::byte> data(static_cast<size_t>(size) * sizeof(uint32_t));
+    fill(data.data());
+    context.module.buffers[static_cast<size_t>(place->second)].data = std::move(data);
+  }
+  return {loop::Space::Global, place->second};
+}
+
+loop::BufferRef FewBits::pack_words() {
+  return constant("words", DType::I32, parts * words(), [this](std::byte* data) {
+    const std::vector<Slot> all = slots();
+    const size_t in_word = static_cast<size_t>(2 * pairs_in_word());
+    const VarId along = variable(*contraction_, column);
+    const int64_t step = reading_.load.address.coefficient(along);
+    each_block([&](const Values& values, int64_t start, int64_t width, int64_t first) {
+      const int64_t origin = at(reading_.load.address, values) + start * step;
+      std::byte* to = data + first * parts * words() * static_cast<int64_t>(sizeof(uint32_t));
+      for (auto slot = all.begin(); slot != all.end(); slot += static_cast<int64_t>(in_word)) {
+        for (int64_t c = 0; c < width; ++c, to += sizeof(uint32_t)) {
+          if (start + c >= columns()) continue;
+          uint32_t word = 0;
+          for (size_t i = 0; i < in_word; ++i) {
+            const auto& [place, shift] = slot[static_cast<int64_t>(i)];
+            if (place < 0) continue;
+            const int32_t element = this->element(origin + c * step + place);
+            const auto number =
+                static_cast<uint32_t>(((element >> shift) & reading_.mask) - least_);
+            word |= number << (i / 2 * static_cast<size_t>(bits) + i % 2 * 16);
+          }
+          std::memcpy(to, &word, sizeof word);
+        }
+      }
+    });
+  });
+}
+
+loop::BufferRef FewBits::pack_by_block(const char* name, ExprId expr, float offset) {
+  return constant(name, DType::F32, 1, [&](std::byte* data) {
+    const auto along = static_cast<size_t>(variable(*contraction_, column));
+    each_block([&](Values values, int64_t start, int64_t width, int64_t first) {
+      for (int64_t c = 0; c < width && start + c < columns(); ++c) {
+        values[along] = start + c;
+        const float number = expr < 0 ? 1 : evaluated(*contraction_, expr, values).f;
+        scalar::store_element(data + (first + c) * static_cast<int64_t>(sizeof(float)),
+                              Number::of(number + offset));
+      }
+    });
+  });
+}
+
+loop::BufferRef FewBits::pack_scales() { return pack_by_block("scales", scale_, 0); }
+
+loop::BufferRef FewBits::pack_zeros() {
+  return pack_by_block("zeros", zero_, -static_cast<float>(least_));
+}
+
+}  // namespace lathe::lower::cpu

@@ -1,0 +1,91 @@
+// Weights of few bits: an operand that is (number - zero) * scale, all of it known while compiling,
+// found in its expression and packed into words that kernels read. It knows no loop of the kernel.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lathe/lower/contraction.h"
+
+namespace lathe::lower::cpu {
+
+// The reduced dimensions are blocks (the outer ones) of `depth` numbers (the inner ones), which
+// share scale and zero. Each block is divided into `parts` of `part_depth` numbers, the last of
+// which are zero where there are too few.
+//
+// A word of 32 bits holds 16 / bits pairs (loop/pairs.h), pair p at bits p * bits and 16 + p *
+// bits: of the numbers p % 4 and p % 4 + 4 of chunk p / 4 of eight, where p counts from the
+// beginning of the part. Vectors are of columns: words lie by tile of columns, block, part and
+// place in it.
+class FewBits {
+ public:
+  // Nothing where the operand is no such weights, or the contraction no product of rows (one
+  // dimension or none) and columns.
+  static std::optional<FewBits> find(Contraction& contraction);
+
+  int operand = 1;               // that they are
+  int row = -1, column = -1;     // dimensions of the contraction
+  std::vector<int> blocks = {};  // dimensions, outermost first
+  std::vector<int> inner = {};
+  int64_t depth = 1;
+  int bits = 8;
+  int64_t parts = 1, part_depth = 0;
+  std::optional<int32_t> zero = {};  // of all weights, in units of what words hold
+
+  int64_t block_count() const;
+  int64_t pairs_in_word() const { return 16 / bits; }
+  int64_t words() const { return part_depth * bits / 32; }  // of a part
+  // Columns in a tile that begins at this one.
+  int64_t tile_width(int64_t start) const;
+
+  // Constants: I32 words; F32 scales and, where `zero` is not known, zeros, by tile, block and
+  // column. Contractions that read the operand alike share them.
+  loop::BufferRef pack_words();
+  loop::BufferRef pack_scales();
+  loop::BufferRef pack_zeros();
+
+  static constexpr int64_t kTile = 16;  // columns, but in the last one
+
+ private:
+  // Of a number: (element >> shift) & mask.
+  struct Reading {
+    loop::Expr load = {};
+    loop::ExprId shift = -1;
+    int32_t mask = -1;
+  };
+  // Where a number lies, beside those of its block, and its shift.
+  struct Slot {
+    int64_t place = -1;  // -1: it is zero
+    int32_t shift = 0;
+  };
+
+  explicit FewBits(Contraction& contraction) : contraction_(&contraction) {}
+
+  bool find_dimensions();
+  bool take_apart(loop::ExprId weight);
+  bool find_reading(loop::ExprId numbers);
+  bool find_bits();
+  bool find_blocks();
+  void find_zero();
+  bool is_constant(loop::ExprId id) const;
+  bool moves(loop::ExprId id, int dimension) const;
+  int64_t columns() const { return column < 0 ? 1 : contraction_->extent(column); }
+
+  const loop::Buffer& buffer_of(const loop::Expr& load) const;
+  int32_t element(int64_t place) const;
+  std::vector<Slot> slots() const;  // of a block, in the order of words
+  template <class Visit>
+  void each_block(const Visit& visit) const;
+  template <class Fill>
+  loop::BufferRef constant(const char* name, loop::DType dtype, int64_t per_column,
+                           const Fill& fill);
+  loop::BufferRef pack_by_block(const char* name, loop::ExprId expr, float offset);
+
+  Contraction* contraction_;
+  loop::ExprId scale_ = -1, zero_ = -1;
+  Reading reading_;
+  int32_t least_ = 0;  // of the numbers; words hold what is above it
+};
+
+}  // namespace lathe::lower::cpu
