@@ -22,6 +22,7 @@
 #include "lathe/lower/gpu/lower.h"
 #include "lathe/lower/plan_memory.h"
 #include "lathe/opt/passes.h"
+#include "lathe/opt/sink_transposes.h"
 #include "lathe/wasm/print.h"
 
 namespace lathe::golden {
@@ -53,6 +54,10 @@ std::string run_opt(std::string_view argument, std::string_view input) {
     const bool wanted = argument == "all" || (pass.name == argument && !known);
     if (!wanted) continue;
     *graph = pass.run(std::move(*graph));
+    known = true;
+  }
+  if (argument == "sink_transposes") {  // of those who import
+    *graph = opt::sink_transposes(std::move(*graph));
     known = true;
   }
   if (!known) return concat("there is no pass ", argument, '\n');

@@ -9,6 +9,7 @@
 #include "lathe/import/onnx/order.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
+#include "lathe/opt/sink_transposes.h"
 
 namespace lathe::onnx {
 
@@ -66,7 +67,8 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     }
     trace_.is_whole = !is_asking_;
   }
-  LATHE_ASSIGN_OR_RETURN(trace_.graph, std::move(graph_).finish());
+  LATHE_ASSIGN_OR_RETURN(graph::Graph written, std::move(graph_).finish());
+  trace_.graph = opt::sink_transposes(std::move(written), trace_.cuts);
   return std::move(trace_);
 }
 
