@@ -307,8 +307,9 @@ Result<Values> mod(Call& call) {
   if (call.int_of("fmod", 0) != 0) return Values{remainder(x, y)};
   if (x.dtype() != DType::F64) return Values{map(Op::Mod, x, y)};
   const Tensor rest = remainder(x, y);
-  const Tensor turns = map(Op::Ne, rest < zero(rest), y < zero(y));
-  return Values{select(map(Op::And, map(Op::Ne, rest, zero(rest)), turns), rest + y, rest)};
+  const Tensor none = zero(rest);
+  const Tensor turns = select(y<none, rest> none, rest < none);
+  return Values{select(turns, rest + y, rest)};
 }
 
 Result<Values> bit_shift(Call& call) {
