@@ -84,19 +84,19 @@ Tensor columns(Tensor x, int64_t begin, int64_t size) {
   return ops::slice(x, first, shape);
 }
 
-// A buffer [b, g, m, d] with fresh rows [b, g, n, d] from place first[b] on.
+// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then
+// zeros.
 Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first) {
   Builder& builder = *buffer.builder;
   const Shape shape = buffer.shape();
   const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
-  const Tensor from =
-      builder.iota({1, 1, shape[2], 1}, 2) - builder.reshape(first, {batch, 1, 1, 1});
-  const Tensor is_old =
-      builder.map(Op::Or, std::array{from < number(builder, 0), from >= number(builder, n)});
+  const Tensor place = builder.iota({1, 1, shape[2], 1}, 2);
+  const Tensor from = place - builder.reshape(first, {batch, 1, 1, 1});
   Shape index = fresh.shape();
   index[2] = shape[2];
   const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
-  return select(is_old, buffer, moved);
+  const Tensor behind = select(from < number(builder, n), moved, zero(buffer));
+  return select(from < number(builder, 0), buffer, behind);
 }
 
 // What a mask of operand i adds to scores [b, h, n, m]: the filter where a key is padding.
@@ -329,14 +329,12 @@ Tensor turned(Call& call, Tensor x, const Tokens& tokens) {
 
 // The cache with the fresh rows behind those that are past.
 Tensor cached(Call& call, Tensor fresh, size_t i, const Tokens& tokens) {
-  Builder& builder = call.builder();
   if (!call.has(i)) return fresh;
   const Tensor past = call.tensor(i);
   const int64_t more = tokens.cache - past.shape()[2];
   if (more > 0 && !tokens.count.valid()) return ops::concatenate({past, fresh}, 2);
   const Tensor room = more > 0 ? ops::pad(past, {{0, 0}, {0, 0}, {0, more}, {0, 0}}, 0) : past;
-  if (tokens.first.rank() != 0) return with_rows(room, fresh, tokens.first);
-  return with_rows(room, fresh, builder.reshape(tokens.first, {}));
+  return with_rows(room, fresh, tokens.first);
 }
 
 }  // namespace

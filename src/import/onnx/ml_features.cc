@@ -60,7 +60,7 @@ Result<Values> normalizer(Call& call) {
   const std::string norm = call.text_of("norm", "MAX");
   Tensor size;
   if (norm == "MAX") {
-    size = max(absolute(x), {-1}, true);
+    size = max(x, {-1}, true);
   } else if (norm == "L1") {
     size = sum(absolute(x), {-1}, true);
   } else if (norm == "L2") {

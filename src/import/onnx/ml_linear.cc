@@ -182,7 +182,7 @@ Tensor column(Tensor x, int64_t at) { return ops::slice(x, {0, at}, Shape{x.shap
 
 // Of pairwise probabilities r [n, pairs] those of classes [n, k]: the second method of Wu, Lin and
 // Weng, "Probability estimates for multi-class classification by pairwise coupling", 2004, which
-// libsvm iterates up to 100 times.
+// libsvm iterates up to 100 times; rows that are near enough stay.
 Tensor coupled(Tensor r, int64_t classes) {
   constexpr int64_t kIterations = 100;
   Builder& outer = *r.builder;
@@ -216,6 +216,8 @@ Tensor coupled(Tensor r, int64_t classes) {
     }
     Tensor qp = ops::concatenate(products, 1);
     Tensor pqp = sum(x * qp, {1}, true);
+    const Tensor error = max(absolute(qp - pqp), {1}, true);
+    const Tensor is_near = error < zero(error) + 0.005f / static_cast<float>(classes);
     for (size_t t = 0; t < p.size(); ++t) {
       const auto at = static_cast<int64_t>(t);
       const Tensor diagonal = column(q[t], at), own = column(qp, at);
@@ -228,7 +230,7 @@ Tensor coupled(Tensor r, int64_t classes) {
       x = select(here, x + change, x) * share;
       qp = (qp + change * q[t]) * share;
     }
-    return ops::ScanResult{{x}, {}};
+    return ops::ScanResult{{select(is_near, step.carried[0], x)}, {}};
   };
   const auto result = ops::scan(outer, {.steps = kIterations}, {{start}}, {}, {{r}}, body);
   return result.carried.empty() ? r : result.carried[0];
@@ -242,7 +244,6 @@ Tensor probabilities(Call& call, Tensor scores, int64_t classes) {
       scores * floats_constant(builder, {pairs}, a) + floats_constant(builder, {pairs}, b);
   const Tensor r =
       minimum(maximum(sigmoid(-logit), zero(logit) + 1e-7f), zero(logit) + (1 - 1e-7f));
-  if (classes == 2) return ops::concatenate({r, 1.0f - r}, 1);
   return coupled(r, classes);
 }
 

@@ -372,16 +372,19 @@ Result<Values> tree_ensemble_classifier(Call& call) {
   }
   Builder& builder = call.builder();
   if (is_single && classes <= 2 && !forest.votes.empty()) {
+    const bool is_first = forest.votes[0].target == 0;
     for (Forest::Vote& vote : forest.votes) vote.target = 0;
     LATHE_ASSIGN_OR_RETURN(Tensor score, scores_of(call, forest, x));
     const std::vector<double> base = numbers_of(call, "base_values");
     if (!base.empty()) score = score + static_cast<float>(base.back());
     score = builder.cast(score, DType::F32);
     const Tensor limit = zero(score) + (is_positive ? 0.5f : 0.0f);
-    const Tensor is_second =
-        builder.cast(builder.reshape(score > limit, {x.shape()[0]}), DType::I32);
-    const Tensor scores = both_scores(score, is_positive, transform);
-    LATHE_ASSIGN_OR_RETURN(Value label, labels(call, is_second, kIntegers, kTexts));
+    const Tensor is_second = builder.reshape(score > limit, {x.shape()[0]});
+    const Tensor scores = is_first
+                              ? both_scores(score, is_positive, transform)
+                              : transformed(ops::concatenate({zero(score), score}, 1), transform);
+    LATHE_ASSIGN_OR_RETURN(Value label,
+                           labels(call, builder.cast(is_second, DType::I32), kIntegers, kTexts));
     return Values{std::move(label), scores};
   }
   forest.targets = static_cast<int64_t>(classes);

@@ -68,8 +68,11 @@ struct Cells {
   }
   // Function number k of this direction.
   Tensor activate(int64_t direction, size_t k, Tensor each) const {
+    return unclipped(direction, k, clipped(each));
+  }
+  Tensor unclipped(int64_t direction, size_t k, Tensor each) const {
     const size_t one = activations.size() / static_cast<size_t>(directions);
-    return activations[static_cast<size_t>(direction) * one + k](clipped(each));
+    return activations[static_cast<size_t>(direction) * one + k](each);
   }
   // Operand number i of this direction, without that axis; [batch, hidden] of initial values.
   Tensor part(size_t i, int64_t direction) const {
@@ -310,7 +313,7 @@ Result<Values> lstm(Call& call) {
       const Tensor c = cells.activate(d, 1, gate(gates, 3, h));
       const Tensor next = f * memory + i * c;
       const Tensor o = cells.activate(d, 0, sees(1, gate(gates, 1, h), next));
-      return std::vector{o * cells.activate(d, 2, next), next};
+      return std::vector{o * cells.unclipped(d, 2, next), next};
     };
     std::vector<Tensor> weights = {cells.part(2, d)};
     if (call.has(7)) weights.push_back(cells.part(7, d));

@@ -1,0 +1,582 @@
+// Models of one operator each, for operators that ONNX's own cases do not reach: those of ONNX Runtime for transformers, of
+// ai.onnx.ml, and forms of recurrent layers. ONNX Runtime Web tells what they give.
+import { float, floats, ints, model, node, random, tensor, value } from './write.mjs';
+
+/** [name, bytes, feeds]: an operator over these operands; null: an absent one. `outputs` are dtypes, null: not wanted. */
+function single(
+  name,
+  op,
+  operands,
+  outputs,
+  attributes,
+  { domain = '', opset = 21, fixed = [] } = {},
+) {
+  const names = operands.map((each, at) => (each === null ? '' : `x${at}`));
+  const given = operands.flatMap((each, at) => (each === null ? [] : [[names[at], each]]));
+  const isFixed = ([each]) => fixed.includes(Number(each.slice(1)));
+  const feeds = Object.fromEntries(given.filter((each) => !isFixed(each)));
+  const results = outputs.map((dtype, at) => (dtype === null ? '' : `y${at}`));
+  const bytes = model({
+    opset,
+    opsets: domain === '' ? {} : { [domain]: domain === 'ai.onnx.ml' ? 3 : 1 },
+    nodes: [node(op, names, results, attributes, { domain })],
+    inputs: Object.entries(feeds).map(([each, { dtype, shape }]) => value(each, dtype, shape)),
+    outputs: outputs.flatMap((dtype, at) => (dtype === null ? [] : [value(`y${at}`, dtype)])),
+    initializers: Object.fromEntries(given.filter(isFixed)),
+  });
+  return [name, bytes, feeds];
+}
+
+const f32 = 'float32';
+let seed = 1;
+const normal = (...shape) => random(seed++, shape);
+const int32 = (data, shape) => tensor('int32', data, shape);
+const int64 = (data, shape) => tensor('int64', data, shape);
+const microsoft = { domain: 'com.microsoft' };
+const ml = { domain: 'ai.onnx.ml' };
+
+/** Cosines and sines of rotary embeddings. */
+function angles(rows, half) {
+  const at = (turn) => (_, k) => turn(Math.floor(k / half) / 100 ** ((k % half) / half));
+  const all = (turn) =>
+    tensor(f32, Float32Array.from({ length: rows * half }, at(turn)), [rows, half]);
+  return [all(Math.cos), all(Math.sin)];
+}
+
+const bytesOf = (count) => Uint8Array.from({ length: count }, (_, k) => (k * 89 + 31) % 256);
+
+function groupQueries() {
+  const all = (batch, count, past) => [
+    normal(batch, count, 64),
+    normal(batch, count, 32),
+    normal(batch, count, 32),
+    normal(batch, 2, past, 16),
+    normal(batch, 2, past, 16),
+  ];
+  const heads = { num_heads: 4, kv_num_heads: 2 };
+  const query = (name, operands, attributes = {}) =>
+    single(
+      name,
+      'GroupQueryAttention',
+      operands,
+      [f32, f32, f32],
+      { ...heads, ...attributes },
+      {
+        ...microsoft,
+        fixed: [6],
+      },
+    );
+  const turned = { do_rotary: 1 };
+  return [
+    query('gqa: a prompt', [...all(1, 6, 0), int32([5]), int32([6], [])]),
+    query('gqa: a batch of prompts', [...all(2, 5, 0), int32([4, 4]), int32([5], [])]),
+    query('gqa: a token', [...all(1, 1, 7), int32([7]), int32([8], [])]),
+    query(
+      'gqa: a token, turned',
+      [...all(1, 1, 7), int32([7]), int32([8], []), ...angles(16, 8)],
+      turned,
+    ),
+    query(
+      'gqa: a prompt, turned',
+      [...all(2, 5, 0), int32([4, 4]), int32([5], []), ...angles(16, 8)],
+      {
+        ...turned,
+        rotary_interleaved: 1,
+      },
+    ),
+    query(
+      'gqa: a cache with room',
+      [...all(2, 1, 9), int32([4, 6]), int32([7], []), ...angles(16, 8)],
+      turned,
+    ),
+    query('gqa: a batch of tokens', [...all(2, 1, 6), int32([6, 4]), int32([7], [])]),
+    query('gqa: a window', [...all(1, 6, 0), int32([5]), int32([6], [])], {
+      local_window_size: 3,
+      softcap: float(5),
+    }),
+    query('gqa: packed', [
+      normal(1, 4, 128),
+      null,
+      null,
+      normal(1, 2, 3, 16),
+      normal(1, 2, 3, 16),
+      int32([6]),
+      int32([7], []),
+    ]),
+    query('gqa: a scale', [...all(1, 4, 0), int32([3]), int32([4], [])], {
+      scale: float(0.5),
+      smooth_softmax: 1,
+    }),
+  ];
+}
+
+function heads() {
+  const attention = (name, operands, attributes = {}, outputs = [f32]) =>
+    single(
+      name,
+      'MultiHeadAttention',
+      operands,
+      outputs,
+      { num_heads: 4, ...attributes },
+      microsoft,
+    );
+  const qkv = (n, m) => [normal(2, n, 16), normal(2, m, 16), normal(2, m, 24)];
+  const token = (n, m) => [normal(2, n, 16), normal(2, m, 16), normal(2, m, 16)];
+  return [
+    attention('heads: self', qkv(5, 5)),
+    attention('heads: a bias', [...qkv(3, 5), normal(56)]),
+    attention('heads: lengths', [...qkv(3, 5), null, int32([5, 2])]),
+    attention('heads: a mask', [...qkv(3, 4), null, int32([1, 1, 1, 0, 1, 0, 0, 0], [2, 4])]),
+    attention('heads: added scores', [...qkv(3, 4), null, null, normal(2, 4, 3, 4)]),
+    attention('heads: in order', token(5, 5), { unidirectional: 1 }),
+    attention(
+      'heads: the past',
+      [...token(1, 1), null, null, null, normal(2, 4, 6, 4), normal(2, 4, 6, 4)],
+      {},
+      [f32, f32, f32],
+    ),
+    attention('heads: keys of an encoder', [
+      normal(2, 1, 16),
+      normal(2, 4, 7, 4),
+      normal(2, 4, 7, 4),
+    ]),
+  ];
+}
+
+function projected() {
+  const attention = (name, operands, attributes = {}, outputs = [f32]) =>
+    single(name, 'Attention', operands, outputs, { num_heads: 2, ...attributes }, microsoft);
+  const base = () => [normal(2, 5, 8), normal(8, 24), normal(24)];
+  return [
+    attention('attention: plain', base()),
+    attention('attention: lengths', [...base(), int32([5, 3])]),
+    attention('attention: from and to', [...base(), int32([5, 4, 1, 0])]),
+    attention('attention: a mask', [...base(), int32([1, 1, 1, 0, 0, 1, 1, 1, 1, 0], [2, 5])]),
+    attention('attention: in order', base(), { unidirectional: 1 }, [f32, f32]),
+    attention(
+      'attention: the past',
+      [normal(2, 1, 8), normal(8, 24), normal(24), null, normal(2, 2, 2, 3, 4)],
+      { unidirectional: 1 },
+      [f32, f32],
+    ),
+    attention('attention: sizes', [normal(2, 5, 8), normal(8, 28), normal(28)], {
+      qkv_hidden_sizes: [8, 8, 12],
+    }),
+  ];
+}
+
+function layers() {
+  const layer = (name, op, operands, attributes, outputs = [f32]) =>
+    single(name, op, operands, outputs, attributes, microsoft);
+  const sum = [f32, null, null, f32];
+  const x = () => [normal(2, 3, 8), normal(2, 3, 8), normal(8)];
+  const nbits = (name, bits, zero, x2) =>
+    layer(
+      name,
+      'MatMulNBits',
+      [
+        normal(x2, 64),
+        tensor('uint8', bytesOf(12 * 2 * 4 * bits), [12, 2, 4 * bits]),
+        random(seed++, [24], 0.1),
+        ...(zero ? [tensor('uint8', bytesOf(12 * Math.ceil((2 * bits) / 8)))] : []),
+      ],
+      { K: 64, N: 12, bits, block_size: 32 },
+    );
+  return [
+    layer(
+      'skip norm',
+      'SkipLayerNormalization',
+      [...x(), normal(8), normal(8)],
+      { epsilon: 1e-5 },
+      sum,
+    ),
+    layer('skip norm without a bias', 'SkipLayerNormalization', [...x(), normal(8)], {
+      epsilon: 1e-5,
+    }),
+    layer(
+      'skip simplified norm',
+      'SkipSimplifiedLayerNormalization',
+      [...x()],
+      { epsilon: 1e-5 },
+      sum,
+    ),
+    single('simplified norm', 'SimplifiedLayerNormalization', [normal(2, 3, 8), normal(8)], [f32], {
+      epsilon: 1e-5,
+      axis: -1,
+    }),
+    layer(
+      'embeddings',
+      'EmbedLayerNormalization',
+      [
+        int32([1, 3, 2, 0], [2, 2]),
+        int32([0, 1, 1, 0], [2, 2]),
+        normal(5, 8),
+        normal(4, 8),
+        normal(2, 8),
+        normal(8),
+        normal(8),
+        int32([1, 1, 1, 0], [2, 2]),
+      ],
+      { epsilon: 1e-5 },
+      [f32, 'int32'],
+    ),
+    layer(
+      'turned',
+      'RotaryEmbedding',
+      [normal(2, 3, 32), int64([0, 1, 2, 4, 5, 6], [2, 3]), ...angles(16, 4)],
+      { interleaved: 0 },
+    ),
+    layer(
+      'turned from a place on',
+      'RotaryEmbedding',
+      [normal(2, 4, 3, 8), int64([5]), ...angles(16, 4)],
+      { interleaved: 1 },
+    ),
+    layer('turned in part', 'RotaryEmbedding', [normal(2, 3, 32), int64([2]), ...angles(16, 2)], {
+      num_heads: 4,
+      rotary_embedding_dim: 4,
+    }),
+    nbits('four bits', 4, false, 3),
+    nbits('four bits, a row', 4, true, 1),
+    nbits('eight bits', 8, false, 2),
+    layer(
+      'rows of four bits',
+      'GatherBlockQuantized',
+      [
+        tensor('uint8', bytesOf(6 * 16), [6, 16]),
+        int64([4, 0, 5, 1], [2, 2]),
+        random(seed++, [6, 2], 0.1),
+      ],
+      { block_size: 16, bits: 4, gather_axis: 0, quantize_axis: 1 },
+    ),
+  ];
+}
+
+function recurrent() {
+  const layer = (name, op, gates, attributes, extra = [], outputs = [f32, f32]) => {
+    const d = attributes.direction === 'bidirectional' ? 2 : 1;
+    const first = [
+      normal(5, 3, 4),
+      normal(d, gates * 6, 4),
+      normal(d, gates * 6, 6),
+      normal(d, gates * 12),
+    ];
+    return single(name, op, [...first, ...extra.map((make) => make(d))], outputs, {
+      hidden_size: 6,
+      ...attributes,
+    });
+  };
+  const lengths = () => int32([5, 2, 3]);
+  const state = (d) => normal(d, 3, 6);
+  const none = () => null;
+  const holes = (d) => normal(d, 18);
+  const lstm = [f32, f32, f32];
+  return [
+    layer('rnn', 'RNN', 1, { direction: 'reverse', activations: ['Relu'] }, [none, state]),
+    layer('rnn: lengths', 'RNN', 1, { direction: 'bidirectional' }, [lengths]),
+    layer('gru', 'GRU', 3, { direction: 'bidirectional' }, [none, state]),
+    layer('gru: linear first', 'GRU', 3, { linear_before_reset: 1, direction: 'reverse' }, [
+      lengths,
+      state,
+    ]),
+    layer('gru: other functions', 'GRU', 3, {
+      activations: ['HardSigmoid', 'Softsign'],
+      clip: 0.5,
+    }),
+    layer('lstm', 'LSTM', 4, { direction: 'bidirectional' }, [none, state, state], lstm),
+    layer(
+      'lstm: lengths',
+      'LSTM',
+      4,
+      { direction: 'bidirectional' },
+      [lengths, state, state],
+      lstm,
+    ),
+    layer(
+      'lstm: peepholes',
+      'LSTM',
+      4,
+      { direction: 'reverse' },
+      [lengths, state, state, holes],
+      lstm,
+    ),
+    layer(
+      'lstm: clip',
+      'LSTM',
+      4,
+      { clip: 0.3, activations: ['Sigmoid', 'Tanh', 'Elu'] },
+      [],
+      lstm,
+    ),
+    layer('lstm: coupled', 'LSTM', 4, { input_forget: 1 }, [], lstm),
+  ];
+}
+
+const labels3 = { classlabels_ints: ints([7, 8, 9]) };
+
+function trees() {
+  const nodes = {
+    nodes_treeids: ints([0, 0, 0, 0, 0, 1, 1, 1]),
+    nodes_nodeids: ints([0, 1, 2, 3, 4, 0, 1, 2]),
+    nodes_featureids: ints([0, 1, 0, 0, 0, 2, 0, 0]),
+    nodes_modes: ['BRANCH_LEQ', 'BRANCH_LT', 'LEAF', 'LEAF', 'LEAF', 'BRANCH_LEQ', 'LEAF', 'LEAF'],
+    nodes_values: floats([0.1, -0.2, 0, 0, 0, 0.3, 0, 0]),
+    nodes_truenodeids: ints([1, 3, 0, 0, 0, 1, 0, 0]),
+    nodes_falsenodeids: ints([2, 4, 0, 0, 0, 2, 0, 0]),
+  };
+  const votes = (kind, ids, weights) => ({
+    [`${kind}_treeids`]: ints([0, 0, 0, 1, 1]),
+    [`${kind}_nodeids`]: ints([2, 3, 4, 1, 2]),
+    [`${kind}_ids`]: ints(ids),
+    [`${kind}_weights`]: floats(weights),
+  });
+  const weights = [1.5, -2, 0.5, 0.25, 3];
+  const positive = [0.5, 0.2, 0.1, 0.3, 0.4];
+  const regressor = (name, attributes) =>
+    single(
+      name,
+      'TreeEnsembleRegressor',
+      [normal(6, 3)],
+      [f32],
+      { ...nodes, n_targets: 2, ...votes('target', [0, 1, 0, 1, 1], weights), ...attributes },
+      ml,
+    );
+  const classifier = (name, ids, given, attributes) =>
+    single(
+      name,
+      'TreeEnsembleClassifier',
+      [normal(6, 3)],
+      ['int64', f32],
+      { ...nodes, ...votes('class', ids, given), ...attributes },
+      ml,
+    );
+  const three = { classlabels_int64s: ints([7, 8, 9]) };
+  const two = { classlabels_int64s: ints([0, 1]) };
+  return [
+    regressor('trees', {}),
+    regressor('trees: means and bases', {
+      aggregate_function: 'AVERAGE',
+      base_values: floats([1, 2]),
+    }),
+    classifier('trees: three classes', [0, 1, 2, 1, 0], positive, {
+      ...three,
+      post_transform: 'SOFTMAX',
+    }),
+    classifier('trees: two classes', [1, 1, 1, 1, 1], weights, {
+      ...two,
+      post_transform: 'LOGISTIC',
+    }),
+    classifier('trees: two classes by shares', [1, 1, 1, 1, 1], positive, two),
+  ];
+}
+
+function machines() {
+  const features = () => normal(6, 4);
+  const rows = (count) => floats([...normal(count).data]);
+  const kernel = { kernel_type: 'RBF', kernel_params: floats([0.3, 0, 3]) };
+  const three = {
+    ...kernel,
+    vectors_per_class: ints([2, 2, 1]),
+    support_vectors: rows(20),
+    coefficients: rows(10),
+    rho: floats([0.1, -0.2, 0.3]),
+    ...labels3,
+  };
+  const two = {
+    kernel_type: 'POLY',
+    kernel_params: floats([0.5, 1, 2]),
+    vectors_per_class: ints([2, 2]),
+    support_vectors: rows(16),
+    coefficients: rows(4),
+    rho: floats([0.1]),
+    classlabels_ints: ints([0, 1]),
+  };
+  const classify = (name, attributes) =>
+    single(name, 'SVMClassifier', [features()], ['int64', f32], attributes, ml);
+  return [
+    single(
+      'regression',
+      'LinearRegressor',
+      [features()],
+      [f32],
+      { coefficients: rows(8), intercepts: floats([1, 2]), targets: 2 },
+      ml,
+    ),
+    single(
+      'linear classes',
+      'LinearClassifier',
+      [features()],
+      ['int64', f32],
+      {
+        coefficients: rows(12),
+        intercepts: floats([0.1, 0.2, 0.3]),
+        ...labels3,
+        post_transform: 'SOFTMAX',
+      },
+      ml,
+    ),
+    single(
+      'linear, two classes',
+      'LinearClassifier',
+      [features()],
+      ['int64', f32],
+      {
+        coefficients: rows(8),
+        intercepts: floats([0.1, 0.2]),
+        classlabels_ints: ints([0, 1]),
+        post_transform: 'LOGISTIC',
+      },
+      ml,
+    ),
+    single(
+      'machine',
+      'SVMRegressor',
+      [features()],
+      [f32],
+      {
+        ...kernel,
+        n_supports: 3,
+        support_vectors: rows(12),
+        coefficients: rows(3),
+        rho: floats([0.2]),
+      },
+      ml,
+    ),
+    classify('machines: three classes', three),
+    classify('machines: probabilities', {
+      ...three,
+      prob_a: floats([-1, -1.5, -0.7]),
+      prob_b: floats([0.1, 0, -0.1]),
+    }),
+    classify('machines: two classes', two),
+    classify('machines: two probabilities', {
+      ...two,
+      prob_a: floats([-1]),
+      prob_b: floats([0.1]),
+    }),
+  ];
+}
+
+function tables() {
+  const strings = (...data) => tensor('string', data, [data.length]);
+  const table = (name, op, operands, attributes, outputs = [f32]) =>
+    single(name, op, operands, outputs, attributes, ml);
+  const gaps = tensor(f32, [1, NaN, 3, NaN, 5, 6], [2, 3]);
+  return [
+    table('scaled', 'Scaler', [normal(3, 4)], {
+      offset: floats([1, 2, 3, 4]),
+      scale: floats([2, 2, 1, 0.5]),
+    }),
+    table('normalised by the largest', 'Normalizer', [normal(3, 4)], { norm: 'MAX' }),
+    table('normalised by the sum', 'Normalizer', [normal(3, 4)], { norm: 'L1' }),
+    table('normalised by squares', 'Normalizer', [normal(3, 4)], { norm: 'L2' }),
+    table('gaps filled', 'Imputer', [gaps], {
+      imputed_value_floats: floats([9, 8, 7]),
+      replaced_value_float: float(NaN),
+    }),
+    table(
+      'gaps filled by one',
+      'Imputer',
+      [int64([1, -1, 3], [1, 3])],
+      { imputed_value_int64s: ints([5]), replaced_value_int64: -1 },
+      ['int64'],
+    ),
+    table('joined', 'FeatureVectorizer', [normal(2, 3), normal(2, 2)], { inputdimensions: [3, 2] }),
+    table('hot numbers', 'OneHotEncoder', [int64([3, 1, 7])], { cats_int64s: [1, 3, 5] }),
+    table('hot texts', 'OneHotEncoder', [strings('b', 'x', 'a')], { cats_strings: ['a', 'b'] }),
+    table(
+      'labels of texts',
+      'LabelEncoder',
+      [strings('b', 'x', 'a')],
+      { keys_strings: ['a', 'b'], values_int64s: [4, 5], default_int64: -7 },
+      ['int64'],
+    ),
+    table(
+      'labels of numbers',
+      'LabelEncoder',
+      [int64([2, 9, 1])],
+      { keys_int64s: [1, 2], values_strings: ['one', 'two'], default_string: 'none' },
+      ['string'],
+    ),
+    table('labels of floats', 'LabelEncoder', [tensor(f32, [2, 5, 1])], {
+      keys_floats: floats([1, 2]),
+      values_floats: floats([10, 20]),
+      default_float: float(-1),
+    }),
+    table(
+      'categories',
+      'CategoryMapper',
+      [strings('b', 'x')],
+      { cats_strings: ['a', 'b'], cats_int64s: [1, 2], default_int64: -1 },
+      ['int64'],
+    ),
+  ];
+}
+
+/** Operators of ai.onnx whose forms the cases of ONNX leave out. */
+function others() {
+  const nms = (attributes, ...rest) =>
+    single(
+      `boxes ${JSON.stringify(attributes)}`,
+      'NonMaxSuppression',
+      [random(seed++, [2, 20, 4], 2), normal(2, 3, 20), ...rest],
+      ['int64'],
+      attributes,
+      { fixed: [2, 3, 4] },
+    );
+  const number = (value) => tensor(f32, [value], [1]);
+  return [
+    nms({}, int64([4]), number(0.2), number(0.1)),
+    nms({ center_point_box: 1 }, int64([30]), number(0.4)),
+    single(
+      'unique rows',
+      'Unique',
+      [tensor(f32, [1, 0, 2, 1, 1, 0, 2, 1, 0, 5], [5, 2])],
+      [f32, 'int64', 'int64', 'int64'],
+      { axis: 0, sorted: 1 },
+    ),
+    single(
+      'unique as found',
+      'Unique',
+      [int64([5, 3, 5, 9, 3, 1])],
+      ['int64', 'int64', 'int64', 'int64'],
+      { sorted: 0 },
+    ),
+    single('what is not zero', 'NonZero', [tensor(f32, [0, 1, 2, 0, 0, 3], [2, 3])], ['int64'], {}),
+    single(
+      'a spectrum',
+      'DFT',
+      [normal(2, 300, 1), int64([300], [])],
+      [f32],
+      { onesided: 1 },
+      { fixed: [1] },
+    ),
+    single('a spectrum of a prime', 'DFT', [normal(1, 257, 2)], [f32], {}),
+    single(
+      'scattered products',
+      'ScatterElements',
+      [normal(4, 3), int64([1, 0, 1, 1, 2, 1], [2, 3]), normal(2, 3)],
+      [f32],
+      { axis: 0, reduction: 'mul' },
+    ),
+    single(
+      'scattered maxima',
+      'ScatterND',
+      [normal(4, 3), int64([1, 1, 3], [3, 1]), normal(3, 3)],
+      [f32],
+      { reduction: 'max' },
+    ),
+  ];
+}
+
+export const operatorCases = [
+  ...groupQueries(),
+  ...heads(),
+  ...projected(),
+  ...layers(),
+  ...recurrent(),
+  ...trees(),
+  ...machines(),
+  ...tables(),
+  ...others(),
+];
