@@ -1,0 +1,9 @@
+// Runs the tasks in a page. What onnxruntime-web is, the bundler was told.
+import * as transformers from '@huggingface/transformers';
+import { runTasks } from './tasks.mjs';
+
+transformers.env.allowRemoteModels = false;
+transformers.env.allowLocalModels = true;
+transformers.env.localModelPath = '/models/';
+transformers.env.useBrowserCache = false;
+window.result = JSON.stringify(await runTasks(transformers, { device: 'wasm' }));

@@ -1,0 +1,110 @@
+// The proof that tensorlathe/onnxruntime takes the place of ONNX Runtime: npm's transformers.js, as it is, gives the same results
+// with both, in Node and in Chromium, on models that are written here. Names pick ways: hook, redirect, page. The last line is
+// N passed, M failed, K skipped.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { call, closeBrowser, pinned, root, serveFolder, visit } from '../bundlers/lib.mjs';
+import { writeModels } from './models.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const work = join(root, 'build/transformers');
+const models = join(work, 'models');
+const wanted = process.argv.slice(2);
+const counts = { passed: 0, failed: 0 };
+
+/** transformers.js in a folder of its own: without the runtimes and libraries of pictures that it would bring. */
+function install() {
+  const lock = readFileSync(join(here, 'package-lock.json'), 'utf8');
+  const stamp = join(here, 'node_modules/.installed-lock.json');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return;
+  call(here, 'npm', 'ci', '--ignore-scripts', '--no-audit', '--no-fund');
+  writeFileSync(stamp, lock);
+}
+
+function inNode(way) {
+  const program = join(here, 'node.mjs');
+  const { status, stdout, stderr } = spawnSync(join(pinned, 'node'), [program, models, way], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 27,
+    timeout: 300_000,
+  });
+  if (status !== 0) throw new Error(`${way}: ${stderr}`);
+  return JSON.parse(stdout);
+}
+
+/** A page that a bundler has made with names of ONNX Runtime for this package. */
+async function inPage() {
+  const ours = 'tensorlathe/onnxruntime';
+  await build({
+    entryPoints: [join(here, 'page.mjs')],
+    bundle: true,
+    format: 'esm',
+    conditions: ['browser'],
+    alias: { 'onnxruntime-web': ours, 'onnxruntime-web/webgpu': ours, 'onnxruntime-common': ours },
+    outfile: join(work, 'page.js'),
+    logLevel: 'error',
+  });
+  writeFileSync(
+    join(work, 'index.html'),
+    '<!doctype html><script type="module" src="page.js"></script>',
+  );
+  const server = await serveFolder(work);
+  try {
+    return JSON.parse(await visit(`${server.url}/`));
+  } finally {
+    server.stop();
+    await closeBrowser();
+  }
+}
+
+/** Where results differ: texts and counts at all, numbers beyond 1e-3 of their size or 1e-4. */
+function difference(wanted, got, where) {
+  if (typeof wanted === 'number' && typeof got === 'number') {
+    const isNear = Math.abs(wanted - got) <= 1e-4 + 1e-3 * Math.abs(wanted);
+    return isNear ? undefined : `${where} is ${got}, not ${wanted}`;
+  }
+  if (typeof wanted !== 'object' || wanted === null || typeof got !== 'object' || got === null) {
+    return wanted === got
+      ? undefined
+      : `${where} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`;
+  }
+  if (got.error !== undefined && wanted.error === undefined) return `${where}: ${got.error}`;
+  const names = new Set([...Object.keys(wanted), ...Object.keys(got)]);
+  for (const name of names) {
+    const found = difference(wanted[name], got[name], `${where}[${name}]`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function note(way, task, why) {
+  counts[why === undefined ? 'passed' : 'failed']++;
+  console.log(
+    `${why === undefined ? 'pass' : 'FAIL'} ${way}, ${task}${why === undefined ? '' : `: ${why}`}`,
+  );
+}
+
+install();
+mkdirSync(work, { recursive: true });
+writeModels(models);
+const reference = inNode('reference');
+for (const [task, { error }] of Object.entries(reference)) {
+  if (error !== undefined) note('ONNX Runtime Web', task, error);
+}
+const ways = { hook: () => inNode('hook'), redirect: () => inNode('redirect'), page: inPage };
+for (const [way, run] of Object.entries(ways)) {
+  if (wanted.length > 0 && !wanted.includes(way)) continue;
+  try {
+    const results = await run();
+    for (const task of Object.keys(reference)) {
+      note(way, task, difference(reference[task], results[task], 'result'));
+    }
+  } catch (error) {
+    note(way, 'all', error.stack);
+  }
+}
+console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
+process.exit(counts.failed > 0 ? 1 : 0);
