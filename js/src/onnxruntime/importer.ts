@@ -1,17 +1,23 @@
-/** The one place that knows the importer: a model is loaded, run and let go through what is declared here. */
+/** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
+import type { OnnxDescription, OnnxType } from '../onnx/file.js';
+import type { ModelSource } from '../onnx/options.js';
+import type { OnnxSession } from '../onnx/session.js';
+import type { OnnxValue } from '../onnx/values.js';
+import { ready } from '../ready.js';
+import { env } from '../runtime/env.js';
 import type { TensorData } from './tensor_types.js';
 
 /** What the importer is told. */
 export interface ImporterOptions {
   /** Default: as many as there are. */
-  threads?: number;
+  threads: number | undefined;
   /** Sizes of axes by name. */
-  sizes?: Readonly<Record<string, number>>;
-  /** Bytes of a file of weights by the path that the model has for it. */
-  externalData?(path: string): Promise<Uint8Array>;
+  sizes: Readonly<Record<string, number>>;
+  /** A file of weights by the path that the model has for it. */
+  externalData(path: string): Promise<ModelSource>;
 }
 
-/** A value that models take and give: the elements in rows. */
+/** A tensor that models take and give: the elements in rows. */
 export interface Elements {
   type: string;
   data: TensorData;
@@ -19,7 +25,7 @@ export interface Elements {
 }
 
 /** A sequence is an array, a none null. */
-export type Value = Elements | null | readonly Value[];
+export type Value = Elements | null | Value[] | Map<unknown, unknown>;
 
 /** An input or output: no type where it is no tensor, no shape where none is known. */
 export interface Port {
@@ -30,30 +36,88 @@ export interface Port {
 }
 
 /** A model that was loaded. */
-export interface ImportedModel {
+export class ImportedModel {
   readonly inputs: readonly Port[];
   readonly outputs: readonly Port[];
-  /** The outputs of these names. */
-  run(feeds: Record<string, Value>, wanted: readonly string[]): Promise<Record<string, Value>>;
-  dispose(): void | Promise<void>;
+  readonly #session: OnnxSession;
+  readonly #types: OnnxDescription['inputs'];
+
+  constructor(session: OnnxSession, sizes: Readonly<Record<string, number>>) {
+    const { inputs, outputs } = session.description;
+    const port = (each: OnnxType & { name: string }): Port => ({
+      name: each.name,
+      type: each.kind === 'tensor' ? each.type : undefined,
+      shape: each.shape?.map((size) => (typeof size === 'string' ? (sizes[size] ?? size) : size)),
+    });
+    this.inputs = inputs.map(port);
+    this.outputs = outputs.map(port);
+    this.#session = session;
+    this.#types = inputs;
+  }
+
+  /** All outputs by name. */
+  async run(feeds: Readonly<Record<string, Value>>): Promise<Record<string, Value>> {
+    const given = this.#types.map((type) => valueOf(feeds[type.name]!, type));
+    const results = await this.#session.call(given);
+    return Object.fromEntries(this.outputs.map(({ name }, at) => [name, elementsOf(results[at]!)]));
+  }
+
+  dispose(): void {
+    this.#session.dispose();
+  }
 }
 
 /** Loads a model from its bytes, an address or, in Node, a path. */
-export type Importer = (
+export async function importModel(
   source: string | Uint8Array,
-  options: ImporterOptions,
-) => Promise<ImportedModel>;
+  { threads, sizes, externalData }: ImporterOptions,
+): Promise<ImportedModel> {
+  if (threads !== undefined) env().set('THREADS_COUNT', threads);
+  const [{ openSession }] = await Promise.all([import('../onnx/open.js'), ready()]);
+  return new ImportedModel(await openSession(source, { externalData }), sizes);
+}
 
-let importer: Importer = async () => {
-  throw new Error('ONNX files are not read yet');
-};
+function valueOf(given: Value, type: OnnxType): OnnxValue {
+  if (given === null) return null;
+  if (Array.isArray(given)) {
+    const inner = type.element ?? type;
+    const elements = given.map((each) => valueOf(each, inner));
+    return { kind: 'sequence', type: inner.type ?? 'float32', elements };
+  }
+  const { type: kind, data, dims } = given as Elements;
+  return { kind: 'tensor', type: kind, shape: dims, data: held(kind, data, dims) };
+}
 
-/** Loads a model with the importer in use. */
-export const importModel: Importer = (source, options) => importer(source, options);
+/** The importer has the bits of halves, and a byte for each element of four bits. */
+function held(type: string, data: TensorData, dims: readonly number[]): any {
+  if (type === 'float16' && !(data instanceof Uint16Array)) {
+    const { buffer, byteOffset, length } = data as Uint8Array;
+    return new Uint16Array(buffer, byteOffset, length);
+  }
+  if (type !== 'int4' && type !== 'uint4') return data;
+  const size = dims.reduce((product, each) => product * each, 1);
+  const bits = (at: number) => ((data as Uint8Array)[at >> 1]! >> (at % 2 === 0 ? 0 : 4)) & 15;
+  const sign = type === 'int4' ? 8 : 0;
+  const elements = Array.from({ length: size }, (_, at) => (bits(at) ^ sign) - sign);
+  return type === 'int4' ? Int8Array.from(elements) : Uint8Array.from(elements);
+}
 
-/** Puts another importer in place, for tests, and gives the one before. */
-export function useImporter(other: Importer): Importer {
-  const before = importer;
-  importer = other;
-  return before;
+function elementsOf(value: OnnxValue): Value {
+  if (value === null) return null;
+  if (value.kind === 'map') {
+    const [keys, values] = value.elements.map((each) => (elementsOf(each) as Elements).data);
+    return new Map(Array.from(keys as string[], (key, at) => [key, values![at]]));
+  }
+  if (value.kind !== 'tensor') return value.elements.map(elementsOf);
+  const { type, shape, data } = value;
+  return { type, dims: [...shape], data: packed(type, data as TensorData) };
+}
+
+/** The reverse of `held` for elements of four bits. */
+function packed(type: string, data: TensorData): TensorData {
+  if (type !== 'int4' && type !== 'uint4') return data;
+  const elements = data as Uint8Array;
+  const bits = (at: number) => (elements[at] ?? 0) & 15;
+  const count = Math.ceil(elements.length / 2);
+  return Uint8Array.from({ length: count }, (_, at) => bits(2 * at) | (bits(2 * at + 1) << 4));
 }

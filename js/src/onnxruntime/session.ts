@@ -1,6 +1,6 @@
 /** `InferenceSession` of onnxruntime-web 1.30: a model behind names of inputs and outputs. Knows the importer by its interface. */
 import { env } from './env.js';
-import { bytesOf, externalFiles, isPath, reasonOf } from './files.js';
+import { externalFiles, reasonOf } from './files.js';
 import {
   type Elements,
   type ImportedModel,
@@ -19,7 +19,7 @@ import {
 import { arrayTypeOf, Tensor } from './tensor.js';
 import type { TensorData, TensorType } from './tensor_types.js';
 
-/** A tensor; also an array of tensors for a sequence and null for a none, which ONNX Runtime Web does not have. */
+/** A tensor; where ONNX Runtime Web gives nothing, also an array for a sequence, a Map, and null for a none. */
 export type OnnxValue = Tensor;
 
 type Feeds = { readonly [name: string]: OnnxValue };
@@ -55,16 +55,15 @@ function argumentsOf(given: readonly unknown[]): [string | Uint8Array, OptionsOf
 }
 
 function importerOptions(source: unknown, options: OptionsOfSession): ImporterOptions {
-  const threads = options.intraOpNumThreads || env.wasm.numThreads || undefined;
+  const model = typeof source === 'string' ? source : undefined;
   return {
-    ...(threads === undefined ? {} : { threads }),
-    ...(options.freeDimensionOverrides ? { sizes: options.freeDimensionOverrides } : {}),
-    externalData: externalFiles(
-      options.externalData ?? [],
-      typeof source === 'string' ? source : undefined,
-    ),
+    threads: options.intraOpNumThreads || env.wasm.numThreads || undefined,
+    sizes: options.freeDimensionOverrides ?? {},
+    externalData: externalFiles(options.externalData ?? [], model),
   };
 }
+
+type Size = number | string | null;
 
 /** The outputs that a call asks for, and tensors to write them to. */
 type Wanted = Map<string, OnnxValue | null>;
@@ -97,12 +96,9 @@ class Session {
   static async create(...given: unknown[]): Promise<Session> {
     const [source, options] = argumentsOf(given);
     checkSessionOptions(options);
-    const file = typeof source === 'string' && isPath(source) ? await bytesOf(source) : source;
-    if (file.length === 0) {
-      throw new Error('failed to load the model: No graph was found in the protobuf.');
-    }
     try {
-      return new Session(await importModel(file, importerOptions(source, options)));
+      if (source.length === 0) throw new Error('No graph was found in the protobuf.');
+      return new Session(await importModel(source, importerOptions(source, options)));
     } catch (error) {
       throw new Error(`failed to load the model: ${reasonOf(error)}`, { cause: error });
     }
@@ -122,7 +118,7 @@ class Session {
     let given;
     try {
       const values = Object.entries(feeds).map(([name, value]) => [name, this.#fed(name, value)]);
-      given = await this.#model.run(Object.fromEntries(values), [...wanted.keys()]);
+      given = await this.#model.run(Object.fromEntries(values));
     } catch (error) {
       throw new Error(`failed to run: ${reasonOf(error)}`, { cause: error });
     }
@@ -180,10 +176,20 @@ class Session {
       throw new Error(`'feeds' contains invalid input name: ${name}; the inputs are ${names}.`);
     }
     const fed = elementsOf(name, value);
-    const type = (fed as Elements | null)?.type;
-    if (port.type === undefined || type === undefined || type === port.type) return fed;
+    if (port.type === undefined || fed === null || Array.isArray(fed)) return fed;
+    const { type, dims } = fed as Elements;
+    if (type !== port.type) {
+      throw new Error(
+        `Unexpected input data type for '${name}': it is tensor(${type}), the model wants tensor(${port.type}).`,
+      );
+    }
+    const { shape } = port;
+    if (shape === undefined) return fed;
+    const isFit = (size: Size, axis: number) => typeof size !== 'number' || size === dims[axis];
+    if (shape.length === dims.length && shape.every(isFit)) return fed;
+    const wanted = shape.map((size) => size ?? '?').join(', ');
     throw new Error(
-      `Unexpected input data type for '${name}': it is tensor(${type}), the model wants tensor(${port.type}).`,
+      `Got invalid dimensions for input: ${name}. Got: [${dims.join(', ')}] Expected: [${wanted}]`,
     );
   }
 }
@@ -201,11 +207,9 @@ function elementsOf(name: string, value: any): Value {
 
 /** A result as a tensor: a new one, or the one that the caller gave for it. Error: that is of another type or of other sizes. */
 function written(name: string, value: Value, place: OnnxValue | null): OnnxValue {
-  if (value === null || Array.isArray(value)) {
-    const given = value?.map((each: Value) => written(name, each, null)) ?? null;
-    return given as unknown as OnnxValue;
-  }
-  const { type, data, dims } = value as Elements;
+  if (value === null || value instanceof Map) return value as unknown as OnnxValue;
+  if (Array.isArray(value)) return value.map((each) => written(name, each, null)) as never;
+  const { type, data, dims } = value;
   if (place === null) return new Tensor(type as TensorType, data, dims);
   if (place.type !== type || String(place.dims) !== String(dims)) {
     throw new Error(

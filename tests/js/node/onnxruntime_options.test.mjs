@@ -1,0 +1,223 @@
+// Options of sessions and runs of tensorlathe/onnxruntime: what is refused, with which class of error, and what is taken.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { InferenceSession, Tensor, env } from 'tensorlathe/onnxruntime';
+import { model, node, value } from '../onnx/write.mjs';
+
+const folder = mkdtempSync(join(tmpdir(), 'onnxruntime-'));
+after(() => rmSync(folder, { recursive: true }));
+env.wasm.numThreads = 1;
+
+const double = model({
+  nodes: [node('Add', ['x', 'x'], ['y'])],
+  inputs: [value('x', 'float32', ['n', 'm'])],
+  outputs: [value('y', 'float32', ['n', 'm'])],
+});
+const x = new Tensor('float32', [1, 2], [1, 2]);
+
+/** What was written with console.warn meanwhile. */
+async function warnings(work) {
+  const { warn } = console;
+  const said = [];
+  console.warn = (text) => said.push(text);
+  try {
+    await work();
+  } finally {
+    console.warn = warn;
+  }
+  return said;
+}
+
+const taken = async (options) => {
+  const session = await InferenceSession.create(double, options);
+  const { y } = await session.run({ x });
+  assert.deepEqual(y.data, Float32Array.of(2, 4));
+  await session.release();
+};
+
+const refused = {
+  executionProviders: [
+    ['bad', 'TypeError'],
+    [[3], 'TypeError'],
+    [['moon'], 'Error', /executionProviders here are wasm and cpu/],
+    [[{ name: 'webgpu' }], 'Error', /no available backend found.*\[webgpu\]/],
+  ],
+  intraOpNumThreads: [
+    ['one', 'TypeError'],
+    [1.5, 'RangeError'],
+    [-1, 'RangeError'],
+  ],
+  interOpNumThreads: [
+    ['one', 'TypeError'],
+    [1.5, 'RangeError'],
+    [-1, 'RangeError'],
+  ],
+  graphOptimizationLevel: [
+    [0, 'TypeError'],
+    ['most', 'TypeError'],
+  ],
+  enableCpuMemArena: [[0, 'TypeError']],
+  enableMemPattern: [[0, 'TypeError']],
+  executionMode: [
+    [0, 'TypeError'],
+    ['backwards', 'TypeError'],
+  ],
+  optimizedModelFilePath: [['a.onnx', 'Error', /no optimised file/]],
+  enableProfiling: [[1, 'TypeError']],
+  profileFilePrefix: [[1, 'TypeError']],
+  logId: [[1, 'TypeError']],
+  logSeverityLevel: [
+    ['error', 'TypeError'],
+    [8, 'RangeError'],
+    [-1, 'RangeError'],
+  ],
+  logVerbosityLevel: [
+    ['much', 'TypeError'],
+    [0.5, 'RangeError'],
+  ],
+  preferredOutputLocation: [
+    ['gpu-buffer', 'Error', /'gpu-buffer'/],
+    [{ y: 'texture' }, 'Error'],
+  ],
+  enableGraphCapture: [[true, 'Error', /GPUs/]],
+  extra: [['session', 'TypeError']],
+  freeDimensionOverrides: [
+    [3, 'TypeError'],
+    [{ n: 'one' }, 'TypeError'],
+    [{ n: 1.5 }, 'RangeError'],
+  ],
+  externalData: [
+    ['a.bin', 'TypeError'],
+    [[3], 'TypeError'],
+    [[{ path: 'a' }], 'TypeError'],
+  ],
+};
+
+for (const [name, cases] of Object.entries(refused)) {
+  test(`${name}: refused`, async () => {
+    for (const [given, kind, message = new RegExp(`${name}|executionProviders`)] of cases) {
+      const created = InferenceSession.create(double, { [name]: given });
+      await assert.rejects(created, { name: kind, message }, JSON.stringify(given));
+    }
+  });
+}
+
+const accepted = {
+  executionProviders: [['cpu'], ['wasm'], [{ name: 'cpu' }], []],
+  intraOpNumThreads: [0, 1],
+  interOpNumThreads: [0, 1],
+  graphOptimizationLevel: ['disabled', 'basic', 'extended', 'layout', 'all'],
+  enableCpuMemArena: [true],
+  enableMemPattern: [true],
+  executionMode: ['sequential', 'parallel'],
+  logSeverityLevel: [0, 4],
+  preferredOutputLocation: ['cpu', { y: 'cpu' }, {}],
+  extra: [{ session: { set_denormal_as_zero: '1' } }],
+  enableGraphCapture: [false, undefined],
+  externalData: [[]],
+};
+
+for (const [name, values] of Object.entries(accepted)) {
+  test(`${name}: taken`, async () => {
+    const said = await warnings(async () => {
+      for (const given of values) await taken({ [name]: given });
+    });
+    assert.deepEqual(said, []);
+  });
+}
+
+test('providers that are not there are passed over with a warning', async () => {
+  const executionProviders = ['webgpu', { name: 'webnn' }, 'wasm'];
+  const said = await warnings(() => taken({ executionProviders }));
+  assert.equal(said.length, 2);
+  assert.match(said[0], /no webgpu here/);
+  assert.deepEqual(await warnings(() => taken({ executionProviders, logSeverityLevel: 3 })), []);
+});
+
+test('an option that nobody knows gives a warning', async () => {
+  const [said] = await warnings(() => taken({ graphOptimisationLevel: 'all' }));
+  assert.match(said, /no option graphOptimisationLevel; did you mean graphOptimizationLevel\?/);
+  env.logLevel = 'error';
+  assert.deepEqual(await warnings(() => taken({ nothing: 1 })), []);
+  env.logLevel = 'warning';
+});
+
+test('options of runs', async () => {
+  const session = await InferenceSession.create(double);
+  const cases = [
+    ['logSeverityLevel', 'error', 'TypeError'],
+    ['logSeverityLevel', 8, 'RangeError'],
+    ['logVerbosityLevel', 'much', 'TypeError'],
+    ['tag', 1, 'TypeError'],
+    ['extra', 1, 'TypeError'],
+    ['terminate', true, 'Error'],
+  ];
+  for (const [name, given, kind] of cases) {
+    const run = session.run({ x }, { [name]: given });
+    await assert.rejects(run, { name: kind, message: new RegExp(name) });
+  }
+  const { y } = await session.run(
+    { x },
+    { logSeverityLevel: 4, terminate: false, tag: 'x', extra: {} },
+  );
+  assert.deepEqual(y.data, Float32Array.of(2, 4));
+  await session.release();
+});
+
+test('sizes of axes by name', async () => {
+  const session = await InferenceSession.create(double, { freeDimensionOverrides: { n: 1, k: 7 } });
+  assert.deepEqual(session.inputMetadata[0].shape, [1, 'm']);
+  assert.deepEqual(session.outputMetadata[0].shape, [1, 'm']);
+  await session.run({ x });
+  const two = new Tensor('float32', [1, 2], [2, 1]);
+  await assert.rejects(session.run({ x: two }), /invalid dimensions for input: x/);
+  await session.release();
+});
+
+/** y = x + w, with w in another file. */
+const split = (location) =>
+  model({
+    nodes: [node('Add', ['x', 'w'], ['y'])],
+    inputs: [value('x', 'float32', ['n', 2])],
+    outputs: [value('y', 'float32', ['n', 2])],
+    initializers: {
+      w: { dtype: 'float32', shape: [2], external: { location, offset: 4, length: 8 } },
+    },
+  });
+const weights = new Uint8Array(Float32Array.of(9, 10, 20).buffer);
+
+test('weights in another file', async () => {
+  const model = split('w.bin');
+  writeFileSync(join(folder, 'model.onnx'), model);
+  writeFileSync(join(folder, 'w.bin'), weights);
+  const path = join(folder, 'w.bin');
+  const sources = [
+    [model, [{ path: 'w.bin', data: weights }]],
+    [model, [{ path: './w.bin', data: weights.slice().buffer }]],
+    [model, [{ path: 'w.bin', data: new Blob([weights]) }]],
+    [model, [{ path: 'w.bin', data: path }]],
+    [model, [path]],
+    [join(folder, 'model.onnx'), undefined],
+  ];
+  for (const [source, externalData] of sources) {
+    const session = await InferenceSession.create(source, { externalData });
+    const { y } = await session.run({ x });
+    assert.deepEqual(y.data, Float32Array.of(11, 22));
+    await session.release();
+  }
+});
+
+test('weights in a file that is not there', async () => {
+  const refused = (message, ...given) =>
+    assert.rejects(InferenceSession.create(...given), { name: 'Error', message });
+  await refused(/"w\.bin".*externalData names none/, split('w.bin'));
+  await refused(/"w\.bin".*names v\.bin/, split('w.bin'), {
+    externalData: [{ path: 'v.bin', data: weights }],
+  });
+  await refused(/failed to load/, split('w.bin'), {
+    externalData: [{ path: 'w.bin', data: weights.subarray(0, 8) }],
+  });
+});
