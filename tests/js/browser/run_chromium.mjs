@@ -11,6 +11,7 @@ import {
   checkTuning,
   Report,
 } from './checks.mjs';
+import { checkOnnxRuntime } from './onnxruntime.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
 import { checkSaving } from './saving.mjs';
@@ -52,6 +53,9 @@ async function run(report) {
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
+    await report.check('pictures and models as in ONNX Runtime Web', () =>
+      checkOnnxRuntime(page, isolated.url),
+    );
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
     await checkRandom(report, page, isolated.url);

@@ -18,7 +18,8 @@ export function readCases() {
 
 /** Operators whose results are drawn: only type and shape count. Not those that the model gives a seed and data for. */
 const drawn = /Random|Bernoulli|Multinomial/;
-const isDrawn = ({ ops }) => Object.keys(ops).some((op) => drawn.test(op));
+const isDrawn = ({ name, ops }) =>
+  name.startsWith('test_training_dropout') || Object.keys(ops).some((op) => drawn.test(op));
 
 /** The model and the data sets of a case: names, kinds and bytes of inputs and outputs. Light models have no data of their own. */
 export function filesOf({ path, model }) {

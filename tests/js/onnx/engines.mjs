@@ -1,17 +1,54 @@
 // What runs ONNX models in the tests, behind one interface: load(bytes) gives { run({ name: value }), dispose() }. A value is
 // { dtype, shape, data }, a sequence an array, a none null.
+import { packed, unpacked } from './read_tensor.mjs';
 
 /** This package: `tl` is the module. */
 export const lathe = (tl) => async (bytes) => {
   const model = await tl.loadModel(bytes);
+  const typeOf = (ports, name) =>
+    ports.find((port) => port.name === name)?.type ?? { kind: 'unknown' };
   return {
     run: async (feeds) => {
-      const given = mapValues(feeds, (value) => toTensor(tl, value));
-      return mapValues(await model.run(given), plain);
+      const given = mapValues(feeds, (value) => toLathe(tl, value));
+      const results = await model.run(given);
+      return mapValues(results, (value, name) => fromLathe(value, typeOf(model.outputs, name)));
     },
     dispose: () => model.dispose(),
   };
 };
+
+/** The type of tensors that hold one that JavaScript has no array for. */
+const heldIn = (dtype) =>
+  ({ uint4: 'uint8', uint2: 'uint8', int4: 'int8', int2: 'int8' })[dtype] ??
+  (/^float[48]/.test(dtype) ? 'uint8' : dtype);
+
+function toLathe(tl, value) {
+  if (value === null) return null;
+  if (Array.isArray(value)) return value.map((each) => toLathe(tl, each));
+  const { dtype, shape, data } = value;
+  return dtype === 'string' ? nested(data, shape) : tl.tensor(data, shape, heldIn(dtype));
+}
+
+/** Strings as arrays in arrays. */
+function nested(data, [size, ...rest]) {
+  if (size === undefined) return data[0];
+  const step = data.length / size;
+  return Array.from({ length: size }, (_, at) =>
+    nested(data.slice(at * step, (at + 1) * step), rest),
+  );
+}
+
+function fromLathe(value, type) {
+  if (value === null || value === undefined) return value;
+  if (type.kind === 'optional') return fromLathe(value, type.element);
+  if (type.kind === 'sequence') return value.map((each) => fromLathe(each, type.element));
+  if (type.type !== 'string') {
+    return { dtype: type.type, shape: [...value.shape], data: value.dataSync() };
+  }
+  const shape = [];
+  for (let at = value; Array.isArray(at); at = at[0]) shape.push(at.length);
+  return { dtype: 'string', shape, data: Array.isArray(value) ? value.flat(Infinity) : [value] };
+}
 
 /** ONNX Runtime Web, or what has its API. */
 export const runtime = (ort) => async (bytes) => {
@@ -20,32 +57,23 @@ export const runtime = (ort) => async (bytes) => {
   return {
     run: async (feeds) => {
       const given = mapValues(feeds, (value) => toOrt(ort, value));
-      return mapValues(await session.run(given), plain);
+      return mapValues(await session.run(given), fromOrt);
     },
     dispose: () => session.release(),
   };
 };
 
 const mapValues = (object, change) =>
-  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value)]));
-
-function toTensor(tl, value) {
-  if (value === null) return null;
-  if (Array.isArray(value)) return value.map((each) => toTensor(tl, each));
-  const { dtype, shape, data } = value;
-  return tl.tensor(data, shape, dtype);
-}
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, change(value, name)]));
 
 function toOrt(ort, value) {
   if (value === null || Array.isArray(value)) return value && value.map((each) => toOrt(ort, each));
-  return new ort.Tensor(value.dtype, value.data, value.shape);
+  return new ort.Tensor(value.dtype, packed(value.dtype, value.data), value.shape);
 }
 
-/** Tensors of both kinds. */
-function plain(value) {
+function fromOrt(value) {
   if (value === null || value === undefined) return value;
-  if (Array.isArray(value)) return value.map(plain);
-  const { dtype = value.type, shape = value.dims } = value;
-  const data = value.dims !== undefined ? value.data : value.dataSync();
-  return { dtype, shape: [...shape], data };
+  if (Array.isArray(value)) return value.map(fromOrt);
+  const { type, dims, data, size } = value;
+  return { dtype: type, shape: [...dims], data: unpacked(type, data, size) };
 }

@@ -6,8 +6,39 @@ const utf8 = new TextDecoder();
 /** Elements of a repeated field of fixed numbers, as bytes. */
 const joined = (parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
-/** A tensor as { dtype, shape, data }; types of fewer than eight bits are as packed as in the file. */
+/** A tensor as { dtype, shape, data }; elements of fewer than eight bits have a byte each. */
 export function readTensor(bytes) {
+  const { dtype, shape, data } = readPacked(bytes);
+  const count = shape.reduce((product, size) => product * size, 1);
+  return { dtype, shape, data: unpacked(dtype, data, count) };
+}
+
+/** The elements of types of which several lie in a byte, the first in its lowest bits. */
+export function unpacked(dtype, data, count) {
+  const each = perByte(dtype);
+  if (each === 1) return data;
+  const bits = 8 / each;
+  const sign = dtype.startsWith('int') ? 1 << (bits - 1) : 0;
+  const elements = Array.from({ length: count }, (_, at) => {
+    const element = (data[Math.floor(at / each)] >> ((at % each) * bits)) & ((1 << bits) - 1);
+    return (element ^ sign) - sign;
+  });
+  return sign ? Int8Array.from(elements) : Uint8Array.from(elements);
+}
+
+/** The reverse of `unpacked`. */
+export function packed(dtype, data) {
+  const each = perByte(dtype);
+  if (each === 1) return data;
+  const bytes = new Uint8Array(Math.ceil(data.length / each));
+  const bits = 8 / each;
+  data.forEach((element, at) => {
+    bytes[Math.floor(at / each)] |= (element & ((1 << bits) - 1)) << ((at % each) * bits);
+  });
+  return bytes;
+}
+
+function readPacked(bytes) {
   const shape = [];
   const strings = [];
   const integers = [];
