@@ -1,13 +1,12 @@
 // Runs the ONNX backend cases beside the repository and prints each case that fails, a summary for each category and the counts.
-//   node tests/js/onnx/conformance.mjs [--ort] [--all] [--category=node] [--write-known] [NAME …]
+//   node tests/js/onnx/conformance.mjs [--chromium] [--ort] [--all] [--category=node] [--write-known] [NAME …]
 // A case of known.txt that fails counts as skipped, one that passes as failed: the list holds what fails and nothing else.
-// --ort: with ONNX Runtime Web instead, whose failures are only counted. --all: also prints what passes.
+// --chromium: in a page instead of Node. --ort: with ONNX Runtime Web in Node, whose failures are only counted. --all: also prints what passes.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { Worker } from 'node:worker_threads';
 import { casesFolder, readCases } from './cases.mjs';
+import { PageRunner, ThreadRunner } from './runners.mjs';
 
 const knownFile = new URL('known.txt', import.meta.url);
-const seconds = 60;
 const flags = new Set(process.argv.slice(2).filter((each) => each.startsWith('--')));
 const names = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const category = [...flags].find((each) => each.startsWith('--category='))?.split('=')[1];
@@ -19,39 +18,6 @@ function readKnown() {
   const lines = readFileSync(knownFile, 'utf8').split('\n');
   const entries = lines.filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(entries.map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]));
-}
-
-/** A thread that runs cases one after the other; one that hangs is ended and another one goes on. */
-class Runner {
-  #worker;
-
-  async why(each) {
-    this.#worker ??= new Worker(new URL('conformance_worker.mjs', import.meta.url), {
-      workerData: { withOrt },
-    });
-    const worker = this.#worker;
-    return new Promise((resolve) => {
-      const end = (why) => {
-        clearTimeout(timer);
-        worker.off('message', told).off('error', broken);
-        resolve(why);
-      };
-      const giveUp = (why) => {
-        this.#worker = undefined;
-        end(why);
-        worker.on('error', () => {}).terminate();
-      };
-      const told = ({ why }) => end(why);
-      const broken = (error) => giveUp(`the thread ended: ${error.message}`);
-      const timer = setTimeout(() => giveUp(`no result after ${seconds} s`), seconds * 1000);
-      worker.on('message', told).on('error', broken);
-      worker.postMessage(each);
-    });
-  }
-
-  end() {
-    return this.#worker?.terminate();
-  }
 }
 
 const cases = readCases();
@@ -71,7 +37,7 @@ const wanted = cases.filter(isWanted);
 const summary = new Map();
 const counts = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
-const runner = new Runner();
+const runner = flags.has('--chromium') ? new PageRunner() : new ThreadRunner(withOrt);
 for (const each of wanted) {
   const why = (await runner.why(each))?.replaceAll(/\s*\n\s*/g, ' ');
   const of = summary.get(each.category) ?? { passed: 0, all: 0 };

@@ -1,6 +1,7 @@
 // The thread of conformance.mjs: runs the case of each message with the engine that it was started for.
 import { parentPort, workerData } from 'node:worker_threads';
-import { whyFails } from './cases.mjs';
+import { filesOf } from './cases.mjs';
+import { whyFails } from './check_case.mjs';
 import * as engines from './engines.mjs';
 
 /** ONNX Runtime Web in Node, on one thread. */
@@ -13,6 +14,8 @@ async function onnxruntime() {
 const load = workerData.withOrt ? await onnxruntime() : engines.lathe(await import('tensorlathe'));
 
 parentPort.on('message', async (each) => {
-  const why = await whyFails(load, each).catch((error) => error.message || String(error));
+  const why = await whyFails(load, each, filesOf(each)).catch(
+    (error) => error.message || String(error),
+  );
   parentPort.postMessage({ why });
 });

@@ -1,0 +1,45 @@
+// Whether a model passes an ONNX backend case. Runs in Node and in pages.
+import { difference } from './compare.mjs';
+import { readPorts, readValue } from './read_tensor.mjs';
+
+/** Operators whose results are drawn: only type and shape count. Not those that the model gives a seed and data for. */
+const drawn = /Random|Bernoulli|Multinomial/;
+const isDrawn = ({ name, ops }) =>
+  name.startsWith('test_training_dropout') || Object.keys(ops).some((op) => drawn.test(op));
+
+/** Ones for each input: what the light models are given. */
+function ones({ inputs }) {
+  return Object.fromEntries(
+    inputs.map(({ name, dtype, shape }) => {
+      const count = shape.reduce((product, size) => product * size, 1);
+      return [name, { dtype, shape, data: new Float32Array(count).fill(1) }];
+    }),
+  );
+}
+
+/** Runs a case with an engine (engines.mjs); gives why it fails, or undefined. The files are as cases.mjs reads them. */
+export async function whyFails(load, each, { bytes, sets }) {
+  const ports = readPorts(bytes);
+  const model = await load(bytes);
+  try {
+    if (sets.length === 0) {
+      await model.run(ones(each));
+      return undefined;
+    }
+    for (const { inputs, outputs } of sets) {
+      const feeds = inputs.map((file, at) => {
+        const { name, kind } = ports.inputs[at];
+        return [name, readValue(file, kind)];
+      });
+      const results = await model.run(Object.fromEntries(feeds));
+      for (const [at, file] of outputs.entries()) {
+        const { name, kind } = ports.outputs[at];
+        const why = difference(readValue(file, kind), results[name], { random: isDrawn(each) });
+        if (why !== undefined) return `${name}: ${why}`;
+      }
+    }
+    return undefined;
+  } finally {
+    await model.dispose();
+  }
+}

@@ -1,0 +1,108 @@
+// Where the ONNX backend cases run, one after the other: a thread of Node, or a page. One that hangs is ended and another one goes on.
+import { Worker } from 'node:worker_threads';
+import { chromium } from 'playwright-core';
+import { serve } from '../browser/server.mjs';
+import { filesOf } from './cases.mjs';
+
+const seconds = 60;
+const tooLate = `no result after ${seconds} s`;
+
+export class ThreadRunner {
+  #worker;
+  #withOrt;
+
+  constructor(withOrt) {
+    this.#withOrt = withOrt;
+  }
+
+  /** Why a case fails, or undefined. */
+  async why(each) {
+    const place = new URL('conformance_worker.mjs', import.meta.url);
+    this.#worker ??= new Worker(place, { workerData: { withOrt: this.#withOrt } });
+    const worker = this.#worker;
+    return new Promise((resolve) => {
+      const end = (why) => {
+        clearTimeout(timer);
+        worker.off('message', told).off('error', broken);
+        resolve(why);
+      };
+      const giveUp = (why) => {
+        this.#worker = undefined;
+        end(why);
+        worker.on('error', () => {}).terminate();
+      };
+      const told = ({ why }) => end(why);
+      const broken = (error) => giveUp(`the thread ended: ${error.message}`);
+      const timer = setTimeout(() => giveUp(tooLate), seconds * 1000);
+      worker.on('message', told).on('error', broken);
+      worker.postMessage(each);
+    });
+  }
+
+  end() {
+    return this.#worker?.terminate();
+  }
+}
+
+const base64 = (bytes) => Buffer.from(bytes).toString('base64');
+
+/** Runs in the page. */
+async function inPage([each, { bytes, sets }]) {
+  const [tl, engines, { whyFails }] = await Promise.all(
+    ['/js/dist/index.js', '/tests/js/onnx/engines.mjs', '/tests/js/onnx/check_case.mjs'].map(
+      (module) => import(module),
+    ),
+  );
+  const decode = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const files = {
+    bytes: decode(bytes),
+    sets: sets.map((set) => ({ inputs: set.inputs.map(decode), outputs: set.outputs.map(decode) })),
+  };
+  const failure = (error) => error.message || String(error);
+  const why = await whyFails(engines.lathe(tl), each, files).catch(failure);
+  return why ?? null;
+}
+
+export class PageRunner {
+  #browser;
+  #server;
+  #page;
+
+  async why(each) {
+    this.#server ??= await serve(true);
+    this.#browser ??= await chromium.launch({
+      executablePath: '/usr/bin/chromium',
+      args: ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'],
+    });
+    if (this.#page === undefined) {
+      this.#page = await this.#browser.newPage();
+      await this.#page.goto(`${this.#server.url}/tests/js/browser/page.html`);
+    }
+    const { bytes, sets } = filesOf(each);
+    const files = {
+      bytes: base64(bytes),
+      sets: sets.map(({ inputs, outputs }) => ({
+        inputs: inputs.map(base64),
+        outputs: outputs.map(base64),
+      })),
+    };
+    const page = this.#page;
+    let timer;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(() => resolve(tooLate), seconds * 1000);
+    });
+    const ended = (error) => `the page ended: ${error.message}`;
+    const why = await Promise.race([page.evaluate(inPage, [each, files]).catch(ended), late]);
+    clearTimeout(timer);
+    if (why === tooLate || why?.startsWith('the page ended')) {
+      this.#page = undefined;
+      await page.close().catch(() => {});
+    }
+    return why ?? undefined;
+  }
+
+  async end() {
+    await this.#browser?.close();
+    this.#server?.stop();
+  }
+}
