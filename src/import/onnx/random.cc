@@ -37,11 +37,12 @@ Result<Type> type_named(const Call& call, Type otherwise) {
 
 Values typed(Tensor x, Type type) { return {Value(x.builder->cast(x, dtype_of(type)), type)}; }
 
-Tensor uniform(Call& call, const Shape& shape) {
+// The shape is a copy: that of an operand moves when the builder grows.
+Tensor uniform(Call& call, Shape shape) {
   return ops::random_uniform(seed_of(call), shape, call.float_of("low", 0),
                              call.float_of("high", 1));
 }
-Tensor normal(Call& call, const Shape& shape) {
+Tensor normal(Call& call, Shape shape) {
   return ops::random_normal(seed_of(call), shape, call.float_of("mean", 0),
                             call.float_of("scale", 1));
 }
@@ -72,7 +73,8 @@ Result<Values> random_normal_like(Call& call) {
 Result<Values> bernoulli(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
   const Tensor x = call.builder().cast(call.tensor(0), DType::F32);
-  return typed(ops::random_uniform(seed_of(call), x.shape(), 0, 1) < x, type);
+  const Shape shape = x.shape();
+  return typed(ops::random_uniform(seed_of(call), shape, 0, 1) < x, type);
 }
 
 // Classes by their logarithmic probabilities: how many cumulated ones a number from 0 to 1 passes.
