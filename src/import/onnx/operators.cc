@@ -46,20 +46,10 @@ class Checker {
     }
   }
 
-  Status done() const {
-    if (missing_.empty()) return {};
-    std::string text;
-    for (const auto& [name, nodes] : missing_) {
-      append(text, text.empty() ? "" : ", ", name);
-      std::string some;
-      for (size_t k = 0; k < nodes.size() && k < kMostNames; ++k) {
-        if (!nodes[k].empty()) append(some, some.empty() ? "" : ", ", '\'', nodes[k], '\'');
-      }
-      if (nodes.size() > 1) append(some, some.empty() ? "" : ", … ", nodes.size(), " nodes");
-      if (!some.empty()) append(text, " (", some, ')');
-    }
-    return fail(concat("the model needs operators that are not there: ", text,
-                       ". Export it for another operator set, or without them"));
+  std::vector<MissingOperator> done() && {
+    std::vector<MissingOperator> all;
+    for (auto& [name, nodes] : missing_) all.push_back({name, std::move(nodes)});
+    return all;
   }
 
  private:
@@ -75,7 +65,7 @@ class Checker {
     const int version = set == sets.end() ? 1 : static_cast<int>(set->second);
     if (find_operator(domain, node.op_type, version) != nullptr) return;
     missing_[concat(domain, domain.empty() ? "" : ".", node.op_type, " of version ", version)]
-        .push_back(node.name);
+        .push_back(!node.name.empty() || node.outputs.empty() ? node.name : node.outputs[0]);
   }
 
   const ModelProto& model_;
@@ -84,11 +74,28 @@ class Checker {
 
 }  // namespace
 
-Status check_operators(const ModelProto& model) {
+std::vector<MissingOperator> missing_operators(const ModelProto& model) {
   Checker checker(model);
   checker.check(model.graph.nodes, model.sets);
   for (const FunctionProto& each : model.functions) checker.check(each.nodes, each.sets);
-  return checker.done();
+  return std::move(checker).done();
+}
+
+Status check_operators(const ModelProto& model) {
+  const auto missing = missing_operators(model);
+  if (missing.empty()) return {};
+  std::string text;
+  for (const auto& [name, nodes] : missing) {
+    append(text, text.empty() ? "" : ", ", name);
+    std::string some;
+    for (size_t k = 0; k < nodes.size() && k < kMostNames; ++k) {
+      if (!nodes[k].empty()) append(some, some.empty() ? "" : ", ", '\'', nodes[k], '\'');
+    }
+    if (nodes.size() > 1) append(some, some.empty() ? "" : ", … ", nodes.size(), " nodes");
+    if (!some.empty()) append(text, " (", some, ')');
+  }
+  return fail(concat("the model needs operators that are not there: ", text,
+                     ". Export it for another operator set, or without them"));
 }
 
 }  // namespace lathe::onnx

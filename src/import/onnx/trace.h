@@ -49,6 +49,7 @@ struct Trace {
   std::vector<size_t> asked;
   bool is_whole = false;
   bool is_joined = false;             // of kept rows: the model has concatenated them
+  std::string why = {};               // it is not whole: the node and what it must know
   std::vector<Port> inputs, results;  // as given, with names; as the model lists them
 };
 
@@ -60,7 +61,14 @@ struct Trace {
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
                     std::span<const Content> known, std::span<const CachePair> cache = {});
 
-// Whether every operator of the model is there; all that are not, by their nodes.
+// Operators of the model that are not there, with the names of their nodes, or of the first outputs
+// of nodes without one.
+struct MissingOperator {
+  std::string name;  // "com.microsoft.Foo of version 1"
+  std::vector<std::string> nodes;
+};
+std::vector<MissingOperator> missing_operators(const ModelProto& model);
+// Whether every operator of the model is there; an error names all that are not.
 Status check_operators(const ModelProto& model);
 
 }  // namespace lathe::onnx

@@ -217,6 +217,9 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
     operands.pop_back();
   auto results = apply(node, std::move(operands));
   if (!results) {
+    if (is_asking_ && trace_.why.empty()) {
+      trace_.why = concat(named(node), ": ", results.error().message);
+    }
     if (is_asking_ || must_unroll_) return std::unexpected(std::move(results.error()));
     return fail(concat(named(node), ": ", results.error().message));
   }
