@@ -8,23 +8,21 @@ namespace {
 
 constexpr std::string_view kForward = "forward ";
 
-double products_of(const graph::Graph& graph);
-
 double products_of(const graph::Node& node) {
-  if (node.body) return products_of(*node.body) * static_cast<double>(node.repetition.steps);
+  if (node.body) return multiply_adds(*node.body) * static_cast<double>(node.repetition.steps);
   if (node.kind != graph::Kind::Contract) return 0;
   double products = 1;
   for (const int64_t extent : node.contraction.extents) products *= static_cast<double>(extent);
   return products;
 }
 
-double products_of(const graph::Graph& graph) {
+}  // namespace
+
+double multiply_adds(const graph::Graph& graph) {
   double products = 0;
   for (const graph::Node& node : graph.nodes) products += products_of(node);
   return products;
 }
-
-}  // namespace
 
 Result<Cost> cost_of(const nn::Model& model) {
   nn::TrainingOptions options;

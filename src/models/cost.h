@@ -6,6 +6,7 @@
 #include <string>
 
 #include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
 #include "lathe/nn/model.h"
 
 namespace lathe::models {
@@ -24,5 +25,8 @@ struct Cost {
 
 // Errors: as nn::build_program and compile::compile.
 Result<Cost> cost_of(const nn::Model& model);
+
+// Of one call of a graph, those of loops as often as they may run.
+double multiply_adds(const graph::Graph& graph);
 
 }  // namespace lathe::models

@@ -1,0 +1,377 @@
+#include "lathe/models/onnx/fewer_bits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <set>
+#include <span>
+
+#include "lathe/base/text.h"
+#include "lathe/formats/protobuf.h"
+#include "lathe/import/onnx/model.h"
+#include "lathe/models/onnx/model_file.h"
+#include "lathe/models/onnx/pack.h"
+
+namespace lathe::onnx {
+namespace {
+
+using formats::ProtobufReader;
+using formats::ProtobufWriter;
+using formats::WireType;
+
+// Elements of weights that are worth a node.
+constexpr int64_t kLeast = 256;
+constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 1;
+constexpr std::string_view kContrib = "com.microsoft";
+
+// Fields of onnx.proto.
+constexpr uint32_t kModelGraph = 7, kModelSets = 8, kSetDomain = 1, kSetVersion = 2;
+constexpr uint32_t kGraphNode = 1, kGraphInitializer = 5, kGraphInput = 11;
+constexpr uint32_t kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kNodeOperator = 4,
+                   kNodeAttribute = 5, kNodeDomain = 7;
+constexpr uint32_t kTensorShape = 1, kTensorType = 2, kTensorName = 8, kTensorRaw = 9,
+                   kTensorExternal = 13, kTensorPlace = 14;
+constexpr uint32_t kAttributeName = 1, kAttributeInt = 3, kAttributeType = 20, kIsInt = 2;
+
+void copy_field(ProtobufReader& in, ProtobufWriter& out) {
+  switch (in.type()) {
+    case WireType::Varint:
+      return out.varint(in.number(), in.uint64());
+    case WireType::Fixed64:
+      return out.float64(in.number(), in.float64());
+    case WireType::Bytes:
+      return out.borrowed(in.number(), in.bytes());
+    case WireType::Fixed32:
+      return out.float32(in.number(), in.float32());
+  }
+}
+
+// Operands that are weights, and the axis along which their channels lie; -1: the last one.
+struct WeightPlace {
+  std::string_view op;
+  size_t operand;
+  int axis;
+};
+constexpr WeightPlace kPlaces[] = {{"Conv", 1, 0},    {"FusedConv", 1, 0}, {"ConvTranspose", 1, 1},
+                                   {"MatMul", 0, -2}, {"MatMul", 1, -1},   {"Gemm", 1, -1},
+                                   {"Gather", 0, 0},  {"LSTM", 1, 1},      {"LSTM", 2, 1},
+                                   {"GRU", 1, 1},     {"GRU", 2, 1},       {"RNN", 1, 1},
+                                   {"RNN", 2, 1}};
+
+// Who reads an initialiser.
+struct Use {
+  const NodeProto* node;
+  size_t operand;
+  bool is_inside;  // of a graph inside a node
+};
+
+ProtobufWriter int_attribute(std::string_view name, int64_t value) {
+  ProtobufWriter attribute;
+  attribute.text(kAttributeName, name);
+  attribute.varint(kAttributeInt, static_cast<uint64_t>(value));
+  attribute.varint(kAttributeType, kIsInt);
+  return attribute;
+}
+
+class Rewriter {
+ public:
+  Rewriter(const SharedBytes& file, const ModelProto& model, WeightBits bits)
+      : file_(file), model_(model), bits_(bits) {}
+
+  Result<FewerBits> run() {
+    const auto set = model_.sets.find("");
+    version_ = set == model_.sets.end() ? 1 : set->second;
+    if (version_ < 7) {
+      return fail(concat("the model is of operator set ", version_,
+                         "; weights of fewer bits want 7 or later: convert it with ONNX's tools"));
+    }
+    find_names(model_.graph, false);
+    for (const TensorProto& each : model_.graph.initializers) shrink(each);
+    ProtobufWriter out;
+    bool has_contrib = !needs_contrib_;
+    ProtobufReader in({file_.data(), file_.size()});
+    while (in.next()) {
+      if (in.number() == kModelGraph) {
+        LATHE_ASSIGN_OR_RETURN(const ProtobufWriter graph, rewrite_graph(in.message()));
+        out.message(kModelGraph, graph);
+        continue;
+      }
+      if (in.number() == kModelSets) has_contrib |= is_contrib(in.message());
+      copy_field(in, out);
+    }
+    LATHE_TRY(in.status());
+    if (!has_contrib) {
+      ProtobufWriter sets;
+      sets.text(kSetDomain, kContrib);
+      sets.varint(kSetVersion, 1);
+      out.message(kModelSets, sets);
+    }
+    if (out.size() > kMostBytes) {
+      return fail(concat("the model would have ", out.size(), " bytes; one file has ", kMostBytes,
+                         " at most"));
+    }
+    done_.file = out.bytes();
+    return std::move(done_);
+  }
+
+ private:
+  static bool is_contrib(ProtobufReader in) {
+    bool is_found = false;
+    while (in.next()) is_found |= in.number() == kSetDomain && in.text() == kContrib;
+    return is_found;
+  }
+
+  void find_names(const GraphProto& graph, bool is_inside) {
+    for (const ValueInfo& each : graph.inputs) names_.insert(each.name);
+    for (const ValueInfo& each : graph.outputs) {
+      names_.insert(each.name);
+      outputs_.insert(each.name);
+    }
+    for (const TensorProto& each : graph.initializers) names_.insert(each.name);
+    for (const NodeProto& node : graph.nodes) {
+      names_.insert(node.outputs.begin(), node.outputs.end());
+      for (size_t k = 0; k < node.inputs.size(); ++k) {
+        uses_[node.inputs[k]].push_back({&node, k, is_inside});
+      }
+      for (const AttributeProto& attribute : node.attributes) {
+        for (const auto& each : attribute.graphs) find_names(*each, true);
+      }
+    }
+  }
+
+  std::string fresh(std::string_view base, std::string_view ending) {
+    std::string name = concat(base, ending);
+    while (!names_.insert(name).second) name += '_';
+    return name;
+  }
+
+  // Adds what takes the place of an initialiser, if that is worth it.
+  void shrink(const TensorProto& tensor) {
+    const Content& content = tensor.content;
+    const auto uses = uses_.find(tensor.name);
+    if (content.type != Type::Float32 || content.count() < kLeast || tensor.external ||
+        uses == uses_.end() || outputs_.contains(tensor.name)) {
+      return;
+    }
+    std::vector<float> values(static_cast<size_t>(content.count()));
+    std::memcpy(values.data(), content.data.data(), content.data.size());
+    const uint64_t before = added_;
+    if (bits_ == WeightBits::Float16) to_halves(tensor, values);
+    const bool is_finite = std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+    if (bits_ == WeightBits::Int8 && is_finite) to_bytes(tensor, uses->second, values);
+    if (bits_ == WeightBits::Int4 && is_finite) to_nibbles(tensor, uses->second, values);
+    if (added_ == before) return;
+    gone_.insert(tensor.name);
+    ++done_.tensors;
+    done_.bytes_before += 4 * content.count();
+    done_.bytes_after += static_cast<int64_t>(added_ - before);
+  }
+
+  void to_halves(const TensorProto& tensor, std::span<const float> values) {
+    if (!fits_halves(values)) return;
+    const std::string name = fresh(tensor.name, "_f16");
+    add_tensor(name, Type::Float16, tensor.content.shape, halves_of(values));
+    add_node("Cast", {name}, tensor.name, {int_attribute("to", 1)});
+  }
+
+  void to_bytes(const TensorProto& tensor, const std::vector<Use>& uses,
+                std::span<const float> values) {
+    const Shape& shape = tensor.content.shape;
+    const auto axis = channels_of(uses, shape.size());
+    if (!axis) return;
+    const Bytes bytes = bytes_of(values, shape, *axis);
+    const std::string name = fresh(tensor.name, "_i8"), scale = fresh(tensor.name, "_scale");
+    add_tensor(name, Type::Int8, shape, bytes.values);
+    const int64_t channels = shape[*axis];
+    if (version_ >= 13) {
+      add_tensor(scale, Type::Float32, {channels}, bytes_of_floats(bytes.scales));
+      add_node("DequantizeLinear", {name, scale}, tensor.name,
+               {int_attribute("axis", static_cast<int64_t>(*axis))});
+      return;
+    }
+    Shape along(shape.size(), 1);
+    along[*axis] = channels;
+    add_tensor(scale, Type::Float32, along, bytes_of_floats(bytes.scales));
+    const std::string floats = fresh(tensor.name, "_f32");
+    add_node("Cast", {name}, floats, {int_attribute("to", 1)});
+    add_node("Mul", {floats, scale}, tensor.name, {});
+  }
+
+  static std::optional<size_t> channels_of(const std::vector<Use>& uses, size_t rank) {
+    if (rank < 2) return std::nullopt;
+    for (const Use& use : uses) {
+      for (const WeightPlace& place : kPlaces) {
+        if (use.node->op_type != place.op || use.operand != place.operand) continue;
+        const AttributeProto* transposed = use.node->attribute("transB");
+        if (place.op == "Gemm" && transposed != nullptr && transposed->integer != 0) return 0;
+        return static_cast<size_t>(place.axis + (place.axis < 0 ? static_cast<int>(rank) : 0));
+      }
+    }
+    return std::nullopt;
+  }
+
+  void to_nibbles(const TensorProto& tensor, const std::vector<Use>& uses,
+                  std::span<const float> values) {
+    const Shape& shape = tensor.content.shape;
+    const bool is_right = std::ranges::all_of(uses, [](const Use& use) {
+      return !use.is_inside && use.operand == 1 && use.node->op_type == "MatMul" &&
+             (use.node->domain.empty() || use.node->domain == "ai.onnx");
+    });
+    if (shape.size() != 2 || !is_right) return;
+    const int64_t rows = shape[0], columns = shape[1], blocks = (rows + kBlock - 1) / kBlock;
+    const Nibbles nibbles = nibbles_of(values, rows, columns);
+    Packed packed{fresh(tensor.name, "_i4"), fresh(tensor.name, "_scale"), rows, columns};
+    add_tensor(packed.values, Type::UInt8, {columns, blocks, kBlock / 2}, nibbles.values);
+    add_tensor(packed.scales, Type::Float32, {columns * blocks}, bytes_of_floats(nibbles.scales));
+    packed_[tensor.name] = std::move(packed);
+    needs_contrib_ = true;
+  }
+
+  static std::vector<std::byte> bytes_of_floats(std::span<const float> values) {
+    const auto bytes = std::as_bytes(values);
+    return {bytes.begin(), bytes.end()};
+  }
+
+  void add_tensor(const std::string& name, Type type, const Shape& shape,
+                  std::vector<std::byte> data) {
+    added_ += data.size();
+    ProtobufWriter tensor;
+    tensor.packed(kTensorShape, shape);
+    tensor.varint(kTensorType, static_cast<uint64_t>(type));
+    tensor.text(kTensorName, name);
+    data_.push_back(std::move(data));
+    tensor.borrowed(kTensorRaw, data_.back());
+    tensors_.push_back(std::move(tensor));
+  }
+
+  void add_node(std::string_view op, const std::vector<std::string>& inputs,
+                const std::string& output, const std::vector<ProtobufWriter>& attributes) {
+    ProtobufWriter node;
+    for (const std::string& each : inputs) node.text(kNodeInput, each);
+    node.text(kNodeOutput, output);
+    node.text(kNodeName, concat(output, '/', op));
+    node.text(kNodeOperator, op);
+    for (const ProtobufWriter& each : attributes) node.message(kNodeAttribute, each);
+    nodes_.push_back(std::move(node));
+  }
+
+  // The new nodes come first: all others may read what they give.
+  Result<ProtobufWriter> rewrite_graph(ProtobufReader in) {
+    ProtobufWriter out;
+    for (const ProtobufWriter& each : nodes_) out.message(kGraphNode, each);
+    for (const ProtobufWriter& each : tensors_) out.message(kGraphInitializer, each);
+    size_t number = 0;
+    while (in.next()) {
+      const uint32_t field = in.number();
+      if (field == kGraphInitializer) {
+        LATHE_TRY(rewrite_tensor(in, model_.graph.initializers[number++], out));
+      } else if (field == kGraphNode) {
+        rewrite_node(in, out);
+      } else if (field != kGraphInput || !gone_.contains(name_of(in.message()))) {
+        copy_field(in, out);
+      }
+    }
+    LATHE_TRY(in.status());
+    return out;
+  }
+
+  static std::string name_of(ProtobufReader in) {
+    std::string name;
+    while (in.next()) {
+      if (in.number() == 1) name = in.text();
+    }
+    return name;
+  }
+
+  // An initialiser as it is, with its data inside.
+  Status rewrite_tensor(ProtobufReader& in, const TensorProto& read, ProtobufWriter& out) {
+    if (gone_.contains(read.name)) return {};
+    ProtobufWriter tensor;
+    bool is_external = false;
+    ProtobufReader fields = in.message();
+    while (fields.next()) {
+      const uint32_t field = fields.number();
+      is_external |= field == kTensorExternal;
+      if (field != kTensorExternal && field != kTensorPlace) copy_field(fields, tensor);
+    }
+    LATHE_TRY(fields.status());
+    if (is_external) {
+      if (bits_of(read.content.type) % 8 != 0) {
+        return fail(concat("initializer '", read.name, "': ", text(read.content.type),
+                           " in another file cannot be moved into this one"));
+      }
+      tensor.borrowed(kTensorRaw, {read.content.data.data(), read.content.data.size()});
+    }
+    out.message(kGraphInitializer, tensor);
+    return {};
+  }
+
+  void rewrite_node(ProtobufReader& in, ProtobufWriter& out) {
+    std::vector<std::string> inputs;
+    ProtobufReader fields = in.message();
+    while (fields.next()) {
+      if (fields.number() == kNodeInput) inputs.emplace_back(fields.text());
+    }
+    const auto packed = inputs.size() == 2 ? packed_.find(inputs[1]) : packed_.end();
+    if (packed == packed_.end()) return copy_field(in, out);
+    const Packed& weights = packed->second;
+    ProtobufWriter node;
+    for (const std::string& each : {inputs[0], weights.values, weights.scales}) {
+      node.text(kNodeInput, each);
+    }
+    node.text(kNodeOperator, "MatMulNBits");
+    node.text(kNodeDomain, kContrib);
+    node.message(kNodeAttribute, int_attribute("K", weights.rows));
+    node.message(kNodeAttribute, int_attribute("N", weights.columns));
+    node.message(kNodeAttribute, int_attribute("bits", 4));
+    node.message(kNodeAttribute, int_attribute("block_size", kBlock));
+    ProtobufReader again = in.message();
+    while (again.next()) {
+      const uint32_t field = again.number();
+      const bool is_written = field == kNodeInput || field == kNodeOperator || field == kNodeDomain;
+      if (!is_written) copy_field(again, node);
+    }
+    out.message(kGraphNode, node);
+  }
+
+  struct Packed {
+    std::string values, scales;
+    int64_t rows, columns;
+  };
+
+  const SharedBytes& file_;
+  const ModelProto& model_;
+  WeightBits bits_;
+  int64_t version_ = 0;
+  bool needs_contrib_ = false;
+  std::set<std::string> names_, outputs_, gone_;
+  std::map<std::string, std::vector<Use>> uses_;
+  std::map<std::string, Packed> packed_;
+  std::deque<std::vector<std::byte>> data_;  // of new tensors
+  std::vector<ProtobufWriter> tensors_, nodes_;
+  uint64_t added_ = 0;
+  FewerBits done_;
+};
+
+}  // namespace
+
+std::optional<WeightBits> weight_bits_called(std::string_view name) {
+  if (name == "float16") return WeightBits::Float16;
+  if (name == "int8") return WeightBits::Int8;
+  if (name == "int4") return WeightBits::Int4;
+  return std::nullopt;
+}
+
+Result<FewerBits> with_fewer_bits(const std::string& path, WeightBits bits) {
+  LATHE_ASSIGN_OR_RETURN(const SharedBytes file, read_whole(path));
+  auto model = read_model(file);
+  if (!model) return fail(concat(path, ": ", model.error().message));
+  LATHE_TRY(load_external_files(*model, path));
+  auto result = Rewriter(file, *model, bits).run();
+  if (!result) return fail(concat(path, ": ", result.error().message));
+  return result;
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,26 @@
+// ONNX models as graphs of their own and as stand-alone modules.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/compile/compile.h"
+#include "lathe/graph/graph.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+// The model for what its inputs are called with (ports_of), as the graph "run" whose inputs and
+// outputs have the model's names; elements of sequences are "NAME/0"…. Errors: operators that are
+// not there, all of them; what a node refuses; sizes that data decide, with the node: such models
+// are run in parts (onnx::run, or the package), no graph of fixed shapes is all of them; results
+// without numbers.
+Result<graph::Graph> graph_of(const ModelProto& model, std::span<const Port> inputs);
+
+// A module with the entry `run` that needs nothing else: the weights are in it. Errors: as
+// graph_of and compile::compile.
+Result<compile::Executable> compile_module(const ModelProto& model, std::span<const Port> inputs,
+                                           const compile::Options& options = {});
+
+}  // namespace lathe::onnx
