@@ -13,10 +13,16 @@ constexpr int kBadInput = 1, kWrongUse = 2;
 constexpr Flag kSizes = {"--sizes", "N,…",
                          "sizes of the axes that have any (null), in their order"};
 
+constexpr Flag kShape = {"--shape", "NAME=N,…",
+                         "of an ONNX model: the shape of an input; several times"};
+constexpr Flag kSize = {"--size", "NAME=N", "the size that the model calls so; several times"};
+
 constexpr Flag kCompileFlags[] = {
     {"-o", "OUT.wasm", "where the module goes; without it nothing is written"},
     {"--weights", "FILE.safetensors", "weights instead of those of the model"},
     kSizes,
+    kShape,
+    kSize,
     {"--batch", "N", "rows of the entries but predict_1; 64 without it"},
     {"--training", "", "train and evaluate as the saved model says"},
     {"--loss", "NAME", "the module also evaluates, with this loss"},
@@ -28,28 +34,76 @@ constexpr Flag kCompileFlags[] = {
     {"--dump", "before:PASS|after:PASS", "print the program there; PASS may be *"},
     {"--verify", "", "verify the program after every pass"},
     {"--time-passes", "", "print how long each pass takes"},
-    {"--js", "", "also write OUT.mjs, with which node trains the module"}};
+    {"--js", "",
+     "also write OUT.mjs, which trains the module; of an ONNX model runs it, with types"}};
 
-constexpr Flag kInspectFlags[] = {kSizes, {"--json", "", "of a model: everything, as JSON"}};
+constexpr Flag kInspectFlags[] = {
+    kSizes, kShape, kSize, {"--json", "", "of a model: everything, as JSON"}};
 
 constexpr Flag kConvertFlags[] = {
-    {"-o", "FOLDER", "where model.json and its weight files go"},
+    {"-o", "FOLDER|OUT.onnx", "where model.json and its weight files go, or the ONNX model"},
+    {"--weights", "float16|int8|int4", "of an ONNX model: store its weights with fewer bits"},
     kSizes,
     {"--quantize", "float16|uint16|uint8", "store the floats of weights with fewer bits"},
     {"--training", "", "with how it is trained and what the optimizer has gathered"}};
 
+constexpr Flag kRunFlags[] = {
+    {"--input", "NAME=FILE", "what an input is given; the name may be left out of the only one"},
+    {"--output", "NAME=FILE", "write an output, .npy or else its elements alone; several times"},
+    {"--top", "N", "print the N largest of the first output, by the lines of LABELS.txt"},
+    kShape,
+    {"--mean", "NUMBER,…", "of pictures, for each channel or all"},
+    {"--std", "NUMBER,…", "of pictures, for each channel or all"},
+    {"--layout", "nchw|nhwc", "of pictures; without it as the shape looks"},
+    {"--package", "FOLDER", "where the npm package is found from"}};
+
 constexpr std::string_view kModelFiles =
     "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
-    "weight files or a .safetensors beside it, or the folder that holds it.\n";
+    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "with\n"
+    "the files of its weights in its folder.\n";
+constexpr std::string_view kCompileMore =
+    "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
+    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "with\n"
+    "the files of its weights in its folder. Of that the module has one entry, run, for the sizes\n"
+    "of the model or of --shape and --size. It takes of the flags these, --features, --schedules,\n"
+    "--target, --dump, --verify, --time-passes and --js.\n";
+constexpr std::string_view kConvertMore =
+    "MODEL is a model.json of TensorFlow.js, of a converter of Keras or of this package, with its\n"
+    "weight files or a .safetensors beside it, or the folder that holds it; or an ONNX model, "
+    "whose\n"
+    "large float32 weights --weights stores in fewer bits, computing in float32 as before:\n"
+    "    float16  all of them\n"
+    "    int8     per channel: of Conv, ConvTranspose, MatMul, Gemm, Gather, LSTM, GRU, RNN\n"
+    "    int4     matrices on the right of MatMul, in blocks of 32 (com.microsoft.MatMulNBits)\n"
+    "Weights in other files move into the new one.\n";
+constexpr std::string_view kRunMore =
+    "There is no native engine yet: this drives Node (LATHE_NODE, or node of the PATH) with the "
+    "npm\n"
+    "package tensorlathe, found from the folder where you are or that of --package. JPEG and PNG\n"
+    "want the packages jpeg-js and pngjs beside it.\n\n"
+    "FILE is an array (.npy), a TensorProto (.pb), a picture (.jpg, .png) or else the elements "
+    "alone,\n"
+    "little-endian. A picture is resized to the input's size (224 where that is open), bilinear, "
+    "and\n"
+    "its channels are (value / 255 - mean) / std. Without --mean and --std those are of ImageNet "
+    "for\n"
+    "three channels (0.485,0.456,0.406 and 0.229,0.224,0.225), 0 and 1 for one; inputs of "
+    "integers\n"
+    "get the bytes as they are. --std=0.0039215686 --mean=0 gives 0 to 255.\n";
 
 constexpr Verb kVerbs[] = {
     {"compile", "MODEL [OPTIONS.json]", "compile a model with its weights to one module",
-     kModelFiles, compile, 1, 2, kCompileFlags},
+     kCompileMore, compile, 1, 2, kCompileFlags},
     {"inspect", "MODEL|FILE.wasm",
      "print the layers of a model and what they cost, or what a module holds", kModelFiles, inspect,
      1, 1, kInspectFlags},
-    {"convert", "MODEL", "write a model as TensorFlow.js reads it", kModelFiles, convert, 1, 1,
-     kConvertFlags},
+    {"convert", "MODEL",
+     "write a model as TensorFlow.js reads it, or an ONNX model with weights of fewer bits",
+     kConvertMore, convert, 1, 1, kConvertFlags},
+    {"run", "MODEL.onnx [LABELS.txt]", "run an ONNX model in Node", kRunMore, run_model, 1, 2,
+     kRunFlags},
     {"wat", "FILE.wasm", "print a module as text", "", wat, 1, 1, {}},
     {"validate", "FILE.wasm", "check a module against the specification", "", validate, 1, 1, {}},
     {"passes", "", "print the compiler's passes in order", "", passes, 0, 0, {}},
@@ -82,7 +136,7 @@ int run(std::span<char* const> words) {
   const Outcome<void> done = arguments ? verb->run(*arguments) : std::unexpected(arguments.error());
   if (done) return 0;
   if (!done.error().is_wrong_use) {
-    warn(done.error().message);
+    if (!done.error().message.empty()) warn(done.error().message);
     return kBadInput;
   }
   warn(concat(done.error().message, "\nusage: ", usage(*verb), "\n`lathe help ", name,

@@ -11,11 +11,13 @@
 #include <vector>
 
 #include "lathe/base/result.h"
+#include "lathe/compile/compile.h"
 #include "lathe/models/saved_model.h"
 
 namespace lathe::tool {
 
-// Why a verb fails: wrong use of the command, or else its input.
+// Why a verb fails: wrong use of the command, or else its input. Without a message it has been
+// told.
 struct Failure {
   std::string message;
   bool is_wrong_use = false;
@@ -100,11 +102,17 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
 Outcome<std::string> driver_path(const std::string& module);
 Status write_driver(const std::string& driver, const std::string& module);
 
+// What flags say of the compiler, for every kind of model.
+Outcome<void> read_options(const Arguments& arguments, compile::Options& options);
+// The module to where -o says, its times and sizes to where text goes.
+Outcome<void> write_module(const Arguments& arguments, const compile::Executable& executable);
+
 Outcome<void> wat(const Arguments& arguments);
 Outcome<void> validate(const Arguments& arguments);
 Outcome<void> inspect(const Arguments& arguments);
 Outcome<void> compile(const Arguments& arguments);
 Outcome<void> convert(const Arguments& arguments);
+Outcome<void> run_model(const Arguments& arguments);
 Outcome<void> passes(const Arguments& arguments);
 Outcome<void> describe(const Arguments& arguments);
 Outcome<void> help(const Arguments& arguments);

@@ -75,6 +75,9 @@ std::string Arguments::value(std::string_view flag) const {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   const bool is_input = path == "-";
+  // Kept: who looks at its first bytes and who reads it both find it.
+  static std::vector<uint8_t> input;
+  if (is_input && std::feof(stdin)) return input;
   const File opened(is_input ? nullptr : std::fopen(path.c_str(), "rb"));
   std::FILE* file = is_input ? stdin : opened.get();
   if (file == nullptr) return system_error(path);
@@ -84,6 +87,7 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     bytes.insert(bytes.end(), block, block + count);
   }
   if (std::ferror(file)) return system_error(path);
+  if (is_input) input = bytes;
   return bytes;
 }
 

@@ -9,6 +9,7 @@
 #include "lathe/base/text.h"
 #include "lathe/compile/compile.h"
 #include "lathe/models/saved_model.h"
+#include "lathe_onnx.h"
 
 namespace lathe::tool {
 namespace {
@@ -79,26 +80,7 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     request.training.optimizer = arguments.value("--optimizer");
     LATHE_TRY(of_flag(nn::find_optimizer(request.training.optimizer)));
   }
-  if (arguments.has("--features")) {
-    LATHE_ASSIGN_OR_RETURN(request.options.features,
-                           of_flag(compile::parse_features(arguments.value("--features"))));
-  }
-  LATHE_TRY(add_schedules(arguments, request.options));
-  if (arguments.has("--verify")) request.options.verify = true;
-  for (const std::string& when : arguments.values("--dump")) {
-    LATHE_TRY(of_flag(api::check_dump(when)));
-    request.options.dumps.push_back(when);
-  }
-  std::FILE* const to = text_output(arguments);
-  request.options.on_dump = [to](std::string_view when, std::string_view text) {
-    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
-  };
-  if (arguments.has("--time-passes")) {
-    request.options.clock = [] {
-      const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      return std::chrono::duration<double, std::milli>(now).count();
-    };
-  }
+  LATHE_TRY(read_options(arguments, request.options));
   return request;
 }
 
@@ -113,7 +95,47 @@ void print_times(const compile::Executable& executable, std::FILE* to) {
 
 }  // namespace
 
+Outcome<void> read_options(const Arguments& arguments, compile::Options& options) {
+  if (arguments.has("--features")) {
+    LATHE_ASSIGN_OR_RETURN(options.features,
+                           of_flag(compile::parse_features(arguments.value("--features"))));
+  }
+  LATHE_TRY(add_schedules(arguments, options));
+  if (arguments.has("--verify")) options.verify = true;
+  for (const std::string& when : arguments.values("--dump")) {
+    LATHE_TRY(of_flag(api::check_dump(when)));
+    options.dumps.push_back(when);
+  }
+  std::FILE* const to = text_output(arguments);
+  options.on_dump = [to](std::string_view when, std::string_view text) {
+    print(concat("=== ", when, "\n", text, text.ends_with('\n') ? "" : "\n"), to);
+  };
+  if (arguments.has("--time-passes")) {
+    options.clock = [] {
+      const auto now = std::chrono::steady_clock::now().time_since_epoch();
+      return std::chrono::duration<double, std::milli>(now).count();
+    };
+  }
+  return {};
+}
+
+Outcome<void> write_module(const Arguments& arguments, const compile::Executable& executable) {
+  if (!executable.times.empty()) print_times(executable, text_output(arguments));
+  const std::string out = arguments.value("-o");
+  const std::vector<uint8_t> module = executable.module();
+  if (!out.empty()) LATHE_TRY(write_file(out, module));
+  std::string entries;
+  for (const auto& entry : executable.entries) append(entries, " ", entry.name);
+  const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),
+                                  " bytes, entries", entries, ", memory ", executable.memory_bytes,
+                                  " bytes, ", executable.temporary_bytes, " of them temporary\n");
+  if (out != "-") print(told);
+  return {};
+}
+
 Outcome<void> compile(const Arguments& arguments) {
+  if (is_onnx(arguments.files()[0])) return compile_onnx(arguments);
+  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size"}, "ONNX models"));
   const std::string out = arguments.value("-o");
   std::string driver;
   if (arguments.has("--js")) {
@@ -134,26 +156,19 @@ Outcome<void> compile(const Arguments& arguments) {
     LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
   }
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
-  if (!executable.times.empty()) print_times(executable, text_output(arguments));
-
-  const std::vector<uint8_t> module = executable.module();
-  if (!out.empty()) LATHE_TRY(write_file(out, module));
+  LATHE_TRY(write_module(arguments, executable));
   if (!driver.empty()) {
     LATHE_TRY(write_driver(driver, out));
     print(concat(driver, ": `node ", driver, " TRAIN.csv` trains it\n"));
   }
-  std::string entries;
-  for (const auto& entry : executable.entries) append(entries, " ", entry.name);
-  const std::string told = concat(out.empty() ? "not written (no -o)" : out, ": ", module.size(),
-                                  " bytes, entries", entries, ", memory ", executable.memory_bytes,
-                                  " bytes, ", executable.temporary_bytes, " of them temporary\n");
-  if (out != "-") print(told);
   return {};
 }
 
 Outcome<void> convert(const Arguments& arguments) {
   const std::string folder = arguments.value("-o");
-  if (folder.empty()) return wrong_use("convert needs -o FOLDER");
+  if (folder.empty()) return wrong_use("convert needs -o FOLDER, or -o OUT.onnx");
+  if (is_onnx(arguments.files()[0])) return convert_onnx(arguments);
+  LATHE_TRY(refuse_flags(arguments, {"--weights"}, "ONNX models"));
   models::SaveOptions save;
   save.includes_optimizer = arguments.has("--training");
   if (arguments.has("--quantize")) {

@@ -8,6 +8,7 @@
 #include "lathe/wasm/features.h"
 #include "lathe/wasm/print.h"
 #include "lathe/wasm/validate.h"
+#include "lathe_onnx.h"
 
 namespace lathe::tool {
 namespace {
@@ -138,6 +139,8 @@ Outcome<void> validate(const Arguments& arguments) {
 
 Outcome<void> inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
+  if (is_onnx(path)) return inspect_onnx(arguments);
+  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size"}, "ONNX models"));
   const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
   LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));
   constexpr std::string_view kSpace = " \t\r\n";

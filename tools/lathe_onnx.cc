@@ -1,0 +1,429 @@
+// ONNX models on the command line: what is in them, compiled, with weights of fewer bits.
+#include "lathe_onnx.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "lathe/base/json.h"
+#include "lathe/base/text.h"
+#include "lathe/models/onnx/fewer_bits.h"
+#include "lathe/models/onnx/model_file.h"
+#include "lathe/models/onnx/module.h"
+#include "lathe/models/onnx/summary.h"
+#include "lathe/models/onnx/wrapper.h"
+
+namespace lathe::tool {
+namespace {
+
+// Of errors about sizes that nobody has said.
+constexpr std::string_view kHowToSay = "; --shape NAME=1,3,224,224 and --size NAME=N say them";
+
+std::string shown(const std::string& path) { return path == "-" ? "standard input" : path; }
+
+std::unexpected<Failure> in_file(const std::string& path, const Error& error) {
+  const std::string& why = error.message;
+  return std::unexpected(
+      Failure(why.starts_with(path) ? why : concat(shown(path), ": ", why), false));
+}
+
+// The model without what it has in other files.
+Result<onnx::ModelProto> read(const std::string& path, size_t& size) {
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+  size = bytes.size();
+  const auto* first = reinterpret_cast<const std::byte*>(bytes.data());
+  return onnx::read_model(SharedBytes(first, first + bytes.size()));
+}
+
+// The number behind NAME= of a flag's value. Error: it is none.
+Outcome<std::vector<int64_t>> counts_of(const char* flag, std::string_view word,
+                                        std::string_view text) {
+  std::vector<int64_t> counts;
+  constexpr size_t kMostDigits = 9;
+  for (size_t at = 0; at < text.size() || (at == text.size() && text.ends_with(','));) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string each(text.substr(at, end - at));
+    at = end + 1;
+    const bool is_count = !each.empty() && each.size() <= kMostDigits &&
+                          each.find_first_not_of("0123456789") == each.npos;
+    if (!is_count) {
+      return wrong_use(concat(flag, " ", word, ": \"", each, "\" is no size"));
+    }
+    counts.push_back(std::stoll(each));
+  }
+  return counts;
+}
+
+struct Named {
+  std::string name;
+  std::vector<int64_t> counts;
+};
+
+Outcome<std::vector<Named>> named_counts(const Arguments& arguments, const char* flag) {
+  std::vector<Named> all;
+  for (const std::string& word : arguments.values(flag)) {
+    // Names may have an = of their own.
+    const size_t at = word.rfind('=');
+    if (at == word.npos || at == 0) return wrong_use(concat(flag, " wants NAME=…, got ", word));
+    LATHE_ASSIGN_OR_RETURN(auto counts,
+                           counts_of(flag, word, std::string_view(word).substr(at + 1)));
+    all.push_back({word.substr(0, at), std::move(counts)});
+  }
+  return all;
+}
+
+std::string grouped(int64_t number) {
+  std::string digits = concat(number);
+  for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+  return digits;
+}
+std::string grouped(uint64_t number) { return grouped(static_cast<int64_t>(number)); }
+std::string grouped(double number) { return grouped(static_cast<int64_t>(number)); }
+
+// What `inspect` has found out.
+struct Inspected {
+  std::string path;
+  size_t size = 0;
+  onnx::ModelProto model;
+  onnx::Summary summary;
+  std::vector<std::string> files, problems;
+  bool has_cost = false;
+  std::string why_no_cost;  // sizes that nobody has said
+  onnx::Cost cost;
+};
+
+void find_problems(Inspected& found) {
+  for (const onnx::MissingOperator& each : found.summary.missing) {
+    std::string nodes;
+    for (const std::string& name : each.nodes) {
+      append(nodes, nodes.empty() ? "" : ", ", '\'', name, '\'');
+    }
+    found.problems.push_back(concat("operator ", each.name, " (nodes ", nodes, ')'));
+  }
+  auto files = onnx::external_files(found.model);
+  if (!files) {
+    found.problems.push_back(files.error().message);
+    return;
+  }
+  found.files = std::move(*files);
+  const auto folder = std::filesystem::path(found.path).parent_path();
+  for (const std::string& each : found.files) {
+    std::error_code ignored;
+    if (std::filesystem::exists(folder / each, ignored)) continue;
+    found.problems.push_back(concat("the file ", (folder / each).string(), " is missing"));
+  }
+}
+
+// What one call costs, where sizes are known and everything is there.
+Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
+  auto ports = onnx::ports_of(found.model, given);
+  if (!ports) {
+    found.why_no_cost = ports.error().message;
+    const bool is_said = !given.shapes.empty() || !given.sizes.empty();
+    if (is_said && !found.why_no_cost.starts_with("sizes of its inputs")) {
+      return in_file(found.path, ports.error());
+    }
+    return {};
+  }
+  if (!found.problems.empty()) return {};
+  if (auto done = onnx::load_external_files(found.model, found.path); !done) {
+    found.problems.push_back(done.error().message);
+    return {};
+  }
+  auto cost = onnx::cost_of(found.model, *ports);
+  if (cost) {
+    found.cost = std::move(*cost);
+    found.has_cost = true;
+  } else {
+    found.problems.push_back(cost.error().message);
+  }
+  return {};
+}
+
+void print_ports(const char* what, const std::vector<onnx::ValueInfo>& ports) {
+  for (const onnx::ValueInfo& each : ports) {
+    print(concat("  ", what, ' ', each.name, "  ", onnx::type_text(each.type), "\n"));
+  }
+}
+
+void print_operators(const Inspected& found) {
+  size_t width = 8;
+  for (const auto& each : found.summary.operators) width = std::max(width, each.name.size());
+  print(concat("  ", padded("operator", width), right_aligned("version", 9),
+               right_aligned("nodes", 8), "\n"));
+  for (const onnx::OperatorCount& each : found.summary.operators) {
+    print(concat("  ", padded(each.name, width), right_aligned(concat(each.version), 9),
+                 right_aligned(grouped(each.nodes), 8), each.is_function ? "  function" : "",
+                 each.is_missing ? "  unsupported" : "", "\n"));
+  }
+}
+
+void print_parameters(const Inspected& found) {
+  int64_t elements = 0, bytes = 0;
+  std::string types;
+  for (const onnx::ParameterCount& each : found.summary.parameters) {
+    elements += each.elements;
+    bytes += each.bytes;
+    append(types, "  ", padded(std::string(onnx::text(each.type)), 13), grouped(each.elements),
+           " in ", each.tensors, each.tensors == 1 ? " tensor, " : " tensors, ",
+           grouped(each.bytes), " bytes\n");
+  }
+  print(concat("parameters     ", grouped(elements), ", ", grouped(bytes), " bytes\n", types));
+}
+
+void print_text(const Inspected& found) {
+  const onnx::ModelProto& model = found.model;
+  print(concat(shown(found.path), ": ONNX model", model.producer.empty() ? "" : " of ",
+               model.producer, ", IR version ", model.ir_version, ", ", grouped(found.size),
+               " bytes\n"));
+  for (const auto& [domain, version] : model.sets) {
+    print(concat("  operator set ", domain.empty() ? "ai.onnx" : domain, " ", version, "\n"));
+  }
+  for (const auto& [key, value] : model.metadata) print(concat("  ", key, ": ", value, "\n"));
+  print_ports("input", model.graph.inputs);
+  print_ports("output", model.graph.outputs);
+  print_operators(found);
+  print_parameters(found);
+  for (const std::string& each : found.files) print(concat("external file  ", each, "\n"));
+  if (found.has_cost) {
+    const onnx::Cost& cost = found.cost;
+    for (const onnx::ValueInfo& each : cost.outputs) {
+      print(concat("gives          ", each.name, ' ', onnx::type_text(each.type), "\n"));
+    }
+    print(concat("multiply-adds  ", grouped(cost.multiply_adds), ", ",
+                 grouped(2 * cost.multiply_adds), " flops\n"));
+    print(concat("memory         ", grouped(cost.constant_bytes), " bytes of constants, ",
+                 grouped(cost.temporary_bytes), " of activations, ", grouped(cost.memory_bytes),
+                 " in all\n"));
+    print(concat("module         ", grouped(cost.module_bytes), " bytes\n"));
+  } else if (!found.why_no_cost.empty()) {
+    print(concat("cost           unknown: ", found.why_no_cost, kHowToSay, "\n"));
+  }
+  for (const std::string& each : found.problems) print(concat("unsupported: ", each, "\n"));
+}
+
+Json text_json(std::string_view text) { return Json::string(std::string(text)); }
+Json number_json(auto number) { return Json::number(static_cast<double>(number)); }
+
+Json ports_json(const std::vector<onnx::ValueInfo>& ports) {
+  Json all = Json::array();
+  for (const onnx::ValueInfo& each : ports) {
+    Json port = Json::object();
+    port.add("name", text_json(each.name));
+    port.add("type", text_json(onnx::type_text(each.type)));
+    all.add(std::move(port));
+  }
+  return all;
+}
+
+Json texts_json(const std::vector<std::string>& texts) {
+  Json all = Json::array();
+  for (const std::string& each : texts) all.add(text_json(each));
+  return all;
+}
+
+Json operators_json(const onnx::Summary& summary) {
+  Json all = Json::array();
+  for (const onnx::OperatorCount& each : summary.operators) {
+    Json json = Json::object();
+    json.add("name", text_json(each.name));
+    json.add("version", number_json(each.version));
+    json.add("nodes", number_json(each.nodes));
+    if (each.is_function) json.add("function", Json::boolean(true));
+    if (each.is_missing) json.add("unsupported", Json::boolean(true));
+    all.add(std::move(json));
+  }
+  return all;
+}
+
+Json parameters_json(const onnx::Summary& summary) {
+  Json all = Json::object();
+  for (const onnx::ParameterCount& each : summary.parameters) {
+    Json json = Json::object();
+    json.add("tensors", number_json(each.tensors));
+    json.add("elements", number_json(each.elements));
+    json.add("bytes", number_json(each.bytes));
+    all.add(std::string(onnx::text(each.type)), std::move(json));
+  }
+  return all;
+}
+
+Json missing_json(const onnx::Summary& summary) {
+  Json all = Json::object();
+  for (const onnx::MissingOperator& each : summary.missing) {
+    all.add(each.name, texts_json(each.nodes));
+  }
+  return all;
+}
+
+Json cost_json(const onnx::Cost& cost) {
+  Json json = Json::object();
+  json.add("outputs", ports_json(cost.outputs));
+  json.add("multiplyAdds", number_json(cost.multiply_adds));
+  json.add("flops", number_json(2 * cost.multiply_adds));
+  Json memory = Json::object();
+  memory.add("constants", number_json(cost.constant_bytes));
+  memory.add("activations", number_json(cost.temporary_bytes));
+  memory.add("all", number_json(cost.memory_bytes));
+  json.add("memory", std::move(memory));
+  json.add("module", number_json(cost.module_bytes));
+  return json;
+}
+
+void print_json(const Inspected& found) {
+  const onnx::ModelProto& model = found.model;
+  Json json = Json::object();
+  json.add("producer", text_json(model.producer));
+  json.add("irVersion", number_json(model.ir_version));
+  json.add("bytes", number_json(found.size));
+  Json sets = Json::object();
+  for (const auto& [domain, version] : model.sets) sets.add(domain, number_json(version));
+  json.add("operatorSets", std::move(sets));
+  Json metadata = Json::object();
+  for (const auto& [key, value] : model.metadata) metadata.add(key, text_json(value));
+  json.add("metadata", std::move(metadata));
+  json.add("inputs", ports_json(model.graph.inputs));
+  json.add("outputs", ports_json(model.graph.outputs));
+  json.add("operators", operators_json(found.summary));
+  json.add("parameters", parameters_json(found.summary));
+  json.add("externalFiles", texts_json(found.files));
+  json.add("unsupportedOperators", missing_json(found.summary));
+  json.add("problems", texts_json(found.problems));
+  if (found.has_cost) json.add("cost", cost_json(found.cost));
+  print(concat(json.spelled(), "\n"));
+}
+
+Status write_text(const std::string& path, const std::string& text) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(text.data());
+  return write_file(path, {bytes, text.size()});
+}
+
+}  // namespace
+
+bool is_onnx(const std::string& path) {
+  if (path.ends_with(".onnx")) return true;
+  if (is_folder(path)) return false;
+  const auto bytes = read_file(path);
+  // A ModelProto begins with its version, or else with another field of its first eight.
+  if (!bytes || bytes->size() < 2) return false;
+  const uint8_t first = (*bytes)[0];
+  constexpr uint8_t kFields[] = {0x08, 0x12, 0x1a, 0x22, 0x28, 0x32, 0x3a, 0x42};
+  return std::ranges::find(kFields, first) != std::end(kFields) && (*bytes)[1] >= 1;
+}
+
+Outcome<void> refuse_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
+                           const char* what) {
+  for (const char* each : flags) {
+    if (arguments.has(each)) return wrong_use(concat(each, " is for ", what));
+  }
+  return {};
+}
+
+Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments) {
+  onnx::GivenSizes given;
+  LATHE_ASSIGN_OR_RETURN(const auto shapes, named_counts(arguments, "--shape"));
+  for (const Named& each : shapes) given.shapes[each.name] = each.counts;
+  LATHE_ASSIGN_OR_RETURN(const auto sizes, named_counts(arguments, "--size"));
+  for (const Named& each : sizes) {
+    if (each.counts.size() != 1) {
+      return wrong_use(concat("--size ", each.name, ": wants one size; --shape takes several"));
+    }
+    given.sizes[each.name] = each.counts[0];
+  }
+  return given;
+}
+
+Outcome<void> inspect_onnx(const Arguments& arguments) {
+  LATHE_TRY(refuse_flags(arguments, {"--sizes"}, "models of layers"));
+  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  Inspected found;
+  found.path = arguments.files()[0];
+  auto model = read(found.path, found.size);
+  if (!model) return in_file(found.path, model.error());
+  found.model = std::move(*model);
+  found.summary = onnx::summary_of(found.model);
+  find_problems(found);
+  LATHE_TRY(find_cost(given, found));
+  if (arguments.has("--json")) {
+    print_json(found);
+  } else {
+    print_text(found);
+  }
+  if (found.problems.empty()) return {};
+  return fail(concat(shown(found.path), ": ", found.problems.size(),
+                     found.problems.size() == 1 ? " thing in it is" : " things in it are",
+                     " not supported"));
+}
+
+Outcome<void> compile_onnx(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  const std::string out = arguments.value("-o");
+  if (arguments.files().size() > 1) return wrong_use("a file of options is for models of layers");
+  LATHE_TRY(refuse_flags(
+      arguments,
+      {"--weights", "--sizes", "--batch", "--training", "--loss", "--optimizer", "--labels"},
+      "models of layers"));
+  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  std::string driver;
+  if (arguments.has("--js")) {
+    LATHE_ASSIGN_OR_RETURN(driver, driver_path(out));
+  }
+  compile::Options options;
+  LATHE_TRY(read_options(arguments, options));
+  size_t size = 0;
+  auto model = read(path, size);
+  if (!model) return in_file(path, model.error());
+  if (auto done = onnx::load_external_files(*model, path); !done) {
+    return in_file(path, done.error());
+  }
+  const auto ports = onnx::ports_of(*model, given);
+  if (!ports) {
+    const std::string& why = ports.error().message;
+    const bool is_open = why.starts_with("sizes of its inputs");
+    return in_file(path, Error(concat(why, is_open ? kHowToSay : "")));
+  }
+  const auto executable = onnx::compile_module(*model, *ports, options);
+  if (!executable) return in_file(path, executable.error());
+  onnx::Wrapper wrapper;
+  if (!driver.empty()) {
+    auto made = onnx::wrapper_of(*executable, out.substr(out.rfind('/') + 1));
+    if (!made) return wrong_use(made.error().message);
+    wrapper = std::move(*made);
+  }
+  LATHE_TRY(write_module(arguments, *executable));
+  if (driver.empty()) return {};
+  LATHE_TRY(write_text(driver, wrapper.code));
+  LATHE_TRY(write_text(concat(driver.substr(0, driver.size() - 4), ".d.mts"), wrapper.types));
+  print(concat(driver, ": `import { load } from './", driver.substr(driver.rfind('/') + 1),
+               "'` runs it\n"));
+  return {};
+}
+
+Outcome<void> convert_onnx(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  LATHE_TRY(refuse_flags(arguments, {"--sizes", "--quantize", "--training"}, "models of layers"));
+  const std::string text = arguments.value("--weights");
+  const auto bits = onnx::weight_bits_called(text);
+  if (!bits) {
+    return wrong_use(
+        concat("of an ONNX model convert changes the weights: --weights must be "
+               "float16, int8 or int4, got ",
+               text.empty() ? "nothing" : text));
+  }
+  const auto fewer = onnx::with_fewer_bits(path, *bits);
+  if (!fewer) return std::unexpected(Failure(fewer.error()));
+  if (fewer->tensors == 0) {
+    return fail(concat(path, ": none of its weights can be ", text,
+                       "; `lathe help convert` says which can"));
+  }
+  const std::string out = arguments.value("-o");
+  const auto* bytes = reinterpret_cast<const uint8_t*>(fewer->file.data());
+  LATHE_TRY(write_file(out, {bytes, fewer->file.size()}));
+  if (out == "-") return {};
+  print(concat(out, ": ", grouped(fewer->file.size()), " bytes; ", fewer->tensors,
+               fewer->tensors == 1 ? " tensor" : " tensors", " as ", text, ", ",
+               grouped(fewer->bytes_before), " bytes before, ", grouped(fewer->bytes_after),
+               " now\n"));
+  return {};
+}
+
+}  // namespace lathe::tool

@@ -1,0 +1,27 @@
+// What the verbs of `lathe` do with ONNX models.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lathe.h"
+#include "lathe/models/onnx/sizes.h"
+
+namespace lathe::tool {
+
+// Whether a file looks like an ONNX model: called .onnx, or one by its first bytes.
+bool is_onnx(const std::string& path);
+
+// --shape NAME=1,3,224,224 and --size NAME=N.
+Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments);
+
+Outcome<void> inspect_onnx(const Arguments& arguments);
+Outcome<void> compile_onnx(const Arguments& arguments);
+Outcome<void> convert_onnx(const Arguments& arguments);
+
+// Flags that only these models have, or have not.
+Outcome<void> refuse_flags(const Arguments& arguments, std::initializer_list<const char*> flags,
+                           const char* what);
+
+}  // namespace lathe::tool

@@ -1,0 +1,141 @@
+// The verb run: has Node run a model with the package. What Node does is lathe_run.mjs.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "lathe/base/json.h"
+#include "lathe/base/text.h"
+#include "lathe_onnx.h"
+
+extern char** environ;
+
+namespace lathe::tool {
+namespace {
+
+constexpr std::string_view kScript =
+#include "lathe_run.inc"
+    ;
+
+// NAME=FILE, or a file alone.
+Json file_of(const std::string& word) {
+  const size_t at = word.find('=');
+  Json json = Json::object();
+  json.add("name", Json::string(at == word.npos ? "" : word.substr(0, at)));
+  json.add("file", Json::string(at == word.npos ? word : word.substr(at + 1)));
+  return json;
+}
+
+Outcome<Json> numbers_of(const Arguments& arguments, const char* flag) {
+  Json numbers = Json::array();
+  const std::string text = arguments.value(flag);
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string each = text.substr(at, end - at);
+    char* rest = nullptr;
+    const double number = std::strtod(each.c_str(), &rest);
+    if (each.empty() || *rest != 0) {
+      return wrong_use(concat(flag, " wants numbers like 0.5,0.5,0.5, got ", text));
+    }
+    numbers.add(Json::number(number));
+    at = end + 1;
+  }
+  return numbers;
+}
+
+Outcome<Json> shapes_of(const Arguments& arguments) {
+  LATHE_ASSIGN_OR_RETURN(const onnx::GivenSizes given, given_sizes(arguments));
+  Json shapes = Json::object();
+  for (const auto& [name, sizes] : given.shapes) {
+    Json shape = Json::array();
+    for (const int64_t each : sizes) shape.add(Json::number(static_cast<double>(each)));
+    shapes.add(name, std::move(shape));
+  }
+  return shapes;
+}
+
+// What lathe_run.mjs is told.
+Outcome<Json> job_of(const Arguments& arguments) {
+  Json job = Json::object();
+  job.add("model", Json::string(arguments.files()[0]));
+  if (arguments.files().size() > 1) job.add("labels", Json::string(arguments.files()[1]));
+  for (const auto& [flag, key] : {std::pair{"--input", "inputs"}, {"--output", "outputs"}}) {
+    Json files = Json::array();
+    for (const std::string& each : arguments.values(flag)) files.add(file_of(each));
+    job.add(key, std::move(files));
+  }
+  LATHE_ASSIGN_OR_RETURN(Json shapes, shapes_of(arguments));
+  job.add("shapes", std::move(shapes));
+  for (const auto& [flag, key] : {std::pair{"--mean", "mean"}, {"--std", "std"}}) {
+    if (!arguments.has(flag)) continue;
+    LATHE_ASSIGN_OR_RETURN(Json numbers, numbers_of(arguments, flag));
+    job.add(key, std::move(numbers));
+  }
+  if (arguments.has("--layout")) {
+    const std::string layout = arguments.value("--layout");
+    if (layout != "nchw" && layout != "nhwc") {
+      return wrong_use(concat("--layout must be nchw or nhwc, got ", layout));
+    }
+    job.add("layout", Json::string(layout));
+  }
+  if (arguments.has("--top")) {
+    const std::string text = arguments.value("--top");
+    const bool is_count = !text.empty() && text.size() < 7 && text[0] != '0' &&
+                          text.find_first_not_of("0123456789") == text.npos;
+    if (!is_count) return wrong_use(concat("--top must be a positive integer, got ", text));
+    job.add("top", Json::number(std::atoi(text.c_str())));
+  } else if (arguments.files().size() > 1) {
+    return wrong_use("LABELS.txt is for --top N");
+  }
+  if (arguments.has("--package")) job.add("package", Json::string(arguments.value("--package")));
+  return job;
+}
+
+// Exit codes of a shell for a program that is not there.
+constexpr int kNotFound = 127;
+
+// Runs a program of the PATH with these arguments; its exit code.
+Result<int> execute(std::vector<std::string> words) {
+  std::vector<char*> arguments;
+  for (std::string& each : words) arguments.push_back(each.data());
+  arguments.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) return fail(concat(words[0], ": ", std::strerror(errno)));
+  if (child == 0) {
+    execvp(arguments[0], arguments.data());
+    _exit(kNotFound);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status)) {
+    return fail(concat(words[0], " was ended by signal ", WTERMSIG(status)));
+  }
+  return WEXITSTATUS(status);
+}
+
+}  // namespace
+
+Outcome<void> run_model(const Arguments& arguments) {
+  const std::string& path = arguments.files()[0];
+  LATHE_ASSIGN_OR_RETURN(const Json job, job_of(arguments));
+  if (!is_onnx(path)) {
+    LATHE_TRY(read_file(path));
+    return fail(concat(path, ": is no ONNX model; models of layers are run by the package"));
+  }
+  const char* chosen = std::getenv("LATHE_NODE");
+  const std::string node = chosen == nullptr ? "node" : chosen;
+  LATHE_ASSIGN_OR_RETURN(const int code, execute({node, "--input-type=module", "--eval",
+                                                  std::string(kScript), "--", job.spelled()}));
+  if (code == 0) return {};
+  if (code == kNotFound) {
+    return fail(concat("cannot start ", node,
+                       ": `lathe run` drives Node 20 or later until there is "
+                       "a native engine; put node on the PATH or say where it is by LATHE_NODE"));
+  }
+  return std::unexpected(Failure(Error("")));
+}
+
+}  // namespace lathe::tool
