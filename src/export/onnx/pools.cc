@@ -1,0 +1,166 @@
+// Folds over windows as the pools of runtimes: channels-first, over f32.
+#include <algorithm>
+
+#include "lathe/export/onnx/emitter.h"
+#include "lathe/export/onnx/windows.h"
+#include "lathe/graph/elements.h"
+
+namespace lathe::onnx_export {
+
+using graph::AffineMap;
+using graph::Kind;
+using scalar::Number;
+using scalar::Op;
+
+namespace {
+
+// The offsets of a map that moves without turning; nothing of others.
+std::optional<std::vector<int64_t>> offsets_of(const AffineMap& map, size_t rank) {
+  if (map.axes.size() != rank) return std::nullopt;
+  std::vector<int64_t> offsets;
+  for (size_t axis = 0; axis < rank; ++axis) {
+    for (size_t d = 0; d < rank; ++d) {
+      if (map.axes[axis].coefficients[d] != (d == axis ? 1 : 0)) return std::nullopt;
+    }
+    offsets.push_back(map.axes[axis].offset);
+  }
+  return offsets;
+}
+
+}  // namespace
+
+std::optional<Padded> padded_of(const Emitter& e, const graph::Node& node) {
+  if (node.kind != Kind::Map || node.op != Op::Select) return std::nullopt;
+  const graph::Node &inside = e[node.operands[0]], &moved = e[node.operands[1]];
+  const auto number = e.splat(node.operands[2]);
+  if (inside.kind != Kind::Reindex || moved.kind != Kind::Reindex || !number ||
+      inside.map != moved.map) {
+    return std::nullopt;
+  }
+  const graph::Node &all = e[inside.operands[0]], &x = e[moved.operands[0]];
+  const auto offsets = offsets_of(moved.map, node.shape.size());
+  if (!offsets || !graph::is_splat(all) || splat_value(all).is_zero() || all.shape != x.shape) {
+    return std::nullopt;
+  }
+  Padded padded{moved.operands[0], {}, {}, *number};
+  for (size_t axis = 0; axis < offsets->size(); ++axis) {
+    padded.before.push_back(-(*offsets)[axis]);
+    padded.after.push_back(node.shape[axis] - x.shape[axis] + (*offsets)[axis]);
+    if (padded.before.back() < 0 || padded.after.back() < 0) return std::nullopt;
+  }
+  return padded;
+}
+
+std::optional<Held> emit_padded(Emitter& e, const graph::Node& node) {
+  const auto padded = padded_of(e, node);
+  if (!padded || scalar::size_of(node.dtype) < 4) return std::nullopt;
+  const Tensor x = e.plain(padded->x);
+  return Held::plain(e.writer.pad(x, padded->before, padded->after, padded->number));
+}
+
+namespace {
+
+// Whether runtimes pool over these windows; pads must be smaller than the window.
+bool may_pool(const std::vector<Window>& windows, bool is_max) {
+  return std::ranges::all_of(windows, [&](const Window& window) {
+    const int64_t after = window.after();
+    const bool fits = window.before >= 0 && window.before < window.size && after < window.size &&
+                      -after < window.stride;
+    return fits && (is_max || window.dilation == 1);
+  });
+}
+
+// The fold over the windows of the picture; its other axes are rows and channels.
+Held pooled(Emitter& e, const graph::Node& node, Value from, const Picture& picture, bool is_max) {
+  const Shape& view = e[node.operands[0]].shape;
+  std::vector<int> axes, labels;
+  Shape shape = {1, 1}, spaced;
+  const auto label = [&](int d) {
+    const auto before = std::ranges::lower_bound(node.axes, d) - node.axes.begin();
+    labels.push_back(d - static_cast<int>(before));
+    spaced.push_back(view[static_cast<size_t>(d)]);
+  };
+  for (size_t axis = 0; axis < picture.axes.size(); ++axis) {
+    if (picture.axes[axis] < 0) continue;
+    axes.push_back(static_cast<int>(axis));
+    label(picture.axes[axis]);
+    shape = {shape[0] * shape[1], spaced.back()};
+  }
+  Shape result = shape;
+  double terms = 1;
+  for (const Window& window : picture.windows) {
+    axes.push_back(window.axis);
+    shape.push_back(window.in);
+    result.push_back(window.windows);
+    terms *= static_cast<double>(window.size);
+    if (window.o >= 0) label(window.o);
+  }
+  Writer& w = e.writer;
+  const Tensor x = w.reshape(e.ordered(from, axes), std::move(shape));
+  Attributes attributes = {{"kernel_shape", each(picture.windows, &Window::size)},
+                           {"strides", each(picture.windows, &Window::stride)},
+                           {"pads", pads_of(picture.windows)}};
+  const auto as_result = [&](const Tensor& y) {
+    return labelled(w, w.reshape(y, spaced), labels, node.shape);
+  };
+  if (is_max) {
+    attributes["dilations"] = each(picture.windows, &Window::dilation);
+    return as_result(w.node("MaxPool", {x}, DType::F32, std::move(result), std::move(attributes)));
+  }
+  attributes["count_include_pad"] = int64_t{1};
+  const Tensor mean =
+      w.node("AveragePool", {x}, DType::F32, std::move(result), std::move(attributes));
+  const Tensor sum = w.map("Mul", {mean, w.number(Number::from(DType::F32, terms))});
+  const Held sums = as_result(sum), means = as_result(mean);
+  e.means[sums.stored.name] = {means.stored, terms};
+  return sums;
+}
+
+// Where the picture is a copy with the lowest number around it: windows over the original.
+void look_through_pad(const Emitter& e, Value& from, Picture& picture) {
+  const auto padded = padded_of(e, e[from]);
+  if (!padded || !padded->number.same_bits(Number::lowest(DType::F32))) return;
+  const Shape &inner = e[padded->x].shape, &outer = e[from].shape;
+  std::vector<Window> windows = picture.windows;
+  for (Window& window : windows) {
+    const auto axis = static_cast<size_t>(window.axis);
+    window.before += padded->before[axis];
+    window.in = inner[axis];
+  }
+  for (size_t axis = 0; axis < inner.size(); ++axis) {
+    if (picture.axes[axis] >= 0 && inner[axis] != outer[axis]) return;
+  }
+  if (!may_pool(windows, true)) return;
+  from = padded->x;
+  picture.windows = windows;
+}
+
+}  // namespace
+
+std::optional<Held> emit_pool(Emitter& e, const graph::Node& node) {
+  const graph::Node& view = e[node.operands[0]];
+  const bool is_max = node.op == Op::Max;
+  if (view.kind != Kind::Reindex || node.dtype != DType::F32 || (!is_max && node.op != Op::Add)) {
+    return std::nullopt;
+  }
+  const auto is_inner = [&](int d) { return has(node.axes, d); };
+  const auto is_outer = [&](int d) { return !has(node.axes, d); };
+  Value from = view.operands[0];
+  auto picture = picture_of(view.map, view.shape, e[from].shape, is_outer, is_inner);
+  if (!picture) return std::nullopt;
+  if (is_max && !always_inside(view.map, view.shape, e[from].shape)) return std::nullopt;
+  std::vector<int> known;
+  for (const Window& window : picture->windows) known.insert(known.end(), {window.o, window.k});
+  for (const int d : picture->axes) {
+    if (d >= 0 && has(node.axes, d)) return std::nullopt;
+    known.push_back(d);
+  }
+  for (int d = 0; d < static_cast<int>(view.shape.size()); ++d) {
+    if (!has(known, d)) return std::nullopt;
+  }
+  if (is_max) look_through_pad(e, from, *picture);
+  if (!may_pool(picture->windows, is_max)) return std::nullopt;
+  return pooled(e, node, from, *picture, is_max);
+}
+
+}  // namespace lathe::onnx_export

@@ -1,0 +1,90 @@
+// Writes ONNX nodes one by one and knows the type and shape of what they give. Operations on
+// constants that only move elements give constants.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lathe/export/onnx/model.h"
+#include "lathe/scalar/number.h"
+
+namespace lathe::onnx_export {
+
+// What a node or constant gives.
+struct Tensor {
+  std::string name;
+  DType dtype = DType::F32;
+  Shape shape = {};
+
+  int rank() const { return static_cast<int>(shape.size()); }
+};
+
+using Attributes = std::map<std::string, AttributeValue>;
+
+// Names and constants that a graph and the bodies of its loops share.
+struct Shared {
+  std::vector<Constant> constants;
+  std::map<std::string, size_t> places;  // of constants, by name
+  std::map<std::string, int> numbers;    // names given, by stem
+  std::set<std::string> taken;           // names that users see
+};
+
+std::vector<int> identity_order(int rank);
+bool is_identity(std::span<const int> order);
+// inverse[order[k]] = k.
+std::vector<int> inverse_order(std::span<const int> order);
+// As NumPy broadcasts.
+Shape common_shape(std::initializer_list<const Shape*> shapes);
+
+class Writer {
+ public:
+  Writer(Shared& shared, Graph& graph) : shared_(shared), graph_(graph) {}
+
+  std::string fresh(std::string_view stem);
+  Tensor node(std::string_view op, std::vector<Tensor> inputs, DType dtype, Shape shape,
+              Attributes attributes = {});
+  void add(Node node) { graph_.nodes.push_back(std::move(node)); }
+
+  // Of a weight: called so, or with a number behind where that is taken.
+  Tensor constant(DType dtype, Shape shape, SharedBytes data, const std::string& weight = {});
+  Tensor integers(const std::vector<int64_t>& values);  // i64, one axis
+  Tensor number(const scalar::Number& value);           // no axes
+  Tensor full(const scalar::Number& value, Shape shape);
+  // Nothing where it is no constant.
+  const Constant* find_constant(const Tensor& x) const;
+
+  // Axis k of the result is axis order[k] of x.
+  Tensor transpose(const Tensor& x, const std::vector<int>& order);
+  Tensor reshape(const Tensor& x, Shape shape);
+  Tensor expand(const Tensor& x, const Shape& shape);
+  Tensor cast(const Tensor& x, DType dtype);
+  // Places starts, starts + steps, … of each axis, as many as the shape says.
+  Tensor slice(const Tensor& x, const std::vector<int64_t>& starts,
+               const std::vector<int64_t>& steps, const Shape& shape);
+  Tensor pad(const Tensor& x, const std::vector<int64_t>& before, const std::vector<int64_t>& after,
+             const scalar::Number& value);
+  // x with the axis replaced by those of a constant table of places.
+  Tensor gather(const Tensor& x, const Tensor& places, int axis);
+  Tensor concatenate(const std::vector<Tensor>& parts, int axis);
+  // A node that works element by element on operands that broadcast.
+  Tensor map(std::string_view op, std::initializer_list<Tensor> operands, DType dtype);
+  Tensor map(std::string_view op, std::initializer_list<Tensor> operands) {
+    return map(op, operands, operands.begin()->dtype);
+  }
+  // Without the axes, which ascend.
+  Tensor reduce(std::string_view op, const Tensor& x, const std::vector<int64_t>& axes);
+  // 0, 1, … as i64.
+  Tensor range(int64_t count);
+
+ private:
+  Shared& shared_;
+  Graph& graph_;
+  std::map<std::string, Tensor> reshaped_;  // what Reshape nodes of this graph read
+};
+
+}  // namespace lathe::onnx_export
