@@ -219,6 +219,23 @@ Status GraphSession::update(int32_t state, int32_t value) {
   return {};
 }
 
+Result<std::vector<Tensor>> GraphSession::inlined(GraphSession& other, Words numbers) {
+  LATHE_ASSIGN_OR_RETURN(const Builder* const body, other.entry());
+  LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(numbers));
+  const graph::Graph& graph = body->graph();
+  const std::vector<graph::Value> inputs = graph::inputs_of(graph);
+  bool fits = given.size() == inputs.size();
+  for (size_t k = 0; fits && k < inputs.size(); ++k) {
+    const graph::Node& input = graph[inputs[k]];
+    fits = given[k].dtype() == input.dtype && given[k].shape() == input.shape;
+  }
+  if (!fits) return fail("inline: the values do not have the types of the inputs");
+  std::vector<Tensor> results = builder->inlined(graph, given);
+  if (!builder->ok()) return fail(builder->take_error());
+  return results;
+}
+
 Result<GraphSession> GraphSession::segment(Words words) {
   WordReader reader(words, "segment");
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, entry());

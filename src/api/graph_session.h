@@ -46,6 +46,9 @@ class GraphSession {
   Result<std::vector<graph::Tensor>> cond(Words words);
   Result<std::vector<graph::Tensor>> while_loop(Words words);
 
+  // The outputs of the only entry of another program, with these values as its inputs.
+  Result<std::vector<graph::Tensor>> inlined(GraphSession& other, Words numbers);
+
   // The values of these numbers.
   Result<std::vector<graph::Tensor>> tensors(Words numbers);
   Status output(std::string_view name, int32_t value);

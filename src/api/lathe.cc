@@ -215,6 +215,13 @@ int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* cons
   return keep(GraphSession::decode({bytes, size}, data));
 }
 
+const double* lathe_graph_inline(int32_t graph, const double* words, size_t count) {
+  GraphSession* found = find<GraphSession>(graph);
+  GraphSession* other = find<GraphSession>(count == 0 ? 0 : static_cast<int32_t>(words[0]));
+  if (found == nullptr || other == nullptr) return nullptr;
+  return described(*found, found->inlined(*other, {words + 1, count - 1}));
+}
+
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
   const GraphSession* found = find<GraphSession>(graph);
   return found == nullptr ? 0 : keep(found->compile(text_of(json, length)));

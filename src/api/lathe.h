@@ -144,6 +144,10 @@ int32_t lathe_graph_segment(int32_t graph, const double* words, size_t count);
 LATHE_EXPORT(lathe_graph_decode)
 int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
                            size_t count);
+/* What a program of one entry computes as part of another one: its handle, and the numbers of what
+ * its inputs, in order, stand for, of their types; answers its outputs. */
+LATHE_EXPORT(lathe_graph_inline)
+const double* lathe_graph_inline(int32_t graph, const double* words, size_t count);
 /* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
  * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
  * its entries take bases (scratch, constants, each state, input and output); its threads must be

@@ -105,6 +105,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_output(graph: Handle, name: Pointer, length: number, value: ValueId): number;
   lathe_graph_update(graph: Handle, state: ValueId, value: ValueId): number;
   lathe_graph_segment(graph: Handle, words: Pointer, count: number): Handle;
+  lathe_graph_inline(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_decode(bytes: Pointer, size: number, constants: Pointer, count: number): Handle;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): number;

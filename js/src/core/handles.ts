@@ -170,6 +170,11 @@ export class CoreGraph extends Owned {
     return this.#ask('values', ids, ids.length);
   }
 
+  /** The outputs of another graph, `count` of them, with these values as its inputs. */
+  inline(other: CoreGraph, given: readonly ValueId[], count: number): GraphValue[] {
+    return this.#ask('inline', [other.handle, ...given], count);
+  }
+
   output(name: string, value: ValueId): void {
     this.core.withText('output', name, (at, length) =>
       this.core.exports.lathe_graph_output(this.handle, at, length, value),
@@ -198,7 +203,7 @@ export class CoreGraph extends Owned {
   }
 
   #ask(
-    what: 'input' | 'state' | 'operation' | 'gradients' | 'cond' | 'while' | 'values',
+    what: 'input' | 'state' | 'operation' | 'gradients' | 'cond' | 'while' | 'values' | 'inline',
     words: readonly number[],
     count: number,
   ): GraphValue[] {

@@ -158,7 +158,7 @@ export class Decoder {
       if (at === mask) shape = [port.shape[0]!, seen];
       return { ...port, shape: stateOf.get(at) ?? shape };
     });
-    const trace = this.#file.trace(ports, [], new Uint8Array(), pairs);
+    const trace = this.#file.trace(ports, [], new Uint8Array(), { cache: pairs });
     const isJoined = seen > places[0]!.shape[rowAxis]!;
     if (trace.whole && trace.joined === isJoined) return trace;
     trace.graph.free();

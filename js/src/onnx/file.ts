@@ -59,9 +59,21 @@ export interface KnownContent {
 /** Numbers of an input and an output that are one state from call to call. */
 export type CachePair = readonly [input: number, result: number];
 
+/** How a model is written down. */
+export interface TraceOptions {
+  /** What is kept in states. */
+  cache?: readonly CachePair[];
+  /** Whether weights that training changes are inputs. */
+  weightsAreInputs?: boolean;
+  /** Names of values that are the results instead of the model's outputs. */
+  results?: readonly string[];
+}
+
 /** A model written down as far as possible. */
 export interface OnnxTrace {
   whole: boolean;
+  /** What the inputs "w0"… stand for. */
+  weights: { name: string; shape: number[] }[];
   /** Of kept rows: the model concatenates them. */
   joined: boolean;
   asked: number[];
@@ -130,26 +142,30 @@ export class OnnxFile {
     );
   }
 
-  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`; `cache`: what is kept in states. */
+  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. */
   trace(
     inputs: readonly Port[],
     known: readonly KnownContent[],
     data: Uint8Array,
-    cache: readonly CachePair[] = [],
-  ): OnnxTrace & { graph: CoreGraph } {
+    options: TraceOptions = {},
+  ): OnnxTrace & { graph: CoreGraph; contents: Float32Array[] } {
     const core = this.#core;
     const contents = core.copy('ONNX model', data);
     let handle: Handle;
     try {
-      handle = core.withText('ONNX model', encodeJson({ inputs, known, cache }), (at, length) =>
-        core.exports.lathe_onnx_trace(this.#handle, at, length, contents, data.length),
+      handle = core.withText(
+        'ONNX model',
+        encodeJson({ inputs, known, ...options }),
+        (at, length) =>
+          core.exports.lathe_onnx_trace(this.#handle, at, length, contents, data.length),
       );
     } finally {
       if (!core.dead) core.exports.lathe_free(contents);
     }
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
-      return { ...(JSON.parse(core.text(text)) as OnnxTrace), graph: this.#graph(handle) };
+      const trace = JSON.parse(core.text(text)) as OnnxTrace;
+      return { ...trace, ...this.#graph(handle, trace.weights.length) };
     } finally {
       core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
     }
@@ -160,16 +176,21 @@ export class OnnxFile {
     this.#core.call('free', (exports) => exports.lathe_onnx_free(this.#handle));
   }
 
-  /** The graph of a trace, in the core. */
-  #graph(trace: Handle): CoreGraph {
+  /** The graph of a trace, in the core, and what its `weights` inputs hold. */
+  #graph(trace: Handle, weights: number): { graph: CoreGraph; contents: Float32Array[] } {
     const from = this.#core;
     const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
     const places = new Uint32Array(from.exports.memory.buffer, at, 3);
     const [bytes, size, count] = [...places] as [Pointer, number, number];
-    const ranges = new Uint32Array(from.exports.memory.buffer, at + places.byteLength, 2 * count);
+    const behind = at + places.byteLength;
+    const ranges = new Uint32Array(from.exports.memory.buffer, behind, 2 * (count + weights));
+    const contents = Array.from({ length: weights }, (_, k) => {
+      const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
+      return new Float32Array(from.bytes(place, length).buffer);
+    });
     const core = currentCore();
-    const copies = new Uint32Array(ranges.length);
-    for (let k = 0; k < ranges.length; k += 2) {
+    const copies = new Uint32Array(2 * count);
+    for (let k = 0; k < copies.length; k += 2) {
       const [place, length] = [ranges[k]!, ranges[k + 1]!];
       copies[k] = core.copy('constant', from.view(place, length));
       copies[k + 1] = length;
@@ -179,7 +200,7 @@ export class OnnxFile {
       const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
         core.exports.lathe_graph_decode(code, length, list, count),
       );
-      return new CoreGraph({ core, handle, isOwned: true });
+      return { graph: new CoreGraph({ core, handle, isOwned: true }), contents };
     } finally {
       if (!core.dead) core.exports.lathe_free(list);
     }

@@ -6,7 +6,9 @@ import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
 import { KeptTensor } from './kept_rows.js';
+import { inlined, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
 import { checkCount, dtypeOf, type OnnxValue } from './values.js';
 
 /** Strings nested to the shape of a tensor. */
@@ -78,6 +80,35 @@ export class OnnxModel {
     });
     const results = await this.session.call(values);
     return Object.fromEntries(this.outputs.map(({ name }, at) => [name, outputOf(results[at]!)]));
+  }
+
+  /**
+   * The model as a layer, to be called on tensors of the shapes of its inputs, batch in front. Its
+   * weights, but for moments, are those of the layer: they train with what is around it, unless
+   * `trainable` is false. `outputs`: names of values of the model that the layer gives; default: its
+   * outputs.
+   *
+   *     const base = await tl.loadModel('mobilenet.onnx');
+   *     const x = tl.input({ shape: [3, 224, 224] });
+   *     const features = base.layer({ trainable: false, outputs: ['pool'] }).apply(x);
+   */
+  layer(options: OnnxLayerArgs = {}): OnnxLayer {
+    return new OnnxLayer(this.session, options);
+  }
+
+  /** What the model computes as part of a function, `tl.compile`'s, with weights that stay as they are; by name. */
+  apply(
+    g: Trace,
+    inputs: Readonly<Record<string, TracedTensor>>,
+    outputs: readonly string[] = this.outputs.map(({ name }) => name),
+  ): Record<string, TracedTensor> {
+    const given = this.inputs.map(({ name }) => {
+      const tensor = own(inputs, name);
+      if (tensor !== undefined) return tensor;
+      throw new LatheError(`apply: input ${name} is missing`);
+    });
+    const results = inlined(this.session.file, g, given, { results: outputs });
+    return Object.fromEntries(outputs.map((name, at) => [name, results[at]!]));
   }
 
   /** Lets the model go; results stay. Using it afterwards is an error. */

@@ -67,6 +67,12 @@ export class OnnxSession {
     if (plan !== undefined) this.#decoder = new Decoder(file, plan);
   }
 
+  /** The file, for what becomes part of other graphs. Error: after `dispose`. */
+  get file(): OnnxFile {
+    this.#check();
+    return this.#file;
+  }
+
   get description(): OnnxDescription {
     return this.#file.description;
   }

@@ -248,6 +248,12 @@ export class Trace {
     return { values: this.takeAlongAxis(x, indices), indices };
   }
 
+  /** @internal The outputs of another graph, `count` of them, with these tensors as its inputs. */
+  inline(other: CoreGraph, given: readonly TracedTensor[], count: number): TracedTensor[] {
+    const ids = given.map((each) => this.numberOf('inline', each));
+    return this.#graph.inline(other, ids, count).map((each) => this.#traced(each));
+  }
+
   /** @internal The values that the core calls so. */
   values(ids: readonly ValueId[]): TracedTensor[] {
     return this.#graph.values(ids).map((each) => this.#traced(each));

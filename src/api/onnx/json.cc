@@ -174,6 +174,14 @@ std::string describe(const ModelProto& model, std::span<const std::string> exter
 std::string describe(const Trace& trace) {
   Json json = Json::object();
   json.add("whole", Json::boolean(trace.is_whole));
+  Json weights = Json::array();
+  for (const TensorProto* each : trace.weights) {
+    Json weight = Json::object();
+    weight.add("name", text_json(each->name));
+    weight.add("shape", shape_json(each->content.shape));
+    weights.add(std::move(weight));
+  }
+  json.add("weights", std::move(weights));
   json.add("joined", Json::boolean(trace.is_joined));
   Json asked = Json::array(), cuts = Json::array();
   for (const size_t each : trace.asked) asked.add(number_json(static_cast<int64_t>(each)));
@@ -208,6 +216,8 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
     request.cache.push_back(
         {static_cast<size_t>(pair[0].number()), static_cast<size_t>(pair[1].number())});
   }
+  for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());
+  request.weights_are_inputs = parsed.at("weightsAreInputs").boolean();
   return request;
 }
 

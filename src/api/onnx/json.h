@@ -18,6 +18,8 @@ struct TraceRequest {
   std::vector<Port> inputs;
   std::vector<Content> known;
   std::vector<CachePair> cache;
+  bool weights_are_inputs = false;
+  std::vector<std::string> results;
 };
 
 // Contents lie in `data`. Errors name what is missing or wrong.

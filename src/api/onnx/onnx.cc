@@ -68,17 +68,22 @@ Result<Model> opened(lathe::SharedBytes file) {
 
 Result<Trace> traced(const Model& model, std::string_view json, std::span<const std::byte> data) {
   LATHE_ASSIGN_OR_RETURN(const auto request, lathe::onnx::read_request(json, data));
-  LATHE_ASSIGN_OR_RETURN(const auto trace, lathe::onnx::trace(model.proto, request.inputs,
-                                                              request.known, request.cache));
+  LATHE_ASSIGN_OR_RETURN(const auto trace,
+                         lathe::onnx::trace(model.proto, request.inputs, request.known,
+                                            {.cache = request.cache,
+                                             .weights_are_inputs = request.weights_are_inputs,
+                                             .results = request.results}));
   Trace result{.graph = lathe::graph::encode(trace.graph),
                .places = {},
                .text = lathe::onnx::describe(trace)};
   const auto address = [](const void* at) { return reinterpret_cast<size_t>(at); };
   const auto& [bytes, constants] = result.graph;
   result.places = {address(bytes.data()), bytes.size(), constants.size()};
-  for (const lathe::SharedBytes& each : constants) {
+  const auto add = [&](const lathe::SharedBytes& each) {
     result.places.insert(result.places.end(), {address(each.data()), each.size()});
-  }
+  };
+  for (const lathe::SharedBytes& each : constants) add(each);
+  for (const auto* each : trace.weights) add(each->content.data);
   return result;
 }
 

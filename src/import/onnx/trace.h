@@ -48,18 +48,29 @@ struct Trace {
   // Numbers of inputs, in the order of their names, whose content must be known first.
   std::vector<size_t> asked;
   bool is_whole = false;
-  bool is_joined = false;             // of kept rows: the model has concatenated them
-  std::string why = {};               // it is not whole: the node and what it must know
-  std::vector<Port> inputs, results;  // as given, with names; as the model lists them
+  bool is_joined = false;                   // of kept rows: the model has concatenated them
+  std::string why = {};                     // it is not whole: the node and what it must know
+  std::vector<Port> inputs, results;        // as given, with names; as the model lists them
+  std::vector<const TensorProto*> weights;  // what the inputs "w0"… stand for
 };
 
-// `known` is what the values behind the cuts hold, in order. The inputs of `cache` are states
-// "cache0"… of their shapes, which end with the new rows in them; what comes of them is no result.
-// Where a result has all rows of the state and the new ones behind, the model has concatenated
-// them: it must be told which rows count by its mask. Where it has as many as the state, its
-// operators have put them where they belong. Errors name the node, its operator and what is wrong.
+struct TraceOptions {
+  std::span<const CachePair> cache = {};
+  // Whether weights that training changes are inputs "w0"…: what products, convolutions and
+  // normalisations multiply by or add, but for moments.
+  bool weights_are_inputs = false;
+  // Names of values that are the results instead of the model's outputs.
+  std::span<const std::string> results = {};
+};
+
+// `known` is what the values behind the cuts hold, in order. The inputs of `options.cache` are
+// states "cache0"… of their shapes, which end with the new rows in them; what comes of them is no
+// result. Where a result has all rows of the state and the new ones behind, the model has
+// concatenated them: it must be told which rows count by its mask. Where it has as many as the
+// state, its operators have put them where they belong. Errors name the node, its operator and what
+// is wrong.
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
-                    std::span<const Content> known, std::span<const CachePair> cache = {});
+                    std::span<const Content> known, const TraceOptions& options = {});
 
 // Operators of the model that are not there, with the names of their nodes, or of the first outputs
 // of nodes without one.

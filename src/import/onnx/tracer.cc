@@ -36,9 +36,13 @@ Array array_of(const Content& content) {
 
 }  // namespace
 
-Tracer::Tracer(const ModelProto& model, std::span<const Content> known,
-               std::span<const CachePair> cache)
-    : model_(model), known_(known), cache_(cache), graph_("run") {}
+Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const TraceOptions& options)
+    : model_(model),
+      known_(known),
+      cache_(options.cache),
+      weights_are_inputs_(options.weights_are_inputs),
+      wanted_(options.results),
+      graph_("run") {}
 
 Result<Trace> Tracer::run(std::span<const Port> inputs) {
   const Unit unit{model_.sets, {}, 0};
@@ -50,6 +54,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   }
   trace_.inputs.assign(inputs.begin(), inputs.end());
   LATHE_TRY(initializers(model_.graph, scope));
+  if (weights_are_inputs_) add_weights(scope);
   for (size_t k = 0; k < expected; ++k) {
     const auto pair = std::ranges::find(cache_, k, &CachePair::input);
     scope.names[model_.graph.inputs[k].name] =
@@ -57,7 +62,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
                              : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
   }
   auto done = nodes(model_.graph.nodes, scope);
-  if (done) done = outputs(model_.graph, scope);
+  if (done) done = wanted_.empty() ? outputs(model_.graph, scope) : wanted(scope);
   if (!done && !is_asking_) return std::unexpected(std::move(done.error()));
   if (done) {
     LATHE_TRY(keep_rows(*done));
@@ -102,6 +107,67 @@ Value Tracer::input(const Port& given, Port& named) {
     }
   }
   return {};
+}
+
+namespace {
+
+// Whether training changes this operand of a node.
+bool is_weight(const NodeProto& node, size_t operand) {
+  struct Row {
+    std::string_view op;
+    size_t first, last;  // operands
+  };
+  static constexpr Row kRows[] = {
+      {"Conv", 1, 2},
+      {"ConvTranspose", 1, 2},
+      {"Gemm", 0, 2},
+      {"MatMul", 0, 1},
+      {"BatchNormalization", 1, 2},
+      {"LayerNormalization", 1, 2},
+      {"InstanceNormalization", 1, 2},
+      {"GroupNormalization", 1, 2},
+      {"Gather", 0, 0},
+      {"Add", 0, 1},
+      {"Mul", 0, 1},
+      {"PRelu", 1, 1},
+  };
+  return std::ranges::any_of(kRows, [&](const Row& row) {
+    return row.op == node.op_type && row.first <= operand && operand <= row.last;
+  });
+}
+
+}  // namespace
+
+Result<Values> Tracer::wanted(const Scope& scope) const {
+  Values values;
+  for (const std::string& name : wanted_) {
+    const Value* value = find(scope, name);
+    if (value == nullptr) return fail(concat("the model has no value '", name, '\''));
+    values.push_back(*value);
+  }
+  return values;
+}
+
+// Weights that training changes wherever they are read.
+void Tracer::add_weights(Scope& scope) {
+  std::map<std::string_view, bool> trained;
+  for (const NodeProto& node : model_.graph.nodes) {
+    for (size_t k = 0; k < node.inputs.size(); ++k) {
+      const bool is_one = is_weight(node, k);
+      const auto [found, is_new] = trained.emplace(node.inputs[k], is_one);
+      if (!is_new) found->second = found->second && is_one;
+    }
+  }
+  for (const TensorProto& each : model_.graph.initializers) {
+    const auto found = trained.find(each.name);
+    if (each.content.type != Type::Float32 || each.content.shape.empty() ||
+        found == trained.end() || !found->second) {
+      continue;
+    }
+    const std::string name = concat('w', trace_.weights.size());
+    scope.names[each.name] = Value(graph_.input(name, DType::F32, each.content.shape));
+    trace_.weights.push_back(&each);
+  }
 }
 
 // An input for rows that are kept: a state.
@@ -466,14 +532,14 @@ Result<Content> Tracer::ask(const Value& value) {
 }
 
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
-                    std::span<const Content> known, std::span<const CachePair> cache) {
-  for (const CachePair& each : cache) {
+                    std::span<const Content> known, const TraceOptions& options) {
+  for (const CachePair& each : options.cache) {
     if (each.input >= inputs.size() || each.result >= model.graph.outputs.size() ||
         inputs[each.input].kind != Value::Kind::Tensor || inputs[each.input].shape.size() != 4) {
       return fail("cache: wants inputs [batch, heads, rows, size] and outputs of the model");
     }
   }
-  return Tracer(model, known, cache).run(inputs);
+  return Tracer(model, known, options).run(inputs);
 }
 
 }  // namespace lathe::onnx

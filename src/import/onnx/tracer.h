@@ -18,7 +18,7 @@ namespace lathe::onnx {
 
 class Tracer {
  public:
-  Tracer(const ModelProto& model, std::span<const Content> known, std::span<const CachePair> cache);
+  Tracer(const ModelProto& model, std::span<const Content> known, const TraceOptions& options);
 
   Result<Trace> run(std::span<const Port> inputs);
 
@@ -78,6 +78,8 @@ class Tracer {
   const Value* find(const Scope& scope, std::string_view name) const;
   Value input(const Port& given, Port& named);
   Value cached(const Port& given, size_t number);
+  Result<Values> wanted(const Scope& scope) const;
+  void add_weights(Scope& scope);
   Status keep_rows(const Values& results);
   Port result(const Value& value);
   Tensor captured(Tensor x, size_t depth);
@@ -89,6 +91,8 @@ class Tracer {
   const ModelProto& model_;
   std::span<const Content> known_;
   std::span<const CachePair> cache_;
+  bool weights_are_inputs_;
+  std::span<const std::string> wanted_;
   graph::Builder graph_;
   std::vector<std::unique_ptr<OpenBody>> bodies_;
   const Scope* scope_ = nullptr;  // the innermost

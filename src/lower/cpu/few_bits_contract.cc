@@ -30,7 +30,7 @@ namespace {
 
 constexpr int64_t kMostRows = 4;
 constexpr int64_t kMostSums = 8;    // vectors of columns times rows that registers hold
-constexpr int64_t kMostUnroll = 4;   // words times rows
+constexpr int64_t kMostUnroll = 4;  // words times rows
 constexpr float kRange = 1 << 30;
 constexpr float kLeast = 1e-29f;  // of a greatest number: kRange divided by it is finite
 constexpr int32_t kHalf = 16;
@@ -266,7 +266,8 @@ class FewBitsLowering {
                                       Affine::variable(r, columns.width) + lanes.element, start)}));
     }
     append(body, unrolled(r, std::move(starts)));
-    for (const Segment& segment : split(weights_.words(), std::max<int64_t>(kMostUnroll / rows_, 1))) {
+    for (const Segment& segment :
+         split(weights_.words(), std::max<int64_t>(kMostUnroll / rows_, 1))) {
       const StepLoop steps = step_loop(kernel_, "w", segment);
       const VarId u = kernel_.add_var("u", segment.width);
       append(body, steps.around(unrolled(u, multiply_word(high, low, columns, part,
