@@ -6,6 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/loop/pairs.h"
 #include "lathe/loop/rebuild.h"
+#include "lathe/lower/short_reads.h"
 #include "lathe/lower/strategies.h"
 
 namespace lathe::lower {
@@ -62,6 +63,10 @@ Contraction::Contraction(Nest& nest, const Group& group)
   for (int operand = 0; operand < 2; ++operand) {
     const graph::Value value = node_.operands[static_cast<size_t>(operand)];
     guarded_[operand] = leaving(map_of(operand), extents_, nest.node(value).shape);
+    if (nest.buffer_of(value).id >= 0 || !guarded_[operand].empty()) continue;
+    if (const auto spelled = spelled_short(nest.context().graph, value)) {
+      spelled_[operand] = spelled->numbers;
+    }
   }
   for (size_t d = 0; d < extents_.size(); ++d) set_extent(static_cast<int>(d), extents_[d]);
   const bool keeps = !scatters(node_);
@@ -169,9 +174,30 @@ ExprId Contraction::element_inside(Nest& nest, int operand, const Index& index,
   return single(nest, operand, index, std::move(guards));
 }
 
+graph::Value Contraction::compact(int operand) const {
+  return spelled_[operand].valid() ? spelled_[operand] : stored(operand);
+}
+
+ExprId Contraction::panel_part(Nest& nest, int operand, const Index& index, const Affine& part) {
+  if (!spelled_[operand].valid()) return this->part(nest, operand, index, part);
+  return read(nest, spelled_[operand], operand, index, {});
+}
+
+ExprId Contraction::panel_whole(int operand, ExprId first, ExprId second) {
+  if (!spelled_[operand].valid()) return whole(exprs(), first, second);
+  nest_.bind(spelled_[operand], first);
+  const ExprId element = nest_.value_at(node_.operands[static_cast<size_t>(operand)], {});
+  nest_.unbind(spelled_[operand]);
+  return element;
+}
+
 ExprId Contraction::single(Nest& nest, int operand, const Index& index,
                            std::vector<loop::Guard> guards) const {
-  const graph::Value value = stored(operand);
+  return read(nest, stored(operand), operand, index, std::move(guards));
+}
+
+ExprId Contraction::read(Nest& nest, graph::Value value, int operand, const Index& index,
+                         std::vector<loop::Guard> guards) const {
   const Index at = mapped(map_of(operand), index);
   for (size_t axis : guarded_[operand]) guards.push_back({at[axis], nest.node(value).shape[axis]});
   return nest.zero_outside(nest.value_at(value, at, guards), guards);
@@ -216,7 +242,8 @@ int64_t Contraction::step(int operand, int d) {
 }
 
 bool Contraction::is_constant(int operand) {
-  const loop::Expr& expr = exprs()[plain(operand)];
+  const bool is_spelled = spelled_[operand].valid();
+  const loop::Expr& expr = is_spelled ? memory(operand) : exprs()[plain(operand)];
   if (expr.kind != ExprKind::Load || expr.buffer.space != loop::Space::Global) return false;
   const auto& buffers = nest_.context().module.buffers;
   return buffers[static_cast<size_t>(expr.buffer.id)].role == loop::BufferRole::Constant;

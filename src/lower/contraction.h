@@ -51,6 +51,10 @@ class Contraction {
   loop::ExprId part(Nest& nest, int operand, const Index& index, const loop::Affine& part) const;
   loop::DType part_type(int operand) const { return nest_.node(stored(operand)).dtype; }
   loop::ExprId whole(loop::ExprBuilder& exprs, loop::ExprId first, loop::ExprId second) const;
+  // In panels an operand that is made of short numbers alone lies as these.
+  loop::DType panel_type(int operand) const { return nest_.node(compact(operand)).dtype; }
+  loop::ExprId panel_part(Nest& nest, int operand, const Index& index, const loop::Affine& part);
+  loop::ExprId panel_whole(int operand, loop::ExprId first, loop::ExprId second);
   // How the operand moves with a dimension.
   Stride stride(int operand, int d);
   // Elements between neighbours along `d`; 0 where the operand is no plain memory.
@@ -84,8 +88,11 @@ class Contraction {
   loop::ExprId single(Nest& nest, int operand, const Index& index,
                       std::vector<loop::Guard> guards = {}) const;
   graph::Value stored(int operand) const;  // what parts are read from
-  loop::ExprId plain(int operand);         // at index(), of pairs the halves
-  const loop::Expr& memory(int operand);   // what that is computed from
+  graph::Value compact(int operand) const;
+  loop::ExprId read(Nest& nest, graph::Value value, int operand, const Index& index,
+                    std::vector<loop::Guard> guards) const;
+  loop::ExprId plain(int operand);        // at index(), of pairs the halves
+  const loop::Expr& memory(int operand);  // what that is computed from
   loop::Kernel probe();
   // `loads` walk `was`: the loop of each dimension before any was merged.
   void merge(std::vector<int>& dimensions, const loop::Kernel& loads,
@@ -100,7 +107,8 @@ class Contraction {
   std::vector<loop::VarId> position_;  // loop variable of each dimension, -1 where the extent is 1
   Index index_;
   std::vector<int> kept_, reduced_;
-  int paired_ = -1;  // the dimension that counts pairs
+  int paired_ = -1;          // the dimension that counts pairs
+  graph::Value spelled_[2];  // of what short numbers each operand is made, if it never leaves them
   loop::ExprId plain_[2] = {-1, -1};
   std::vector<size_t> guarded_[2];  // axes of each operand that the index can leave
 };

@@ -116,14 +116,14 @@ class Fuser {
 
   void require_operand(const Node& contract, Value operand) {
     const bool rarely = is_read_rarely(graph_, contract, operand);
-    const auto half = rarely ? spelled_half(graph_, operand) : std::nullopt;
-    const auto constant = rarely && !half ? spelled_constant(graph_, operand) : std::nullopt;
-    if (!half && !constant) {
+    const auto numbers = rarely ? spelled_short(graph_, operand) : std::nullopt;
+    const auto constant = rarely && !numbers ? spelled_constant(graph_, operand) : std::nullopt;
+    if (!numbers && !constant) {
       required_[memory_behind(operand).id] = true;
       return;
     }
-    if (half) required_[half->bits.id] = true;
-    for (Value value : half ? half->values : constant->values) spelled_[value.id] = true;
+    if (numbers) required_[numbers->numbers.id] = true;
+    for (Value value : numbers ? numbers->values : constant->values) spelled_[value.id] = true;
   }
 
   bool broadcasts(const Node& n) const {
@@ -536,7 +536,7 @@ class Fuser {
   std::vector<std::vector<Value>> consumers_;
   std::vector<bool> required_;   // in memory, by whatever reads it from there
   std::vector<bool> updates_;    // is what a state becomes
-  std::vector<bool> spelled_;    // is computed where a contraction reads halves
+  std::vector<bool> spelled_;    // is computed where a contraction reads what it is made of
   std::vector<int> cost_;        // of recomputing the node where it is used
   std::vector<int> size_;        // nodes of the expression that it is spelled as
   std::vector<int> levels_;      // of that expression

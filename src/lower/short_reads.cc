@@ -26,26 +26,27 @@ bool lengthens(const Graph& graph, Value value) {
   return scalar::is_integer(from) && scalar::is_computed(n.dtype) && !scalar::is_computed(from);
 }
 
-std::optional<SpelledHalf> spelled_half(const Graph& graph, Value value) {
-  if (graph[value].dtype != DType::F32 || graph[value].kind != Kind::Map) return std::nullopt;
-  SpelledHalf half{{}, {value}};
+std::optional<SpelledShort> spelled_short(const Graph& graph, Value value) {
+  if (graph[value].dtype != DType::F32) return std::nullopt;
+  SpelledShort spelled{{}, {value}};
   for (std::vector<Value> rest = {value}; !rest.empty();) {
     const Node& n = graph[rest.back()];
     rest.pop_back();
     if (n.kind != Kind::Map && n.kind != Kind::Cast) return std::nullopt;
     for (Value operand : n.operands) {
       if (graph::is_splat(graph[operand])) continue;
-      if (graph[operand].dtype != DType::U16) {
-        if (half.values.insert(operand).second) rest.push_back(operand);
-      } else if (!half.bits.valid() || half.bits == operand) {
-        half.bits = operand;
+      const DType dtype = graph[operand].dtype;
+      if (!scalar::is_integer(dtype) || scalar::is_computed(dtype)) {
+        if (spelled.values.insert(operand).second) rest.push_back(operand);
+      } else if (!spelled.numbers.valid() || spelled.numbers == operand) {
+        spelled.numbers = operand;
       } else {
         return std::nullopt;
       }
     }
-    if (half.values.size() > kMostSpelled) return std::nullopt;
+    if (spelled.values.size() > kMostSpelled) return std::nullopt;
   }
-  return half.bits.valid() ? std::optional(half) : std::nullopt;
+  return spelled.numbers.valid() ? std::optional(spelled) : std::nullopt;
 }
 
 std::optional<SpelledConstant> spelled_constant(const Graph& graph, Value value) {

@@ -11,12 +11,13 @@ namespace lathe::lower {
 // Whether the value is an integer cast to a longer one.
 bool lengthens(const graph::Graph& graph, graph::Value value);
 
-// A float that is made of a half alone.
-struct SpelledHalf {
-  graph::Value bits;              // the half, as opt/spell_halves left it
+// A float that is made, element by element, of one tensor of short integers alone: of the bits of
+// halves, as opt/spell_halves leaves them, for example.
+struct SpelledShort {
+  graph::Value numbers;
   std::set<graph::Value> values;  // from there on
 };
-std::optional<SpelledHalf> spelled_half(const graph::Graph& graph, graph::Value value);
+std::optional<SpelledShort> spelled_short(const graph::Graph& graph, graph::Value value);
 
 // A float that is made of constants that take less memory than it, integers among them: where these
 // lie, and the values that are computed on the way. Nothing where it is no such thing.

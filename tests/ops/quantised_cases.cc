@@ -70,6 +70,13 @@ void by_channel(Builder& b) {
   b.output("y", 0.02f * b.matmul(x, w, false, kTransposed));
 }
 
+// Enough halves that they stay halves.
+template <int kRows, bool kTransposed>
+void halves(Builder& b) {
+  const Tensor w = b.cast(scales_like(b, DType::F16, {272, 272}), DType::F32);
+  b.output("y", 0.02f * b.matmul(b.input("x", DType::F32, {kRows, 272}), w, false, kTransposed));
+}
+
 void dynamically(Builder& b) {
   const auto [x, scale, zero] = ops::dynamic_quantise(b.input("x", DType::F32, {3, 40}));
   const Tensor w = noise(b, {40, 36}, 3);
@@ -113,6 +120,9 @@ constexpr Case kCases[] = {
     {"bytes_row_transposed", by_channel<1, DType::I8, true>},
     {"bytes_rows_4", by_channel<4, DType::U8, false>},
     {"bytes_rows_9", by_channel<9, DType::I8, true>},
+    {"halves_row", halves<1, false>},
+    {"halves_row_transposed", halves<1, true>},
+    {"halves_rows_3", halves<3, false>},
     {"dynamically_quantised", dynamically, false},
     {"gather_block_quantised", gathered_blocks, false},
 };

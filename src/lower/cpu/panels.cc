@@ -59,7 +59,7 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
   if (fresh) {
     place->second =
         context.add_buffer(concat(context.graph.name, ".panels", context.panels.size() - 1),
-                           contraction.part_type(operand), size, loop::BufferRole::Temporary);
+                           contraction.panel_type(operand), size, loop::BufferRole::Temporary);
   }
   buffer_ = {loop::Space::Global, place->second};
   if (fresh) fill(tiling);
@@ -85,9 +85,11 @@ ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const 
   loop::ExprBuilder& exprs = contraction_.exprs();
   const Affine first = (address(index, start, width) + lane) * contraction_.parts();
   const auto part = [&](int64_t i) {
-    return exprs.load(buffer_, contraction_.part_type(operand_), first + i);
+    return exprs.load(buffer_, contraction_.panel_type(operand_), first + i);
   };
-  return contraction_.is_paired() ? contraction_.whole(exprs, part(0), part(1)) : part(0);
+  const ExprId first_part = part(0);
+  return contraction_.panel_whole(operand_, first_part,
+                                  contraction_.is_paired() ? part(1) : first_part);
 }
 
 void Panels::fill(const Tiling& tiling) {
@@ -122,8 +124,8 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
     const int64_t parts = contraction_.parts();
     const loop::VarId of = parts > 1 ? kernel.add_var("of", parts) : -1;
     const Affine part = of < 0 ? Affine(0) : Affine::variable(of);
-    std::vector<Stmt> copies = lanes.around(
-        {loop::store(buffer_, at * parts + part, contraction_.part(nest, operand_, index, part))});
+    std::vector<Stmt> copies = lanes.around({loop::store(
+        buffer_, at * parts + part, contraction_.panel_part(nest, operand_, index, part))});
     if (of >= 0) {
       Stmt both = loop::for_loop(of, loop::LoopKind::Unroll, std::move(copies));
       copies.clear();

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lathe/lower/cpu/pad_operands.h"
+#include "lathe/lower/cpu/shorten_constants.h"
 
 namespace lathe::lower::cpu {
 
@@ -17,6 +18,7 @@ struct Pass {
 
 inline constexpr std::array kPasses = {
     Pass{"pad_operands", graph::with_bodies<pad_operands>},
+    Pass{"shorten_constants", graph::with_bodies<shorten_constants>},
 };
 
 inline graph::Graph prepare(graph::Graph graph) {

@@ -1,0 +1,137 @@
+#include "lathe/lower/cpu/shorten_constants.h"
+
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lathe/graph/rewriter.h"
+#include "lathe/lower/short_reads.h"
+
+namespace lathe::lower::cpu {
+
+using graph::Graph;
+using graph::Kind;
+using graph::Node;
+using graph::Value;
+using scalar::DType;
+using scalar::Number;
+using scalar::Op;
+
+namespace {
+
+constexpr int64_t kFewest = 1 << 16;  // elements: fewer stay in a cache as they are
+constexpr int32_t kSign = INT32_MIN;
+constexpr int32_t kShift = 13;  // between the fractions of a half and of a float
+// Of bits that a half has as a float, behind that shift: sign, exponent and fraction.
+constexpr int32_t kHalfBits = kSign | 0x0fffe000;
+constexpr float kBias = 5.192296858534828e33f;  // 2^112: between their exponents
+
+uint32_t bits_at(const Node& constant, size_t at) {
+  uint32_t bits = 0;
+  std::memcpy(&bits, constant.data.data() + at * sizeof bits, sizeof bits);
+  return bits;
+}
+
+// The bits of the half that the float is, if it is a finite one. (With the highest exponent halves
+// would be infinite; here they go on.)
+std::optional<uint16_t> half_of(uint32_t bits) {
+  float whole = 0;
+  std::memcpy(&whole, &bits, sizeof whole);
+  const float scaled = whole / kBias;
+  uint32_t small = 0;
+  std::memcpy(&small, &scaled, sizeof small);
+  if ((small & static_cast<uint32_t>(~kHalfBits)) != 0 || scaled * kBias != whole) {
+    return std::nullopt;
+  }
+  return static_cast<uint16_t>((small >> 16 & 0x8000) | (small >> kShift & 0x7fff));
+}
+
+std::optional<uint16_t> upper_half_of(uint32_t bits) {
+  if ((bits & 0xffff) != 0) return std::nullopt;
+  return static_cast<uint16_t>(bits >> 16);
+}
+
+class Shortener final : public graph::Rewriter {
+  Value replace(Node node) override {
+    if (node.kind == Kind::Contract && node.dtype == DType::F32) {
+      for (Value& operand : node.operands) {
+        const Node& constant = graph_[operand];
+        if (constant.kind == Kind::Constant && !graph::is_splat(constant) &&
+            graph::element_count(constant.shape) >= kFewest &&
+            is_read_rarely(graph_, node, operand)) {
+          operand = shortened(operand);
+        }
+      }
+    }
+    return add(std::move(node));
+  }
+
+  Value shortened(Value constant) {
+    const auto [place, fresh] = shortened_.try_emplace(constant, constant);
+    if (fresh) {
+      if (auto upper = all(constant, upper_half_of)) {
+        place->second = from_upper_half(stored(constant, DType::U16, *std::move(upper)));
+      } else if (auto halves = all(constant, half_of)) {
+        place->second = from_half(stored(constant, DType::I16, *std::move(halves)));
+      }
+    }
+    return place->second;
+  }
+
+  template <class Short>
+  std::optional<std::vector<std::byte>> all(Value value, const Short& short_of) const {
+    const Node& constant = graph_[value];
+    const auto count = static_cast<size_t>(graph::element_count(constant.shape));
+    std::vector<std::byte> data;
+    for (size_t i = 0; i < count; ++i) {
+      const auto bits = short_of(bits_at(constant, i));
+      if (!bits) return std::nullopt;
+      if (i == 0) data.resize(count * sizeof *bits);
+      std::memcpy(data.data() + i * sizeof *bits, &*bits, sizeof *bits);
+    }
+    return data;
+  }
+
+  // As integers of the width of floats.
+  Value stored(Value like, DType dtype, std::vector<std::byte> data) {
+    const Value constant = add({.kind = Kind::Constant,
+                                .dtype = dtype,
+                                .shape = graph_[like].shape,
+                                .data = std::move(data)});
+    return add({.kind = Kind::Cast,
+                .dtype = DType::I32,
+                .shape = graph_[like].shape,
+                .operands = {constant}});
+  }
+
+  Value apply(Op op, Value x, const Number& number) {
+    const Value operand = splat(number, graph_[x].shape);
+    return map(op, {x, operand});
+  }
+
+  Value from_bits(Value bits) {
+    const Value value = map(Op::FromBits, {bits});
+    graph_.nodes.back().dtype = DType::F32;
+    return value;
+  }
+
+  Value from_upper_half(Value bits) {
+    return from_bits(apply(Op::ShiftLeft, bits, Number::of(16)));
+  }
+
+  Value from_half(Value bits) {
+    const Value moved = apply(Op::ShiftLeft, bits, Number::of(kShift));
+    return apply(Op::Mul, from_bits(apply(Op::BitAnd, moved, Number::of(kHalfBits))),
+                 Number::of(kBias));
+  }
+
+  std::map<Value, Value> shortened_;
+};
+
+}  // namespace
+
+Graph shorten_constants(Graph graph) { return Shortener().run(std::move(graph)); }
+
+}  // namespace lathe::lower::cpu
