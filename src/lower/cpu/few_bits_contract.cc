@@ -45,6 +45,30 @@ std::vector<Stmt> unrolled(VarId var, std::vector<Stmt> body) {
   return one(loop::for_loop(var, LoopKind::Unroll, std::move(body)));
 }
 
+std::vector<Stmt> stored(const LaneLoops& lanes, BufferRef to, const Affine& at, ExprId value) {
+  return lanes.around(one(loop::store(to, at, value)));
+}
+
+// What the operation makes of four elements of the register, from this one on.
+ExprId folded(ExprBuilder& exprs, Op op, BufferRef from, DType dtype, int64_t first) {
+  ExprId pairs[2];
+  for (int64_t i = 0; i < 2; ++i) {
+    const ExprId x = exprs.load(from, dtype, Affine(first + 2 * i));
+    const ExprId y = exprs.load(from, dtype, Affine(first + 2 * i + 1));
+    pairs[i] = exprs.apply(op, {x, y});
+  }
+  return exprs.apply(op, pairs, 2);
+}
+
+// A new register of whole vectors, full of this number behind `body`.
+BufferRef filled(Kernel& kernel, const char* name, int64_t size, const Number& number,
+                 ExprBuilder& exprs, std::vector<Stmt>& body) {
+  const BufferRef to = kernel.add_register(name, number.dtype, size);
+  const LaneLoops lanes = lane_loops(kernel, size);
+  append(body, stored(lanes, to, lanes.element, exprs.constant(number)));
+  return to;
+}
+
 class FewBitsLowering {
  public:
   FewBitsLowering(Contraction& contraction, FewBits& weights)
@@ -150,20 +174,17 @@ class FewBitsLowering {
     ExprBuilder& exprs = nest.exprs();
     const int64_t depth = weights_.part_depth;
     const Affine first = part.part * depth;
-    const BufferRef most = kernel.add_register("most", DType::F32, kLanes);
+    std::vector<Stmt> body;
+    const BufferRef most = filled(kernel, "most", kLanes, Number::of(kLeast), exprs, body);
     const BufferRef factor = kernel.add_register("factor", DType::F32, 1);
-    const LaneLoops clear = lane_loops(kernel, kLanes), find = lane_loops(kernel, kLanes);
-    std::vector<Stmt> body =
-        clear.around({loop::store(most, clear.element, exprs.constant(kLeast))});
+    const LaneLoops find = lane_loops(kernel, kLanes);
     const StepLoop vectors = step_loop(kernel, "k", {0, depth / kLanes, kLanes});
     const ExprId size = exprs.apply(
         Op::Abs, {row_element(nest, part.row, first + vectors.position + find.element)});
-    append(body, vectors.around(find.around({loop::store(
-                     most, find.element,
-                     exprs.apply(Op::Max, {exprs.load(most, DType::F32, find.element), size}))})));
-    const auto lane = [&](int64_t i) { return exprs.load(most, DType::F32, Affine(i)); };
-    const ExprId greatest = exprs.apply(Op::Max, {exprs.apply(Op::Max, {lane(0), lane(1)}),
-                                                  exprs.apply(Op::Max, {lane(2), lane(3)})});
+    const ExprId before = exprs.load(most, DType::F32, find.element);
+    append(body,
+           vectors.around(stored(find, most, find.element, exprs.apply(Op::Max, {before, size}))));
+    const ExprId greatest = folded(exprs, Op::Max, most, DType::F32, 0);
     body.push_back(
         loop::store(factor, Affine(0), exprs.apply(Op::Div, {exprs.constant(kRange), greatest})));
     body.push_back(loop::store(units_, part.place(*this),
@@ -177,17 +198,15 @@ class FewBitsLowering {
     Kernel& kernel = nest.kernel();
     ExprBuilder& exprs = nest.exprs();
     const int64_t depth = weights_.part_depth;
-    const BufferRef sums = kernel.add_register("sums", DType::I32, 2 * kLanes);
+    std::vector<Stmt> body;
+    const BufferRef sums = filled(kernel, "sums", 2 * kLanes, Number::of(int32_t{0}), exprs, body);
     const BufferRef whole = kernel.add_register("whole", DType::I32, 2 * kLanes);
-    const LaneLoops clear = lane_loops(kernel, 2 * kLanes);
-    std::vector<Stmt> body = clear.around({loop::store(sums, clear.element, number(exprs, 0))});
     const StepLoop chunks = step_loop(kernel, "k", {0, depth / (2 * kLanes), 2 * kLanes});
     const LaneLoops round = lane_loops(kernel, 2 * kLanes);
     const ExprId scaled = exprs.apply(
         Op::Mul, {row_element(nest, part.row, part.part * depth + chunks.position + round.element),
                   exprs.load(factor, DType::F32, Affine(0))});
-    std::vector<Stmt> chunk =
-        round.around({loop::store(whole, round.element, exprs.cast(scaled, DType::I32))});
+    std::vector<Stmt> chunk = stored(round, whole, round.element, exprs.cast(scaled, DType::I32));
     const ExprId shift = number(exprs, kHalf);
     const auto high = [&](const Affine& at) {
       const ExprId rounded = exprs.apply(
@@ -215,11 +234,7 @@ class FewBitsLowering {
     }
     append(body, chunks.around(std::move(chunk)));
     for (const int64_t half : {0, 1}) {
-      const auto lane = [&](int64_t i) {
-        return exprs.load(sums, DType::I32, Affine(half * kLanes + i));
-      };
-      const ExprId sum = exprs.apply(Op::Add, {exprs.apply(Op::Add, {lane(0), lane(1)}),
-                                               exprs.apply(Op::Add, {lane(2), lane(3)})});
+      const ExprId sum = folded(exprs, Op::Add, sums, DType::I32, half * kLanes);
       const ExprId from_zero =
           weights_.zero ? exprs.apply(Op::Mul, {sum, number(exprs, -*weights_.zero)}) : sum;
       body.push_back(loop::store(sums_, part.place(*this) * 2 + half, from_zero));
@@ -233,10 +248,8 @@ class FewBitsLowering {
 
   std::vector<Stmt> columns(const Columns& columns) {
     const int64_t size = rows_ * columns.width;
-    const BufferRef results = kernel_.add_register("results", DType::F32, size);
-    const LaneLoops clear = lane_loops(kernel_, size);
-    std::vector<Stmt> body =
-        clear.around({loop::store(results, clear.element, contraction_.zero())});
+    std::vector<Stmt> body;
+    const BufferRef results = filled(kernel_, "results", size, Number::of(0.0f), exprs_, body);
     const StepLoop parts = step_loop(kernel_, "part", {0, weights_.parts, 1});
     std::vector<Stmt> blocks = parts.around(multiply(results, columns, parts.position));
     for (size_t i = weights_.blocks.size(); i-- > 0;) {
@@ -261,9 +274,8 @@ class FewBitsLowering {
       const ExprId start = weights_.zero
                                ? exprs_.load(sums_, DType::I32, place.place(*this) * 2 + half)
                                : number(exprs_, 0);
-      append(starts, lanes.around(
-                         {loop::store(half == 0 ? high : low,
-                                      Affine::variable(r, columns.width) + lanes.element, start)}));
+      append(starts, stored(lanes, half == 0 ? high : low,
+                            Affine::variable(r, columns.width) + lanes.element, start));
     }
     append(body, unrolled(r, std::move(starts)));
     for (const Segment& segment :
@@ -286,8 +298,9 @@ class FewBitsLowering {
     const Affine from =
         columns.start * (parts_ * weights_.words()) +
         ((block_number() * weights_.parts + part) * weights_.words() + word) * columns.tile_width;
-    std::vector<Stmt> body = read.around({loop::store(
-        words, read.element, exprs_.load(words_, DType::I32, from + columns.from + read.element))});
+    std::vector<Stmt> body =
+        stored(read, words, read.element,
+               exprs_.load(words_, DType::I32, from + columns.from + read.element));
     const VarId p = kernel_.add_var("p", pairs), r = kernel_.add_var("r", rows_);
     const VarId c = kernel_.add_var("c", columns.width / kLanes);
     const VarId split = kernel_.add_var("v", kLanes);
@@ -347,7 +360,7 @@ class FewBitsLowering {
     const ExprId result = exprs_.apply(
         Op::MulAdd, {exprs_.apply(Op::Mul, {sum, unit}), exprs_.load(scales_, DType::F32, of_block),
                      exprs_.load(results, DType::F32, at)});
-    return unrolled(r, lanes.around({loop::store(results, at, result)}));
+    return unrolled(r, stored(lanes, results, at, result));
   }
 
   // Whole vectors, then what is left one by one.
