@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <ranges>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
@@ -148,10 +149,31 @@ Result<Values> Tracer::wanted(const Scope& scope) const {
   return values;
 }
 
+// Those that the results follow from.
+std::set<const NodeProto*> Tracer::needed_nodes() const {
+  std::set<std::string_view> names(wanted_.begin(), wanted_.end());
+  if (names.empty()) {
+    for (const ValueInfo& each : model_.graph.outputs) names.insert(each.name);
+  }
+  std::set<const NodeProto*> needed;
+  for (size_t before = 1; before != needed.size();) {
+    before = needed.size();
+    for (const NodeProto& node : std::views::reverse(model_.graph.nodes)) {
+      const auto is_read = [&](const std::string& name) { return names.contains(name); };
+      if (needed.contains(&node) || std::ranges::none_of(node.outputs, is_read)) continue;
+      needed.insert(&node);
+      names.insert(node.inputs.begin(), node.inputs.end());
+    }
+  }
+  return needed;
+}
+
 // Weights that training changes wherever they are read.
 void Tracer::add_weights(Scope& scope) {
+  const std::set<const NodeProto*> needed = needed_nodes();
   std::map<std::string_view, bool> trained;
   for (const NodeProto& node : model_.graph.nodes) {
+    if (!needed.contains(&node)) continue;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
       const bool is_one = is_weight(node, k);
       const auto [found, is_new] = trained.emplace(node.inputs[k], is_one);

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -79,6 +80,7 @@ class Tracer {
   Value input(const Port& given, Port& named);
   Value cached(const Port& given, size_t number);
   Result<Values> wanted(const Scope& scope) const;
+  std::set<const NodeProto*> needed_nodes() const;
   void add_weights(Scope& scope);
   Status keep_rows(const Values& results);
   Port result(const Value& value);
