@@ -45,7 +45,7 @@ void append_utf8(std::string& text, char32_t point) {
   const auto add = [&](char32_t byte) { text += static_cast<char>(byte); };
   if (point < 0x80) return add(point);
   const int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-  add((0xF00u >> more & 0xFF) | point >> 6 * more);
+  add((0xFF00u >> (more + 1) & 0xFF) | point >> 6 * more);
   for (int k = more; k-- > 0;) add(0x80 | (point >> 6 * k & 0x3F));
 }
 
