@@ -84,9 +84,9 @@ Tensor columns(Tensor x, int64_t begin, int64_t size) {
   return ops::slice(x, first, shape);
 }
 
-// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then
-// zeros.
-Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first) {
+// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then what
+// was there, or zeros.
+Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest) {
   Builder& builder = *buffer.builder;
   const Shape shape = buffer.shape();
   const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
@@ -95,7 +95,8 @@ Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first) {
   Shape index = fresh.shape();
   index[2] = shape[2];
   const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
-  const Tensor behind = select(from < number(builder, n), moved, zero(buffer));
+  const Tensor rest = keeps_rest ? buffer : zero(buffer);
+  const Tensor behind = select(from < number(builder, n), moved, rest);
   return select(from < number(builder, 0), buffer, behind);
 }
 
@@ -153,7 +154,7 @@ void add_order(Call& call, Heads& heads) {
 Tensor behind_past(Call& call, Tensor fresh, size_t i, Tensor place) {
   if (!call.has(i)) return fresh;
   const Tensor past = call.tensor(i);
-  return place.valid() ? with_rows(past, fresh, place) : ops::concatenate({past, fresh}, 2);
+  return place.valid() ? with_rows(past, fresh, place, true) : ops::concatenate({past, fresh}, 2);
 }
 
 Values results_of(Call& call, const Attended& attended, const Heads& heads) {
@@ -334,7 +335,7 @@ Tensor cached(Call& call, Tensor fresh, size_t i, const Tokens& tokens) {
   const int64_t more = tokens.cache - past.shape()[2];
   if (more > 0 && !tokens.count.valid()) return ops::concatenate({past, fresh}, 2);
   const Tensor room = more > 0 ? ops::pad(past, {{0, 0}, {0, 0}, {0, more}, {0, 0}}, 0) : past;
-  return with_rows(room, fresh, tokens.first);
+  return with_rows(room, fresh, tokens.first, false);
 }
 
 }  // namespace

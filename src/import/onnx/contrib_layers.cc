@@ -211,12 +211,9 @@ Result<Values> q_moe(Call& call) {
       builder.cast(builder.scatter(builder.full({tokens, chosen}, scalar::Number::of(1)), best, 1,
                                    {tokens, experts}),
                    DType::Bool);
-  Tensor shares = ops::softmax(router);
-  if (call.int_of("normalize_routing_weights", 0) != 0) {
-    const Tensor kept = select(is_chosen, shares, zero(shares));
-    shares = kept / sum(kept, {1}, true);
-  }
-  shares = select(is_chosen, shares, zero(shares));
+  // ONNX Runtime divides by their sum on processors whatever normalize_routing_weights says.
+  const Tensor all = ops::softmax(router), kept = select(is_chosen, all, zero(all));
+  const Tensor shares = kept / sum(kept, {1}, true);
   Tensor total;
   for (int64_t e = 0; e < experts; ++e) {
     const Tensor first = of_expert(call, x, {2, 3, 4, 11}, e, bits);
