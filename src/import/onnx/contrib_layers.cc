@@ -3,6 +3,7 @@
 #include <array>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/ml.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/ops/activations.h"
@@ -105,6 +106,51 @@ Result<Values> mat_mul_nbits(Call& call) {
   const Tensor y = ops::mat_mul_nbits(call.tensor(0), call.tensor(1), call.tensor(2),
                                       call.tensor_or(3, {}), format);
   return Values{call.has(5) ? y + call.tensor(5) : y};
+}
+
+// Weights of four bits that are places in a table, times the greatest of their block: NF4 of
+// Dettmers et al., "QLoRA", 2023, or floats of four bits. The first of two is in the high bits.
+Result<Values> mat_mul_bnb4(Call& call) {
+  constexpr float kNormal[] = {-1.0f,        -0.69619280f, -0.52507305f, -0.39491749f,
+                               -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
+                               0.07958030f,  0.16093020f,  0.24611230f,  0.33791524f,
+                               0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
+  constexpr float kFloats4[] = {
+      0.0f, 0.00520833f,  0.66666667f,  1.0f,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+      0.0f, -0.00520833f, -0.66666667f, -1.0f, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
+  const int64_t rows = call.int_of("K", 0), columns = call.int_of("N", 0);
+  const int64_t block = call.int_of("block_size", 64), bytes = graph::element_count(call.shape(1));
+  if (rows <= 0 || columns <= 0 || block <= 0 || 2 * bytes != rows * columns ||
+      2 * bytes % block != 0 || graph::element_count(call.shape(2)) != 2 * bytes / block) {
+    return call.refuse(concat(bytes, " bytes and ", bracketed(call.shape(2)),
+                              " blocks are not weights [", columns, ",", rows, "]"));
+  }
+  Builder& builder = call.builder();
+  const Tensor packed = builder.reshape(builder.cast(call.tensor(1), DType::I32), {bytes, 1});
+  const Tensor sixteen = builder.full({}, scalar::Number::of(16));
+  const std::array operands = {packed, sixteen};
+  const Tensor high = builder.map(Op::FloorDiv, operands), low = builder.map(Op::Mod, operands);
+  const bool is_normal = call.int_of("quant_type", 1) == 1;
+  const Tensor table = floats_constant(builder, {16}, is_normal ? kNormal : kFloats4);
+  const Tensor values = ops::gather(table, ops::concatenate({high, low}, 1), 0);
+  const Tensor scales = builder.reshape(builder.cast(call.tensor(2), DType::F32), {-1, 1});
+  const Tensor blocks = builder.reshape(values, {2 * bytes / block, block}) * scales;
+  const Tensor weights = builder.reshape(blocks, {columns, rows});
+  const Tensor x = call.tensor(0);
+  return Values{builder.cast(builder.matmul(x, weights, false, true), x.dtype())};
+}
+
+Result<Values> expand_dims(Call& call) {
+  LATHE_ASSIGN_OR_RETURN(const int64_t given, call.integer(1));
+  LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(given, call.rank(0) + 1));
+  Shape shape = call.shape(0);
+  shape.insert(shape.begin() + axis, 1);
+  return reshaped(call, std::move(shape));
+}
+
+// x + bias + skip.
+Result<Values> bias_add(Call& call) {
+  return Values{call.tensor(0) + call.tensor(1) + call.tensor(2)};
 }
 
 Result<Values> gather_block_quantized(Call& call) {

@@ -280,7 +280,7 @@ Result<Values> pad_numbers(Call& call) {
   if (mode == "edge") return like_operand(call, ops::pad_by(ops::Border::Edge, x, paddings));
   if (mode == "wrap") return like_operand(call, ops::pad_by(ops::Border::Wrap, x, paddings));
   if (mode != "constant") return call.refuse(concat("knows no mode '", mode, '\''));
-  if (call.version() >= 11 && call.has(2)) {
+  if (call.place_of("pads") && call.has(2)) {
     const Tensor value = call.builder().reshape(call.tensor(2), {});
     return like_operand(call, ops::pad_with(x, paddings, value));
   }

@@ -283,6 +283,18 @@ function layers() {
     nbits('four bits, a row', 4, true, 1),
     nbits('eight bits', 8, false, 2),
     layer(
+      'weights of a table',
+      'MatMulBnb4',
+      [normal(3, 64), tensor('uint8', bytesOf(12 * 32)), small(24)],
+      { K: 64, N: 12, block_size: 32, quant_type: 1 },
+    ),
+    layer(
+      'weights of short floats',
+      'MatMulBnb4',
+      [normal(1, 64), tensor('uint8', bytesOf(12 * 32)), small(12)],
+      { K: 64, N: 12, block_size: 64, quant_type: 0 },
+    ),
+    layer(
       'rows of four bits',
       'GatherBlockQuantized',
       [tensor('uint8', bytesOf(6 * 16), [6, 16]), int64([4, 0, 5, 1], [2, 2]), small(...[6, 2])],
