@@ -396,7 +396,7 @@ function others() {
     single(
       'a spectrum',
       'DFT',
-      [normal(2, 300, 1), int64([300], [])],
+      [normal(2, 512, 1), int64([512], [])],
       [f32],
       { onesided: 1 },
       { fixed: [1] },
