@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "lathe/base/text.h"
+#include "lathe/graph/elements.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/ops/conv.h"
 
@@ -49,6 +50,36 @@ std::vector<int> identity(int rank) {
   std::vector<int> order(static_cast<size_t>(rank));
   std::iota(order.begin(), order.end(), 0);
   return order;
+}
+
+// A constant with its axes in this order, copied. What is multiplied channel by channel walks along
+// the last one; other products keep copies of their own.
+Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
+  Builder& builder = *x.builder;
+  const graph::Node& node = builder.graph()[x.value];
+  if (node.kind != graph::Kind::Constant || is_splat(node)) {
+    return builder.permute(builder.reshape(x, shape), order);
+  }
+  const size_t rank = shape.size();
+  const auto size = static_cast<size_t>(scalar::size_of(x.dtype()));
+  std::vector<size_t> strides(rank, size), steps;
+  for (size_t k = rank - 1; k > 0; --k) {
+    strides[k - 1] = strides[k] * static_cast<size_t>(shape[k]);
+  }
+  Shape turned;
+  for (const int axis : order) {
+    steps.push_back(strides[static_cast<size_t>(axis)]);
+    turned.push_back(shape[static_cast<size_t>(axis)]);
+  }
+  const SharedBytes from = node.data;
+  std::vector<std::byte> data(from.size());
+  std::byte* to = data.data();
+  for (graph::Odometer at(turned); at.inside(); at.next(), to += size) {
+    size_t place = 0;
+    for (size_t k = 0; k < rank; ++k) place += steps[k] * static_cast<size_t>(at.index()[k]);
+    std::copy_n(from.data() + place, size, to);
+  }
+  return builder.constant(x.dtype(), std::move(turned), std::move(data));
 }
 
 }  // namespace
@@ -126,7 +157,6 @@ Result<Tensor> convolved(Call& call, Tensor x, Tensor weights) {
         concat("kernel_shape ", bracketed(given), " is not that of weights ", bracketed(w)));
   }
   LATHE_ASSIGN_OR_RETURN(const Window window, window_of(call, spatial_sizes(in), size));
-  Builder& builder = *x.builder;
   std::vector<int> order = identity(weights.rank());
   std::rotate(order.begin(), order.begin() + 2, order.end());
   if (w[1] == 1 && groups > 1) {  // every channel alone
@@ -135,11 +165,10 @@ Result<Tensor> convolved(Call& call, Tensor x, Tensor weights) {
       shape.insert(shape.end(), size.begin(), size.end());
       return shape;
     }();
-    return ops::depthwise_conv(
-        channels_last(x), builder.permute(builder.reshape(weights, split), order), window.options);
+    return ops::depthwise_conv(channels_last(x), reordered(weights, split, order), window.options);
   }
   std::swap(order[order.size() - 2], order.back());
-  return ops::conv(channels_last(x), builder.permute(weights, order), {window.options, groups});
+  return ops::conv(channels_last(x), x.builder->permute(weights, order), {window.options, groups});
 }
 
 }  // namespace lathe::onnx
