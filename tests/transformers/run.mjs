@@ -1,11 +1,12 @@
 // The proof that tensorlathe/onnxruntime takes the place of ONNX Runtime: npm's transformers.js, as it is, gives the same results
-// with both, in Node and in Chromium, on models that are written here. Names pick ways: hook, redirect, page. The last line is
+// with both, in Node and in Chromium, on models that are written here. Names pick ways: hook, redirect, esbuild, vite. The last line is
 // N passed, M failed, K skipped.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build as esbuild } from 'esbuild';
+import { build as vite } from 'vite';
 import { call, closeBrowser, pinned, root, serveFolder, visit } from '../bundlers/lib.mjs';
 import { writeModels } from './models.mjs';
 
@@ -35,18 +36,39 @@ function inNode(way) {
   return JSON.parse(stdout);
 }
 
-/** A page that a bundler has made with names of ONNX Runtime for this package. */
-async function inPage() {
-  const ours = 'tensorlathe/onnxruntime';
-  await build({
-    entryPoints: [join(here, 'page.mjs')],
-    bundle: true,
-    format: 'esm',
-    conditions: ['browser'],
-    alias: { 'onnxruntime-web': ours, 'onnxruntime-web/webgpu': ours, 'onnxruntime-common': ours },
-    outfile: join(work, 'page.js'),
-    logLevel: 'error',
-  });
+const ours = 'tensorlathe/onnxruntime';
+const names = ['onnxruntime-web/webgpu', 'onnxruntime-web', 'onnxruntime-common'];
+
+/** Bundlers, each told that the names of ONNX Runtime stand for this package. */
+const bundlers = {
+  esbuild: () =>
+    esbuild({
+      entryPoints: [join(here, 'page.mjs')],
+      bundle: true,
+      format: 'esm',
+      conditions: ['browser'],
+      alias: Object.fromEntries(names.map((name) => [name, ours])),
+      outfile: join(work, 'page.js'),
+      logLevel: 'error',
+    }),
+  vite: () =>
+    vite({
+      root: here,
+      configFile: false,
+      logLevel: 'error',
+      resolve: { alias: [{ find: /^onnxruntime-(web|common)(\/\w+)?$/, replacement: ours }] },
+      build: {
+        outDir: work,
+        emptyOutDir: false,
+        target: 'es2022',
+        rollupOptions: { input: join(here, 'page.mjs'), output: { entryFileNames: 'page.js' } },
+      },
+    }),
+};
+
+/** A page that a bundler has made. */
+async function inPage(bundler) {
+  await bundlers[bundler]();
   writeFileSync(
     join(work, 'index.html'),
     '<!doctype html><script type="module" src="page.js"></script>',
@@ -56,7 +78,6 @@ async function inPage() {
     return JSON.parse(await visit(`${server.url}/`));
   } finally {
     server.stop();
-    await closeBrowser();
   }
 }
 
@@ -94,7 +115,12 @@ const reference = inNode('reference');
 for (const [task, { error }] of Object.entries(reference)) {
   if (error !== undefined) note('ONNX Runtime Web', task, error);
 }
-const ways = { hook: () => inNode('hook'), redirect: () => inNode('redirect'), page: inPage };
+const ways = {
+  hook: () => inNode('hook'),
+  redirect: () => inNode('redirect'),
+  esbuild: () => inPage('esbuild'),
+  vite: () => inPage('vite'),
+};
 for (const [way, run] of Object.entries(ways)) {
   if (wanted.length > 0 && !wanted.includes(way)) continue;
   try {
@@ -106,5 +132,6 @@ for (const [way, run] of Object.entries(ways)) {
     note(way, 'all', error.stack);
   }
 }
+await closeBrowser();
 console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
 process.exit(counts.failed > 0 ? 1 : 0);

@@ -94,11 +94,11 @@ export function tasks(transformers, options) {
     classes,
     tokens,
     generation: generation('llama', ['the cat', 'a dog is in']),
-    // Where it is padded, grouped attention sees the padding.
-    'grouped attention': generation('llama-grouped', ['the cat', 'the dog']),
     picture,
     speech,
     graphs,
+    // Where it is padded, grouped attention sees the padding.
+    'grouped attention': generation('llama-grouped', ['the cat', 'the dog']),
   };
 }
 

@@ -4,14 +4,15 @@ import { filesOf } from './cases.mjs';
 import { whyFails } from './check_case.mjs';
 import * as engines from './engines.mjs';
 
-/** ONNX Runtime Web in Node, on one thread. */
-async function onnxruntime() {
-  const ort = await import('onnxruntime-web');
+/** What has the API of ONNX Runtime Web, on one thread. */
+async function runtime(name) {
+  const ort = await import(name);
   ort.env.wasm.numThreads = 1;
   return engines.runtime(ort);
 }
 
-const load = workerData.withOrt ? await onnxruntime() : engines.lathe(await import('tensorlathe'));
+const { engine } = workerData;
+const load = engine === 'tensorlathe' ? engines.lathe(await import(engine)) : await runtime(engine);
 
 parentPort.on('message', async (each) => {
   const why = await whyFails(load, each, filesOf(each)).catch(

@@ -9,16 +9,17 @@ const tooLate = `no result after ${seconds} s`;
 
 export class ThreadRunner {
   #worker;
-  #withOrt;
+  #engine;
 
-  constructor(withOrt) {
-    this.#withOrt = withOrt;
+  /** The module that runs models: tensorlathe, or one with the API of ONNX Runtime Web. */
+  constructor(engine) {
+    this.#engine = engine;
   }
 
   /** Why a case fails, or undefined. */
   async why(each) {
     const place = new URL('conformance_worker.mjs', import.meta.url);
-    this.#worker ??= new Worker(place, { workerData: { withOrt: this.#withOrt } });
+    this.#worker ??= new Worker(place, { workerData: { engine: this.#engine } });
     const worker = this.#worker;
     return new Promise((resolve) => {
       const end = (why) => {
