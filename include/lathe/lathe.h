@@ -6,5 +6,6 @@
 #include "lathe/graph.h"
 #include "lathe/models.h"
 #include "lathe/nn.h"
+#include "lathe/onnx.h"
 #include "lathe/version.h"
 #include "lathe/wasm.h"

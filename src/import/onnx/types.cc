@@ -4,8 +4,8 @@ namespace lathe::onnx {
 
 std::optional<Type> type_of(int64_t number) {
   switch (number) {
-#define ONNX_TYPE(name, number, ...) \
-  case number:                       \
+#define LATHE_ONNX_TYPE(name, number, ...) \
+  case number:                             \
     return Type::name;
 #include "lathe/import/onnx/types.def"
     default:
@@ -15,7 +15,7 @@ std::optional<Type> type_of(int64_t number) {
 
 Type type_of(DType dtype) {
   // The first row of a type is the one that is named so; of u8 strings come later.
-#define ONNX_TYPE(name, number, text, held, bits) \
+#define LATHE_ONNX_TYPE(name, number, text, held, bits) \
   if (dtype == DType::held) return Type::name;
 #include "lathe/import/onnx/types.def"
   return Type::Float32;
@@ -23,8 +23,8 @@ Type type_of(DType dtype) {
 
 DType dtype_of(Type type) {
   switch (type) {
-#define ONNX_TYPE(name, number, text, held, ...) \
-  case Type::name:                               \
+#define LATHE_ONNX_TYPE(name, number, text, held, ...) \
+  case Type::name:                                     \
     return DType::held;
 #include "lathe/import/onnx/types.def"
   }
@@ -33,8 +33,8 @@ DType dtype_of(Type type) {
 
 int bits_of(Type type) {
   switch (type) {
-#define ONNX_TYPE(name, number, text, held, bits) \
-  case Type::name:                                \
+#define LATHE_ONNX_TYPE(name, number, text, held, bits) \
+  case Type::name:                                      \
     return bits;
 #include "lathe/import/onnx/types.def"
   }
@@ -43,8 +43,8 @@ int bits_of(Type type) {
 
 std::string_view text(Type type) {
   switch (type) {
-#define ONNX_TYPE(name, number, text, ...) \
-  case Type::name:                         \
+#define LATHE_ONNX_TYPE(name, number, text, ...) \
+  case Type::name:                               \
     return text;
 #include "lathe/import/onnx/types.def"
   }

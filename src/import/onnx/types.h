@@ -14,7 +14,7 @@ using graph::Shape;
 
 // Numbered as TensorProto.DataType.
 enum class Type : uint8_t {
-#define ONNX_TYPE(name, number, ...) name = number,
+#define LATHE_ONNX_TYPE(name, number, ...) name = number,
 #include "lathe/import/onnx/types.def"
 };
 

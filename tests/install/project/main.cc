@@ -12,6 +12,7 @@
 #define KIND CHECK
 #define SEED CHECK
 #define TERNARY CHECK
+#define ONNX_TYPE CHECK
 #include <lathe/lathe.h>
 #ifndef SEED
 #error "a header of ours has undefined a macro of others"
@@ -22,6 +23,25 @@
 static_assert(LATHE_VERSION_MAJOR >= 0);
 
 namespace nn = lathe::nn;
+
+// An ONNX model, y = relu(x), made one module.
+static lathe::Status compile_onnx() {
+  namespace onnx = lathe::onnx;
+  onnx::ModelProto model;
+  model.sets = {{"", 17}};
+  const onnx::TypeProto type{
+      onnx::TypeProto::Kind::Tensor, onnx::Type::Float32, true, {{3, {}}}, {}};
+  model.graph.inputs = {{"x", type}};
+  model.graph.outputs = {{"y", type}};
+  onnx::NodeProto relu;
+  relu.op_type = "Relu";
+  relu.inputs = {"x"};
+  relu.outputs = {"y"};
+  model.graph.nodes = {relu};
+  LATHE_ASSIGN_OR_RETURN(const auto ports, onnx::ports_of(model, {}));
+  LATHE_ASSIGN_OR_RETURN(const auto executable, onnx::compile_module(model, ports));
+  return lathe::wasm::validate(*lathe::wasm::decode(executable.module()));
+}
 
 static lathe::Status build(const char* path) {
   nn::Sequential model("or_gate");
@@ -42,7 +62,7 @@ static lathe::Status build(const char* path) {
   LATHE_TRY(lathe::models::save_model(folder, {model, nn::initial_states(model.weights(), 1)}));
   LATHE_ASSIGN_OR_RETURN(const auto saved, lathe::models::load_model(folder));
   LATHE_TRY(lathe::models::export_module(saved));
-  return {};
+  return compile_onnx();
 }
 
 int main(int, char** words) {

@@ -1,0 +1,17 @@
+// ONNX models: read and described, written down as tensor graphs for given sizes, compiled, run
+// slowly, stored with fewer bits (lathe::onnx).
+//
+//   LATHE_ASSIGN_OR_RETURN(auto model, lathe::onnx::load_model("model.onnx"));
+//   LATHE_ASSIGN_OR_RETURN(auto ports, lathe::onnx::ports_of(model, {.sizes = {{"batch", 1}}}));
+//   LATHE_ASSIGN_OR_RETURN(auto executable, lathe::onnx::compile_module(model, ports));
+#pragma once
+
+#include "lathe/import/onnx/model.h"
+#include "lathe/import/onnx/run.h"
+#include "lathe/import/onnx/trace.h"
+#include "lathe/models/onnx/fewer_bits.h"
+#include "lathe/models/onnx/model_file.h"
+#include "lathe/models/onnx/module.h"
+#include "lathe/models/onnx/sizes.h"
+#include "lathe/models/onnx/summary.h"
+#include "lathe/models/onnx/wrapper.h"
