@@ -114,6 +114,7 @@ Outcome<void> compile(const Arguments& arguments);
 Outcome<void> convert(const Arguments& arguments);
 Outcome<void> run_model(const Arguments& arguments);
 Outcome<void> passes(const Arguments& arguments);
+Outcome<void> operators(const Arguments& arguments);
 Outcome<void> describe(const Arguments& arguments);
 Outcome<void> help(const Arguments& arguments);
 Outcome<void> completion(const Arguments& arguments);

@@ -33,6 +33,10 @@ function copyGuides() {
     'guides/training_module.md',
     `---\ntitle: The stand-alone training module\n---\n\n${module}`,
   );
+  write(
+    'guides/operators.md',
+    `---\ntitle: Operators of ONNX\n---\n\n${read('docs/operators.md')}`,
+  );
   write('README.md', read('js/README.md').replaceAll(`](${online}docs/guides/`, '](guides/'));
   write('cpp.md', read('docs/guides/cpp.md').replace(/^---[^]*?---\n/, ''));
 }

@@ -1,0 +1,15 @@
+// docs/operators.md says what the table of operators and the known failures say.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { skip } from '../command.mjs';
+import { casesFolder, readCases } from '../onnx/cases.mjs';
+
+const absent = readCases() === undefined && `the ONNX backend cases are not in ${casesFolder}`;
+
+test('the page of operators is as its script writes it', { skip: skip || absent }, () => {
+  const script = fileURLToPath(new URL('../../../tools/docs/operators.mjs', import.meta.url));
+  const { status, stderr } = spawnSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+});
