@@ -1,0 +1,222 @@
+// `lathe run`, which drives Node: arrays and pictures in, arrays and labels out.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import jpeg from 'jpeg-js';
+import { PNG } from 'pngjs';
+import { inFolder, lathe, skip } from '../command.mjs';
+import { largestDifference } from '../lib.mjs';
+import { model, node, random, tensor, tensorMessage, value } from '../onnx/write.mjs';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+// Node is the one that runs the tests; packages are found from the repository.
+process.env.LATHE_NODE = process.execPath;
+const options = { skip };
+
+const identity = (dtype, shape) =>
+  model({
+    nodes: [node('Identity', ['x'], ['y'])],
+    inputs: [value('x', dtype, shape)],
+    outputs: [value('y', dtype, shape)],
+  });
+
+/** Calls with a function that runs the model in its folder: its output as text. */
+const withModel = (bytes, use) =>
+  inFolder((folder) => {
+    const file = join(folder, 'model.onnx');
+    writeFileSync(file, bytes);
+    const call = (...args) => lathe(['run', file, `--package=${root}`, ...args], { cwd: folder });
+    const run = (...args) => {
+      const { status, stdout, stderr } = call(...args);
+      assert.equal(status, 0, stderr);
+      return stdout.toString();
+    };
+    const fails = (status, wanted, ...args) => {
+      const result = call(...args);
+      assert.equal(result.status, status, result.stderr);
+      assert.match(result.stderr, /^lathe: [^\n]+\n(usage|$)/);
+      assert.match(result.stderr, wanted);
+    };
+    return use({ folder, at: (name) => join(folder, name), run, fails });
+  });
+
+/** Of an .npy file: its header and its bytes. */
+function npy(file) {
+  const bytes = readFileSync(file);
+  assert.equal(bytes.toString('latin1', 0, 8), '\x93NUMPY\x01\x00');
+  const end = 10 + bytes.readUInt16LE(8);
+  assert.equal(end % 64, 0);
+  return { header: bytes.toString('latin1', 10, end), data: bytes.subarray(end) };
+}
+
+const types = {
+  float32: ['<f4', Float32Array],
+  float64: ['<f8', Float64Array],
+  float16: ['<f2', Uint16Array],
+  int64: ['<i8', BigInt64Array],
+  int32: ['<i4', Int32Array],
+  int8: ['|i1', Int8Array],
+  uint8: ['|u1', Uint8Array],
+  bool: ['|b1', Uint8Array],
+};
+for (const [dtype, [descr, ArrayOf]] of Object.entries(types)) {
+  test(`${dtype} goes through .npy, .pb and its bytes`, options, () =>
+    withModel(identity(dtype, ['rows', 3]), ({ at, run }) => {
+      const isBig = dtype === 'int64';
+      const given = ArrayOf.from([1, 0, 1, 1, 0, 0], isBig ? BigInt : undefined);
+      const bytes = Buffer.from(given.buffer);
+      writeFileSync(at('x.bin'), bytes);
+      writeFileSync(at('x.pb'), tensorMessage(tensor(dtype, given, [2, 3])).encoded());
+      assert.match(run('--input', 'x=x.bin', '--output=y=y.npy'), /^y.npy: y \w+ \[2,3\]\n$/);
+      const { header, data } = npy(at('y.npy'));
+      assert.match(header, new RegExp(`'descr': '${descr.replace('|', '\\|')}', .*\\(2, 3\\)`));
+      assert.ok(data.equals(bytes));
+      for (const file of ['x.pb', 'y.npy']) {
+        run(`--input=x=${file}`, '--output=y=y.raw');
+        assert.ok(readFileSync(at('y.raw')).equals(bytes), file);
+      }
+    }),
+  );
+}
+
+test(
+  'a picture has the size, the layout and the numbers that the model wants',
+  options,
+  async () => {
+    const [width, height] = [8, 6];
+    const png = new PNG({ width, height });
+    for (let at = 0; at < width * height; at++) {
+      png.data.set([51, 102, 255 * (at % width >= 4), 255], 4 * at);
+    }
+    const pixels = { width, height, data: png.data };
+    const shapes = { nchw: [1, 3, 3, 4], nhwc: [1, 3, 4, 3] };
+    for (const [layout, shape] of Object.entries(shapes)) {
+      await withModel(identity('float32', shape), ({ at, run, fails }) => {
+        writeFileSync(at('x.png'), PNG.sync.write(png));
+        writeFileSync(at('x.jpg'), jpeg.encode(pixels, 100).data);
+        const numbers = (...args) => {
+          run(...args, `--layout=${layout}`, '--output=y=y.bin');
+          const { buffer } = Uint8Array.from(readFileSync(at('y.bin')));
+          const y = new Float32Array(buffer);
+          // Red of the first place, green of the second, blue of the first and last of the first row.
+          const of = (c, x) => y[layout === 'nchw' ? c * 12 + x : x * 3 + c];
+          return [of(0, 0), of(1, 1), of(2, 0), of(2, 3)];
+        };
+        const plain = ['--mean=0', '--std=1'];
+        const near = (got, wanted, most) =>
+          assert.ok(largestDifference(got, wanted) < most, `${got} ${wanted}`);
+        near(numbers('--input=x.png', ...plain), [0.2, 0.4, 0, 1], 1e-6);
+        near(numbers('--input=x.jpg', ...plain), [0.2, 0.4, 0, 1], 0.12);
+        const [mean, std] = [
+          [0.485, 0.456, 0.406],
+          [0.229, 0.224, 0.225],
+        ];
+        const wanted = [0.2, 0.4, 0, 1].map(
+          (v, k) => (v - mean[Math.min(k, 2)]) / std[Math.min(k, 2)],
+        );
+        near(numbers('--input=x.png'), wanted, 1e-5);
+        fails(1, /--mean has 2 numbers, the picture 3 channels/, '--input=x.png', '--mean=0,0');
+        writeFileSync(at('bad.png'), 'PNG');
+        fails(1, /bad.png: no picture that can be read/, '--input=bad.png');
+        writeFileSync(at('bad.jpg'), 'JPEG');
+        fails(1, /bad.jpg: no picture that can be read/, '--input=bad.jpg');
+      });
+    }
+    await withModel(identity('uint8', [1, 1, 3, 4]), ({ at, run }) => {
+      writeFileSync(at('x.png'), PNG.sync.write(png));
+      run('--input=x.png', '--layout=nchw', '--output=y=y.bin');
+      const bright = Math.round(0.299 * 51 + 0.587 * 102);
+      const y = readFileSync(at('y.bin'));
+      assert.deepEqual([y.length, y[0], y[4], y[8]], [12, bright, bright, bright]);
+    });
+    await withModel(identity('float32', [2, 5]), ({ at, fails }) => {
+      writeFileSync(at('x.png'), PNG.sync.write(png));
+      fails(1, /input x takes \[2,5\], no picture/, '--input=x.png');
+    });
+  },
+);
+
+test('--top prints the largest by their labels', options, () =>
+  withModel(identity('float32', [1, 4]), ({ at, run, fails }) => {
+    writeFileSync(at('x.bin'), Buffer.from(Float32Array.of(0.5, 3, -1, 2).buffer));
+    writeFileSync(at('labels.txt'), 'ant\nbee\r\ncat\ndog\n');
+    const lines = run('--input=x=x.bin', '--top', '2', 'labels.txt').trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((each) => each.trim()),
+      ['3  1  bee', '2  3  dog'],
+    );
+    assert.match(run('--input=x.bin', '--top=9'), /-1 {2}2\n$/);
+    assert.equal(run('--input=x.bin'), 'y  float32 [1,4]  0.5 3 -1 2\n');
+    fails(1, /no.txt: /, '--input=x.bin', '--top=2', 'no.txt');
+    fails(2, /--top must be a positive integer, got 0/, '--input=x.bin', '--top=0');
+    fails(2, /LABELS.txt is for --top/, '--input=x.bin', 'labels.txt');
+  }),
+);
+
+test('what cannot be run is told in one line', options, () =>
+  withModel(
+    model({
+      nodes: [node('MatMul', ['a', 'b'], ['y'])],
+      inputs: [value('a', 'float32', ['m', 'k']), value('b', 'float32', ['k', 2])],
+      outputs: [value('y', 'float32', ['m', 2])],
+    }),
+    async ({ folder, at, run, fails }) => {
+      const b = random(1, [3, 2]);
+      writeFileSync(at('a.bin'), Buffer.from(Float32Array.of(0, 1, 0).buffer));
+      writeFileSync(at('b.bin'), Buffer.from(b.data.buffer));
+      run('--input=a=a.bin', '--shape=a=1,3', '--input=b=b.bin', '--output=y.npy');
+      const { buffer } = Uint8Array.from(npy(at('y.npy')).data);
+      assert.deepEqual(new Float32Array(buffer), b.data.slice(2, 4));
+      const given = ['--input=a=a.bin', '--shape=a=1,3'];
+      fails(1, /input b is missing/, ...given);
+      fails(1, /several sizes of input a are open; say --shape a=/, '--input=a=a.bin');
+      fails(1, /there is no input c; known: a, b/, '--input=c=a.bin');
+      fails(1, /say which one, NAME=a.bin; inputs: a, b/, '--input=a.bin');
+      fails(1, /no.npy: ENOENT/, '--input=a=no.npy');
+      fails(1, /there is no output z; known: y/, ...given, '--input=b=b.bin', '--output=z=z.npy');
+      fails(
+        1,
+        /12 bytes are not the 4 elements of float32 \[2,2\]/,
+        '--input=a=a.bin',
+        '--shape=a=2,2',
+      );
+      for (const bad of [
+        '',
+        '\x93NUMPY',
+        '\x93NUMPY\x01\x00\xff\xff{',
+        'text that is long enough',
+      ]) {
+        writeFileSync(at('bad.npy'), Buffer.from(bad, 'latin1'));
+        fails(1, /bad.npy: no array that can be read/, '--input=a=bad.npy');
+        writeFileSync(at('bad.pb'), Buffer.from(bad, 'latin1'));
+        fails(1, /bad.pb: /, '--input=a=bad.pb');
+      }
+      fails(2, /--layout must be nchw or nhwc/, '--layout=x');
+      fails(2, /--mean wants numbers/, '--mean=0,x');
+      const model = at('model.onnx');
+      const alone = (...args) => lathe(['run', model, ...args], { cwd: folder });
+      const none = alone(`--package=${folder}`);
+      assert.equal(none.status, 1);
+      assert.match(
+        none.stderr,
+        /wants the npm package tensorlathe, which is not found from .*npm install tensorlathe/,
+      );
+      const node = process.env.LATHE_NODE;
+      process.env.LATHE_NODE = at('nothing');
+      const { status, stderr } = alone();
+      process.env.LATHE_NODE = node;
+      assert.equal(status, 1);
+      assert.match(stderr, /cannot start .*nothing: `lathe run` drives Node 20 or later/);
+      writeFileSync(model, readFileSync(model).subarray(0, 60));
+      fails(1, /./, ...given);
+      writeFileSync(at('layers.json'), '{}');
+      assert.match(lathe(['run', at('layers.json')]).stderr, /layers.json: is no ONNX model/);
+      assert.match(
+        lathe(['run', at('no.onnx'), `--package=${root}`]).stderr,
+        /no.onnx: there is no such file/,
+      );
+    },
+  ),
+);
