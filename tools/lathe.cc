@@ -17,12 +17,16 @@ constexpr Flag kShape = {"--shape", "NAME=N,…",
                          "of an ONNX model: the shape of an input; several times"};
 constexpr Flag kSize = {"--size", "NAME=N", "the size that the model calls so; several times"};
 
+constexpr Flag kValue = {"--value", "NAME=N,…",
+                         "make an input of whole numbers this constant; several times"};
+
 constexpr Flag kCompileFlags[] = {
     {"-o", "OUT.wasm", "where the module goes; without it nothing is written"},
     {"--weights", "FILE.safetensors", "weights instead of those of the model"},
     kSizes,
     kShape,
     kSize,
+    kValue,
     {"--batch", "N", "rows of the entries but predict_1; 64 without it"},
     {"--training", "", "train and evaluate as the saved model says"},
     {"--loss", "NAME", "the module also evaluates, with this loss"},
@@ -38,7 +42,7 @@ constexpr Flag kCompileFlags[] = {
      "also write OUT.mjs, which trains the module; of an ONNX model runs it, with types"}};
 
 constexpr Flag kInspectFlags[] = {
-    kSizes, kShape, kSize, {"--json", "", "of a model: everything, as JSON"}};
+    kSizes, kShape, kSize, kValue, {"--json", "", "of a model: everything, as JSON"}};
 
 constexpr Flag kConvertFlags[] = {
     {"-o", "FOLDER|OUT.onnx", "where model.json and its weight files go, or the ONNX model"},

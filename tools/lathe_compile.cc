@@ -135,7 +135,7 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
 
 Outcome<void> compile(const Arguments& arguments) {
   if (is_onnx(arguments.files()[0])) return compile_onnx(arguments);
-  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size"}, "ONNX models"));
+  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string out = arguments.value("-o");
   std::string driver;
   if (arguments.has("--js")) {

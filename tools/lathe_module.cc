@@ -140,7 +140,7 @@ Outcome<void> validate(const Arguments& arguments) {
 Outcome<void> inspect(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   if (is_onnx(path)) return inspect_onnx(arguments);
-  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size"}, "ONNX models"));
+  LATHE_TRY(refuse_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string file = is_folder(path) ? concat(path, "/model.json") : path;
   LATHE_ASSIGN_OR_RETURN(std::vector<uint8_t> bytes, read_file(file));
   constexpr std::string_view kSpace = " \t\r\n";

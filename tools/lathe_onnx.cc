@@ -15,8 +15,12 @@
 namespace lathe::tool {
 namespace {
 
-// Of errors about sizes that nobody has said.
+// How errors about sizes that nobody has said begin, and how they end here.
+constexpr std::string_view kOpen = "sizes of its inputs are open";
 constexpr std::string_view kHowToSay = "; --shape NAME=1,3,224,224 and --size NAME=N say them";
+
+// Of errors about inputs that decide sizes.
+constexpr std::string_view kHowToFix = "; --value NAME=N,… makes an input constant";
 
 std::string shown(const std::string& path) { return path == "-" ? "standard input" : path; }
 
@@ -34,19 +38,21 @@ Result<onnx::ModelProto> read(const std::string& path, size_t& size) {
   return onnx::read_model(SharedBytes(first, first + bytes.size()));
 }
 
-// The number behind NAME= of a flag's value. Error: it is none.
+// The numbers behind NAME= of a flag's value. Error: one is none, or below 0 where that may not be.
 Outcome<std::vector<int64_t>> counts_of(const char* flag, std::string_view word,
                                         std::string_view text) {
+  const bool may_be_less = std::string_view(flag) == "--value";
   std::vector<int64_t> counts;
   constexpr size_t kMostDigits = 9;
   for (size_t at = 0; at < text.size() || (at == text.size() && text.ends_with(','));) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string each(text.substr(at, end - at));
     at = end + 1;
-    const bool is_count = !each.empty() && each.size() <= kMostDigits &&
-                          each.find_first_not_of("0123456789") == each.npos;
+    const std::string digits = each.substr(each.starts_with('-') && may_be_less ? 1 : 0);
+    const bool is_count = !digits.empty() && digits.size() <= kMostDigits &&
+                          digits.find_first_not_of("0123456789") == digits.npos;
     if (!is_count) {
-      return wrong_use(concat(flag, " ", word, ": \"", each, "\" is no size"));
+      return wrong_use(concat(flag, " ", word, ": \"", each, "\" is no whole number"));
     }
     counts.push_back(std::stoll(each));
   }
@@ -117,11 +123,10 @@ void find_problems(Inspected& found) {
 Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
   auto ports = onnx::ports_of(found.model, given);
   if (!ports) {
-    found.why_no_cost = ports.error().message;
-    const bool is_said = !given.shapes.empty() || !given.sizes.empty();
-    if (is_said && !found.why_no_cost.starts_with("sizes of its inputs")) {
-      return in_file(found.path, ports.error());
-    }
+    const bool is_open = ports.error().message.starts_with(kOpen);
+    const bool is_said = !given.shapes.empty() || !given.sizes.empty() || !given.values.empty();
+    if (is_said && !is_open) return in_file(found.path, ports.error());
+    found.why_no_cost = concat(ports.error().message, is_open ? kHowToSay : "");
     return {};
   }
   if (!found.problems.empty()) return {};
@@ -133,9 +138,12 @@ Outcome<void> find_cost(const onnx::GivenSizes& given, Inspected& found) {
   if (cost) {
     found.cost = std::move(*cost);
     found.has_cost = true;
-  } else {
-    found.problems.push_back(cost.error().message);
+    return {};
   }
+  // The package runs what data decide; only one module cannot.
+  const auto traced = onnx::trace(found.model, *ports, {});
+  const bool is_cut = traced && !traced->is_whole;
+  (is_cut ? found.why_no_cost : found.problems.emplace_back()) = cost.error().message;
   return {};
 }
 
@@ -196,7 +204,7 @@ void print_text(const Inspected& found) {
                  " in all\n"));
     print(concat("module         ", grouped(cost.module_bytes), " bytes\n"));
   } else if (!found.why_no_cost.empty()) {
-    print(concat("cost           unknown: ", found.why_no_cost, kHowToSay, "\n"));
+    print(concat("cost           unknown: ", found.why_no_cost, "\n"));
   }
   for (const std::string& each : found.problems) print(concat("unsupported: ", each, "\n"));
 }
@@ -289,6 +297,7 @@ void print_json(const Inspected& found) {
   json.add("unsupportedOperators", missing_json(found.summary));
   json.add("problems", texts_json(found.problems));
   if (found.has_cost) json.add("cost", cost_json(found.cost));
+  if (!found.why_no_cost.empty()) json.add("costUnknown", text_json(found.why_no_cost));
   print(concat(json.spelled(), "\n"));
 }
 
@@ -329,6 +338,8 @@ Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments) {
     }
     given.sizes[each.name] = each.counts[0];
   }
+  LATHE_ASSIGN_OR_RETURN(const auto values, named_counts(arguments, "--value"));
+  for (const Named& each : values) given.values[each.name] = each.counts;
   return given;
 }
 
@@ -378,11 +389,15 @@ Outcome<void> compile_onnx(const Arguments& arguments) {
   const auto ports = onnx::ports_of(*model, given);
   if (!ports) {
     const std::string& why = ports.error().message;
-    const bool is_open = why.starts_with("sizes of its inputs");
+    const bool is_open = why.starts_with(kOpen);
     return in_file(path, Error(concat(why, is_open ? kHowToSay : "")));
   }
   const auto executable = onnx::compile_module(*model, *ports, options);
-  if (!executable) return in_file(path, executable.error());
+  if (!executable) {
+    const std::string& why = executable.error().message;
+    const bool is_asked = why.contains("it follows from the inputs");
+    return in_file(path, Error(concat(why, is_asked ? kHowToFix : "")));
+  }
   onnx::Wrapper wrapper;
   if (!driver.empty()) {
     auto made = onnx::wrapper_of(*executable, out.substr(out.rfind('/') + 1));

@@ -13,7 +13,7 @@ namespace lathe::tool {
 // Whether a file looks like an ONNX model: called .onnx, or one by its first bytes.
 bool is_onnx(const std::string& path);
 
-// --shape NAME=1,3,224,224 and --size NAME=N.
+// --shape NAME=1,3,224,224, --size NAME=N and --value NAME=N,….
 Outcome<onnx::GivenSizes> given_sizes(const Arguments& arguments);
 
 Outcome<void> inspect_onnx(const Arguments& arguments);

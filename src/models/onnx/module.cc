@@ -65,7 +65,13 @@ Result<graph::Graph> graph_of(const ModelProto& model, std::span<const Port> inp
   LATHE_TRY(names.add(model.graph.inputs, traced.inputs));
   LATHE_TRY(names.add(model.graph.outputs, traced.results));
   for (graph::Node& node : traced.graph.nodes) {
-    if (node.kind == graph::Kind::Input) node.name = names.of(node.name);
+    if (node.kind != graph::Kind::Input) continue;
+    const auto port = std::ranges::find(traced.inputs, node.name, &Port::name);
+    if (port != traced.inputs.end() && port->known) {
+      node.kind = graph::Kind::Constant;
+      node.data = port->known->data;
+    }
+    node.name = node.kind == graph::Kind::Constant ? std::string() : names.of(node.name);
   }
   for (graph::Output& output : traced.graph.outputs) output.name = names.of(output.name);
   return std::move(traced.graph);

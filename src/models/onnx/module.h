@@ -12,10 +12,10 @@
 namespace lathe::onnx {
 
 // The model for what its inputs are called with (ports_of), as the graph "run" whose inputs and
-// outputs have the model's names; elements of sequences are "NAME/0"…. Errors: operators that are
-// not there, all of them; what a node refuses; sizes that data decide, with the node: such models
-// are run in parts (onnx::run, or the package), no graph of fixed shapes is all of them; results
-// without numbers.
+// outputs have the model's names; elements of sequences are "NAME/0"…. Inputs whose content is
+// known are constants of it. Errors: operators that are not there, all of them; what a node
+// refuses; sizes that data decide, with the node: such models are run in parts (onnx::run, or the
+// package), no graph of fixed shapes is all of them; results without numbers.
 Result<graph::Graph> graph_of(const ModelProto& model, std::span<const Port> inputs);
 
 // A module with the entry `run` that needs nothing else: the weights are in it. Errors: as

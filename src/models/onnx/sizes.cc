@@ -22,6 +22,7 @@ class Binder {
     std::vector<Port> ports;
     for (const ValueInfo& each : model_.graph.inputs) {
       LATHE_ASSIGN_OR_RETURN(Port port, port_of(each));
+      if (open_.empty()) LATHE_TRY(make_known(each.name, port));
       ports.push_back(std::move(port));
     }
     if (open_.empty()) return ports;
@@ -39,6 +40,9 @@ class Binder {
       }
     }
     for (const auto& [name, shape] : given_.shapes) {
+      if (!inputs.contains(name)) return unknown("input", name, inputs);
+    }
+    for (const auto& [name, values] : given_.values) {
       if (!inputs.contains(name)) return unknown("input", name, inputs);
     }
     for (const auto& [name, size] : given_.sizes) {
@@ -95,6 +99,22 @@ class Binder {
     }
     if (is_open) append(open_, open_.empty() ? "" : ", ", '\'', input.name, "' ", shape_text(type));
     return port;
+  }
+
+  // Gives the port the value that the input is to have always.
+  Status make_known(const std::string& name, Port& port) const {
+    const auto given = given_.values.find(name);
+    if (given == given_.values.end()) return {};
+    const bool is_whole = port.kind == Value::Kind::Tensor && bits_of(port.type) >= 8 &&
+                          !scalar::is_float(dtype_of(port.type));
+    if (!is_whole) return fail(concat("input '", name, "' does not take whole numbers"));
+    if (graph::element_count(port.shape) != static_cast<int64_t>(given->second.size())) {
+      return fail(concat("input '", name, "' of shape ", bracketed(port.shape), " does not take ",
+                         given->second.size(), " values"));
+    }
+    port.known =
+        std::make_shared<const Content>(integers_content(port.type, port.shape, given->second));
+    return {};
   }
 
   const ModelProto& model_;

@@ -14,6 +14,9 @@ namespace lathe::onnx {
 struct GivenSizes {
   std::map<std::string, Shape> shapes = {};   // of inputs, by their names
   std::map<std::string, int64_t> sizes = {};  // by the names that the model has for them
+  // Elements of inputs of whole numbers that are constants from here on, by the names of the
+  // inputs.
+  std::map<std::string, std::vector<int64_t>> values = {};
 };
 
 // What the inputs are called with, in order; those that may be absent are. Errors: names that the

@@ -47,11 +47,11 @@ TEST(OnnxSizes, ShapesAndNamesTellOneAnother) {
 
 TEST(OnnxSizes, ErrorsNameWhatIsOpenUnknownOrWrong) {
   EXPECT_EQ(error_of({}), "sizes of its inputs are open: 'a' [rows,3], 'b' [rows,?]");
-  EXPECT_EQ(error_of({{}, {{"rows", 2}}}), "sizes of its inputs are open: 'b' [rows,?]");
-  EXPECT_EQ(error_of({{{"c", {1}}}, {}}), "the model has no input 'c'; known: a, b");
-  EXPECT_EQ(error_of({{}, {{"cols", 1}}}), "the model has no size 'cols'; known: rows");
-  EXPECT_EQ(error_of({{{"a", {1, 4}}}, {}}), "input 'a' takes [rows,3], not [1,4]");
-  EXPECT_EQ(error_of({{{"a", {1, 3}}, {"b", {2, 3}}}, {}}),
+  EXPECT_EQ(error_of({{}, {{"rows", 2}}, {}}), "sizes of its inputs are open: 'b' [rows,?]");
+  EXPECT_EQ(error_of({{{"c", {1}}}, {}, {}}), "the model has no input 'c'; known: a, b");
+  EXPECT_EQ(error_of({{}, {{"cols", 1}}, {}}), "the model has no size 'cols'; known: rows");
+  EXPECT_EQ(error_of({{{"a", {1, 4}}}, {}, {}}), "input 'a' takes [rows,3], not [1,4]");
+  EXPECT_EQ(error_of({{{"a", {1, 3}}, {"b", {2, 3}}}, {}, {}}),
             "input 'b' takes [rows,?], not [2,3]: rows is 1 elsewhere");
 }
 
