@@ -74,6 +74,10 @@ Mask read_mask(Call& call, const Operands& x, DType dtype) {
   if (!call.has(3)) return mask;
   Tensor given = call.tensor(3);
   Builder& builder = call.builder();
+  if (given.rank() == 0) {
+    builder.error("its mask wants an axis of keys");
+    return mask;
+  }
   const int64_t missing = x.k.shape()[2] - given.shape().back();
   const bool is_truth = given.dtype() == DType::Bool;
   if (!is_truth) given = builder.cast(given, dtype);
@@ -160,6 +164,9 @@ namespace {
 // [b, t, h d] or [b, t, h] -> [t, b, h, d or 1], of f32.
 Tensor by_steps(Tensor x, int64_t heads) {
   const Shape s = x.shape();
+  if (s.size() != 3 || heads <= 0 || s[2] % heads != 0) {
+    return x.builder->error(concat(bracketed(s), " is not [batch, steps, heads·size]"));
+  }
   const Tensor wide = x.builder->cast(x, DType::F32);
   return x.builder->permute(x.builder->reshape(wide, {s[0], s[1], heads, s[2] / heads}),
                             {1, 0, 2, 3});
@@ -191,12 +198,14 @@ Result<Values> linear_attention(Call& call) {
   Builder& builder = call.builder();
   const Tensor q = by_steps(call.tensor(0), heads), k = by_steps(call.tensor(1), groups),
                v = by_steps(call.tensor(2), groups);
+  if (!builder.ok()) return call.refuse(builder.message());
   const int64_t steps = q.shape()[0], batch = q.shape()[1], d = q.shape()[3], e = v.shape()[3];
   const double given = call.float_of("scale", 0);
   const auto scale = static_cast<float>(given == 0 ? 1 / std::sqrt(static_cast<double>(d)) : given);
   std::vector<Tensor> slices = {q, k, v};
   if (decays) slices.push_back(exp(by_steps(call.tensor(4), groups)));
-  if (corrects) slices.push_back(by_steps(call.tensor(5), call.shape(5).back()));
+  if (corrects)
+    slices.push_back(by_steps(call.tensor(5), call.rank(5) > 0 ? call.shape(5).back() : 0));
   const Tensor state = call.has(3) ? builder.cast(call.tensor(3), DType::F32)
                                    : builder.full({batch, groups, d, e}, scalar::Number::of(0.0f));
   const auto body = [&](const ops::ScanStep& step) {

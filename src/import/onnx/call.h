@@ -39,7 +39,7 @@ class Call {
   // The operand as a tensor of the graph. It must be there, and numbers.
   Tensor tensor(size_t i);
   Tensor tensor_or(size_t i, Tensor otherwise) { return has(i) ? tensor(i) : otherwise; }
-  const Shape& shape(size_t i) const { return operand(i).shape(); }
+  Shape shape(size_t i) const { return operand(i).shape(); }
   int rank(size_t i) const { return operand(i).rank(); }
   Type type(size_t i) const { return operand(i).type; }
 

@@ -184,7 +184,7 @@ Result<Values> scan(Call& call) {
   // Version 8 scans each example of a batch.
   if (call.has(0)) return call.refuse("sequence_lens is not supported in version 8");
   std::vector<Values> outputs(body->outputs.size());
-  const Shape& shape = operands.back().shape();
+  const Shape shape = operands.back().shape();
   for (int64_t k = 0; k < (shape.empty() ? 0 : shape[0]); ++k) {
     Values given;
     for (const Value& each : operands) given.push_back(example(call.tracer(), each, k));

@@ -26,7 +26,7 @@ Result<Type> type_named(const Call& call, std::string_view name, Type otherwise)
 }  // namespace
 
 Result<Values> shape(Call& call) {
-  const Shape& sizes = call.shape(0);
+  const Shape sizes = call.shape(0);
   const int64_t rank = call.rank(0);
   const auto inside = [&](int64_t at) {
     return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);

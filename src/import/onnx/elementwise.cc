@@ -82,6 +82,9 @@ int64_t place_in(const Shape& from, const Shape& to, int64_t index) {
   return place;
 }
 
+// Broadcasting can make far more of them than the file has.
+constexpr int64_t kMostStrings = int64_t{1} << 24;
+
 Result<Shape> common_shape(const Call& call, std::initializer_list<const Content*> contents) {
   Shape common;
   for (const Content* content : contents) {
@@ -97,6 +100,13 @@ Result<Shape> common_shape(const Call& call, std::initializer_list<const Content
       }
     }
   }
+  int64_t count = 1;
+  for (const int64_t size : common) {
+    if (size > 0 && count > kMostStrings / size) {
+      return call.refuse(concat(bracketed(common), " are more than ", kMostStrings, " strings"));
+    }
+    count *= std::max<int64_t>(size, 1);
+  }
   return common;
 }
 
@@ -108,7 +118,13 @@ Tensor behind_axis(Tensor y, int64_t axis, int rank) {
   return y.builder->reshape(y, shape);
 }
 
-bool has_strings(const Call& call, size_t i) { return call.type(i) == Type::String; }
+// Error: one of both has strings, and not the other.
+Result<bool> have_strings(const Call& call, size_t i, size_t j) {
+  const bool has = call.type(i) == Type::String;
+  if (has == (call.type(j) == Type::String)) return has;
+  return call.refuse(
+      concat("inputs of one type, not ", text(call.type(i)), " and ", text(call.type(j))));
+}
 
 Tensor elu_of(Tensor x, float alpha) {
   return select(x > zero(x), x, alpha * function(Op::Expm1, minimum(x, zero(x))));
@@ -367,7 +383,8 @@ Result<Values> exclusive_or(Call& call) {
 }
 
 Result<Values> equal(Call& call) {
-  if (!has_strings(call, 0)) return compared(call, Op::Eq);
+  LATHE_ASSIGN_OR_RETURN(const bool has_strings, have_strings(call, 0, 1));
+  if (!has_strings) return compared(call, Op::Eq);
   LATHE_ASSIGN_OR_RETURN(const Content x, call.content(0));
   LATHE_ASSIGN_OR_RETURN(const Content y, call.content(1));
   LATHE_ASSIGN_OR_RETURN(const Shape shape, common_shape(call, {&x, &y}));
@@ -383,7 +400,8 @@ Result<Values> equal(Call& call) {
 }
 
 Result<Values> where(Call& call) {
-  if (!has_strings(call, 1)) {
+  LATHE_ASSIGN_OR_RETURN(const bool has_strings, have_strings(call, 1, 2));
+  if (!has_strings) {
     const Tensor condition = call.tensor(0), x = call.tensor(1), y = call.tensor(2);
     return Values{Value(select(condition, x, y), call.type(1))};
   }

@@ -69,7 +69,7 @@ Result<Values> identity(Call& call) { return Values{call.operand(0)}; }
 Result<Values> reshape(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("shape"));
   if (!given) return call.refuse("has no shape");
-  const Shape& from = call.shape(0);
+  const Shape from = call.shape(0);
   Shape shape = *given;
   const bool copies_sizes = call.int_of("allowzero", 0) == 0;
   int64_t rest = graph::element_count(from), open = -1, others = 1;
@@ -98,7 +98,7 @@ Result<Values> reshape(Call& call) {
 }
 
 Result<Values> flatten(Call& call) {
-  const Shape& from = call.shape(0);
+  const Shape from = call.shape(0);
   const int rank = call.rank(0);
   const int64_t given = call.int_of("axis", 1);
   if (given < -rank || given > rank) {
@@ -111,7 +111,7 @@ Result<Values> flatten(Call& call) {
 
 Result<Values> squeeze(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("axes"));
-  const Shape& from = call.shape(0);
+  const Shape from = call.shape(0);
   std::vector<bool> drops(from.size());
   if (given) {
     LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *given, call.rank(0)));
@@ -159,7 +159,7 @@ Result<Values> transpose_numbers(Call& call) {
 
 Result<Values> expand_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(Shape shape, call.integers(1));
-  const Shape& from = call.shape(0);
+  const Shape from = call.shape(0);
   if (shape.size() < from.size()) shape.insert(shape.begin(), from.size() - shape.size(), 1);
   const size_t first = shape.size() - from.size();
   for (size_t k = 0; k < from.size(); ++k) {

@@ -77,6 +77,7 @@ struct Cells {
   // Operand number i of this direction, without that axis; [batch, hidden] of initial values.
   Tensor part(size_t i, int64_t direction) const {
     const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
+    if (all.rank() == 0) return call.builder().error(concat("input ", i, " wants more axes"));
     Shape begin(all.shape().size(), 0), size = all.shape();
     begin[0] = direction;
     size[0] = 1;
@@ -96,6 +97,7 @@ struct Cells {
 
 // The gate number k of a row of all gates.
 Tensor gate(Tensor all, int64_t k, int64_t hidden, int64_t count = 1) {
+  if (all.rank() == 0) return all.builder->error("its gates want more axes");
   Shape begin(all.shape().size(), 0), size = all.shape();
   begin.back() = k * hidden;
   size.back() = count * hidden;

@@ -108,6 +108,7 @@ Tensor resized(Tensor x, int axis, const Axis& to, const Resizing& how) {
 
 Result<std::vector<double>> floats(Call& call, size_t i) {
   LATHE_ASSIGN_OR_RETURN(const Content content, call.content(i));
+  if (content.type == Type::String) return call.refuse(concat("input ", i, " must be numbers"));
   std::vector<double> values;
   for (int64_t k = 0; k < content.count(); ++k) values.push_back(content.number(k));
   return values;

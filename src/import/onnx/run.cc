@@ -57,9 +57,23 @@ Data result_of(const Port& port, graph::Outputs& outputs) {
   return data;
 }
 
+double work_of(const graph::Graph& graph) {
+  double work = 0;
+  for (const graph::Node& node : graph.nodes) {
+    work += static_cast<double>(graph::element_count(node.shape));
+    if (node.kind == graph::Kind::Contract) {
+      work += static_cast<double>(graph::element_count(node.contraction.extents));
+    }
+    if (node.kind == graph::Kind::Loop) {
+      work += static_cast<double>(node.repetition.steps) * work_of(*node.body);
+    }
+  }
+  return work;
+}
+
 }  // namespace
 
-Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs) {
+Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs, double most) {
   std::vector<Port> ports;
   for (const Data& each : inputs) ports.push_back(port_of(each));
   std::vector<Content> known;
@@ -70,6 +84,7 @@ Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inp
       for (size_t k = 0; k < ports.size(); ++k) tell(ports[k], inputs[k], trace.asked, number);
       continue;
     }
+    if (work_of(trace.graph) > most) return fail("the model computes too much to run it slowly");
     std::map<std::string, Array> arrays, states;
     for (size_t k = 0; k < inputs.size(); ++k) collect(trace.inputs[k], inputs[k], arrays);
     if (!trace.is_whole) trace.graph.outputs = {{"cut", trace.cuts.back()}};

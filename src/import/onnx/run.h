@@ -12,7 +12,9 @@ namespace lathe::onnx {
 // A tensor whose elements are known, or a sequence or map of such, or nothing.
 using Data = Value;
 
-// The results, as the model lists them.
-Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs);
+// The results, as the model lists them. Error: it has more than `most` elements to compute, the
+// products of contractions and each step of a loop counted.
+Result<std::vector<Data>> run(const ModelProto& model, std::span<const Data> inputs,
+                              double most = 1e12);
 
 }  // namespace lathe::onnx

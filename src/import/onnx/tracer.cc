@@ -21,11 +21,17 @@ using graph::Op;
 
 namespace {
 
-// Elements that are computed while the model is written down; more are computed at run time.
+// Elements that are computed while the model is written down, for one value and for all; more are
+// computed at run time.
 constexpr int64_t kMostElements = int64_t{1} << 20;
+constexpr int64_t kMostOfAll = int64_t{1} << 26;
 // Elements of inputs whose content may decide how the model is written down.
 constexpr int64_t kMostOfInputs = 64;
 constexpr int kDeepest = 64;
+// Nodes that are written down, those of functions and of steps written one by one each time. Bodies
+// in bodies may be written down twice at each level: without an end to it, small files take
+// forever.
+constexpr int64_t kMostNodes = int64_t{1} << 20;
 
 std::string named(const NodeProto& node) {
   return node.name.empty() ? node.op_type : concat(node.op_type, " '", node.name, '\'');
@@ -289,6 +295,12 @@ Result<Values> Tracer::nodes(const std::vector<NodeProto>& nodes, Scope& scope) 
 }
 
 Status Tracer::node(const NodeProto& node, Scope& scope) {
+  // Nobody can read what it gives.
+  if (node.outputs.empty()) return {};
+  if (++nodes_ > kMostNodes) {
+    return fail(concat("the model, its functions and loops written out, has more than ", kMostNodes,
+                       " nodes"));
+  }
   Values operands;
   for (const std::string& name : node.inputs) {
     if (name.empty()) {
@@ -453,7 +465,8 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
     if (!needed[static_cast<size_t>(id)] || known({id}) != arrays_.end()) continue;
     const graph::Node& node = graph.nodes[static_cast<size_t>(id)];
     elements += graph::element_count(node.shape);
-    if (elements > kMostElements) return std::nullopt;
+    if (node.kind == Kind::Contract) elements += graph::element_count(node.contraction.extents);
+    if (elements > kMostElements || computed_ + elements > kMostOfAll) return std::nullopt;
     switch (node.kind) {
       case Kind::State:
       case Kind::Loop:
@@ -479,6 +492,7 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
       needed[static_cast<size_t>(operand.id)] = true;
     }
   }
+  computed_ += elements;
   for (int32_t id = 0; id <= value.id; ++id) {
     if (!needed[static_cast<size_t>(id)] || known({id}) != arrays_.end()) continue;
     const graph::Node& node = graph.nodes[static_cast<size_t>(id)];

@@ -101,7 +101,8 @@ class Tracer {
   const Unit* unit_ = nullptr;
   Trace trace_;
   bool is_asking_ = false, must_unroll_ = false;
-  size_t inputs_ = 0, results_ = 0;  // names given
+  size_t inputs_ = 0, results_ = 0;   // names given
+  int64_t nodes_ = 0, computed_ = 0;  // written down, and elements computed for it
   std::map<std::pair<const graph::Builder*, graph::Value>, graph::Array> arrays_;
   struct Spelled {
     std::shared_ptr<const Content> content;  // lives as long as the tensor may be asked for

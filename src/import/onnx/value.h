@@ -54,8 +54,9 @@ struct Value {
 
   bool is_tensor() const { return kind == Kind::Tensor; }
   bool is_none() const { return kind == Kind::None; }
-  const Shape& shape() const { return known ? known->shape : tensor.shape(); }
-  int rank() const { return static_cast<int>(shape().size()); }
+  // A copy: that of a tensor moves while its graph grows.
+  Shape shape() const { return known ? known->shape : tensor.shape(); }
+  int rank() const { return known ? static_cast<int>(known->shape.size()) : tensor.rank(); }
 };
 
 using Values = std::vector<Value>;

@@ -1,0 +1,66 @@
+#include "fuzz/onnx_survive.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lathe/graph/elements.h"
+#include "lathe/import/onnx/run.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+namespace {
+
+constexpr int64_t kMostOfInput = 1 << 12;
+constexpr int64_t kMostToRun = 1 << 17;
+
+// Something of this type, with 2 for sizes that are open.
+Data data_of(const TypeProto& type) {
+  using Kind = TypeProto::Kind;
+  Data data;
+  if (type.kind == Kind::Optional && type.element) return data_of(*type.element);
+  if (type.kind == Kind::Sequence && type.element) {
+    data.kind = Value::Kind::Sequence;
+    data.type = type.element->type;
+    data.elements = {data_of(*type.element), data_of(*type.element)};
+    return data;
+  }
+  Content content{.type = type.type};
+  int64_t count = 1;
+  for (const Size& each : type.shape) {
+    const int64_t size =
+        each.value < 0 ? 2 : std::min(each.value, kMostOfInput / std::max<int64_t>(count, 1));
+    content.shape.push_back(size);
+    count *= size;
+  }
+  if (type.type == Type::String) {
+    for (int64_t k = 0; k < count; ++k)
+      content.strings.push_back(std::string(1, static_cast<char>('a' + k % 3)));
+    return Value(std::move(content));
+  }
+  const DType dtype = dtype_of(type.type);
+  std::vector<std::byte> bytes(static_cast<size_t>(count) * scalar::size_of(dtype));
+  for (int64_t k = 0; k < count; ++k) {
+    graph::store(bytes, k, scalar::cast(scalar::Number::of(k % 7 - 2), dtype));
+  }
+  content.data = std::move(bytes);
+  return Value(std::move(content));
+}
+
+}  // namespace
+
+void survive(std::span<const std::byte> file) {
+  auto model = read_model(SharedBytes(file.begin(), file.end()));
+  if (!model || !check_operators(*model)) return;
+  const auto files = external_files(*model);
+  if (!files) return;
+  for (const std::string& each : *files) {
+    if (!add_external_file(*model, each, SharedBytes(file.begin(), file.end()))) return;
+  }
+  std::vector<Data> inputs;
+  for (const ValueInfo& each : model->graph.inputs) inputs.push_back(data_of(each.type));
+  (void)run(*model, inputs, kMostToRun);
+}
+
+}  // namespace lathe::onnx

@@ -1,0 +1,12 @@
+// What must hold for any bytes that claim to be an ONNX model: reading, tracing and running it on
+// small inputs ends, with results or an error.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace lathe::onnx {
+
+void survive(std::span<const std::byte> file);
+
+}  // namespace lathe::onnx
