@@ -9,6 +9,8 @@
 
 namespace lathe::graph {
 
+int hex_digit(char c);  // -1: it is none
+
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text) {}

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "lathe/base/text.h"
@@ -102,10 +103,19 @@ Result<scalar::Number> parse_number(std::string_view word, DType dtype) {
     }
     case scalar::DTypeKind::Float:
       if (word.starts_with("0x")) {
-        const uint64_t bits = std::strtoull(text.c_str(), &end, 16);
+        uint64_t bits = 0;
+        size_t at = 2;
+        for (; at < word.size() && hex_digit(word[at]) >= 0; ++at) {
+          bits = bits << 4 | static_cast<uint64_t>(hex_digit(word[at]));
+        }
+        end = const_cast<char*>(text.c_str()) + at;
         number = Number::from_bits(dtype, bits);
         const bool is_long = text.size() > static_cast<size_t>(2 + 2 * scalar::size_of(dtype));
         if (is_long) return fail(concat("\"", word, "\" does not fit ", scalar::text(dtype)));
+      } else if (word == "inf" || word == "-inf") {
+        return word == "inf" ? Number::highest(dtype) : Number::lowest(dtype);
+      } else if (word == "nan") {
+        return Number::from(dtype, std::numeric_limits<double>::quiet_NaN());
       } else if (dtype == DType::F64) {
         number = Number::of(std::strtod(text.c_str(), &end));
       } else {
@@ -121,10 +131,11 @@ Result<std::vector<std::byte>> parse_hex(std::string_view digits) {
   if (digits.size() % 2 != 0) return fail("hex: the number of digits is odd");
   std::vector<std::byte> data;
   for (size_t i = 0; i < digits.size(); i += 2) {
-    const char pair[] = {digits[i], digits[i + 1], 0};
-    char* end = nullptr;
-    data.push_back(static_cast<std::byte>(std::strtoul(pair, &end, 16)));
-    if (*end != 0) return fail(concat("hex: \"", std::string_view(pair), "\" is not a byte"));
+    const int high = hex_digit(digits[i]), low = hex_digit(digits[i + 1]);
+    if (high < 0 || low < 0) {
+      return fail(concat("hex: \"", digits.substr(i, 2), "\" is not a byte"));
+    }
+    data.push_back(static_cast<std::byte>(high * 16 + low));
   }
   return data;
 }
