@@ -55,6 +55,16 @@ struct Test {
   std::map<std::string, std::vector<float>> rooms = {};
 };
 
+// States that change are inputs.
+Arrays given(const Test& test) {
+  Arrays all = test.inputs;
+  for (const auto& [name, array] : test.states) {
+    const bool is_output = test.expected.contains(name);
+    all[is_output ? concat(name, "/before") : name] = array;
+  }
+  return all;
+}
+
 class Folder {
  public:
   explicit Folder(std::filesystem::path path) : path_(std::move(path)) {
@@ -90,7 +100,7 @@ class Folder {
              hex(std::as_bytes(std::span(room))), '"');
     }
     append(lines_, "{\"name\":", json_string(test.name), ",\"file\":\"", file,
-           "\",\"inputs\":", json_of(test.inputs), ",\"expected\":", json_of(test.expected),
+           "\",\"inputs\":", json_of(given(test)), ",\"expected\":", json_of(test.expected),
            ",\"rooms\":", rooms, "}}\n");
   }
 

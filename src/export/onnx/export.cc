@@ -97,16 +97,15 @@ class Exporter {
       emitter_.hold(value, Held::plain({name, node.dtype, node.shape}));
     }
     if (node.kind != Kind::State) return;
-    const SharedBytes content = content_of(node, contents_);
-    if (is_updated(value) && graph::element_count(node.shape) > 0) {
+    if (is_updated(value)) {
       const bool is_output = std::ranges::any_of(whole_.outputs, [&](const graph::Output& each) {
         return name_of(options_.outputs, each.name) == node.name;
       });
       const std::string name = is_output ? concat(node.name, "/before") : node.name;
       model_.inputs.push_back({name, node.dtype, node.shape});
-      shared_.constants.push_back({name, node.dtype, node.shape, content, name});
       emitter_.hold(value, Held::plain({name, node.dtype, node.shape}));
     } else {
+      const SharedBytes content = content_of(node, contents_);
       emitter_.hold(
           value, Held::plain(emitter_.writer.constant(node.dtype, node.shape, content, node.name)));
     }
@@ -175,6 +174,7 @@ Result<Exported> export_onnx(std::span<const Sample> samples,
   for (const Sample& sample : samples) {
     LATHE_ASSIGN_OR_RETURN(Graph model, Exporter(sample.graph, contents, options).run());
     LATHE_TRY(check_names(model));
+    drop_unread(model);
     models.push_back(std::move(model));
     sizes.push_back(sample.sizes);
   }
@@ -182,7 +182,8 @@ Result<Exported> export_onnx(std::span<const Sample> samples,
   auto open = symbols.empty() ? std::nullopt : with_symbols(models, sizes, symbols);
   exported.has_symbols = open.has_value();
   Graph model = open ? *std::move(open) : std::move(models[0]);
-  tidy(model);
+  drop_unread(model);
+  join_equal(model);
   LATHE_ASSIGN_OR_RETURN(exported.file, encode(model, options.producer_version));
   return exported;
 }

@@ -33,9 +33,9 @@ struct Exported {
 };
 
 // A model that computes the outputs of the graph from its inputs. States are weights with the
-// contents, zero without; one that the graph updates is an input, with its content where nobody
-// gives it ("NAME/before" where an output is called so), and an output "NAME/next". Sums of
-// convolutions and products have the order of the runtime, so results differ by rounding.
+// contents, zero without; one that the graph updates is an input ("NAME/before" where an output is
+// called so) and an output "NAME/next". Sums of convolutions and products have the order of the
+// runtime, so results differ by rounding.
 //
 // Errors: bits of numbers, quotients of u64; 2 GiB of weights or more.
 Result<Exported> export_onnx(const graph::Graph& graph,

@@ -163,10 +163,13 @@ int element_type(DType dtype) {
   return 0;
 }
 
-void tidy(Graph& graph) {
+void drop_unread(Graph& graph) {
   std::set<std::string> read;
   drop_unread(graph, read);
   std::erase_if(graph.constants, [&](const Constant& each) { return !read.contains(each.name); });
+}
+
+void join_equal(Graph& graph) {
   std::set<std::string> results;
   for (const Port& output : graph.outputs) results.insert(output.name);
   std::map<std::tuple<DType, Shape, std::vector<std::byte>>, std::string> known;

@@ -59,8 +59,10 @@ struct Graph {
 // TensorProto.DataType.
 int element_type(DType dtype);
 
-// Removes nodes and constants that nothing reads, and writes equal small constants once.
-void tidy(Graph& graph);
+// Removes nodes and constants that nothing reads.
+void drop_unread(Graph& graph);
+// Small constants that are equal become one.
+void join_equal(Graph& graph);
 
 // The file of a model, whose weights stand in it. Error: it has 2 GiB or more, which no protobuf
 // has.

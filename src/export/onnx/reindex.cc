@@ -99,19 +99,31 @@ Tensor padded(Writer& w, const Tensor& x, const std::vector<int64_t>& before,
   return w.cast(wide, x.dtype);
 }
 
-// The places of a view of several dimensions.
+// affine(i) for every i of the shape, as i64.
+Tensor places_of(Writer& w, const Affine& affine, const Shape& shape) {
+  Tensor sum = w.number(Number::of(affine.offset));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (affine.coefficients[d] == 0 || shape[d] == 1) continue;
+    Shape spaced(shape.size() - d, 1);
+    spaced[0] = shape[d];
+    Tensor steps = w.range(shape[d]);
+    if (affine.coefficients[d] != 1) {
+      steps = w.map("Mul", {steps, w.number(Number::of(affine.coefficients[d]))});
+    }
+    sum = w.map("Add", {sum, w.reshape(steps, std::move(spaced))});
+  }
+  return sum;
+}
+
+// The places of a view of several dimensions, one axis for each.
 Tensor table(Writer& w, const View& view, const Shape& shape) {
   Shape size;
-  for (const int d : view.dimensions) size.push_back(shape[d]);
-  std::vector<int64_t> places;
-  for (graph::Odometer at(size); at.inside(); at.next()) {
-    int64_t place = view.places.offset;
-    for (size_t k = 0; k < size.size(); ++k) {
-      place += view.places.coefficients[view.dimensions[k]] * at.index()[k];
-    }
-    places.push_back(place);
+  Affine affine{{}, view.places.offset};
+  for (const int d : view.dimensions) {
+    size.push_back(shape[d]);
+    affine.coefficients.push_back(view.places.coefficients[d]);
   }
-  return w.reshape(w.integers(places), std::move(size));
+  return places_of(w, affine, size);
 }
 
 Held cut(Emitter& e, Value value, const std::vector<View>& views, const Shape& shape) {
@@ -150,22 +162,6 @@ Held cut(Emitter& e, Value value, const std::vector<View>& views, const Shape& s
     labels.insert(labels.begin(), dimensions.begin(), dimensions.end());
   }
   return labelled(e.writer, result, labels, shape);
-}
-
-// affine(i) for every i of the shape, as i64.
-Tensor places_of(Writer& w, const Affine& affine, const Shape& shape) {
-  Tensor sum = w.number(Number::of(affine.offset));
-  for (size_t d = 0; d < shape.size(); ++d) {
-    if (affine.coefficients[d] == 0 || shape[d] == 1) continue;
-    Shape spaced(shape.size() - d, 1);
-    spaced[0] = shape[d];
-    Tensor steps = w.range(shape[d]);
-    if (affine.coefficients[d] != 1) {
-      steps = w.map("Mul", {steps, w.number(Number::of(affine.coefficients[d]))});
-    }
-    sum = w.map("Add", {sum, w.reshape(steps, std::move(spaced))});
-  }
-  return sum;
 }
 
 }  // namespace
