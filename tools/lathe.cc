@@ -46,6 +46,7 @@ constexpr Flag kInspectFlags[] = {
 
 constexpr Flag kConvertFlags[] = {
     {"-o", "FOLDER|OUT.onnx", "where model.json and its weight files go, or the ONNX model"},
+    {"--batch", "N", "rows of the ONNX model of a saved model; any number without it"},
     {"--weights", "float16|int8|int4", "of an ONNX model: store its weights with fewer bits"},
     kSizes,
     {"--quantize", "float16|uint16|uint8", "store the floats of weights with fewer bits"},
@@ -104,7 +105,7 @@ constexpr Verb kVerbs[] = {
      "print the layers of a model and what they cost, or what a module holds", kModelFiles, inspect,
      1, 1, kInspectFlags},
     {"convert", "MODEL",
-     "write a model as TensorFlow.js reads it, or an ONNX model with weights of fewer bits",
+     "write a model as TensorFlow.js reads it or as ONNX, or ONNX weights with fewer bits",
      kConvertMore, convert, 1, 1, kConvertFlags},
     {"run", "MODEL.onnx [LABELS.txt]", "run an ONNX model in Node", kRunMore, run_model, 1, 2,
      kRunFlags},

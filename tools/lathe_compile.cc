@@ -8,6 +8,7 @@
 #include "lathe/api/schedule_cache.h"
 #include "lathe/base/text.h"
 #include "lathe/compile/compile.h"
+#include "lathe/models/onnx_file.h"
 #include "lathe/models/saved_model.h"
 #include "lathe_onnx.h"
 
@@ -30,16 +31,30 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
   return {};
 }
 
-Outcome<void> read_batch(const Arguments& arguments, nn::BatchSizes& batch) {
-  if (!arguments.has("--batch")) return {};
+// 0 where it is not said.
+Outcome<int64_t> batch_of(const Arguments& arguments) {
+  if (!arguments.has("--batch")) return 0;
   const std::string text = arguments.value("--batch");
   constexpr size_t kMostDigits = 9;
   const bool is_count = !text.empty() && text.size() <= kMostDigits &&
                         text.find_first_not_of("0123456789") == text.npos;
   const int64_t rows = is_count ? std::stoll(text) : 0;
   if (rows < 1) return wrong_use(concat("--batch must be a positive integer, got ", text));
-  batch = {rows, rows, rows};
-  return {};
+  return rows;
+}
+
+Outcome<void> convert_to_onnx(const Arguments& arguments, const std::string& path) {
+  for (const std::string_view flag : {"--quantize", "--training"}) {
+    if (arguments.has(flag)) return wrong_use(concat(flag, " is not for ONNX models"));
+  }
+  models::LoadOptions load;
+  LATHE_ASSIGN_OR_RETURN(load.sizes, sizes_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(const int64_t rows, batch_of(arguments));
+  LATHE_ASSIGN_OR_RETURN(const models::SavedModel saved, open_model(arguments.files()[0], load));
+  auto file = models::to_onnx(saved, rows);
+  if (!file) return fail(concat(arguments.files()[0], ": ", file.error().message));
+  const auto* first = reinterpret_cast<const uint8_t*>(file->data());
+  return write_file(path, {first, file->size()});
 }
 
 // Where text goes that is no module: standard output, unless the module goes there.
@@ -63,7 +78,8 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     if (!parsed) return fail(concat(path, ": ", parsed.error().message));
     request = std::move(*parsed);
   }
-  LATHE_TRY(read_batch(arguments, request.training.batch));
+  LATHE_ASSIGN_OR_RETURN(const int64_t rows, batch_of(arguments));
+  if (rows > 0) request.training.batch = {rows, rows, rows};
   if (arguments.has("--loss")) {
     request.training.loss = arguments.value("--loss");
     LATHE_TRY(of_flag(nn::find_loss(request.training.loss[0])));
@@ -169,6 +185,8 @@ Outcome<void> convert(const Arguments& arguments) {
   if (folder.empty()) return wrong_use("convert needs -o FOLDER, or -o OUT.onnx");
   if (is_onnx(arguments.files()[0])) return convert_onnx(arguments);
   LATHE_TRY(refuse_flags(arguments, {"--weights"}, "ONNX models"));
+  if (folder.ends_with(".onnx")) return convert_to_onnx(arguments, folder);
+  if (arguments.has("--batch")) return wrong_use("--batch is for ONNX models");
   models::SaveOptions save;
   save.includes_optimizer = arguments.has("--training");
   if (arguments.has("--quantize")) {

@@ -1,4 +1,5 @@
-// Saved models: loaded, saved, made one module (lathe::models).
+// Saved models: loaded, saved, made one module or an ONNX file (lathe::models).
 #pragma once
 
+#include "lathe/models/onnx_file.h"
 #include "lathe/models/saved_model.h"

@@ -1,11 +1,12 @@
 // ONNX models: read and described, written down as tensor graphs for given sizes, compiled, run
-// slowly, stored with fewer bits (lathe::onnx).
+// slowly, stored with fewer bits (lathe::onnx); graphs written as them (lathe::onnx_export).
 //
 //   LATHE_ASSIGN_OR_RETURN(auto model, lathe::onnx::load_model("model.onnx"));
 //   LATHE_ASSIGN_OR_RETURN(auto ports, lathe::onnx::ports_of(model, {.sizes = {{"batch", 1}}}));
 //   LATHE_ASSIGN_OR_RETURN(auto executable, lathe::onnx::compile_module(model, ports));
 #pragma once
 
+#include "lathe/export/onnx/export.h"
 #include "lathe/import/onnx/model.h"
 #include "lathe/import/onnx/run.h"
 #include "lathe/import/onnx/trace.h"
