@@ -1,5 +1,5 @@
 # The api folder and all it stands on as modules without imports: lathe-core.wasm, the compiler, lathe-text.wasm, which
-# spells modules, lathe-onnx.wasm, which reads ONNX models, and lathe-formats.wasm, which reads and writes saved models. Only the
+# spells modules, lathe-onnx.wasm, which reads and writes ONNX models, and lathe-formats.wasm, which reads and writes saved models. Only the
 # wasm32 build includes this.
 if(TARGET lathe_api)
   # module NAME LIBRARY OBJECTS: the objects, not the archive: nothing refers to an exported function, so the linker would leave
@@ -14,7 +14,7 @@ if(TARGET lathe_api)
   set(objects $<TARGET_OBJECTS:lathe_api>)
   lathe_module(lathe-core lathe_api "$<FILTER:${objects},EXCLUDE,/(wat|describe)[.]cc>")
   lathe_module(lathe-text lathe_wasm "$<FILTER:${objects},INCLUDE,/(wat|error)[.]cc>")
-  lathe_module(lathe-onnx lathe_import_onnx $<TARGET_OBJECTS:lathe_api_onnx>
+  lathe_module(lathe-onnx "lathe_import_onnx;lathe_export_onnx" $<TARGET_OBJECTS:lathe_api_onnx>
                "$<FILTER:${objects},INCLUDE,/error[.]cc>")
   lathe_module(lathe-formats lathe_api_formats $<TARGET_OBJECTS:lathe_api_formats>
                "$<FILTER:${objects},INCLUDE,/error[.]cc>")

@@ -136,6 +136,8 @@ export type {
 } from './model/model_args.js';
 export { sequential, Sequential, type SequentialArgs } from './model/sequential.js';
 export { loadModel } from './load_model.js';
+export { toOnnx } from './to_onnx.js';
+export type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';
 export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } from './onnx/model.js';
 export type { LoadModelOptions, ModelSource } from './onnx/options.js';
 export { ready, setWasmUrl } from './ready.js';

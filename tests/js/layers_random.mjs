@@ -287,7 +287,7 @@ export function drawLayers(seed) {
   return { shape, chosen, tokens, rows: isStateful ? d.size(1, 9) : undefined, d };
 }
 
-function build(lib, { shape, chosen, rows }) {
+export function build(lib, { shape, chosen, rows }) {
   const input = lib.input(rows === undefined ? { shape } : { batchShape: [rows, ...shape] });
   let x = input;
   for (const [name, args] of chosen) x = call(lib, name, structuredClone(args), x);

@@ -86,7 +86,7 @@ let compiling: Promise<WebAssembly.Module> | undefined;
 let reader: Core<OnnxExports> | undefined;
 
 /** An instance of lathe-onnx.wasm: a fresh one where the last one died. */
-async function currentReader(): Promise<Core<OnnxExports>> {
+export async function currentReader(): Promise<Core<OnnxExports>> {
   if (reader !== undefined && !reader.dead) return reader;
   compiling ??= compileOnnx().catch((error: unknown) => {
     compiling = undefined;

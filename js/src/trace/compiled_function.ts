@@ -223,11 +223,14 @@ export class CompiledFunction<
   /** @internal */
   get [tunable](): Tunable[typeof tunable] {
     this.#usable();
-    return { executable: () => this.#compile(), reschedule: () => this.#reschedule() };
+    return {
+      executable: (dumps) => this.#compile(dumps),
+      reschedule: () => this.#reschedule(),
+    };
   }
 
-  #compile(): CoreExecutable {
-    const { dumps, origins } = this.#options;
+  #compile(dumps = this.#options.dumps): CoreExecutable {
+    const { origins } = this.#options;
     return this.#graph.compile({ ...target(), dumps, origins });
   }
 

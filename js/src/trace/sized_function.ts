@@ -30,7 +30,8 @@ export class SizedFunction<
   Outputs extends string = string,
 > implements Tunable {
   readonly #inputs: { name: Inputs; shape: readonly Size[]; dtype: DType }[];
-  readonly #names: readonly string[];
+  /** @internal Of the sizes. */
+  readonly names: readonly string[];
   readonly #build: (inputs: Record<Inputs, TracedTensor>, g: Trace) => Record<Outputs, Operand>;
   readonly #options: FunctionOptions;
   readonly #shared = new SharedVariables();
@@ -48,8 +49,8 @@ export class SizedFunction<
       const { shape, dtype = 'float32' } = 'shape' in spec ? spec : { shape: spec };
       return { name: name as Inputs, shape: [...shape], dtype };
     });
-    this.#names = namesIn(this.#inputs.map(({ shape }) => shape));
-    const wrong = this.#names.find((name) => !/^[\p{L}_]/u.test(name));
+    this.names = namesIn(this.#inputs.map(({ shape }) => shape));
+    const wrong = this.names.find((name) => !/^[\p{L}_]/u.test(name));
     if (wrong !== undefined) {
       throw new LatheError(
         `compile: the name ${JSON.stringify(wrong)} of a size must begin with a letter`,
@@ -84,13 +85,13 @@ export class SizedFunction<
    */
   bind(sizes: Readonly<Record<string, number>>): CompiledFunction<Inputs, Outputs> {
     this.#check();
-    const names = this.#names.join(', ');
+    const names = this.names.join(', ');
     for (const name of Object.keys(sizes)) {
-      if (!this.#names.includes(name)) {
+      if (!this.names.includes(name)) {
         throw new LatheError(`bind: there is no size ${name}; known: ${names}`);
       }
     }
-    const values = this.#names.map((name): [string, number] => {
+    const values = this.names.map((name): [string, number] => {
       const size: unknown = Object.hasOwn(sizes, name) ? sizes[name] : undefined;
       if (typeof size === 'number') return [name, size];
       throw new LatheError(`bind: ${name} must be a number, got ${String(size)}`);
@@ -149,7 +150,7 @@ export class SizedFunction<
   }
 
   #at(sizes: Sizes): CompiledFunction<Inputs, Outputs> {
-    const values = this.#names.map((name) => sizes.get(name));
+    const values = this.names.map((name) => sizes.get(name));
     const key = `${values.join()} ${JSON.stringify(engine())}`;
     const before = this.#current;
     if (before?.key === key && !before.fixed.isDisposed) return before.fixed;

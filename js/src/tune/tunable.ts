@@ -8,8 +8,8 @@ export const tunable = Symbol('tunable');
 /** What can be tuned. */
 export interface Tunable {
   readonly [tunable]: {
-    /** The model compiled once more, for the caller to free. */
-    executable(): CoreExecutable;
+    /** The model compiled once more, for the caller to free; a function with these intermediate forms to keep. */
+    executable(dumps?: string[]): CoreExecutable;
     /** Takes the schedules of now over; the content of the model stays. */
     reschedule(): void;
   };

@@ -1,0 +1,205 @@
+/** Models and functions as ONNX files: the core writes their graphs down as texts, lathe-onnx.wasm makes files of these. */
+import { LatheError } from '../base/errors.js';
+import { encodeJson } from '../base/json.js';
+import type { ModelConfig, ModelSummary, OnnxExports } from '../core/abi.js';
+import type { Core } from '../core/core.js';
+import type { CoreExecutable } from '../core/handles.js';
+import { OpenModel } from '../core/open_model.js';
+import { currentReader } from '../onnx/file.js';
+import type { DType } from '../tensor/dtypes.js';
+import { CompiledFunction } from '../trace/compiled_function.js';
+import { SizedFunction } from '../trace/sized_function.js';
+import { type Storable, storable } from '../train/storable.js';
+import { target } from '../tune/target.js';
+import { tunable } from '../tune/tunable.js';
+import type { OnnxSource, ToOnnxOptions } from './options.js';
+
+/** The first pass of the compiler: before it a graph is as it was written down. */
+const asWritten = 'before:eliminate_dead_code';
+const mostAttempts = 3;
+
+interface State {
+  name: string;
+  data: ArrayBufferView;
+}
+
+/** What is exported, for any sizes. */
+interface Subject {
+  name: string;
+  inputs: Record<string, string>;
+  outputs: Record<string, string>;
+  /** Of the sizes that nobody has fixed. */
+  symbols: string[];
+  graph(sizes: readonly number[]): string;
+  states(): State[];
+  free(): void;
+}
+
+/** The graph of an entry, in the text of a program. */
+function graphIn(executable: CoreExecutable, entry: string): string {
+  try {
+    const { text } = executable.dumps()[0]!;
+    const start = text.indexOf(`graph ${JSON.stringify(entry)} {\n`);
+    return text.slice(start, text.indexOf('\n}', start) + 2);
+  } finally {
+    executable.free();
+  }
+}
+
+/** What the ports of an entry are called in the model. */
+function namesOf(stem: string, ports: readonly { name: string }[]): Record<string, string> {
+  if (ports.length === 1) return { [stem]: ports[0]!.name };
+  return Object.fromEntries(ports.map(({ name }) => [`${stem}/${name}`, name]));
+}
+
+/** Names for the batch and the null axes. */
+function symbolsOf({ inputs }: ModelSummary): string[] {
+  const open = inputs.flatMap(({ name, shape }) =>
+    shape.flatMap((size, axis) => (size === null ? [`${name}_${axis + 1}`] : [])),
+  );
+  return ['batch', ...open];
+}
+
+function modelSubject(model: Storable, { batchSize, sizes }: ToOnnxOptions): Subject {
+  const { config, summary, states } = model[storable];
+  const open = new OpenModel(config);
+  const [batch, ...axes] = symbolsOf(summary);
+  const rows = batchSize ?? (summary.stateful ? (config as ModelConfig).batchSize : undefined);
+  const fixed = sizes as readonly number[] | undefined;
+  if (fixed !== undefined && fixed.length !== axes.length) {
+    open.free();
+    throw new LatheError(
+      `toOnnx: the model has ${axes.length} axes that are null, sizes has ${fixed.length}`,
+    );
+  }
+  return {
+    name: summary.name,
+    inputs: namesOf('x', summary.inputs),
+    outputs: namesOf('y', summary.outputs),
+    symbols: [...(rows === undefined ? [batch!] : []), ...(fixed === undefined ? axes : [])],
+    graph(free) {
+      const left = [...free];
+      const predict = rows ?? left.shift()!;
+      const executable = open.at(fixed ?? left).compile({
+        ...target(),
+        rowWeights: false,
+        labels: ['dense'],
+        batch: { train: predict, evaluate: predict, predict },
+        dumps: [asWritten],
+      });
+      return graphIn(executable, 'predict');
+    },
+    states: () => states.map(({ name, values }) => ({ name, data: values })),
+    free: () => open.free(),
+  };
+}
+
+function functionSubject(
+  fn: CompiledFunction | SizedFunction,
+  { sizes = {} }: ToOnnxOptions,
+): Subject {
+  const given = sizes as Readonly<Record<string, number>>;
+  const names = fn instanceof SizedFunction ? fn.names : [];
+  const symbols = names.filter((name) => !Object.hasOwn(given, name));
+  let last: CompiledFunction | undefined;
+  return {
+    name: 'function',
+    inputs: {},
+    outputs: {},
+    symbols,
+    graph(free) {
+      const bound = Object.fromEntries(symbols.map((name, at) => [name, free[at]!]));
+      last = fn instanceof SizedFunction ? fn.bind({ ...given, ...bound }) : fn;
+      return graphIn(last[tunable].executable([asWritten]), 'run');
+    },
+    states() {
+      const executable = last![tunable].executable([]);
+      try {
+        return executable.metadata().states.map(({ name }) => ({
+          name,
+          data: last!.variable(name).dataSync<DType>(),
+        }));
+      } finally {
+        executable.free();
+      }
+    },
+    free: () => {},
+  };
+}
+
+function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
+  if (source instanceof CompiledFunction || source instanceof SizedFunction) {
+    if (options.batchSize !== undefined) {
+      throw new LatheError('toOnnx: batchSize is for models; functions have sizes');
+    }
+    return functionSubject(source, options);
+  }
+  if (source !== null && typeof source === 'object' && storable in source) {
+    return modelSubject(source, options);
+  }
+  throw new LatheError(
+    'toOnnx: wants a model of layers, or a function that tl.compile gave without heap or segments',
+  );
+}
+
+/** The elements of all states one after the other, in memory of the writer. */
+function placed(core: Core<OnnxExports>, states: readonly State[]) {
+  const bytes = states.map(
+    ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
+  );
+  const all = new Uint8Array(bytes.reduce((sum, { length }) => sum + length, 0));
+  let offset = 0;
+  const places = states.map(({ name }, at) => {
+    all.set(bytes[at]!, offset);
+    const place = { name, offset, size: bytes[at]!.length };
+    offset += place.size;
+    return place;
+  });
+  return { places, at: core.copy('weights', all), size: all.length };
+}
+
+/** The file for samples of the sizes; nothing where they differ in more than sizes. */
+function attempt(
+  core: Core<OnnxExports>,
+  { name, inputs, outputs, symbols, graph, states }: Subject,
+  number: number,
+): Uint8Array<ArrayBuffer> | undefined {
+  const list = core.call('toOnnx', (exports) => exports.lathe_onnx_samples(symbols.length, number));
+  const all = JSON.parse(core.text(list)) as number[][];
+  const samples = (symbols.length === 0 ? [[]] : all).map((sizes) => {
+    return { sizes, graph: graph(sizes) };
+  });
+  const { places, at, size } = placed(core, states());
+  const request = { samples, symbols, name, version: '', inputs, outputs, states: places };
+  const told = core.withText('toOnnx', encodeJson(request), (json, length) =>
+    core.exports.lathe_onnx_export(json, length, at, size),
+  );
+  const words = new Uint32Array(core.exports.memory.buffer, told, 3);
+  const [place, length, hasSymbols] = [...words] as [number, number, number];
+  const isDone = symbols.length === 0 || hasSymbols === 1;
+  const file = isDone ? core.bytes(place, length) : undefined;
+  if (!core.dead) core.exports.lathe_onnx_export_free();
+  return file;
+}
+
+/** As `tl.toOnnx`. */
+export async function write(
+  source: OnnxSource,
+  options: ToOnnxOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const subject = subjectOf(source, options);
+  try {
+    const core = await currentReader();
+    for (let number = 0; number < mostAttempts; ++number) {
+      const file = attempt(core, subject, number);
+      if (file !== undefined) return file;
+    }
+  } finally {
+    subject.free();
+  }
+  const names = subject.symbols.join(', ');
+  const how = subject.symbols[0] === 'batch' ? 'batchSize and sizes' : 'sizes';
+  throw new LatheError(
+    `toOnnx: what is computed depends on ${names} in more than sizes; fix them by ${how}`,
+  );
+}

@@ -1,0 +1,254 @@
+// Models and functions as ONNX files: what ONNX Runtime Web computes from them is what they compute here.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import * as ort from 'onnxruntime-web';
+import * as tl from 'tensorlathe';
+import { inFolder, run, skip as noCommand } from '../command.mjs';
+import { build, drawLayers } from '../layers_random.mjs';
+
+ort.env.wasm.numThreads = 1;
+const options = { executionProviders: ['wasm'], logSeverityLevel: 4 };
+
+const random = (shape, spread = 1) => {
+  const size = shape.reduce((product, each) => product * each, 1);
+  return tl.tensor(
+    Float32Array.from({ length: size }, () => spread * (2 * Math.random() - 1)),
+    shape,
+  );
+};
+
+/** What a session gives for tensors of ours, by name. */
+async function outputsOf(session, inputs) {
+  const feeds = Object.entries(inputs).map(([name, x]) => [
+    name,
+    new ort.Tensor(x.dtype, x.dataSync(), x.shape),
+  ]);
+  return session.run(Object.fromEntries(feeds));
+}
+
+/** Asserts that they are equal but for rounding. */
+function agree(got, wanted, what, within = 1e-5) {
+  assert.deepEqual([...got.dims], [...wanted.shape], what);
+  const values = wanted.dataSync();
+  const scale = Math.max(1, ...values.map(Math.abs).filter(Number.isFinite));
+  values.forEach((value, at) => {
+    const near = Math.abs(got.data[at] - value) <= within * scale;
+    assert.ok(near || !Number.isFinite(value), `${what}[${at}]: ${got.data[at]} for ${value}`);
+  });
+}
+
+/** Asserts that a model predicts the same from its file. */
+async function checkModel(model, given, what, within) {
+  const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
+  try {
+    assert.equal(session.inputNames.length, model.inputs.length, what);
+    for (const inputs of given) {
+      const results = [model.predict(inputs.length === 1 ? inputs[0] : inputs)].flat();
+      const named = session.inputNames.map((name, at) => [name, inputs[at]]);
+      const outputs = await outputsOf(session, Object.fromEntries(named));
+      session.outputNames.forEach((name, at) => {
+        agree(outputs[name], results[at], `${what}: ${name}`, within);
+      });
+    }
+  } finally {
+    await session.release();
+  }
+}
+
+for (let first = 0; first < 120; first += 40) {
+  test(`models of layers drawn at random, seeds ${first} to ${first + 39}`, async () => {
+    for (let seed = first; seed < first + 40; ++seed) {
+      const drawn = drawLayers(seed);
+      if (drawn.rows !== undefined) continue;
+      const model = build(tl, drawn);
+      model.setWeights(
+        model.weights.map(({ name, shape }) => {
+          const isPositive = /variance|gamma/.test(name);
+          return isPositive ? tl.ones(shape) : random(shape, 0.5);
+        }),
+      );
+      const given = [1, 3].map((rows) => {
+        const x = random([rows, ...drawn.shape]);
+        if (drawn.tokens === 0) return [x];
+        const tokens = x.dataSync().map((each) => Math.floor(((each + 1) / 2) * drawn.tokens));
+        return [tl.tensor(tokens, x.shape)];
+      });
+      const layers = drawn.chosen.map(([name, args]) => `${name} ${JSON.stringify(args)}`);
+      await checkModel(model, given, `seed ${seed}: ${layers.join(', ')}`);
+      model.dispose();
+    }
+  });
+}
+
+test('a model of several inputs and outputs keeps their names', async () => {
+  const picture = tl.input({ shape: [9, 7, 3], name: 'picture' });
+  const facts = tl.input({ shape: [5], name: 'facts' });
+  const seen = tl.layers
+    .globalAveragePooling2d()
+    .apply(tl.layers.conv2d({ filters: 6, kernelSize: 3, activation: 'relu' }).apply(picture));
+  const both = tl.layers.concatenate().apply([seen, facts]);
+  const outputs = [
+    tl.layers.dense({ units: 4, activation: 'softmax', name: 'class' }).apply(both),
+    tl.layers.dense({ units: 1, name: 'score' }).apply(both),
+  ];
+  const model = tl.model({ inputs: [picture, facts], outputs });
+  const given = [1, 5].map((rows) => [random([rows, 9, 7, 3]), random([rows, 5])]);
+  await checkModel(model, given, 'two inputs');
+  const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
+  assert.deepEqual(session.outputNames, ['class', 'score']);
+  const shapes = session.inputMetadata.map(({ shape }) => shape);
+  assert.deepEqual(shapes, [
+    ['batch', 9, 7, 3],
+    ['batch', 5],
+  ]);
+  await session.release();
+});
+
+test('null axes have names in the file', async () => {
+  const model = tl.sequential();
+  model.add(tl.layers.conv1d({ filters: 4, kernelSize: 3, inputShape: [null, 2] }));
+  model.add(tl.layers.lstm({ units: 3, returnSequences: true }));
+  model.add(tl.layers.globalMaxPooling1d());
+  const steps = await tl.toOnnx(model, { sizes: [7] });
+  const fixed = await ort.InferenceSession.create(steps, options);
+  const [{ name, shape }] = fixed.inputMetadata;
+  assert.deepEqual(shape, ['batch', 7, 2]);
+  const x = random([3, 7, 2]);
+  const result = await outputsOf(fixed, { [name]: x });
+  agree(result[fixed.outputNames[0]], model.predict(x), 'seven steps');
+  await fixed.release();
+});
+
+test('any size of a picture', async () => {
+  const model = tl.sequential();
+  const conv = { filters: 4, kernelSize: 3, padding: 'same', activation: 'relu' };
+  model.add(tl.layers.conv2d({ ...conv, inputShape: [null, null, 3] }));
+  model.add(tl.layers.maxPooling2d({ poolSize: 2, strides: 1 }));
+  model.add(tl.layers.conv2d({ ...conv, filters: 2 }));
+  await checkModel(model, [[random([1, 8, 5, 3])], [random([3, 17, 12, 3])]], 'sizes');
+});
+
+test('a model whose batch is fixed, which keeps states', async () => {
+  const model = tl.sequential();
+  model.add(tl.layers.gru({ units: 3, stateful: true, batchInputShape: [2, 4, 5] }));
+  const session = await ort.InferenceSession.create(await tl.toOnnx(model), options);
+  const kept = session.inputNames.find((name) => name.includes('/'));
+  const [x, y] = [random([2, 4, 5]), random([2, 4, 5])];
+  const [input, output] = [session.inputNames[0], session.outputNames[0]];
+  const first = await outputsOf(session, { [input]: x, [kept]: tl.zeros([2, 3]) });
+  agree(first[output], model.predict(x), 'first');
+  const state = first[`${kept}/next`];
+  const feeds = { [input]: new ort.Tensor('float32', y.dataSync(), y.shape), [kept]: state };
+  agree((await session.run(feeds))[output], model.predict(y), 'second');
+  await session.release();
+});
+
+const data = resolve(
+  fileURLToPath(new URL('../../../', import.meta.url)),
+  process.env.LATHE_DATA ?? '../shared/data/train',
+  '../models/tfjs',
+);
+const published = {
+  abalone: [[9]],
+  'darknet-tiny': [[224, 224, 3]],
+  'rn-mnist-cnn': [[28, 28, 1]],
+};
+for (const [name, shapes] of Object.entries(published)) {
+  const file = `${data}/${name}/model.json`;
+  const skip = existsSync(file) ? false : `there is no ${file}`;
+  test(`${name} as it was published`, { skip }, async () => {
+    const model = await tl.loadLayersModel(`file://${file}`);
+    const inputs = model.inputs.map(({ shape }) => shape.slice(1));
+    const given = [1, 3].map((rows) => inputs.map((shape) => random([rows, ...shape])));
+    assert.equal(inputs.length, shapes.length);
+    await checkModel(model, given, name, 1e-4);
+    model.dispose();
+  });
+}
+
+test('lathe convert writes what is computed here', { skip: noCommand }, async () => {
+  const model = tl.sequential({ name: 'net' });
+  const conv = { filters: 3, kernelSize: 3, activation: 'relu', inputShape: [7, 5, 2] };
+  model.add(tl.layers.conv2d(conv));
+  model.add(tl.layers.flatten());
+  model.add(tl.layers.dense({ units: 4, activation: 'softmax' }));
+  await inFolder(async (folder) => {
+    await model.save(`file://${folder}/saved`);
+    const file = join(folder, 'net.onnx');
+    for (const [flags, size, rows] of [
+      [[], 'batch', 3],
+      [['--batch=2'], 2, 2],
+    ]) {
+      run('convert', join(folder, 'saved'), '-o', file, ...flags);
+      const session = await ort.InferenceSession.create(readFileSync(file), options);
+      const [{ name, shape }] = session.inputMetadata;
+      assert.equal(shape[0], size);
+      const x = random([rows, 7, 5, 2]);
+      const outputs = await outputsOf(session, { [name]: x });
+      agree(outputs[session.outputNames[0]], model.predict(x), flags.join());
+      await session.release();
+    }
+  });
+});
+
+test('functions with names for sizes', async () => {
+  const fn = tl.compile({ x: ['n', 'k'], w: ['k', 3] }, ({ x, w }) => ({
+    y: x.matMul(w).softmax(),
+    total: x.sum(0),
+    flat: x.reshape([-1]),
+  }));
+  const session = await ort.InferenceSession.create(await tl.toOnnx(fn), options);
+  for (const [n, k] of [
+    [1, 4],
+    [5, 2],
+  ]) {
+    const inputs = { x: random([n, k]), w: random([k, 3]) };
+    const [wanted, got] = [fn.run(inputs), await outputsOf(session, inputs)];
+    for (const name of ['y', 'total', 'flat']) agree(got[name], wanted[name], name);
+  }
+  await session.release();
+  const fixed = await ort.InferenceSession.create(
+    await tl.toOnnx(fn, { sizes: { k: 4 } }),
+    options,
+  );
+  assert.deepEqual(fixed.inputMetadata[0].shape, ['n', 4]);
+  await fixed.release();
+  fn.dispose();
+});
+
+test('functions with variables: what is assigned goes in and out', async () => {
+  const fn = tl.compile({ x: [3] }, ({ x }, g) => {
+    const scale = g.variable('scale', tl.tensor([1, 2, 3]));
+    const sum = g.variable('sum', tl.zeros([3]));
+    const next = sum.add(x.mul(scale));
+    g.assign(sum, next);
+    return { next };
+  });
+  const x = tl.tensor([1, -1, 0.5]);
+  fn.run({ x });
+  const session = await ort.InferenceSession.create(await tl.toOnnx(fn), options);
+  assert.deepEqual([...session.inputNames].sort(), ['sum', 'x']);
+  const got = await outputsOf(session, { x, sum: fn.variable('sum') });
+  agree(got.next, fn.run({ x }).next, 'the second sum');
+  agree(got['sum/next'], fn.variable('sum'), 'sum');
+  await session.release();
+  fn.dispose();
+});
+
+test('what cannot be written says why', async () => {
+  await assert.rejects(tl.toOnnx({}), { name: 'LatheError', message: /^toOnnx: wants a model/ });
+  const batches = tl.compile({ x: ['n'] }, ({ x }) => ({ y: x.mul(1 / x.shape[0]) }));
+  await assert.rejects(tl.toOnnx(batches), {
+    name: 'LatheError',
+    message: 'toOnnx: what is computed depends on n in more than sizes; fix them by sizes',
+  });
+  await tl.toOnnx(batches, { sizes: { n: 4 } });
+  const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [2] })] });
+  await assert.rejects(tl.toOnnx(model, { sizes: [3] }), {
+    message: 'toOnnx: the model has 0 axes that are null, sizes has 1',
+  });
+  await assert.rejects(tl.toOnnx(model, { size: 3 }), /toOnnx/);
+});
