@@ -98,53 +98,59 @@ Result<WeightSpec> read_spec(const Json& json) {
   return spec;
 }
 
-float stored_value(const Quantization& stored, const std::byte* at) {
-  uint16_t step = 0;
-  std::memcpy(&step, at, stored.bits == Bits::UInt8 ? 1 : 2);
-  if (stored.bits == Bits::Float16) return scalar::value_of(scalar::Half{step});
-  return static_cast<float>(step * stored.scale + stored.min);
-}
-
 int32_t nearest_int(double value) {
   return static_cast<int32_t>(
       std::clamp(std::floor(value + 0.5), double{INT32_MIN}, double{INT32_MAX}));
 }
 
-graph::Array widened(const WeightSpec& spec, std::span<const std::byte> bytes) {
-  const auto count = static_cast<size_t>(graph::element_count(spec.shape));
-  const size_t step = count == 0 ? 0 : bytes.size() / count;
-  const bool is_int = spec.dtype == graph::DType::I32;
-  const bool is_float = spec.stored.bits == Bits::Float16;
-  std::vector<float> floats(is_int ? 0 : count);
-  std::vector<int32_t> ints(is_int ? count : 0);
-  for (size_t i = 0; i < count; ++i) {
-    const std::byte* at = bytes.data() + i * step;
-    if (!is_int) {
-      floats[i] = stored_value(spec.stored, at);
-    } else if (is_float) {
-      ints[i] = nearest_int(stored_value(spec.stored, at));
-    } else {
-      uint16_t number = 0;
-      std::memcpy(&number, at, step);
-      ints[i] = nearest_int(number * spec.stored.scale + spec.stored.min);
-    }
+// Each stored element as the value that it stands for.
+template <class Stored, class Value, class Read>
+void widen(std::span<const std::byte> bytes, std::span<std::byte> to, Read read) {
+  for (size_t i = 0; i < to.size() / sizeof(Value); ++i) {
+    Stored stored;
+    std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof(Stored));
+    const Value value = read(stored);
+    std::memcpy(to.data() + i * sizeof(Value), &value, sizeof(Value));
   }
-  return is_int ? graph::Array::of(spec.shape, ints) : graph::Array::of(spec.shape, floats);
 }
 
-// Steps of equal size between the least and the greatest number; zero stays zero where it lies
-// between them.
-Quantization steps_for(std::span<const float> values, Bits bits) {
-  const double most = bits == Bits::UInt8 ? 255 : 65535;
-  double least = values.empty() ? 0 : values[0], greatest = least;
-  for (const double value : values) {
-    least = std::min(least, value);
-    greatest = std::max(greatest, value);
+template <class Stored, class ValueOf>
+void widen_to(graph::DType dtype, std::span<const std::byte> bytes, std::span<std::byte> to,
+              ValueOf value_of) {
+  if (dtype == graph::DType::I32) {
+    widen<Stored, int32_t>(bytes, to, [&](Stored each) { return nearest_int(value_of(each)); });
+  } else {
+    widen<Stored, float>(bytes, to,
+                         [&](Stored each) { return static_cast<float>(value_of(each)); });
   }
-  const double range = greatest - least;
-  const double scale = range > 0 ? range / most : 1;
-  const bool has_zero = least <= 0 && greatest >= 0;
-  return {bits, scale, has_zero ? -std::floor(-least / scale + 0.5) * scale : least};
+}
+
+graph::Array widened(const WeightSpec& spec, std::span<const std::byte> bytes) {
+  const auto count = static_cast<size_t>(graph::element_count(spec.shape));
+  const bool is_int = spec.dtype == graph::DType::I32;
+  graph::Array array{is_int ? graph::DType::I32 : graph::DType::F32, spec.shape,
+                     std::vector<std::byte>(count * sizeof(float))};
+  const auto [bits, scale, min] = spec.stored;
+  const auto of_step = [scale, min](auto step) { return step * scale + min; };
+  if (bits == Bits::Float16) {
+    widen_to<scalar::Half>(spec.dtype, bytes, array.data,
+                           [](scalar::Half half) { return double{scalar::value_of(half)}; });
+  } else if (bits == Bits::UInt16) {
+    widen_to<uint16_t>(spec.dtype, bytes, array.data, of_step);
+  } else {
+    widen_to<uint8_t>(spec.dtype, bytes, array.data, of_step);
+  }
+  return array;
+}
+
+// Steps of equal size between the ends of the range; zero stays zero where it lies between them.
+Quantization steps_for(ValueRange range, Bits bits) {
+  const double most = bits == Bits::UInt8 ? 255 : 65535;
+  const double width = range.greatest - range.least;
+  const double scale = width > 0 ? width / most : 1;
+  const bool has_zero = range.least <= 0 && range.greatest >= 0;
+  const double below = 0 - std::floor(-range.least / scale + 0.5) * scale;
+  return {bits, scale, has_zero ? below : range.least};
 }
 
 Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits,
@@ -164,7 +170,8 @@ Status append_tensor(const NamedArray& tensor, std::string_view group, Bits bits
   } else {
     const std::span values(reinterpret_cast<const float*>(array.data.data()),
                            array.data.size() / sizeof(float));
-    LATHE_ASSIGN_OR_RETURN(const std::string stored, append_stored(name, values, bits, to.data));
+    LATHE_ASSIGN_OR_RETURN(const std::string stored,
+                           append_stored(name, values, range_of(values), bits, to.data));
     append(to.specs, ",\"quantization\":", stored);
   }
   to.specs += '}';
@@ -180,10 +187,20 @@ uint64_t WeightSpec::stored_bytes() const {
   return static_cast<uint64_t>(graph::element_count(shape)) * each;
 }
 
-Result<std::string> append_stored(std::string_view name, std::span<const float> values, Bits bits,
-                                  std::vector<std::byte>& to) {
+ValueRange range_of(std::span<const float> values) {
+  if (values.empty()) return {};
+  ValueRange range{values[0], values[0]};
+  for (const float value : values) {
+    range.least = std::min(range.least, double{value});
+    range.greatest = std::max(range.greatest, double{value});
+  }
+  return range;
+}
+
+Result<std::string> append_stored(std::string_view name, std::span<const float> values,
+                                  ValueRange range, Bits bits, std::vector<std::byte>& to) {
   const double most = bits == Bits::UInt8 ? 255 : 65535;
-  const Quantization stored = bits == Bits::Float16 ? Quantization{bits} : steps_for(values, bits);
+  const Quantization stored = bits == Bits::Float16 ? Quantization{bits} : steps_for(range, bits);
   const auto& type = *std::ranges::find(kStored, bits, &StoredType::bits);
   to.reserve(to.size() + values.size() * type.bytes);
   for (const float value : values) {

@@ -55,10 +55,16 @@ struct EncodedWeights {
 Result<EncodedWeights> encode_weights(std::span<const NamedArray> weights,
                                       std::span<const NamedArray> optimizer, Bits bits);
 
-// Adds one tensor with so many bits, fewer than all, to the data; the "quantization" of its
-// specification. Errors: as encode_weights.
-Result<std::string> append_stored(std::string_view name, std::span<const float> values, Bits bits,
-                                  std::vector<std::byte>& to);
+struct ValueRange {
+  double least = 0, greatest = 0;
+};
+ValueRange range_of(std::span<const float> values);
+
+// Adds a tensor, or a part of one, with so many bits, fewer than all, to the data; the range is
+// that of the whole tensor. Gives the "quantization" of its specification. Errors: as
+// encode_weights.
+Result<std::string> append_stored(std::string_view name, std::span<const float> values,
+                                  ValueRange range, Bits bits, std::vector<std::byte>& to);
 
 // "float16", "uint16" or "uint8"; nothing for another text.
 std::optional<Bits> bits_called(std::string_view text);

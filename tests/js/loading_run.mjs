@@ -13,7 +13,8 @@ globalThis.fetch = async (url, { signal } = {}) => {
   const { status = 200, type, text } = answers.shift() ?? {};
   await new Promise((done) => setTimeout(done));
   signal?.throwIfAborted();
-  const body = text ?? readFileSync(new URL('../../js/dist/core/lathe-core.wasm', import.meta.url));
+  const name = /formats\.wasm$/.test(url) ? 'lathe-formats.wasm' : 'lathe-core.wasm';
+  const body = text ?? readFileSync(new URL(`../../js/dist/core/${name}`, import.meta.url));
   return new Response(body, { status, headers: { 'content-type': type ?? 'application/wasm' } });
 };
 
@@ -28,12 +29,26 @@ const attempt = async (action) => {
 const tl = await import('tensorlathe');
 const sum = () => [...tl.tensor([1, 2]).add(1).dataSync()];
 const early = await attempt(sum);
-if (workerData.chosen) tl.setWasmUrl(workerData.chosen);
+if (workerData.chosen) tl.setWasmUrl(...workerData.chosen);
 const results = [];
 for (let i = 0; i < workerData.times; ++i)
   results.push(await attempt(async () => (await tl.ready(), sum())));
 const late = await attempt(() => tl.setWasmUrl('x'));
+/** What a model of one weight predicts when `topology` has made it. */
+const one = (topology) => {
+  const model = tl.Sequential.fromConfig(tl.Sequential, topology);
+  return model.predict([[1]]).shape;
+};
+const made = [];
+if (workerData.makesModels) {
+  const config = { units: 2, batchInputShape: [null, 1] };
+  const topology = { layers: [{ className: 'Dense', config }] };
+  made.push(await attempt(() => one(topology)));
+  await tl.ready();
+  made.push(await attempt(() => one(topology)));
+}
 parentPort.postMessage({
+  ...(workerData.makesModels && { made }),
   early,
   results,
   late,

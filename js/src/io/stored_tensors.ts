@@ -61,8 +61,9 @@ export function assignWeights(
   const matches = askFormats<Match[]>('lathe_match_weights', question, where);
   for (const [, at] of strict ? matches : []) {
     const { name, data } = arrays[at]!;
-    const nan = data.findIndex(Number.isNaN);
-    if (nan < 0) continue;
+    let nan = 0;
+    while (nan < data.length && !Number.isNaN(data[nan])) ++nan;
+    if (nan === data.length) continue;
     throw new LatheError(
       `${where}: the tensor ${name} holds NaN at ${nan}; strict: false takes it all the same`,
     );

@@ -30,12 +30,9 @@ export function encodeWeights(
     weightSpecs.push(spec);
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
     if (quantize === undefined || dtype !== 'float32' || group !== undefined) return bytes;
-    const asked = { name, bits: quantize };
-    return askOfBytes('lathe_encode_elements', asked, bytes, 'save', (core, at) => {
-      const answer = JSON.parse(core.text(at)) as Encoded;
-      spec.quantization = answer.quantization;
-      return core.bytes(answer.at, answer.bytes);
-    });
+    const { bytes: stored, quantization } = narrowed(bytes, name, quantize);
+    spec.quantization = quantization;
+    return stored;
   });
   return { weightSpecs, weightData: joinBytes(parts) };
 }
@@ -44,6 +41,46 @@ interface Encoded {
   quantization: Quantization;
   at: number;
   bytes: number;
+}
+
+/** Floats with fewer bits, in two passes: the first finds their range. */
+function narrowed(
+  floats: Uint8Array,
+  name: string,
+  bits: Quantization['dtype'],
+): { bytes: Uint8Array; quantization: Quantization } {
+  const size = Float32Array.BYTES_PER_ELEMENT;
+  const bytes = new Uint8Array((floats.length / size) * storedTypes[bits]);
+  const ask = <Answer>(at: number, question: object, read: (text: string, core: View) => Answer) =>
+    askOfBytes(
+      'lathe_encode_elements',
+      { name, bits, ...question },
+      floats.subarray(at, at + size * mostAtOnce),
+      'save',
+      (core, place) => read(core.text(place), core),
+    );
+  let range = [Infinity, -Infinity] as [number, number];
+  // Of a tensor without elements, too, for its quantization.
+  for (let at = 0; at === 0 || at < floats.length; at += size * mostAtOnce) {
+    const [least, greatest] = ask(at, {}, (text) => JSON.parse(text) as [number, number]);
+    range = [Math.min(range[0], least), Math.max(range[1], greatest)];
+  }
+  let quantization: Quantization;
+  let end = 0;
+  for (let at = 0; at === 0 || at < floats.length; at += size * mostAtOnce) {
+    quantization = ask(at, { range }, (text, core) => {
+      const stored = JSON.parse(text) as Encoded;
+      bytes.set(core.view(stored.at, stored.bytes), end);
+      end += stored.bytes;
+      return stored.quantization;
+    });
+  }
+  return { bytes, quantization: quantization! };
+}
+
+/** Shows bytes of the module's memory. */
+interface View {
+  view(at: number, length: number): Uint8Array;
 }
 
 /**
@@ -80,13 +117,14 @@ function plain(bytes: Uint8Array, dtype: WeightSpec['dtype']): NumberArray {
 
 function widened(bytes: Uint8Array, spec: WeightSpec, where: string): NumberArray {
   const { shape, dtype, quantization } = spec;
-  const values = new arrayTypes[dtype](elementCount(shape));
+  const Type = dtype === 'int32' ? Int32Array : Float32Array;
+  const values = new Type(elementCount(shape));
   const each = storedTypes[quantization!.dtype];
   for (let at = 0; at < values.length; at += mostAtOnce) {
     const end = Math.min(values.length, at + mostAtOnce);
     const part = bytes.subarray(at * each, end * each);
     askOfBytes('lathe_decode_elements', spec, part, where, (core, place) => {
-      values.set(new arrayTypes[dtype](core.exports.memory.buffer, place, end - at), at);
+      values.set(new Type(core.exports.memory.buffer, place, end - at), at);
     });
   }
   return values;

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <span>
 #include <string>
 #include <string_view>
@@ -176,12 +177,21 @@ Result<graph::Array> decoded(std::string_view text, std::span<const std::byte> d
 
 Result<std::string> encoded(std::string_view text, std::span<const float> values) {
   static std::vector<std::byte> stored;
-  stored.clear();
   LATHE_ASSIGN_OR_RETURN(const Json asked, Json::parse(text));
   const auto bits = formats::bits_called(asked.at("bits").string());
   if (!bits) return fail("bits must be float16, uint16 or uint8");
-  LATHE_ASSIGN_OR_RETURN(const std::string quantization,
-                         formats::append_stored(asked.at("name").string(), values, *bits, stored));
+  const auto& ends = asked.at("range").values();
+  const bool is_whole = ends.size() == 2;
+  const formats::ValueRange range = is_whole
+                                        ? formats::ValueRange{ends[0].number(), ends[1].number()}
+                                        : formats::range_of(values);
+  if (!is_whole && std::isfinite(range.least) && std::isfinite(range.greatest)) {
+    return concat("[", range.least, ",", range.greatest, "]");
+  }
+  stored.clear();
+  LATHE_ASSIGN_OR_RETURN(
+      const std::string quantization,
+      formats::append_stored(asked.at("name").string(), values, range, *bits, stored));
   return concat("{\"quantization\":", quantization,
                 ",\"at\":", reinterpret_cast<uintptr_t>(stored.data()),
                 ",\"bytes\":", stored.size(), '}');

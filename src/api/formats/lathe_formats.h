@@ -36,8 +36,9 @@ LATHE_EXPORT(lathe_read_specs) const char* lathe_read_specs(const char* json, si
 LATHE_EXPORT(lathe_decode_elements)
 const void* lathe_decode_elements(const char* json, size_t length, const void* data, size_t bytes);
 
-/* Floats with fewer bits: of {"name", "bits": "uint8"}, {"quantization": that of its specification,
- * "at", "bytes": the stored elements}, which live until the next call. */
+/* Floats with fewer bits: of {"name", "bits": "uint8"} the range of these, [least, greatest]; with
+ * the "range" of the whole tensor {"quantization": that of its specification, "at", "bytes": the
+ * stored elements}, which live until the next call. Fails for numbers that the bits do not hold. */
 LATHE_EXPORT(lathe_encode_elements)
 const char* lathe_encode_elements(const char* json, size_t length, const void* data, size_t bytes);
 

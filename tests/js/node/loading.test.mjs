@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
 /** A page whose server answers so. */
-function page({ answers = [], times = 1, chosen } = {}) {
-  const workerData = { answers, times, chosen };
+function page({ answers = [], times = 1, chosen, makesModels } = {}) {
+  const workerData = { answers, times, chosen, makesModels };
   const worker = new Worker(new URL('../loading_run.mjs', import.meta.url), { workerData });
   return new Promise((done, fail) => {
     worker.once('message', done);
@@ -43,7 +43,7 @@ test('setWasmUrl says where the core is, and an error that it is not there', asy
   const { results, asked } = await page({
     answers: [{}, { status: 404 }, { status: 500 }],
     times: 3,
-    chosen: '../core.wasm',
+    chosen: ['../core.wasm'],
   });
   const at = 'https://example.org/core.wasm';
   assert.deepEqual(results, [
@@ -57,4 +57,22 @@ test('setWasmUrl says where the core is, and an error that it is not there', asy
     [at, false],
     [at, false],
   ]);
+});
+
+test('what reads and writes models is loaded when it is first asked for', async () => {
+  const late =
+    'LatheError: Sequential.fromConfig: a page fetches the code of it when it is first asked for; await tl.ready() once more, then call it';
+  const made = [late, [1, 2]];
+  const plain = await page({ makesModels: true });
+  assert.deepEqual(plain.made, made);
+  assert.deepEqual(plain.asked, [
+    [own, false],
+    ['lathe-formats.wasm', false],
+  ]);
+  const inlined = await page({ makesModels: true, answers: [{}, { status: 404 }] });
+  assert.deepEqual(inlined.made, made);
+  const chosen = ['core.wasm', undefined, undefined, 'formats.wasm'];
+  const moved = await page({ makesModels: true, chosen });
+  assert.deepEqual(moved.made, made);
+  assert.deepEqual(moved.asked.at(-1), ['https://example.org/app/formats.wasm', false]);
 });

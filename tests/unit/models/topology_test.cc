@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include "lathe/api/network_json.h"
+#include "lathe/base/text.h"
 #include "lathe/models/open_sizes.h"
 #include "lathe/models/read_topology.h"
 #include "lathe/models/saved_weights.h"
 #include "lathe/models/spell_network.h"
+#include "lathe/models/write_topology.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 
@@ -123,6 +125,46 @@ TEST(Topology, OwnLayersAreRefused) {
   model.output(model.call(std::make_shared<Own>(), x));
   EXPECT_EQ(write_topology(model).error().message,
             "layer \"dense_1\" (Dense) cannot be saved: it is no layer of the package");
+}
+
+TEST(Topology, ANetworkSaysAllOfAModel) {
+  const nn::Model model = parsed(kGraph);
+  const Json network = spell_network(model);
+  EXPECT_EQ(api::summary(parsed(network.spelled())), api::summary(model));
+}
+
+TEST(Topology, ClassesOfTheProgramHaveAnyOption) {
+  const std::string layers =
+      R"("config":[{"class_name":"Own","config":{"name":"a","my_text":"some_word","batch_input_shape":[null,3],)"
+      R"("own_activation":"leaky_relu"}},{"class_name":"Own","config":{"name":"b","batch_input_shape":[null,9]}}]})";
+  const std::vector<std::string> classes = {"Own"};
+  const auto options = [&](const std::string& version) {
+    const auto read = read_topology(
+        *Json::parse(concat(R"({"class_name":"Sequential",)", version, layers)), classes);
+    return read ? read->network.at("layers").values()[0].at("config").spelled()
+                : read.error().message;
+  };
+  EXPECT_EQ(options(""),
+            R"({"name":"a","myText":"someWord","inputShape":[3],"ownActivation":"leakyRelu"})");
+  EXPECT_EQ(options(R"("keras_version":"tensorlathe",)"),
+            R"({"name":"a","myText":"some_word","inputShape":[3],"ownActivation":"leakyRelu"})");
+  const auto none = read_topology(*Json::parse(concat(R"({"class_name":"Sequential",)", layers)));
+  EXPECT_EQ(none.error().message, "layer \"a\" (Own) is of an unknown class");
+}
+
+TEST(Topology, TextsOfOwnClassesStay) {
+  const auto network = Json::parse(
+      R"({"name":"n","layers":[{"class":"Own","config":{"name":"a","someText":"aWord"},"host":{"id":1}}]})");
+  const auto summary = Json::parse(R"({"layers":[{"name":"a","outputShape":[null,2]}]})");
+  const auto written = write_topology(*network, *summary);
+  ASSERT_TRUE(written);
+  const Json& config = written->at("config").at("layers").values()[0].at("config");
+  EXPECT_EQ(config.spelled(), R"({"name":"a","some_text":"aWord","trainable":true})");
+  const auto lambda = Json::parse(
+      R"({"name":"n","layers":[{"class":"Lambda","config":{"name":"a"},"host":{"id":1}}]})");
+  EXPECT_EQ(write_topology(*lambda, *summary).error().message,
+            "layer \"a\" is a function, which cannot be saved; make it a class that extends "
+            "tl.layers.Layer");
 }
 
 TEST(Topology, SaysAllThatItCannotRead) {

@@ -1,0 +1,91 @@
+#include "lathe/models/match_tensors.h"
+
+#include <gtest/gtest.h>
+
+#include "lathe/models/keras_tensors.h"
+
+namespace lathe::models {
+namespace {
+
+const std::map<std::string, std::string> kNames = {{"inner/a/kernel", "a/kernel"}, {"b", "b"}};
+const std::vector<TensorPlace> kWeights = {{"inner/a/kernel", {2, 3}}, {"b", {3}}};
+
+TEST(MatchTensors, WeightsHaveNamesOfEitherKind) {
+  const std::vector<TensorPlace> tensors = {{"b:0", {3}}, {"a/kernel", {2, 3}}, {"more", {1}}};
+  const auto loose = match_weights(kNames, kWeights, tensors, false);
+  ASSERT_TRUE(loose);
+  ASSERT_EQ(loose->size(), 2u);
+  EXPECT_EQ((*loose)[0].tensor, 1u);
+  EXPECT_EQ((*loose)[1].tensor, 0u);
+  EXPECT_EQ(match_weights(kNames, kWeights, tensors, true).error().message,
+            "the model has no weight more");
+  EXPECT_EQ(match_weights(kNames, kWeights, std::span(tensors).first(1), true).error().message,
+            "the model needs inner/a/kernel, which is not there");
+  const std::vector<TensorPlace> other = {{"b", {4}}};
+  EXPECT_EQ(match_weights(kNames, kWeights, other, false).error().message,
+            "the tensor b has shape [4], but the model takes [3]");
+}
+
+TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
+  const std::vector<TensorPlace> states = {{"optimizer/learning_rate", {}},
+                                           {"optimizer/step", {}},
+                                           {"optimizer/beta1_power", {}},
+                                           {"optimizer/m/inner/a/kernel", {2, 3}}};
+  const std::vector<TensorPlace> tensors = {{"iter", {}}, {"a/kernel/m", {2, 3}}};
+  const nn::Choice adam("adam", {{"beta1", 0.5}});
+  const auto matches = match_optimizer(kNames, adam, states, tensors, 3);
+  ASSERT_TRUE(matches);
+  ASSERT_EQ(matches->tensors.size(), 1u);
+  EXPECT_EQ(matches->tensors[0].state, 3u);
+  ASSERT_EQ(matches->numbers.size(), 2u);
+  EXPECT_EQ(matches->numbers[0], std::pair(size_t{1}, 3.0));
+  EXPECT_EQ(matches->numbers[1], std::pair(size_t{2}, 0.0625));
+  EXPECT_EQ(match_optimizer(kNames, adam, states, tensors, -1).error().message,
+            "the optimizer's iter is no count of steps");
+  EXPECT_EQ(match_optimizer(kNames, adam, states, {}, 3).error().message,
+            "the optimizer needs a/kernel/m [2,3], which is missing");
+
+  const auto saved = optimizer_tensors(kNames, kWeights, states);
+  ASSERT_EQ(saved.size(), 2u);
+  EXPECT_TRUE(saved[0].is_steps);
+  EXPECT_EQ(saved[1].place.name, "a/kernel/m");
+  EXPECT_EQ(saved[1].state, 3u);
+}
+
+TEST(MatchTensors, RmspropIsSavedWithAMomentum) {
+  const std::vector<TensorPlace> states = {
+      {"optimizer/step", {}}, {"optimizer/rms/b", {3}}, {"optimizer/mg/b", {3}}};
+  const auto saved = optimizer_tensors(kNames, kWeights, states);
+  ASSERT_EQ(saved.size(), 4u);
+  EXPECT_EQ(saved[1].place.name, "b/rms");
+  EXPECT_EQ(saved[2].place.name, "b/momentum");
+  EXPECT_FALSE(saved[2].state);
+  EXPECT_EQ(saved[3].place.name, "b/mg");
+}
+
+TEST(KerasTensors, WeightsLoseTheirCells) {
+  EXPECT_EQ(keras_weight("lstm", "lstm/lstm_cell_1/kernel:0"), "lstm/kernel");
+  EXPECT_EQ(keras_weight("lstm", "lstm_cell/kernel:0"), "lstm/kernel");
+  EXPECT_EQ(keras_weight("dense", "outer/dense/bias:0"), "dense/outer/dense/bias");
+  EXPECT_EQ(keras_weight("a", "a/supercell/w"), "a/supercell/w");
+}
+
+TEST(KerasTensors, SlotsStandBeforeOrBehindTheirWeight) {
+  const std::vector<std::string> weights = {"a/kernel"};
+  const std::vector<std::string> paths = {
+      "Adam/iter:0", "Adam/a/kernel/m:0", "RMSprop/velocity/a/kernel:0", "Adam/other/v:0", "x", ""};
+  const auto adam = keras_optimizer(paths, weights, Json());
+  EXPECT_EQ(adam.steps, 0u);
+  ASSERT_EQ(adam.slots.size(), 2u);
+  EXPECT_EQ(adam.slots[0].name, "a/kernel/m");
+  EXPECT_EQ(adam.slots[1].name, "a/kernel/rms");
+  EXPECT_FALSE(adam.slots[0].divisor);
+  const auto training =
+      Json::parse(R"({"optimizer_config":{"class_name":"SGD","config":{"learning_rate":0.5}}})");
+  const auto sgd = keras_optimizer(paths, weights, *training);
+  EXPECT_EQ(sgd.slots[0].name, "a/kernel/momentum");
+  EXPECT_EQ(sgd.slots[0].divisor, -0.5);
+}
+
+}  // namespace
+}  // namespace lathe::models
