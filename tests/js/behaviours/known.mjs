@@ -169,6 +169,9 @@ export const known = [
     'of a new dense: (l.build([null, 4]), l.weights.map((w) => w.name))',
     'of a model: m.inputNames',
     'of a model: m.outputNames',
+  ],
+  [
+    'weights of a bidirectional layer are called by their direction alone; in files they have the names of TensorFlow.js',
     "ional({ layer: tf.layers.lstm({ units: 3, name: 'l' }), inputShape: [4, 2], name: 'b', }), ).weights.map((w) => [w.name, w.shape])",
   ],
   [
