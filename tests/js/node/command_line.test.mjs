@@ -344,6 +344,8 @@ test('bash completes verbs, flags and the words of flags', options, () =>
     assert.equal(complete('lathe', 'compile', '--labels', '=', 'sp'), 'sparse');
     assert.equal(complete('lathe', 'compile', '--labels', 'd'), 'dense');
     assert.equal(complete('lathe', 'convert', '--quantize', '='), 'float16 uint16 uint8');
+    assert.equal(complete('lathe', 'convert', '--weights', '='), 'float16 int8 int4');
+    assert.equal(complete('lathe', 'run', '--layout', '='), 'nchw nhwc');
     assert.equal(complete('lathe', 'help', 'w'), 'wat');
     assert.equal(complete('lathe', 'inspect', 'comp'), 'completion');
   }),

@@ -334,6 +334,10 @@ for (const [bits, opset, most, made] of [
         const scale = Math.max(...expected.map(Math.abs));
         const off = largestDifference(got, expected) / scale;
         assert.ok(off > 0 && off < most, `${off}`);
+        // Compiled, it gives the same.
+        run('compile', out, '-o', join(folder, 'small.wasm'), '--shape=x=2,3,5,40');
+        const [y] = instantiate(readFileSync(join(folder, 'small.wasm'))).run([x.data]);
+        assert.ok(largestDifference(y, got) / scale < 1e-5);
         const names = JSON.parse(lathe(['inspect', '--json', out]).stdout).operators;
         assert.ok(names.some(({ name }) => name === made));
       },
