@@ -140,7 +140,11 @@ function valueFrom(
     return { kind: 'sequence', type: type.element!.type ?? 'float32', elements };
   }
   if (type.kind === 'map') throw new LatheError(`${what}: maps cannot be given`);
-  if (type.type === 'string') return stringsFrom(what, given as NestedStrings);
+  if (type.type === 'string') {
+    const strings = stringsFrom(what, given as NestedStrings);
+    checkShape(what, strings.shape, type.shape, sizes);
+    return strings;
+  }
   const kept = given instanceof Tensor ? keptTensors.get(given) : undefined;
   if (kept !== undefined) return kept;
   const dtype = dtypeOf(type.type!);
@@ -215,7 +219,7 @@ function checkShape(
 
 const spelled = (shape: readonly OnnxSize[]) => `[${shape.map((size) => size ?? '?').join(',')}]`;
 
-function stringsFrom(what: string, given: NestedStrings): OnnxValue {
+function stringsFrom(what: string, given: NestedStrings): Extract<OnnxValue, { kind: 'tensor' }> {
   const shape: number[] = [];
   for (let at: NestedStrings = given; Array.isArray(at); at = at[0]!) {
     shape.push(at.length);

@@ -59,6 +59,8 @@ export class OnnxSession {
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
+  /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
+  readonly #atWork = new Map<string, { program: Program; calls: number }>();
   #isDisposed = false;
 
   constructor(file: OnnxFile) {
@@ -80,25 +82,28 @@ export class OnnxSession {
   /** The outputs for values of the inputs, both in the order of the model. Errors: whatever the model finds wrong. */
   async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
-    const kept = await this.#decoder?.call(values, () => this.#callExactly(values));
+    if (this.#decoder === undefined) return this.#callExactly(values);
+    const kept = await this.#decoder.call(values, () => this.#callExactly(values));
     return kept ?? this.#callExactly(values);
   }
 
   async #callExactly(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
-    const ports = values.map(portOf);
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
+    try {
+      return await this.#callOn(values.map(portOf), tensors);
+    } finally {
+      // Parts move them to the heap.
+      for (const each of tensors) each.dispose();
+    }
+  }
+
+  async #callOn(ports: readonly Port[], tensors: readonly Tensor[]): Promise<OnnxValue[]> {
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
     for (let round = 0; round < mostRounds; round++) {
       const { key, told, data } = this.#tell(ports, tensors);
       try {
-        const program = this.#kept.take(key) ?? this.#compile(told, data, tensors);
-        try {
-          return await program.run(inputs);
-        } finally {
-          if (this.#isDisposed) program.dispose();
-          else this.#kept.keep(key, program);
-        }
+        return await this.#run(key, () => this.#compile(told, data, tensors), inputs);
       } catch (error) {
         if (!(error instanceof Asked)) throw error;
         const base = JSON.stringify(ports);
@@ -109,6 +114,26 @@ export class OnnxSession {
       }
     }
     throw new LatheError('the model asks again and again for the content of its inputs');
+  }
+
+  /** A program reads its inputs before this returns, whoever is at work on it. */
+  async #run(
+    key: string,
+    compile: () => Program,
+    inputs: Record<string, Tensor>,
+  ): Promise<OnnxValue[]> {
+    const work = this.#atWork.get(key) ?? { program: this.#kept.take(key) ?? compile(), calls: 0 };
+    this.#atWork.set(key, work);
+    work.calls++;
+    try {
+      return await work.program.run(inputs);
+    } finally {
+      if (--work.calls === 0) {
+        this.#atWork.delete(key);
+        if (this.#isDisposed) work.program.dispose();
+        else this.#kept.keep(key, work.program);
+      }
+    }
   }
 
   /** Lets the model and all that was compiled of it go. Calls under way end first. */

@@ -1,0 +1,172 @@
+// What is wrong with an ONNX model or with what it is called with is said, by name; nothing is left behind.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as tl from 'tensorlathe';
+import { model, node, ref, func, tensor, typed, value } from '../onnx/write.mjs';
+
+const x = value('x', 'float32', ['n']);
+const y = value('y', 'float32');
+const written = (nodes, rest = {}) => model({ nodes, inputs: [x], outputs: [y], ...rest });
+const load = (bytes, options) => tl.loadModel(bytes, options);
+const message = (promise) =>
+  promise.then(
+    () => assert.fail('nothing was wrong'),
+    (error) => {
+      assert.ok(error instanceof tl.LatheError, `${error.stack}`);
+      return error.message;
+    },
+  );
+/** What running says of a model of an input of three numbers. */
+async function runs(nodes, rest) {
+  const loaded = await load(written(nodes, rest));
+  try {
+    return await message(loaded.run({ x: Float32Array.of(1, 2, 3) }));
+  } finally {
+    loaded.dispose();
+  }
+}
+
+test('all operators that are missing are named, with their nodes', async () => {
+  const said = await message(
+    load(
+      written([
+        node('Frobnicate', ['x'], ['a'], {}, { name: 'first' }),
+        node('Frobnicate', ['a'], ['b'], {}, { name: 'second' }),
+        node('Relu', ['b'], ['c']),
+        node('Twist', ['c'], ['y'], {}, { domain: 'my.company', name: 'third' }),
+      ]),
+    ),
+  );
+  for (const each of ['Frobnicate', "'first'", "'second'", 'my.company.Twist', "'third'"]) {
+    assert.ok(said.includes(each), said);
+  }
+});
+
+test('what nothing gives, cycles and names given twice are refused', async () => {
+  assert.match(await runs([node('Relu', ['z'], ['y'])]), /Relu: nothing gives its input 'z'/);
+  assert.match(await runs([node('Relu', ['x'], ['z'])]), /output 'y' of graph 'graph'/);
+  const cycle = [node('Add', ['x', 'b'], ['a'], {}, { name: 'p' }), node('Relu', ['a'], ['b'])];
+  assert.match(await runs([...cycle, node('Relu', ['b'], ['y'])]), /a cycle/);
+  const twice = [node('Relu', ['x'], ['y']), node('Neg', ['x'], ['y'])];
+  assert.match(await runs(twice), /two nodes give 'y'/);
+});
+
+test('sizes beyond all memory are refused before they take any', async () => {
+  const sizes = (...list) => tensor('int64', list);
+  const huge = sizes(2 ** 31, 2 ** 31);
+  const far = 2n ** 62n;
+  const cases = {
+    ConstantOfShape: [[node('ConstantOfShape', ['huge'], ['y'])], { huge }],
+    Expand: [[node('Expand', ['one', 'huge'], ['y'])], { huge, one: tensor('float32', [1]) }],
+    Tile: [[node('Tile', ['x', 'huge'], ['y'])], { huge: sizes(2 ** 50) }],
+    Range: [
+      [node('Range', ['from', 'to', 'by'], ['y'])],
+      {
+        from: tensor('int64', [0n], []),
+        to: tensor('int64', [far], []),
+        by: tensor('int64', [1n], []),
+      },
+    ],
+    Pad: [[node('Pad', ['x', 'huge'], ['y'])], { huge: tensor('int64', [0n, far]) }],
+    Reshape: [[node('Reshape', ['x', 'huge'], ['y'])], { huge: sizes(2 ** 40, 2 ** 40) }],
+  };
+  for (const [name, [nodes, initializers]] of Object.entries(cases)) {
+    const said = await runs(nodes, { initializers });
+    assert.ok(said.includes(name), said);
+  }
+});
+
+test('functions and loops that write themselves out without end are refused', async () => {
+  const functions = Array.from({ length: 40 }, (_, level) =>
+    func({
+      domain: 'own',
+      name: `f${level}`,
+      inputs: ['a'],
+      outputs: ['c'],
+      nodes:
+        level === 0
+          ? [node('Relu', ['a'], ['c'])]
+          : [
+              node(`f${level - 1}`, ['a'], ['b'], {}, { domain: 'own' }),
+              node(`f${level - 1}`, ['b'], ['c'], {}, { domain: 'own' }),
+            ],
+      opsets: { own: 1 },
+    }),
+  );
+  const opsets = { own: 1 };
+  const many = [node('f39', ['x'], ['y'], {}, { domain: 'own' })];
+  assert.match(await runs(many, { functions, opsets }), /more than \d+ nodes/);
+  const itself = func({
+    domain: 'own',
+    name: 'f',
+    inputs: ['a'],
+    outputs: ['b'],
+    nodes: [node('f', ['a'], ['b'], {}, { domain: 'own' })],
+    opsets,
+  });
+  const one = [node('f', ['x'], ['y'], {}, { domain: 'own' })];
+  assert.match(await runs(one, { functions: [itself], opsets }), /call one another without end/);
+});
+
+test('attributes of a wrong kind and missing graphs are refused', async () => {
+  assert.match(await runs([node('If', ['x'], ['y'])]), /then_branch/);
+  const said = await runs([node('Transpose', ['x'], ['y'], { perm: [0, 1, 2] })]);
+  assert.match(said, /Transpose/);
+  assert.match(await runs([node('Concat', ['x'], ['y'], { axis: typed('int', 7) })]), /axis 7/);
+});
+
+test('data in other files must be there, in the folder and in the file', async () => {
+  const external = (location, offset, length) =>
+    written([node('Add', ['x', 'w'], ['y'])], {
+      initializers: {
+        w: { dtype: 'float32', shape: [3], external: { location, offset, length } },
+      },
+    });
+  for (const path of ['../w.bin', '/etc/passwd', 'a/../../w.bin', 'c:\\w.bin', 'http://a/b']) {
+    assert.match(await message(load(external(path, 0, 12))), /must be in the folder/, path);
+  }
+  assert.match(await message(load(external('w.bin', 0, 12))), /'w.bin'; give it as externalData/);
+  const given = { externalData: { 'w.bin': new Uint8Array(12) } };
+  assert.match(await message(load(external('w.bin', 4, 12), given)), /'w': bytes 4 to 16/);
+  assert.match(await message(load(external('w.bin', 0, 8), given)), /takes 12 bytes/);
+  const loaded = await load(external('w.bin', 0, 12), given);
+  const { y: sum } = await loaded.run({ x: Float32Array.of(1, 2, 3) });
+  assert.deepEqual([...sum.dataSync()], [1, 2, 3]);
+  loaded.dispose();
+});
+
+test('every beginning of a model is an error', async () => {
+  const bytes = written([node('Relu', ['x'], ['y'], {}, { name: 'relu' })]);
+  let errors = 0;
+  for (let size = 0; size < bytes.length; size++) {
+    await load(bytes.subarray(0, size)).then(
+      (loaded) => loaded.dispose(),
+      (error) => {
+        assert.ok(error instanceof tl.LatheError);
+        errors++;
+      },
+    );
+  }
+  assert.ok(errors > bytes.length / 2);
+});
+
+test('the attribute of a function that a call leaves out is not there', async () => {
+  const leaky = func({
+    domain: 'own',
+    name: 'Leaky',
+    inputs: ['a'],
+    outputs: ['b'],
+    attributes: ['slope'],
+    nodes: [node('LeakyRelu', ['a'], ['b'], { alpha: ref('slope', 'float') })],
+    opsets: {},
+  });
+  const nodes = [
+    node('Leaky', ['x'], ['p'], { slope: 0.5 }, { domain: 'own' }),
+    node('Leaky', ['x'], ['q'], {}, { domain: 'own' }),
+    node('Concat', ['p', 'q'], ['y'], { axis: 0 }),
+  ];
+  const loaded = await load(written(nodes, { functions: [leaky], opsets: { own: 1 } }));
+  const { y: both } = await loaded.run({ x: Float32Array.of(-2, 4) });
+  assert.deepEqual([...both.dataSync()], [-1, 4, Math.fround(-0.02), 4].map(Math.fround));
+  loaded.dispose();
+});
