@@ -61,6 +61,8 @@ export class OnnxSession {
   readonly #decoder: Decoder | undefined;
   /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
   readonly #atWork = new Map<string, { program: Program; calls: number }>();
+  /** The one that was at work last, however large it is. */
+  #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
   constructor(file: OnnxFile) {
@@ -122,7 +124,7 @@ export class OnnxSession {
     compile: () => Program,
     inputs: Record<string, Tensor>,
   ): Promise<OnnxValue[]> {
-    const work = this.#atWork.get(key) ?? { program: this.#kept.take(key) ?? compile(), calls: 0 };
+    const work = this.#atWork.get(key) ?? { program: this.#take(key) ?? compile(), calls: 0 };
     this.#atWork.set(key, work);
     work.calls++;
     try {
@@ -131,9 +133,21 @@ export class OnnxSession {
       if (--work.calls === 0) {
         this.#atWork.delete(key);
         if (this.#isDisposed) work.program.dispose();
-        else this.#kept.keep(key, work.program);
+        else this.#keep({ key, program: work.program });
       }
     }
+  }
+
+  #take(key: string): Program | undefined {
+    if (this.#last?.key !== key) return this.#kept.take(key);
+    const { program } = this.#last;
+    this.#last = undefined;
+    return program;
+  }
+
+  #keep(next: { key: string; program: Program }): void {
+    if (this.#last !== undefined) this.#kept.keep(this.#last.key, this.#last.program);
+    this.#last = next;
   }
 
   /** Lets the model and all that was compiled of it go. Calls under way end first. */
@@ -141,6 +155,8 @@ export class OnnxSession {
     if (this.#isDisposed) return;
     this.#isDisposed = true;
     this.#kept.free();
+    this.#last?.program.dispose();
+    this.#last = undefined;
     this.#decoder?.dispose();
     this.#file.free();
   }
