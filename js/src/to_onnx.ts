@@ -1,6 +1,5 @@
 /** `tl.toOnnx`, which fetches what writes ONNX when it is first called. */
-import { checkOptions } from './base/options.js';
-import { type OnnxSource, type ToOnnxOptions, toOnnxOptions } from './onnx_export/options.js';
+import type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';
 import { ready } from './ready.js';
 
 /**
@@ -21,7 +20,6 @@ export async function toOnnx(
   source: OnnxSource,
   options: ToOnnxOptions = {},
 ): Promise<Uint8Array<ArrayBuffer>> {
-  checkOptions('toOnnx', options, toOnnxOptions);
   const [{ write }] = await Promise.all([import('./onnx_export/write.js'), ready()]);
   return write(source, options);
 }

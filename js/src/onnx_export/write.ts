@@ -1,6 +1,7 @@
 /** Models and functions as ONNX files: the core writes their graphs down as texts, lathe-onnx.wasm makes files of these. */
 import { LatheError } from '../base/errors.js';
 import { encodeJson } from '../base/json.js';
+import { checkOptions } from '../base/options.js';
 import type { ModelConfig, ModelSummary, OnnxExports } from '../core/abi.js';
 import type { Core } from '../core/core.js';
 import type { CoreExecutable } from '../core/handles.js';
@@ -12,7 +13,7 @@ import { SizedFunction } from '../trace/sized_function.js';
 import { type Storable, storable } from '../train/storable.js';
 import { target } from '../tune/target.js';
 import { tunable } from '../tune/tunable.js';
-import type { OnnxSource, ToOnnxOptions } from './options.js';
+import { type OnnxSource, type ToOnnxOptions, toOnnxOptions } from './options.js';
 
 /** The first pass of the compiler: before it a graph is as it was written down. */
 const asWritten = 'before:eliminate_dead_code';
@@ -187,6 +188,7 @@ export async function write(
   source: OnnxSource,
   options: ToOnnxOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
+  checkOptions('toOnnx', options, toOnnxOptions);
   const subject = subjectOf(source, options);
   try {
     const core = await currentReader();
