@@ -14,6 +14,8 @@ namespace {
 using graph::Affine;
 using graph::AffineMap;
 
+constexpr int64_t kMostSize = int64_t{1} << 31;
+
 Affine dimension(int rank, int d) { return AffineMap::project(rank, {d}).axes[0]; }
 
 // Where the windows of a transposed convolution lie: o * stride + k * dilation - before.
@@ -46,7 +48,7 @@ Result<Spread> spread_of(Call& call, const Shape& in, const Shape& size) {
       const int64_t cut = full - out > 0 ? full - out : 0;
       before = kind == "SAME_UPPER" ? cut / 2 : cut - cut / 2;
     }
-    if (out < 1 || more[k] < 0) {
+    if (out < 1 || out > kMostSize || more[k] < 0 || more[k] > kMostSize) {
       return call.refuse(concat("spatial axis ", k, " of size ", in[k], " would have size ", out));
     }
     spread.out.push_back(out);

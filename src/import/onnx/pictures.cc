@@ -2,6 +2,7 @@
 // in regions, in blocks.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
@@ -13,6 +14,18 @@
 namespace lathe::onnx::rows {
 
 namespace {
+
+constexpr int64_t kMostBlock = 1 << 15;
+
+// Whether these are sizes of a picture, so that their product is a number, too.
+bool are_sizes(std::span<const int64_t> sizes) {
+  int64_t elements = 1;
+  for (const int64_t each : sizes) {
+    if (each < 0 || each > 1 << 24 || elements > 1 << 30) return false;
+    elements *= std::max<int64_t>(each, 1);
+  }
+  return elements <= 1 << 30;
+}
 
 // x [..., count] as its `count` parts, each [rows, rest].
 std::vector<Tensor> last_parts(Tensor x, int64_t rows) {
@@ -72,7 +85,7 @@ Result<Values> affine_grid(Call& call) {
   const size_t axes = size.size() < 3 ? 0 : size.size() - 2;
   const auto count = static_cast<int64_t>(axes);
   if (axes == 0 || theta.shape() != Shape{size[0], count, count + 1} ||
-      std::ranges::any_of(size, [](int64_t each) { return each < 0 || each >= 1 << 30; })) {
+      !are_sizes(std::span(size).subspan(2))) {
     return call.refuse(concat("theta ", bracketed(theta.shape()), " and size ", bracketed(size),
                               " must be [n, axes, axes + 1] and [n, c, spatial…]"));
   }
@@ -119,6 +132,10 @@ Result<Values> col2im(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const std::vector<int64_t> size, call.integers(2));
   const Tensor x = call.tensor(0);
   const Shape in = x.shape();
+  if (!are_sizes(image) || !are_sizes(size)) {
+    return call.refuse(
+        concat("cannot gather windows ", bracketed(size), " of a picture ", bracketed(image)));
+  }
   LATHE_ASSIGN_OR_RETURN(const Window window, window_of(call, image, size));
   const int64_t taps = graph::element_count(size);
   if (in.size() != 3 || taps < 1 || in[1] % taps != 0 ||
@@ -208,7 +225,7 @@ Result<Values> depth_to_space(Call& call) {
   const Tensor x = call.tensor(0);
   const Shape in = x.shape();
   const int64_t b = call.int_of("blocksize", 0);
-  if (in.size() != 4 || b < 1 || in[1] % (b * b) != 0) {
+  if (in.size() != 4 || b < 1 || b > kMostBlock || in[1] % (b * b) != 0) {
     return call.refuse(concat("x ", bracketed(in), " must be [n, c, h, w] with channels in blocks ",
                               "of ", b, " by ", b));
   }
@@ -226,7 +243,7 @@ Result<Values> space_to_depth(Call& call) {
   const Tensor x = call.tensor(0);
   const Shape in = x.shape();
   const int64_t b = call.int_of("blocksize", 0);
-  if (in.size() != 4 || b < 1 || in[2] % b != 0 || in[3] % b != 0) {
+  if (in.size() != 4 || b < 1 || b > kMostBlock || in[2] % b != 0 || in[3] % b != 0) {
     return call.refuse(
         concat("x ", bracketed(in), " must be [n, c, h, w] in blocks of ", b, " by ", b));
   }

@@ -37,11 +37,11 @@ Tensor counts(Builder& builder, DType dtype, const Window& window, bool with_pad
     std::vector<double> counted;
     for (int64_t o = 0; o < window.out[i]; ++o) {
       const int64_t first = o * window.options.strides[i] - before;
-      int64_t count = 0;
-      for (int64_t k = 0; k < window.size[i]; ++k) {
-        const int64_t place = first + k * window.options.dilations[i];
-        count += place >= least && place < end;
-      }
+      const int64_t step = window.options.dilations[i];
+      const int64_t begin = std::max<int64_t>(0, (least - first + step - 1) / step);
+      const int64_t last = (end - 1 - first) / step;
+      const bool is_outside = first > end - 1;
+      const int64_t count = is_outside ? 0 : std::min(last, window.size[i] - 1) - begin + 1;
       counted.push_back(static_cast<double>(std::max<int64_t>(count, 1)));
     }
     Shape shape(window.in.size() + 2, 1);
@@ -180,6 +180,11 @@ Result<Values> max_unpool(Call& call) {
     return call.refuse(
         concat("kernel_shape, strides and pads must have numbers for ", count, " spatial axes"));
   }
+  const auto is_small = [](int64_t each) { return each >= 0 && each < int64_t{1} << 31; };
+  if (!std::ranges::all_of(size, is_small) || !std::ranges::all_of(strides, is_small) ||
+      !std::ranges::all_of(pads, is_small)) {
+    return call.refuse("kernel_shape, strides and pads must be numbers of at least 0");
+  }
   Shape natural{in[0], in[1]};
   for (size_t k = 0; k < count; ++k) {
     natural.push_back((in[k + 2] - 1) * strides[k] + size[k] - pads[k] - pads[count + k]);
@@ -188,6 +193,9 @@ Result<Values> max_unpool(Call& call) {
   if (call.has(2)) {
     LATHE_ASSIGN_OR_RETURN(out, call.integers(2));
     if (out.size() != in.size()) return call.refuse("output_shape must have a size for each axis");
+  }
+  if (std::ranges::any_of(natural, [](int64_t each) { return each < 0; })) {
+    return call.refuse(concat("x ", bracketed(in), " would become ", bracketed(natural)));
   }
   Builder& builder = *x.builder;
   const int64_t elements = graph::element_count(natural);

@@ -1,6 +1,7 @@
 #include "lathe/import/onnx/quantised.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/eight_bits.h"
@@ -24,7 +25,7 @@ struct Range {
 Range range_of(Type type) {
   const int bits = bits_of(type);
   const bool is_signed = scalar::is_signed(dtype_of(type));
-  const double count = static_cast<double>(int64_t{1} << bits);
+  const double count = std::ldexp(1, bits);
   return is_signed ? Range{-count / 2, count / 2 - 1} : Range{0, count - 1};
 }
 
@@ -59,7 +60,7 @@ Result<Tensor> beside(Call& call, Tensor x, Tensor parameter, int64_t axis, int6
     return builder.reshape(parameter, along);
   }
   Shape expected = shape;
-  expected[at] = (shape[at] + block_size - 1) / block_size;
+  expected[at] = shape[at] / block_size + (shape[at] % block_size != 0 ? 1 : 0);
   if (given != expected) {
     return call.refuse(concat("a scale or zero point ", bracketed(given), " must be ",
                               bracketed(expected), " for blocks of ", block_size, " of x ",

@@ -117,7 +117,7 @@ Result<Values> roi_align(Call& call) {
   const std::string mode = call.text_of("mode", "avg");
   const int64_t height = call.int_of("output_height", 1), width = call.int_of("output_width", 1);
   const int64_t ratio = call.int_of("sampling_ratio", 0);
-  if (height < 1 || width < 1 || ratio < 0 || (mode != "avg" && mode != "max")) {
+  if (height < 1 || width < 1 || ratio < 0 || ratio > 1 << 12 || (mode != "avg" && mode != "max")) {
     return call.refuse(concat("cannot make regions ", height, " by ", width, " with ", ratio,
                               " samples and mode '", mode, '\''));
   }

@@ -12,7 +12,7 @@ namespace lathe::onnx::rows {
 
 namespace {
 
-constexpr double kMostSize = 1 << 30;
+constexpr double kMostSize = 1 << 24;
 
 struct Resizing {
   std::string mode, coordinates, nearest;

@@ -12,7 +12,7 @@ namespace lathe::onnx {
 
 namespace {
 
-constexpr int64_t kMostSize = int64_t{1} << 31;
+constexpr int64_t kMostSize = int64_t{1} << 31, kMostWindows = int64_t{1} << 28;
 
 Result<Shape> list_of(Call& call, std::string_view name, size_t count, int64_t standard,
                       int64_t least) {
@@ -90,6 +90,10 @@ Result<Window> window_of(Call& call, Shape in, Shape size) {
     return call.refuse(
         concat("a window ", bracketed(size), " does not fit the spatial sizes ", bracketed(in)));
   }
+  const auto is_size = [](int64_t each) { return each >= 1 && each < kMostSize; };
+  if (!std::ranges::all_of(size, is_size)) {
+    return call.refuse(concat("a window ", bracketed(size), " must have sizes from 1 to 2^31"));
+  }
   Window window{std::move(in), std::move(size), {}, {.padding = ops::Padding::Explicit}, {}};
   LATHE_ASSIGN_OR_RETURN(window.options.strides, list_of(call, "strides", count, 1, 1));
   LATHE_ASSIGN_OR_RETURN(window.options.dilations, list_of(call, "dilations", count, 1, 1));
@@ -110,6 +114,9 @@ Result<Window> window_of(Call& call, Shape in, Shape size) {
       fit = padded(window.in[k], span, stride, 0, 0, ceil);
     } else {
       fit = padded(window.in[k], span, stride, pads[k], pads[count + k], ceil);
+    }
+    if (fit.out > kMostWindows) {
+      return call.refuse(concat("spatial axis ", k, " would have ", fit.out, " windows"));
     }
     if (fit.out < 1) {
       return call.refuse(concat("a window of ", span, " does not fit spatial axis ", k, " of size ",
@@ -147,7 +154,7 @@ Result<Tensor> convolved(Call& call, Tensor x, Tensor weights) {
     return call.refuse(concat("x ", bracketed(in), " and weights ", bracketed(w),
                               " must be [n, c, spatial…] and [m, c / group, window…]"));
   }
-  if (groups < 1 || w[1] * groups != in[1] || w[0] % groups != 0) {
+  if (groups < 1 || groups > in[1] || w[1] * groups != in[1] || w[0] % groups != 0) {
     return call.refuse(concat("x ", bracketed(in), " and weights ", bracketed(w), " do not fit ",
                               groups, " groups"));
   }

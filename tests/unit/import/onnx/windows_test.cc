@@ -210,5 +210,24 @@ TEST(WindowErrors, NameTheSizes) {
             "Conv: x [1,1,2,2] and weights [2,3,1,1] do not fit 1 groups");
 }
 
+// Neither memory for what they claim, nor a step for each.
+TEST(WindowErrors, SizesBeyondAllMeasure) {
+  const Value x = floats({1, 1, 2, 2}, Numbers(4));
+  const int64_t huge = int64_t{1} << 40;
+  Node pool("AveragePool"), padded("MaxPool"), block("DepthToSpace"), spread("ConvTranspose");
+  pool.with("kernel_shape", std::vector<int64_t>{huge, 1});
+  EXPECT_EQ(message_of(pool, {x}),
+            "AveragePool: a window [1099511627776,1] must have sizes from 1 to 2^31");
+  padded.with("kernel_shape", std::vector<int64_t>{1, 1});
+  padded.with("pads", std::vector<int64_t>{1 << 30, 0, 0, 0});
+  EXPECT_EQ(message_of(padded, {x}), "MaxPool: spatial axis 0 would have 1073741826 windows");
+  block.with("blocksize", int64_t{1} << 32);
+  EXPECT_NE(message_of(block, {x}), "");
+  spread.with("output_shape", std::vector<int64_t>{huge, 2});
+  EXPECT_NE(message_of(spread, {x, floats({1, 1, 1, 1}, {1})}), "");
+  const Value sizes = typed(Type::Int64, {4}, {1, 1, static_cast<double>(huge), 1});
+  EXPECT_NE(message_of(Node("Resize"), {x, Value(), Value(), sizes}), "");
+}
+
 }  // namespace
 }  // namespace lathe::onnx
