@@ -44,9 +44,20 @@ Tensor refused_paddings(Tensor x, const Pairs& paddings) {
                                  "; give [before,after] per axis"));
 }
 
+// Elements along an axis whose places are listed.
+constexpr int64_t kMostPlaces = int64_t{1} << 28;
+// More than any tensor has along an axis.
+constexpr int64_t kMostPadding = int64_t{1} << 40;
+
+bool are_sizes(const Pairs& paddings) {
+  return std::ranges::all_of(paddings, [](const auto& each) {
+    return std::max(std::abs(each.first), std::abs(each.second)) < kMostPadding;
+  });
+}
+
 Tensor inside_zeros(Tensor x, const Pairs& paddings) {
   Shape shape = x.shape(), offsets;
-  bool fits = paddings.size() == shape.size();
+  bool fits = paddings.size() == shape.size() && are_sizes(paddings);
   for (size_t k = 0; fits && k < shape.size(); ++k) {
     const auto [before, after] = paddings[k];
     shape[k] += before + after;
@@ -217,12 +228,16 @@ Tensor pad_with(Tensor x, const Pairs& paddings, Tensor value) {
 Tensor pad_by(Border border, Tensor x, const Pairs& paddings) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;
-  if (paddings.size() != x.shape().size()) return refused_paddings(x, paddings);
+  if (paddings.size() != x.shape().size() || !are_sizes(paddings)) {
+    return refused_paddings(x, paddings);
+  }
   for (size_t k = 0; k < paddings.size(); ++k) {
     const auto [before, after] = paddings[k];
     if (before == 0 && after == 0) continue;
     const int64_t size = x.shape()[k], padded = size + before + after;
-    if (padded < 0 || (size == 0 && padded > 0)) return refused_paddings(x, paddings);
+    if (padded < 0 || padded > kMostPlaces || (size == 0 && padded > 0)) {
+      return refused_paddings(x, paddings);
+    }
     std::vector<int32_t> places;
     for (int64_t at = -before; at < size + after; ++at) {
       places.push_back(static_cast<int32_t>(place_behind(border, at, size)));

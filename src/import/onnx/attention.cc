@@ -73,6 +73,7 @@ Mask read_mask(Call& call, const Operands& x, DType dtype) {
   Mask mask;
   if (!call.has(3)) return mask;
   Tensor given = call.tensor(3);
+  if (given.rank() == 0) given = ops::expand_dims(given, 0);
   Builder& builder = call.builder();
   if (given.rank() == 0) {
     builder.error("its mask wants an axis of keys");
@@ -195,6 +196,11 @@ Result<Values> linear_attention(Call& call) {
     return call.refuse(concat("update_rule '", rule, "' wants ", decays ? "a" : "no", " decay and ",
                               corrects ? "a" : "no", " beta"));
   }
+  for (const size_t i : {4, 5}) {
+    if (call.has(i) && call.rank(i) != 3) {
+      return call.refuse(concat("input ", bracketed(call.shape(i)), " has not three axes"));
+    }
+  }
   Builder& builder = call.builder();
   const Tensor q = by_steps(call.tensor(0), heads), k = by_steps(call.tensor(1), groups),
                v = by_steps(call.tensor(2), groups);
@@ -233,6 +239,9 @@ namespace {
 
 // x as [b, h, n, d], turned; the positions are those of the operands, or of the caches' rows.
 Result<Values> turned(Call& call, Tensor x, Tensor cosine, Tensor sine) {
+  if (cosine.rank() != 3) {
+    return call.refuse(concat("its cosines ", bracketed(cosine.shape()), " do not fit the tokens"));
+  }
   const bool is_flat = call.rank(0) == 3;
   if (is_flat) {
     const int64_t size = cosine.shape().back() * 2;
@@ -254,9 +263,6 @@ Result<Values> rotary_embedding(Call& call) {
   if (call.has(3)) {
     cosine = ops::gather(cosine, call.tensor(3), 0);
     sine = ops::gather(sine, call.tensor(3), 0);
-  }
-  if (cosine.rank() != 3) {
-    return call.refuse(concat("its cosines ", bracketed(cosine.shape()), " have not three axes"));
   }
   return turned(call, call.tensor(0), cosine, sine);
 }

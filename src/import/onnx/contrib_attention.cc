@@ -2,6 +2,7 @@
 // (docs/ContribOperators.md there).
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 
 #include "lathe/base/text.h"
@@ -41,6 +42,25 @@ struct Attended {
   Tensor scores, weights;
 };
 
+// Before their sizes are asked for.
+Status check_heads(Call& call, const Heads& heads) {
+  if (!call.builder().ok()) return call.refuse(call.builder().message());
+  if (heads.q.rank() == 4 && heads.k.rank() == 4 && heads.v.rank() == 4) return {};
+  return call.refuse(concat("q ", bracketed(heads.q.shape()), ", k ", bracketed(heads.k.shape()),
+                            " and v ", bracketed(heads.v.shape()), " are not heads of a batch"));
+}
+
+// What is past, where it is given, has four axes, and a bias of projections one.
+Status check_axes(Call& call, std::initializer_list<size_t> caches, size_t bias) {
+  for (const size_t i : caches) {
+    if (call.has(i) && call.rank(i) != 4) {
+      return call.refuse(concat("past ", bracketed(call.shape(i)), " has not four axes"));
+    }
+  }
+  if (!call.has(bias) || call.rank(bias) == 1) return {};
+  return call.refuse(concat("bias ", bracketed(call.shape(bias)), " has not one axis"));
+}
+
 float scale_of(const Call& call, const Tensor& q) {
   const float given = call.float_of("scale", 0);
   return given != 0 ? given : static_cast<float>(1 / std::sqrt(static_cast<double>(q.shape()[3])));
@@ -54,12 +74,6 @@ Tensor softmax_beside(Tensor x, Tensor sink) {
 }
 
 Attended attend(const Call& call, const Heads& heads) {
-  if (heads.q.rank() != 4 || heads.k.rank() != 4 || heads.v.rank() != 4) {
-    const Tensor none = heads.q.builder->error(
-        concat("attention: q ", bracketed(heads.q.shape()), ", k ", bracketed(heads.k.shape()),
-               " and v ", bracketed(heads.v.shape()), " are not heads of a batch"));
-    return {none, none, none};
-  }
   Builder& builder = *heads.q.builder;
   Tensor scores = ops::attention_scores(heads.q, heads.k, scale_of(call, heads.q));
   if (heads.softcap > 0) scores = tanh(scores / heads.softcap) * heads.softcap;
@@ -132,7 +146,6 @@ Result<Tensor> mask_bias(Call& call, size_t i, const Heads& heads, float filter)
 // Masks, biases and the order of keys that most operators share.
 Status add_masks(Call& call, Heads& heads, size_t mask, size_t bias) {
   Builder& builder = call.builder();
-  if (heads.q.rank() != 4 || heads.k.rank() != 4) return call.refuse("its inputs are no heads");
   LATHE_ASSIGN_OR_RETURN(
       heads.bias, mask_bias(call, mask, heads, call.float_of("mask_filter_value", -10000.0f)));
   if (call.has(bias)) {
@@ -167,6 +180,7 @@ Values results_of(Call& call, const Attended& attended, const Heads& heads) {
 
 Result<Values> multi_head_attention(Call& call) {
   Builder& builder = call.builder();
+  LATHE_TRY(check_axes(call, {6, 7}, 3));
   const int64_t count = call.int_of("num_heads", 0);
   Tensor q = call.tensor(0), k = call.tensor_or(1, {}), v = call.tensor_or(2, {});
   const auto packed = [&](Tensor x, int64_t part) {  // [b, s, h, parts, d] -> [b, h, s, d]
@@ -199,6 +213,7 @@ Result<Values> multi_head_attention(Call& call) {
       heads.v = ops::split_heads(v, count);
     }
   }
+  LATHE_TRY(check_heads(call, heads));
   Tensor place;
   if (call.has(8) && call.has(6)) {
     place = builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
@@ -214,6 +229,7 @@ Result<Values> multi_head_attention(Call& call) {
 
 Result<Values> decoder_masked_attention(Call& call) {
   if (call.has(9)) return call.refuse("does not follow beams through cache_indirection");
+  LATHE_TRY(check_axes(call, {5, 6}, 10));
   Builder& builder = call.builder();
   const int64_t count = call.int_of("num_heads", 0);
   Tensor q = call.tensor(0), k = call.tensor_or(1, {}), v = call.tensor_or(2, {});
@@ -238,6 +254,7 @@ Result<Values> decoder_masked_attention(Call& call) {
     heads.k = behind_past(call, heads.k, 5, place);
     heads.v = behind_past(call, heads.v, 6, place);
   }
+  LATHE_TRY(check_heads(call, heads));
   LATHE_TRY(add_masks(call, heads, 3, 4));
   return results_of(call, attend(call, heads), heads);
 }
@@ -264,6 +281,7 @@ Result<Values> contrib_attention(Call& call) {
   Heads heads{ops::split_heads(columns(all, 0, sizes[0]), count),
               ops::split_heads(columns(all, sizes[0], sizes[1]), count),
               ops::split_heads(columns(all, sizes[0] + sizes[1], sizes[2]), count)};
+  LATHE_TRY(check_heads(call, heads));
   if (call.has(4)) {
     const Tensor past = call.tensor(4);
     const Shape s = past.shape();
@@ -347,6 +365,7 @@ Result<Values> group_query_attention(Call& call) {
   if (q.rank() != 3 || count <= 0 || groups <= 0) {
     return call.refuse(concat("q ", bracketed(q.shape()), " is not ", count, " heads"));
   }
+  LATHE_TRY(check_axes(call, {3, 4}, call.operands()));
   for (const char* each : {"k_quant_type", "v_quant_type"}) {
     if (call.text_of(each, "NONE") != "NONE") return call.refuse("takes no quantised cache");
   }
@@ -363,7 +382,7 @@ Result<Values> group_query_attention(Call& call) {
   const int64_t batch = q.shape()[0], queries = q.shape()[1];
   LATHE_ASSIGN_OR_RETURN(const Tokens tokens, tokens_of(call, batch, queries));
   Heads heads{ops::split_heads(q, count), ops::split_heads(k, groups), ops::split_heads(v, groups)};
-  if (!builder.ok()) return call.refuse(builder.message());
+  LATHE_TRY(check_heads(call, heads));
   if (call.int_of("do_rotary", 0) != 0) {
     if (!call.has(7) || !call.has(8)) return call.refuse("has no cos_cache and sin_cache");
     heads.q = turned(call, heads.q, tokens);
@@ -371,6 +390,7 @@ Result<Values> group_query_attention(Call& call) {
   }
   heads.k = cached(call, heads.k, 3, tokens);
   heads.v = cached(call, heads.v, 4, tokens);
+  LATHE_TRY(check_heads(call, heads));
   ops::KeyWindow window{.first = tokens.first};
   if (call.int_of("causal", 1) != 0) window.right = 0;
   if (const int64_t local = call.int_of("local_window_size", -1); local > 0)
@@ -381,6 +401,7 @@ Result<Values> group_query_attention(Call& call) {
   }
   heads.softcap = call.float_of("softcap", 0);
   if (call.has(10)) {
+    if (call.rank(10) != 4) return call.refuse("its attention_bias has not four axes");
     heads.bias = builder.cast(call.tensor(10), DType::F32);
     const int64_t missing = tokens.cache - heads.bias.shape().back();
     heads.bias = ops::pad(heads.bias, {{0, 0}, {0, 0}, {0, 0}, {0, missing}}, 0);

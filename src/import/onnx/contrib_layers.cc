@@ -185,6 +185,7 @@ Tensor of_expert(Call& call, Tensor x, const Matrices& matrices, int64_t expert,
   const auto one = [&](size_t i) {
     if (!call.has(i)) return Tensor{};
     const Tensor all = call.tensor(i);
+    if (all.rank() < 2) return builder.error(concat("input ", i, " has not one row an expert"));
     Shape begin(all.shape().size(), 0), size = all.shape();
     begin[0] = expert;
     size[0] = 1;
@@ -193,6 +194,9 @@ Tensor of_expert(Call& call, Tensor x, const Matrices& matrices, int64_t expert,
     return builder.reshape(part, size);
   };
   const Tensor packed = one(matrices.weights), scales = one(matrices.scales);
+  if (!packed.valid() || packed.rank() != 2 || !scales.valid()) {
+    return builder.error("its weights and scales are not matrices of experts");
+  }
   const int64_t columns = packed.shape()[0], rows = packed.shape().back() * 8 / bits;
   const int64_t block = scales.rank() < 2 ? rows : call.int_of("block_size", rows);
   const ops::NBits format{.columns = columns, .bits = bits, .block_size = block};
@@ -225,6 +229,7 @@ Result<Tensor> activated(Call& call, Tensor x, Tensor other) {
   if (type != "swiglu") return call.refuse(concat("knows no activation_type '", type, '\''));
   if (other.valid()) return swiglu(call, x, other);
   const Shape shape = x.shape();
+  if (shape.size() != 2) return call.refuse("its experts give no rows");
   const int64_t half = shape[1] / 2;
   const bool interleaved = call.int_of("swiglu_fusion", 0) == 1;
   const auto part = [&](int64_t k) {

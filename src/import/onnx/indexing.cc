@@ -192,6 +192,7 @@ Result<Values> unique(Call& call) {
   Builder& builder = call.builder();
   std::vector<int64_t> numbers;  // strings, by their place in order
   Value x = call.operand(0);
+  if (!x.is_tensor()) return call.refuse("input 0 is no tensor");
   if (x.type == Type::String) {
     std::vector<std::string> texts = x.known->strings;
     std::ranges::sort(texts);

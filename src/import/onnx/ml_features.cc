@@ -222,6 +222,9 @@ Result<Value> places_of(Call& call, const Content& keys) {
 // Of each place the value, or the default behind all.
 Result<Values> looked_up(Call& call, const Value& places, const Content& values) {
   const Content standard = default_of(call, values.type);
+  if ((standard.type == Type::String) != (values.type == Type::String) || standard.count() != 1) {
+    return call.refuse("its default is not one value of the type of the others");
+  }
   if (values.type == Type::String) {
     LATHE_ASSIGN_OR_RETURN(const Content known, call.tracer().content(places));
     std::vector<std::string> chosen;

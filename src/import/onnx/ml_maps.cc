@@ -32,7 +32,9 @@ Result<Values> picked(Call& call, const Value& values, const std::vector<int64_t
   if (values.type == Type::String) {
     std::vector<std::string> chosen;
     for (const int64_t at : places) {
-      chosen.push_back(at < 0 ? std::string{} : values.known->strings[static_cast<size_t>(at)]);
+      const auto place = static_cast<size_t>(at);
+      const bool is_there = at >= 0 && values.known && place < values.known->strings.size();
+      chosen.push_back(is_there ? values.known->strings[place] : std::string{});
     }
     return Values{strings_content({count}, std::move(chosen))};
   }

@@ -198,7 +198,9 @@ Result<std::vector<int64_t>> sizes_of_parts(Call& call, int64_t size) {
                               call.results(), " outputs"));
   }
   const auto count = call.int_of("num_outputs", static_cast<int64_t>(call.results()));
-  if (count < 1) return call.refuse(concat("cannot give ", count, " outputs"));
+  if (count < 1 || count != static_cast<int64_t>(call.results())) {
+    return call.refuse(concat("cannot give ", count, " parts in ", call.results(), " outputs"));
+  }
   const int64_t part = (size + count - 1) / count;
   std::vector<int64_t> sizes(static_cast<size_t>(count), part);
   for (int64_t k = 0; k < count; ++k) {

@@ -86,19 +86,27 @@ Result<Values> sequence_length(Call& call) {
 
 namespace {
 
+constexpr int64_t kMostParts = int64_t{1} << 20;
+
 Result<Values> parts_of(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const auto at = static_cast<size_t>(axis);
   const int64_t size = call.shape(0)[at];
-  std::vector<int64_t> sizes(static_cast<size_t>(size), 1);
+  std::vector<int64_t> sizes;
   if (call.has(1)) {
     LATHE_ASSIGN_OR_RETURN(sizes, call.integers(1));
     if (call.rank(1) == 0) {
       const int64_t part = sizes[0];
-      if (part <= 0) return call.refuse(concat("parts of ", part, " elements do not end"));
+      if (part <= 0 || size / part > kMostParts) {
+        return call.refuse(concat("parts of ", part, " elements of ", size, " are too many"));
+      }
       sizes.assign(static_cast<size_t>((size + part - 1) / part), part);
       if (size % part != 0) sizes.back() = size % part;
     }
+  }
+  if (!call.has(1)) {
+    if (size > kMostParts) return call.refuse(concat(size, " parts are too many"));
+    sizes.assign(static_cast<size_t>(size), 1);
   }
   const Tensor x = call.tensor(0);
   Shape begin(x.shape().size(), 0), extent = x.shape();

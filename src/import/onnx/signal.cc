@@ -53,6 +53,7 @@ Result<ops::Complex> complex_of(const Call& call, Tensor x, int axis) {
 
 // The axis back to its place, the parts behind all.
 Values interleaved(Call& call, const ops::Complex& x, int axis) {
+  if (!x.real.valid()) return {Value(x.real)};
   Builder& builder = call.builder();
   std::vector<int> order;
   for (int k = 0; k < x.real.rank() - 1; ++k) order.push_back(k);
