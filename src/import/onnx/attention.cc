@@ -82,7 +82,7 @@ Mask read_mask(Call& call, const Operands& x, DType dtype) {
   const int64_t missing = x.k.shape()[2] - given.shape().back();
   const bool is_truth = given.dtype() == DType::Bool;
   if (!is_truth) given = builder.cast(given, dtype);
-  if (missing > 0) {
+  if (missing > 0 && given.valid()) {
     ops::Pairs behind(given.shape().size());
     behind.back().second = missing;
     given = is_truth ? ops::pad(given, behind, 0) : ops::pad_with(given, behind, lowest(given));

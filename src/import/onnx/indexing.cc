@@ -148,6 +148,7 @@ Result<Values> compress_numbers(Call& call) {
   }
   Builder& builder = call.builder();
   Tensor condition = ops::flatten(call.tensor(1));
+  if (!builder.ok()) return call.refuse(builder.message());
   const int64_t size = x.shape()[static_cast<size_t>(axis)];
   if (condition.shape()[0] > size) condition = ops::slice(condition, {0}, Shape{size});
   const Tensor total = builder.reduce(graph::Op::Add, builder.cast(condition, DType::I32), {0});
@@ -208,6 +209,7 @@ Result<Values> unique(Call& call) {
   } else {
     all = ops::flatten(all);
   }
+  if (!builder.ok()) return call.refuse(builder.message());
   std::vector<int> order = {axis};
   for (int k = 0; k < all.rank(); ++k) {
     if (k != axis) order.push_back(k);

@@ -45,7 +45,9 @@ Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) 
     LATHE_ASSIGN_OR_RETURN(const Content places, call.tracer().content(each));
     std::vector<std::string> moved;
     for (int64_t k = 0; k < places.count(); ++k) {
-      moved.push_back(texts[static_cast<size_t>(places.integer(k))]);
+      const auto place = static_cast<size_t>(places.integer(k));
+      if (place >= texts.size()) return call.refuse("strings are no numbers");
+      moved.push_back(texts[place]);
     }
     each = Value(strings_content(places.shape, std::move(moved)));
   }

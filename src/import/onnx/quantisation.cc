@@ -28,6 +28,7 @@ Tensor by_row(Tensor x) {
 Tensor by_result(Tensor x, int rank) {
   if (!x.valid()) return x;
   const int64_t count = graph::element_count(x.shape());
+  if (count != 1 && rank == 0) return x.builder->error("its weights want an axis of results");
   Shape shape(static_cast<size_t>(count == 1 ? 0 : rank), 1);
   if (count != 1) shape[0] = count;
   return x.builder->reshape(x, shape);

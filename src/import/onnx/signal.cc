@@ -55,6 +55,7 @@ Result<ops::Complex> complex_of(const Call& call, Tensor x, int axis) {
 Values interleaved(Call& call, const ops::Complex& x, int axis) {
   if (!x.real.valid()) return {Value(x.real)};
   Builder& builder = call.builder();
+  if (!builder.ok()) return {};
   std::vector<int> order;
   for (int k = 0; k < x.real.rank() - 1; ++k) order.push_back(k);
   order.insert(order.begin() + axis, x.real.rank() - 1);

@@ -31,7 +31,7 @@ constexpr int kDeepest = 64;
 // Nodes that are written down, those of functions and of steps written one by one each time. Bodies
 // in bodies may be written down twice at each level: without an end to it, small files take
 // forever.
-constexpr int64_t kMostNodes = int64_t{1} << 20;
+constexpr int64_t kMostNodes = int64_t{1} << 18;
 
 std::string named(const NodeProto& node) {
   return node.name.empty() ? node.op_type : concat(node.op_type, " '", node.name, '\'');

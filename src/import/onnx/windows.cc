@@ -86,7 +86,8 @@ Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
 
 Result<Window> window_of(Call& call, Shape in, Shape size) {
   const size_t count = in.size();
-  if (size.size() != count) {
+  const auto is_none = [](int64_t each) { return each < 1 || each >= kMostSize; };
+  if (size.size() != count || std::ranges::any_of(size, is_none)) {
     return call.refuse(
         concat("a window ", bracketed(size), " does not fit the spatial sizes ", bracketed(in)));
   }
