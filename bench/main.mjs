@@ -14,6 +14,7 @@ import { images } from './suites/images.mjs';
 import { mlps } from './suites/mlp.mjs';
 import { ops } from './suites/ops.mjs';
 import { products } from './suites/products.mjs';
+import { onnx } from './suites/onnx.mjs';
 import { quantised } from './suites/quantised.mjs';
 import { size } from './suites/size.mjs';
 import { start } from './suites/start.mjs';
@@ -21,7 +22,20 @@ import { train } from './suites/train.mjs';
 import { tune } from './suites/tune.mjs';
 
 /** A suite either declares rows, or measures in its own way with run(settings). */
-const suites = { products, train, mlps, images, ops, quantised, start, compile, calls, size, tune };
+const suites = {
+  products,
+  train,
+  mlps,
+  images,
+  ops,
+  onnx,
+  quantised,
+  start,
+  compile,
+  calls,
+  size,
+  tune,
+};
 const engines = { node: openNode, chromium: openChromium, firefox: openFirefox };
 const efforts = {
   smoke: { rounds: 1, roundMs: 1, warmUpMs: 1 },

@@ -4,7 +4,8 @@
  */
 import * as tl from 'tensorlathe';
 import { model, node, random, tensor, value } from '../../tests/js/onnx/write.mjs';
-import { formatTable, median } from '../report.mjs';
+import { formatTable } from '../report.mjs';
+import { inTurns } from '../turns.mjs';
 
 const size = 4096;
 const block = 32;
@@ -74,23 +75,6 @@ const forms = {
     nbits(4, { z: tensor('uint8', noise(Uint8Array, (size * blocks) / 2), [size, blocks / 2]) }),
 };
 
-/** Milliseconds of each call in turns with the others. */
-async function measured(works, { rounds, roundMs, warmUpMs }) {
-  for (const work of works) {
-    for (const end = performance.now() + warmUpMs; performance.now() < end;) await work();
-  }
-  const times = works.map(() => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, work] of works.entries()) {
-      const start = performance.now();
-      let calls = 0;
-      for (; calls === 0 || performance.now() - start < roundMs; calls++) await work();
-      times[i].push((performance.now() - start) / calls);
-    }
-  }
-  return times.map(median);
-}
-
 async function run(settings) {
   tl.env().set('THREADS_COUNT', 1);
   const floats = 1 << 24;
@@ -105,7 +89,7 @@ async function run(settings) {
     const { y } = await loaded.run({ x });
     y.dispose();
   });
-  const [limit, ...times] = await measured([() => total.call(), ...calls], settings);
+  const [limit, ...times] = await inTurns([() => total.call(), ...calls], settings);
   const speed = (bytes, ms) => bytes / ms / 1e6;
   const most = speed(4 * floats, limit);
   const rows = [
