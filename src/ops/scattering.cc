@@ -33,6 +33,7 @@ Tensor folded(Tensor updates, Tensor index, int axis, int64_t size, Op op) {
 
 // With zeros behind, as large as x.
 Tensor as_large_as(Tensor x, Tensor part) {
+  if (!x.valid() || !part.valid()) return part;
   Pairs behind;
   for (int k = 0; k < x.rank(); ++k) {
     const auto at = static_cast<size_t>(k);

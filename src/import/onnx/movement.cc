@@ -75,6 +75,7 @@ Result<Values> reshape(Call& call) {
   Shape shape = *given;
   const bool copies_sizes = call.int_of("allowzero", 0) == 0;
   int64_t rest = graph::element_count(from), open = -1, others = 1;
+  bool is_huge = false;
   for (size_t k = 0; k < shape.size(); ++k) {
     if (shape[k] == 0 && copies_sizes && k < from.size()) shape[k] = from[k];
     if (shape[k] == -1 && open < 0) {
@@ -82,9 +83,10 @@ Result<Values> reshape(Call& call) {
     } else if (shape[k] < 0) {
       return call.refuse(concat("shape ", bracketed(*given), " has negative sizes"));
     } else {
-      others *= shape[k];
+      is_huge = is_huge || __builtin_mul_overflow(others, shape[k], &others);
     }
   }
+  if (is_huge) return call.refuse(concat("shape ", bracketed(*given), " is too large"));
   if (open >= 0) {
     if (others == 0 || rest % others != 0) {
       return call.refuse(concat("shape ", bracketed(*given), " does not divide the elements of ",

@@ -138,6 +138,7 @@ Result<Values> roi_align(Call& call) {
     }
   }
   const Tensor x = call.tensor(0), wide = in_floats(x), rois = cast_like(call.tensor(1), wide);
+  if (!rois.valid()) return Values{};
   Builder& builder = *x.builder;
   const auto bins = [&](int64_t k, int64_t count, int64_t extent) {
     const Tensor by = number_like(rois, scale), half = number_like(rois, is_half ? 0.5 : 0);
