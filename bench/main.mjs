@@ -14,6 +14,7 @@ import { images } from './suites/images.mjs';
 import { mlps } from './suites/mlp.mjs';
 import { ops } from './suites/ops.mjs';
 import { products } from './suites/products.mjs';
+import { decode } from './suites/decode.mjs';
 import { onnx } from './suites/onnx.mjs';
 import { quantised } from './suites/quantised.mjs';
 import { size } from './suites/size.mjs';
@@ -29,6 +30,7 @@ const suites = {
   images,
   ops,
   onnx,
+  decode,
   quantised,
   start,
   compile,

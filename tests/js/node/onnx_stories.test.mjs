@@ -21,7 +21,7 @@ for (const grouped of [false, true]) {
     { skip: storiesAbsent },
     async () => {
       const { config, weights } = readStories();
-      const model = await tl.loadModel(llama(config, weights, grouped));
+      const model = await tl.loadModel(llama(config, weights, { grouped }));
       const run = ({ position_ids, ...feeds }) =>
         model.run(grouped ? feeds : { ...feeds, position_ids });
       const { expected_text: text, expected_ids: ids } = readExpected();

@@ -2,14 +2,37 @@
 // are read or drawn by the caller. The angles turn neighbours, as in llama2.c.
 import { float, model, node, tensor, value } from './write.mjs';
 
+const block = 32;
+
+/** Columns of a matrix in blocks of four bits, the first in the low ones, 8 for zero. */
+function packBlocks(values, from, to, inColumn, inRow) {
+  const packed = new Uint8Array((from * to) / 2);
+  const scales = new Float32Array((from * to) / block);
+  for (let column = 0; column < to; column++) {
+    for (let first = 0; first < from; first += block) {
+      const at = (k) => values[(first + k) * inColumn + column * inRow];
+      let most = 0;
+      for (let k = 0; k < block; k++) most = Math.max(most, Math.abs(at(k)));
+      const place = (column * from + first) / block;
+      scales[place] = most / 7 || 1;
+      for (let k = 0; k < block; k++) {
+        const digit = Math.round(at(k) / scales[place]) + 8;
+        packed[(place * block + k) >> 1] |= digit << (4 * (k % 2));
+      }
+    }
+  }
+  return { packed, scales };
+}
+
 /**
  * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
- * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding.
+ * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 bits
+ * the products are by blocks of 32 weights with a scale each.
  */
 export function llama(
   { width, heads, groups, layers, hidden, vocabulary, positions },
   weights,
-  grouped = false,
+  { grouped = false, bits = 32 } = {},
 ) {
   const size = width / heads;
   const nodes = [];
@@ -26,7 +49,20 @@ export function llama(
   const ints = (...values) => named(`ints_${values.join('_')}`, tensor('int64', values));
   const scalar = (number) => named(`scalar_${number}`, tensor('float32', [number], []));
   const weight = (name, shape) => named(name, tensor('float32', weights(name, shape), shape));
-  const product = (x, name, from, to) => op('MatMul', [x, weight(name, [from, to])]);
+  const product = (x, name, from, to) => {
+    if (bits === 32) return op('MatMul', [x, weight(name, [from, to])]);
+    return fewBits(x, name, weights(name, [from, to]), from, to, to, 1);
+  };
+  /** The product by a matrix of [from, to] whose elements lie so far apart in a row and in a column. */
+  const fewBits = (x, name, values, from, to, inColumn, inRow) => {
+    const { packed, scales } = packBlocks(values, from, to, inColumn, inRow);
+    const operands = [
+      named(`${name}.packed`, tensor('uint8', packed, [to, from / block, block / 2])),
+      named(`${name}.scales`, tensor('float32', scales, [to, from / block])),
+    ];
+    const attributes = { K: from, N: to, bits, block_size: block };
+    return op('MatMulNBits', [x, ...operands], attributes, 'com.microsoft');
+  };
 
   const cacheShape = (rows) => ['batch', groups, rows, size];
   const inputs = [
@@ -75,15 +111,27 @@ export function llama(
     const fed = op('Mul', [open, product(z, `up.${layer}`, width, hidden)]);
     x = op('Add', [x, product(fed, `down.${layer}`, hidden, width)]);
   }
-  const transposed = op('Transpose', [embedding], { perm: [1, 0] });
-  nodes.push(node('MatMul', [norm(x, 'norm'), transposed], ['logits']));
+  const last = norm(x, 'norm');
+  const scores =
+    bits === 32
+      ? op('MatMul', [last, op('Transpose', [embedding], { perm: [1, 0] })])
+      : fewBits(
+          last,
+          'head',
+          weights('embedding', [vocabulary, width]),
+          width,
+          vocabulary,
+          1,
+          width,
+        );
+  nodes.push(node('Identity', [scores], ['logits']));
   return model({
     nodes,
     inputs,
     outputs,
     initializers,
     opset: 18,
-    opsets: grouped ? { 'com.microsoft': 1 } : {},
+    opsets: { 'com.microsoft': 1 },
   });
 
   function plainAttention() {
