@@ -86,10 +86,13 @@ Tensor reordered(Tensor x, const Shape& shape, const std::vector<int>& order) {
 
 Result<Window> window_of(Call& call, Shape in, Shape size) {
   const size_t count = in.size();
-  const auto is_none = [](int64_t each) { return each < 1 || each >= kMostSize; };
-  if (size.size() != count || std::ranges::any_of(size, is_none)) {
+  if (size.size() != count) {
     return call.refuse(
         concat("a window ", bracketed(size), " does not fit the spatial sizes ", bracketed(in)));
+  }
+  const auto is_size = [](int64_t each) { return each >= 1 && each < kMostSize; };
+  if (!std::ranges::all_of(size, is_size)) {
+    return call.refuse(concat("a window ", bracketed(size), " must have sizes from 1 to 2^31"));
   }
   Window window{std::move(in), std::move(size), {}, {.padding = ops::Padding::Explicit}, {}};
   LATHE_ASSIGN_OR_RETURN(window.options.strides, list_of(call, "strides", count, 1, 1));
