@@ -1,0 +1,126 @@
+// Decoders whose keys and values stay in states: whatever is fed, they give what ONNX Runtime Web gives.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import * as ort from 'onnxruntime-web';
+import * as tl from 'tensorlathe';
+import { llama } from '../onnx/llama.mjs';
+import { random } from '../onnx/write.mjs';
+
+const config = {
+  width: 64,
+  heads: 4,
+  groups: 2,
+  layers: 2,
+  hidden: 40,
+  vocabulary: 29,
+  positions: 512,
+};
+const size = config.width / config.heads;
+const cacheNames = [0, 1].flatMap((layer) => [`${layer}.key`, `${layer}.value`]);
+
+function weights(name, shape) {
+  if (name.includes('norm')) return new Float32Array(shape[0]).fill(1);
+  const seed = [...name].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7);
+  return random(seed, shape, 0.4).data;
+}
+
+/** What a model is fed: tokens behind what a result had, or nothing. */
+function feeds(make, tokens, length, past, grouped) {
+  const int64 = (values) => make('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+  const cache = cacheNames.map((name) => [
+    `past_key_values.${name}`,
+    past?.[`present.${name}`] ?? make('float32', new Float32Array(0), [1, config.groups, 0, size]),
+  ]);
+  return {
+    input_ids: int64(tokens),
+    attention_mask: int64(Array(length + tokens.length).fill(1)),
+    ...(grouped ? {} : { position_ids: int64(tokens.map((_, at) => length + at)) }),
+    ...Object.fromEntries(cache),
+  };
+}
+
+const ours = (type, data, shape) => tl.tensor(data, shape, type);
+const theirs = (type, data, shape) => new ort.Tensor(type, data, shape);
+
+function assertSame(got, wanted) {
+  for (const name of ['logits', ...cacheNames.map((each) => `present.${each}`)]) {
+    assert.deepEqual([...got[name].shape], [...wanted[name].dims], name);
+    const values = got[name].dataSync();
+    for (const [k, each] of wanted[name].data.entries()) {
+      assert.ok(Math.abs(values[k] - each) < 1e-3, `${name}[${k}] is ${values[k]}, not ${each}`);
+    }
+  }
+}
+
+for (const grouped of [false, true]) {
+  const what = grouped ? 'GroupQueryAttention' : 'plain operators';
+  let model, session;
+  before(async () => {
+    ort.env.wasm.numThreads = 1;
+    const bytes = llama(config, weights, { grouped });
+    model = await tl.loadModel(bytes);
+    const options = { executionProviders: ['wasm'], logSeverityLevel: 4 };
+    session = await ort.InferenceSession.create(bytes, options);
+  });
+  after(async () => {
+    model.dispose();
+    await session.release();
+  });
+  /** The other engine takes one call at a time. */
+  let turn = Promise.resolve();
+  /** One call of both, behind an earlier pair of results. */
+  const call = async (tokens, past) => {
+    const length = past?.length ?? 0;
+    const running = model.run(feeds(ours, tokens, length, past?.got, grouped));
+    turn = turn.then(() => session.run(feeds(theirs, tokens, length, past?.wanted, grouped)));
+    const [got, wanted] = await Promise.all([running, turn]);
+    return { got, wanted, length: length + tokens.length };
+  };
+  const tokens = (count, seed) =>
+    Array.from({ length: count }, (_, at) => (at * 7 + seed) % config.vocabulary);
+
+  test(`prompts of all lengths, then tokens one by one, ${what}`, async () => {
+    for (const count of [1, 2, 4, 5, 15, 16, 17, 33]) {
+      let state = await call(tokens(count, count));
+      assertSame(state.got, state.wanted);
+      for (let step = 0; step < 3; step++) {
+        state = await call([(count + step) % config.vocabulary], state);
+        assertSame(state.got, state.wanted);
+      }
+    }
+  });
+
+  test(`more rows than there is room for at first, ${what}`, async () => {
+    let state = await call(tokens(120, 3));
+    for (let step = 0; step < 20; step++) state = await call([step], state);
+    assertSame(state.got, state.wanted);
+    state = await call(tokens(140, 5), state);
+    assertSame(state.got, state.wanted);
+  });
+
+  test(`two conversations, and going on from an earlier place, ${what}`, async () => {
+    const first = await call(tokens(9, 1));
+    const second = await call(tokens(6, 2));
+    const firstOn = await call([4], first);
+    const secondOn = await call([5, 6], second);
+    const again = await call([7], first);
+    const againOn = await call([8], again);
+    for (const { got, wanted } of [second, firstOn, secondOn, again, againOn]) {
+      assertSame(got, wanted);
+    }
+    assertSame(first.got, first.wanted);
+  });
+
+  test(`calls that overlap, and caches that came from elsewhere, ${what}`, async () => {
+    const state = await call(tokens(7, 4));
+    const copies = Object.fromEntries(
+      Object.entries(state.got).map(([name, each]) => [
+        name,
+        tl.tensor(each.dataSync().slice(), each.shape, each.dtype),
+      ]),
+    );
+    const [a, b] = await Promise.all([call([1], state), call([2, 3], { ...state, got: copies })]);
+    assertSame(a.got, a.wanted);
+    assertSame(b.got, b.wanted);
+  });
+}
