@@ -237,6 +237,9 @@ def chosen(names):
 
 
 def main():
+    flags = {each for each in sys.argv[1:] if each.startswith("--")}
+    if not flags <= {"--bundlers", "--builds"}:
+        sys.exit(__doc__)
     suites = chosen([each for each in sys.argv[1:] if not each.startswith("--")])
     if "--builds" in sys.argv:
         needed = {each for _, needs, *_ in suites for each in needs.split()}
