@@ -149,6 +149,20 @@ Result<Outcome> interpret(const loop::Module& module, std::string_view entry, co
   return outcome;
 }
 
+namespace {
+
+// Whether something is stored as a type that shaders lack, though others compute with it.
+bool has_types_of_memory(const graph::Program& program) {
+  const auto is_short = [](const graph::Node& node) {
+    return !scalar::is_computed(node.dtype) || scalar::size_of(node.dtype) == 8;
+  };
+  return std::ranges::any_of(program.entries, [&](const graph::Graph& graph) {
+    return std::ranges::any_of(graph.nodes, is_short);
+  });
+}
+
+}  // namespace
+
 bool may_be_shaders(const graph::Program& program) {
   const auto is_fixed = [](const graph::Graph& graph) {
     return std::ranges::none_of(graph.nodes, [](const graph::Node& node) {
@@ -285,6 +299,7 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
   compile::Options options;
   options.verify = true;
   const Result<std::string> shaders = compile::compile_to_wgsl(program, options);
+  if (!shaders && has_types_of_memory(program)) return {};  // which they refuse by name
   if (may_be_shaders(program)) {
     add_shaders(test, shaders);
   } else if (shaders) {
