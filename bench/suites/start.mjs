@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 import { toChannelsFirst } from '../builders/channels.mjs';
 import { buildOnnx } from '../builders/onnx.mjs';
 import { buildTflite } from '../builders/tflite.mjs';
@@ -55,23 +56,28 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
 
 const versionsOf = (list) => Object.fromEntries(list.map((name) => [name, versionOf(name)]));
 
-/** What ours loads on demand stays in files of its own, as bundlers of pages have it. */
+/** Ours as npm gets it: what it loads on demand stays in files of its own, so by the bundler of Vite, which joins the others. */
 const bundle = (measured) =>
-  Promise.all(
-    measured.map((name) =>
-      build({
-        entryPoints: [join(root, `bench/start/${name}.mjs`)],
-        outdir: join(root, bundles),
-        alias: { tensorlathe: join(root, 'js/dist/index.js') },
-        bundle: true,
-        minify: true,
-        splitting: name === 'tensorlathe',
-        format: 'esm',
-        external: ['node:*'],
-        logLevel: 'error',
-      }),
-    ),
-  );
+  Promise.all(measured.map((name) => (name === 'tensorlathe' ? bundleOurs() : bundlePeer(name))));
+
+const entryOf = (name) => join(root, `bench/start/${name}.mjs`);
+
+const bundlePeer = (name) =>
+  build({
+    entryPoints: [entryOf(name)],
+    outdir: join(root, bundles),
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    external: ['node:*'],
+    logLevel: 'error',
+  });
+
+async function bundleOurs() {
+  const alias = { tensorlathe: join(root, 'build/package/dist/modules/index.js') };
+  const ours = await rolldown({ input: entryOf('tensorlathe'), resolve: { alias } });
+  await ours.write({ dir: join(root, bundles), minify: true });
+}
 
 const pageOf = (name) =>
   `<!doctype html><title>start</title><body><script type="module" src="/${bundles}/${name}.js"></script>`;

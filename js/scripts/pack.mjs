@@ -1,5 +1,5 @@
-// Makes of js/dist what npm publishes, in build/package: the modules for bundlers, which join them and leave out what is not
-// used; joined to few files for pages and for `require`; and all in one file. What the entries are, js/package.json says.
+// Makes of js/dist what npm publishes, in build/package: few files for pages and for `require`; the same for bundlers, which
+// leave out what is not used; and all in one file. What the entries are, js/package.json says.
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,8 @@ const entries = Object.entries(manifest.exports)
 const inModules = (path) => path.replace('./dist/', './dist/modules/');
 
 rmSync(target, { recursive: true, force: true });
-cpSync(source, join(dist, 'modules'), { recursive: true });
+const isCode = (path) => path.endsWith('.js') && !/inlined_\w+\.js$/.test(path);
+cpSync(source, join(dist, 'modules'), { recursive: true, filter: (path) => !isCode(path) });
 await writeFew();
 await writeBundles();
 writeTypes();
@@ -35,30 +36,34 @@ for (const name of ['LICENSE', 'CHANGELOG.md', 'js/README.md']) {
   copyFileSync(join(root, name), join(target, name.replace('js/', '')));
 }
 
-/** Entries that only name what they export, one file with all that they load at once, and files that are loaded on demand. */
+/**
+ * Entries that only name what they export, one file with all that they load at once, and files that are loaded on demand.
+ * Some bundlers make a file of everything that two others share, so they too get what belongs together in one.
+ */
 async function writeFew() {
   const input = Object.fromEntries(entries.map(([, file]) => [file, join(source, `${file}.js`)]));
+  // Files lie beside what they find by its address.
   const kinds = [
-    { format: 'esm', ending: 'js', platform: 'neutral' },
-    { format: 'cjs', ending: 'cjs', platform: 'node' },
+    { format: 'esm', dir: dist, chunks: 'modules/core/[name].min', ending: 'js' },
+    { format: 'cjs', dir: dist, chunks: 'modules/core/[name].min', ending: 'cjs' },
+    { format: 'esm', dir: join(dist, 'modules'), chunks: 'core/[name]', ending: 'js' },
   ];
   let atOnce;
-  for (const { format, ending, platform } of kinds) {
+  for (const { format, dir, chunks, ending } of kinds) {
     const bundle = await rolldown({
       input,
       external: ['jsfive'],
       plugins: [{ name: 'inlined', resolveId: findInlined }],
-      platform,
+      platform: format === 'cjs' ? 'node' : 'neutral',
       onwarn: (warning) => fail(warning.message),
     });
     await bundle.write({
-      dir: dist,
+      dir,
       format,
       exports: 'named',
       entryFileNames: `[name].${ending}`,
-      // Beside what it finds by its address.
-      chunkFileNames: `modules/core/[name].min.${ending}`,
-      minify: true,
+      chunkFileNames: `${chunks}.${ending}`,
+      minify: dir === dist,
       codeSplitting: {
         groups: [
           {
@@ -138,29 +143,30 @@ function writeTypes() {
 /** The manifest, and one in a folder for each further entry: tools that know no exports look there. */
 function writeManifests() {
   const { scripts: _, ...published } = structuredClone(manifest);
+  published.sideEffects = manifest.sideEffects.filter((each) => !each.endsWith('/begin.js'));
   published.module = inModules(published.module);
   published.types = inModules(published.types);
   for (const [name, each] of Object.entries(published.exports)) {
     if (name.endsWith('.wasm')) published.exports[name] = inModules(each);
     for (const conditions of [each, each.node ?? {}]) {
       const { module } = conditions;
-      if (module && name !== './bundle') conditions.module = inModules(module);
+      if (module && !alone.includes(name)) conditions.module = inModules(module);
       if (conditions.import) conditions.import.types = inModules(conditions.import.types);
     }
     if (name === '.' || !each.import) continue;
     published.files.push(name.replace('./', ''));
-    writeStub(name, each);
+    writeStub(name, each, published);
   }
   writeJson(join(target, 'package.json'), published);
 }
 
-function writeStub(name, { module, require, import: { types } }) {
+function writeStub(name, { module, require, import: { types } }, published) {
   const at = (path) => path.replace('./', '../');
   writeJson(join(target, name, 'package.json'), {
     main: at(require.default),
     module: at(module),
     types: at(types),
-    sideEffects: manifest.sideEffects.map(at),
+    sideEffects: published.sideEffects.map(at),
   });
 }
 

@@ -4,7 +4,7 @@
  *
  * @module tensorlathe
  */
-import { beginCore } from './core/core_module.js';
+import './begin.js';
 import { useExtras } from './layers/extras.js';
 import { installOperations } from './trace/eager.js';
 import { schedulesRead } from './tune/schedules.js';
@@ -142,7 +142,6 @@ export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } fro
 export type { LoadModelOptions, ModelSource } from './onnx/options.js';
 export { ready, setWasmUrl } from './ready.js';
 
-beginCore();
 useExtras(undefined, async () => (await import('./model/fetched_extras.js')).extras);
 void schedulesRead();
 installOperations();

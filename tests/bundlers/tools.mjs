@@ -55,6 +55,9 @@ export async function esbuild() {
     'print.mjs': print,
     'esm.html': html('esm.js'),
     'split.html': html('split/main.js'),
+    'first.mjs': `import { ready, tensor } from 'tensorlathe';
+      ready().then(() => (window.result = tensor([1]).add(1).dataSync()[0]));`,
+    'first.html': html('first/first.js'),
     'iife.html': html('iife.js', ''),
   });
   const at = (name) => join(folder, name);
@@ -64,12 +67,28 @@ export async function esbuild() {
   };
   await bundle('main.mjs', { format: 'esm', outfile: at('esm.js') });
   await bundle('main.mjs', { format: 'esm', minify: true, splitting: true, outdir: at('split') });
+  await bundle('first.mjs', { format: 'esm', splitting: true, outdir: at('first') });
   await bundle('main.mjs', { format: 'iife', outfile: at('iife.js') });
   for (const page of ['esm', 'split', 'iife']) await visitFolder(folder, `${page}.html`);
+  await visitFirst(folder);
   for (const [format, ending] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
     const outfile = at(`out/print.${ending}`);
     await bundle('print.mjs', { format, platform: 'node', outfile });
     assert.deepEqual(JSON.parse(call(folder, 'node', outfile)), expected(2), format);
+  }
+}
+
+/** The page, the script, what it shares with files that come later, and what it looks for the core in. */
+async function visitFirst(folder) {
+  const server = await serveFolder(folder);
+  try {
+    assert.equal(await visit(`${server.url}/first.html`), 2);
+    const scripts = server.requests.filter((each) => each.endsWith('.js'));
+    const [inlined, ...others] = scripts.reverse();
+    assert.match(inlined, /inlined_core/);
+    assert.ok(others.length <= 2, others.join(' '));
+  } finally {
+    server.stop();
   }
 }
 
