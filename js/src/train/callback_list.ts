@@ -1,5 +1,6 @@
 /** The callbacks of one training, told what happens. */
 import type { YieldEvery } from '../base/pause.js';
+import { numbered } from './metrics.js';
 import { type Awaitable, ignore, type Params, type TrainingCallbacks } from './history.js';
 
 type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
@@ -46,6 +47,7 @@ export class CallbackList<Model> {
 }
 
 /** The names of the values that an epoch of a model ends with. */
-export function epochMetrics(names: readonly string[], doValidation: boolean): string[] {
+export function epochMetrics(metrics: readonly string[], doValidation: boolean): string[] {
+  const names = numbered(metrics);
   return [...names, ...(doValidation ? names.map((name) => `val_${name}`) : [])];
 }

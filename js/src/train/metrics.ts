@@ -66,14 +66,25 @@ const isHosted = (metric: PlainMetric): metric is Hosted =>
 const isAccuracy = (metric: PlainMetric) =>
   !isHosted(metric) && /^acc(uracy)?$/.test(nameOf(metric));
 
-/** What logs call the metrics of an output: functions of a name that is there twice are numbered, as in TensorFlow.js. */
-function logNames(list: readonly PlainMetric[]): string[] {
-  const names = ['loss', ...list.map((each) => (isAccuracy(each) ? 'acc' : nameOf(each)))];
-  return list.map((metric, at) => {
+/** What logs call the metric. */
+const logName = (metric: PlainMetric) => (isAccuracy(metric) ? 'acc' : nameOf(metric));
+
+/** Names that are there several times are numbered, as in TensorFlow.js; the loss in front keeps its own. */
+export const numbered = (names: readonly string[]): string[] =>
+  names.map((name, at) => {
+    const isAlone = at === 0 || names.filter((each) => each === name).length === 1;
+    return isAlone ? name : `${name}_${names.slice(0, at).filter((each) => each === name).length}`;
+  });
+
+/** The metrics of an output as the core takes them: each name once, functions of one name numbered. */
+function distinct(list: readonly PlainMetric[]): PlainMetric[] {
+  const names = numbered(['loss', ...list.map(logName)]);
+  const seen = new Set<string>();
+  return list.flatMap((metric, at) => {
     const name = names[at + 1]!;
-    const before = names.slice(0, at + 1).filter((each) => each === name).length;
-    const isAlone = before === 0 && !names.includes(name, at + 2);
-    return isAlone || !isHosted(metric) ? name : `${name}_${before}`;
+    if (isHosted(metric)) return metric.name === name ? metric : metric.called(name);
+    const spelled = JSON.stringify(metric);
+    return seen.has(spelled) ? [] : (seen.add(spelled), metric);
   });
 }
 
@@ -82,7 +93,7 @@ function isMetric(value: unknown): boolean {
   return typeof value === 'string' || typeof name === 'string';
 }
 
-/** The metrics of each output for the core, which always counts accuracy, and what the scores are called that are asked for. */
+/** The metrics of each output for the core, which always counts accuracy, and what the scores are called that are asked for; equal names stay so. */
 export function readMetrics<Formula>(
   metrics: Metrics<Formula>,
   outputs: readonly { name: string; shape: readonly unknown[] }[],
@@ -102,11 +113,7 @@ export function readMetrics<Formula>(
   );
   const isSeveral = outputs.length > 1;
   const names = outputs.flatMap(({ name }, output) =>
-    logNames(lists[output]!).map((own, at) => {
-      const metric = lists[output]![at]!;
-      if (isHosted(metric) && metric.name !== own) lists[output]![at] = metric.called(own);
-      return isSeveral ? `${name}_${own}` : own;
-    }),
+    lists[output]!.map((metric) => (isSeveral ? `${name}_${logName(metric)}` : logName(metric))),
   );
   const ofLosses = outputs
     .filter((_, at) => isSeveral && losses[at] !== null)
@@ -122,7 +129,9 @@ export function readMetrics<Formula>(
     );
   });
   return {
-    lists: lists.map((list, at) => list.filter((metric) => isOther[at] || !isAccuracy(metric))),
+    lists: lists.map((list, at) =>
+      distinct(list).filter((metric) => isOther[at] || !isAccuracy(metric)),
+    ),
     names: ['loss', ...ofLosses, ...names],
   };
 }

@@ -3,7 +3,7 @@ import { own } from '../base/own.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
-import { finalValue, type MetricSums, type MetricValue } from './metrics.js';
+import { finalValue, type MetricSums, type MetricValue, numbered } from './metrics.js';
 
 /**
  * Means over some rows by name: loss, acc; of a model with several outputs loss, NAME_loss, NAME_acc.
@@ -88,7 +88,10 @@ export function reported<T extends Readonly<Record<string, MetricValue>>>(
   { metricsNames }: { readonly metricsNames: readonly string[] },
   scores: T,
 ): T {
-  const asked = metricsNames.map((name) => [name, own(scores, name)] as const);
+  const keys = numbered(metricsNames);
+  const asked = keys.map(
+    (key, at) => [key, own(scores, key) ?? own(scores, metricsNames[at]!)] as const,
+  );
   return Object.fromEntries(asked.filter(([, score]) => score !== undefined)) as T;
 }
 

@@ -146,7 +146,8 @@ test('names that are not known come with those that are, word for word', () => {
     compile({ metrics: { other: 'mse' } }),
     'compile: metrics names "other", but the outputs are dense_Dense2',
   );
-  refuses(compile({ metrics: ['mse', 'mse'] }), 'two metrics are called "mse"');
+  const precisions = [0.3, 0.7].map((threshold) => ({ name: 'precision', threshold }));
+  refuses(compile({ metrics: precisions }), 'two metrics are called "precision"');
 });
 
 test('data that are empty or have another shape, word for word', async () => {

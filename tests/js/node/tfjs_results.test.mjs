@@ -67,6 +67,31 @@ test('evaluate gives a scalar, or scalars in the order of metricsNames', async (
   }
 });
 
+test('metrics that are there several times are numbered in history', async () => {
+  const twice = (yTrue, yPred) => yPred.sub(yTrue).abs().mean();
+  const lists = [
+    ['mae', 'mae'],
+    ['acc', 'accuracy'],
+    ['mse', 'mae', 'mse', 'mse'],
+    [twice, 'mae', twice],
+  ];
+  for (const metrics of lists) {
+    await same(async (lib) => {
+      const model = lib.sequential();
+      const kernelInitializer = 'ones';
+      model.add(lib.layers.dense({ units: 2, inputShape: [1], kernelInitializer }));
+      model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics });
+      const [x, y] = [lib.ones([4, 1]), lib.zeros([4, 2])];
+      const args = { epochs: 2, validationSplit: 0.5, verbose: 0 };
+      const { history, params } = await model.fit(x, y, args);
+      const logs = Object.keys(history)
+        .sort()
+        .map((name) => [name, history[name]]);
+      return [model.metricsNames, logs, values(model.evaluate(x, y)), params.metrics];
+    });
+  }
+});
+
 test('several outputs give their losses and metrics one after the other', async () => {
   await same(async (lib) => {
     const model = double(lib);
