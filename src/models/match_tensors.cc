@@ -11,31 +11,6 @@ namespace {
 
 constexpr std::string_view kOptimizer = "optimizer/";
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return text;
-}
-
-// The directions of the bidirectional layers: what their weights begin with here, and with the name
-// of the layer within.
-void add_directions(const Json& network, const std::string& prefix,
-                    std::vector<std::pair<std::string, std::string>>& directions) {
-  for (const Json& layer : network.at("layers").values()) {
-    const Json& config = layer.at("config");
-    const std::string path = concat(prefix, config.at("name").string(), '/');
-    if (config.at("layers").is_array()) add_directions(config, path, directions);
-    const Json& within = config.at("layer");
-    if (layer.at("class").string() != "Bidirectional" || !within.is_object()) continue;
-    const Json& own = within.at("config").at("name");
-    const std::string name = own.is_string() ? own.string() : lower(within.at("class").string());
-    for (const char* direction : {"forward", "backward"}) {
-      directions.emplace_back(concat(path, direction), concat(path, direction, '_', name));
-    }
-  }
-}
-
 std::string without_models(std::string_view name, const Json& layers) {
   for (const Json& layer : layers.values()) {
     const Json* inner = layer.find("layers");
@@ -114,20 +89,12 @@ std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
 
 }  // namespace
 
-std::map<std::string, std::string> saved_names(const Json& network, const Json& summary) {
-  std::vector<std::pair<std::string, std::string>> directions;
-  add_directions(network, "", directions);
+std::map<std::string, std::string> saved_names(const Json& summary) {
   std::map<std::string, std::string> names;
   std::map<std::string, int> uses;
   for (const Json& weight : summary.at("weights").values()) {
     const std::string& own = weight.at("name").string();
-    std::string name = own;
-    for (const auto& [here, there] : directions) {
-      if (!name.starts_with(concat(here, '/'))) continue;
-      name = concat(there, std::string_view(name).substr(here.size()));
-      break;
-    }
-    name = without_models(name, summary.at("layers"));
+    std::string name = without_models(own, summary.at("layers"));
     uses[name] += 1;
     names[own] = std::move(name);
   }

@@ -42,9 +42,9 @@ struct OptimizerTensor {
 };
 
 // The names under which weights are saved, by their names here: TensorFlow.js leaves out the models
-// that a layer is nested in, and calls the directions of a layer by its name. Where two would be
-// equal, both stay whole. The network and what the core says of it are as api/lathe.h has them.
-std::map<std::string, std::string> saved_names(const Json& network, const Json& summary);
+// that a layer is nested in. Where two would be equal, both stay whole. The summary is what the
+// core says of a network, as api/lathe.h has it.
+std::map<std::string, std::string> saved_names(const Json& summary);
 
 // The tensors of weights by their names of either kind. Errors: another shape; with `strict`,
 // weights that are missing or left over.

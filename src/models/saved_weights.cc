@@ -7,7 +7,6 @@
 #include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/models/match_tensors.h"
-#include "lathe/models/spell_network.h"
 
 namespace lathe::models {
 namespace {
@@ -41,7 +40,7 @@ graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<fl
 std::map<std::string, std::string> saved_names(const nn::Model& model) {
   const auto summary = Json::parse(api::summary(model));
   LATHE_CHECK(summary);
-  return saved_names(spell_network(model), *summary);
+  return saved_names(*summary);
 }
 
 Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays, bool strict,

@@ -12,7 +12,7 @@ namespace lathe::nn {
 namespace {
 
 constexpr std::string_view kMergeModes[] = {"concat", "sum", "mul", "ave", "none"};
-constexpr std::string_view kDirections[] = {"forward/", "backward/"};
+constexpr std::string_view kDirections[] = {"forward", "backward"};
 
 class Bidirectional final : public Layer {
  public:
@@ -39,15 +39,17 @@ class Bidirectional final : public Layer {
     LayerPlan plan{{one.outputs[0]}, {}};
     if (options_.merge_mode == "concat") plan.outputs[0].back() *= 2;
     if (options_.merge_mode == "none") plan.outputs.push_back(one.outputs[0]);
+    const std::string& name = options_.layer->name();
+    const std::string_view inner = name.empty() ? options_.layer->class_name() : name;
     for (int direction = 0; direction < 2; ++direction) {
       plan.outputs.insert(plan.outputs.end(), one.outputs.begin() + 1, one.outputs.end());
       for (Weight weight : one.weights) {
-        weight.name = concat(kDirections[direction], weight.name);
+        weight.name = concat(kDirections[direction], '_', inner, '/', weight.name);
         weight.trainable = weight.trainable && options_.layer->trainable();
         plan.weights.push_back(std::move(weight));
       }
       for (const KeptState& state : one.states) {
-        plan.states.push_back({concat(kDirections[direction], state.name), state.shape});
+        plan.states.push_back({concat(kDirections[direction], '/', state.name), state.shape});
       }
     }
     return plan;
@@ -60,10 +62,10 @@ class Bidirectional final : public Layer {
     std::vector<Tensor> behind = {inputs[0]};
     behind.insert(behind.end(), inputs.begin() + 1 + static_cast<std::ptrdiff_t>(states),
                   inputs.end());
-    const std::vector<Tensor> first = layer().run(inputs.first(1 + states), weights.first(half),
-                                                  backwards, kDirections[0], context);
+    const std::vector<Tensor> first =
+        layer().run(inputs.first(1 + states), weights.first(half), backwards, "forward/", context);
     const std::vector<Tensor> second =
-        layer().run(behind, weights.subspan(half), !backwards, kDirections[1], context);
+        layer().run(behind, weights.subspan(half), !backwards, "backward/", context);
     if (!first[0].valid() || !second[0].valid()) return {};
     const bool sequences = layer().sequence().return_sequences;
     std::vector<Tensor> outputs =

@@ -23,9 +23,9 @@ const placeOf = ({ name, shape }: { name: string; shape: number[] }) => ({ name,
 
 /** The weights by their saved names, and behind them what the optimiser has gathered: where they lie, not copies. */
 export function savedArrays(model: StoredModel, withOptimizer: boolean): NamedArray[] {
-  const { config: network, summary, states } = model;
+  const { summary, states } = model;
   const places = withOptimizer ? states.map(placeOf) : [];
-  const question = { network, summary, states: places };
+  const question = { summary, states: places };
   const saved = askFormats<SavedTensors>('lathe_saved_tensors', question, 'save');
   const weights = weightStates(model).map(({ shape, dtype, values }, at) => ({
     name: saved.weights[at]!,
@@ -55,9 +55,9 @@ export function assignWeights(
   strict: boolean,
   where: string,
 ): void {
-  const { config: network, summary } = model;
+  const { summary } = model;
   const states = weightStates(model);
-  const question = { network, summary, tensors: arrays.map(placeOf), strict };
+  const question = { summary, tensors: arrays.map(placeOf), strict };
   const matches = askFormats<Match[]>('lathe_match_weights', question, where);
   for (const [, at] of strict ? matches : []) {
     const { name, data } = arrays[at]!;
@@ -77,11 +77,10 @@ export function assignOptimizer(
   arrays: readonly NamedArray[],
   where: string,
 ): void {
-  const { config: network, summary, states, training } = model;
+  const { summary, states, training } = model;
   const matches = askFormats<{ tensors: Match[]; numbers: Match[] }>(
     'lathe_match_optimizer',
     {
-      network,
       summary,
       optimizer: training?.optimizer,
       states: states.map(placeOf),

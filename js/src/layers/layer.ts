@@ -258,7 +258,7 @@ export class Layer {
 
   /** @internal As an argument of a layer around it. */
   toJSON(_key?: unknown): unknown {
-    return this.describe(this.label, false);
+    return this.describe(this.#name ?? `${nameStem(this.#className)}1`, false);
   }
 
   /** @internal Layers with weights of their own; within a model, those of its layers. */

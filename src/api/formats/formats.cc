@@ -81,9 +81,8 @@ Result<Json> match_weights(const Json& asked) {
   const Json& summary = asked.at("summary");
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
-      models::match_weights(models::saved_names(asked.at("network"), summary),
-                            places_of(summary.at("weights")), places_of(asked.at("tensors")),
-                            asked.at("strict").boolean()));
+      models::match_weights(models::saved_names(summary), places_of(summary.at("weights")),
+                            places_of(asked.at("tensors")), asked.at("strict").boolean()));
   return matches_json(matches);
 }
 
@@ -96,9 +95,9 @@ Result<Json> match_optimizer(const Json& asked) {
   }
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
-      models::match_optimizer(models::saved_names(asked.at("network"), asked.at("summary")),
-                              optimizer, places_of(asked.at("states")),
-                              places_of(asked.at("tensors")), asked.at("steps").number()));
+      models::match_optimizer(models::saved_names(asked.at("summary")), optimizer,
+                              places_of(asked.at("states")), places_of(asked.at("tensors")),
+                              asked.at("steps").number()));
   Json numbers = Json::array(), answer = Json::object();
   for (const auto& [state, value] : matches.numbers) {
     numbers.add(Json::array({number(state), Json::number(value)}));
@@ -109,7 +108,7 @@ Result<Json> match_optimizer(const Json& asked) {
 }
 
 Result<Json> saved_tensors(const Json& asked) {
-  const auto names = models::saved_names(asked.at("network"), asked.at("summary"));
+  const auto names = models::saved_names(asked.at("summary"));
   const auto weights = places_of(asked.at("summary").at("weights"));
   Json saved = Json::array(), gathered = Json::array(), answer = Json::object();
   for (const TensorPlace& each : weights) saved.add(Json::string(names.at(each.name)));

@@ -42,16 +42,16 @@ const void* lathe_decode_elements(const char* json, size_t length, const void* d
 LATHE_EXPORT(lathe_encode_elements)
 const char* lathe_encode_elements(const char* json, size_t length, const void* data, size_t bytes);
 
-/* {"network", "summary", "tensors": [{"name", "shape"}…], "strict"} -> [[weight of the summary,
+/* {"summary", "tensors": [{"name", "shape"}…], "strict"} -> [[weight of the summary,
  * tensor that it becomes]…]. With "strict" weights that are missing or left over are errors. */
 LATHE_EXPORT(lathe_match_weights) const char* lathe_match_weights(const char* json, size_t length);
 
-/* {"network", "summary", "optimizer", "states": [{"name", "shape"}…], "tensors", "steps"} ->
+/* {"summary", "optimizer", "states": [{"name", "shape"}…], "tensors", "steps"} ->
  * {"tensors": [[state, tensor]…], "numbers": [[state, its value]…]}. */
 LATHE_EXPORT(lathe_match_optimizer)
 const char* lathe_match_optimizer(const char* json, size_t length);
 
-/* {"network", "summary", "states"} -> {"weights": [the name of each of the summary], "optimizer":
+/* {"summary", "states"} -> {"weights": [the name of each of the summary], "optimizer":
  * [{"name", "shape", "state": its place or null for zeros, "isSteps": whether it is the one
  * i32}…]}.
  */

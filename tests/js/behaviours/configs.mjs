@@ -130,6 +130,7 @@ const made = [
   ['simpleRNNCell', { units: 3 }],
   ['lstmCell', { units: 3 }],
   ['gruCell', { units: 3 }],
+  ['convLstm2d', { filters: 2, kernelSize: 3, dataFormat: 'channelsFirst' }],
   ['convLstm2dCell', { filters: 2, kernelSize: 3 }],
   ['reLU', {}],
   ['reLU', { maxValue: 6 }],
@@ -370,6 +371,11 @@ export default [
         inputShape: [4, 2],
         name: 'b',
       }),
+    ).weights.map((w) => [w.name, w.shape]),
+  (tf) =>
+    row(
+      tf,
+      tf.layers.bidirectional({ layer: tf.layers.gru({ units: 3 }), inputShape: [4, 2] }),
     ).weights.map((w) => [w.name, w.shape]),
   (tf) =>
     row(

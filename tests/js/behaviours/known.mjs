@@ -171,10 +171,6 @@ export const known = [
     'of a model: m.outputNames',
   ],
   [
-    'weights of a bidirectional layer are called by their direction alone; in files they have the names of TensorFlow.js',
-    "ional({ layer: tf.layers.lstm({ units: 3, name: 'l' }), inputShape: [4, 2], name: 'b', }), ).weights.map((w) => [w.name, w.shape])",
-  ],
-  [
     'a mistake of TensorFlow.js',
     '(tf) => tf.layers.resizing({ height: 2, width: 3 }).computeOutputShape([null, 8, 9, 2])',
     '[maker](args).getConfig() with ["separableConv2d",{"filters":2,"kernelSize":3,"depthMultiplier":2,"pointwiseInitializer":"zeros"}]',

@@ -102,7 +102,7 @@ TEST(Topology, GraphsComeBackFromKeras) { expect_round_trip(parsed(kGraph)); }
 TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
   const auto names = saved_names(parsed(kGraph));
   EXPECT_EQ(names.at("inner/td/kernel"), "td/kernel");
-  EXPECT_EQ(names.at("both/forward/kernel"), "both/forward_inside/kernel");
+  EXPECT_EQ(names.at("both/forward_inside/kernel"), "both/forward_inside/kernel");
   EXPECT_EQ(names.at("shared/bias"), "shared/bias");
 }
 

@@ -89,8 +89,8 @@ TEST(Recurrent, BothDirectionsMeetAtEachStep) {
   b.output("all", call(b, layer, {{3, 1}}, 1)[0]);
   const float x[] = {1, 2, 4};
   std::map<std::string, Array> weights;
-  for (const char* name : {"forward/kernel", "forward/recurrent_kernel", "backward/kernel",
-                           "backward/recurrent_kernel"}) {
+  for (const char* name : {"forward_SimpleRNN/kernel", "forward_SimpleRNN/recurrent_kernel",
+                           "backward_SimpleRNN/kernel", "backward_SimpleRNN/recurrent_kernel"}) {
     weights[name] = ones({1, 1});
   }
   const auto got = evaluate(std::move(b), {{"x0", Array::of({1, 3, 1}, x)}}, weights);
