@@ -264,18 +264,20 @@ class ConvLSTM2DCell final : public RecurrentCell {
   Result<std::vector<Shape>> state_shapes(const Shape& input) const override {
     LATHE_TRY(check({options_.activation, options_.recurrent_activation}, options_.rates));
     LATHE_TRY(check_units("filters", options_.filters));
-    if (!same_name(options_.data_format, "channelsLast")) {
-      return fail(concat("dataFormat must be \"channelsLast\", got \"",
-                         options_.data_format.substr(0, 60), "\"; put a Permute layer before"));
+    if (!channels_first() && !same_name(options_.data_format, "channelsLast")) {
+      return fail(concat("dataFormat must be \"channelsFirst\" or \"channelsLast\", got \"",
+                         options_.data_format.substr(0, 60), '"'));
     }
     LATHE_ASSIGN_OR_RETURN(const Window found, window_over(input));
-    return std::vector<Shape>(2, Shape{found.out[0], found.out[1], options_.filters});
+    const int64_t height = found.out[0], width = found.out[1];
+    return std::vector<Shape>(2, channels_first() ? Shape{options_.filters, height, width}
+                                                  : Shape{height, width, options_.filters});
   }
   Result<std::vector<Weight>> weights(const Shape& input) const override {
     LATHE_ASSIGN_OR_RETURN(const Window found, window_over(input));
     const int64_t height = found.size[0], width = found.size[1], out = 4 * options_.filters;
     std::vector<Weight> weights = {
-        {"kernel", {height, width, input[2], out}, options_.kernel},
+        {"kernel", {height, width, input[channels_first() ? 0 : 2], out}, options_.kernel},
         {"recurrent_kernel", {height, width, options_.filters, out}, options_.recurrent}};
     if (options_.use_bias) {
       LATHE_ASSIGN_OR_RETURN(WeightOptions bias, lstm_bias(options_));
@@ -285,7 +287,8 @@ class ConvLSTM2DCell final : public RecurrentCell {
   }
   Tensor project(Tensor x, std::span<const Tensor> weights) const override {
     const auto found = window_over(Shape(x.shape().begin() + 1, x.shape().end()));
-    const Tensor y = ops::conv(x, weights[0], {found ? found->options : ops::WindowOptions{}});
+    const ops::ConvOptions options{found ? found->options : ops::WindowOptions{}};
+    const Tensor y = ops::conv(channels_last(x), weights[0], options);
     return options_.use_bias ? y + weights[2] : y;
   }
   std::vector<Tensor> shared(std::span<const Tensor> weights) const override {
@@ -299,13 +302,25 @@ class ConvLSTM2DCell final : public RecurrentCell {
                            std::span<const Tensor> masks) const override {
     ops::ConvOptions same;
     same.window.padding = ops::Padding::Same;
-    const Tensor h = masked(states[0], masks[1]);
-    return lstm_states(projected + ops::conv(h, shared[0], same), states[1], options_.activation,
-                       options_.recurrent_activation);
+    const Tensor h = channels_last(masked(states[0], masks[1]));
+    std::vector<Tensor> next =
+        lstm_states(projected + ops::conv(h, shared[0], same), channels_last(states[1]),
+                    options_.activation, options_.recurrent_activation);
+    if (!channels_first()) return next;
+    for (Tensor& state : next) state = state.builder->permute(state, std::vector<int>{0, 3, 1, 2});
+    return next;
   }
 
  private:
-  Result<Window> window_over(const Shape& input) const {
+  bool channels_first() const { return same_name(options_.data_format, "channelsFirst"); }
+
+  // What it computes has the channels last.
+  Tensor channels_last(Tensor x) const {
+    return channels_first() ? x.builder->permute(x, std::vector<int>{0, 2, 3, 1}) : x;
+  }
+
+  Result<Window> window_over(Shape input) const {
+    if (channels_first() && !input.empty()) std::ranges::rotate(input, input.begin() + 1);
     return window(
         2, "kernelSize",
         {options_.kernel_size, options_.strides, options_.dilation_rate, options_.padding}, input);

@@ -11,6 +11,7 @@ const stepsOf = (name) =>
   /^(simpleRNN|lstm|gru|convLstm2d|bidirectional concat)$/.test(name) ? 100 : 25;
 const sequence = [6, 3];
 const film = [3, 4, 4, 2];
+const layeredFilm = [3, 2, 5, 4];
 
 before(() => tf.setBackend('cpu'));
 
@@ -57,6 +58,19 @@ const pictures = {
   'convLstm2d, all steps': (on) =>
     on.convLstm2d({ filters: 2, kernelSize: 3, padding: 'same', returnSequences: true }),
 };
+const dataFormat = 'channelsFirst';
+const layeredPictures = {
+  'convLstm2d, channels first': (on) =>
+    on.convLstm2d({ filters: 3, kernelSize: [2, 3], dataFormat }),
+  'convLstm2d, channels first, all steps backwards': (on) =>
+    on.convLstm2d({
+      filters: 2,
+      kernelSize: 2,
+      dataFormat,
+      returnSequences: true,
+      goBackwards: true,
+    }),
+};
 
 function twins(make, inputShape) {
   const build = (library, args) => {
@@ -85,6 +99,7 @@ function someData(shape, seed = 1) {
 for (const [list, inputShape] of [
   [cases, sequence],
   [pictures, film],
+  [layeredPictures, layeredFilm],
 ]) {
   for (const [name, make] of Object.entries(list)) {
     test(`${name} is that of TensorFlow.js`, async () => {
@@ -207,6 +222,7 @@ for (const [name, make, inputShape, stateShape] of [
   ['lstm', (on, args) => on.lstm({ units: unitsOf, ...args }), sequence, [unitsOf]],
   ['gru', (on, args) => on.gru({ units: unitsOf, ...args }), sequence, [unitsOf]],
   ['convLstm2d', (on, args) => on.convLstm2d({ filters: 2, kernelSize: 2, ...args }), film, [3, 3, 2]], // prettier-ignore
+  ['convLstm2d', (on, args) => on.convLstm2d({ filters: 3, kernelSize: 2, dataFormat, ...args }), layeredFilm, [3, 4, 3]], // prettier-ignore
 ]) {
   test(`${name} with dropout is that of TensorFlow.js with the same masks`, async () => {
     const rate = 0.4;
