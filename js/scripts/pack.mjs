@@ -49,6 +49,7 @@ async function writeFew() {
     { format: 'esm', dir: join(dist, 'modules'), chunks: 'core/[name]', ending: 'js' },
   ];
   let atOnce;
+  let extras;
   for (const { format, dir, chunks, ending } of kinds) {
     const bundle = await rolldown({
       input,
@@ -73,6 +74,14 @@ async function writeFew() {
               return atOnce.has(id) ? 'main' : null;
             },
           },
+          {
+            debugName: 'extras',
+            name(id, context) {
+              extras ??= reached(join(source, 'model/fetched_extras.js'), context);
+              const isEntry = entries.some(([, file]) => id === join(source, `${file}.js`));
+              return extras.has(id) && !isEntry ? 'extras' : null;
+            },
+          },
         ],
       },
     });
@@ -86,7 +95,7 @@ function findInlined(id) {
   return { id: `${name.includes('worker') ? '../runtime' : '.'}/${name}`, external: 'absolute' };
 }
 
-/** The modules that the entry imports at once, without itself. */
+/** The modules that a module imports at once, without itself. */
 function reached(entry, context) {
   const found = new Set([entry]);
   for (const id of found) {

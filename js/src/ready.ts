@@ -19,8 +19,7 @@ export function ready(): Promise<void> {
     loading = undefined;
     throw error;
   });
-  const asked = extrasAsked();
-  return asked === undefined ? loading : Promise.all([loading, asked]).then(() => {});
+  return Promise.all([loading, extrasAsked()]).then(() => {});
 }
 
 async function load(): Promise<void> {

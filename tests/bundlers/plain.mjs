@@ -80,6 +80,26 @@ export async function pages() {
     'first_bundle.html': page(`
       import * as tl from '${dist}/bundle.js';
       tl.ready().then(() => (window.result = tl.tensor([1]).add(1).dataSync()[0]));`),
+    'described.html': page(`
+      import * as tl from '${entry}';
+      const make = () => tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [1] })] });
+      const classes = ({ layers }) => layers.map((each) => each.getConfig().units);
+      async function describe() {
+        const early = tl.layers.dense({ units: 3 });
+        await tl.ready();
+        return [early.getConfig().units, ...classes(make())];
+      }
+      describe()${noted};`),
+    'trained.html': page(`
+      import * as tl from '${entry}';
+      async function train() {
+        await tl.ready();
+        const model = tl.sequential({ layers: [tl.layers.dense({ units: 1, inputShape: [1] })] });
+        model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+        await model.fit([[1]], [[1]]);
+        return Object.keys(model.toJSON(null, false));
+      }
+      train()${noted};`),
     'script.html': `<!doctype html><link rel="icon" href="data:," /><script src="${dist}/bundle.global.js"></script>
       <script>import('/program.mjs').then(({ run }) => run(tl))${noted}</script>`,
     'moved.html': page(`
@@ -126,6 +146,9 @@ export async function pages() {
       await visit(`${server.url}/moved.html`),
       /setWasmUrl: the compiler is loaded already/,
     );
+    assert.deepEqual(await visit(`${server.url}/described.html`), [3, 1]);
+    const parts = ['class_name', 'config', 'keras_version', 'backend'];
+    assert.deepEqual(await visit(`${server.url}/trained.html`), parts);
     const absent = `cannot load ${server.url}/absent.wasm: HTTP status 404`;
     assert.equal(await visit(`${server.url}/absent.html`), absent);
   } finally {

@@ -1,6 +1,7 @@
 /**
- * What few pages need of layers and models: members that describe them, checks of their options. In Node and in the
- * bundle it is there from the beginning; a page fetches it when it first asks. Knows what there is, not what it does.
+ * What pages that only call functions never need: members that describe layers and models, checks of their options. In Node
+ * and in the bundle it is there from the beginning; a page fetches it when it makes its first layer. Knows what there is, not
+ * what it does.
  */
 import { LatheError } from '../base/errors.js';
 import type { Layer, LayerArgs } from './layer.js';
@@ -39,31 +40,39 @@ export function useExtras(there: Extras | undefined, fetch?: () => Promise<Extra
   fetchThem = fetch;
 }
 
-/** It, if it is there. */
-export const extrasAtHand = (): Extras | undefined => extras;
+/** It, if it is there; else it begins to come. */
+export function extrasAtHand(): Extras | undefined {
+  if (extras === undefined) void fetchExtras();
+  return extras;
+}
 
 /** It. Error: the page has not fetched it yet. */
 export function extrasFor(what: string): Extras {
-  if (extras !== undefined) return extras;
-  void fetchExtras();
+  const there = extrasAtHand();
+  if (there !== undefined) return there;
   throw new LatheError(
-    `${what}: a page fetches the code of it when it is first asked for; await tl.ready() once more, then call it`,
+    `${what}: a page fetches the code of it when it makes its first layer; await tl.ready() after that, then call it`,
   );
 }
 
-/** Resolves when what was asked for is there. */
-export async function fetchExtras(): Promise<Extras | undefined> {
+/** Resolves when it is there, or cannot be fetched; then a later call tries again. */
+export async function fetchExtras(): Promise<void> {
   fetching ??= fetchThem?.();
-  return (extras ??= await fetching);
+  try {
+    extras ??= await fetching;
+  } catch {
+    fetching = undefined;
+  }
 }
 
 /** Has `ready` wait for something else, whatever becomes of it. */
 export function alsoReady(more: Promise<unknown>): void {
-  awaited = Promise.all([extrasAsked(), more.catch(() => undefined)]);
+  awaited = Promise.all([awaited, more.catch(() => undefined)]);
 }
 
-/** What `ready` waits for, if a member was asked for. */
-export const extrasAsked = (): Promise<unknown> | undefined => awaited ?? fetching;
+/** What `ready` waits for beside the core. */
+export const extrasAsked = (): Promise<unknown> =>
+  Promise.all([awaited, fetching && fetchExtras()]);
 
 /** Gives a class these members; those that begin with a dot are properties. They are kept behind `prefix`. */
 export function addMembers(prototype: object, names: string, prefix = ''): void {

@@ -1,5 +1,5 @@
 /** Weights into a model: files on demand, tensors by their names at once. */
-import { extrasAtHand, fetchExtras } from '../layers/extras.js';
+import { extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { TensorLike } from '../tensor/tensor.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import type { LayersModel } from './model.js';
@@ -13,7 +13,11 @@ export function loadWeights(
   const given = typeof args === 'boolean' ? { strict: args } : args;
   if (Object.getPrototypeOf(source) === Object.prototype && !('load' in (source as object))) {
     const load = () =>
-      extrasAtHand()!.members.loadNamed!(model as never, source as never, given.strict as never);
+      extrasFor('loadWeights').members.loadNamed!(
+        model as never,
+        source as never,
+        given.strict as never,
+      );
     if (extrasAtHand() === undefined) return fetchExtras().then(() => void load());
     load();
     return Promise.resolve();

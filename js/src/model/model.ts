@@ -7,7 +7,7 @@ import { moduleText } from '../core/module_text.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { addMembers, extrasFor } from '../layers/extras.js';
+import { addMembers, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import type { Optimizer } from '../layers/optimizer.js';
 import { type ModelWeight, WeightCopy } from '../layers/shared_weights.js';
@@ -167,7 +167,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     return this.#train('fit', async () => {
-      const { checkFitArgs, fitData, fitLoop } = await import('../train/fit.js');
+      const [{ checkFitArgs, fitData, fitLoop }] = await Promise.all([
+        import('../train/fit.js'),
+        fetchExtras(), // whoever has trained a model may ask for all that it has
+      ]);
       checkFitArgs(args);
       const [data, validation] = fitData(this, x, y, args);
       return fitLoop(this, data, validation, { ...args, seed: args.seed ?? this.seed });
