@@ -1,5 +1,6 @@
 /** Reads rows and names of columns from comma-separated text. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { own, setOwn } from '../base/own.js';
 import type { ColumnConfig, CSVConfig, CSVRow, CSVValue } from './csv.js';
 import { once } from './iterate.js';
@@ -23,7 +24,24 @@ export async function readColumnNames(source: TextSource, config: CSVConfig): Pr
   }
 }
 
+const names: OptionNames<CSVConfig> = {
+  hasHeader: true,
+  columnNames: true,
+  columnConfigs: true,
+  configuredColumnsOnly: true,
+  delimiter: true,
+};
+const columnNames: OptionNames<ColumnConfig> = {
+  required: true,
+  dtype: true,
+  default: true,
+  isLabel: true,
+};
+
 function open(source: TextSource, config: CSVConfig): AsyncGenerator<TextRecord> {
+  checkOptions('csv', config, names);
+  for (const [name, column] of Object.entries(config.columnConfigs ?? {}))
+    checkOptions(`csv: column ${name}`, column, columnNames);
   return splitRecords(readText(source, 'csv'), config.delimiter ?? ',');
 }
 

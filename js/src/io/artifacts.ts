@@ -1,5 +1,6 @@
 /** A model outside a program, in the words of TensorFlow.js: topology, weight specifications, weight data. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { TextEncoder } from '../base/text.js';
 import { isDetached } from '../tensor/tensor.js';
 import { isBeside } from './address.js';
@@ -72,6 +73,18 @@ export interface LoadOptions {
   requestInit?: RequestInit;
   /** Used instead of `fetch`. */
   fetchFunc?: typeof fetch;
+}
+
+/** Error: what loads has no option of a name. */
+export function checkLoadOptions(what: string, options: LoadOptions): void {
+  const names: OptionNames<LoadOptions> = {
+    strict: true,
+    onProgress: true,
+    weightPathPrefix: true,
+    requestInit: true,
+    fetchFunc: true,
+  };
+  checkOptions(what, options, names);
 }
 
 /** A place where a model can be. Those of TensorFlow.js are such, too. */

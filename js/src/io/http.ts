@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { TextDecoder } from '../base/text.js';
 import { addressBelow } from './address.js';
 import {
+  checkLoadOptions,
   type IOHandler,
   type LoadOptions,
   modelJson,
@@ -14,6 +15,7 @@ import { savedAs } from './handlers.js';
 
 /** As `tl.io.http`. */
 export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
+  checkLoadOptions('http', options);
   const { requestInit, fetchFunc = globalThis.fetch, weightPathPrefix, onProgress } = options;
   const url = String(address);
   const get = async (each: string): Promise<ArrayBuffer> => {

@@ -25,10 +25,9 @@ export interface SaveArgs {
 const names: OptionNames<SaveArgs> = { includeOptimizer: true, quantize: true, requestInit: true };
 
 /** Everything that is saved of a model, as of now. */
-export async function toArtifacts(
-  model: Storable,
-  { includeOptimizer = false, quantize }: SaveArgs = {},
-): Promise<ModelArtifacts> {
+export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise<ModelArtifacts> {
+  checkOptions('save', args, names);
+  const { includeOptimizer = false, quantize } = args;
   const kinds = ['uint8', 'uint16', 'float16'];
   if (quantize !== undefined && !kinds.includes(quantize)) {
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
@@ -102,7 +101,6 @@ export async function saveModel(
   target: string | URL | IOHandler,
   args: SaveArgs = {},
 ): Promise<SaveResult> {
-  checkOptions('save', args, names);
   const { requestInit } = args;
   const handler = await openHandler(
     target,

@@ -13,6 +13,8 @@ type Members = Record<string, (layer: never, ...args: never[]) => unknown>;
 export interface Extras {
   /** Of layers and models. */
   members: Members;
+  /** Error: what makes inputs, models or callbacks has no option of a name. */
+  checkArguments(maker: string, given: object): void;
   /** Error: the options of a layer of the core are wrong. */
   checkLayer(maker: string, className: string, options: LayerArgs): void;
   /** Error: the parameters of an initialiser and the like are wrong. */

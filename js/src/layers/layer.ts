@@ -456,12 +456,9 @@ export interface InputArgs {
 }
 
 /** A place where data enters a model. */
-export function input({
-  batchShape,
-  shape = batchShape?.slice(1) as OpenShape,
-  name,
-  dtype = 'float32',
-}: InputArgs): SymbolicTensor {
+export function input(args: InputArgs): SymbolicTensor {
+  extrasAtHand()?.checkArguments('input', args);
+  const { batchShape, shape = batchShape?.slice(1), name, dtype = 'float32' } = args;
   const isSize = (size: number | null) => size === null || (Number.isInteger(size) && size > 0);
   if (!Array.isArray(shape) || !shape.every(isSize)) {
     throw new LatheError(

@@ -1,6 +1,7 @@
 /** Callbacks as classes: bases to extend, early stopping, saving while it trains. Knows no training loop. */
 import { LatheError } from '../base/errors.js';
 import type { YieldEvery } from '../base/pause.js';
+import { extrasAtHand } from '../layers/extras.js';
 import {
   type Awaitable,
   ignore,
@@ -95,6 +96,7 @@ export class EarlyStopping extends Callback {
   /** Errors: an unknown mode, a number that is none or negative. */
   constructor(args: EarlyStoppingArgs = {}) {
     super();
+    extrasAtHand()?.checkArguments('earlyStopping', args);
     const { patience = 0, minDelta = 0 } = args;
     for (const [name, value] of Object.entries({ patience, minDelta: Math.abs(minDelta) })) {
       if (value >= 0) continue;
@@ -140,6 +142,7 @@ export class ModelCheckpoint extends Callback {
     args: ModelCheckpointArgs = {},
   ) {
     super();
+    extrasAtHand()?.checkArguments('modelCheckpoint', args);
     checkMode('modelCheckpoint', args);
     this.#args = args;
   }

@@ -12,6 +12,7 @@ import {
 } from '../layers/layer.js';
 import { one } from '../layers/shared_weights.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { checkArguments } from './check_arguments.js';
 import { LayersModel } from './model.js';
 import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
 
@@ -266,6 +267,7 @@ addMembers(
 
 export const extras: Extras = {
   members,
+  checkArguments,
   checkLayer,
   checkParameters,
   choiceConfig,

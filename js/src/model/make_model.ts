@@ -1,5 +1,6 @@
 /** Models as a graph between tensors. */
 import { LatheError } from '../base/errors.js';
+import { extrasAtHand } from '../layers/extras.js';
 import { LayersModel } from './model.js';
 import type { ModelArgs } from './model_args.js';
 
@@ -8,5 +9,6 @@ export function model(args: ModelArgs): LayersModel {
   if (args?.inputs === undefined || args.outputs === undefined) {
     throw new LatheError('model: inputs and outputs are needed');
   }
+  extrasAtHand()?.checkArguments('model', args);
   return new LayersModel(args);
 }

@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { openFormats } from '../core/formats.js';
 import { storable } from '../train/storable.js';
 import {
+  checkLoadOptions,
   type IOHandler,
   type LoadOptions,
   type ModelArtifacts,
@@ -21,6 +22,7 @@ export async function loadLayersModel(
   source: string | URL | IOHandler,
   options: LoadOptions = {},
 ): Promise<LayersModel> {
+  checkLoadOptions('loadLayersModel', options);
   const where = nameOf(source);
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
   await openFormats();

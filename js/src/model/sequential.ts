@@ -1,6 +1,7 @@
 /** Models of layers in a row. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
+import { extrasAtHand } from '../layers/extras.js';
 import {
   input,
   inputClass,
@@ -91,5 +92,6 @@ function asLayer(layer: Layer | LayerConfig): Layer {
 
 /** A model of layers in a row. Errors: layers that do not fit. */
 export function sequential(args: SequentialArgs = {}): Sequential {
+  extrasAtHand()?.checkArguments('sequential', args);
   return new Sequential(args);
 }

@@ -1,4 +1,5 @@
 /** The callbacks of one training, told what happens. */
+import { checkOptions, type OptionNames } from '../base/options.js';
 import type { YieldEvery } from '../base/pause.js';
 import { numbered } from './metrics.js';
 import { type Awaitable, ignore, type Params, type TrainingCallbacks } from './history.js';
@@ -7,7 +8,17 @@ type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setPara
 
 type SkipLast<List extends unknown[]> = List extends [...infer Rest, unknown] ? Rest : never;
 
-/** The callbacks of one training. */
+const events: OptionNames<Events> = {
+  onTrainBegin: true,
+  onTrainEnd: true,
+  onEpochBegin: true,
+  onEpochEnd: true,
+  onBatchBegin: true,
+  onBatchEnd: true,
+  onYield: true,
+};
+
+/** The callbacks of one training. Error: functions for events that there are none of. */
 export class CallbackList<Model> {
   readonly #all: readonly TrainingCallbacks<Model>[];
 
@@ -18,6 +29,8 @@ export class CallbackList<Model> {
   ) {
     this.#all = [given].flat() as TrainingCallbacks<Model>[];
     for (const each of this.#all) {
+      const functions = Object.keys(each).filter((name) => /^on[A-Z]/.test(name));
+      checkOptions('callbacks', Object.fromEntries(functions.map((name) => [name, true])), events);
       each.setParams?.(params);
       each.setModel?.(model);
     }

@@ -1,5 +1,6 @@
 /** Measures candidate schedules of a model's contractions on this engine and remembers the winners. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { nextTask } from '../base/pause.js';
 import type { ContractionPlace, Schedule } from '../core/abi.js';
 import type { CoreExecutable } from '../core/handles.js';
@@ -20,10 +21,18 @@ const leastShare = 0.01;
 const margin = 1.03;
 const challengers = 4;
 
+const names: OptionNames<TuneArgs> = {
+  budgetMs: true,
+  candidates: true,
+  onProgress: true,
+  signal: true,
+};
+
 /** `tune` of tunable.ts. */
 export async function tune(model: Tunable, args: TuneArgs = {}): Promise<TuneResult> {
   const door = (model as Partial<Tunable> | undefined)?.[tunable];
   if (door === undefined) throw new LatheError('tune: wants a model or a compiled function');
+  checkOptions('tune', args, names);
   const { budgetMs = 1000 } = args;
   if (!(budgetMs > 0)) throw new LatheError(`tune: budgetMs must be above 0, got ${budgetMs}`);
   const start = performance.now();

@@ -17,6 +17,40 @@ const y = tl.tensor([
   [0, 1],
 ]);
 
+test('everything that takes options refuses those that it does not know', async () => {
+  const model = line();
+  const handler = tl.io.withSaveHandler(async () => ({}));
+  const csv = (config) => tl.data.csv(new Blob(['a\n1']), config).toArray();
+  const cases = {
+    'sequential: there is no option layer; did you mean layers?': () =>
+      tl.sequential({ layer: [] }),
+    'model: there is no option nam; did you mean name?': () =>
+      tl.model({ inputs: model.inputs, outputs: model.outputs, nam: 'a' }),
+    'input: there is no option shapes; did you mean shape?': () =>
+      tl.input({ shape: [1], shapes: 1 }),
+    'earlyStopping: there is no option patiance; did you mean patience?': () =>
+      tl.callbacks.earlyStopping({ patiance: 3 }),
+    'modelCheckpoint: there is no option saveBest; did you mean saveBestOnly?': () =>
+      tl.callbacks.modelCheckpoint(handler, { saveBest: true }),
+    'callbacks: there is no option onEpochEnds; did you mean onEpochEnd?': () =>
+      model.fit(x, y, { callbacks: { onEpochEnds() {} } }),
+    'tune: there is no option budgetMS; did you mean budgetMs?': () =>
+      tl.tune(model, { budgetMS: 1 }),
+    'loadLayersModel: there is no option strickt; did you mean strict?': () =>
+      tl.loadLayersModel(tl.io.fromMemory({}), { strickt: true }),
+    'http: there is no option fetchFunk; did you mean fetchFunc?': () =>
+      tl.io.http('http://localhost/', { fetchFunk: fetch }).load(),
+    'save: there is no option quantise; did you mean quantize?': () =>
+      tl.io.toArtifacts(model, { quantise: 'uint8' }),
+    'csv: there is no option hasHeaders; did you mean hasHeader?': () => csv({ hasHeaders: true }),
+    'csv: column a: there is no option label; did you mean isLabel?': () =>
+      csv({ columnConfigs: { a: { label: true } } }),
+  };
+  for (const [message, act] of Object.entries(cases)) {
+    await assert.rejects(async () => act(), { name: 'LatheError', message });
+  }
+});
+
 test('an unknown option is an error that names the one that may be meant', async () => {
   const model = line();
   const refused = (message) => ({ name: 'LatheError', message });
