@@ -152,10 +152,12 @@ void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
   }
 }
 
+// Functions of their own, as the next: engines compile a function when it is first called.
 template <class Emitter>
-void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entry> entries,
-                        std::span<const Times> times, const Placement& placement, uint32_t clock,
-                        const Emitter& emitter) {
+[[gnu::noinline]] void emit_timed_entries(wasm::ModuleBuilder& builder,
+                                          std::span<const loop::Entry> entries,
+                                          std::span<const Times> times, const Placement& placement,
+                                          uint32_t clock, const Emitter& emitter) {
   for (size_t i = 0; i < entries.size(); ++i) {
     const loop::Entry& entry = entries[i];
     wasm::FunctionBuilder& function = builder.add_function(entry.name, {}, {});
@@ -173,8 +175,8 @@ void emit_timed_entries(wasm::ModuleBuilder& builder, std::span<const loop::Entr
 }
 
 template <class Emitter>
-void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
-                      const Placement& placement, const Emitter& emitter) {
+[[gnu::noinline]] void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
+                                        const Placement& placement, const Emitter& emitter) {
   ThreadsEmitter threads(builder);
   for (const loop::Entry& entry : module.entries) {
     TaskOrder order(module);

@@ -79,7 +79,9 @@ class FewBitsLowering {
         rows_(weights.row < 0 ? 1 : contraction.extent(weights.row)),
         parts_(weights.block_count() * weights.parts) {}
 
-  void run() {
+  // A function of its own: engines compile a function when it is first called, and few contractions
+  // get here.
+  [[gnu::noinline]] void run() {
     integers_ = buffer("integers", DType::I32, rows_ * parts_ * weights_.part_depth);
     sums_ = buffer("sums", DType::I32, rows_ * parts_ * 2);
     units_ = buffer("units", DType::F32, rows_ * parts_);
