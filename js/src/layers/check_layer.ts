@@ -65,6 +65,17 @@ function areSides(value: unknown): boolean {
   return isPair(value) || (value.length === 2 && value.every(isPair));
 }
 
+/** Error: a list of one size for height and width. */
+function checkPairs(what: string, options: Config): void {
+  for (const name of ['kernelSize', 'strides', 'dilationRate', 'poolSize', 'padding']) {
+    const sizes = options[name];
+    if (!Array.isArray(sizes) || sizes.length === 2) continue;
+    throw new LatheError(
+      `layers.${what}: ${name} must be a number, or one each for height and width, got ${JSON.stringify(sizes)}`,
+    );
+  }
+}
+
 /** Error: an option is missing or none that the class takes. */
 export function checkLayer(maker: string, className: string, options: LayerArgs): void {
   const given = options as Config;
@@ -74,6 +85,7 @@ export function checkLayer(maker: string, className: string, options: LayerArgs)
       : [' ', `, got ${told(given[name]) ?? 'nothing'}`];
     throw new LatheError(`layers.${maker}: ${name}${space}${what}${end}`);
   };
+  if (/2d/i.test(maker)) checkPairs(maker, given);
   for (const [classes, option, fits, what] of rules) {
     if (!classes.test(className)) continue;
     const [wrong] = Object.keys(given).filter((name) => option.test(name) && !fits(given[name]));

@@ -53,7 +53,7 @@ export function extrasFor(what: string): Extras {
   const there = extrasAtHand();
   if (there !== undefined) return there;
   throw new LatheError(
-    `${what}: a page fetches the code of it when it makes its first layer; await tl.ready() after that, then call it`,
+    `${what}: a page fetches this with its first layer; await tl.ready() after that`,
   );
 }
 

@@ -12,17 +12,6 @@ const choices = /([aA]ctivation|Initializer|Regularizer|Constraint)$/;
 /** What null stands for, where it is not the default. */
 const nulls: Config = { mergeMode: 'none' };
 
-/** Error: a list of one size for height and width. */
-function checkPairs(what: string, options: Config): void {
-  for (const name of ['kernelSize', 'strides', 'dilationRate', 'poolSize', 'padding']) {
-    const sizes = options[name];
-    if (!Array.isArray(sizes) || sizes.length === 2) continue;
-    throw new LatheError(
-      `layers.${what}: ${name} must be a number, or one each for height and width, got ${JSON.stringify(sizes)}`,
-    );
-  }
-}
-
 /** "L1L2" -> l1l2, "RandomNormal" -> randomNormal. */
 const lower = (name: string) =>
   /^L\d/.test(name) ? name.toLowerCase() : name.slice(0, 1).toLowerCase() + name.slice(1);
@@ -64,7 +53,6 @@ export function readOptions(what: string, given?: LayerArgs | null): LayerArgs {
       if (Number.isFinite(size)) checkCount(`layers.${what}: ${name}`, size);
     result[name] = value === null ? nulls[name] : choices.test(name) ? readChoice(value) : value;
   }
-  if (/2d/i.test(what)) checkPairs(what, result);
   if (isEmbedding && Array.isArray(result.inputLength)) {
     const [length] = result.inputLength as (number | null)[];
     if (length == null) delete result.inputLength;

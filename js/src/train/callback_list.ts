@@ -2,7 +2,14 @@
 import { checkOptions, type OptionNames } from '../base/options.js';
 import type { YieldEvery } from '../base/pause.js';
 import { numbered } from './metrics.js';
-import { type Awaitable, ignore, type Params, type TrainingCallbacks } from './history.js';
+import {
+  type Awaitable,
+  type History,
+  ignore,
+  type Logs,
+  type Params,
+  type TrainingCallbacks,
+} from './history.js';
 
 type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
 
@@ -17,6 +24,24 @@ const events: OptionNames<Events> = {
   onBatchEnd: true,
   onYield: true,
 };
+
+/** Appends the values of an epoch. */
+export function record(
+  { epoch: epochs, history }: History,
+  epoch: number,
+  { imagesPerSecond: _, ...scores }: Logs,
+): void {
+  if (!Number.isFinite(scores.loss) && history.loss.every(Number.isFinite)) {
+    console.warn(
+      `tensorlathe: the loss of epoch ${epoch} is ${scores.loss}; compile with checkNumerics: true ` +
+        'to learn where that begins, or lower the learning rate',
+    );
+  }
+  epochs.push(epoch);
+  for (const [name, value] of Object.entries(scores)) {
+    if (value !== undefined) (history[name] ??= []).push(value);
+  }
+}
 
 /** The callbacks of one training. Error: functions for events that there are none of. */
 export class CallbackList<Model> {

@@ -4,7 +4,7 @@ import { checkCount, checkInteger, checkOptions, type OptionNames } from '../bas
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import type { TensorLike } from '../tensor/tensor.js';
-import { CallbackList, epochMetrics } from './callback_list.js';
+import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
 import { atStep } from './numerics.js';
@@ -209,7 +209,7 @@ export async function fitLoop<Model extends Trainee>(
       const score = await evaluateLoop(model, validation, pacer);
       for (const [name, mean] of Object.entries(reported(model, score))) logs[`val_${name}`] = mean;
     }
-    history.record(epoch, logs);
+    record(history, epoch, logs);
     await callbacks.tell('onEpochEnd', epoch, logs);
     await pacer.at('epoch');
   }

@@ -4,7 +4,7 @@ import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
 import { checkInitialEpoch } from './fit.js';
-import { CallbackList, epochMetrics } from './callback_list.js';
+import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
 import type { ModelData, Weighting } from './rows.js';
@@ -141,7 +141,7 @@ export async function fitDataset<Model extends BatchTrainee>(
         const scores = reported(model, await validate(model, args, pacer));
         for (const [name, value] of Object.entries(scores)) logs[`val_${name}`] = value;
       }
-      history.record(epoch, logs);
+      record(history, epoch, logs);
       await callbacks.tell('onEpochEnd', epoch, logs);
       await pacer.at('epoch');
       if (ranOut) break;

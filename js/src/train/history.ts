@@ -73,18 +73,4 @@ export class History {
   constructor(params: Params = {}) {
     this.params = params;
   }
-
-  /** Appends the values of an epoch. */
-  record(epoch: number, { imagesPerSecond: _, ...scores }: Logs): void {
-    if (!Number.isFinite(scores.loss) && this.history.loss.every(Number.isFinite)) {
-      console.warn(
-        `tensorlathe: the loss of epoch ${epoch} is ${scores.loss}; compile with checkNumerics: true ` +
-          'to learn where that begins, or lower the learning rate',
-      );
-    }
-    this.epoch.push(epoch);
-    for (const [name, value] of Object.entries(scores)) {
-      if (value !== undefined) (this.history[name] ??= []).push(value);
-    }
-  }
 }
