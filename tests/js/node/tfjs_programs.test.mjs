@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 
-const names = ['linear_regression', 'mnist_cnn', 'sentiment_lstm'];
+const names = ['linear_regression', 'mnist_cnn', 'sentiment_lstm', 'addition_rnn', 'iris'];
 const folder = new URL('../../../build/tests/programs/', import.meta.url);
 
 before(() => tf.setBackend('cpu'));
