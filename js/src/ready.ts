@@ -32,15 +32,17 @@ async function load(): Promise<void> {
 /**
  * Says where lathe-core.wasm is, for pages whose files were moved: called before `ready`, with an address that may be relative
  * to the page (in Node: to the working directory). lathe-text.wasm, which `moduleText` needs, lathe-onnx.wasm, for ONNX models,
- * and lathe-formats.wasm, by which models are loaded and saved, may have one, too. Error: the compiler is loaded already.
+ * lathe-formats.wasm, by which models are loaded and saved, and lathe-onnx-export.wasm, for `toOnnx`, may have one, too.
+ * Error: the compiler is loaded already.
  */
 export function setWasmUrl(
   core: string | URL,
   text?: string | URL,
   onnx?: string | URL,
   formats?: string | URL,
+  onnxExport?: string | URL,
 ): void {
   if (hasCore()) throw new LatheError('setWasmUrl: the compiler is loaded already; call it before');
   loading = undefined;
-  chooseWasm(core, text, onnx, formats);
+  chooseWasm(core, text, onnx, formats, onnxExport);
 }

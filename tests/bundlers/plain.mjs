@@ -16,7 +16,9 @@ const main = (address) =>
 export function manifest() {
   const program = (name) => join(root, 'node_modules', name);
   call(root, 'node', program('publint/src/cli.js'), pack(), '--strict');
-  const untyped = ['lathe-core.wasm', 'lathe-text.wasm', 'lathe-formats.wasm', 'lathe-onnx.wasm'];
+  const untyped = ['core', 'text', 'formats', 'onnx', 'onnx-export'].map(
+    (name) => `lathe-${name}.wasm`,
+  );
   const attw = program('@arethetypeswrong/cli/dist/index.js');
   call(root, 'node', attw, pack(), '--no-color', '--exclude-entrypoints', ...untyped);
 }

@@ -49,10 +49,14 @@ export interface OnnxExports extends ModuleExports {
   lathe_onnx_trace_text(trace: Handle): Pointer;
   lathe_onnx_graph(trace: Handle): Pointer;
   lathe_onnx_trace_free(trace: Handle): number;
+  lathe_onnx_live_objects(): number;
+}
+
+/** The exports of lathe-onnx-export.wasm. */
+export interface OnnxExportExports extends ModuleExports {
   lathe_onnx_samples(symbols: number, attempt: number): Pointer;
   lathe_onnx_export(json: Pointer, length: number, weights: Pointer, size: number): Pointer;
   lathe_onnx_export_free(): void;
-  lathe_onnx_live_objects(): number;
 }
 
 /** Takes a JSON text and gives one. */

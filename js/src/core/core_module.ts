@@ -58,7 +58,7 @@ export function readAt(place: Place): WebAssembly.Module | undefined {
 export function chooseWasm(...urls: (string | URL | undefined)[]): void {
   const { location } = globalThis as { location?: { href: string } };
   const base = location?.href ?? nodeModule('node:url').pathToFileURL('./').href;
-  ['core', 'text', 'onnx', 'formats'].forEach((name, at) => {
+  ['core', 'text', 'onnx', 'formats', 'onnx-export'].forEach((name, at) => {
     const url = urls[at];
     if (url !== undefined) chosen[`lathe-${name}.wasm`] = new URL(url, base);
   });

@@ -1,11 +1,9 @@
-/** Where lathe-onnx.wasm is, which is loaded when an ONNX model is first opened. */
-import { compileAt, type Place } from './core_module.js';
+/** lathe-onnx.wasm, which is loaded when an ONNX model is first opened. */
+import type { OnnxExports } from './abi.js';
+import { FetchedCore } from './fetched_core.js';
 
-const place: Place = {
+export const onnxReader = new FetchedCore<OnnxExports>({
   name: 'lathe-onnx.wasm',
   beside: () => new URL('./lathe-onnx.wasm', import.meta.url),
   inlined: () => import('./inlined_onnx.js'),
-};
-
-/** The compiled lathe-onnx.wasm. Rejects with LatheError. */
-export const compileOnnx = (): Promise<WebAssembly.Module> => compileAt(place);
+});

@@ -1,9 +1,9 @@
 /** Handles of lathe-onnx.wasm: models as their files say them, and what they are as graphs. */
 import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
-import { Core, currentCore } from '../core/core.js';
+import { type Core, currentCore } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';
-import { compileOnnx } from '../core/onnx_module.js';
+import { onnxReader } from '../core/onnx_module.js';
 
 /** What an ONNX model says of a tensor's size: a number, a name, or nothing. */
 export type OnnxSize = number | string | null;
@@ -82,24 +82,9 @@ export interface OnnxTrace {
   results: Port[];
 }
 
-let compiling: Promise<WebAssembly.Module> | undefined;
-let reader: Core<OnnxExports> | undefined;
-
-/** An instance of lathe-onnx.wasm: a fresh one where the last one died. */
-export async function currentReader(): Promise<Core<OnnxExports>> {
-  if (reader !== undefined && !reader.dead) return reader;
-  compiling ??= compileOnnx().catch((error: unknown) => {
-    compiling = undefined;
-    throw error;
-  });
-  const module = await compiling;
-  if (reader === undefined || reader.dead) reader = new Core<OnnxExports>(module);
-  return reader;
-}
-
 /** @internal Models and traces that are not freed. */
 export const liveOnnxObjects = (): number =>
-  reader === undefined || reader.dead ? 0 : reader.exports.lathe_onnx_live_objects();
+  onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
 
 const forgotten = new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Handle }>(
   ({ core, handle }) => {
@@ -125,7 +110,7 @@ export class OnnxFile {
 
   /** Errors: what is no ONNX model, or needs operators that are not there. */
   static async open(bytes: Uint8Array): Promise<OnnxFile> {
-    return new OnnxFile(await currentReader(), bytes);
+    return new OnnxFile(await onnxReader.current(), bytes);
   }
 
   /** One of `externalFiles`. */

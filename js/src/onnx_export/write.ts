@@ -1,12 +1,12 @@
-/** Models and functions as ONNX files: the core writes their graphs down as texts, lathe-onnx.wasm makes files of these. */
+/** Models and functions as ONNX files: the core writes their graphs down as texts, lathe-onnx-export.wasm makes files of these. */
 import { LatheError } from '../base/errors.js';
 import { encodeJson } from '../base/json.js';
 import { checkOptions } from '../base/options.js';
-import type { ModelConfig, ModelSummary, OnnxExports } from '../core/abi.js';
+import type { ModelConfig, ModelSummary, OnnxExportExports } from '../core/abi.js';
 import type { Core } from '../core/core.js';
 import type { CoreExecutable } from '../core/handles.js';
+import { onnxWriter } from '../core/onnx_export_module.js';
 import { OpenModel } from '../core/open_model.js';
-import { currentReader } from '../onnx/file.js';
 import type { DType } from '../tensor/dtypes.js';
 import { CompiledFunction } from '../trace/compiled_function.js';
 import { SizedFunction } from '../trace/sized_function.js';
@@ -144,7 +144,7 @@ function subjectOf(source: OnnxSource, options: ToOnnxOptions): Subject {
 }
 
 /** The elements of all states one after the other, in memory of the writer. */
-function placed(core: Core<OnnxExports>, states: readonly State[]) {
+function placed(core: Core<OnnxExportExports>, states: readonly State[]) {
   const bytes = states.map(
     ({ data }) => new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
   );
@@ -161,7 +161,7 @@ function placed(core: Core<OnnxExports>, states: readonly State[]) {
 
 /** The file for samples of the sizes; nothing where they differ in more than sizes. */
 function attempt(
-  core: Core<OnnxExports>,
+  core: Core<OnnxExportExports>,
   { name, inputs, outputs, symbols, graph, states }: Subject,
   number: number,
 ): Uint8Array<ArrayBuffer> | undefined {
@@ -191,7 +191,7 @@ export async function write(
   checkOptions('toOnnx', options, toOnnxOptions);
   const subject = subjectOf(source, options);
   try {
-    const core = await currentReader();
+    const core = await onnxWriter.current();
     for (let number = 0; number < mostAttempts; ++number) {
       const file = attempt(core, subject, number);
       if (file !== undefined) return file;

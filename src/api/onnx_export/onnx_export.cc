@@ -1,10 +1,10 @@
 // Graphs as ONNX files, for those who have the graphs as texts.
-#include "lathe/export/onnx/export.h"
+#include "lathe/api/onnx_export/onnx_export.h"
 
 #include "lathe/api/error.h"
-#include "lathe/api/onnx/onnx.h"
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
+#include "lathe/export/onnx/export.h"
 #include "lathe/graph/parse.h"
 
 namespace {

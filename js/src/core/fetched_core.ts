@@ -1,0 +1,30 @@
+/** A module of the compiler that is fetched when it is first needed, at work. */
+import type { ModuleExports } from './abi.js';
+import { Core } from './core.js';
+import { compileAt, type Place } from './core_module.js';
+
+export class FetchedCore<Exports extends ModuleExports> {
+  #compiling: Promise<WebAssembly.Module> | undefined;
+  #running: Core<Exports> | undefined;
+  readonly #place: Place;
+
+  constructor(place: Place) {
+    this.#place = place;
+  }
+
+  /** The instance that lives. */
+  get running(): Core<Exports> | undefined {
+    return this.#running?.dead === false ? this.#running : undefined;
+  }
+
+  /** That one, or a fresh one. Rejects with LatheError, and tries again when it is called again. */
+  async current(): Promise<Core<Exports>> {
+    if (this.running !== undefined) return this.running;
+    this.#compiling ??= compileAt(this.#place).catch((error: unknown) => {
+      this.#compiling = undefined;
+      throw error;
+    });
+    const module = await this.#compiling;
+    return this.running ?? (this.#running = new Core<Exports>(module));
+  }
+}
