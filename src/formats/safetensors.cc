@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "lathe/base/json.h"
+#include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 
 namespace lathe::formats {
@@ -139,8 +140,9 @@ Result<std::vector<NamedArray>> read_safetensors(std::span<const std::byte> file
     LATHE_ASSIGN_OR_RETURN(Entry entry, read_entry(header.keys()[i], header.values()[i]));
     entries.push_back(std::move(entry));
   }
-  std::ranges::sort(entries, {},
-                    [](const Entry& entry) { return std::pair(entry.from, entry.to); });
+  sort_by(entries, [](const Entry& a, const Entry& b) {
+    return std::pair(a.from, a.to) < std::pair(b.from, b.to);
+  });
 
   const auto data = file.subspan(kLengthBytes + length);
   std::vector<NamedArray> tensors;

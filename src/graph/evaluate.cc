@@ -257,13 +257,9 @@ void sort(const Node& node, const Array& x, Array& out) {
     const auto element = [&](int64_t along) {
       return x[indexed_position(x.shape, at.index(), node.axes[0], along)];
     };
-    const auto before = [&](int a, int b) {
-      return comes_before(element(a), element(b), node.reverse);
-    };
     const std::vector<int> order = sorted_indices(
-        static_cast<int>(x.shape[axis]), &before, [](const void* call, int a, int b) {
-          return (*static_cast<decltype(&before)>(call))(a, b);
-        });
+        static_cast<size_t>(x.shape[axis]),
+        [&](int a, int b) { return comes_before(element(a), element(b), node.reverse); });
     for (int64_t i = 0; i < out.shape[axis]; ++i) {
       store(out.data, indexed_position(out.shape, at.index(), node.axes[0], i),
             scalar::Number::of(order[static_cast<size_t>(i)]));

@@ -26,7 +26,7 @@ bool steeper(const Span& a, const Span& b) { return a.coefficient > b.coefficien
 class Sum {
  public:
   explicit Sum(std::vector<Span> spans) : spans_(std::move(spans)) {
-    sort_by<steeper>(spans_);
+    sort_by(spans_, steeper);
     rests_.resize(spans_.size() + 1);
     for (size_t i = spans_.size(); i-- > 0;) {
       const auto& [coefficient, low, high, nonzero] = spans_[i];

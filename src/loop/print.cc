@@ -290,7 +290,7 @@ class KernelPrinter {
   void affine(const Affine& form) {
     std::vector<PlacedTerm> terms;
     for (const Term& term : form.terms) terms.push_back({depth_of(term.var), term});
-    sort_by<further_out>(terms);
+    sort_by(terms, further_out);
     bool first = true;
     for (const auto& [depth, term] : terms) {
       sign(term.coefficient, first);

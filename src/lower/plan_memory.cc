@@ -98,7 +98,7 @@ bool larger(const Life& a, const Life& b) {
 
 // Largest first, each at the lowest offset that no buffer alive at the same time covers.
 uint64_t place_temporaries(std::vector<Life>& lives, uint64_t start) {
-  sort_by<larger>(lives);
+  sort_by(lives, larger);
   uint64_t end = start;
   std::vector<const Life*> placed;  // by offset
   for (Life& life : lives) {

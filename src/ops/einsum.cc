@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 
+#include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 
 namespace lathe::ops {
@@ -141,7 +142,7 @@ Names all_names(const std::vector<Term>& terms) {
 // What comes once, in order, behind the axes of "...".
 Names implied(const std::vector<Term>& terms) {
   Names all = all_names(terms), result;
-  std::ranges::sort(all);
+  sort_ascending(all);
   for (size_t k = 0; k < all.size(); ++k) {
     const bool is_first = k == 0 || all[k - 1] != all[k];
     const bool is_last = k + 1 == all.size() || all[k + 1] != all[k];

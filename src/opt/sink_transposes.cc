@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lathe/base/sort.h"
 #include "lathe/graph/rewriter.h"
 
 namespace lathe::opt {
@@ -255,7 +256,7 @@ class Sinker final : public graph::Rewriter {
       axis = x.order[static_cast<size_t>(axis)];
       is_folded[static_cast<size_t>(axis)] = true;
     }
-    std::ranges::sort(node.axes);
+    sort_ascending(node.axes);
     std::vector<int> number(x.order.size());
     Shape shape;
     for (size_t k = 0; k < number.size(); ++k) {
@@ -388,7 +389,8 @@ class Sinker final : public graph::Rewriter {
     if (!groups) return written_down(std::move(node));
     const auto place = [&](int axis) { return x.order[static_cast<size_t>(axis)]; };
     const auto first = [&](const Group& group) { return std::ranges::min(group.from, {}, place); };
-    std::ranges::sort(*groups, {}, [&](const Group& group) { return place(first(group)); });
+    sort_by(*groups,
+            [&](const Group& a, const Group& b) { return place(first(a)) < place(first(b)); });
     Order inside, axes;  // of x inside, and of the result, in the order of the groups
     for (const Group& group : *groups) {
       for (const int axis : group.from) inside.push_back(place(axis));

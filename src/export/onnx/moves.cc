@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "lathe/base/sort.h"
 #include "lathe/export/onnx/emitter.h"
 #include "lathe/export/onnx/maps.h"
 #include "lathe/graph/graph.h"
@@ -56,9 +57,8 @@ std::optional<std::vector<Group>> stored_groups(const Held& x, std::vector<Group
     }
     firsts.push_back(first);
   }
-  std::vector<size_t> by_place(groups.size());
-  std::iota(by_place.begin(), by_place.end(), size_t{0});
-  std::ranges::sort(by_place, {}, [&](size_t each) { return std::pair(firsts[each], each); });
+  const auto by_place =
+      sorted_indices(groups.size(), [&](int a, int b) { return firsts[a] < firsts[b]; });
   std::vector<Group> sorted;
   int last = -1;
   for (const size_t each : by_place) {
@@ -132,7 +132,9 @@ std::optional<Held> concatenated(Emitter& e, const graph::Node& node) {
     const int64_t begin = node.maps[k].axes[along].offset;
     pieces.push_back({begin, begin + e[node.operands[k]].shape[along], node.operands[k]});
   }
-  std::ranges::sort(pieces, {}, [](const Piece& each) { return std::pair(each.begin, each.end); });
+  sort_by(pieces, [](const Piece& a, const Piece& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
   int64_t end = 0;
   for (const Piece& piece : pieces) {
     if (piece.begin != end) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
@@ -196,7 +197,7 @@ Result<Values> unique(Call& call) {
   if (!x.is_tensor()) return call.refuse("input 0 is no tensor");
   if (x.type == Type::String) {
     std::vector<std::string> texts = x.known->strings;
-    std::ranges::sort(texts);
+    sort_ascending(texts);
     for (const std::string& each : x.known->strings) {
       numbers.push_back(std::ranges::lower_bound(texts, each) - texts.begin());
     }

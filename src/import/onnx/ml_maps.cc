@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
@@ -104,7 +105,7 @@ Result<Values> cast_map(Call& call) {
   if (map.keys.type == Type::String) return call.refuse("its keys must be integers");
   std::vector<std::pair<int64_t, int64_t>> order;
   for (int64_t k = 0; k < map.keys.count(); ++k) order.emplace_back(map.keys.integer(k), k);
-  std::ranges::sort(order);
+  sort_ascending(order);
   std::vector<int64_t> places;
   if (call.text_of("map_form", "DENSE") == "SPARSE") {
     const int64_t size = call.int_of("max_map", 1);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 
+#include "lathe/base/sort.h"
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/utf8.h"
 
@@ -78,7 +79,7 @@ std::optional<Ranges> posix_set(std::string_view name) {
 }
 
 void add_inverse(Ranges& to, Ranges ranges) {
-  std::ranges::sort(ranges);
+  sort_ascending(ranges);
   char32_t next = 0;
   for (const auto& [first, last] : ranges) {
     if (first > next) to.emplace_back(next, first - 1);

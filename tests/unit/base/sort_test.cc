@@ -25,7 +25,7 @@ TEST(Sort, OrdersAndKeepsTheOrderOfEqualItems) {
     std::sort(want.begin(), want.end(), [](const Item& a, const Item& b) {
       return a.key != b.key ? a.key < b.key : a.place < b.place;
     });
-    sort_by<smaller_key>(items);
+    sort_by(items, smaller_key);
     EXPECT_EQ(items, want) << count;
   }
 }
