@@ -3,7 +3,9 @@
 
 namespace lathe {
 
-[[noreturn]] void check_failed(const char* condition, const char* file, int line);
+// Never inlined: its code would be there for each check.
+[[noreturn, gnu::noinline, gnu::cold]] void check_failed(const char* condition, const char* file,
+                                                         int line);
 
 #define LATHE_CHECK(condition) \
   ((condition) ? static_cast<void>(0) : ::lathe::check_failed(#condition, __FILE__, __LINE__))

@@ -153,6 +153,12 @@ Int<int64_t> to_bits(double x) { return Int(std::bit_cast<int64_t>(x)); }
 float from_bits(Int<int32_t> x) { return std::bit_cast<float>(x.value); }
 double from_bits(Int<int64_t> x) { return std::bit_cast<double>(x.value); }
 
+// Once, not for each operation.
+[[gnu::noinline]] Number wrong_operands() {
+  LATHE_CHECK(!"evaluate: operands that the signature does not take");
+  return {};
+}
+
 // How numbers of a type of arithmetic are computed with.
 template <DType dtype>
 struct Computed;
@@ -173,7 +179,6 @@ COMPUTED_AS(F64, double, d)
     }                                                  \
   };
 COMPUTED_AS_INT(I32, int32_t)
-COMPUTED_AS_INT(U32, uint32_t)
 COMPUTED_AS_INT(I64, int64_t)
 COMPUTED_AS_INT(U64, uint64_t)
 #undef COMPUTED_AS_INT
@@ -187,28 +192,31 @@ Number number(Int<T> value) {
   return Number::of(value.value);
 }
 
-// Nothing but types of arithmetic is computed with.
+// What operands of a type are computed as here, where their numbers lie as they are: integers that
+// are shorter than 64 bits wrap to their type afterwards.
+constexpr DType evaluated(Signature signature, DType dtype) {
+  const bool is_short = is_integer(dtype) && size_of(dtype) < 8;
+  return is_short && signature != Signature::FromBits ? DType::I64 : computed(dtype);
+}
+
 template <DType dtype, Signature signature, class Means>
-Number call(Means means, const Number* operands, int arity) {
-  if constexpr (takes(signature, dtype) && is_computed(dtype)) {
+Number call(Means means, const Number (&operands)[kMaxArity]) {
+  if constexpr (takes(signature, dtype) && evaluated(signature, dtype) == dtype) {
     using Of = Computed<dtype>;
-    const Number none = Number::from(dtype, 0);
-    return number(means(Of::of(operands[0]), Of::of(arity > 1 ? operands[1] : none),
-                        Of::of(arity > 2 ? operands[2] : none)));
+    return number(means(Of::of(operands[0]), Of::of(operands[1]), Of::of(operands[2])));
   }
-  LATHE_CHECK(!"evaluate: operands that the signature does not take");
-  return {};
+  return wrong_operands();
 }
 
 template <Signature signature, class Means>
-Number apply(Means means, const Number* operands, int arity) {
+Number apply(Means means, const Number (&operands)[kMaxArity]) {
   if constexpr (signature == Signature::Choose) {
     return means(operands[0].i != 0, operands[1], operands[2]);
   } else {
     switch (operands[0].dtype) {
 #define LATHE_DTYPE(name_, ...) \
   case DType::name_:            \
-    return call<DType::name_, signature>(means, operands, arity);
+    return call<DType::name_, signature>(means, operands);
 #include "lathe/scalar/dtypes.def"
     }
     return {};
@@ -224,15 +232,15 @@ Number identity(Word word, DType dtype) {
   return word == Word::lowest ? Number::lowest(dtype) : Number::highest(dtype);
 }
 
-// Of operands in types of arithmetic.
-Number evaluate_computed(Op op, const Number* operands) {
+// Of operands in types that are computed with, and zeros.
+Number evaluate_computed(Op op, const Number (&operands)[kMaxArity]) {
   switch (op) {
 #define MEANS(...) __VA_ARGS__
 #define LATHE_SCALAR_OP(name_, text_, arity_, signature_, means_, ...)                       \
   case Op::name_:                                                                            \
     return apply<Signature::signature_>([]([[maybe_unused]] auto x, [[maybe_unused]] auto y, \
                                            [[maybe_unused]] auto z) { return means_; },      \
-                                        operands, arity_);
+                                        operands);
 #include "lathe/scalar/ops.def"
 #undef MEANS
   }
@@ -244,13 +252,16 @@ Number evaluate_computed(Op op, const Number* operands) {
 Number evaluate(Op op, const Number* operands) {
   const int arity = info(op).arity;
   const DType dtype = operands[arity - 1].dtype;
-  if (is_computed(dtype) || info(op).signature == Signature::Choose) {
-    return evaluate_computed(op, operands);
-  }
+  const Signature signature = info(op).signature;
+  const DType as = signature == Signature::Choose ? dtype : evaluated(signature, dtype);
   Number wide[kMaxArity];
-  for (int i = 0; i < arity; ++i) wide[i] = cast(operands[i], computed(dtype));
+  for (int i = 0; i < arity; ++i) {
+    wide[i] = operands[i];
+    if (as != dtype) wide[i].dtype = as;
+  }
+  if (signature == Signature::Shift) wide[1].i &= kBitsMask(size_of(computed(dtype)));
   const Number result = evaluate_computed(op, wide);
-  return result.dtype == computed(dtype) ? cast(result, dtype) : result;
+  return result.dtype == as ? cast(result, dtype) : result;
 }
 
 Number fold_identity(Op op, DType dtype) {
