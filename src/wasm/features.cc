@@ -80,7 +80,7 @@ class Collector {
     for (const Instruction& instruction : code.instructions) {
       add(instruction);
       const OpcodeInfo& row = info(instruction.op);
-      if (row.feature == Feature::mvp && row.operands.size() == 2) {
+      if (row.feature == Feature::mvp && row.operands().size() == 2) {
         features_.add(Feature::extended_const);
       }
     }

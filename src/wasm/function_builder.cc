@@ -40,7 +40,7 @@ bool FunctionBuilder::takes(Opcode op, std::initializer_list<Immediate> allowed,
   for (Immediate immediate : allowed) {
     if (row->immediate == immediate) return true;
   }
-  refuse(concat(row->text, " does not take ", given));
+  refuse(concat(row->text(), " does not take ", given));
   return false;
 }
 
@@ -94,8 +94,8 @@ FunctionBuilder& FunctionBuilder::op_memory_lane(Opcode op, MemArg memory, uint8
 
 FunctionBuilder& FunctionBuilder::emit_memory(Opcode op, MemArg memory, uint8_t lane) {
   const uint32_t align = memory.align == 0 ? info(op).width : memory.align;
-  if (!std::has_single_bit(align)) {
-    refuse(concat(info(op).text, ": alignment ", align, " is not a power of two"));
+  if (kBuildersCheck && !std::has_single_bit(align)) {
+    refuse(concat(info(op).text(), ": alignment ", align, " is not a power of two"));
     return *this;
   }
   return emit({.op = op,

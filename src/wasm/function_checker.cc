@@ -13,7 +13,7 @@ namespace {
 constexpr ValType kAny = ValType{0};
 constexpr size_t kShownOperands = 8;
 
-std::string text_of(Opcode op) { return std::string(info(op).text); }
+std::string text_of(Opcode op) { return std::string(info(op).text()); }
 
 std::vector<ValType> joined(std::span<const ValType> types, ValType last) {
   std::vector<ValType> all(types.begin(), types.end());

@@ -7,7 +7,7 @@
 namespace lathe::wasm {
 namespace {
 
-std::string text_of(Opcode op) { return std::string(info(op).text); }
+std::string text_of(Opcode op) { return std::string(info(op).text()); }
 
 Status in_range(const char* what, uint32_t index, size_t count) {
   if (index >= count) return fail(concat("unknown ", what, ' ', index));
@@ -52,14 +52,14 @@ Status FunctionChecker::check_memory_access(const OpcodeInfo& row,
   LATHE_TRY(in_range("memory", instruction.index, spaces_.memories.size()));
   const uint32_t natural = row.natural_align();
   if (instruction.align > natural) {
-    return fail(concat(row.text, ": alignment must not be larger than natural"));
+    return fail(concat(row.text(), ": alignment must not be larger than natural"));
   }
   if (row.feature == Feature::threads && instruction.align != natural) {
-    return fail(concat(row.text, ": alignment must be natural"));
+    return fail(concat(row.text(), ": alignment must be natural"));
   }
   const bool is64 = spaces_.memories[instruction.index].is64;
   if (!is64 && instruction.value > UINT32_MAX) {
-    return fail(concat(row.text, ": offset out of range for a 32-bit memory"));
+    return fail(concat(row.text(), ": offset out of range for a 32-bit memory"));
   }
   return {};
 }
@@ -136,11 +136,11 @@ Result<ValType> FunctionChecker::address_type(const OpcodeInfo& row,
 
 Status FunctionChecker::check_simple(const OpcodeInfo& row, const Instruction& instruction) {
   ValType address = ValType::i32;
-  if (row.operands.contains('p') || row.results.contains('p')) {
+  if (row.operands().contains('p') || row.results().contains('p')) {
     LATHE_ASSIGN_OR_RETURN(address, address_type(row, instruction));
   }
-  return apply(instruction.op, SmallTypes(row.operands, address).span(),
-               SmallTypes(row.results, address).span());
+  return apply(instruction.op, SmallTypes(row.operands(), address).span(),
+               SmallTypes(row.results(), address).span());
 }
 
 Status FunctionChecker::check_special(const OpcodeInfo& row, const Instruction& instruction) {

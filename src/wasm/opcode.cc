@@ -9,17 +9,11 @@
 namespace lathe::wasm {
 namespace {
 
-constexpr OpcodeInfo make_info(std::string_view text, uint32_t code, Immediate immediate,
-                               std::string_view signature, Feature feature) {
-  OpcodeInfo row = {static_cast<Opcode>(code), text, immediate, {}, {}, false, 0, feature};
-  if (signature == "*") {
-    row.is_special = true;
-    return row;
-  }
-  const size_t colon = signature.find(':');
+constexpr OpcodeInfo make_info(uint32_t code, Immediate immediate, std::string_view signature,
+                               Feature feature) {
+  OpcodeInfo row = {.op = static_cast<Opcode>(code), .immediate = immediate, .feature = feature};
+  row.is_special = signature == "*";
   const size_t space = signature.find(' ');
-  row.operands = signature.substr(0, colon);
-  row.results = signature.substr(colon + 1, space - colon - 1);
   if (space != std::string_view::npos) {
     for (char digit : signature.substr(space + 1)) {
       row.width = static_cast<uint8_t>(row.width * 10 + (digit - '0'));
@@ -30,7 +24,25 @@ constexpr OpcodeInfo make_info(std::string_view text, uint32_t code, Immediate i
 
 constexpr OpcodeInfo kRows[] = {
 #define LATHE_WASM_OP(group_, name_, text_, code_, immediate_, signature_, feature_) \
-  make_info(text_, code_, Immediate::immediate_, signature_, Feature::feature_),
+  make_info(code_, Immediate::immediate_, signature_, Feature::feature_),
+#include "lathe/wasm/opcodes.def"
+};
+
+struct Words {
+  std::string_view text, operands, results;
+};
+
+constexpr Words make_words(std::string_view text, std::string_view signature) {
+  if (signature == "*") return {text, {}, {}};
+  const size_t colon = signature.find(':');
+  const size_t space = signature.find(' ');
+  return {text, signature.substr(0, colon), signature.substr(colon + 1, space - colon - 1)};
+}
+
+// Of the same rows.
+constexpr Words kWords[] = {
+#define LATHE_WASM_OP(group_, name_, text_, code_, immediate_, signature_, feature_) \
+  make_words(text_, signature_),
 #include "lathe/wasm/opcodes.def"
 };
 
@@ -60,6 +72,10 @@ constexpr auto make_index() {
 constexpr auto kIndex = make_index();
 
 }  // namespace
+
+std::string_view OpcodeInfo::text() const { return kWords[this - kRows].text; }
+std::string_view OpcodeInfo::operands() const { return kWords[this - kRows].operands; }
+std::string_view OpcodeInfo::results() const { return kWords[this - kRows].results; }
 
 uint32_t OpcodeInfo::natural_align() const {
   return width == 0 ? 0 : static_cast<uint32_t>(std::countr_zero(width));

@@ -51,14 +51,15 @@ enum class Immediate : uint8_t {
 
 struct OpcodeInfo {
   Opcode op;
-  std::string_view text;
   Immediate immediate;
-  std::string_view operands;  // one letter each: i l f d v p, see opcodes.def
-  std::string_view results;
-  bool is_special;  // the signature depends on the immediate or the stack
-  uint8_t width;    // bytes accessed, or number of lanes; 0 for others
+  bool is_special = false;  // the signature depends on the immediate or the stack
+  uint8_t width = 0;        // bytes accessed, or number of lanes; 0 for others
   Feature feature;
 
+  // Apart, so that a module that asks no row for its words is without them.
+  std::string_view text() const;
+  std::string_view operands() const;  // one letter each: i l f d v p, see opcodes.def
+  std::string_view results() const;
   uint32_t lane_count() const { return immediate == Immediate::MemArgLane ? 16u / width : width; }
   uint32_t natural_align() const;  // log2 of width
 };

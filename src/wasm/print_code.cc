@@ -159,7 +159,7 @@ std::string signature_text(std::span<const ValType> params, std::span<const ValT
 void append_instruction_text(std::string& out, const Instruction& instruction, const Code& code,
                              const std::vector<FuncType>& types, const Identifiers& identifiers) {
   const OpcodeInfo& row = info(instruction.op);
-  out += row.text;
+  out += row.text();
   switch (row.immediate) {
     case Immediate::None:
     case Immediate::Zero:

@@ -93,7 +93,7 @@ void write_every_instruction(const std::string& out_dir) {
   for (const wasm::OpcodeInfo& row : wasm::all_opcodes()) {
     const std::vector<uint8_t> bytes = wasm::encode(wasm::module_of(row));
     const std::string code = std::to_string(static_cast<uint32_t>(row.op));
-    write_bytes(out_dir + "/row_" + code + "_" + std::string(row.text) + ".wasm",
+    write_bytes(out_dir + "/row_" + code + "_" + std::string(row.text()) + ".wasm",
                 reinterpret_cast<const char*>(bytes.data()), bytes.size());
   }
 }

@@ -75,7 +75,7 @@ inline Code code_around(const OpcodeInfo& row) {
   const Instruction sample = sample_of(row, code);
   std::vector<Instruction>& list = code.instructions;
   if (row.is_special) list.push_back({.op = Opcode::unreachable});
-  for (char letter : row.operands) {
+  for (char letter : row.operands()) {
     if (letter == 'v') {
       list.push_back({.op = Opcode::i32_const});
       list.push_back({.op = Opcode::i8x16_splat});

@@ -17,7 +17,7 @@ namespace lathe::wasm {
 namespace {
 
 // The row's enumerator, as its tests are reported.
-std::string spelled(const OpcodeInfo& row) { return std::string(row.text); }
+std::string spelled(const OpcodeInfo& row) { return std::string(row.text()); }
 
 TEST(EveryInstruction, TableIsSortedAndFound) {
   uint32_t last = 0;
@@ -62,7 +62,7 @@ TEST(EveryInstruction, ValidatesWithItsFeatureOnly) {
 
 TEST(EveryInstruction, RefusesMissingOperands) {
   for (const OpcodeInfo& row : all_opcodes()) {
-    if (row.operands.empty()) continue;
+    if (row.operands().empty()) continue;
     SCOPED_TRACE(spelled(row));
     Module module = module_of(row);
     std::vector<Instruction>& list = module.functions[0].code.instructions;
