@@ -27,6 +27,8 @@ const SMALL = [
   '--strip-producers',
   '--strip-target-features',
 ];
+/** The first time code is written anew, from its branches. */
+const ANEW = ['--flatten', '--rereloop'];
 
 rmSync(dist, { recursive: true, force: true });
 run('typescript', 'tsc', '-p', join(root, 'js/tsconfig.json'));
@@ -67,7 +69,7 @@ async function scriptOf(module) {
 /** Twice: the second time in the order that compresses best. */
 function shrink(built, small) {
   const features = FEATURES.map((feature) => `--enable-${feature}`);
-  run('binaryen', 'wasm-opt', built, ...SMALL, ...features, '-o', small);
+  run('binaryen', 'wasm-opt', built, ...ANEW, ...SMALL, ...features, '-o', small);
   writeFileSync(small, nameByResemblance(readFileSync(small)));
   run('binaryen', 'wasm-opt', small, ...SMALL, ...features, '-o', small);
 }
