@@ -19,7 +19,8 @@ struct Encoded {
 // Parts, which change no meaning, are left out.
 Encoded encode(const Graph& graph);
 
-// The graph that was encoded: its nodes are taken as right. Errors: bytes that end too early.
+// The graph that was encoded. The bytes come from another module and are not trusted. Errors: bytes
+// that no graph has; one that `verify` refuses.
 Result<Graph> decode(std::span<const uint8_t> bytes, std::span<const SharedBytes> constants);
 
 }  // namespace lathe::graph

@@ -1,9 +1,14 @@
 #include <concepts>
+#include <iterator>
+#include <limits>
 #include <string>
 #include <type_traits>
+#include <utility>
 
+#include "lathe/base/text.h"
 #include "lathe/graph/binary.h"
 #include "lathe/graph/transfer.h"
+#include "lathe/graph/verify.h"
 
 namespace lathe::graph {
 
@@ -12,31 +17,47 @@ namespace {
 // Loops in loops.
 constexpr int kDeepest = 32;
 
+template <class Enumeration>
+constexpr int64_t kValues = 0;
+template <>
+constexpr int64_t kValues<Op> = scalar::kOpCount;
+template <>
+constexpr int64_t kValues<DType> = std::size(scalar::kDTypes);
+template <>
+constexpr int64_t kValues<Kind> = 0
+#define LATHE_NODE(...) +1
+#include "lathe/graph/nodes.def"
+    ;
+
 class Reader {
  public:
   Reader(std::span<const uint8_t> bytes, std::span<const SharedBytes> constants)
       : bytes_(bytes), constants_(constants) {}
 
-  bool ok() const { return ok_; }
+  // Whether the bytes were those of a graph, and nothing is left of them.
+  bool done() const { return ok_ && bytes_.empty(); }
 
   template <class T>
   void operator()(T& x) {
-    if constexpr (std::is_enum_v<T> || std::integral<T>) {
-      x = static_cast<T>(number());
+    if constexpr (std::is_enum_v<T>) {
+      x = static_cast<T>(number(0, kValues<T> - 1));
+    } else if constexpr (std::integral<T>) {
+      x = static_cast<T>(number(std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
     } else if constexpr (requires { x.size(); }) {
-      // Each element takes a byte at least.
-      const int64_t count = number();
-      ok_ = ok_ && count >= 0 && static_cast<uint64_t>(count) <= bytes_.size();
-      if (ok_) x.resize(static_cast<size_t>(count));
-      for (auto& each : x) (*this)(each);
+      // What is claimed is not believed: a list grows with what the bytes hold.
+      const int64_t count = number(0, std::numeric_limits<int32_t>::max());
+      for (int64_t k = 0; ok_ && k < count; ++k) {
+        x.push_back({});
+        (*this)(x.back());
+      }
     } else {
       transfer(*this, x);
     }
   }
   void data(Node& node) {
     if (node.kind != Kind::Constant) return;
-    const auto at = static_cast<uint64_t>(number());
-    ok_ = ok_ && at < constants_.size();
+    const int64_t last = static_cast<int64_t>(constants_.size()) - 1;
+    const auto at = static_cast<size_t>(number(0, last));
     if (ok_) node.data = constants_[at];
   }
 
@@ -50,6 +71,13 @@ class Reader {
   }
 
  private:
+  // A number of this range; outside of it these bytes are none of a graph.
+  int64_t number(int64_t lowest, int64_t highest) {
+    const int64_t value = number();
+    ok_ = ok_ && lowest <= value && value <= highest;
+    return ok_ ? value : 0;
+  }
+
   int64_t number() {
     uint64_t value = 0;
     for (int shift = 0; !bytes_.empty() && shift < 70; shift += 7) {
@@ -76,7 +104,10 @@ Result<Graph> decode(std::span<const uint8_t> bytes, std::span<const SharedBytes
   Reader reader(bytes, constants);
   Graph graph;
   reader(graph);
-  if (!reader.ok()) return fail("graph: these bytes are none");
+  if (!reader.done()) return fail("graph: these bytes are none");
+  if (const Status sound = verify(graph); !sound) {
+    return fail(concat("graph: these bytes are none that is sound: ", sound.error().message));
+  }
   return graph;
 }
 

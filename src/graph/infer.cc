@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 40;
 constexpr size_t kMostAxes = 32;  // as in NumPy; each is a loop in the next
 constexpr int64_t kMostCoefficient = int64_t{1} << 31;
+// How far one dimension of an index leads: sums over all axes have no overflow.
+constexpr int64_t kMostReach = int64_t{1} << 56;
 
 Status check_shape(std::string_view what, const Shape& shape) {
   if (shape.size() > kMostAxes) {
@@ -28,27 +30,32 @@ Status check_shape(std::string_view what, const Shape& shape) {
   return {};
 }
 
-Status check_map(std::string_view what, const AffineMap& map, size_t axes, size_t rank) {
+// `index`: sizes of what the map is taken of.
+Status check_map(std::string_view what, const AffineMap& map, size_t axes, const Shape& index) {
   if (map.axes.size() != axes) {
     return fail(concat(what, ": the map has ", map.axes.size(), " axes, the tensor ", axes));
   }
   for (const Affine& axis : map.axes) {
-    if (axis.coefficients.size() != rank) {
+    if (axis.coefficients.size() != index.size()) {
       return fail(concat(what, ": a map axis has ", axis.coefficients.size(),
-                         " coefficients, the index ", rank));
+                         " coefficients, the index ", index.size()));
     }
-    auto too_large = [](int64_t x) { return x > kMostCoefficient || x < -kMostCoefficient; };
-    if (too_large(axis.offset) ||
-        std::any_of(axis.coefficients.begin(), axis.coefficients.end(), too_large)) {
-      return fail(concat(what, ": a map coefficient is too large"));
+    const auto too_large = [](int64_t x, int64_t size) {
+      const int64_t most = std::min(kMostCoefficient, kMostReach / std::max<int64_t>(size, 1));
+      return x > most || x < -most;
+    };
+    bool is_sound = !too_large(axis.offset, 1);
+    for (size_t d = 0; d < index.size(); ++d) {
+      is_sound = is_sound && !too_large(axis.coefficients[d], index[d]);
     }
+    if (!is_sound) return fail(concat(what, ": a map coefficient is too large"));
   }
   return {};
 }
 
 Result<Type> infer_constant(const Node& node) {
-  const size_t size = scalar::size_of(node.dtype);
-  const size_t all = size * static_cast<size_t>(element_count(node.shape));
+  const uint64_t size = scalar::size_of(node.dtype);
+  const uint64_t all = size * static_cast<uint64_t>(element_count(node.shape));
   if (node.data.size() != size && node.data.size() != all) {
     return fail(concat("constant: ", node.data.size(), " bytes do not fill ",
                        spell(node.dtype, node.shape)));
@@ -117,16 +124,15 @@ Result<Type> infer_reduce(const Graph& graph, const Node& node) {
 
 Result<Type> infer_contract(const Graph& graph, const Node& node) {
   const Contraction& contraction = node.contraction;
-  const size_t rank = contraction.extents.size();
   const Node &lhs = graph[node.operands[0]], &rhs = graph[node.operands[1]];
   if (!have_products(lhs.dtype, rhs.dtype)) {
     return fail(concat("contract: operands must be numbers computed in one type, not ",
                        scalar::text(lhs.dtype), " and ", scalar::text(rhs.dtype), "; cast them"));
   }
   LATHE_TRY(check_shape("contract extents", contraction.extents));
-  LATHE_TRY(check_map("contract out", contraction.out, node.shape.size(), rank));
-  LATHE_TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), rank));
-  LATHE_TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), rank));
+  LATHE_TRY(check_map("contract out", contraction.out, node.shape.size(), contraction.extents));
+  LATHE_TRY(check_map("contract lhs", contraction.lhs, lhs.shape.size(), contraction.extents));
+  LATHE_TRY(check_map("contract rhs", contraction.rhs, rhs.shape.size(), contraction.extents));
   return Type{scalar::computed(lhs.dtype), node.shape};
 }
 
@@ -141,7 +147,7 @@ Result<Type> infer_reshape(const Graph& graph, const Node& node) {
 
 Result<Type> infer_reindex(const Graph& graph, const Node& node) {
   const Node& operand = graph[node.operands[0]];
-  LATHE_TRY(check_map("reindex", node.map, operand.shape.size(), node.shape.size()));
+  LATHE_TRY(check_map("reindex", node.map, operand.shape.size(), node.shape));
   return Type{operand.dtype, node.shape};
 }
 
@@ -195,7 +201,7 @@ Result<Type> infer_join(const Graph& graph, const Node& node) {
       return fail(concat("join: operands are ", scalar::text(dtype), " and ",
                          scalar::text(piece.dtype), "; cast them"));
     }
-    LATHE_TRY(check_map("join", node.maps[k], node.shape.size(), piece.shape.size()));
+    LATHE_TRY(check_map("join", node.maps[k], node.shape.size(), piece.shape));
     if (element_count(piece.shape) == 0) continue;
     if (!always_inside(node.maps[k], piece.shape, node.shape)) {
       return fail(concat("join: operand ", bracketed(piece.shape), " is not inside ",
