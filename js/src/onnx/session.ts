@@ -102,17 +102,19 @@ export class OnnxSession {
 
   async #callOn(ports: readonly Port[], tensors: readonly Tensor[]): Promise<OnnxValue[]> {
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
+    const base = JSON.stringify(ports);
     for (let round = 0; round < mostRounds; round++) {
+      // Calls that overlap ask for the same: what this one has told counts.
+      const before = new Set(this.#asked.get(base));
       const { key, told, data } = this.#tell(ports, tensors);
       try {
         return await this.#run(key, () => this.#compile(told, data, tensors), inputs);
       } catch (error) {
         if (!(error instanceof Asked)) throw error;
-        const base = JSON.stringify(ports);
-        const asked = this.#asked.get(base) ?? new Set();
-        if (error.numbers.every((each) => asked.has(each))) break;
-        for (const each of error.numbers) asked.add(each);
-        this.#asked.set(base, asked);
+        if (error.numbers.every((each) => before.has(each))) break;
+        const all = this.#asked.get(base) ?? new Set();
+        for (const each of error.numbers) all.add(each);
+        this.#asked.set(base, all);
       }
     }
     throw new LatheError('the model asks again and again for the content of its inputs');

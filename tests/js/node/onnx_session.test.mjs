@@ -138,6 +138,21 @@ test('numbers of another type are converted', async () => {
   }
 });
 
+test('calls that overlap ask for the content of their inputs at once', async () => {
+  const reshaped = model({
+    nodes: [node('Reshape', ['x', 'to'], ['y'])],
+    inputs: [value('x', 'float32', [6]), value('to', 'int64', [2])],
+    outputs: [value('y', 'float32')],
+  });
+  await using(reshaped, async (loaded) => {
+    const x = Float32Array.of(0, 1, 2, 3, 4, 5);
+    const shapes = [[2n, 3n], [3n, 2n], [2n, 3n]];
+    const calls = shapes.map((to) => loaded.run({ x, to: BigInt64Array.from(to) }));
+    const results = await Promise.all(calls);
+    assert.deepEqual(results.map(({ y }) => y.shape), [[2, 3], [3, 2], [2, 3]]);
+  });
+});
+
 test('truths, no elements, no axes', async () => {
   await using(single('Not', 'bool', [3]), async (loaded) => {
     for (const x of [Uint8Array.of(0, 1, 2), [false, true, true], Float32Array.of(0, 0.5, -1)]) {
