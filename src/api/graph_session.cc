@@ -256,10 +256,20 @@ Result<GraphSession> GraphSession::segment(Words words) {
   return GraphSession(graph::segment(builder->graph(), cuts, index, wanted));
 }
 
-Result<Executable> GraphSession::compile(std::string_view json) const {
+graph::Program GraphSession::program() const {
   graph::Program program;
   for (const auto& each : entries_) program.entries.push_back(each->graph());
-  return compile_program(std::move(program), json);
+  return program;
+}
+
+Result<Executable> GraphSession::compile(std::string_view json) const {
+  return compile_program(program(), json);
+}
+
+Result<Executable> GraphSession::take_compiled(std::string_view json) {
+  graph::Program taken = program();
+  entries_.clear();
+  return compile_program(std::move(taken), json);
 }
 
 }  // namespace lathe::api

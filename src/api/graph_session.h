@@ -58,11 +58,14 @@ class GraphSession {
   Result<GraphSession> segment(Words words);
 
   Result<Executable> compile(std::string_view json) const;
+  // The same, and has no entries afterwards: what was packed of constants takes their place.
+  Result<Executable> take_compiled(std::string_view json);
 
   int32_t number_of(graph::Tensor tensor) { return bodies_.number_of(tensor); }
   Result<graph::Tensor> tensor(int32_t value);
 
  private:
+  graph::Program program() const;
   explicit GraphSession(graph::Graph graph);
   Result<graph::Builder*> entry();
   Result<graph::Builder*> innermost();

@@ -227,6 +227,11 @@ int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length) {
   return found == nullptr ? 0 : keep(found->compile(text_of(json, length)));
 }
 
+int32_t lathe_graph_take_compiled(int32_t graph, const char* json, size_t length) {
+  GraphSession* found = find<GraphSession>(graph);
+  return found == nullptr ? 0 : keep(found->take_compiled(text_of(json, length)));
+}
+
 int32_t lathe_executable_free(int32_t executable) { return remove<Executable>(executable); }
 
 const uint8_t* lathe_executable_bytes(int32_t executable) {

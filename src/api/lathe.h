@@ -155,6 +155,10 @@ const double* lathe_graph_inline(int32_t graph, const double* words, size_t coun
  * > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
+/* The same for the last time: the graph has no entries afterwards, which makes room for constants
+ * that are packed. */
+LATHE_EXPORT(lathe_graph_take_compiled)
+int32_t lathe_graph_take_compiled(int32_t graph, const char* json, size_t length);
 
 /* The module, lathe_executable_size bytes; of a relocatable one without its constants. */
 LATHE_EXPORT(lathe_executable_bytes) const uint8_t* lathe_executable_bytes(int32_t executable);

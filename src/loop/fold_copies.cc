@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -163,7 +164,8 @@ class Copy {
 
 class Folder {
  public:
-  explicit Folder(Module& module) : module_(module), writers_(module.buffers.size()) {}
+  explicit Folder(Module& module)
+      : module_(module), writers_(module.buffers.size()), readers_(module.buffers.size()) {}
 
   void run() {
     for_each_kernel([&](Kernel& kernel) {
@@ -172,11 +174,12 @@ class Folder {
         std::vector<const Kernel*>& writers = writers_[static_cast<size_t>(stmt.buffer.id)];
         if (writers.empty() || writers.back() != &kernel) writers.push_back(&kernel);
       });
+      for (const int32_t id : read_by(kernel)) ++readers_[static_cast<size_t>(id)];
     });
     for (Entry& entry : module_.entries) {
       std::erase_if(entry.kernels, [&](const Kernel& kernel) { return fold(kernel); });
     }
-    drop_unread();
+    for (size_t id = 0; id < readers_.size(); ++id) drop_unread(id);
   }
 
  private:
@@ -215,28 +218,35 @@ class Folder {
     Copy(kernel, buffer(from), data.get()).run(kernel.body);
     buffer(to).role = BufferRole::Constant;
     buffer(to).data = {data, size};
+    // At once: what is packed next may lie where this was.
+    for (const int32_t id : read_by(kernel)) {
+      --readers_[static_cast<size_t>(id)];
+      drop_unread(static_cast<size_t>(id));
+    }
     return true;
   }
 
-  void drop_unread() {
-    std::vector<bool> read(module_.buffers.size());
-    for_each_kernel([&](Kernel& kernel) {
-      for (const Expr& expr : kernel.exprs) {
-        if (expr.kind == ExprKind::Load && expr.buffer.space == Space::Global) {
-          read[static_cast<size_t>(expr.buffer.id)] = true;
-        }
+  void drop_unread(size_t id) {
+    Buffer& each = module_.buffers[id];
+    if (readers_[id] > 0 || each.role != BufferRole::Constant) return;
+    each.size = 0;
+    each.data = {};
+  }
+
+  static std::set<int32_t> read_by(const Kernel& kernel) {
+    std::set<int32_t> ids;
+    for (const Expr& expr : kernel.exprs) {
+      if (expr.kind == ExprKind::Load && expr.buffer.space == Space::Global) {
+        ids.insert(expr.buffer.id);
       }
-    });
-    for (size_t id = 0; id < read.size(); ++id) {
-      Buffer& each = module_.buffers[id];
-      if (read[id] || each.role != BufferRole::Constant) continue;
-      each.size = 0;
-      each.data = {};
     }
+    return ids;
   }
 
   Module& module_;
-  std::vector<std::vector<const Kernel*>> writers_;  // by Global buffer
+  // By Global buffer.
+  std::vector<std::vector<const Kernel*>> writers_;
+  std::vector<int> readers_;  // kernels
 };
 
 }  // namespace

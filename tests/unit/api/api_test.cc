@@ -251,6 +251,20 @@ TEST(Api, GivesModulesInPartsToThoseWhoFillTheMemoryThemselves) {
   lathe_executable_free(executable);
 }
 
+TEST(Api, CompilesAGraphForTheLastTime) {
+  const int32_t graph = lathe_graph_create();
+  lathe_graph_entry(graph, "run", 3);
+  EXPECT_EQ(number(input(graph, text("x"), f32({3}))), 1);
+  EXPECT_EQ(lathe_graph_output(graph, "y", 1, 1), 1);
+  const int32_t executable = lathe_graph_take_compiled(graph, "{}", 2);
+  ASSERT_GT(executable, 0) << lathe_error();
+  EXPECT_EQ(lathe_graph_output(graph, "z", 1, 1), 0);
+  EXPECT_STREQ(lathe_error(), "the program has no entry yet");
+  lathe_graph_free(graph);
+  lathe_executable_free(executable);
+  EXPECT_EQ(lathe_live_objects(), 0);
+}
+
 TEST(Api, CompilesToAModuleWithMetadataAndInitialStates) {
   const int32_t model = create(kModel);
   const int32_t executable = compile(model, kOptions);
