@@ -115,6 +115,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_inline(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_decode(bytes: Pointer, size: number, constants: Pointer, count: number): Handle;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
+  lathe_graph_take_compiled(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): number;
   lathe_executable_bytes(executable: Handle): Pointer;
   lathe_executable_size(executable: Handle): number;

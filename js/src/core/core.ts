@@ -147,13 +147,24 @@ export function prepareCores(action: (core: Core) => void): void {
 /** The live core. In Node the first call loads it. Error: it has not been loaded. */
 export function currentCore(): Core {
   if (core !== undefined && !core.dead) return core;
+  core = separateCore();
+  prepare(core);
+  return core;
+}
+
+/** Whether a core is the live one. */
+export const isLiveCore = (each: Core): boolean => each === core;
+
+/**
+ * A core for one large thing: its memory goes when nothing refers to it, where that of the live one never shrinks. It knows no
+ * layers of the package. Error: as `currentCore`.
+ */
+export function separateCore(): Core {
   module ??= readCore();
   if (module === undefined) {
     throw new LatheError(
       'the compiler is not loaded yet: `await tl.ready()` before the first call',
     );
   }
-  core = new Core(module);
-  prepare(core);
-  return core;
+  return new Core(module);
 }

@@ -17,14 +17,22 @@ export class FetchedCore<Exports extends ModuleExports> {
     return this.#running?.dead === false ? this.#running : undefined;
   }
 
-  /** That one, or a fresh one. Rejects with LatheError, and tries again when it is called again. */
+  /** That one, or a fresh one. Rejects as `compiled`. */
   async current(): Promise<Core<Exports>> {
-    if (this.running !== undefined) return this.running;
+    return this.running ?? this.of(await this.compiled());
+  }
+
+  /** The module. Rejects with LatheError, and tries again when it is called again. */
+  compiled(): Promise<WebAssembly.Module> {
     this.#compiling ??= compileAt(this.#place).catch((error: unknown) => {
       this.#compiling = undefined;
       throw error;
     });
-    const module = await this.#compiling;
+    return this.#compiling;
+  }
+
+  /** As `current`, of the module once it is compiled. */
+  of(module: WebAssembly.Module): Core<Exports> {
     return this.running ?? (this.#running = new Core<Exports>(module));
   }
 }

@@ -17,7 +17,7 @@ import {
   type ValueId,
   type ValueType,
 } from './abi.js';
-import { type Core, currentCore } from './core.js';
+import { type Core, currentCore, isLiveCore } from './core.js';
 import { type OperationName, operations } from './names.js';
 import { appendValue, declaration, type GraphValue, readValues, typeWords } from './words.js';
 
@@ -38,7 +38,7 @@ function release({ core, handle, free }: Held): void {
   if (core.dead) return;
   core.call('free', (exports) => exports[free](handle));
   const isLarge = core.exports.memory.buffer.byteLength > idleBytes;
-  if (isLarge && core.exports.lathe_live_objects() === 0) core.dead = true;
+  if (isLarge && isLiveCore(core) && core.exports.lathe_live_objects() === 0) core.dead = true;
 }
 
 /** A handle that `free`, or at the latest the garbage collector, gives back. */
@@ -195,9 +195,11 @@ export class CoreGraph extends Owned {
     return new CoreGraph({ core, handle, isOwned: true });
   }
 
-  compile(request: GraphRequest): CoreExecutable {
+  /** `isLast`: nothing is done with the graph afterwards, so its constants need not stay. */
+  compile(request: GraphRequest, isLast = false): CoreExecutable {
+    const { lathe_graph_compile: compile, lathe_graph_take_compiled: take } = this.core.exports;
     const handle = this.core.withText('compile', encodeJson(request), (at, length) =>
-      this.core.exports.lathe_graph_compile(this.handle, at, length),
+      (isLast ? take : compile)(this.handle, at, length),
     );
     return new CoreExecutable(this.core, handle);
   }

@@ -7,6 +7,7 @@ import { elementCount } from '../base/shape.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Tensor } from '../tensor/tensor.js';
+import type { Terms } from '../trace/compiled_function.js';
 import type { DecoderPlan } from './decoder_plan.js';
 import type { OnnxFile } from './file.js';
 import { KeptTensor, rowAxis, RowStates, slices, type WrittenPiece } from './kept_rows.js';
@@ -46,7 +47,11 @@ export class Decoder {
   /** Types of the inputs, as they were given last. */
   #ports: { kind: 'tensor'; type: string; shape: readonly number[] }[] = [];
 
-  constructor(file: OnnxFile, plan: DecoderPlan) {
+  constructor(
+    file: OnnxFile,
+    plan: DecoderPlan,
+    private readonly terms: Terms,
+  ) {
     this.#file = file;
     this.#plan = plan;
   }
@@ -132,7 +137,7 @@ export class Decoder {
       const [batch, heads, , size] = shape as [number, number, number, number];
       return { dtype: dtypeOf(type), shape: [batch, heads, capacity, size] };
     });
-    return new RowStates(places, (tokens) => this.#write(places, tokens));
+    return new RowStates(places, (tokens) => this.#write(places, tokens), this.terms);
   }
 
   /** The model for so many new tokens. Error: it cannot be written so. */
@@ -158,7 +163,7 @@ export class Decoder {
       if (at === mask) shape = [port.shape[0]!, seen];
       return { ...port, shape: stateOf.get(at) ?? shape };
     });
-    const trace = this.#file.trace(ports, [], new Uint8Array(), { cache: pairs });
+    const trace = this.#file.trace(ports, [], new Uint8Array(), { cache: pairs }, true);
     const isJoined = seen > places[0]!.shape[rowAxis]!;
     if (trace.whole && trace.joined === isJoined) return trace;
     trace.graph.free();

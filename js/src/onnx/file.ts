@@ -1,7 +1,8 @@
 /** Handles of lathe-onnx.wasm: models as their files say them, and what they are as graphs. */
+import { LatheError } from '../base/errors.js';
 import type { Handle, OnnxExports, Pointer, ValueId } from '../core/abi.js';
 import { encodeJson } from '../base/json.js';
-import { type Core, currentCore } from '../core/core.js';
+import { Core, currentCore, separateCore } from '../core/core.js';
 import { CoreGraph } from '../core/handles.js';
 import { onnxReader } from '../core/onnx_module.js';
 
@@ -82,6 +83,9 @@ export interface OnnxTrace {
   results: Port[];
 }
 
+/** Models from so many bytes on have a reader and a core of their own, as memories of WebAssembly never shrink. */
+const largeBytes = 2 ** 24;
+
 /** @internal Models and traces that are not freed. */
 export const liveOnnxObjects = (): number =>
   onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
@@ -92,33 +96,127 @@ const forgotten = new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Ha
   },
 );
 
-/** A model inside the reader. */
+/** The bytes of a file. */
+export interface FileBytes {
+  bytes: Uint8Array;
+  /** Them once more, where they need not be kept. Error: the file is another one by now. */
+  again?: (() => Uint8Array) | undefined;
+}
+
+/** A model inside a reader. */
 export class OnnxFile {
   readonly description: OnnxDescription;
-  readonly #core: Core<OnnxExports>;
-  readonly #handle: Handle;
+  readonly #module: WebAssembly.Module;
+  #read: { core: Core<OnnxExports>; handle: Handle } | undefined;
+  /** How the bytes of the model and, by their paths, of the files beside it come again. */
+  readonly #again = new Map<string, FileBytes['again']>();
+  #bytes: number;
+  /** Where what is compiled of a large model is. */
+  #compiler: Core | undefined;
+  #isFreed = false;
 
-  private constructor(core: Core<OnnxExports>, bytes: Uint8Array) {
-    this.#core = core;
-    const place = core.copy('ONNX model', bytes);
-    const open = (exports: OnnxExports) => exports.lathe_onnx_open(place, bytes.length);
-    this.#handle = core.call('ONNX model', open);
-    forgotten.register(this, { core, handle: this.#handle }, this);
-    const text = core.call('ONNX model', (exports) => exports.lathe_onnx_describe(this.#handle));
+  private constructor(module: WebAssembly.Module, { bytes, again }: FileBytes) {
+    this.#module = module;
+    this.#again.set('', again);
+    this.#bytes = bytes.length;
+    const { core, handle } = this.#open(bytes, this.isLarge);
+    const text = core.call('ONNX model', (exports) => exports.lathe_onnx_describe(handle));
     this.description = JSON.parse(core.text(text)) as OnnxDescription;
+    if (this.description.externalFiles.length === 0 || this.isLarge) return;
+    this.#forget();
+    this.#open(bytes, true);
   }
 
   /** Errors: what is no ONNX model, or needs operators that are not there. */
-  static async open(bytes: Uint8Array): Promise<OnnxFile> {
-    return new OnnxFile(await onnxReader.current(), bytes);
+  static async open(file: FileBytes): Promise<OnnxFile> {
+    return new OnnxFile(await onnxReader.compiled(), file);
+  }
+
+  /** Whether what is compiled of it has a core of its own. */
+  get isLarge(): boolean {
+    return this.#bytes >= largeBytes;
   }
 
   /** One of `externalFiles`. */
-  addExternal(location: string, bytes: Uint8Array): void {
-    const core = this.#core;
+  addExternal(location: string, { bytes, again }: FileBytes): void {
+    this.#add(location, bytes);
+    this.#again.set(location, again);
+    this.#bytes += bytes.length;
+  }
+
+  /** Lets the memory that compiling took go, and the bytes of a large model where they come again. */
+  rest(): void {
+    this.#compiler = undefined;
+    const isThere = [...this.#again.values()].every((again) => again !== undefined);
+    if (this.isLarge && isThere) this.#forget();
+  }
+
+  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. `isAlone`: whether the graph becomes part of no other. */
+  trace(
+    inputs: readonly Port[],
+    known: readonly KnownContent[],
+    data: Uint8Array,
+    options: TraceOptions = {},
+    isAlone = false,
+  ): OnnxTrace & { graph: CoreGraph; contents: Float32Array[] } {
+    const read = this.#awake();
+    const { core } = read;
+    const contents = core.copy('ONNX model', data);
+    let handle: Handle;
+    try {
+      handle = core.withText(
+        'ONNX model',
+        encodeJson({ inputs, known, ...options }),
+        (at, length) =>
+          core.exports.lathe_onnx_trace(read.handle, at, length, contents, data.length),
+      );
+    } finally {
+      if (!core.dead) core.exports.lathe_free(contents);
+    }
+    try {
+      const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
+      const trace = JSON.parse(core.text(text)) as OnnxTrace;
+      const into = isAlone && this.isLarge ? this.#separate() : currentCore();
+      return { ...trace, ...graphOf(core, handle, trace.weights.length, into) };
+    } finally {
+      core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
+    }
+  }
+
+  free(): void {
+    this.#isFreed = true;
+    this.#compiler = undefined;
+    this.#forget();
+  }
+
+  #separate(): Core {
+    if (this.#compiler?.dead !== false) this.#compiler = separateCore();
+    return this.#compiler;
+  }
+
+  #awake(): { core: Core<OnnxExports>; handle: Handle } {
+    if (this.#isFreed) throw new LatheError('this model has been disposed');
+    if (this.#read !== undefined) return this.#read;
+    const read = this.#open(this.#again.get('')!(), true);
+    for (const [path, again] of this.#again) if (path !== '') this.#add(path, again!());
+    return read;
+  }
+
+  /** In a reader of its own or the one of all. */
+  #open(bytes: Uint8Array, isOwn: boolean): { core: Core<OnnxExports>; handle: Handle } {
+    const core = isOwn ? new Core<OnnxExports>(this.#module) : onnxReader.of(this.#module);
+    const place = core.copy('ONNX model', bytes);
+    const open = (exports: OnnxExports) => exports.lathe_onnx_open(place, bytes.length);
+    this.#read = { core, handle: core.call('ONNX model', open) };
+    forgotten.register(this, this.#read, this);
+    return this.#read;
+  }
+
+  #add(location: string, bytes: Uint8Array): void {
+    const { core, handle } = this.#read!;
     core.withText('external data', location, (at, length) =>
       core.exports.lathe_onnx_external(
-        this.#handle,
+        handle,
         at,
         length,
         core.copy('external data', bytes),
@@ -127,67 +225,43 @@ export class OnnxFile {
     );
   }
 
-  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. */
-  trace(
-    inputs: readonly Port[],
-    known: readonly KnownContent[],
-    data: Uint8Array,
-    options: TraceOptions = {},
-  ): OnnxTrace & { graph: CoreGraph; contents: Float32Array[] } {
-    const core = this.#core;
-    const contents = core.copy('ONNX model', data);
-    let handle: Handle;
-    try {
-      handle = core.withText(
-        'ONNX model',
-        encodeJson({ inputs, known, ...options }),
-        (at, length) =>
-          core.exports.lathe_onnx_trace(this.#handle, at, length, contents, data.length),
-      );
-    } finally {
-      if (!core.dead) core.exports.lathe_free(contents);
-    }
-    try {
-      const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
-      const trace = JSON.parse(core.text(text)) as OnnxTrace;
-      return { ...trace, ...this.#graph(handle, trace.weights.length) };
-    } finally {
-      core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
-    }
+  #forget(): void {
+    const read = this.#read;
+    this.#read = undefined;
+    if (read === undefined || !forgotten.unregister(this) || read.core.dead) return;
+    read.core.call('free', (exports) => exports.lathe_onnx_free(read.handle));
   }
+}
 
-  free(): void {
-    if (!forgotten.unregister(this) || this.#core.dead) return;
-    this.#core.call('free', (exports) => exports.lathe_onnx_free(this.#handle));
+/** The graph of a trace, in the core `core`, and what its `weights` inputs hold. */
+function graphOf(
+  from: Core<OnnxExports>,
+  trace: Handle,
+  weights: number,
+  core: Core,
+): { graph: CoreGraph; contents: Float32Array[] } {
+  const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
+  const places = new Uint32Array(from.exports.memory.buffer, at, 3);
+  const [bytes, size, count] = [...places] as [Pointer, number, number];
+  const behind = at + places.byteLength;
+  const ranges = new Uint32Array(from.exports.memory.buffer, behind, 2 * (count + weights));
+  const contents = Array.from({ length: weights }, (_, k) => {
+    const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
+    return new Float32Array(from.bytes(place, length).buffer);
+  });
+  const copies = new Uint32Array(2 * count);
+  for (let k = 0; k < copies.length; k += 2) {
+    const [place, length] = [ranges[k]!, ranges[k + 1]!];
+    copies[k] = core.copy('constant', from.view(place, length));
+    copies[k + 1] = length;
   }
-
-  /** The graph of a trace, in the core, and what its `weights` inputs hold. */
-  #graph(trace: Handle, weights: number): { graph: CoreGraph; contents: Float32Array[] } {
-    const from = this.#core;
-    const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
-    const places = new Uint32Array(from.exports.memory.buffer, at, 3);
-    const [bytes, size, count] = [...places] as [Pointer, number, number];
-    const behind = at + places.byteLength;
-    const ranges = new Uint32Array(from.exports.memory.buffer, behind, 2 * (count + weights));
-    const contents = Array.from({ length: weights }, (_, k) => {
-      const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
-      return new Float32Array(from.bytes(place, length).buffer);
-    });
-    const core = currentCore();
-    const copies = new Uint32Array(2 * count);
-    for (let k = 0; k < copies.length; k += 2) {
-      const [place, length] = [ranges[k]!, ranges[k + 1]!];
-      copies[k] = core.copy('constant', from.view(place, length));
-      copies[k + 1] = length;
-    }
-    const list = core.copy('constants', new Uint8Array(copies.buffer));
-    try {
-      const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
-        core.exports.lathe_graph_decode(code, length, list, count),
-      );
-      return { graph: new CoreGraph({ core, handle, isOwned: true }), contents };
-    } finally {
-      if (!core.dead) core.exports.lathe_free(list);
-    }
+  const list = core.copy('constants', new Uint8Array(copies.buffer));
+  try {
+    const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
+      core.exports.lathe_graph_decode(code, length, list, count),
+    );
+    return { graph: new CoreGraph({ core, handle, isOwned: true }), contents };
+  } finally {
+    if (!core.dead) core.exports.lathe_free(list);
   }
 }

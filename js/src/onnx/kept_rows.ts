@@ -4,7 +4,7 @@ import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { CompiledFunction } from '../trace/compiled_function.js';
+import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { Variable } from '../trace/trace.js';
 import type { Port } from './file.js';
@@ -86,7 +86,7 @@ export class KeptTensor {
 
 /** The states of a decoder, and what is compiled for pieces of tokens of several lengths that share them. */
 export class RowStates {
-  readonly #shared = new SharedVariables();
+  #shared = new SharedVariables();
   readonly #pieces = new Map<number, Piece>();
   /** What was given away and may still be read. */
   readonly #given = new Set<WeakRef<Rows>>();
@@ -97,6 +97,7 @@ export class RowStates {
     /** Of the states, [batch, heads, capacity, size]. */
     readonly places: readonly { dtype: DType; shape: readonly number[] }[],
     private readonly write: (tokens: number) => WrittenPiece,
+    private readonly terms: Terms,
   ) {}
 
   get capacity(): number {
@@ -114,8 +115,8 @@ export class RowStates {
         return [`cache${at}`, { dtype, shape, initial } as unknown as Variable];
       }),
     );
-    const assigned = new Set(variables.keys());
-    const run = new CompiledFunction(() => ({ graph, variables, assigned }), {}, this.#shared);
+    const written = { graph, variables, assigned: new Set(variables.keys()) };
+    const run = new CompiledFunction(() => written, {}, this.#shared, this.terms);
     const piece = { run, results };
     this.#pieces.set(tokens, piece);
     return piece;
@@ -167,6 +168,8 @@ export class RowStates {
     this.#keepGiven();
     for (const { run } of this.#pieces.values()) run.dispose();
     this.#pieces.clear();
+    // Who holds rows of it need not hold its memory.
+    this.#shared = new SharedVariables();
   }
 
   #keepGiven(): void {

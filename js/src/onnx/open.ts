@@ -1,7 +1,8 @@
 /** From where a model is to a model at work. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/options.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
-import { OnnxFile } from './file.js';
+import { type FileBytes, OnnxFile } from './file.js';
 import { OnnxModel } from './model.js';
 import type { LoadModelOptions, ModelSource } from './options.js';
 import { OnnxSession } from './session.js';
@@ -20,18 +21,19 @@ export async function open(source: ModelSource, options: LoadModelOptions): Prom
 /** The same, as what calls take and give it in the order of the model's inputs and outputs. */
 export async function openSession(
   source: ModelSource,
-  { onProgress, externalData, requestInit }: LoadModelOptions,
+  { onProgress, externalData, requestInit, threads }: LoadModelOptions,
 ): Promise<OnnxSession> {
-  const bytes = await read(source, requestInit, onProgress);
-  const file = await OnnxFile.open(bytes).catch((error: unknown) => {
-    throw explained(error, bytes);
+  if (threads !== undefined) checkCount('loadModel: threads', threads);
+  const read = await bytesOf(source, requestInit, onProgress);
+  const file = await OnnxFile.open(read).catch((error: unknown) => {
+    throw explained(error, read.bytes);
   });
   try {
     for (const path of file.description.externalFiles) {
       const place = await placeOf(path, source, externalData);
-      file.addExternal(path, await read(place, requestInit));
+      file.addExternal(path, await bytesOf(place, requestInit));
     }
-    return new OnnxSession(file);
+    return new OnnxSession(file, threads);
   } catch (error) {
     file.free();
     throw error;
@@ -65,30 +67,46 @@ async function placeOf(
 }
 
 /** The bytes of a source. Errors: it cannot be read. */
-async function read(
+async function bytesOf(
   source: ModelSource,
   requestInit?: RequestInit,
   onProgress?: LoadModelOptions['onProgress'],
-): Promise<Uint8Array> {
-  if (source instanceof Uint8Array) return source;
-  if (source instanceof ArrayBuffer) return new Uint8Array(source);
-  if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+): Promise<FileBytes> {
+  if (source instanceof Uint8Array) return { bytes: source };
+  if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source) };
+  if (source instanceof Blob) return { bytes: new Uint8Array(await source.arrayBuffer()) };
   const address = String(source);
   try {
     const isFile = !/^[a-z][a-z+.-]+:/i.test(address) || address.startsWith('file:');
     if (nodeProcess !== undefined && isFile) {
       const path = address.startsWith('file:') ? new URL(address) : address;
-      const bytes: Uint8Array = await nodeModule('node:fs/promises').readFile(path);
+      const file = await fileAt(path);
       onProgress?.(1);
-      return bytes;
+      return file;
     }
     const response = await fetch(address, requestInit);
     if (!response.ok) throw new Error(`HTTP status ${response.status}`);
-    return await received(response, onProgress);
+    return { bytes: await received(response, onProgress) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new LatheError(`cannot read ${address}: ${reason}`, { cause: error });
   }
+}
+
+/** A file in Node, which may be read again as long as it is the same. */
+async function fileAt(path: string | URL): Promise<FileBytes> {
+  const fs = nodeModule('node:fs');
+  const stamp = () => {
+    const { mtimeMs, size } = fs.statSync(path);
+    return `${mtimeMs} ${size}`;
+  };
+  const before = stamp();
+  const bytes: Uint8Array = await fs.promises.readFile(path);
+  const again = () => {
+    if (stamp() === before) return fs.readFileSync(path);
+    throw new LatheError(`${path} has changed since its model was loaded; load it again`);
+  };
+  return { bytes, again };
 }
 
 /** The body of a response, piece by piece where its length is known. */

@@ -15,6 +15,11 @@ export interface LoadModelOptions {
    * at that path beside the model, where the model has an address.
    */
   externalData?: Readonly<Record<string, ModelSource>> | ((path: string) => Promise<ModelSource>);
+  /**
+   * Threads that a call keeps busy at most. Default: all of `THREADS_COUNT`, beyond which there are none. What is compiled in
+   * parts, because data decides its sizes, runs on one.
+   */
+  threads?: number;
   /** Goes with `fetch` for addresses. */
   requestInit?: RequestInit;
 }
@@ -23,5 +28,6 @@ export const loadModelOptions: OptionNames<LoadModelOptions> = {
   sizes: true,
   onProgress: true,
   externalData: true,
+  threads: true,
   requestInit: true,
 };

@@ -4,7 +4,8 @@ import type { BufferPlace } from '../core/abi.js';
 import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { CompiledFunction } from '../trace/compiled_function.js';
+import type { CoreGraph } from '../core/handles.js';
+import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
 import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
 import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import { Decoder } from './decoder.js';
@@ -53,8 +54,23 @@ class Contents {
   }
 }
 
+/** Apart, as what closures of one place see lives as long as any of them. */
+const writing = (graph: CoreGraph) => () => ({ graph, ...nothing });
+
+function inOnePart(whole: CompiledFunction, results: readonly Port[]): Program {
+  return {
+    bytes: whole.bytes,
+    async run(inputs) {
+      const outputs = await whole.runAsync(inputs);
+      return results.map((each) => valueOf(each, outputs));
+    },
+    dispose: () => whole.dispose(),
+  };
+}
+
 export class OnnxSession {
   readonly #file: OnnxFile;
+  readonly #terms: Terms;
   readonly #kept = new KeptBuilds<Program>(roomForSizes);
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
@@ -65,10 +81,12 @@ export class OnnxSession {
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
 
-  constructor(file: OnnxFile) {
+  /** `threads`: how many a call keeps busy at most. */
+  constructor(file: OnnxFile, threads?: number) {
     this.#file = file;
+    this.#terms = { isLean: file.isLarge, threads };
     const plan = planOf(file.description);
-    if (plan !== undefined) this.#decoder = new Decoder(file, plan);
+    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
   }
 
   /** The file, for what becomes part of other graphs. Error: after `dispose`. */
@@ -86,7 +104,9 @@ export class OnnxSession {
     this.#check();
     if (this.#decoder === undefined) return this.#callExactly(values);
     const kept = await this.#decoder.call(values, () => this.#callExactly(values));
-    return kept ?? this.#callExactly(values);
+    if (kept === undefined) return this.#callExactly(values);
+    this.#file.rest();
+    return kept;
   }
 
   async #callExactly(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
@@ -190,18 +210,10 @@ export class OnnxSession {
   #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
     this.#check();
     const data = contents.joined();
-    const first = this.#trace(ports, [], data);
-    const { results, graph, cuts } = first;
+    const { results, graph, cuts } = this.#trace(ports, [], data, true);
     if (cuts.length === 0) {
-      const whole = new CompiledFunction(() => ({ graph, ...nothing }));
-      return {
-        bytes: whole.bytes,
-        async run(inputs) {
-          const outputs = await whole.runAsync(inputs);
-          return results.map((each) => valueOf(each, outputs));
-        },
-        dispose: () => whole.dispose(),
-      };
+      this.#file.rest();
+      return inOnePart(new CompiledFunction(writing(graph), {}, undefined, this.#terms), results);
     }
     graph.free();
     return this.#cut(ports, data, tensors);
@@ -236,8 +248,13 @@ export class OnnxSession {
     };
   }
 
-  #trace(ports: readonly Port[], known: readonly KnownContent[], data: Uint8Array) {
-    const trace = this.#file.trace(ports, known, data);
+  #trace(
+    ports: readonly Port[],
+    known: readonly KnownContent[],
+    data: Uint8Array,
+    isAlone = false,
+  ) {
+    const trace = this.#file.trace(ports, known, data, {}, isAlone);
     if (trace.asked.length === 0) return trace;
     trace.graph.free();
     throw new Asked(trace.asked);

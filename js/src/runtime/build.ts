@@ -27,11 +27,13 @@ interface BuildOptions {
   kept?: ReadonlySet<string>;
   /** Where the runs of several builds stand in one line. Default: a line of its own. */
   runs?: Runs | undefined;
+  /** Threads that a run keeps busy at most. */
+  threads?: number | undefined;
 }
 
 /** An executable and the instance that runs it. */
 export class Build {
-  readonly executable: CoreExecutable;
+  #executable: CoreExecutable | undefined;
   readonly instance: Instance;
   readonly stats: CompileStats;
 
@@ -41,17 +43,19 @@ export class Build {
   constructor(
     compile: () => CoreExecutable,
     fill: (instance: Instance, executable: CoreExecutable) => void,
-    { start = performance.now(), kept, runs }: BuildOptions = {},
+    { start = performance.now(), kept, runs, threads = Infinity }: BuildOptions = {},
   ) {
-    this.executable = compile();
+    const executable = compile();
+    this.#executable = executable;
     let instance: Instance | undefined;
     try {
-      const metadata = this.executable.metadata();
-      const parts = this.executable.parts();
+      const metadata = executable.metadata();
+      limit(metadata, threads);
+      const parts = executable.parts();
       const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
       instance = new Instance(parts, metadata, kept, runs);
-      fill(instance, this.executable);
+      fill(instance, executable);
       this.instance = instance;
       this.stats = {
         compileMs: compiled - start,
@@ -62,7 +66,7 @@ export class Build {
         threads: threadsOf(metadata),
       };
     } catch (error) {
-      this.executable.free();
+      executable.free();
       instance?.dispose();
       throw error;
     }
@@ -73,11 +77,26 @@ export class Build {
     return this.stats.memoryBytes + this.stats.moduleBytes;
   }
 
+  /** Until `forget`. */
+  get executable(): CoreExecutable {
+    return this.#executable!;
+  }
+
+  /** Lets the core have nothing of it; the instance goes on. */
+  forget(): void {
+    this.#executable?.free();
+    this.#executable = undefined;
+  }
+
   /** Ends what threads do with the instance. */
   dispose(): void {
     this.instance.dispose();
-    this.executable.free();
+    this.forget();
   }
+}
+
+function limit({ entries }: ModuleMetadata, threads: number): void {
+  for (const each of entries) each.threads = Math.min(each.threads, threads);
 }
 
 /** Threads that some entry of a module keeps busy. */

@@ -48,6 +48,14 @@ export interface FunctionOptions {
   dumps?: string[];
 }
 
+/** What owners of functions say of them. */
+export interface Terms {
+  /** Whether the core keeps nothing of it: it cannot be tuned. */
+  isLean?: boolean;
+  /** Threads that a run keeps busy at most. Default: as many as there are. */
+  threads?: number | undefined;
+}
+
 export const entryName = 'run';
 
 /** Promises of one's own cost Firefox as much as a small model. */
@@ -58,8 +66,10 @@ export class CompiledFunction<
   Inputs extends string = string,
   Outputs extends string = string,
 > implements Tunable {
-  readonly #graph: CoreGraph;
+  /** Nothing once a lean one is compiled. */
+  #graph: CoreGraph | undefined;
   readonly #options: FunctionOptions;
+  readonly #terms: Terms;
   readonly #shared: SharedVariables | undefined;
   readonly #assigned: ReadonlySet<string>;
   #build!: Build;
@@ -72,10 +82,16 @@ export class CompiledFunction<
   #isShown = false;
 
   /** Takes over the graph that `write` gives; functions of the same variables may share them. */
-  constructor(write: () => Written, options: FunctionOptions = {}, shared?: SharedVariables) {
+  constructor(
+    write: () => Written,
+    options: FunctionOptions = {},
+    shared?: SharedVariables,
+    terms: Terms = {},
+  ) {
     const start = performance.now();
     this.#options = options;
     this.#shared = shared;
+    this.#terms = terms;
     const { graph, variables, assigned } = write();
     this.#graph = graph;
     this.#assigned = assigned;
@@ -88,9 +104,12 @@ export class CompiledFunction<
         }
       });
     } catch (error) {
-      this.#graph.free();
+      graph.free();
       throw error;
     }
+    if (terms.isLean !== true) return;
+    graph.free();
+    this.#graph = undefined;
   }
 
   /**
@@ -207,7 +226,7 @@ export class CompiledFunction<
     if (this.#shared === undefined) this.#instance.drop(disposed());
     this.#build.dispose();
     this.#entry = undefined;
-    this.#graph.free();
+    this.#graph?.free();
   }
 
   /** Whether it has been disposed. */
@@ -231,7 +250,9 @@ export class CompiledFunction<
 
   #compile(dumps = this.#options.dumps): CoreExecutable {
     const { origins } = this.#options;
-    return this.#graph.compile({ ...target(), dumps, origins });
+    const request = { ...target(), dumps, origins };
+    if (this.#terms.threads === 1) request.features.threads = false;
+    return this.#graph!.compile(request, this.#terms.isLean);
   }
 
   /** Errors leave the function as it was. `fill` gives the variables their content. */
@@ -242,12 +263,13 @@ export class CompiledFunction<
       this.#shared?.bringTo(instance);
       this.#dumps = executable.dumps();
     };
-    const runs = this.#shared?.runs;
-    this.#build = new Build(compile, begin, { start, kept: this.#assigned, runs });
+    const [runs, { threads, isLean }] = [this.#shared?.runs, this.#terms];
+    this.#build = new Build(compile, begin, { start, kept: this.#assigned, runs, threads });
     this.#entry = this.#instance.entry(entryName);
     if (!this.#isShown) this.#shown = this.#entry;
     this.#revision = schedules.revision;
-    noticeNew(this);
+    if (isLean === true) this.#build.forget();
+    else noticeNew(this);
   }
 
   #reschedule(): void {
