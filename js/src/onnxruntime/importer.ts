@@ -4,7 +4,6 @@ import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
 import { ready } from '../ready.js';
-import { env } from '../runtime/env.js';
 import type { TensorData } from './tensor_types.js';
 
 /** What the importer is told. */
@@ -72,9 +71,8 @@ export async function importModel(
   source: string | Uint8Array,
   { threads, sizes, externalData }: ImporterOptions,
 ): Promise<ImportedModel> {
-  if (threads !== undefined) env().set('THREADS_COUNT', threads);
   const [{ openSession }] = await Promise.all([import('../onnx/open.js'), ready()]);
-  return new ImportedModel(await openSession(source, { externalData }), sizes);
+  return new ImportedModel(await openSession(source, { externalData, threads }), sizes);
 }
 
 function valueOf(given: Value, type: OnnxType): OnnxValue {
