@@ -11,7 +11,8 @@ extern "C" {
 const char* lathe_check_text = nullptr;
 int lathe_check_line = 0;
 }
-void check_failed(const char* condition, const char*, int line) {
+// Never inlined: its code would be there for each check.
+[[gnu::noinline]] void check_failed(const char* condition, const char*, int line) {
   lathe_check_text = condition;
   lathe_check_line = line;
   __builtin_trap();
