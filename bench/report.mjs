@@ -2,12 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The middle of numbers; the mean of the middle two when their count is even. */
-export function median(numbers) {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
-}
+export { median } from './median.mjs';
 
 /** A Markdown table; all columns but the first are numbers, so they align right. */
 export function formatTable(heads, rows) {

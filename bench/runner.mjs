@@ -97,6 +97,12 @@ const commands = {
     return sweep(options);
   },
 
+  /** A task of ONNX models, which says itself what it measures. */
+  async onnx({ task, ...options }) {
+    const tasks = await import('./onnx/tasks.mjs');
+    return tasks[task](options);
+  },
+
   async finish() {
     const shown = await task.after();
     await session.dispose();

@@ -1,5 +1,5 @@
 /** Calls of several programs in one process, by turns. */
-import { median } from './report.mjs';
+import { median } from './median.mjs';
 
 /** Milliseconds of a call of each, in turns with the others: the median of the rounds. */
 export async function inTurns(works, { rounds, roundMs, warmUpMs }) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import puppeteer from 'puppeteer-core';
 import { cpuTimeOfTree } from './cpu_time.mjs';
+import { modelsFolder } from '../onnx/folder.mjs';
 import { root, serve } from './server.mjs';
 
 const longestCallMs = 180_000;
@@ -55,7 +56,7 @@ async function openBrowser(name, { threads, against }) {
   const server = await serve({
     isolated: threads > 1,
     pages: { '/index.html': page(threads) },
-    folders: against ? { '/before/': against } : {},
+    folders: { '/models/': modelsFolder, ...(against && { '/before/': against }) },
   });
   const browser = await launch(name);
   const pid = browser.process().pid;

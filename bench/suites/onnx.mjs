@@ -1,90 +1,76 @@
 /**
- * Published ONNX models beside ONNX Runtime Web, in Node on one thread: milliseconds of a call, and from the bytes of the file
- * to the first result. The models lie beside the repository (LATHE_MODELS).
+ * Published ONNX models beside ONNX Runtime Web: milliseconds of a call by turns; from the bytes of the file to the first result,
+ * each in a process or page of its own, which starts the engine's WebAssembly too; and the same where that is there. The models lie
+ * beside the repository (LATHE_MODELS).
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import * as ort from 'onnxruntime-web';
-import * as tl from 'tensorlathe';
-import { modelsFolder } from '../../tests/js/models.mjs';
-import { formatTable } from '../report.mjs';
-import { inTurns } from '../turns.mjs';
+import { modelsFolder } from '../onnx/folder.mjs';
+import { names } from '../onnx/engines.mjs';
+import { formatTable, median } from '../report.mjs';
+import { inEngines, usual } from './onnx_engines.mjs';
 
-const golden = join(modelsFolder, 'golden');
-const arrays = { float32: Float32Array, int64: BigInt64Array, int32: Int32Array };
+/** How far results may be apart; of integers rounded one up or down far more. */
+const tolerance = (name) => (name.includes('int8') ? 0.2 : 1e-3);
+const visits = { most: 3, perRound: 5 };
 
 export const onnx = { run };
 
-async function timed(work) {
-  const start = performance.now();
-  const result = await work();
-  return [performance.now() - start, result];
-}
-
-/** Both engines on one model: their first results, and what a call of each is. */
-async function opened(name) {
-  const meta = JSON.parse(readFileSync(join(golden, name, 'meta.json'), 'utf8'));
-  const bytes = new Uint8Array(readFileSync(join(modelsFolder, meta.model)));
-  const [ours, theirs] = [{}, {}];
-  for (const { name: input, type, dims, file } of meta.inputs) {
-    const { buffer } = new Uint8Array(readFileSync(join(golden, name, file)));
-    ours[input] = tl.tensor(new arrays[type](buffer), dims, type);
-    theirs[input] = new ort.Tensor(type, new arrays[type](buffer), dims);
-  }
-  const [firstOurs, model] = await timed(async () => {
-    const loaded = await tl.loadModel(bytes);
-    await loaded.run(ours);
-    return loaded;
-  });
-  const [firstTheirs, session] = await timed(async () => {
-    const options = { executionProviders: ['wasm'], logSeverityLevel: 4 };
-    const created = await ort.InferenceSession.create(bytes, options);
-    await created.run(theirs);
-    return created;
-  });
-  const calls = [() => model.run(ours), () => session.run(theirs)];
-  const close = async () => {
-    model.dispose();
-    await session.release();
-  };
-  return { first: [firstOurs, firstTheirs], calls, close };
-}
+const mean = (rows, of) =>
+  Math.exp(rows.reduce((sum, row) => sum + Math.log(of(row)), 0) / rows.length);
 
 async function run(settings) {
-  tl.env().set('THREADS', false);
-  ort.env.wasm.numThreads = 1;
-  const rows = [];
-  for (const name of readdirSync(golden)) {
-    const { first, calls, close } = await opened(name);
-    const [ours, theirs] = await inTurns(calls, settings);
-    await close();
-    rows.push({ name, ours, theirs, firstOurs: first[0], firstTheirs: first[1] });
-    console.log(`${name}: ${ours.toFixed(2)} and ${theirs.toFixed(2)} ms`);
-  }
-  const mean = (of) =>
-    Math.exp(rows.reduce((sum, row) => sum + Math.log(of(row)), 0) / rows.length);
-  const speedUp = mean(({ ours, theirs }) => theirs / ours);
-  const firsts = mean(({ firstOurs, firstTheirs }) => firstTheirs / firstOurs);
-  const head = [
-    'model, Node, one thread',
-    'ms',
-    'ONNX Runtime Web',
-    'ratio',
-    'first, ms',
-    'theirs',
-  ];
+  const models = readdirSync(join(modelsFolder, 'golden')).filter((name) =>
+    name.includes(settings.rowText),
+  );
+  const loads = Math.min(visits.most, Math.ceil(settings.rounds / visits.perRound));
+  return inEngines(settings, async ({ title, name: engine, threads, call }) => {
+    const folder = engine === 'node' ? modelsFolder : undefined;
+    const rows = [];
+    const problems = [];
+    for (const name of models) {
+      const firsts = names.map(() => []);
+      for (let visit = 0; visit < loads; visit++) {
+        for (const [at, who] of names.entries()) {
+          firsts[at].push((await call({ task: 'first', name, who, threads, folder })).ms);
+        }
+      }
+      const reply = await call({ task: 'turns', name, threads, folder, settings: usual(settings) });
+      if (!(reply.off <= tolerance(name))) problems.push(`${title}, ${name}: off by ${reply.off}`);
+      rows.push({ name, times: reply.times, firsts: firsts.map(median), again: reply.again });
+      console.log(`${title}, ${name}: ${reply.times.map((ms) => ms.toFixed(2)).join(' and ')} ms`);
+    }
+    return { rows, markdown: markdown(title, rows), problems };
+  });
+}
+
+const ratio = ([ours, theirs]) => theirs / ours;
+
+function markdown(title, rows) {
+  const pair = (times, digits) => times.map((ms) => ms.toFixed(digits)).join(' / ');
   const table = formatTable(
-    head,
-    rows.map((row) => [
-      row.name.split('__').at(-1),
-      row.ours.toFixed(2),
-      row.theirs.toFixed(2),
-      (row.theirs / row.ours).toFixed(2),
-      row.firstOurs.toFixed(0),
-      row.firstTheirs.toFixed(0),
+    [
+      title,
+      'call, ms: ours / theirs',
+      'ratio',
+      'to the first result',
+      'ratio',
+      'engine there',
+      'ratio',
+    ],
+    rows.map(({ name, times, firsts, again }) => [
+      name.split('__').at(-1),
+      pair(times, 2),
+      ratio(times).toFixed(2),
+      pair(firsts, 0),
+      ratio(firsts).toFixed(2),
+      pair(again, 0),
+      ratio(again).toFixed(2),
     ]),
   );
-  const markdown = `${table}\n\nGeometric means: ${speedUp.toFixed(2)} times as fast, first result ${firsts.toFixed(2)} times.`;
-  console.log(`\n${markdown}`);
-  return { rows, markdown, problems: [] };
+  const [calls, firsts, again] = ['times', 'firsts', 'again'].map((key) =>
+    mean(rows, (row) => ratio(row[key])).toFixed(2),
+  );
+  const faster = rows.filter((row) => ratio(row.times) > 1).length;
+  return `${table}\n\nGeometric means: a call ${calls} times as fast (${faster} of ${rows.length} are faster), the first result ${firsts} times, with the engine there ${again} times.`;
 }

@@ -1,114 +1,25 @@
 /**
- * One row times a matrix of 4096² weights, in Node on one thread: what takes as long as it takes to read the weights. Beside each
- * form of weights what is read of memory in a second, and the share of what a sum over 64 MiB of floats reads.
+ * One row times a matrix of 4096² weights: what takes as long as it takes to read the weights. Beside each form of weights what
+ * is read of memory in a second, and the share of what a sum over 64 MiB of floats reads.
  */
-import * as tl from 'tensorlathe';
-import { model, node, random, tensor, value } from '../../tests/js/onnx/write.mjs';
 import { formatTable } from '../report.mjs';
-import { inTurns } from '../turns.mjs';
-
-const size = 4096;
-const block = 32;
-const blocks = size / block;
+import { inEngines, usual } from './onnx_engines.mjs';
 
 export const quantised = { run };
 
-const noise = (Kind, length) => {
-  const bytes = new Uint8Array(
-    random(1, [length * Kind.BYTES_PER_ELEMENT]).data.map((x) => x * 99),
-  );
-  return new Kind(bytes.buffer);
-};
-/** Halves around 1/8 of both signs. */
-const halves = () => noise(Uint16Array, size * size).map((bits) => (bits & 0x83ff) | 0x3000);
-
-/** The bytes of a model of these nodes, from `x` to `y`, and of its weights. */
-function product(nodes, initializers) {
-  return {
-    bytes: model({
-      inputs: [value('x', 'float32', [1, size])],
-      outputs: [value('y', 'float32', [1, size])],
-      nodes,
-      initializers,
-      opsets: { 'com.microsoft': 1 },
-    }),
-    read: Object.values(initializers).reduce((total, { data }) => total + data.byteLength, 0),
-  };
-}
-
-const nbits = (bits, zeros = {}) =>
-  product(
-    [
-      node(
-        'MatMulNBits',
-        ['x', 'w', 's', ...Object.keys(zeros)],
-        ['y'],
-        { K: size, N: size, bits, block_size: block },
-        { domain: 'com.microsoft' },
-      ),
-    ],
-    {
-      w: tensor('uint8', noise(Uint8Array, (size * size * bits) / 8), [
-        size,
-        blocks,
-        (block * bits) / 8,
-      ]),
-      s: random(2, [size, blocks]),
-      ...zeros,
-    },
-  );
-
-const forms = {
-  float32: () => product([node('MatMul', ['x', 'w'], ['y'])], { w: random(1, [size, size]) }),
-  float16: () =>
-    product([node('Cast', ['w'], ['f'], { to: 1 }), node('MatMul', ['x', 'f'], ['y'])], {
-      w: tensor('float16', halves(), [size, size]),
-    }),
-  'int8 by column': () =>
-    product(
-      [node('DequantizeLinear', ['w', 's'], ['f'], { axis: 1 }), node('MatMul', ['x', 'f'], ['y'])],
-      { w: tensor('int8', noise(Int8Array, size * size), [size, size]), s: random(2, [size]) },
-    ),
-  'int8 by block': () => nbits(8),
-  'int4 by block': () => nbits(4),
-  'int4 by block, zero points': () =>
-    nbits(4, { z: tensor('uint8', noise(Uint8Array, (size * blocks) / 2), [size, blocks / 2]) }),
-};
-
 async function run(settings) {
-  tl.env().set('THREADS_COUNT', 1);
-  const floats = 1 << 24;
-  const total = tl.compile({ a: [floats] }, ({ a }) => ({ sum: a.sum() }), { heap: false });
-  const x = tl.tensor(random(3, [1, size]).data, [1, size]);
-  const models = [];
-  for (const [name, make] of Object.entries(forms)) {
-    const { bytes, read } = make();
-    models.push({ name, read, loaded: await tl.loadModel(bytes) });
-  }
-  const calls = models.map(({ loaded }) => async () => {
-    const { y } = await loaded.run({ x });
-    y.dispose();
+  return inEngines(settings, async ({ title, threads, call }) => {
+    const { rows } = await call({ task: 'products', threads, settings: usual(settings) });
+    const rate = ({ read, ms }) => read / ms / 1e6;
+    const markdown = formatTable(
+      [`1 × 4096², ${title}`, 'ms', 'GB/s', 'of the memory’s'],
+      rows.map((row) => [
+        row.name,
+        row.ms.toFixed(2),
+        rate(row).toFixed(1),
+        `${Math.round((100 * rate(row)) / rate(rows[0]))} %`,
+      ]),
+    );
+    return { rows, markdown };
   });
-  const [limit, ...times] = await inTurns([() => total.call(), ...calls], settings);
-  const speed = (bytes, ms) => bytes / ms / 1e6;
-  const most = speed(4 * floats, limit);
-  const rows = [
-    { name: 'a sum, 64 MiB', ms: limit, speed: most, share: 1 },
-    ...models.map(({ name, read }, i) => {
-      const rate = speed(read, times[i]);
-      return { name, ms: times[i], speed: rate, share: rate / most };
-    }),
-  ];
-  for (const { loaded } of models) loaded.dispose();
-  const markdown = formatTable(
-    [`1 × ${size}², Node, one thread`, 'ms', 'GB/s', 'of the memory’s'],
-    rows.map((row) => [
-      row.name,
-      row.ms.toFixed(2),
-      row.speed.toFixed(1),
-      `${Math.round(row.share * 100)} %`,
-    ]),
-  );
-  console.log(`\n${markdown}`);
-  return { rows, markdown, problems: [] };
 }

@@ -4,9 +4,10 @@ import { float, model, node, tensor, value } from './write.mjs';
 
 const block = 32;
 
-/** Columns of a matrix in blocks of four bits, the first in the low ones, 8 for zero. */
-function packBlocks(values, from, to, inColumn, inRow) {
-  const packed = new Uint8Array((from * to) / 2);
+/** Columns of a matrix in blocks of four or eight bits, the first in the low ones, half of what they hold for zero. */
+function packBlocks(values, from, to, inColumn, inRow, bits) {
+  const packed = new Uint8Array((from * to * bits) / 8);
+  const [zero, perByte] = [2 ** (bits - 1), 8 / bits];
   const scales = new Float32Array((from * to) / block);
   for (let column = 0; column < to; column++) {
     for (let first = 0; first < from; first += block) {
@@ -14,20 +15,31 @@ function packBlocks(values, from, to, inColumn, inRow) {
       let most = 0;
       for (let k = 0; k < block; k++) most = Math.max(most, Math.abs(at(k)));
       const place = (column * from + first) / block;
-      scales[place] = most / 7 || 1;
+      scales[place] = most / (zero - 1) || 1;
       for (let k = 0; k < block; k++) {
-        const digit = Math.round(at(k) / scales[place]) + 8;
-        packed[(place * block + k) >> 1] |= digit << (4 * (k % 2));
+        const digit = Math.round(at(k) / scales[place]) + zero;
+        packed[Math.floor((place * block + k) / perByte)] |= digit << (bits * (k % perByte));
       }
     }
   }
   return { packed, scales };
 }
 
+const words = new Uint32Array(1);
+const floats = new Float32Array(words.buffer);
+
+/** The bits of the half next to a number, which is rounded to zero and neither large nor infinite. */
+function halfOf(number) {
+  floats[0] = number;
+  const exponent = ((words[0] >>> 23) & 255) - 112;
+  if (exponent <= 0) return 0;
+  return ((words[0] >>> 16) & 0x8000) | (exponent << 10) | ((words[0] >>> 13) & 1023);
+}
+
 /**
  * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
- * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 bits
- * the products are by blocks of 32 weights with a scale each.
+ * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 or 8
+ * bits the products are by blocks of 32 weights with a scale each, with 16 by halves that are cast.
  */
 export function llama(
   { width, heads, groups, layers, hidden, vocabulary, positions },
@@ -50,14 +62,19 @@ export function llama(
   const scalar = (number) => named(`scalar_${number}`, tensor('float32', [number], []));
   const weight = (name, shape) => named(name, tensor('float32', weights(name, shape), shape));
   const product = (x, name, from, to) => {
-    if (bits === 32) return op('MatMul', [x, weight(name, [from, to])]);
+    if (bits >= 16) return op('MatMul', [x, matrix(name, [from, to])]);
     return fewBits(x, name, weights(name, [from, to]), from, to, to, 1);
+  };
+  const matrix = (name, shape) => {
+    if (bits === 32) return weight(name, shape);
+    const halves = tensor('float16', Uint16Array.from(weights(name, shape), halfOf), shape);
+    return op('Cast', [named(`${name}.half`, halves)], { to: 1 });
   };
   /** The product by a matrix of [from, to] whose elements lie so far apart in a row and in a column. */
   const fewBits = (x, name, values, from, to, inColumn, inRow) => {
-    const { packed, scales } = packBlocks(values, from, to, inColumn, inRow);
+    const { packed, scales } = packBlocks(values, from, to, inColumn, inRow, bits);
     const operands = [
-      named(`${name}.packed`, tensor('uint8', packed, [to, from / block, block / 2])),
+      named(`${name}.packed`, tensor('uint8', packed, [to, from / block, (block * bits) / 8])),
       named(`${name}.scales`, tensor('float32', scales, [to, from / block])),
     ];
     const attributes = { K: from, N: to, bits, block_size: block };
@@ -95,7 +112,7 @@ export function llama(
   };
 
   const attend = grouped ? groupedAttention() : plainAttention();
-  const embedding = weight('embedding', [vocabulary, width]);
+  const embedding = (bits === 16 ? matrix : weight)('embedding', [vocabulary, width]);
   let x = op('Gather', [embedding, 'input_ids']);
   for (let layer = 0; layer < layers; layer++) {
     const y = norm(x, `attention_norm.${layer}`);
@@ -113,7 +130,7 @@ export function llama(
   }
   const last = norm(x, 'norm');
   const scores =
-    bits === 32
+    bits >= 16
       ? op('MatMul', [last, op('Transpose', [embedding], { perm: [1, 0] })])
       : fewBits(
           last,

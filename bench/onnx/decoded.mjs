@@ -1,0 +1,89 @@
+/** Task of a llama of random weights with a key/value cache: a prompt, then token by token, the engines by turns. */
+import { llama } from '../../tests/js/onnx/llama.mjs';
+import { random } from '../../tests/js/onnx/write.mjs';
+import { engine, names } from './engines.mjs';
+
+const config = {
+  width: 768,
+  heads: 12,
+  groups: 12,
+  layers: 12,
+  hidden: 2048,
+  vocabulary: 32000,
+  positions: 256,
+};
+const size = config.width / config.heads;
+
+/** The same for a name, of a normal look. */
+function drawn() {
+  const pool = random(1, [1 << 20], 1).data;
+  return (name, shape) => {
+    const count = shape.reduce((product, size) => product * size, 1);
+    if (name.includes('norm')) return new Float32Array(count).fill(1);
+    const seed = [...name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 7919, 7);
+    const scale = 1 / Math.sqrt(config.width);
+    return Float32Array.from(
+      { length: count },
+      (_, k) => pool[(k * 17 + seed * 131) & (pool.length - 1)] * scale,
+    );
+  };
+}
+
+/** A function that takes tokens behind those before, all or none, and gives the next one and how long that took. */
+function decoder({ tensor, elements }, model) {
+  let [cache, length] = [{}, 0];
+  const clear = () => {
+    length = 0;
+    for (let layer = 0; layer < config.layers; layer++) {
+      for (const each of ['key', 'value']) {
+        const shape = [1, config.groups, 0, size];
+        cache[`past_key_values.${layer}.${each}`] = tensor('float32', new Float32Array(0), shape);
+      }
+    }
+  };
+  const integers = (values) =>
+    tensor('int64', BigInt64Array.from(values, BigInt), [1, values.length]);
+  return async (tokens, isNew = false) => {
+    if (isNew) clear();
+    length += tokens.length;
+    const feeds = { input_ids: integers(tokens), attention_mask: integers(Array(length).fill(1)) };
+    const start = performance.now();
+    const results = await model.run({ ...feeds, ...cache });
+    const last = elements(results.logits).subarray(-config.vocabulary);
+    const next = last.indexOf(last.reduce((most, each) => Math.max(most, each), -Infinity));
+    cache = Object.fromEntries(
+      Object.keys(cache).map((name) => [name, results[name.replace('past_key_values', 'present')]]),
+    );
+    return [performance.now() - start, next];
+  };
+}
+
+/** Milliseconds of prompts and of tokens of both, and how many of these are the same. */
+export async function decoded({ bits, threads, prompts, promptLength, warmUp, tokens }) {
+  const bytes = llama(config, drawn(), { grouped: true, bits });
+  const prompt = Array.from({ length: promptLength }, (_, k) => (k * 7919 + 1) % config.vocabulary);
+  const open = [];
+  for (const who of names) {
+    const made = await engine(who, threads);
+    const model = await made.load(bytes);
+    open.push({ model, next: decoder(made, model), last: 1, prompts: [], times: [] });
+  }
+  for (let at = 0; at <= prompts; at++) {
+    for (const each of open) {
+      const [ms, token] = await each.next(prompt, true);
+      if (at > 0) each.prompts.push(ms);
+      each.last = token;
+    }
+  }
+  let same = 0;
+  for (let at = 0; at < warmUp + tokens; at++) {
+    for (const each of open) {
+      const [ms, token] = await each.next([each.last]);
+      if (at >= warmUp) each.times.push(ms);
+      each.last = token;
+    }
+    same += open[0].last === open[1].last ? 1 : 0;
+  }
+  for (const { model } of open) await model.close();
+  return { engines: open.map(({ prompts: first, times }) => ({ prompts: first, times })), same };
+}
