@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "lathe/base/check.h"
+#include "lathe/graph/binary.h"
 #include "lathe/graph/elements.h"
 #include "lathe/import/onnx/run.h"
 #include "lathe/import/onnx/trace.h"
@@ -48,6 +50,27 @@ Data data_of(const TypeProto& type) {
   return Value(std::move(content));
 }
 
+Port port_of(const Data& data) {
+  Port port{.kind = data.kind, .type = data.type};
+  if (data.is_tensor()) {
+    port.shape = data.shape();
+    if (data.type == Type::String) port.known = data.known;
+  }
+  for (const Data& each : data.elements) port.elements.push_back(port_of(each));
+  return port;
+}
+
+// What goes to the core: as far as the model is written down without knowing any content.
+void hand_over(const ModelProto& model, const std::vector<Data>& inputs) {
+  std::vector<Port> ports;
+  for (const Data& each : inputs) ports.push_back(port_of(each));
+  const auto trace = onnx::trace(model, ports, {});
+  if (!trace) return;
+  const graph::Encoded encoded = graph::encode(trace->graph);
+  const auto graph = graph::decode(encoded.bytes, encoded.constants);
+  LATHE_CHECK(graph.has_value());
+}
+
 }  // namespace
 
 void survive(std::span<const std::byte> file) {
@@ -60,6 +83,7 @@ void survive(std::span<const std::byte> file) {
   }
   std::vector<Data> inputs;
   for (const ValueInfo& each : model->graph.inputs) inputs.push_back(data_of(each.type));
+  hand_over(*model, inputs);
   (void)run(*model, inputs, kMostToRun);
 }
 

@@ -1,5 +1,5 @@
 // What must hold for any bytes that claim to be an ONNX model: reading, tracing and running it on
-// small inputs ends, with results or an error.
+// small inputs ends, with results or an error, and the core takes the graph that comes of it.
 #pragma once
 
 #include <cstddef>

@@ -152,6 +152,7 @@ Result<Values> roi_align(Call& call) {
   };
   const Bins rows = bins(0, height, in[2]), columns = bins(1, width, in[3]);
   const Tensor pictures = rows_at(wide, call.tensor(2));
+  if (!pictures.valid()) return Values{};
   if (mode == "max") return Values{cast_like(greatest(pictures, rows, columns), x)};
   const auto spread = [&](Tensor shares, int64_t a, int64_t b) {
     return builder.reshape(shares, {at[0], 1, a, b});

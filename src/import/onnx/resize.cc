@@ -106,9 +106,13 @@ Tensor resized(Tensor x, int axis, const Axis& to, const Resizing& how) {
   return select(outside, number_like(y, how.extrapolation), y);
 }
 
-Result<std::vector<double>> floats(Call& call, size_t i) {
+// At most so many, one or two for each axis.
+Result<std::vector<double>> floats(Call& call, size_t i, size_t most) {
   LATHE_ASSIGN_OR_RETURN(const Content content, call.content(i));
-  if (content.type == Type::String) return call.refuse(concat("input ", i, " must be numbers"));
+  if (content.type == Type::String || content.count() > static_cast<int64_t>(most)) {
+    return call.refuse(concat("input ", i, " must be at most ", most, " numbers, is ",
+                              text(content.type), bracketed(content.shape)));
+  }
   std::vector<double> values;
   for (int64_t k = 0; k < content.count(); ++k) values.push_back(content.number(k));
   return values;
@@ -189,7 +193,7 @@ Result<Values> resize(Call& call) {
   } else {
     const size_t at = is_old ? 1 : 2;
     if (call.has(at)) {
-      LATHE_ASSIGN_OR_RETURN(scales, floats(call, at));
+      LATHE_ASSIGN_OR_RETURN(scales, floats(call, at, axes.size()));
     }
     if (!is_old && call.has(3)) {
       LATHE_ASSIGN_OR_RETURN(sizes, call.integers(3));
@@ -208,7 +212,7 @@ Result<Values> resize(Call& call) {
   }
   LATHE_TRY(give_sizes(call, chosen, scales, sizes, axes));
   if (how.coordinates == "tf_crop_and_resize") {
-    LATHE_ASSIGN_OR_RETURN(const std::vector<double> roi, floats(call, 1));
+    LATHE_ASSIGN_OR_RETURN(const std::vector<double> roi, floats(call, 1, 2 * chosen.size()));
     if (roi.size() != 2 * chosen.size()) {
       return call.refuse(concat("roi must have ", 2 * chosen.size(), " numbers, has ", roi.size()));
     }

@@ -181,7 +181,8 @@ Result<Values> regex_full_match(Call& call) {
 
 namespace {
 
-constexpr int64_t kMostColumns = int64_t{1} << 24;
+// Numbers of the result, and columns.
+constexpr int64_t kMostCounts = int64_t{1} << 24;
 
 // The n-grams of the pool, by their tokens, with their columns of the result.
 template <class Token>
@@ -216,10 +217,14 @@ Result<Grams<Token>> grams_of(const Call& call, const std::vector<Token>& pool) 
 template <class Token>
 void count_grams(const Call& call, const Grams<Token>& grams, std::span<const Token> row,
                  std::span<double> counts, const std::vector<int64_t>& columns) {
-  const auto least = static_cast<size_t>(std::max<int64_t>(call.int_of("min_gram_length", 1), 1));
-  const auto most = static_cast<size_t>(std::max<int64_t>(call.int_of("max_gram_length", 1), 1));
-  const auto skips = static_cast<size_t>(std::max<int64_t>(call.int_of("max_skip_count", 0), 0));
-  for (size_t length = least; length <= most; ++length) {
+  // Longer ones, and longer steps, do not fit the row.
+  const auto of = [&](std::string_view name, int64_t standard, int64_t lowest) {
+    const auto highest = std::max(lowest, static_cast<int64_t>(row.size()));
+    return static_cast<size_t>(std::clamp(call.int_of(name, standard), lowest, highest));
+  };
+  const size_t least = of("min_gram_length", 1, 1), most = of("max_gram_length", 1, 1);
+  const size_t skips = of("max_skip_count", 0, 0);
+  for (size_t length = least; length <= std::min(most, row.size()); ++length) {
     // Of one token there are no gaps.
     for (size_t step = 1; step <= (length == 1 ? 1 : skips + 1); ++step) {
       for (size_t at = 0; at + (length - 1) * step < row.size(); ++at) {
@@ -242,11 +247,12 @@ Result<Values> vectorised(Call& call, const Shape& shape, const std::vector<Toke
   LATHE_ASSIGN_OR_RETURN(const auto grams, grams_of(call, pool));
   const auto columns = call.ints_of("ngram_indexes");
   const int64_t last = columns.empty() ? -1 : *std::ranges::max_element(columns);
-  if (last < 0 || last >= kMostColumns) {
-    return call.refuse(concat("ngram_indexes up to ", last, " are no columns"));
+  const size_t rows = shape.size() == 1 ? 1 : static_cast<size_t>(shape[0]);
+  if (last < 0 || last >= kMostCounts / std::max<int64_t>(static_cast<int64_t>(rows), 1)) {
+    return call.refuse(concat("ngram_indexes up to ", last, " are no columns of ", rows,
+                              " rows: at most ", kMostCounts, " numbers"));
   }
   const auto width = static_cast<size_t>(last + 1);
-  const size_t rows = shape.size() == 1 ? 1 : static_cast<size_t>(shape[0]);
   const auto length = static_cast<size_t>(shape.back());
   std::vector<double> counts(rows * width);
   for (size_t row = 0; row < rows; ++row) {
