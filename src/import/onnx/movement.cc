@@ -253,7 +253,9 @@ Result<Values> slice_numbers(Call& call) {
     const auto inside = [&](int64_t place) {
       return std::clamp(place < 0 ? std::max(place, -full - 1) + full : place, low, high);
     };
-    const int64_t first = inside((*starts)[k]), last = inside((*ends)[k]);
+    // Backwards only the end may lie before the first element.
+    const int64_t first = std::max(inside((*starts)[k]), std::min<int64_t>(high, 0));
+    const int64_t last = inside((*ends)[k]);
     const int64_t span = by > 0 ? last - first : first - last;
     const uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);
     begin[at] = std::max<int64_t>(first, 0);
@@ -308,6 +310,7 @@ Result<Values> center_crop_pad_numbers(Call& call) {
   ops::Pairs paddings(call.shape(0).size());
   for (size_t k = 0; k < axes.size(); ++k) {
     const auto at = static_cast<size_t>(axes[k]);
+    if (sizes[k] < 0) return call.refuse(concat("there is no size ", sizes[k]));
     const int64_t more = sizes[k] - call.shape(0)[at];
     const int64_t before = more < 0 ? -(-more / 2) : more / 2;
     paddings[at] = {before, more - before};
