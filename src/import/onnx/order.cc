@@ -1,6 +1,7 @@
 #include "lathe/import/onnx/order.h"
 
 #include <map>
+#include <set>
 #include <string_view>
 
 #include "lathe/base/text.h"
@@ -11,18 +12,38 @@ namespace {
 
 using Names = std::map<std::string_view, size_t>;  // which node gives them
 
-// What a node reads, its graphs included.
+void add_reads(const NodeProto& node, std::vector<std::string_view>& names);
+
+// What a graph reads of what is around it.
+void add_reads(const GraphProto& graph, std::vector<std::string_view>& names) {
+  std::vector<std::string_view> read;
+  std::set<std::string_view> own;
+  for (const NodeProto& each : graph.nodes) {
+    add_reads(each, read);
+    own.insert(each.outputs.begin(), each.outputs.end());
+  }
+  for (const ValueInfo& each : graph.outputs) read.push_back(each.name);
+  for (const ValueInfo& each : graph.inputs) own.insert(each.name);
+  for (const TensorProto& each : graph.initializers) own.insert(each.name);
+  for (const std::string_view name : read) {
+    if (!own.contains(name)) names.push_back(name);
+  }
+}
+
 void add_reads(const NodeProto& node, std::vector<std::string_view>& names) {
   names.insert(names.end(), node.inputs.begin(), node.inputs.end());
   for (const AttributeProto& attribute : node.attributes) {
-    for (const auto& graph : attribute.graphs) {
-      for (const NodeProto& inner : graph->nodes) add_reads(inner, names);
-      for (const ValueInfo& output : graph->outputs) names.push_back(output.name);
-    }
+    for (const auto& graph : attribute.graphs) add_reads(*graph, names);
   }
 }
 
 }  // namespace
+
+std::vector<std::string_view> reads_of(const NodeProto& node) {
+  std::vector<std::string_view> names;
+  add_reads(node, names);
+  return names;
+}
 
 Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nodes) {
   Names givers;
@@ -42,10 +63,8 @@ Result<std::vector<const NodeProto*>> in_order(const std::vector<NodeProto>& nod
   std::vector<Step> open;
   const auto begin = [&](size_t k) {
     states[k] = State::Open;
-    std::vector<std::string_view> names;
-    add_reads(nodes[k], names);
     Step step{k, {}};
-    for (const std::string_view name : names) {
+    for (const std::string_view name : reads_of(nodes[k])) {
       const auto giver = givers.find(name);
       if (giver != givers.end() && giver->second != k) step.before.push_back(giver->second);
     }
