@@ -65,6 +65,7 @@ class ModelReader {
     }
     if (!has_graph) return fail("this is no ONNX model: it has no graph");
     if (model.sets.empty()) return fail("this is no ONNX model: it names no operator set");
+    model.unknown_types = std::move(unknown_types_);
     return model;
   }
 
@@ -72,6 +73,13 @@ class ModelReader {
   void check(const ProtobufReader& in) {
     if (Status done = in.status(); !done && error_.empty()) {
       error_ = concat("this is no whole ONNX model: ", done.error().message);
+    }
+  }
+
+  // Says of the unknown types from this one on where they are.
+  void place_types(size_t first, std::string_view where, std::string_view name) {
+    for (size_t k = first; k < unknown_types_.size(); ++k) {
+      unknown_types_[k] = concat(where, " '", name, "': ", unknown_types_[k]);
     }
   }
 
@@ -138,6 +146,7 @@ class ModelReader {
 
   NodeProto node(ProtobufReader in, int depth) {
     NodeProto node;
+    const size_t types = unknown_types_.size();
     while (in.next() && error_.empty()) {
       switch (in.number()) {
         case 1:
@@ -166,6 +175,7 @@ class ModelReader {
       }
     }
     check(in);
+    place_types(types, node.op_type, node.name);
     return node;
   }
 
@@ -247,11 +257,13 @@ class ModelReader {
 
   ValueInfo value_info(ProtobufReader in) {
     ValueInfo info;
+    const size_t types = unknown_types_.size();
     while (in.next()) {
       if (in.number() == 1) info.name = in.text();
       if (in.number() == 2) info.type = type(in.message(), 0);
     }
     check(in);
+    place_types(types, "value", info.name);
     return info;
   }
 
@@ -325,15 +337,15 @@ class ModelReader {
       if (in.number() == 1) size.value = in.int64();
       if (in.number() == 2) size.name = in.text();
     }
+    if (size.value < -1) in.fail(concat("a size is ", size.value));
     check(in);
-    if (size.value < -1) in.fail("a size is negative");
     return size;
   }
 
   Type element_type(ProtobufReader& in) {
     const int64_t number = in.int64();
     const auto found = type_of(number);
-    if (!found && number != 0) in.fail(concat("there is no element type ", number));
+    if (!found && number != 0) unknown_types_.push_back(no_type(number));
     return found.value_or(Type::Float32);
   }
 
@@ -377,21 +389,23 @@ class ModelReader {
   }
 
   TensorProto tensor(ProtobufReader in) {
-    auto tensor = read_tensor(in, file_);
+    auto tensor = read_tensor(in, file_, &unknown_types_);
     if (tensor) return std::move(*tensor);
     if (error_.empty()) error_ = std::move(tensor.error().message);
     return {};
   }
 
   TensorProto sparse(ProtobufReader in) {
-    auto tensor = read_sparse_tensor(in, file_);
+    auto tensor = read_sparse_tensor(in, file_, sparse_room_);
     if (tensor) return std::move(*tensor);
     if (error_.empty()) error_ = std::move(tensor.error().message);
     return {};
   }
 
   const SharedBytes& file_;
+  int64_t sparse_room_ = kMostOfSparse;
   std::string error_;
+  std::vector<std::string> unknown_types_;
 };
 
 }  // namespace

@@ -113,13 +113,16 @@ struct ModelProto {
   std::map<std::string, std::string> metadata;
   GraphProto graph;
   std::vector<FunctionProto> functions;
+  // Element types that are not there, each with what has it: a sentence each.
+  std::vector<std::string> unknown_types;
 };
 
 // The attribute as a node of a function has it, whose own may stand for others of the call.
 // Nothing stands for one that the call leaves out: its kind is None.
 AttributeProto resolve(const AttributeProto& attribute, const std::vector<AttributeProto>& around);
 
-// Reads a file; weights stay in its bytes. Errors: what is no ONNX model, with the place.
+// Reads a file; weights stay in its bytes. Errors: what is no ONNX model, with the place. Element
+// types that are not there are no error yet: `check_operators` reports all of them.
 Result<ModelProto> read_model(SharedBytes file);
 // A TensorProto alone, as test data is stored.
 Result<TensorProto> read_tensor(SharedBytes file);

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "lathe/base/text.h"
+#include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/trace.h"
 
 namespace lathe::onnx {
@@ -82,20 +83,27 @@ std::vector<MissingOperator> missing_operators(const ModelProto& model) {
 }
 
 Status check_operators(const ModelProto& model) {
-  const auto missing = missing_operators(model);
-  if (missing.empty()) return {};
-  std::string text;
-  for (const auto& [name, nodes] : missing) {
-    append(text, text.empty() ? "" : ", ", name);
+  std::vector<std::string> missing;
+  for (const auto& [name, nodes] : missing_operators(model)) {
     std::string some;
     for (size_t k = 0; k < nodes.size() && k < kMostNames; ++k) {
       if (!nodes[k].empty()) append(some, some.empty() ? "" : ", ", '\'', nodes[k], '\'');
     }
     if (nodes.size() > 1) append(some, some.empty() ? "" : ", … ", nodes.size(), " nodes");
-    if (!some.empty()) append(text, " (", some, ')');
+    missing.push_back(some.empty() ? name : concat(name, " (", some, ')'));
   }
-  return fail(concat("the model needs operators that are not there: ", text,
-                     ". Export it for another operator set, or without them"));
+  std::string all;
+  if (!missing.empty()) {
+    append(all, "the model needs operators that are not there: ", listed(missing),
+           ". Export it for another operator set, or without them");
+  }
+  if (!model.unknown_types.empty()) {
+    append(all, all.empty() ? "" : ". ",
+           "Element types are not there: ", listed(model.unknown_types),
+           ". Export it with another type, or cast them");
+  }
+  if (all.empty()) return {};
+  return fail(std::move(all));
 }
 
 }  // namespace lathe::onnx

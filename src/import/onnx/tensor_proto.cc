@@ -1,5 +1,6 @@
 #include "lathe/import/onnx/tensor_proto.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -13,8 +14,6 @@ using formats::ProtobufReader;
 namespace {
 
 constexpr int64_t kMostElements = int64_t{1} << 40;
-// Of a sparse tensor, whose zeros take memory that the file does not.
-constexpr int64_t kMostOfSparse = int64_t{1} << 26;
 
 // How many elements; nothing where a size is negative or there are too many.
 std::optional<int64_t> count_of(const Shape& shape) {
@@ -100,7 +99,8 @@ Result<Content> content_of(const std::string& name, Type type, Shape shape, Shar
 
 }  // namespace
 
-Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file) {
+Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file,
+                                std::vector<std::string>* unknown_types) {
   TensorProto tensor;
   Shape shape;
   Fields fields;
@@ -152,7 +152,13 @@ Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file) {
   }
   LATHE_TRY(in.status());
   const auto type = type_of(number);
-  if (!type) return fail(concat("tensor '", tensor.name, "': there is no element type ", number));
+  if (!type) {
+    std::string why = concat("tensor '", tensor.name, "': ", no_type(number));
+    if (unknown_types == nullptr) return fail(std::move(why));
+    unknown_types->push_back(std::move(why));
+    tensor.content.shape = {0};
+    return tensor;
+  }
   if (is_external) {
     if (!count_of(shape)) {
       return fail(concat("tensor '", tensor.name, "': the shape ", bracketed(shape), " is none"));
@@ -174,7 +180,7 @@ Result<TensorProto> read_tensor(ProtobufReader in, const SharedBytes& file) {
   return tensor;
 }
 
-Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& file) {
+Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& file, int64_t& room) {
   TensorProto values, indices;
   Shape shape;
   while (in.next()) {
@@ -189,9 +195,11 @@ Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& fil
   LATHE_TRY(in.status());
   const std::string what = concat("sparse tensor '", values.name, "': ");
   const auto count = count_of(shape);
-  if (!count || *count > kMostOfSparse) {
-    return fail(concat(what, "the shape ", bracketed(shape), " is none, or too large"));
+  if (!count || *count > room) {
+    return fail(concat(what, "the shape ", bracketed(shape), " is none, or too large: all sparse ",
+                       "tensors of a model may have ", kMostOfSparse, " elements"));
   }
+  room -= *count;
   const auto rank = static_cast<int64_t>(shape.size());
   const int64_t given = values.content.count();
   const bool is_flat = indices.content.shape.size() == 1;
@@ -221,12 +229,12 @@ Result<TensorProto> read_sparse_tensor(ProtobufReader in, const SharedBytes& fil
 Result<Content> external_content(const TensorProto& tensor, const SharedBytes& file) {
   const ExternalData& external = *tensor.external;
   const auto size = static_cast<int64_t>(file.size());
-  const int64_t length = external.length < 0 ? size - external.offset : external.length;
-  if (external.offset < 0 || length < 0 || external.offset > size ||
-      length > size - external.offset) {
-    return fail(concat("tensor '", tensor.name, "': bytes ", external.offset, " to ",
-                       external.offset + length, " of '", external.location, "', which has ",
-                       size));
+  const int64_t most = size - std::clamp<int64_t>(external.offset, 0, size);
+  const int64_t length = external.length < 0 ? most : external.length;
+  if (external.offset < 0 || external.offset > size || length > most) {
+    const uint64_t end = static_cast<uint64_t>(external.offset) + static_cast<uint64_t>(length);
+    return fail(concat("tensor '", tensor.name, "': bytes ", external.offset, " to ", end, " of '",
+                       external.location, "', which has ", size));
   }
   const Content& wanted = tensor.content;
   return content_of(tensor.name, wanted.type, wanted.shape,

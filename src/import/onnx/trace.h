@@ -68,7 +68,7 @@ struct TraceOptions {
 // result. Where a result has all rows of the state and the new ones behind, the model has
 // concatenated them: it must be told which rows count by its mask. Where it has as many as the
 // state, its operators have put them where they belong. Errors name the node, its operator and what
-// is wrong.
+// is wrong; where several nodes are refused that do not follow from one another, all of them.
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
                     std::span<const Content> known, const TraceOptions& options = {});
 
@@ -79,7 +79,8 @@ struct MissingOperator {
   std::vector<std::string> nodes;
 };
 std::vector<MissingOperator> missing_operators(const ModelProto& model);
-// Whether every operator of the model is there; an error names all that are not.
+// Whether every operator and element type of the model is there; an error names all that are not,
+// with their nodes.
 Status check_operators(const ModelProto& model);
 
 }  // namespace lathe::onnx

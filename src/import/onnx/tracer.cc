@@ -52,6 +52,7 @@ Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const Tr
       graph_("run") {}
 
 Result<Trace> Tracer::run(std::span<const Port> inputs) {
+  if (!model_.unknown_types.empty()) return fail(listed(model_.unknown_types));
   const Unit unit{model_.sets, {}, 0};
   unit_ = &unit;
   Scope scope{nullptr, {}};
@@ -68,8 +69,12 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
         pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
                              : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
   }
-  auto done = nodes(model_.graph.nodes, scope);
-  if (done) done = wanted_.empty() ? outputs(model_.graph, scope) : wanted(scope);
+  Result<Values> done;
+  if (Status sound = model_nodes(scope); !sound) {
+    done = std::unexpected(std::move(sound.error()));
+  } else {
+    done = wanted_.empty() ? outputs(model_.graph, scope) : wanted(scope);
+  }
   if (!done && !is_asking_) return std::unexpected(std::move(done.error()));
   if (done) {
     LATHE_TRY(keep_rows(*done));
@@ -294,6 +299,27 @@ Result<Values> Tracer::nodes(const std::vector<NodeProto>& nodes, Scope& scope) 
   return Values{};
 }
 
+Status Tracer::model_nodes(Scope& scope) {
+  scope_ = &scope;
+  Problems problems;
+  LATHE_ASSIGN_OR_RETURN(const auto order, in_order(model_.graph.nodes));
+  for (const NodeProto* each : order) {
+    if (problems.follows(*each)) continue;
+    Status done = node(*each, scope);
+    if (done) continue;
+    if (is_asking_ && problems.empty()) return done;
+    // What is wrong is said before anything is asked.
+    if (is_asking_) break;
+    problems.add(*each, std::move(done.error().message));
+    while (is_inside_body()) drop_body();
+    graph_.take_error();
+    must_unroll_ = false;
+  }
+  is_asking_ = is_asking_ && problems.empty();
+  if (problems.empty()) return {};
+  return fail(problems.text());
+}
+
 Status Tracer::node(const NodeProto& node, Scope& scope) {
   // Nobody can read what it gives.
   if (node.outputs.empty()) return {};
@@ -351,7 +377,8 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
                        " of version ", version));
   }
   if (!operands.empty() && operands[0].is_tensor() && (row->types & only(operands[0].type)) == 0) {
-    return fail(concat("does not take ", text(operands[0].type)));
+    return fail(
+        concat("does not take ", text(operands[0].type), "; cast it to one of ", text(row->types)));
   }
   Call call(*this, node, version, row->moved, unit_->attributes, std::move(operands));
   if (row->function != nullptr) return row->function(call);

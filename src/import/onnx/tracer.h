@@ -13,6 +13,7 @@
 
 #include "lathe/graph/evaluate.h"
 #include "lathe/import/onnx/call.h"
+#include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/trace.h"
 
 namespace lathe::onnx {
@@ -72,6 +73,8 @@ class Tracer {
   };
 
   Result<Values> nodes(const std::vector<NodeProto>& nodes, Scope& scope);
+  // Those of the model itself: what is wrong with each.
+  Status model_nodes(Scope& scope);
   Status node(const NodeProto& node, Scope& scope);
   Result<Values> function(const FunctionProto& function, const NodeProto& node, Values operands);
   Result<Values> outputs(const GraphProto& graph, const Scope& scope) const;

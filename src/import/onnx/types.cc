@@ -1,5 +1,7 @@
 #include "lathe/import/onnx/types.h"
 
+#include "lathe/base/text.h"
+
 namespace lathe::onnx {
 
 std::optional<Type> type_of(int64_t number) {
@@ -11,6 +13,12 @@ std::optional<Type> type_of(int64_t number) {
     default:
       return std::nullopt;
   }
+}
+
+std::string no_type(int64_t number) {
+  if (number == 14) return "there is no element type complex64";
+  if (number == 15) return "there is no element type complex128";
+  return concat("there is no element type ", number);
 }
 
 Type type_of(DType dtype) {
@@ -49,6 +57,14 @@ std::string_view text(Type type) {
 #include "lathe/import/onnx/types.def"
   }
   return "";
+}
+
+std::string text(Types types) {
+  std::string all;
+#define LATHE_ONNX_TYPE(name, number, text, ...) \
+  if ((types & only(Type::name)) != 0) append(all, all.empty() ? "" : ", ", text);
+#include "lathe/import/onnx/types.def"
+  return all;
 }
 
 }  // namespace lathe::onnx

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "lathe/graph/graph.h"
@@ -19,6 +20,8 @@ enum class Type : uint8_t {
 };
 
 std::optional<Type> type_of(int64_t number);
+// "there is no element type complex64": of a number that stands for none here.
+std::string no_type(int64_t number);
 Type type_of(DType dtype);  // the one that is named so
 DType dtype_of(Type type);  // of the tensor that holds it
 int bits_of(Type type);     // of one element in raw data; 0: strings
@@ -26,6 +29,7 @@ std::string_view text(Type type);
 
 // Which types an operator takes as its first operand, as a set.
 using Types = uint32_t;
+std::string text(Types types);  // "float32, int64"
 constexpr Types only(Type type) { return Types{1} << static_cast<int>(type); }
 template <class... Each>
 constexpr Types any_of(Each... each) {

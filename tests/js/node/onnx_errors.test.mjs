@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
-import { model, node, ref, func, tensor, typed, value } from '../onnx/write.mjs';
+import { graph, model, node, ref, func, tensor, typed, value } from '../onnx/write.mjs';
 
 const x = value('x', 'float32', ['n']);
 const y = value('y', 'float32');
@@ -40,6 +40,65 @@ test('all operators that are missing are named, with their nodes', async () => {
   for (const each of ['Frobnicate', "'first'", "'second'", 'my.company.Twist', "'third'"]) {
     assert.ok(said.includes(each), said);
   }
+});
+
+test('all element types that are not there are named beside missing operators', async () => {
+  const complex = (name) => value(name, 'complex64', [2]);
+  const said = await message(
+    load(
+      model({
+        nodes: [
+          node('Frobnicate', ['x'], ['a'], {}, { name: 'first' }),
+          node('Add', ['a', 'w'], ['y']),
+          node(
+            'Constant',
+            [],
+            ['c'],
+            { value: tensor('complex128', [1, 2], [1]) },
+            { name: 'held' },
+          ),
+        ],
+        inputs: [complex('x')],
+        outputs: [complex('y')],
+        initializers: { w: tensor('complex64', [1, 2], [1]) },
+      }),
+    ),
+  );
+  for (const each of ["'first'", "value 'x'", "value 'y'", "tensor 'w'", "Constant 'held'"]) {
+    assert.ok(said.includes(each), said);
+  }
+  assert.match(said, /complex128.*complex64/s);
+});
+
+test('all nodes that are refused are named, not those that follow from them', async () => {
+  const relu = (name) => node('BitwiseNot', ['x'], [name], {}, { name });
+  const nodes = [
+    relu('a'),
+    node('Neg', ['a'], ['b']),
+    node('Pad', ['x', 'pads'], ['c'], { mode: 'odd' }, { name: 'padded' }),
+    node('If', ['yes'], ['d'], {
+      then_branch: graph({ nodes: [node('Neg', ['c'], ['e'])], outputs: [value('e', 'float32')] }),
+      else_branch: graph({ nodes: [node('Neg', ['x'], ['f'])], outputs: [value('f', 'float32')] }),
+    }),
+    node('Add', ['b', 'd'], ['y']),
+  ];
+  const initializers = { pads: tensor('int64', [1, 1]), yes: tensor('bool', [1], []) };
+  const said = await runs(nodes, { initializers });
+  assert.match(said, /2 nodes of the model are refused/);
+  assert.match(said, /BitwiseNot 'a': does not take float32; cast it to one of uint8, int8/);
+  assert.match(said, /Pad 'padded': knows no mode 'odd'/);
+  assert.match(said, /what follows from them has not been looked at, 3 nodes/);
+  const many = Array.from({ length: 30 }, (_, at) => relu(`n${at}`));
+  const all = await runs([
+    ...many,
+    node(
+      'Sum',
+      many.map(({ name }) => name),
+      ['y'],
+    ),
+  ]);
+  assert.match(all, /30 nodes of the model are refused.*'n19'.*… 30 in all/);
+  assert.ok(!all.includes("'n20'"));
 });
 
 test('what nothing gives, cycles and names given twice are refused', async () => {
