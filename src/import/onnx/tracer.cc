@@ -68,6 +68,9 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     scope.names[model_.graph.inputs[k].name] =
         pair == cache_.end() ? input(inputs[k], trace_.inputs[k])
                              : cached(inputs[k], static_cast<size_t>(pair - cache_.begin()));
+    if (!graph_.ok()) {
+      return fail(concat("input '", model_.graph.inputs[k].name, "': ", graph_.message()));
+    }
   }
   Result<Values> done;
   if (Status sound = model_nodes(scope); !sound) {

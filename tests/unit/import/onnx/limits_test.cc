@@ -1,0 +1,152 @@
+// What small files claim: sizes, counts and lengths that no memory and no time is spent on.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "lathe/formats/protobuf.h"
+#include "lathe/import/onnx/trace.h"
+#include "operate.h"
+
+namespace lathe::onnx {
+namespace {
+
+using formats::ProtobufWriter;
+
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+Node vectorizer() {
+  return Node("TfIdfVectorizer", 9)
+      .with("mode", std::string("TF"))
+      .with("ngram_counts", std::vector<int64_t>{0})
+      .with("pool_int64s", std::vector<int64_t>{1, 2})
+      .with("min_gram_length", int64_t{1});
+}
+
+TEST(Limits, GramsAreNoLongerThanRows) {
+  const std::vector inputs = {typed(Type::Int64, {4}, {1, 2, 1, 3})};
+  const Node grams = vectorizer()
+                         .with("ngram_indexes", std::vector<int64_t>{0, 1})
+                         .with("max_gram_length", kMost)
+                         .with("max_skip_count", kMost);
+  EXPECT_EQ(numbers_of(grams, inputs), (Numbers{2, 1}));
+  const std::vector many = {typed(Type::Int64, {1 << 12, 1}, Numbers(1 << 12))};
+  const Node wide = vectorizer()
+                        .with("ngram_indexes", std::vector<int64_t>{0, (1 << 24) - 1})
+                        .with("max_gram_length", int64_t{1})
+                        .with("max_skip_count", int64_t{0});
+  EXPECT_TRUE(contains(message_of(wide, many), "4096 rows"));
+}
+
+TEST(Limits, RegionsBeyondAllMemory) {
+  ModelProto model;
+  model.sets[""] = 16;
+  NodeProto align;
+  align.op_type = "RoiAlign";
+  align.inputs = {"x", "rois", "batches"};
+  align.outputs = {"y"};
+  for (const auto& [name, value] : {std::pair{"mode", "max"}}) {
+    AttributeProto& attribute = align.attributes.emplace_back();
+    attribute.kind = AttributeProto::Kind::String;
+    attribute.name = name;
+    attribute.text = value;
+  }
+  AttributeProto& ratio = align.attributes.emplace_back();
+  ratio.kind = AttributeProto::Kind::Int;
+  ratio.name = "sampling_ratio";
+  ratio.integer = 1;
+  model.graph.nodes.push_back(align);
+  for (const char* name : {"x", "rois", "batches"}) model.graph.inputs.push_back({name, {}});
+  model.graph.outputs.push_back({"y", {}});
+  const auto port = [](Type type, Shape shape) {
+    return Port{.kind = Value::Kind::Tensor, .type = type, .shape = std::move(shape)};
+  };
+  const std::vector ports = {port(Type::Float32, {1, 64, 1 << 12, 1 << 12}),
+                             port(Type::Float32, {1 << 20, 4}), port(Type::Int64, {1 << 20})};
+  EXPECT_FALSE(trace(model, ports, {}));
+}
+
+TEST(Limits, InputsOfNoShapeAreNamed) {
+  ModelProto model;
+  model.sets[""] = 21;
+  model.graph.inputs = {{"large", {}}};
+  model.graph.outputs = {{"large", {}}};
+  for (const Shape& shape : {Shape{kMost, 2}, Shape{-3}, Shape(40, 1)}) {
+    const std::vector ports = {Port{.kind = Value::Kind::Tensor, .shape = shape}};
+    const auto traced = trace(model, ports, {});
+    ASSERT_FALSE(traced);
+    EXPECT_TRUE(contains(traced.error().message, "input 'large'")) << traced.error().message;
+  }
+}
+
+TEST(Limits, ScalesOfResizeAreAsManyAsAxes) {
+  const Node resize = Node("Resize", 19).with("mode", std::string("nearest"));
+  const auto said =
+      message_of(resize, {floats({2}, {1, 2}), Value{}, floats({1000}, Numbers(1000, 1))});
+  EXPECT_TRUE(contains(said, "at most 1 numbers, is float32[1000]")) << said;
+}
+
+// A model whose graph has these fields.
+Result<ModelProto> read(const ProtobufWriter& graph) {
+  ProtobufWriter set, model;
+  set.text(1, "");
+  set.varint(2, 21);
+  model.message(7, graph);
+  model.message(8, set);
+  const auto bytes = model.bytes();
+  return read_model(SharedBytes(bytes.begin(), bytes.end()));
+}
+
+TEST(Limits, SparseTensorsShareOneRoom) {
+  ProtobufWriter values, indices, sparse, graph;
+  values.varint(1, 0);
+  values.varint(2, 1);
+  indices.varint(1, 0);
+  indices.varint(2, 7);
+  sparse.message(1, values);
+  sparse.message(2, indices);
+  sparse.varint(3, 1 << 25);
+  for (int k = 0; k < 2; ++k) graph.message(15, sparse);
+  EXPECT_TRUE(read(graph));
+  graph.message(15, sparse);
+  const auto model = read(graph);
+  ASSERT_FALSE(model);
+  EXPECT_TRUE(contains(model.error().message, "too large")) << model.error().message;
+}
+
+TEST(Limits, NegativeSizesOfInputsAreRefused) {
+  ProtobufWriter size, shape, tensor, type, input, graph;
+  size.varint(1, static_cast<uint64_t>(int64_t{-5}));
+  shape.message(1, size);
+  tensor.varint(1, 1);
+  tensor.message(2, shape);
+  type.message(1, tensor);
+  input.text(1, "x");
+  input.message(2, type);
+  graph.message(11, input);
+  const auto model = read(graph);
+  ASSERT_FALSE(model);
+  EXPECT_TRUE(contains(model.error().message, "a size is -5")) << model.error().message;
+}
+
+TEST(Limits, PlacesInFilesDoNotOverflow) {
+  const SharedBytes file = std::vector<std::byte>(20);
+  for (const int64_t offset : {kMost, kLeast, int64_t{-1}, int64_t{21}}) {
+    for (const int64_t length : {kMost, int64_t{-1}, int64_t{8}}) {
+      TensorProto tensor;
+      tensor.name = "w";
+      tensor.content.shape = {2};
+      tensor.external = std::make_shared<const ExternalData>("w.bin", offset, length);
+      EXPECT_FALSE(external_content(tensor, file)) << offset << ' ' << length;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lathe::onnx
