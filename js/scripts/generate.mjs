@@ -118,7 +118,7 @@ export interface Tables {
   /** As are tags and operations: in the order of their codes. */
   dtypes: DTypeRow[];
   tags: string[];
-  scalarOps: { name: string; arity: number }[];
+  scalarOps: { name: string; arity: number; takes: string }[];
   operations: OperationRow[];
   activations: TableRow[];
   losses: TableRow[];
@@ -220,7 +220,10 @@ function renderNames(tables) {
     const many = tensors.some(({ type }) => type === 'tensors');
     const at = parameters.findIndex(({ type }) => type === 'dtype') - tensors.length;
     const dtype = at < 0 ? '' : `, dtypeAt: ${at}`;
-    return `  ${name}: { code: ${code}, tensors: ${many ? `'many'` : tensors.length}${dtype} },`;
+    const scalar = tables.scalarOps[code];
+    const takes = scalar === undefined ? '' : `, takes: '${scalar.takes}'`;
+    const count = many ? `'many'` : tensors.length;
+    return `  ${name}: { code: ${code}, tensors: ${count}${dtype}${takes} },`;
   };
   const parts = [
     `/** Names, parameters and defaults of the core. ${mark} */`,
@@ -293,7 +296,7 @@ function renderNames(tables) {
     'export const tags = {',
     ...tags.map((name, code) => `  ${name}: ${code},`),
     '} as const;',
-    '/** Of each operation its code, how many tensors it takes, and which argument behind them is a dtype. */',
+    '/** Of each operation its code, how many tensors it takes, which argument behind them is a dtype, and of what types an elementwise one is (scalar/ops.def). */',
     'export const operations = {',
     ...operations.map(place),
     '} as const;',

@@ -6,7 +6,7 @@
  */
 import './begin.js';
 import { useExtras } from './layers/extras.js';
-import { installOperations } from './trace/eager.js';
+import { installOperations } from './eager/apply.js';
 import { schedulesRead } from './tune/schedules.js';
 
 export { LatheError } from './base/errors.js';
@@ -30,6 +30,7 @@ export {
 export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/convert.js';
 export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';
 export type * from './tensor/ranks.js';
+export { dispose, keep, type TensorContainer, tidy } from './tensor/scopes.js';
 export { type NestedArray, Tensor, tensor, type TensorLike } from './tensor/tensor.js';
 export type { CompileStats } from './runtime/build.js';
 export {
@@ -48,6 +49,18 @@ export {
   type TunedKernel,
   type TuneResult,
 } from './tune/tunable.js';
+export {
+  customGrad,
+  type CustomGradient,
+  grad,
+  grads,
+  type GradSaver,
+  valueAndGrad,
+  type ValueAndGrads,
+  valueAndGrads,
+  variableGrads,
+} from './eager/gradients.js';
+export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { compile } from './trace/compile.js';
 export {
   CompiledFunction,
@@ -58,9 +71,9 @@ export { HeapFunction } from './trace/heap_function.js';
 export { SegmentedFunction } from './trace/segmented_function.js';
 export { SizedFunction, type SizedInputSpec } from './trace/sized_function.js';
 // From the module that declares them of Tensor: without it the types would lack them.
-export type { TensorMethods } from './trace/eager.js';
+export type { TensorMethods } from './eager/apply.js';
 export type * from './trace/operations.js';
-export { type Operand, TracedTensor, Trace, Variable } from './trace/trace.js';
+export { type Operand, Trace, TracedTensor, TracedVariable } from './trace/trace.js';
 export {
   type CallArgs,
   type CustomLayer,

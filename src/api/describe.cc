@@ -220,7 +220,8 @@ std::string describe() {
   std::string out = "{";
   const auto spell_op = [](scalar::Op op) {
     return concat("{\"name\":", json_string(scalar::info(op).text),
-                  ",\"arity\":", scalar::info(op).arity, "}");
+                  ",\"arity\":", scalar::info(op).arity,
+                  ",\"takes\":", json_string(scalar::text(scalar::info(op).signature)), "}");
   };
   append_list(out, "dtypes", kDTypes, [](const DTypeNames& each) {
     return concat("{\"name\":", json_string(each.text), ",\"numpy\":", json_string(each.numpy),

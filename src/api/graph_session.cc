@@ -133,16 +133,25 @@ Result<Tensor> GraphSession::operation(Words words) {
 
 Result<std::vector<Tensor>> GraphSession::gradients(Words words) {
   LATHE_ASSIGN_OR_RETURN(Builder* const builder, innermost());
-  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(words));
-  if (given.empty()) return fail("gradients: a loss is needed");
+  WordReader reader(words, "gradients");
+  LATHE_ASSIGN_OR_RETURN(const size_t pairs, reader.count());
+  LATHE_ASSIGN_OR_RETURN(const std::vector<Tensor> given, tensors(reader.rest()));
+  const size_t count = pairs == 0 ? 1 : pairs;
+  if (given.size() < count + pairs) return fail("gradients: a loss is needed");
+  const std::span<const Tensor> targets(given.data(), count);
+  const std::span<const Tensor> wrt = std::span(given).subspan(count + pairs);
   LATHE_ASSIGN_OR_RETURN(const Builder* const around, entry());
-  for (const Tensor& x : std::span(given).subspan(1)) {
-    if (bodies_.sees_all(given[0].value, x.value, *around)) continue;
-    return fail(
-        "gradients: the loss depends on it outside of this branch or loop, too; take them there");
+  for (const Tensor& target : targets) {
+    for (const Tensor& x : wrt) {
+      if (bodies_.sees_all(target.value, x.value, *around)) continue;
+      return fail(
+          "gradients: the loss depends on it outside of this branch or loop, too; take them there");
+    }
   }
-  std::vector<Tensor> results = grad::gradients(*builder, given[0], std::span(given).subspan(1));
-  LATHE_TRY(checked(*builder, given[0], "gradients"));
+  std::vector<Tensor> results =
+      pairs == 0 ? grad::gradients(*builder, targets[0], wrt)
+                 : grad::pull_back(*builder, targets, std::span(given).subspan(count, pairs), wrt);
+  LATHE_TRY(checked(*builder, targets[0], "gradients"));
   return results;
 }
 

@@ -107,7 +107,9 @@ const double* lathe_graph_constant(int32_t graph, const double* words, size_t co
  * end may be left out. */
 LATHE_EXPORT(lathe_graph_operation)
 const double* lathe_graph_operation(int32_t graph, const double* words, size_t count);
-/* The numbers of the loss and of what it is derived by; answers the gradients. */
+/* 0, the number of the loss, a float without axes, and those of what it is derived by; or how many
+ * targets, their numbers, those of as many factors of their types, and of what the sum of the
+ * products is derived by, as if the factors were constants. Answers the gradients. */
 LATHE_EXPORT(lathe_graph_gradients)
 const double* lathe_graph_gradients(int32_t graph, const double* words, size_t count);
 /* Bodies of branches and loops. From the first call to the second, inputs, constants, operations,

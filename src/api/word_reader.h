@@ -29,6 +29,7 @@ class WordReader {
   // As words.def spells it: nothing for Absent, an empty object for any. `key` is how errors call
   // it within the whole.
   Result<std::optional<Json>> value(std::string_view key, int depth = 0);
+  std::span<const double> rest() const { return words_; }
   // Error: words are left.
   Status finish() const;
 

@@ -286,10 +286,23 @@ std::optional<Tensor> Reverse::undo_projection(const Node& node, Tensor g, Shape
 }
 
 std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Tensor> wrt) {
-  std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
-  if (!builder.ok()) return result;
-  if (!scalar::is_float(loss.dtype()) || loss.rank() != 0) {
+  if (builder.ok() && (!scalar::is_float(loss.dtype()) || loss.rank() != 0)) {
     builder.error(concat("gradients: the loss must be one float, not ", describe(loss)));
+  }
+  if (!builder.ok()) return std::vector<Tensor>(wrt.size(), Tensor{&builder, {}});
+  const Tensor one = builder.full({}, scalar::Number::from(loss.dtype(), 1));
+  return pull_back(builder, {&loss, 1}, {&one, 1}, wrt);
+}
+
+std::vector<Tensor> pull_back(Builder& builder, std::span<const Tensor> targets,
+                              std::span<const Tensor> seeds, std::span<const Tensor> wrt) {
+  std::vector<Tensor> result(wrt.size(), Tensor{&builder, {}});
+  LATHE_CHECK(targets.size() == seeds.size());
+  if (!builder.ok()) return result;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (describe(targets[i]) == describe(seeds[i])) continue;
+    builder.error(concat("gradients: ", describe(targets[i]), " with a factor of ",
+                         describe(seeds[i]), "; their types must be the same"));
     return result;
   }
   for (const Tensor& x : wrt) {
@@ -298,8 +311,12 @@ std::vector<Tensor> gradients(Builder& builder, Tensor loss, std::span<const Ten
     return result;
   }
   Reverse reverse(builder);
-  reverse.accumulate(loss.value, builder.full({}, scalar::Number::from(loss.dtype(), 1)));
-  reverse.run(loss.value);
+  Value last{};
+  for (size_t i = 0; i < targets.size(); ++i) {
+    reverse.accumulate(targets[i].value, seeds[i]);
+    if (!last.valid() || last.id < targets[i].value.id) last = targets[i].value;
+  }
+  reverse.run(last);
   for (size_t i = 0; i < wrt.size(); ++i) {
     const auto adjoint = reverse.adjoint(wrt[i].value);
     result[i] = adjoint ? *adjoint : zero(wrt[i]);

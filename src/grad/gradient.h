@@ -16,4 +16,11 @@ namespace lathe::grad {
 std::vector<graph::Tensor> gradients(graph::Builder& builder, graph::Tensor loss,
                                      std::span<const graph::Tensor> wrt);
 
+// The same of targets of any shape: each has a seed of its own type, by which its gradients are
+// multiplied; the sum over all of them. No gradient is said to flow from a seed.
+std::vector<graph::Tensor> pull_back(graph::Builder& builder,
+                                     std::span<const graph::Tensor> targets,
+                                     std::span<const graph::Tensor> seeds,
+                                     std::span<const graph::Tensor> wrt);
+
 }  // namespace lathe::grad

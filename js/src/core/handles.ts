@@ -139,7 +139,17 @@ export class CoreGraph extends Owned {
 
   /** The gradients of a scalar, one value for each of `wrt`. */
   gradients(loss: ValueId, wrt: readonly ValueId[]): GraphValue[] {
-    return this.#ask('gradients', [loss, ...wrt], wrt.length);
+    return this.#ask('gradients', [0, loss, ...wrt], wrt.length);
+  }
+
+  /** The same of targets of any shape, each multiplied by a seed of its type, their sum. */
+  pullBack(
+    targets: readonly ValueId[],
+    seeds: readonly ValueId[],
+    wrt: readonly ValueId[],
+  ): GraphValue[] {
+    const words = [targets.length, ...targets, ...seeds, ...wrt];
+    return this.#ask('gradients', words, wrt.length);
   }
 
   /** Until `endBody` all that is added is part of the body of a branch or loop. */

@@ -6,7 +6,7 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
-import type { Variable } from '../trace/trace.js';
+import type { TracedVariable } from '../trace/trace.js';
 import type { Port } from './file.js';
 
 /** Along which rows stand, of [batch, heads, rows, size]. */
@@ -110,9 +110,9 @@ export class RowStates {
     if (known !== undefined) return known;
     const { graph, results } = this.write(tokens);
     const variables = new Map(
-      this.places.map(({ dtype, shape }, at): [string, Variable] => {
+      this.places.map(({ dtype, shape }, at): [string, TracedVariable] => {
         const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
-        return [`cache${at}`, { dtype, shape, initial } as unknown as Variable];
+        return [`cache${at}`, { dtype, shape, initial } as unknown as TracedVariable];
       }),
     );
     const written = { graph, variables, assigned: new Set(variables.keys()) };

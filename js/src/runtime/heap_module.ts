@@ -2,7 +2,7 @@
 import { elementCount } from '../base/shape.js';
 import { type BufferPlace, byteLength, type ModuleMetadata } from '../core/abi.js';
 import { type CoreExecutable, sizeOf } from '../core/handles.js';
-import { arrayOn, type DataArray } from '../tensor/convert.js';
+import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { askEngine } from './ask_engine.js';
@@ -23,6 +23,8 @@ function release(held: Held): void {
   if (alive > 0 || scratch === undefined) return;
   heap().free(scratch);
   scratch = undefined;
+  if (numbers !== undefined) heap().free(numbers);
+  numbers = undefined;
 }
 
 function reserveScratch(bytes: number): void {
@@ -34,15 +36,27 @@ function reserveScratch(bytes: number): void {
 
 export const heapModules = () => alive;
 
+/** Room for a number that a module is given; all that lies in the heap begins at such multiples. */
+const numberBytes = 64;
+/** Where the numbers of the run at work lie. */
+let numbers: Block | undefined;
+
+function growNumbers(): void {
+  const larger = heap().allocate(2 * (numbers?.wanted ?? 8 * numberBytes));
+  if (numbers !== undefined) heap().free(numbers);
+  numbers = larger;
+}
+
 /** The module of an executable compiled with `relocatable`, with one entry. */
 export class HeapModule {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
   readonly #held: Held;
-  readonly #run: (...bases: number[]) => void;
+  readonly #entry: (...bases: number[]) => void;
   /** What `run` is given: scratch, then constants and states, which stay, then inputs and outputs. */
   readonly #bases: number[];
   readonly #first: number;
+  readonly #inputTypes: readonly DType[];
   readonly #outputs: readonly { dtype: DType; shape: readonly number[] }[];
 
   /** Leaves the executable to the caller; states have any content. Errors: no memory for it; an engine that refuses it. */
@@ -51,7 +65,7 @@ export class HeapModule {
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;
     const parts = executable.parts();
     this.moduleBytes = sizeOf(parts);
-    this.#run = instantiate(parts.code, entries[0]!.name);
+    this.#entry = instantiate(parts.code, entries[0]!.name);
     const held: Block[] = [];
     try {
       reserveScratch(temporaryBytes);
@@ -68,24 +82,47 @@ export class HeapModule {
     this.#held = held;
     this.#bases = [0, ...held.map(({ address }) => address)];
     this.#first = this.#bases.length;
+    this.#inputTypes = entries[0]!.inputs.map(({ dtype }) => hostDTypes[dtype]);
     this.#outputs = entries[0]!.outputs.map((each) => ({ ...each, dtype: hostDTypes[each.dtype] }));
     alive += 1;
     forgotten.register(this, held, this);
   }
 
-  /** Runs on tensors in the order of the entry's inputs; what it gives is in that of its outputs. */
-  call(inputs: readonly Tensor[]): Tensor[] {
+  /**
+   * Runs on values in the order of the entry's inputs, numbers for those without axes, and leaves its results in values
+   * in that of its outputs, which get their places.
+   */
+  run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
     const bases = this.#bases;
     let at = this.#first;
-    for (const each of inputs) bases[at++] = HeapValue.of(each).address;
-    const results = this.#outputs.map(({ dtype, shape }) => {
-      const value = new HeapValue(dtype, elementCount(shape));
-      bases[at++] = value.address;
-      return new Tensor(value, shape, dtype);
-    });
+    for (const each of inputs) bases[at++] = typeof each === 'number' ? 0 : each.address;
+    for (const each of outputs) bases[at++] = each.place().address;
+    if (inputs.some((each) => typeof each === 'number')) {
+      this.#placeNumbers(inputs);
+    }
     bases[0] = scratch!.address;
-    this.#run(...bases);
-    return results;
+    this.#entry(...bases);
+  }
+
+  /** Runs on tensors; what it gives is new. */
+  call(inputs: readonly Tensor[]): Tensor[] {
+    const results = this.#outputs.map(({ dtype, shape }) => new HeapValue(dtype, shape));
+    this.run(inputs.map(HeapValue.of), results);
+    return results.map((each) => new Tensor(each, each.shape, each.dtype));
+  }
+
+  /** Numbers lie one after the other in a block for those of all runs. */
+  #placeNumbers(inputs: readonly (HeapValue | number)[]): void {
+    const given = inputs.filter((each) => typeof each === 'number').length;
+    while (given * numberBytes > (numbers?.wanted ?? 0)) growNumbers();
+    let address = given === 0 ? 0 : numbers!.address;
+    for (const [at, each] of inputs.entries()) {
+      if (typeof each !== 'number') continue;
+      const dtype = this.#inputTypes[at]!;
+      copyInto(arrayOn(dtype, heap().memory.buffer, address, 1), convert([each], dtype));
+      this.#bases[this.#first + at] = address;
+      address += numberBytes;
+    }
   }
 
   /** The elements of a state, not a copy; the next allocation may detach them. */

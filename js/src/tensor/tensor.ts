@@ -14,6 +14,7 @@ import {
 import type { DataTypeMap, DType } from './dtypes.js';
 import { formatElements } from './format.js';
 import type { ArrayOf, Rank, ShapeMap } from './ranks.js';
+import { track, tracked, untrack } from './scopes.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];
@@ -25,8 +26,10 @@ export interface PendingData {
   /** Waits for it. */
   now(): DataArray;
   readonly later: Promise<DataArray>;
-  /** Of data that stays elsewhere when it is read: gives up its place there. */
-  free?(): void;
+  /** Of data that stays elsewhere when it is read: one tensor less shows it; whether that was the last one. */
+  free?(): boolean;
+  /** Of such data: one tensor more shows it. */
+  share?(): void;
 }
 
 /** @internal Where the elements of a tensor are. */
@@ -35,15 +38,23 @@ export const elements = /* @__PURE__ */ Symbol('elements');
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
 export class Tensor<R extends Rank = Rank> {
   readonly shape: ShapeMap[R];
+  /** Whether `tidy` leaves it alone. */
+  kept = false;
 
   #data: DataArray | PendingData | undefined;
   #type: string | undefined;
+  #isTracked = false;
 
-  /** Takes the array over without copying it. Error: its length does not fit the shape. */
+  /**
+   * Takes the array over without copying it. Error: its length does not fit the shape.
+   *
+   * @param type "float32 [2,3]", where it is known
+   */
   constructor(
     data: DataArray | PendingData,
     shape: readonly number[],
     readonly dtype: DType,
+    type?: string,
   ) {
     const wanted = elementCount(shape);
     if (ArrayBuffer.isView(data) && data.length !== wanted) {
@@ -53,6 +64,7 @@ export class Tensor<R extends Rank = Rank> {
     }
     this.shape = shape as ShapeMap[R];
     this.#data = data;
+    this.#type = type;
   }
 
   /** Number of elements. */
@@ -104,6 +116,14 @@ export class Tensor<R extends Rank = Rank> {
     return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
   }
 
+  /** @internal `tidy` and `memory` know of it from now on; whether another tensor has the same elements. */
+  [tracked](isShared = false): this {
+    if (this.#isTracked) return this;
+    this.#isTracked = true;
+    track(this, isShared);
+    return this;
+  }
+
   #keep(pending: PendingData, values: DataArray): DataArray {
     if (this.#data === pending && pending.free === undefined) this.#data = values;
     return values;
@@ -143,7 +163,9 @@ export class Tensor<R extends Rank = Rank> {
   dispose(): void {
     const data = this.#data;
     this.#data = undefined;
-    if (data !== undefined && !ArrayBuffer.isView(data)) data.free?.();
+    if (data === undefined) return;
+    const isLast = ArrayBuffer.isView(data) || (data.free?.() ?? true);
+    if (this.#isTracked) untrack(this, isLast);
   }
 
   /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */

@@ -151,7 +151,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
 /** The elements of `values` as a tensor in the heap. */
 export function copied(what: string, place: BufferPlace, values: TensorLike): Tensor {
   const data = elementsFor(what, place, values);
-  const value = new HeapValue(hostDTypes[place.dtype], data.length);
+  const value = new HeapValue(hostDTypes[place.dtype], place.shape).place();
   copyInto(value.window(), data);
   return new Tensor(value, place.shape, value.dtype);
 }

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { Instance } from '../runtime/instance.js';
 import { Runs } from '../runtime/runs.js';
 import { hostDTypes } from '../tensor/dtypes.js';
-import type { Variable } from './trace.js';
+import type { TracedVariable } from './trace.js';
 
 export class SharedVariables {
   /** The runs of all functions, so that each begins with what the one before it left. */
@@ -11,7 +11,7 @@ export class SharedVariables {
   #newest: Instance | undefined;
 
   /** Error: these are other variables than those of the functions before. */
-  check(variables: ReadonlyMap<string, Variable>): void {
+  check(variables: ReadonlyMap<string, TracedVariable>): void {
     const states = this.#newest?.metadata.states;
     if (states === undefined) return;
     const known = new Map(

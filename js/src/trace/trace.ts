@@ -7,46 +7,61 @@ import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
 import { checkDType, coreDType, zeros } from '../tensor/convert.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
-import { borrow, noNumber, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import {
+  borrow,
+  noNumber,
+  type PendingData,
+  Tensor,
+  tensor,
+  type TensorLike,
+} from '../tensor/tensor.js';
 import type { OperationFunctions, OperationMethods } from './operations.js';
 
 /** What an operation takes: a value of the program, or numbers that become part of it. */
-export type Operand = TracedTensor | TensorLike;
+export type Operand = TensorLike;
 
 /**
  * A value that the compiled function will compute: it has a shape and no elements yet. Its methods
  * are the operations of TensorFlow.js tensors. Error of every method: the operation's name and the
  * shapes, where they do not fit.
  */
-export class TracedTensor {
+export class TracedTensor extends Tensor {
   /** Made by operations only. */
   constructor(
     readonly trace: Trace,
     readonly id: ValueId,
-    readonly shape: readonly number[],
-    readonly dtype: DType,
-  ) {}
-
-  /** Number of axes. */
-  get rank(): number {
-    return this.shape.length;
+    shape: readonly number[],
+    dtype: DType,
+  ) {
+    super(nothing, shape, dtype);
   }
 
   /** Error wherever a number is wanted, as in `x * 2` or `x > 0`. */
-  [Symbol.toPrimitive](hint: string): string {
+  override [Symbol.toPrimitive](hint: string): string {
     if (hint === 'string') return this.toString();
-    throw noNumber(this);
+    throw noNumber(this.toString());
   }
 
   /** "TracedTensor float32 [2,3]". */
-  toString(): string {
-    return `TracedTensor ${this.dtype} [${this.shape.join(',')}]`;
+  override toString(): string {
+    return `TracedTensor ${this.type}`;
   }
 }
-export interface TracedTensor extends TensorMethods<TracedTensor, Operand> {}
+
+/** The elements of what is only written down. */
+const nothing: PendingData = {
+  now() {
+    throw new LatheError(
+      'a traced tensor has no elements while the function is written down: what needs them belongs outside of it',
+    );
+  },
+  get later() {
+    return Promise.resolve().then(() => this.now());
+  },
+};
 
 /** A value that lives between calls, as `trace.variable` gives it. */
-export class Variable extends TracedTensor {
+export class TracedVariable extends TracedTensor {
   constructor(
     value: TracedTensor,
     readonly name: string,
@@ -59,7 +74,7 @@ export class Variable extends TracedTensor {
 /** Writes one function down. Every operation is a method of it too: `g.matMul(a, b)`. */
 export class Trace {
   /** The variables by name. */
-  readonly variables = new Map<string, Variable>();
+  readonly variables = new Map<string, TracedVariable>();
   /** Names of those that calls change. */
   readonly assigned = new Set<string>();
   /** Behind which values the function is cut, because `size` was asked for them. */
@@ -102,34 +117,49 @@ export class Trace {
     initial: Exclude<TensorLike, unknown[]> | readonly number[],
     shape?: readonly number[],
     dtype?: DType,
-  ): Variable {
+  ): TracedVariable {
     const known = this.variables.get(name);
     if (known !== undefined) return known;
     const first = Array.isArray(initial)
       ? zeroTensor(`variable ${name}`, initial, dtype)
       : tensor(initial as TensorLike, shape, dtype);
     const type = { dtype: coreDTypes[first.dtype], shape: [...first.shape] };
-    const variable = new Variable(this.#traced(this.#graph.state(name, type)), name, first);
+    const variable = new TracedVariable(this.#traced(this.#graph.state(name, type)), name, first);
     this.variables.set(name, variable);
     return variable;
   }
 
   /** After every call of the function the variable holds `value`. */
-  assign(variable: Variable, value: Operand): void {
+  assign(variable: TracedVariable, value: Operand): void {
     this.#check('assign', variable);
     this.#graph.update(variable.id, this.#operand('assign', value, variable.dtype).id);
     this.assigned.add(variable.name);
   }
 
   /** d loss / d x for each x; the loss is a scalar of a float type. */
-  grad<const Xs extends readonly TracedTensor[]>(
-    loss: TracedTensor,
+  grad<const Xs extends readonly Tensor[]>(
+    loss: Tensor,
     xs: Xs,
   ): { -readonly [At in keyof Xs]: TracedTensor } {
-    for (const each of [loss, ...xs]) this.#check('grad', each);
-    const ids = xs.map(({ id }) => id);
-    const gradients = this.#graph.gradients(loss.id, ids).map((each) => this.#traced(each));
+    const [from, ...ids] = [loss, ...xs].map((each) => this.numberOf('grad', each));
+    const gradients = this.#graph.gradients(from!, ids).map((each) => this.#traced(each));
     return gradients as { -readonly [At in keyof Xs]: TracedTensor };
+  }
+
+  /** @internal The same of targets of any shape, each multiplied by a seed of its type, their sum; without seeds of one float. */
+  pullBack(
+    targets: readonly Tensor[],
+    seeds: readonly Tensor[],
+    wrt: readonly Tensor[],
+  ): TracedTensor[] {
+    const [from, by, to] = [targets, seeds, wrt].map((all) =>
+      all.map((each) => this.numberOf('gradients', each)),
+    );
+    const found =
+      seeds.length === 0
+        ? this.#graph.gradients(from![0]!, to!)
+        : this.#graph.pullBack(from!, by!, to!);
+    return found.map((each) => this.#traced(each));
   }
 
   /**
@@ -167,8 +197,8 @@ export class Trace {
    *     const [, power] = g.whileLoop((i) => i.less(n), (i, y) => [i.add(1), y.mul(x)], [0, x]);
    */
   whileLoop(
-    condition: (...variables: TracedTensor[]) => Operand,
-    body: (...variables: TracedTensor[]) => readonly Operand[],
+    condition: (...variables: Tensor[]) => Operand,
+    body: (...variables: Tensor[]) => readonly Operand[],
     initial: readonly Operand[],
     options: WhileOptions = {},
   ): TracedTensor[] {
@@ -204,8 +234,8 @@ export class Trace {
    *
    *     const n = g.size(x.greater(0).cast('int32').sum());
    */
-  size(count: TracedTensor): number {
-    this.#check('size', count);
+  size(count: Tensor): number {
+    this.numberOf('size', count);
     if (this.#sizes === undefined) {
       throw new LatheError('size: data gives it; compile the function with { segments: true }');
     }
@@ -214,7 +244,7 @@ export class Trace {
       throw new LatheError(`size: wants one int32, got ${String(count)}`);
     }
     const known = this.#sizes[this.cuts.length];
-    this.cuts.push(count.cast('int32').add(0).id);
+    this.cuts.push(this.numberOf('size', count.cast('int32').add(0)));
     if (known === undefined) throw new UnknownSize();
     return known;
   }
@@ -229,7 +259,7 @@ export class Trace {
   apply(op: OperationName, operands: Operand[], values: unknown[]): TracedTensor {
     const dtype = dtypeOf(operands);
     if (op === 'nonZero' && values[0] === undefined) {
-      values = [this.size(countOf(this.#operand(op, operands[0]!, dtype)))];
+      values = [this.size(countOf<Tensor>(this.#operand(op, operands[0]!, dtype)))];
     }
     const ids = operands.map((each) => this.#operand(op, each, dtype).id);
     const { dtypeAt }: { code: number; dtypeAt?: number } = operations[op];
@@ -243,13 +273,13 @@ export class Trace {
    * The k largest elements along the last axis and their places. Of equal elements the first comes
    * first; NaNs come last. They are in order whether that is asked for or not.
    */
-  topk(x: Operand, k = 1, _sorted = true): TopK<TracedTensor> {
+  topk(x: Operand, k = 1, _sorted = true): TopK<Tensor> {
     const indices = this.topkIndices(x, k);
     return { values: this.takeAlongAxis(x, indices), indices };
   }
 
   /** @internal The outputs of another graph, `count` of them, with these tensors as its inputs. */
-  inline(other: CoreGraph, given: readonly TracedTensor[], count: number): TracedTensor[] {
+  inline(other: CoreGraph, given: readonly Tensor[], count: number): TracedTensor[] {
     const ids = given.map((each) => this.numberOf('inline', each));
     return this.#graph.inline(other, ids, count).map((each) => this.#traced(each));
   }
@@ -389,9 +419,9 @@ export function installMethods<T>(prototype: object, apply: Apply<T>): void {
       if (op === 'where') operands.splice(0, 2, operands[1], this);
       return apply(this, op, operands as never[], args.slice(tensors - 1));
     };
-    Object.defineProperty(prototype, op, { value });
+    Object.defineProperty(prototype, op, { value, configurable: true });
   }
-  Object.defineProperty(prototype, 'topk', { value: topk });
+  Object.defineProperty(prototype, 'topk', { value: topk, configurable: true });
 }
 
 function topk<T extends TensorMethods<T, T>>(this: T, k = 1, _sorted = true): TopK<T> {

@@ -1,0 +1,126 @@
+/** Operations on tensors: written down, computed when somebody reads a result. Of a function being traced they become part. */
+import type { OperationName } from '../core/names.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Rank } from '../tensor/ranks.js';
+import { tracked } from '../tensor/scopes.js';
+import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import {
+  checkOperand,
+  countOf,
+  dtypeOf,
+  installMethods,
+  installTracing,
+  type TensorMethods,
+  TracedTensor,
+  typeFor,
+} from '../trace/trace.js';
+import { compute } from './compute.js';
+import { Operation } from './formulas.js';
+import { signatureOf, type ValueType } from './signature.js';
+
+export type { TensorMethods } from '../trace/trace.js';
+
+declare module '../tensor/tensor.js' {
+  // eslint-disable-next-line @typescript-eslint/no-empty-object-type
+  interface Tensor<R extends Rank = Rank> extends TensorMethods<Tensor, TensorLike> {}
+}
+
+/** Operations one behind the other that may be pending. */
+const deepest = 200;
+
+/** What runs behind every operation, for debugging. */
+export type Watcher = (op: OperationName, operands: readonly Operand[], result: Tensor) => void;
+let watcher: Watcher | undefined;
+
+/** @internal */
+export function watch(next: Watcher | undefined): void {
+  watcher = next;
+}
+
+/** A number is a tensor without axes, of the dtype that is said. */
+export type Operand = Tensor | number;
+
+const numberTypes = new Map<DType, ValueType>();
+
+function numberType(dtype: DType): ValueType {
+  let found = numberTypes.get(dtype);
+  if (found === undefined) {
+    found = { shape: [], dtype, type: `${dtype} []` };
+    numberTypes.set(dtype, found);
+  }
+  return found;
+}
+
+/**
+ * The operation of the core. `values`: its arguments behind the tensors; `dtype`: that of numbers among the operands.
+ * Errors: whatever the core finds wrong with types and arguments.
+ */
+export function apply(
+  op: OperationName,
+  operands: readonly Operand[],
+  values: readonly unknown[] = [],
+  dtype: DType = 'float32',
+): Tensor {
+  const types: ValueType[] = [];
+  for (const each of operands) {
+    if (each instanceof TracedTensor) return each.trace.apply(op, [...operands], [...values]);
+    types.push(typeof each === 'number' ? numberType(dtype) : each);
+  }
+  const signature = signatureOf(op, types, values);
+  const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
+  const formula = new Operation(signature, sources);
+  const value = new HeapValue(signature.dtype, signature.shape, formula);
+  const result = shown(value, signature.type);
+  if (formula.depth > deepest) compute([value]);
+  watcher?.(op, operands, result);
+  return result;
+}
+
+/** The tensor that shows a new value. */
+export function shown(value: HeapValue, type?: string): Tensor {
+  return new Tensor(value, value.shape, value.dtype, type)[tracked]();
+}
+
+/** Another tensor of the same elements. */
+export function alias(x: Tensor): Tensor {
+  const value = HeapValue.of(x);
+  value.share();
+  return new Tensor(value, x.shape, x.dtype, x.type)[tracked](true);
+}
+
+/** The method of a tensor by the operation's name, with anything that tensors can be made of. */
+function applyMethod(
+  op: OperationName,
+  operands: readonly TensorLike[],
+  values: unknown[],
+): Tensor {
+  const dtype = dtypeOf(operands);
+  if (op === 'nonZero' && values[0] === undefined) values = [sizeOf(operands[0] as Tensor)];
+  const copies: Tensor[] = [];
+  const given = operands.map((each) => {
+    if (each instanceof Tensor || typeof each === 'number') return each;
+    checkOperand(op, each);
+    const copy = tensor(each, ...typeFor(each, dtype));
+    copies.push(copy);
+    return copy;
+  });
+  const result = apply(op, given, values, dtype);
+  for (const each of copies) each.dispose();
+  return result;
+}
+
+function sizeOf(x: Tensor): number {
+  const count = countOf(x);
+  const size = count.dataSync<'int32'>()[0]!;
+  count.dispose();
+  return size;
+}
+
+/** Gives tensors their methods, those that functions are traced with, too. */
+export function installOperations(): void {
+  installTracing();
+  installMethods(Tensor.prototype, (_self, op, operands, values) =>
+    applyMethod(op, operands, values),
+  );
+}

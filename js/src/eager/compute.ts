@@ -1,0 +1,183 @@
+/**
+ * Computes what is pending: the operations that lead to a value become one module, which is kept and found again by
+ * their structure and types. What tensors show on the way is computed with it.
+ */
+import { CoreGraph } from '../core/handles.js';
+import { env } from '../runtime/env.js';
+import type { HeapModule } from '../runtime/heap_module.js';
+import type { HeapValue } from '../runtime/heap_value.js';
+import { schedules } from '../tune/schedules.js';
+import { entryName } from '../trace/compiled_function.js';
+import { compileForHeap } from '../trace/heap_function.js';
+import { Trace, type TracedTensor } from '../trace/trace.js';
+import { Custom, formulaOf, GradientPart, Operation, type Source } from './formulas.js';
+import { type Plan, planOf } from './plan.js';
+import type { Signature } from './signature.js';
+
+/** Modules kept; a quarter of them goes when there are more: those not used for longest. */
+const most = 2000;
+
+interface Kept {
+  readonly module: HeapModule;
+  /** Of the operation that has it alone. */
+  readonly signature?: Signature | undefined;
+  used: number;
+}
+
+const kept = new Map<string | Signature, Kept>();
+let clock = 0;
+/** What modules are compiled for changes with these. */
+let revision = 0;
+/** Modules compiled so far. */
+let compilations = 0;
+
+/** How many gradients are being recorded, one within the other: values then remember how they were computed. */
+let recording = 0;
+const remembered: HeapValue[] = [];
+
+/** @internal The modules that are kept now, and how many were compiled. */
+export const keptOperations = (): number => kept.size;
+/** @internal */
+export const compiledOperations = (): number => compilations;
+
+/** @internal Gives up all of them. */
+export function forgetOperations(): void {
+  for (const { module, signature } of kept.values()) {
+    module.dispose();
+    if (signature !== undefined) signature.module = undefined;
+  }
+  kept.clear();
+}
+
+/** Runs while values remember how they were computed. */
+export function recorded<T>(action: () => T): T {
+  recording += 1;
+  try {
+    return action();
+  } finally {
+    recording -= 1;
+    if (recording === 0) for (const each of remembered.splice(0)) each.forget();
+  }
+}
+
+export const isRecording = (): boolean => recording > 0;
+
+/** Makes the elements of all these be there. */
+export function compute(values: readonly HeapValue[]): void {
+  const wanted = values.filter(({ isThere }) => !isThere);
+  if (wanted.length === 0) return;
+  const now = schedules.revision + env().revision;
+  if (now !== revision) {
+    forgetOperations();
+    revision = now;
+  }
+  const [first] = wanted;
+  const formula = formulaOf(first!);
+  if (wanted.length === 1 && formula instanceof Operation && areThere(formula.sources)) {
+    moduleOf(formula.signature).run(formula.sources, [first!]);
+    done(first!);
+    return;
+  }
+  const plan = planOf(wanted);
+  keptModule(plan.key, () => compilePlan(plan)).run(plan.inputs, plan.outputs);
+  plan.outputs.forEach(done);
+}
+
+function done(value: HeapValue): void {
+  if (recording > 0) remembered.push(value);
+  else value.forget();
+}
+
+function areThere(sources: readonly Source[]): boolean {
+  for (const each of sources) if (typeof each !== 'number' && !each.isThere) return false;
+  return true;
+}
+
+/** The module of an operation alone. */
+function moduleOf(signature: Signature): HeapModule {
+  if (signature.module !== undefined) {
+    kept.get(signature)!.used = ++clock;
+    return signature.module;
+  }
+  return (signature.module = keptModule(signature, () => compileOperation(signature), signature));
+}
+
+function keptModule(
+  key: string | Signature,
+  compile: () => HeapModule,
+  signature?: Signature,
+): HeapModule {
+  let found = kept.get(key);
+  if (found === undefined) {
+    if (kept.size >= most) forgetOldest();
+    compilations += 1;
+    found = { module: compile(), signature, used: 0 };
+    kept.set(key, found);
+  }
+  found.used = ++clock;
+  return found.module;
+}
+
+function forgetOldest(): void {
+  const oldest = [...kept].sort(([, a], [, b]) => a.used - b.used).slice(0, most / 4);
+  for (const [key, { module, signature }] of oldest) {
+    module.dispose();
+    if (signature !== undefined) signature.module = undefined;
+    kept.delete(key);
+  }
+}
+
+function compileOperation({ op, inputs, values }: Signature): HeapModule {
+  return compiled((trace) => {
+    const operands = inputs.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+    return [trace.apply(op, operands, [...values])];
+  });
+}
+
+function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
+  return compiled((trace) => {
+    const values = inputTypes.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+    const at = (place: number) => values[place]!;
+    const pulled = new Map<object, TracedTensor[]>();
+    for (const { formula, places } of steps) {
+      if (formula instanceof Operation) {
+        const { op, values: given } = formula.signature;
+        values.push(trace.apply(op, places.map(at), [...given]));
+      } else if (formula instanceof Custom) {
+        values.push(trace.apply('detach', places.map(at), []));
+      } else {
+        values.push(pulledBack(trace, formula, places.map(at), pulled));
+      }
+    }
+    return results.map(at);
+  });
+}
+
+function pulledBack(
+  trace: Trace,
+  { pullBack, item }: GradientPart,
+  sources: readonly TracedTensor[],
+  pulled: Map<object, TracedTensor[]>,
+): TracedTensor {
+  let found = pulled.get(pullBack);
+  if (found === undefined) {
+    const [count, seeds] = [pullBack.targets.length, pullBack.seeds.length];
+    const targets = sources.slice(0, count);
+    const wrt = sources.slice(count + seeds);
+    found = trace.pullBack(targets, sources.slice(count, count + seeds), wrt);
+    pulled.set(pullBack, found);
+  }
+  return found[item]!;
+}
+
+function compiled(write: (trace: Trace) => TracedTensor[]): HeapModule {
+  const graph = new CoreGraph();
+  try {
+    graph.beginEntry(entryName);
+    const trace = new Trace(graph);
+    for (const [at, each] of write(trace).entries()) trace.output(`y${at}`, each);
+    return compileForHeap(graph);
+  } finally {
+    graph.free();
+  }
+}

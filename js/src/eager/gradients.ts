@@ -1,0 +1,356 @@
+/** Derivatives of functions of tensors: the operations that a function wrote down are the tape. */
+import { LatheError } from '../base/errors.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import { keep, tidy } from '../tensor/scopes.js';
+import { ones } from '../tensor/create.js';
+import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { TracedTensor } from '../trace/trace.js';
+import { alias, shown } from './apply.js';
+import { isRecording, recorded } from './compute.js';
+import { type AnyFormula, Custom, formulaOf, GradientPart, PullBack } from './formulas.js';
+import { Variable, variables } from './variable.js';
+
+type Values = readonly HeapValue[];
+
+/** What depends on these, with how it is computed, operands before results. */
+function pathTo(targets: Values, wrt: Values): Map<HeapValue, AnyFormula> {
+  const path = new Map<HeapValue, AnyFormula>();
+  const recalled = new Map<HeapValue, AnyFormula>();
+  const depends = new Map<HeapValue, boolean>(wrt.map((each) => [each, true]));
+  const visit = (value: HeapValue): boolean => {
+    const known = depends.get(value);
+    if (known !== undefined) return known;
+    depends.set(value, false);
+    const formula = formulaOf(value) ?? recalled.get(value);
+    if (formula === undefined) return false;
+    let found = false;
+    for (const each of readBy(formula)) if (visit(each)) found = true;
+    if (found) path.set(value, formula);
+    depends.set(value, found);
+    return found;
+  };
+  const readBy = (formula: AnyFormula): Values => {
+    if (formula instanceof Custom) return formula.inputs;
+    if (!(formula instanceof GradientPart)) {
+      return formula.sources.filter((each) => typeof each !== 'number');
+    }
+    for (const [value, how] of formula.pullBack.path) recalled.set(value, how);
+    return formula.pullBack.sources;
+  };
+  targets.forEach(visit);
+  return path;
+}
+
+interface Sink {
+  target: HeapValue;
+  seed: HeapValue;
+}
+
+/** The gradients of the sinks by each of `wrt`, no value where nothing depends on it. */
+function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] {
+  const [targets, seeds] = [sinks.map(({ target }) => target), sinks.map(({ seed }) => seed)];
+  const path = pathTo(targets, wrt);
+  const reached = new Set<HeapValue>(targets);
+  for (const formula of path.values()) {
+    const read = formula instanceof GradientPart ? formula.pullBack.sources : formula.sources;
+    for (const each of read) if (typeof each !== 'number') reached.add(each);
+  }
+  const there = wrt.filter((each) => reached.has(each) && each.dtype.includes('float'));
+  if (there.length === 0) return wrt.map(() => undefined);
+  const { results } = new PullBack(targets, seeds, there, path);
+  return wrt.map((each) => (there.includes(each) ? results[there.indexOf(each)] : undefined));
+}
+
+/** As `pulled`, through values whose gradients are somebody's functions: the last of them first. */
+function gradientsOf(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
+  const seed = dy ?? ones(y.shape, y.dtype);
+  const [by, sinks] = [
+    wrt.map(HeapValue.of),
+    [{ target: HeapValue.of(y), seed: HeapValue.of(seed) }],
+  ];
+  const customs = [...pathTo([HeapValue.of(y)], by)].filter(
+    (each): each is [HeapValue, Custom] => each[1] instanceof Custom,
+  );
+  for (const [value, { inputs, rule }] of customs.reverse()) {
+    const [gradient] = pulled(sinks, [value]);
+    if (gradient === undefined) continue;
+    const parts = rule(gradient);
+    for (const [at, target] of inputs.entries()) sinks.push({ target, seed: parts[at]! });
+  }
+  const found = pulled(sinks, by).map((each) => each && shown(each));
+  if (dy === undefined) seed.dispose();
+  return found;
+}
+
+/** What `valueAndGrad` and the like give. */
+export interface ValueAndGrads {
+  value: Tensor;
+  grads: Tensor[];
+}
+
+interface Found {
+  value: Tensor;
+  grads: (Tensor | undefined)[];
+}
+
+function differentiate(
+  what: string,
+  f: () => Tensor,
+  wrt: () => readonly Tensor[],
+  dy?: Tensor,
+): Found {
+  return recorded(() =>
+    tidy(() => {
+      const value = tidy(f) as unknown;
+      if (!(value instanceof Tensor)) {
+        throw new LatheError(`${what}: The result y returned by f() must be a tensor.`);
+      }
+      if (dy !== undefined && dy.shape.join() !== value.shape.join()) {
+        throw new LatheError(
+          `${what}: The shape of dy passed in ${what}(f)(x, dy) must match the shape returned by f(x): ` +
+            `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
+        );
+      }
+      return { value, grads: gradientsOf(value, wrt(), dy) };
+    }),
+  );
+}
+
+function checkFunction(what: string, f: unknown): void {
+  if (typeof f !== 'function')
+    throw new LatheError(`The f passed in ${what}(f) must be a function`);
+}
+
+function differentiable(what: string, values: unknown): Tensor[] {
+  if (!Array.isArray(values)) {
+    throw new LatheError(
+      `The args passed in ${what}(f)(args) must be an array of \`Tensor\`s or \`TensorLike\`s`,
+    );
+  }
+  return values.map((each: TensorLike) => given(what, each));
+}
+
+function given(what: string, x: TensorLike): Tensor {
+  if (x instanceof TracedTensor) {
+    throw new LatheError(`${what}: within tl.compile write g.grad(loss, xs) for it`);
+  }
+  if (x instanceof Tensor) return x;
+  if (x === undefined || x === null)
+    throw new LatheError(`The x passed in ${what}(f)(x) must be a tensor`);
+  return tensor(x);
+}
+
+function checked(found: readonly (Tensor | undefined)[]): Tensor[] {
+  const missing = found.filter((each) => each === undefined).length;
+  if (missing === 0) return found as Tensor[];
+  throw new LatheError(
+    'Cannot compute gradient of y=f(x) with respect to x. Make sure that the f you passed ' +
+      'encloses all operations that lead from x to y.',
+  );
+}
+
+/**
+ * The function that gives df(x)/dx for x, of the shape of x; of an f(x) that is no scalar the gradient of its sum, or
+ * of its sum multiplied by dy. Gradients of gradients are such functions too.
+ *
+ * Errors: f does not depend on x; dy has another shape than f(x).
+ */
+export function grad(f: (x: Tensor) => Tensor): (x: TensorLike, dy?: TensorLike) => Tensor {
+  checkFunction('grad', f);
+  return (x, dy) =>
+    valueAndGradients('grad', (xs) => f(xs[0]!), [given('grad', x)], dy, true).grads[0]!;
+}
+
+/** As `grad`, of several arguments: gives an array. */
+export function grads(
+  f: (...xs: Tensor[]) => Tensor,
+): (xs: readonly TensorLike[], dy?: TensorLike) => Tensor[] {
+  checkFunction('grads', f);
+  return (xs, dy) =>
+    valueAndGradients('grads', (all) => f(...all), differentiable('grads', xs), dy, true).grads;
+}
+
+/** As `grad`, with f(x). */
+export function valueAndGrad(
+  f: (x: Tensor) => Tensor,
+): (x: TensorLike, dy?: TensorLike) => { value: Tensor; grad: Tensor } {
+  checkFunction('valueAndGrad', f);
+  return (x, dy) => {
+    const xs = [given('valueAndGrad', x)];
+    const found = valueAndGradients('valueAndGrad', (all) => f(all[0]!), xs, dy);
+    return { value: found.value, grad: found.grads[0]! };
+  };
+}
+
+/** As `grads`, with f(...xs). */
+export function valueAndGrads(
+  f: (...xs: Tensor[]) => Tensor,
+): (xs: readonly TensorLike[], dy?: TensorLike) => ValueAndGrads {
+  checkFunction('valueAndGrads', f);
+  return (xs, dy) =>
+    valueAndGradients('valueAndGrads', (all) => f(...all), differentiable('valueAndGrads', xs), dy);
+}
+
+function valueAndGradients(
+  what: string,
+  f: (xs: Tensor[]) => Tensor,
+  xs: Tensor[],
+  dy?: TensorLike | null,
+  dropsValue = false,
+): ValueAndGrads {
+  const seed = dy === undefined || dy === null ? undefined : given(what, dy);
+  const found = differentiate(
+    what,
+    () => f(xs),
+    () => xs,
+    seed,
+  );
+  const grads = checked(found.grads);
+  if (dropsValue) found.value.dispose();
+  return { value: found.value, grads };
+}
+
+/**
+ * The value of f, a scalar, and its gradients by variables, by their names.
+ *
+ * @param varList the variables; left out, all that can be trained and that f uses
+ *
+ * Errors: f gives no scalar; it uses no variable that can be trained.
+ */
+export function variableGrads(
+  f: () => Tensor,
+  varList?: readonly Variable[],
+): { value: Tensor; grads: Record<string, Tensor> } {
+  checkFunction('variableGrads', f);
+  const isListed = varList !== undefined && varList !== null;
+  if (isListed && !(Array.isArray(varList) && varList.every((each) => each instanceof Variable))) {
+    throw new LatheError(
+      'The varList passed in variableGrads(f, varList) must be an array of variables',
+    );
+  }
+  let by: Variable[] = [];
+  const { value, grads } = differentiate(
+    'variableGrads',
+    () => {
+      const y = f();
+      by = (isListed ? [...varList] : [...variables.values()]).filter(({ trainable }) => trainable);
+      return y;
+    },
+    () => by,
+  );
+  if (by.length === 0) {
+    throw new LatheError(
+      isListed
+        ? `variableGrads() expects at least one of the input variables to be trainable, but none of the ${varList.length} variables is trainable.`
+        : 'variableGrads: there is no variable that can be trained',
+    );
+  }
+  if (grads.every((each) => each === undefined)) {
+    throw new LatheError(
+      'Cannot find a connection between any variable and the result of the loss function y=f(x). ' +
+        'Please make sure the operations that use variables are inside the function f passed to minimize().',
+    );
+  }
+  if (value.rank !== 0) {
+    throw new LatheError(
+      `The f passed in variableGrads(f) must return a scalar, but it returned a rank-${value.rank} tensor`,
+    );
+  }
+  const named: Record<string, Tensor> = {};
+  by.forEach(({ name }, at) => {
+    if (grads[at] !== undefined) named[name] = grads[at];
+  });
+  return { value, grads: named };
+}
+
+/** What the function of `customGrad` gives. */
+export interface CustomGradient {
+  value: Tensor;
+  /** Gradients of the inputs by that of the value, and what `save` was given. */
+  gradFunc: (dy: Tensor, saved: Tensor[]) => Tensor | Tensor[];
+}
+
+/** What the function of `customGrad` takes last: keeps tensors for `gradFunc`. */
+export type GradSaver = (tensors: Tensor[]) => void;
+
+/**
+ * A function of tensors with a gradient of its own: f(...inputs, save) gives its value and the function of its gradient.
+ *
+ *     const clipped = tl.customGrad((x) => ({ value: x.square(), gradFunc: (dy) => dy.clipByValue(-1, 1) }));
+ *
+ * Errors: f gives something else; `gradFunc` gives another number of gradients, or of other shapes.
+ */
+export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: Tensor[]) => Tensor {
+  checkFunction('customGrad', f);
+  return (...inputs) => {
+    if (!inputs.every((each) => each instanceof Tensor)) {
+      throw new LatheError('The args passed in customGrad(f)(x1, x2,...) must all be tensors');
+    }
+    if (inputs.some((each) => each instanceof TracedTensor)) {
+      throw new LatheError('customGrad: not within tl.compile or layers');
+    }
+    const saved: Tensor[] = [];
+    const save: GradSaver = (tensors) => saved.push(...tensors.map((each) => keep(alias(each))));
+    const { value, gradFunc } = customValue(f, inputs, save);
+    if (!isRecording()) {
+      for (const each of saved) each.dispose();
+      return value;
+    }
+    const rule = (dy: HeapValue): HeapValue[] => ruled(gradFunc, shown(dy), saved, inputs);
+    const formula = new Custom(HeapValue.of(value), inputs.map(HeapValue.of), rule);
+    const result = shown(new HeapValue(value.dtype, value.shape, formula));
+    value.dispose();
+    return result;
+  };
+}
+
+function customValue(
+  f: (...args: any[]) => CustomGradient,
+  inputs: readonly Tensor[],
+  save: GradSaver,
+): CustomGradient {
+  const found = tidy(() => f(...inputs, save)) as Partial<CustomGradient> | undefined;
+  const { value, gradFunc } = found ?? {};
+  if (!(value instanceof Tensor)) {
+    throw new LatheError(
+      'The function f passed in customGrad(f) must return an object where `obj.value` is a tensor',
+    );
+  }
+  if (typeof gradFunc !== 'function') {
+    throw new LatheError(
+      'The function f passed in customGrad(f) must return an object where `obj.gradFunc` is a function.',
+    );
+  }
+  return { value, gradFunc };
+}
+
+function ruled(
+  gradFunc: CustomGradient['gradFunc'],
+  dy: Tensor,
+  saved: Tensor[],
+  inputs: readonly Tensor[],
+): HeapValue[] {
+  const found = gradFunc(dy, saved);
+  const all = Array.isArray(found) ? found : [found];
+  if (all.length !== inputs.length) {
+    throw new LatheError(
+      'The function f passed in customGrad(f) must return an object where `obj.gradFunc` is a ' +
+        'function that returns the same number of tensors as inputs passed to f(...).',
+    );
+  }
+  if (!all.every((each) => each instanceof Tensor)) {
+    throw new LatheError(
+      'The function f passed in customGrad(f) must return an object where `obj.gradFunc` is a ' +
+        'function that returns a list of only tensors.',
+    );
+  }
+  for (const [at, each] of all.entries()) {
+    const { shape } = inputs[at]!;
+    if (each.shape.join() === shape.join()) continue;
+    throw new LatheError(
+      `Error in gradient for custom op. The gradient of input ${at} has shape '${each.shape.join(',')}', ` +
+        `which does not match the shape of the input '${shape.join(',')}'`,
+    );
+  }
+  return all.map(HeapValue.of);
+}

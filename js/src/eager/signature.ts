@@ -1,0 +1,89 @@
+/** What an operation gives for operands of given types: asked of the core once. */
+import { CoreGraph } from '../core/handles.js';
+import type { OperationName } from '../core/names.js';
+import type { HeapModule } from '../runtime/heap_module.js';
+import type { DType } from '../tensor/dtypes.js';
+import { entryName } from '../trace/compiled_function.js';
+import { Trace } from '../trace/trace.js';
+
+/** An operation with the types of its operands. */
+export interface Signature {
+  readonly id: number;
+  readonly op: OperationName;
+  /** Its arguments behind the tensors. */
+  readonly values: readonly unknown[];
+  readonly inputs: readonly ValueType[];
+  readonly dtype: DType;
+  readonly shape: readonly number[];
+  /** "float32 [2,3]" of the result. */
+  readonly type: string;
+  /** Of the operation alone, while it is kept. */
+  module?: HeapModule | undefined;
+}
+
+export interface ValueType {
+  readonly shape: readonly number[];
+  readonly dtype: DType;
+  /** "float32 [2,3]". */
+  readonly type: string;
+}
+
+/** Signatures kept; the oldest half goes when there are more. */
+const most = 10000;
+const known = new Map<string, Signature>();
+let last = 0;
+
+/** @internal Gives up all of them. */
+export const forgetSignatures = (): void => known.clear();
+
+/** Error: what the core finds wrong with the operation, its name and the types. */
+export function signatureOf(
+  op: OperationName,
+  inputs: readonly ValueType[],
+  values: readonly unknown[],
+): Signature {
+  let key: string = op;
+  for (const { type } of inputs) key += type;
+  if (values.length > 0) key += JSON.stringify(values, spelled);
+  let found = known.get(key);
+  if (found === undefined) {
+    found = ask(op, inputs, values);
+    if (known.size >= most) forgetOldest();
+    known.set(key, found);
+  }
+  return found;
+}
+
+/** What JSON would not tell apart. */
+function spelled(_key: string, value: unknown): unknown {
+  if (typeof value === 'number' && JSON.stringify(value) === 'null') return String(value);
+  if (Object.is(value, -0)) return '-0';
+  return value === undefined || typeof value === 'bigint' ? `${typeof value} ${value}` : value;
+}
+
+function ask(
+  op: OperationName,
+  inputs: readonly ValueType[],
+  values: readonly unknown[],
+): Signature {
+  const graph = new CoreGraph();
+  try {
+    graph.beginEntry(entryName);
+    const trace = new Trace(graph);
+    const operands = inputs.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+    const { shape, dtype } = trace.apply(op, operands, [...values]);
+    const types = inputs.map(({ shape, dtype, type }) => ({ shape, dtype, type }));
+    const type = `${dtype} [${shape.join(',')}]`;
+    return { id: ++last, op, values: [...values], inputs: types, dtype, shape, type };
+  } finally {
+    graph.free();
+  }
+}
+
+function forgetOldest(): void {
+  let left = most / 2;
+  for (const key of known.keys()) {
+    if (left-- === 0) return;
+    known.delete(key);
+  }
+}

@@ -1,0 +1,84 @@
+/** Tensors that can be given other elements, and known by name to optimisers. */
+import { LatheError } from '../base/errors.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Rank } from '../tensor/ranks.js';
+import { tracked, untrackElements } from '../tensor/scopes.js';
+import { elements, Tensor } from '../tensor/tensor.js';
+
+/** Those that are alive, by name. */
+export const variables = new Map<string, Variable>();
+let last = 0;
+
+/** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
+export class Variable<R extends Rank = Rank> extends Tensor<R> {
+  readonly name: string;
+
+  /** Error: another one that is alive has the name. */
+  constructor(
+    initial: Tensor<R>,
+    readonly trainable: boolean,
+    name?: string,
+  ) {
+    const value = HeapValue.of(initial);
+    value.share();
+    super(value, initial.shape, initial.dtype);
+    this.name = name ?? String(last++);
+    if (variables.has(this.name)) {
+      throw new LatheError(`Variable with name ${this.name} was already registered`);
+    }
+    variables.set(this.name, this);
+    this.kept = true;
+    this[tracked](true);
+  }
+
+  /** Gives it the elements of a tensor, which goes on to be the caller's. Errors: another dtype or shape. */
+  assign(value: Tensor<R>): void {
+    if (value.dtype !== this.dtype) {
+      throw new LatheError(
+        `dtype of the new value (${value.dtype}) and previous value (${this.dtype}) must match`,
+      );
+    }
+    if (value.shape.join() !== this.shape.join()) {
+      throw new LatheError(
+        `shape of the new value (${value.shape.join(',')}) and previous value (${this.shape.join(',')}) must match`,
+      );
+    }
+    const next = HeapValue.of(value);
+    next.share();
+    const old = this[elements] as HeapValue;
+    this[elements] = next;
+    if (old.free()) untrackElements(this);
+  }
+
+  /** Lets the elements and the name go. */
+  override dispose(): void {
+    if (variables.get(this.name) === this) variables.delete(this.name);
+    super.dispose();
+  }
+}
+
+/**
+ * A tensor that can be changed, with the elements of another one.
+ *
+ * @param trainable whether optimisers change it
+ * @param name left out: a number
+ * @param dtype that of `initial`, unless said
+ */
+export function variable<R extends Rank = Rank>(
+  initial: Tensor<R>,
+  trainable = true,
+  name?: string,
+  dtype?: DType,
+): Variable<R> {
+  if (!(initial instanceof Tensor)) {
+    throw new LatheError(`variable: the initial value must be a tensor, got ${String(initial)}`);
+  }
+  const source = dtype === undefined || dtype === initial.dtype ? initial : initial.cast(dtype);
+  return new Variable<R>(source as Tensor<R>, trainable, name);
+}
+
+/** Disposes of all variables. */
+export function disposeVariables(): void {
+  for (const each of [...variables.values()]) each.dispose();
+}

@@ -1,0 +1,133 @@
+/** Which tensors are alive, and who disposes of them: scopes of `tidy`, one within the other. */
+import { LatheError } from '../base/errors.js';
+import { arrayTypes } from './dtypes.js';
+import type { Tensor } from './tensor.js';
+
+/** What `memory` counts of tensors. */
+export interface TensorCounts {
+  /** Tensors that were not disposed. */
+  numTensors: number;
+  /** Those of them that do not share their elements with another one. */
+  numDataBuffers: number;
+  /** Bytes of their elements. */
+  numBytes: number;
+}
+
+/** What `tidy` looks through for tensors: itself, arrays and objects. */
+export type TensorContainer = unknown;
+
+/** @internal */
+export const tracked = /* @__PURE__ */ Symbol('tracked');
+
+const counts: TensorCounts = { numTensors: 0, numDataBuffers: 0, numBytes: 0 };
+let scopes: Tensor[][] = [];
+
+export const tensorCounts = (): TensorCounts => ({ ...counts });
+
+export function track(tensor: Tensor, isShared: boolean): void {
+  counts.numTensors += 1;
+  if (!isShared) {
+    counts.numDataBuffers += 1;
+    counts.numBytes += bytesOf(tensor);
+  }
+  scopes.at(-1)?.push(tensor);
+}
+
+export function untrack(tensor: Tensor, isLast: boolean): void {
+  counts.numTensors -= 1;
+  if (isLast) untrackElements(tensor);
+}
+
+/** No tensor shows the elements that this one did. */
+export function untrackElements(tensor: Tensor): void {
+  counts.numDataBuffers -= 1;
+  counts.numBytes -= bytesOf(tensor);
+}
+
+const bytesOf = ({ size, dtype }: Tensor) => size * arrayTypes[dtype].BYTES_PER_ELEMENT;
+
+/** What is made from now on belongs to a new scope. */
+export function startScope(): void {
+  scopes.push([]);
+}
+
+/** Disposes of what the scope made, but for what is kept and what `result` holds; that belongs to the scope around. */
+export function endScope(result?: TensorContainer): void {
+  const made = scopes.pop();
+  if (made === undefined) throw new LatheError('endScope: no scope has been started');
+  const results = new Set(tensorsIn(result));
+  const around = scopes.at(-1);
+  for (const each of made) {
+    if (each.kept || each.isDisposed) continue;
+    if (!results.has(each)) each.dispose();
+    else around?.push(each);
+  }
+}
+
+/** The tensors that something holds, itself one or in arrays and objects, each once. */
+export function tensorsIn(container: TensorContainer): Tensor[] {
+  const found = new Set<Tensor>();
+  const seen = new Set<object>();
+  const look = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return;
+    seen.add(value);
+    if (tracked in value) found.add(value as Tensor);
+    else if (!ArrayBuffer.isView(value)) Object.values(value).forEach(look);
+  };
+  look(container);
+  return [...found];
+}
+
+/**
+ * Runs the function and then disposes of all tensors that were made in it, but for those that it returns, itself or in
+ * arrays and objects, those of `keep`, and variables.
+ *
+ * @param name for `profile`; or the function
+ * @returns what the function returns
+ *
+ * Errors: the function returns a promise: tensors made behind its first `await` would stay.
+ */
+export function tidy<T extends TensorContainer>(name: string | (() => T), action?: () => T): T {
+  const run = typeof name === 'function' ? name : action;
+  if (typeof run !== 'function') {
+    throw new LatheError('tidy: a function is needed, with or without a name before it');
+  }
+  startScope();
+  let result: T | undefined;
+  try {
+    result = run();
+    if (result instanceof Promise) {
+      throw new LatheError(
+        'tidy: cannot return a promise; await within startScope and endScope, or dispose by hand',
+      );
+    }
+    return result;
+  } finally {
+    endScope(result);
+  }
+}
+
+/** `tidy` leaves the tensor alone from now on; `dispose` ends it. Error: it is no tensor. */
+export function keep<T extends Tensor>(tensor: T): T {
+  if (typeof tensor !== 'object' || tensor === null || !(tracked in tensor)) {
+    throw new LatheError(`keep: a tensor is needed, got ${String(tensor)}`);
+  }
+  tensor.kept = true;
+  return tensor;
+}
+
+/** Disposes of all tensors in something: one, or an array or object of them. */
+export function dispose(container: TensorContainer): void {
+  for (const each of tensorsIn(container)) each.dispose();
+}
+
+/** Runs with the scopes put aside, for what lives longer than what is running. */
+export function outsideScopes<T>(action: () => T): T {
+  const held = scopes;
+  scopes = [];
+  try {
+    return action();
+  } finally {
+    scopes = held;
+  }
+}
