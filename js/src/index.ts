@@ -19,6 +19,7 @@ export {
   ones,
   print,
   scalar,
+  tensor,
   tensor1d,
   tensor2d,
   tensor3d,
@@ -31,7 +32,7 @@ export type { DataArray, NumberArray, NumberDType, StoredDType } from './tensor/
 export type { BigIntDType, DataTypeMap, DType } from './tensor/dtypes.js';
 export type * from './tensor/ranks.js';
 export { dispose, keep, type TensorContainer, tidy } from './tensor/scopes.js';
-export { type NestedArray, Tensor, tensor, type TensorLike } from './tensor/tensor.js';
+export { type NestedArray, Tensor, type TensorLike } from './tensor/tensor.js';
 export type { CompileStats } from './runtime/build.js';
 export {
   env,

@@ -84,6 +84,7 @@ export function shown(value: HeapValue, type?: string): Tensor {
 
 /** Another tensor of the same elements. */
 export function alias(x: Tensor): Tensor {
+  if (x instanceof TracedTensor) return x;
   const value = HeapValue.of(x);
   value.share();
   return new Tensor(value, x.shape, x.dtype, x.type)[tracked](true);

@@ -1,9 +1,9 @@
 /** Derivatives of functions of tensors: the operations that a function wrote down are the tape. */
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
-import { keep, tidy } from '../tensor/scopes.js';
-import { ones } from '../tensor/create.js';
-import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { keep, tidy, trackElements } from '../tensor/scopes.js';
+import { ones, tensor } from '../tensor/create.js';
+import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, shown } from './apply.js';
 import { isRecording, recorded } from './compute.js';
@@ -93,6 +93,15 @@ interface Found {
   grads: (Tensor | undefined)[];
 }
 
+/** A tensor by which derivatives are taken has elements of its own, so that they are not those of another one. */
+function separate(x: Tensor): void {
+  const value = HeapValue.of(x);
+  if (value.tensors === 1) return;
+  x[elements] = value.twin();
+  value.free();
+  trackElements(x);
+}
+
 function differentiate(
   what: string,
   f: () => Tensor,
@@ -157,8 +166,10 @@ function checked(found: readonly (Tensor | undefined)[]): Tensor[] {
  */
 export function grad(f: (x: Tensor) => Tensor): (x: TensorLike, dy?: TensorLike) => Tensor {
   checkFunction('grad', f);
-  return (x, dy) =>
-    valueAndGradients('grad', (xs) => f(xs[0]!), [given('grad', x)], dy, true).grads[0]!;
+  return (x, dy) => {
+    const xs = () => [given('grad', x)];
+    return onlyGrads(valueAndGradients('grad', ([only]) => f(only!), xs, dy))[0]!;
+  };
 }
 
 /** As `grad`, of several arguments: gives an array. */
@@ -166,8 +177,10 @@ export function grads(
   f: (...xs: Tensor[]) => Tensor,
 ): (xs: readonly TensorLike[], dy?: TensorLike) => Tensor[] {
   checkFunction('grads', f);
-  return (xs, dy) =>
-    valueAndGradients('grads', (all) => f(...all), differentiable('grads', xs), dy, true).grads;
+  return (xs, dy) => {
+    const given = () => differentiable('grads', xs);
+    return onlyGrads(valueAndGradients('grads', (all) => f(...all), given, dy));
+  };
 }
 
 /** As `grad`, with f(x). */
@@ -176,9 +189,9 @@ export function valueAndGrad(
 ): (x: TensorLike, dy?: TensorLike) => { value: Tensor; grad: Tensor } {
   checkFunction('valueAndGrad', f);
   return (x, dy) => {
-    const xs = [given('valueAndGrad', x)];
-    const found = valueAndGradients('valueAndGrad', (all) => f(all[0]!), xs, dy);
-    return { value: found.value, grad: found.grads[0]! };
+    const xs = () => [given('valueAndGrad', x)];
+    const { value, grads } = valueAndGradients('valueAndGrad', ([only]) => f(only!), xs, dy);
+    return { value, grad: grads[0]! };
   };
 }
 
@@ -187,27 +200,35 @@ export function valueAndGrads(
   f: (...xs: Tensor[]) => Tensor,
 ): (xs: readonly TensorLike[], dy?: TensorLike) => ValueAndGrads {
   checkFunction('valueAndGrads', f);
-  return (xs, dy) =>
-    valueAndGradients('valueAndGrads', (all) => f(...all), differentiable('valueAndGrads', xs), dy);
+  return (xs, dy) => {
+    const given = () => differentiable('valueAndGrads', xs);
+    return valueAndGradients('valueAndGrads', (all) => f(...all), given, dy);
+  };
 }
 
 function valueAndGradients(
   what: string,
   f: (xs: Tensor[]) => Tensor,
-  xs: Tensor[],
+  xs: () => Tensor[],
   dy?: TensorLike | null,
-  dropsValue = false,
 ): ValueAndGrads {
-  const seed = dy === undefined || dy === null ? undefined : given(what, dy);
-  const found = differentiate(
-    what,
-    () => f(xs),
-    () => xs,
-    seed,
-  );
-  const grads = checked(found.grads);
-  if (dropsValue) found.value.dispose();
-  return { value: found.value, grads };
+  return tidy(() => {
+    const by = xs();
+    by.forEach(separate);
+    const seed = dy === undefined || dy === null ? undefined : given(what, dy);
+    const { value, grads } = differentiate(
+      what,
+      () => f(by),
+      () => by,
+      seed,
+    );
+    return { value, grads: checked(grads) };
+  });
+}
+
+function onlyGrads({ value, grads }: ValueAndGrads): Tensor[] {
+  value.dispose();
+  return grads;
 }
 
 /**
@@ -229,20 +250,32 @@ export function variableGrads(
     );
   }
   let by: Variable[] = [];
-  const { value, grads } = differentiate(
-    'variableGrads',
-    () => {
-      const y = f();
-      by = (isListed ? [...varList] : [...variables.values()]).filter(({ trainable }) => trainable);
-      return y;
-    },
-    () => by,
-  );
+  for (const each of isListed ? varList : variables.values()) separate(each);
+  return tidy(() => {
+    const found = differentiate(
+      'variableGrads',
+      () => {
+        const y = f();
+        by = isListed ? [...varList] : [...variables.values()];
+        by = by.filter(({ trainable }) => trainable);
+        return y;
+      },
+      () => by,
+    );
+    return { value: found.value, grads: byName(by, found, varList) };
+  });
+}
+
+function byName(
+  by: readonly Variable[],
+  { value, grads }: Found,
+  listed?: readonly Variable[],
+): Record<string, Tensor> {
   if (by.length === 0) {
     throw new LatheError(
-      isListed
-        ? `variableGrads() expects at least one of the input variables to be trainable, but none of the ${varList.length} variables is trainable.`
-        : 'variableGrads: there is no variable that can be trained',
+      listed == null
+        ? 'variableGrads: there is no variable that can be trained'
+        : `variableGrads() expects at least one of the input variables to be trainable, but none of the ${listed.length} variables is trainable.`,
     );
   }
   if (grads.every((each) => each === undefined)) {
@@ -256,11 +289,10 @@ export function variableGrads(
       `The f passed in variableGrads(f) must return a scalar, but it returned a rank-${value.rank} tensor`,
     );
   }
-  const named: Record<string, Tensor> = {};
-  by.forEach(({ name }, at) => {
-    if (grads[at] !== undefined) named[name] = grads[at];
-  });
-  return { value, grads: named };
+  const named = by.map(({ name }, at) => [name, grads[at]] as const);
+  return Object.fromEntries(
+    named.filter((each): each is [string, Tensor] => each[1] !== undefined),
+  );
 }
 
 /** What the function of `customGrad` gives. */

@@ -49,7 +49,7 @@ class Planner {
     for (const each of this.roots) this.#placeOf(each, each);
     for (const each of this.#pullBacks) {
       for (const result of each.results) {
-        if (result?.isThere === false && result.isShown) this.#placeOf(result, result);
+        if (result?.isThere === false && result.tensors > 0) this.#placeOf(result, result);
       }
     }
     const wanted = new Set(this.roots);
@@ -59,7 +59,7 @@ class Planner {
     const absolute = (place: number) => (place < 0 ? count - 1 - place : place);
     let key = this.#inputTypes.map(({ type }) => type).join();
     const steps = this.#steps.map(({ value, formula, places }, at) => {
-      if (!value.isThere && (value.isShown || wanted.has(value))) {
+      if (!value.isThere && (value.tensors > 0 || wanted.has(value))) {
         outputs.push(value);
         results.push(count + at);
       }

@@ -90,9 +90,18 @@ export class HeapModule {
 
   /**
    * Runs on values in the order of the entry's inputs, numbers for those without axes, and leaves its results in values
-   * in that of its outputs, which get their places.
+   * in that of its outputs, which get their places. Error: there is no memory left; nothing has changed then.
    */
   run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
+    try {
+      this.#run(inputs, outputs);
+    } catch (error) {
+      for (const each of outputs) each.unplace();
+      throw error;
+    }
+  }
+
+  #run(inputs: readonly (HeapValue | number)[], outputs: readonly HeapValue[]): void {
     const bases = this.#bases;
     let at = this.#first;
     for (const each of inputs) bases[at++] = typeof each === 'number' ? 0 : each.address;

@@ -13,12 +13,23 @@ export interface Formula {
   release(): void;
 }
 
-/** Nobody may have called `dispose` on the tensors of a block. */
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<Block>((block) => heap().free(block));
+/** A block, and how many values lie there. */
+interface Place {
+  readonly block: Block;
+  values: number;
+}
+
+function leave(place: Place): void {
+  place.values -= 1;
+  if (place.values === 0) heap().free(place.block);
+}
+
+/** Nobody may have called `dispose` on the tensors of a value. */
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<Place>(leave);
 
 export class HeapValue implements PendingData {
   readonly size: number;
-  #block: Block | undefined;
+  #place: Place | undefined;
   #copy: DataArray | undefined;
   #formula: Formula | undefined;
   /** Tensors that show it. */
@@ -42,26 +53,44 @@ export class HeapValue implements PendingData {
   }
 
   get isThere(): boolean {
-    return this.#block !== undefined;
+    return this.#place !== undefined;
   }
 
-  /** Whether a tensor shows it. */
-  get isShown(): boolean {
-    return this.#tensors > 0;
+  /** How many tensors show it. */
+  get tensors(): number {
+    return this.#tensors;
   }
 
   /** Where it is; computes it. Error: there is no memory left. */
   get address(): number {
-    if (this.#block === undefined) this.#formula!.compute(this);
-    return this.#block!.address;
+    if (this.#place === undefined) this.#formula!.compute(this);
+    return this.#place!.block.address;
   }
 
   /** Gives it a place, with any content. Error: there is no memory left. */
   place(): this {
-    if (this.#block !== undefined) return this;
-    this.#block = heap().allocate(this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT);
-    forgotten.register(this, this.#block, this);
+    if (this.#place !== undefined) return this;
+    const bytes = this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
+    return this.#lieAt({ block: heap().allocate(bytes), values: 0 });
+  }
+
+  /** Another value of the same elements, at the same place. */
+  twin(): HeapValue {
+    if (this.#place === undefined) this.#formula!.compute(this);
+    return new HeapValue(this.dtype, this.shape).#lieAt(this.#place!);
+  }
+
+  #lieAt(place: Place): this {
+    this.#place = place;
+    place.values += 1;
+    forgotten.register(this, place, this);
     return this;
+  }
+
+  /** Takes the place away again: nothing was computed. */
+  unplace(): void {
+    if (this.#place !== undefined && forgotten.unregister(this)) leave(this.#place);
+    this.#place = undefined;
   }
 
   /** It is there now: how it was computed may be forgotten. */
@@ -112,8 +141,7 @@ export class HeapValue implements PendingData {
   #settle(): void {
     if (this.#tensors > 0 || this.#readers > 0) return;
     this.forget();
-    if (this.#block !== undefined && forgotten.unregister(this)) heap().free(this.#block);
-    this.#block = undefined;
+    this.unplace();
     this.#copy = undefined;
   }
 

@@ -4,7 +4,29 @@ import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
 import type { DType } from './dtypes.js';
 import type { Rank, Scalar as Tensor0D, ShapeMap, Tensor1D } from './ranks.js';
-import { shapeOf, type Tensor, tensor, type TensorLike } from './tensor.js';
+import { tracked } from './scopes.js';
+import { shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
+
+/**
+ * A tensor of the given values.
+ *
+ * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
+ * @param shape sizes of the axes; left out, it is that of the nesting
+ * @param dtype left out: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
+ *   typed arrays, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
+ *   nearest, ties to even, but take a Uint16Array as the bits of their elements. int64 and uint64
+ *   take integers, other integer types drop fractions and wrap as typed arrays do
+ *
+ * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
+ * numbers that int64 or uint64 cannot be, bigints among the values of other types.
+ */
+export function tensor<R extends Rank = Rank>(
+  values: TensorLike,
+  shape?: ShapeMap[R],
+  dtype?: DType,
+): Tensor<R> {
+  return make<R>(values, shape, dtype)[tracked]();
+}
 
 /** Errors: another number of axes; a flat array of numbers without a shape. */
 function ofRank<R extends Rank>(

@@ -26,16 +26,19 @@ export const tensorCounts = (): TensorCounts => ({ ...counts });
 
 export function track(tensor: Tensor, isShared: boolean): void {
   counts.numTensors += 1;
-  if (!isShared) {
-    counts.numDataBuffers += 1;
-    counts.numBytes += bytesOf(tensor);
-  }
+  if (!isShared) trackElements(tensor);
   scopes.at(-1)?.push(tensor);
 }
 
 export function untrack(tensor: Tensor, isLast: boolean): void {
   counts.numTensors -= 1;
   if (isLast) untrackElements(tensor);
+}
+
+/** No other tensor shows the elements that this one does. */
+export function trackElements(tensor: Tensor): void {
+  counts.numDataBuffers += 1;
+  counts.numBytes += bytesOf(tensor);
 }
 
 /** No tensor shows the elements that this one did. */

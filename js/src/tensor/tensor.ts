@@ -213,19 +213,7 @@ export function noNumber(tensor: object | string): LatheError {
   );
 }
 
-/**
- * A tensor of the given values.
- *
- * @param values a number, nested arrays of equal lengths, a typed array, or a tensor to copy
- * @param shape sizes of the axes; left out, it is that of the nesting
- * @param dtype left out: float32 for numbers, bool for booleans, int64 for bigints, int32 for integer
- *   typed arrays, int64 and uint64 for those of bigints. float16 and bfloat16 round numbers to the
- *   nearest, ties to even, but take a Uint16Array as the bits of their elements. int64 and uint64
- *   take integers, other integer types drop fractions and wrap as typed arrays do
- *
- * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
- * numbers that int64 or uint64 cannot be, bigints among the values of other types.
- */
+/** `tensor` of create.ts for what the package itself needs: `tidy` and `memory` do not know of it. */
 export function tensor<R extends Rank = Rank>(
   values: TensorLike,
   shape?: ShapeMap[R],

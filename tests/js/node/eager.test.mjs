@@ -1,0 +1,275 @@
+// Operations on tensors: when they are computed, as how many modules, what they hold, and their gradients.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as tl from 'tensorlathe/tfjs';
+import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
+import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
+import { closeTo, random } from './eager_lib.mjs';
+
+await tl.ready();
+
+/** How many modules `action` compiles. */
+function compiledBy(action) {
+  const before = compiledOperations();
+  action();
+  return compiledOperations() - before;
+}
+
+/** What lives in the heap behind `action`, beyond what lived there before; modules that are kept left out. */
+function leftBy(action) {
+  forgetOperations();
+  const [{ heapBlocks }, before] = [tl.memory(), tensorCounts()];
+  action();
+  forgetOperations();
+  const after = tensorCounts();
+  const added = Object.keys(after).map((key) => after[key] - before[key]);
+  return [...added, tl.memory().heapBlocks - heapBlocks];
+}
+
+test('nothing is computed before somebody reads it, and then as one module', () => {
+  forgetOperations();
+  const x = tl.tensor([1, 2, 3]);
+  let y;
+  assert.equal(
+    compiledBy(() => (y = tl.tidy(() => x.mul(3).add(1).square().sub(x)))),
+    0,
+  );
+  assert.equal(
+    compiledBy(() => assert.deepEqual(y.arraySync(), [15, 47, 97])),
+    1,
+  );
+});
+
+test('what tensors show on the way is computed with it', () => {
+  const x = tl.tensor([1, 2]);
+  const [a, b] = [x.mul(2), x.mul(2).add(1)];
+  const c = a.add(b);
+  assert.equal(
+    compiledBy(() => c.dataSync()),
+    1,
+  );
+  assert.equal(
+    compiledBy(() => assert.deepEqual([...a.dataSync()], [2, 4])),
+    0,
+  );
+});
+
+test('operands may be disposed of before a result is read', () => {
+  const left = leftBy(() => {
+    const x = tl.tensor1d([1, 2, 3]);
+    const y = x.add(1);
+    const z = y.mul(y);
+    x.dispose();
+    y.dispose();
+    assert.deepEqual(z.arraySync(), [4, 9, 16]);
+    assert.throws(() => y.dataSync(), /disposed/);
+    z.dispose();
+    z.dispose();
+  });
+  assert.deepEqual(left, [0, 0, 0, 0]);
+});
+
+test('what nobody reads leaves nothing behind', () => {
+  const left = leftBy(() => {
+    const x = tl.tensor1d([1, 2, 3]);
+    const y = x.exp();
+    y.add(x).dispose();
+    y.dispose();
+    tl.tidy(() => void x.exp().add(x).mul(x));
+    x.dispose();
+  });
+  assert.deepEqual(left, [0, 0, 0, 0]);
+});
+
+test('the same structure is compiled once, whatever numbers and variables are', () => {
+  const w = tl.variable(tl.tensor1d([1, -2, 3]));
+  const steps = compiledBy(() => {
+    for (let step = 1; step <= 100; step++) {
+      tl.tidy(() => {
+        const { value, grads } = tl.variableGrads(() => w.square().mul(0.5).sum());
+        w.assign(w.sub(grads[w.name].mul(1 / (step + 10))));
+        value.dataSync();
+        w.dataSync();
+      });
+    }
+  });
+  assert.ok(steps <= 3, `${steps} modules`);
+  w.dispose();
+});
+
+test('long chains and shared operands stay bounded', () => {
+  let x = tl.tensor([1]);
+  for (let step = 0; step < 1000; step++) x = x.add(1);
+  assert.equal(x.dataSync()[0], 1001);
+  let y = tl.tensor([1]);
+  for (let step = 0; step < 60; step++) y = y.add(y);
+  assert.equal(y.dataSync()[0], 2 ** 60);
+});
+
+test('types that do not fit are errors at the call', () => {
+  const x = tl.ones([2, 3]);
+  assert.throws(() => x.add(tl.ones([4])), /^LatheError: add: .*\[2,3\].*\[4\]/);
+  assert.throws(() => tl.add({}, x), {
+    message: `Argument 'a' passed to 'add' must be a Tensor or TensorLike, but got 'Object'`,
+  });
+});
+
+test('numbers take the type of the tensor beside them, int32 and bool become floats', () => {
+  assert.equal(tl.add(tl.tensor1d([1], 'int32'), 1.5).dtype, 'float32');
+  assert.equal(tl.add(tl.tensor([1], [1], 'float16'), 1.5).dtype, 'float16');
+  assert.equal(tl.add(tl.tensor1d([1], 'int32'), tl.scalar(1)).dtype, 'float32');
+  assert.equal(tl.add(tl.tensor1d([1], 'int32'), tl.tensor1d([true])).dtype, 'int32');
+});
+
+test('functions that are traced take the same operations', () => {
+  const f = tl.compile({ x: { shape: [3] } }, ({ x }) => ({ y: tl.addN([tl.mul(x, 2), x.exp()]) }));
+  closeTo(f.run({ x: [0, 1, 2] }).y.arraySync(), [1, 2 + Math.E, 4 + Math.E ** 2]);
+  f.dispose();
+  tl.compile({ x: { shape: [1] } }, ({ x }) => {
+    assert.throws(() => x.dataSync(), /no elements while the function is written down/);
+    return { y: x.add(1) };
+  }).dispose();
+});
+
+test('scopes dispose of what they made, but for what is kept or returned', () => {
+  const before = tensorCounts().numTensors;
+  let kept;
+  const [a, { b }] = tl.tidy(() => {
+    kept = tl.keep(tl.add([1], 1));
+    tl.add([1], 2);
+    return [tl.add([1], 3), { b: tl.add([1], 4) }];
+  });
+  assert.equal(tensorCounts().numTensors, before + 3);
+  assert.deepEqual(
+    [kept, a, b].map((each) => each.dataSync()[0]),
+    [2, 4, 5],
+  );
+  tl.dispose([kept, a, b]);
+  assert.equal(tensorCounts().numTensors, before);
+  assert.throws(() => tl.tidy(async () => {}), /cannot return a promise/);
+  assert.throws(() => {
+    tl.tidy(() => {
+      tl.add([1], 1);
+      throw new Error('mine');
+    });
+  }, /mine/);
+  assert.equal(tensorCounts().numTensors, before);
+});
+
+test('gradients are those of differences, of every order', () => {
+  const functions = [
+    (x) => x.mul(x).mul(x),
+    (x) => x.sin().mul(x.exp()),
+    (x) => x.sigmoid().div(x.square().add(1)),
+    (x) => x.tanh().add(x.mul(2)).square(),
+  ];
+  for (const f of functions) {
+    let g = f;
+    for (let order = 1; order <= 3; order++) {
+      const below = g;
+      const x = tl.tensor1d([0.3, -0.7, 1.1]);
+      const step = 1e-2;
+      const [up, down] = [step, -step].map((by) => below(x.add(by)).arraySync());
+      const wanted = up.map((value, at) => (value - down[at]) / (2 * step));
+      g = tl.grad(below);
+      closeTo(g(x).arraySync(), wanted, 0.02);
+    }
+  }
+});
+
+test('gradients of several arguments come from one module, with the value', () => {
+  forgetOperations();
+  const [a, b] = [tl.tensor([1, 2]), tl.tensor([3, 4])];
+  const { value, grads } = tl.valueAndGrads((x, y) => x.mul(y).square().sum())([a, b]);
+  const count = compiledBy(() => {
+    assert.equal(value.dataSync()[0], 73);
+    closeTo(grads[0].arraySync(), [18, 64]);
+    closeTo(grads[1].arraySync(), [6, 32]);
+  });
+  assert.equal(count <= 2, true, `${count} modules`);
+});
+
+test('gradients that somebody wrote are taken, chained and derived again', () => {
+  const steep = tl.customGrad((x, save) => {
+    save([x]);
+    return { value: x.square(), gradFunc: (dy, [kept]) => dy.mul(kept.mul(10)) };
+  });
+  const x = tl.tensor1d([1, -2]);
+  closeTo(
+    tl
+      .grad((each) => steep(each.mul(2)).mul(3))(x)
+      .arraySync(),
+    [120, -240],
+  );
+  closeTo(
+    tl
+      .grad((each) => steep(steep(each)))(x)
+      .arraySync(),
+    [100, 10 * 4 * 10 * -2],
+  );
+  closeTo(tl.grad(tl.grad(steep))(x).arraySync(), [10, 10]);
+  assert.throws(
+    () => tl.grad(tl.customGrad((each) => ({ value: each.square(), gradFunc: () => [] })))(x),
+    /same number of tensors/,
+  );
+});
+
+test('gradients leave nothing behind but what they give', () => {
+  const left = leftBy(() => {
+    const x = tl.tensor1d([1, 2, 3]);
+    const w = tl.variable(x);
+    const { value, grads } = tl.variableGrads(() => w.mul(x).square().sum());
+    assert.equal(value.dataSync()[0], 1 + 16 + 81);
+    closeTo(grads[w.name].arraySync(), [2, 16, 54]);
+    tl.dispose([value, grads, w, x, tl.grad((each) => each.square())([1, 2])]);
+  });
+  assert.deepEqual(left, [0, 0, 0, 0]);
+});
+
+test('gradients say what is wrong', () => {
+  assert.throws(() => tl.grad((x) => tl.add([1], 1))([1]), /Cannot compute gradient of y=f\(x\)/);
+  assert.throws(() => tl.grad(1), /must be a function/);
+  assert.throws(() => tl.grad((x) => x.mul(2))([1, 2], [1]), /must match the shape returned/);
+  assert.throws(() => tl.variableGrads(() => tl.add([1], 1).sum()), /variable/);
+});
+
+test('ten thousand random sequences agree with JavaScript, and scopes clear them', () => {
+  const next = random(7);
+  const pick = (list) => list[Math.floor(next() * list.length)];
+  const two = [
+    ['add', (a, b) => a + b],
+    ['sub', (a, b) => a - b],
+    ['mul', (a, b) => a * b],
+    ['maximum', Math.max],
+  ];
+  const one = [
+    ['neg', (a) => -a],
+    ['tanh', Math.tanh],
+    ['abs', Math.abs],
+    ['square', (a) => Math.min(a * a, 1e3)],
+  ];
+  const left = leftBy(() => {
+    for (let round = 0; round < 1000; round++) {
+      tl.tidy(() => {
+        const size = 1 + Math.floor(next() * 9);
+        const first = Array.from({ length: size }, () => next() * 2 - 1);
+        const pool = [{ x: tl.tensor1d(first), values: first.map(Math.fround) }];
+        for (let step = 0; step < 10; step++) {
+          const [a, b] = [pick(pool), pick(pool)];
+          if (next() < 0.5) {
+            const [name, f] = pick(two);
+            pool.push({ x: a.x[name](b.x), values: a.values.map((v, at) => f(v, b.values[at])) });
+          } else {
+            const [name, f] = pick(one);
+            const x = name === 'square' ? a.x.square().minimum(1e3) : a.x[name]();
+            pool.push({ x, values: a.values.map(f) });
+          }
+          if (next() < 0.1) pick(pool).x.dataSync();
+        }
+        const { x, values } = pick(pool);
+        closeTo(x.arraySync(), values, 1e-3);
+      });
+    }
+  });
+  assert.deepEqual(left, [0, 0, 0, 0]);
+});
