@@ -1,0 +1,131 @@
+// What specs run on: the module, its backend, and what it has of the internals of tfjs-core that specs import.
+import { createRequire, registerHooks } from 'node:module';
+import { existsSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { adapters } from './adapters.mjs';
+
+const require = createRequire(import.meta.url);
+const folderOf = (name) =>
+  new URL('./dist/', pathToFileURL(require.resolve(`${name}/package.json`)));
+const dist = folderOf('@tensorflow/tfjs-core');
+
+/** The spec files of tfjs-core lie below. */
+export const specFolder = dist;
+
+/** Helpers of specs, which lie beside them. */
+const isSpec = (path) => /_test$|^image_test_util$/.test(path);
+const real = (url) => ({ url, shortCircuit: true, format: 'module' });
+
+/** The path in dist of what a module there imports, or undefined. */
+function inDist(name, parent) {
+  if (!parent?.startsWith(dist.href) || !name.startsWith('.')) return undefined;
+  const path = new URL(name, parent).href.slice(dist.href.length).replace(/\.js$/, '');
+  return path === '' ? 'index' : path;
+}
+
+/** The adapters of the modules which specs import; their exports are those of `parts[path]`. */
+function hookSpecs(parts) {
+  const key = Symbol.for('tensorlathe.specs');
+  globalThis[key] = parts;
+  registerHooks({
+    resolve(name, context, next) {
+      const path = inDist(name, context.parentURL);
+      const parent = inDist('.', context.parentURL) && context.parentURL.slice(dist.href.length);
+      if (path === undefined || !isSpec(parent.replace(/\.js(\?.*)?$/, '')))
+        return next(name, context);
+      if (isSpec(path)) return real(`${dist.href}${path}.js`);
+      if (!parts[path]) throw new Error(`there is no counterpart of ${path}`);
+      return { url: `spec-part:${path}`, shortCircuit: true };
+    },
+    load(url, context, next) {
+      if (!url.startsWith('spec-part:')) {
+        const isModule = url.startsWith(dist.href);
+        return next(url, isModule ? { ...context, format: 'module' } : context);
+      }
+      const path = url.slice('spec-part:'.length);
+      const names = Object.keys(parts[path]).filter((each) => each !== 'default');
+      const source = `const part = globalThis[Symbol.for('tensorlathe.specs')]['${path}'];
+export const { ${names.join(', ')} } = part;`;
+      return { source, format: 'module', shortCircuit: true };
+    },
+  });
+}
+
+/** TensorFlow.js by its own modules, not by the joined file: so that its internals are of the same instance. */
+function hookTensorFlow() {
+  globalThis.require = require;
+  const packages = ['tfjs-core', 'tfjs-backend-cpu'].map((name) => {
+    return [`@tensorflow/${name}`, folderOf(`@tensorflow/${name}`).href];
+  });
+  const homes = packages.map(([, home]) => home);
+  const within = (url) => homes.some((home) => url?.startsWith(home));
+  registerHooks({
+    resolve(name, context, next) {
+      const [own, home] =
+        packages.find(([each]) => name === each || name.startsWith(`${each}/dist/`)) ?? [];
+      if (own)
+        return real(
+          name === own ? `${home}index.js` : fileOf(`${home}${name.slice(own.length + 6)}`),
+        );
+      if (!within(context.parentURL)) return next(name, context);
+      if (name.startsWith('.')) return real(fileOf(new URL(name, context.parentURL).href));
+      return { url: `whole:${name}`, shortCircuit: true };
+    },
+    load(url, context, next) {
+      if (!url.startsWith('whole:'))
+        return next(url, within(url) ? { ...context, format: 'module' } : context);
+      const name = url.slice('whole:'.length);
+      const names = Object.keys(require(name)).filter((each) => each !== 'default');
+      const list = names.length > 0 ? `export const { ${names.join(', ')} } = whole;` : '';
+      const source = `const whole = require('${name}'); export default whole; ${list}`;
+      return { source, format: 'module', shortCircuit: true };
+    },
+  });
+}
+
+function fileOf(address) {
+  const candidates = [address, `${address}.js`, `${address}/index.js`];
+  return candidates.find((each) => each.endsWith('.js') && existsSync(new URL(each))) ?? address;
+}
+
+/** What specs import of TensorFlow.js's own internals. */
+const internals = [
+  'backends/backend',
+  'backends/non_max_suppression_util',
+  'environment',
+  'io/browser_files',
+  'io/http',
+  'io/indexed_db',
+  'io/io_utils',
+  'io/local_storage',
+  'io/progress',
+  'io/router_registry',
+  'ops/dropout_util',
+  'ops/rand_util',
+  'platforms/platform_browser',
+  'profiler',
+  'tape',
+  'tensor_util_env',
+];
+
+async function tensorFlow() {
+  hookTensorFlow();
+  const tf = await import('@tensorflow/tfjs-core');
+  const chained = 'public/chained_ops/register_all_chained_ops';
+  for (const path of [chained, 'register_all_gradients']) await import(`${dist.href}${path}.js`);
+  await import('@tensorflow/tfjs-backend-cpu');
+  const parts = {};
+  for (const path of internals) parts[path] = await import(`${dist.href}${path}.js`);
+  return { tf, parts };
+}
+
+/** Loads a subject and sends the imports of specs there. */
+export async function hookSubject(name, { backend, first }) {
+  const isReal = name === '@tensorflow/tfjs';
+  const { tf, parts } = isReal ? await tensorFlow() : { tf: await import(name), parts: {} };
+  if (first) await import(first);
+  const settings = { backend: backend ?? (isReal ? 'cpu' : 'lathe') };
+  const made = Object.entries(adapters).map(([path, make]) => [path, make(tf, settings)]);
+  hookSpecs({ ...Object.fromEntries(made.filter(([, part]) => part)), ...parts });
+  return tf;
+}
