@@ -9,4 +9,6 @@ export * from './index.js';
 export * from './ops/arithmetic.js';
 export * from './ops/shapes.js';
 
+export * as test_util from './tfjs/test_util.js';
+
 installChained();

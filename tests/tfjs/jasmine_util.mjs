@@ -55,7 +55,7 @@ export function jasmineUtil(tf, { backend, purge }) {
       const engine = tf.engine?.();
       beforeAll(async () => {
         engine?.reset();
-        env().set('IS_TEST', true);
+        if (env().registerFlag) env().set('IS_TEST', true);
         if (engine) await tf.setBackend(backend);
       });
       beforeEach(() => engine?.startScope());
