@@ -1,5 +1,6 @@
 /**
- * What `@tensorflow/tfjs` exports, on compiled modules: programs change one import.
+ * What `@tensorflow/tfjs` exports, by its names, and what is ours, on compiled modules: programs for TensorFlow.js change
+ * one import.
  *
  * @module tensorlathe/tfjs
  */
@@ -8,7 +9,22 @@ import { installChained } from './tfjs/chained.js';
 export * from './index.js';
 export * from './ops/arithmetic.js';
 export * from './ops/shapes.js';
-
+export * as backend_util from './tfjs/backend_util.js';
+export * as broadcast_util from './tfjs/broadcast_util.js';
+export { buffer, TensorBuffer } from './tfjs/buffer.js';
+export * as device_util from './tfjs/device_util.js';
+export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
+export * as gather_util from './tfjs/gather_util.js';
+export { nextFrame } from './tfjs/next_frame.js';
+export * as kernel_impls from './tfjs/kernel_impls.js';
+export * from './tfjs/kernel_names.js';
+export * from './tfjs/kernel_registry.js';
+export * as scatter_util from './tfjs/scatter_util.js';
+export * as serialization from './tfjs/serialization.js';
+export * as slice_util from './tfjs/slice_util.js';
+export * as tensor_util from './tfjs/tensor_util.js';
 export * as test_util from './tfjs/test_util.js';
+export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './tfjs/types.js';
+export * as util from './tfjs/util.js';
 
 installChained();

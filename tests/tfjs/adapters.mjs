@@ -1,5 +1,5 @@
 // What the modules of tfjs-core that its specs import are here: by their path in its dist, without ending, the names they
-// export, made of a subject. A path that is not here has no counterpart; what imports it fails.
+// export, made of a subject.
 import { jasmineUtil } from './jasmine_util.mjs';
 import * as randomChecks from './random_checks.mjs';
 

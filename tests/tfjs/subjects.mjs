@@ -1,6 +1,6 @@
 // What specs run on: the module, its backend, and what it has of the internals of tfjs-core that specs import.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
-import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { adapters } from './adapters.mjs';
 
@@ -23,8 +23,42 @@ function inDist(name, parent) {
   return path === '' ? 'index' : path;
 }
 
+/** The names that specs import of each module. */
+function importedNames() {
+  const names = {};
+  const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('_test.js'));
+  for (const file of files) {
+    const home = new URL(file, dist).href;
+    const text = readFileSync(new URL(home), 'utf8');
+    for (const [, list, module] of text.matchAll(/import \{([^}]*)\} from '([^']*)'/g)) {
+      const path = inDist(module, home);
+      const found = list.split(',').map((each) => each.trim().split(' ')[0]);
+      names[path] = new Set([...(names[path] ?? []), ...found]);
+    }
+  }
+  return names;
+}
+
+/** Stands for a name that a subject does not export. */
+function missing(path, name) {
+  return function absent() {
+    throw new Error(`the subject has no ${name} (${path})`);
+  };
+}
+
+/** A part with what it lacks of the names that specs import. */
+function completed(path, part, names) {
+  const absent = [...(names ?? [])].filter((name) => name !== '' && !(name in part));
+  return { ...part, ...Object.fromEntries(absent.map((name) => [name, missing(path, name)])) };
+}
+
 /** The adapters of the modules which specs import; their exports are those of `parts[path]`. */
-function hookSpecs(parts) {
+function hookSpecs(found) {
+  const wanted = importedNames();
+  const paths = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  const parts = Object.fromEntries(
+    paths.map((path) => [path, completed(path, found[path] ?? {}, wanted[path])]),
+  );
   const key = Symbol.for('tensorlathe.specs');
   globalThis[key] = parts;
   registerHooks({
@@ -119,10 +153,29 @@ async function tensorFlow() {
   return { tf, parts };
 }
 
+/** The modules of the package by what they stand for. */
+const ownModules = {
+  'backends/non_max_suppression_util': 'search',
+  environment: 'environment',
+  tensor_util_env: 'infer_shape',
+};
+
+/** The parts of the package that stand for internals; they lie below the module itself. */
+async function ownParts(name) {
+  const home = import.meta.resolve(name).replace(/\.js$/, '/');
+  const load = async ([path, file]) => [path, await import(`${home}${file}.js`)];
+  return Object.fromEntries(await Promise.all(Object.entries(ownModules).map(load)));
+}
+
+async function own(name) {
+  const tf = await import(name);
+  return { tf, parts: name === 'tensorlathe/tfjs' ? await ownParts(name) : {} };
+}
+
 /** Loads a subject and sends the imports of specs there. */
 export async function hookSubject(name, { backend, first }) {
   const isReal = name === '@tensorflow/tfjs';
-  const { tf, parts } = isReal ? await tensorFlow() : { tf: await import(name), parts: {} };
+  const { tf, parts } = isReal ? await tensorFlow() : await own(name);
   if (first) await import(first);
   const settings = { backend: backend ?? (isReal ? 'cpu' : 'lathe') };
   const made = Object.entries(adapters).map(([path, make]) => [path, make(tf, settings)]);

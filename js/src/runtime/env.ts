@@ -217,6 +217,11 @@ export class Environment {
   }
 }
 
+/** @internal Whether a feature or a setting has this name. */
+export function isKnown(name: string): boolean {
+  return (names as string[]).includes(name) || isSetting(name);
+}
+
 function isSetting(name: string): name is SettingName {
   return Object.hasOwn(settings, name);
 }

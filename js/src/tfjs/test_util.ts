@@ -1,99 +1,150 @@
-/** What tests of TensorFlow.js programs compare with: `tf.test_util`. */
+/** `tf.test_util`: comparisons for tests. Inside jasmine and jest they count as expectations. */
 import { LatheError } from '../base/errors.js';
-import { TextEncoder } from '../base/text.js';
-import { Tensor } from '../tensor/tensor.js';
+import { flatten, isString, isTypedArray } from './arrays.js';
+import { arraysEqual } from './shapes.js';
+import { encodeString } from './util.js';
+import { inferShape } from './infer_shape.js';
 
-/** How far numbers may be apart unless a test says it. */
-const usual = 1e-3;
-export const TEST_EPSILON_FLOAT16 = 0.1;
+export const TEST_EPSILON_FLOAT16 = 1e-1;
 
-export const testEpsilon = (): number => usual;
+type Values = any;
 
-/** Numbers, texts, bytes; tensors too. */
-type Values = unknown;
+/** How far apart floats may be that are equal. */
+export const testEpsilon = (): number => 1e-3;
 
-function flat(values: Values): unknown[] {
-  if (values instanceof Tensor) return flat(values.dataSync());
-  if (ArrayBuffer.isView(values)) return Array.from(values as Float32Array);
-  return Array.isArray(values) ? values.flatMap(flat) : [values];
+/** Test runners fail a test without an expectation. */
+function expectNothing(): void {
+  const { expect } = globalThis as { expect?: () => { nothing?(): void } };
+  if (expect && 'jasmine' in globalThis) expect().nothing?.();
 }
 
-function compare(
+/** Both infinite or NaN, or no further apart than epsilon. */
+function areClose(a: number, b: number, epsilon: number): boolean {
+  if (!Number.isFinite(Number(a)) && !Number.isFinite(Number(b))) return true;
+  return Math.abs(a - b) <= epsilon;
+}
+
+function compare(actual: Values, expected: Values, isSame: (a: any, b: any) => boolean): void {
+  const [typedA, typedB] = [isTypedArray(actual), isTypedArray(expected)];
+  const [nameA, nameB] = [actual, expected].map((each) => each.constructor.name as string);
+  if (typedA === typedB && nameA !== nameB) {
+    throw new LatheError(`Arrays are of different type. Actual: ${nameA}. Expected: ${nameB}`);
+  }
+  if (Array.isArray(actual) && Array.isArray(expected)) {
+    const [shapeA, shapeB] = [inferShape(actual), inferShape(expected)];
+    if (!arraysEqual(shapeA, shapeB)) {
+      throw new LatheError(
+        `Arrays have different shapes. Actual: [${shapeA}]. Expected: [${shapeB}]`,
+      );
+    }
+  }
+  const a: any = typedA ? actual : flatten(actual);
+  const b: any = typedB ? expected : flatten(expected);
+  const both = `Actual:   ${a}.\nExpected: ${b}.`;
+  if (a.length !== b.length) {
+    throw new LatheError(
+      `Arrays have different lengths actual: ${a.length} vs expected: ${b.length}.\n${both}`,
+    );
+  }
+  for (let i = 0; i < b.length; ++i) {
+    if (isSame(a[i], b[i])) continue;
+    throw new LatheError(
+      `Arrays differ: actual[${i}] = ${a[i]}, expected[${i}] = ${b[i]}.\n${both}`,
+    );
+  }
+  expectNothing();
+}
+
+/** Error: other shapes or types, or numbers further apart than epsilon. */
+export function expectArraysClose(
   actual: Values,
   expected: Values,
-  same: (a: unknown, b: unknown) => boolean,
+  epsilon: number = testEpsilon(),
 ): void {
-  const [got, wanted] = [flat(actual), flat(expected)];
-  if (got.length !== wanted.length) {
-    throw new LatheError(
-      `Arrays have different lengths actual: ${got.length} vs expected: ${wanted.length}.\n` +
-        `Actual:   ${got.join()}.\nExpected: ${wanted.join()}.`,
-    );
-  }
-  got.forEach((value, at) => {
-    if (same(value, wanted[at])) return;
-    throw new LatheError(
-      `Arrays differ: actual[${at}] = ${String(value)}, expected[${at}] = ${String(wanted[at])}.\n` +
-        `Actual:   ${got.join()}.\nExpected: ${wanted.join()}.`,
-    );
-  });
-  // A test of jasmine's without an expectation would be reported.
-  (globalThis as { expect?: () => { nothing(): void } }).expect?.().nothing();
+  compare(actual, expected, (a, b) => areClose(a, b, epsilon ?? testEpsilon()));
 }
 
-function isNear(a: unknown, b: unknown, epsilon: number): boolean {
-  const [x, y] = [Number(a), Number(b)];
-  if (!Number.isFinite(x) && !Number.isFinite(y)) return true;
-  return Math.abs(x - y) <= epsilon;
-}
-
-/** Error: numbers are further apart than epsilon, or not as many; what is not finite on both sides is the same. */
-export function expectArraysClose(actual: Values, expected: Values, epsilon = usual): void {
-  compare(actual, expected, (a, b) => isNear(a, b, epsilon));
-}
-
-/** Error: values differ, or are not as many. */
+/** Error: other shapes, types or elements. */
 export function expectArraysEqual(actual: Values, expected: Values): void {
-  const isText = (values: Values): boolean =>
-    typeof (Array.isArray(values) ? flat(values)[0] : values) === 'string';
-  if (isText(expected) || isText(actual)) compare(actual, expected, (a, b) => a === b);
-  else expectArraysClose(actual, expected, 0);
+  const wanted = typeof expected === 'object' ? expected : [expected];
+  const isText = [actual, actual[0], expected, expected[0]].some(isString);
+  // Booleans equal the numbers that hold them.
+  const isSame = (a: any, b: any) => (isText ? a == b : areClose(a, b, 0));
+  compare(actual, isText ? wanted : expected, isSame);
 }
 
-/** Error: numbers are further apart than epsilon. */
-export function expectNumbersClose(a: number, e: number, epsilon = usual): void {
-  if (!isNear(a, e, epsilon))
+/** Error: further apart than epsilon. */
+export function expectNumbersClose(a: number, e: number, epsilon: number = testEpsilon()): void {
+  if (!areClose(a, e, epsilon))
     throw new LatheError(`Numbers differ: actual === ${a}, expected === ${e}`);
-  (globalThis as { expect?: () => { nothing(): void } }).expect?.().nothing();
+  expectNothing();
 }
 
-/** Error: a number is outside of the range. */
+/** Error: an element outside of [low, high]. */
 export function expectValuesInRange(actual: ArrayLike<number>, low: number, high: number): void {
-  for (const value of Array.from(actual)) {
-    if (value < low || value > high)
-      throw new LatheError(`Value out of range:${value} low: ${low}, high: ${high}`);
+  for (let i = 0; i < actual.length; ++i) {
+    if (actual[i]! < low || actual[i]! > high) {
+      throw new LatheError(`Value out of range:${actual[i]} low: ${low}, high: ${high}`);
+    }
   }
 }
 
-/** Error: bytes differ. */
+/** Error: they differ as floats. */
 export function expectArrayBuffersEqual(actual: ArrayBuffer, expected: ArrayBuffer): void {
-  expectArraysEqual(new Uint8Array(actual), new Uint8Array(expected));
+  const [a, b] = [new Float32Array(actual), new Float32Array(expected)];
+  if (a.length !== b.length) {
+    throw new LatheError(
+      `Expected ArrayBuffer to be of length ${b.length}, but it was ${a.length}`,
+    );
+  }
+  for (let i = 0; i < b.length; ++i) {
+    if (a[i] !== b[i]) {
+      throw new LatheError(
+        `Expected ArrayBuffer value at ${i} to be ${b[i]} but got ${a[i]} instead`,
+      );
+    }
+  }
 }
 
-/** For jasmine and mocha: fails where the promise is kept. */
-export function expectPromiseToFail(
-  action: () => Promise<unknown>,
-  done: { (): void; fail: (message?: unknown) => void },
-): void {
+interface Done {
+  (): void;
+  fail(): void;
+}
+
+/** Calls `done` once the promise rejects, and `done.fail` if it does not. */
+export function expectPromiseToFail(action: () => Promise<unknown>, done: Done): void {
   action().then(
     () => done.fail(),
     () => done(),
   );
+  expectNothing();
 }
 
-/** The texts of nested arrays as UTF-8. */
-export function encodeStrings(values: unknown[]): unknown[] {
-  return values.map((each) =>
-    Array.isArray(each) ? encodeStrings(each) : new TextEncoder().encode(String(each)),
-  );
+/** Replaces nested strings by their UTF-8, in place. */
+export function encodeStrings(nested: any[]): any[] {
+  nested.forEach((each, at) => {
+    if (Array.isArray(each)) encodeStrings(each);
+    else nested[at] = encodeString(each as string);
+  });
+  return nested;
+}
+
+/** A muted video that plays in a loop without being asked, once its first frame is there. */
+export function createVideoElement(source: Node): Promise<HTMLVideoElement> {
+  const video = document.createElement('video');
+  Object.assign(video, { playsInline: true, muted: true, loop: true, preload: 'auto' });
+  video.style.cssText = 'position: fixed; left: 0; top: 0';
+  video.appendChild(source);
+  return new Promise((resolve) => {
+    video.addEventListener('loadeddata', () => resolve(video));
+    video.load();
+  });
+}
+
+/** Plays it until a frame is shown. */
+export async function play(video: HTMLVideoElement): Promise<void> {
+  await video.play();
+  if ('requestVideoFrameCallback' in video) {
+    await new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+  }
 }

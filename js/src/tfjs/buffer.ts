@@ -1,0 +1,95 @@
+/** A tensor that is written element by element before it becomes one. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import type { DType } from '../tensor/dtypes.js';
+import { Tensor } from '../tensor/tensor.js';
+import { getArrayFromDType } from './arrays.js';
+import {
+  assert,
+  assertNonNegativeIntegerDimensions,
+  computeStrides,
+  indexToLoc,
+  locToIndex,
+} from './shapes.js';
+import type { DataType, DataValues } from './types.js';
+
+/** Elements of one type that are set and read by their places. */
+export class TensorBuffer<V extends DataValues = any> {
+  readonly size: number;
+  readonly shape: number[];
+  readonly strides: number[];
+  readonly values: V;
+
+  /** Zeros, or the values themselves. Errors: another number of values; complex64. */
+  constructor(
+    shape: readonly number[],
+    readonly dtype: DataType,
+    values?: V,
+  ) {
+    this.shape = [...shape];
+    this.size = elementCount(shape);
+    if (values != null && values.length !== this.size) {
+      throw new LatheError(
+        `Length of values '${values.length}' does not match the size inferred by the shape '${this.size}'.`,
+      );
+    }
+    if (dtype === 'complex64') {
+      throw new LatheError(
+        'complex64 has no TensorBuffer: make one of the real and one of the imaginary parts',
+      );
+    }
+    this.values = values ?? (getArrayFromDType(dtype, this.size) as V);
+    this.strides = computeStrides(shape);
+  }
+
+  get rank(): number {
+    return this.shape.length;
+  }
+
+  /** Sets the element at this place. Error: as many numbers as there are no axes. */
+  set(value: number | boolean | string, ...place: number[]): void {
+    const at = place.length === 0 ? [0] : place;
+    assert(
+      at.length === this.rank || this.rank === 0,
+      () => `The number of provided coordinates (${at.length}) must match the rank (${this.rank})`,
+    );
+    (this.values as any)[this.locToIndex(at)] = value;
+  }
+
+  /** The element at this place, by default the first. Error: a place outside. */
+  get(...place: number[]): V[number] {
+    const at = place.length === 0 ? [0] : place;
+    const isOutside = at.some((each, axis) => each < 0 || each >= (this.shape[axis] ?? 1));
+    if (isOutside) {
+      throw new LatheError(
+        `Requested out of range element at ${place}.   Buffer shape=${this.shape}`,
+      );
+    }
+    return (this.values as any)[this.locToIndex(at)];
+  }
+
+  /** The number of the element at a place. */
+  locToIndex(place: number[]): number {
+    return this.rank === 1 ? place[0]! : locToIndex(place, this.rank, this.strides);
+  }
+
+  /** The place of an element. */
+  indexToLoc(index: number): number[] {
+    return indexToLoc(index, this.rank, this.strides);
+  }
+
+  /** A tensor on the values themselves. */
+  toTensor(): Tensor {
+    return new Tensor(this.values as any, this.shape, this.dtype as DType);
+  }
+}
+
+/** A buffer of this shape, of zeros or of these values. Errors: a size that is no integer ≥ 0; another number of values. */
+export function buffer<V extends DataValues = any>(
+  shape: readonly number[],
+  dtype: DataType = 'float32',
+  values?: V,
+): TensorBuffer<V> {
+  assertNonNegativeIntegerDimensions(shape);
+  return new TensorBuffer<V>(shape, dtype, values);
+}

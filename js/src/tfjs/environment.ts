@@ -1,0 +1,219 @@
+/**
+ * `env()` as TensorFlow.js has it: flags that are registered, set, and overridden by the address of the page, beside the features
+ * and settings that the package's own `env()` has. Both are one object: loading this module gives that one these members.
+ */
+import { LatheError } from '../base/errors.js';
+import {
+  Environment as Features,
+  env as features,
+  type FeatureName,
+  isKnown,
+  type SettingName,
+} from '../runtime/env.js';
+import { registerFlags } from './flags.js';
+import { enginePlatform, type Platform } from './platform.js';
+
+export type FlagValue = number | boolean | string;
+export type Flags = Record<string, FlagValue>;
+type Evaluate = () => FlagValue | Promise<FlagValue>;
+
+interface State {
+  global: Surroundings;
+  /** Of the page's own: it has the features of the engine too. */
+  hasFeatures: boolean;
+  values: Flags;
+  registry: Map<string, { evaluate: Evaluate; hook?: (value: FlagValue) => void }>;
+  fromAddress: Flags | undefined;
+  platform?: Platform;
+  platformName?: string;
+}
+
+interface Surroundings {
+  location?: { search?: string };
+}
+
+const states = new WeakMap<Features, State>();
+
+/** Flags in the address of a page, as `?tfjsflags=NAME:VALUE,NAME:VALUE`. */
+const inAddress = 'tfjsflags';
+
+/** The parameters of a query such as `?a=1&b=2`. */
+export function getQueryParams(query: string): Record<string, string> {
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+/** Words and numbers as what they say; any other text is itself. */
+function parsed(text: string): FlagValue {
+  const word = text.toLowerCase();
+  if (word === 'true' || word === 'false') return word === 'true';
+  return text.trim() !== '' && String(Number(text)) === word ? Number(text) : text;
+}
+
+/** A set of flags; the page's own, which `env()` gives, has the features and settings of the engine too. */
+export class Environment extends Features {
+  /** Flags of their own, overridden by the `location` of `global`. */
+  constructor(global: object = {}) {
+    super();
+    adopt(this, global, false);
+  }
+
+  /** The parameters of a query such as `?a=1&b=2`. */
+  getQueryParams(query: string): Record<string, string> {
+    return getQueryParams(query);
+  }
+
+  get global(): object {
+    return stateOf(this).global;
+  }
+
+  get platform(): Platform {
+    return stateOf(this).platform as Platform;
+  }
+
+  get platformName(): string {
+    return stateOf(this).platformName as string;
+  }
+
+  /** Replaces what stands for the surroundings. */
+  setPlatform(name: string, platform: Platform): void {
+    const state = stateOf(this);
+    state.platformName = name;
+    state.platform = platform;
+  }
+
+  /**
+   * Adds a flag, whose value `evaluate` gives when it is first asked for, unless it was set before or is in the address.
+   * `hook` hears of each value that `set` gives it, also of that of the address, at once.
+   */
+  registerFlag(name: string, evaluate: Evaluate, hook?: (value: FlagValue) => void): void {
+    const { registry } = stateOf(this);
+    registry.set(name, hook ? { evaluate, hook } : { evaluate });
+    const override = overridesOf(this)[name];
+    if (override !== undefined) this.set(name, override);
+  }
+
+  /** As `get`, of flags whose value is found out asynchronously too. */
+  async getAsync(name: string): Promise<FlagValue> {
+    const { values } = stateOf(this);
+    if (isFeature(this, name) || name in values) return this.get(name);
+    return (values[name] = await evaluate(this, name));
+  }
+
+  /** The value of a flag, a feature or a setting. Errors: no such flag; one that only `getAsync` can tell. */
+  override get(name: FeatureName): boolean;
+  override get(name: SettingName): number;
+  override get(name: string): FlagValue;
+  override get(name: string): any {
+    if (isFeature(this, name)) return super.get(name as FeatureName);
+    const { values } = stateOf(this);
+    if (!(name in values)) {
+      const value = evaluate(this, name);
+      if (value instanceof Promise) {
+        throw new LatheError(
+          `the flag ${name} is found out asynchronously: await getAsync('${name}')`,
+        );
+      }
+      values[name] = value;
+    }
+    return values[name];
+  }
+
+  getNumber(name: string): number {
+    return this.get(name) as number;
+  }
+
+  getBool(name: string): boolean {
+    return this.get(name) as boolean;
+  }
+
+  getString(name: string): string {
+    return this.get(name) as string;
+  }
+
+  /** The flags with the values that they have so far; not features of the engine. */
+  getFlags(): Flags {
+    return stateOf(this).values;
+  }
+
+  /** As `getFlags`; of the page's own environment also every feature. */
+  override get features(): Record<FeatureName, boolean> & Flags {
+    const { hasFeatures, values } = stateOf(this);
+    return (hasFeatures ? { ...super.features, ...values } : values) as Features['features'] &
+      Flags;
+  }
+
+  /** Sets a flag, a feature or a setting. Errors: no such flag; a value that the feature cannot have. */
+  override set(name: string, value: FlagValue): void {
+    if (isFeature(this, name)) return super.set(name as FeatureName, value as boolean);
+    const { registry, values } = stateOf(this);
+    const flag = registry.get(name);
+    if (!flag) throw new LatheError(`Cannot set flag ${name} as it has not been registered.`);
+    values[name] = value;
+    flag.hook?.(value);
+  }
+
+  /** Replaces all values; names need not be registered. */
+  setFlags(flags: Flags): void {
+    stateOf(this).values = { ...flags };
+  }
+
+  /** Forgets all that was set or found out, of the page's own environment of features too. */
+  override reset(): void {
+    const state = stateOf(this);
+    if (state.hasFeatures) super.reset();
+    state.values = {};
+    state.fromAddress = undefined;
+    for (const [name, value] of Object.entries(overridesOf(this))) {
+      if (state.registry.has(name)) this.set(name, value);
+    }
+  }
+}
+
+function stateOf(environment: Features): State {
+  return states.get(environment)!;
+}
+
+function adopt(environment: Features, global: Surroundings, hasFeatures: boolean): void {
+  const [platformName, platform] = hasFeatures ? enginePlatform() : [];
+  const state = { global, hasFeatures, values: {}, registry: new Map(), fromAddress: undefined };
+  states.set(environment, { ...state, platform, platformName });
+}
+
+function isFeature(environment: Features, name: string): boolean {
+  return stateOf(environment).hasFeatures && isKnown(name);
+}
+
+function evaluate(environment: Features, name: string): FlagValue | Promise<FlagValue> {
+  const flag = stateOf(environment).registry.get(name);
+  if (flag) return flag.evaluate();
+  throw new LatheError(`Cannot evaluate flag '${name}': no evaluation function found.`);
+}
+
+/** What the address says. */
+function overridesOf(environment: Environment): Flags {
+  const state = stateOf(environment);
+  if (state.fromAddress) return state.fromAddress;
+  const query = state.global.location?.search;
+  const list = (query && environment.getQueryParams(query)[inAddress]) || '';
+  const pairs = list.split(',').filter((each) => each.includes(':'));
+  const entries = pairs.map((each) => [
+    each.slice(0, each.indexOf(':')),
+    parsed(each.slice(each.indexOf(':') + 1)),
+  ]);
+  return (state.fromAddress = Object.fromEntries(entries) as Flags);
+}
+
+/** The one environment of the page: that of the package, with these members. */
+export const ENV: Environment = /* @__PURE__ */ (() => {
+  const page = Object.setPrototypeOf(features(), Environment.prototype) as Environment;
+  adopt(page, globalThis as Surroundings, true);
+  registerFlags(page);
+  return page;
+})();
+
+/** The one environment of the page. */
+export const env = (): Environment => ENV;
+
+/** Replaces what stands for the surroundings of the page. */
+export const setPlatform = (name: string, platform: Platform): void =>
+  ENV.setPlatform(name, platform);

@@ -1,0 +1,35 @@
+/** The flags that TensorFlow.js has without a backend, in the environment of the page. */
+import { nodeProcess } from '../base/node.js';
+import type { Environment } from './environment.js';
+import { isBrowser } from './device_util.js';
+
+const agent = () => (globalThis.navigator as { userAgent?: string } | undefined)?.userAgent ?? '';
+const vendor = () => (globalThis.navigator as { vendor?: string } | undefined)?.vendor ?? '';
+const isChrome = () => isBrowser() && /Chrome/.test(agent()) && /Google Inc/.test(vendor());
+const isSafari = () => isBrowser() && /Safari/.test(agent()) && /Apple/.test(vendor());
+
+/** Registers them. */
+export function registerFlags(flags: Environment): void {
+  flags.registerFlag(
+    'DEBUG',
+    () => false,
+    (on) => {
+      if (on !== true) return;
+      console.warn(
+        'Debugging mode is ON. Each operation runs alone and its result is looked through.',
+      );
+    },
+  );
+  flags.registerFlag('IS_BROWSER', isBrowser);
+  flags.registerFlag('IS_NODE', () => nodeProcess !== undefined);
+  flags.registerFlag('IS_CHROME', isChrome);
+  flags.registerFlag('IS_SAFARI', isSafari);
+  flags.registerFlag('PROD', () => false);
+  flags.registerFlag('TENSORLIKE_CHECK_SHAPE_CONSISTENCY', () => flags.getBool('DEBUG'));
+  flags.registerFlag('DEPRECATION_WARNINGS_ENABLED', () => true);
+  flags.registerFlag('IS_TEST', () => false);
+  flags.registerFlag('CHECK_COMPUTATION_FOR_ERRORS', () => flags.getBool('DEBUG'));
+  flags.registerFlag('WRAP_TO_IMAGEBITMAP', () => false);
+  flags.registerFlag('CANVAS2D_WILL_READ_FREQUENTLY_FOR_GPU', () => false);
+  flags.registerFlag('USE_SETTIMEOUTCUSTOM', () => false);
+}

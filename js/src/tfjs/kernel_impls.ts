@@ -1,0 +1,158 @@
+/** `tf.kernel_impls`: operations whose result has a size that only the data tell, on the data. */
+import type { Tensor } from '../tensor/tensor.js';
+import { TensorBuffer } from './buffer.js';
+import { binaryInsert } from './search.js';
+import { indexToLoc, computeStrides } from './shapes.js';
+import type { TypedArray } from './types.js';
+
+interface Candidate {
+  score: number;
+  box: number;
+  /** Those chosen before this one have been compared. */
+  compared: number;
+}
+
+interface Chosen {
+  selectedIndices: number[];
+  selectedScores: number[];
+  validOutputs: number;
+}
+
+interface Limits {
+  most: number;
+  overlap: number;
+  score: number;
+  sigma?: number;
+  pad?: boolean;
+}
+
+/** Best last; of equal ones the first box. */
+const order = (a: Candidate, b: Candidate): number => a.score - b.score || b.box - a.box;
+
+/** The area that two boxes share by that they cover: 0 … 1. */
+function overlapOf(boxes: TypedArray, i: number, j: number): number {
+  const corners = (at: number) => {
+    const [y1, x1, y2, x2] = boxes.subarray(4 * at, 4 * at + 4) as unknown as [
+      number,
+      number,
+      number,
+      number,
+    ];
+    return [Math.min(y1, y2), Math.min(x1, x2), Math.max(y1, y2), Math.max(x1, x2)] as const;
+  };
+  const [a, b] = [corners(i), corners(j)];
+  const area = (box: readonly number[]) => (box[2]! - box[0]!) * (box[3]! - box[1]!);
+  const [areaA, areaB] = [area(a), area(b)];
+  if (areaA <= 0 || areaB <= 0) return 0;
+  const height = Math.max(Math.min(a[2], b[2]) - Math.max(a[0], b[0]), 0);
+  const width = Math.max(Math.min(a[3], b[3]) - Math.max(a[1], b[1]), 0);
+  const shared = height * width;
+  return shared / (areaA + areaB - shared);
+}
+
+/** Lowers the score by each chosen box that it overlaps; whether one of them rules it out. */
+function isRuledOut(
+  candidate: Candidate,
+  chosen: readonly number[],
+  boxes: TypedArray,
+  limits: Limits,
+): boolean {
+  const scale = limits.sigma ? -0.5 / limits.sigma : 0;
+  for (let at = chosen.length - 1; at >= candidate.compared; --at) {
+    const overlap = overlapOf(boxes, candidate.box, chosen[at]!);
+    if (overlap >= limits.overlap) return true;
+    candidate.score *= Math.exp(scale * overlap * overlap);
+    if (candidate.score <= limits.score) return false;
+  }
+  return false;
+}
+
+/** Non-maximum suppression, soft where there is a sigma (Bodla et al., Soft-NMS, 2017). Boxes: [y1, x1, y2, x2]. */
+function choose(boxes: TypedArray, scores: TypedArray, limits: Limits): Chosen {
+  const candidates: Candidate[] = [];
+  scores.forEach((score, box) => {
+    if (score > limits.score) candidates.push({ score, box, compared: 0 });
+  });
+  candidates.sort(order);
+  const selectedIndices: number[] = [];
+  const selectedScores: number[] = [];
+  while (selectedIndices.length < limits.most && candidates.length > 0) {
+    const candidate = candidates.pop()!;
+    const before = candidate.score;
+    if (before < limits.score) break;
+    const isOut = isRuledOut(candidate, selectedIndices, boxes, limits);
+    candidate.compared = selectedIndices.length;
+    if (isOut) continue;
+    if (candidate.score === before) {
+      selectedIndices.push(candidate.box);
+      selectedScores.push(before);
+    } else if (candidate.score > limits.score) {
+      binaryInsert(candidates, candidate, order);
+    }
+  }
+  const validOutputs = selectedIndices.length;
+  while (limits.pad && selectedIndices.length < limits.most) {
+    selectedIndices.push(0);
+    selectedScores.push(0);
+  }
+  return { selectedIndices, selectedScores, validOutputs };
+}
+
+/** Boxes, the best first, none of which overlaps a better one by `iouThreshold` or more. */
+export function nonMaxSuppressionV3Impl(
+  boxes: TypedArray,
+  scores: TypedArray,
+  maxOutputSize: number,
+  iouThreshold: number,
+  scoreThreshold: number,
+): { selectedIndices: number[] } {
+  const limits = { most: maxOutputSize, overlap: iouThreshold, score: scoreThreshold };
+  const { selectedIndices } = choose(boxes, scores, limits);
+  return { selectedIndices };
+}
+
+/** As V3, on request filled up with zeros. */
+export function nonMaxSuppressionV4Impl(
+  boxes: TypedArray,
+  scores: TypedArray,
+  maxOutputSize: number,
+  iouThreshold: number,
+  scoreThreshold: number,
+  padToMaxOutputSize: boolean,
+): { selectedIndices: number[]; validOutputs: number } {
+  const limits = {
+    most: maxOutputSize,
+    overlap: iouThreshold,
+    score: scoreThreshold,
+    pad: padToMaxOutputSize,
+  };
+  const { selectedIndices, validOutputs } = choose(boxes, scores, limits);
+  return { selectedIndices, validOutputs };
+}
+
+/** As V3, where overlaps lower the score by a Gaussian of this sigma. */
+export function nonMaxSuppressionV5Impl(
+  boxes: TypedArray,
+  scores: TypedArray,
+  maxOutputSize: number,
+  iouThreshold: number,
+  scoreThreshold: number,
+  softNmsSigma: number,
+): { selectedIndices: number[]; selectedScores: number[] } {
+  const limits = {
+    most: maxOutputSize,
+    overlap: iouThreshold,
+    score: scoreThreshold,
+    sigma: softNmsSigma,
+  };
+  const { selectedIndices, selectedScores } = choose(boxes, scores, limits);
+  return { selectedIndices, selectedScores };
+}
+
+/** The places of what is true: int32 [count, rank]. */
+export function whereImpl(shape: number[], values: TypedArray): Tensor {
+  const strides = computeStrides(shape);
+  const places = Array.from(values.keys()).filter((at) => values[at]);
+  const flat = Int32Array.from(places.flatMap((at) => indexToLoc(at, shape.length, strides)));
+  return new TensorBuffer([places.length, shape.length], 'int32', flat).toTensor();
+}

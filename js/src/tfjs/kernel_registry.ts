@@ -1,0 +1,91 @@
+/**
+ * Kernels and gradients that programs register, by the names of TensorFlow.js. What the package computes itself needs none of
+ * them; they serve programs that bring their own backend or operation.
+ */
+import { LatheError } from '../base/errors.js';
+import { warn } from './backend/constants.js';
+import { env } from './environment.js';
+import type { TensorInfo } from './types.js';
+
+export type NamedAttrMap = Record<string, unknown>;
+export type NamedTensorInfoMap = Record<string, TensorInfo | undefined>;
+export type KernelFunc = (params: {
+  inputs: NamedTensorInfoMap;
+  backend: {};
+  attrs?: NamedAttrMap;
+}) => TensorInfo | TensorInfo[];
+export type GradFunc = (dy: any, saved: any[], attrs: NamedAttrMap) => Record<string, () => any>;
+
+/** How a backend computes an operation. */
+export interface KernelConfig {
+  kernelName: string;
+  backendName: string;
+  kernelFunc: KernelFunc;
+  setupFunc?: (backend: {}) => void;
+  disposeFunc?: (backend: {}) => void;
+}
+
+/** The gradient of an operation, and which of its inputs and outputs it wants. */
+export interface GradConfig {
+  kernelName: string;
+  inputsToSave?: string[];
+  saveAllInputs?: boolean;
+  outputsToSave?: boolean[];
+  gradFunc: GradFunc;
+}
+
+// Of the page, also where this module is loaded twice.
+const shared = <T>(name: string): Map<string, T> => {
+  const all = globalThis as unknown as Record<symbol, Map<string, T> | undefined>;
+  return (all[Symbol.for(`tensorlathe.${name}`)] ??= new Map());
+};
+const kernels = /* @__PURE__ */ shared<KernelConfig>('kernels');
+const gradients = /* @__PURE__ */ shared<GradConfig>('gradients');
+
+const keyOf = (kernel: string, backend: string) => `${backend}_${kernel}`;
+
+/** What a backend registered for an operation. */
+export const getKernel = (kernelName: string, backendName: string): KernelConfig | undefined =>
+  kernels.get(keyOf(kernelName, backendName));
+
+export const getGradient = (kernelName: string): GradConfig | undefined =>
+  gradients.get(kernelName);
+
+export const getKernelsForBackend = (backendName: string): KernelConfig[] =>
+  [...kernels.values()].filter((each) => each.backendName === backendName);
+
+/** Registering another one of the same name replaces it, with a warning. */
+export function registerKernel(config: KernelConfig): void {
+  const { kernelName, backendName } = config;
+  const key = keyOf(kernelName, backendName);
+  if (kernels.has(key))
+    warn(`The kernel '${kernelName}' for backend '${backendName}' is already registered`);
+  kernels.set(key, config);
+}
+
+/** Registering another one of the same name replaces it. */
+export function registerGradient(config: GradConfig): void {
+  const { kernelName } = config;
+  if (gradients.has(kernelName) && env().getBool('DEBUG'))
+    warn(`Overriding the gradient for '${kernelName}'`);
+  gradients.set(kernelName, config);
+}
+
+/** Error: there is none. */
+export function unregisterKernel(kernelName: string, backendName: string): void {
+  if (kernels.delete(keyOf(kernelName, backendName))) return;
+  throw new LatheError(`The kernel '${kernelName}' for backend '${backendName}' is not registered`);
+}
+
+/** Error: there is none. */
+export function unregisterGradient(kernelName: string): void {
+  if (gradients.delete(kernelName)) return;
+  throw new LatheError(`The gradient '${kernelName}' for backend is not registered`);
+}
+
+/** Registers what one backend has for another one too. */
+export function copyRegisteredKernels(registeredBackendName: string, newBackendName: string): void {
+  for (const config of getKernelsForBackend(registeredBackendName)) {
+    registerKernel({ ...config, backendName: newBackendName });
+  }
+}

@@ -1,0 +1,68 @@
+/** `tf.backend_util.segment_util`: sizes of segments and of what `gather` takes. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { PARALLELIZE_THRESHOLD } from './backend/axes.js';
+import { nearestDivisor } from './shapes.js';
+import type { TensorInfo } from './types.js';
+
+type Shaped = Pick<TensorInfo, 'shape'>;
+
+export interface GatherOpShapeInfo {
+  batchSize: number;
+  sliceSize: number;
+  outerSize: number;
+  dimSize: number;
+  outputShape: number[];
+}
+
+/** How many elements a step of a parallel sum of segments takes. */
+export function segOpComputeOptimalWindowSize(size: number, segments: number): number {
+  if (size <= PARALLELIZE_THRESHOLD) return size;
+  let window = nearestDivisor(size, Math.floor(Math.sqrt(size)));
+  while (window <= segments && window !== size) window = nearestDivisor(size, window + 1);
+  return window;
+}
+
+/** The shape with as many entries along the axis as there are segments. */
+export const computeOutShape = (
+  shape: readonly number[],
+  axis: number,
+  segments: number,
+): number[] => shape.map((size, at) => (at === axis ? segments : size));
+
+/** What `gather` takes along an axis. Errors: axes that are batched in one only, or are not there. */
+export function collectGatherOpShapeInfo(
+  x: Shaped,
+  indices: Shaped,
+  axis: number,
+  batchDims: number,
+): GatherOpShapeInfo {
+  const [rank, indexRank] = [x.shape.length, indices.shape.length];
+  if (batchDims !== 0 && (batchDims < -indexRank || batchDims > indexRank)) {
+    throw new LatheError(
+      `Expect batchDims in the range of [-${indexRank}, ${indexRank}], but got ${batchDims}`,
+    );
+  }
+  const batched = batchDims < 0 ? batchDims + indexRank : batchDims;
+  if (batched > rank)
+    throw new LatheError(`batchDims (${batched}) must be less than rank(x) (\n    ${rank}).`);
+  if (axis < batched) {
+    throw new LatheError(`batchDims (${batched}) must be less than or equal to axis (${axis}).`);
+  }
+  for (let at = 0; at < batched; ++at) {
+    if (x.shape[at] === indices.shape[at]) continue;
+    throw new LatheError(
+      `x.shape[${at}]: ${x.shape[at]} should be equal to indices.shape[${at}]: ${indices.shape[at]}.`,
+    );
+  }
+  const batch = x.shape.slice(0, batched);
+  const outer = x.shape.slice(batched, axis);
+  const inner = x.shape.slice(axis + 1);
+  return {
+    batchSize: elementCount(batch),
+    sliceSize: elementCount(inner),
+    outerSize: elementCount(outer),
+    dimSize: x.shape[axis]!,
+    outputShape: [...batch, ...outer, ...indices.shape.slice(batched), ...inner],
+  };
+}

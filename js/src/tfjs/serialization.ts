@@ -1,0 +1,73 @@
+/** `tf.serialization`: classes by name, for configurations that name them. */
+import { LatheError } from '../base/errors.js';
+import { CustomLayer } from '../layers/custom_layer.js';
+import { type LayerClass, serialization } from '../layers/serialization.js';
+
+export type ConfigDict = Record<string, unknown>;
+
+/** What can be written as a configuration and made from one. */
+export abstract class Serializable {
+  static className: string;
+
+  abstract getConfig(): ConfigDict;
+
+  /** The name that configurations have for it. */
+  getClassName(): string {
+    return (this.constructor as typeof Serializable).className;
+  }
+
+  static fromConfig<T>(this: new (config: any) => T, config: ConfigDict): T {
+    return new this(config);
+  }
+}
+
+interface SerializableConstructor {
+  new (...args: any[]): object;
+  className: string;
+  fromConfig?(config: ConfigDict): object;
+}
+
+type Entry = [SerializableConstructor, SerializableConstructor['fromConfig']];
+
+/** The classes that were registered, by their `className`. */
+export class SerializationMap {
+  static instance: SerializationMap | undefined;
+
+  readonly classNameMap: Record<string, Entry> = {};
+
+  static getMap(): SerializationMap {
+    return (SerializationMap.instance ??= new SerializationMap());
+  }
+
+  static register(cls: SerializableConstructor): void {
+    SerializationMap.getMap().classNameMap[cls.className] = [cls, cls.fromConfig];
+  }
+}
+
+const registeredNames = new Map<SerializableConstructor, string>();
+
+/**
+ * Registers a class by its `className`, and as `pkg>name`; a custom layer also for `loadLayersModel`. Errors: a className that
+ * is missing, empty or no string; that of a layer of the package.
+ */
+export function registerClass<T extends SerializableConstructor>(
+  cls: T,
+  pkg = 'Custom',
+  name: string = cls.className,
+): T {
+  const fail = (why: string) => new LatheError(`registerClass: ${cls.name} ${why}`);
+  if (cls.className == null) throw fail('does not have the static className property');
+  if (typeof cls.className !== 'string') {
+    throw fail(`: className is required to be a string, but got type ${typeof cls.className}`);
+  }
+  if (cls.className === '') throw fail('has an empty-string as its className');
+  SerializationMap.register(cls);
+  registeredNames.set(cls, `${pkg}>${name}`);
+  if (cls.prototype instanceof CustomLayer)
+    serialization.registerClass(cls as unknown as LayerClass);
+  return cls;
+}
+
+/** As what the class was registered, else its `className`. */
+export const getRegisteredName = (cls: SerializableConstructor): string =>
+  registeredNames.get(cls) ?? cls.className;

@@ -1,0 +1,144 @@
+/** Shapes, axes and places in them, as `tf.util` has them. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import type { FlatVector } from './types.js';
+
+/** Throws an error with this message unless it is so. */
+export function assert(isSo: boolean, message: () => string): void {
+  if (!isSo) throw new LatheError(message());
+}
+
+/** Error, which begins with the prefix: the shapes differ. */
+export function assertShapesMatch(a: number[], b: number[], prefix = ''): void {
+  assert(arraysEqual(a, b), () => `${prefix} Shapes ${a} and ${b} must match`);
+}
+
+/** Error: there is nothing. */
+export function assertNonNull(value: unknown): void {
+  assert(value != null, () => 'the values must not be null or undefined');
+}
+
+/** The number of elements, 1 of a scalar. */
+export const sizeFromShape = (shape: readonly number[]): number => elementCount(shape);
+
+export const isScalarShape = (shape: readonly number[]): boolean => shape.length === 0;
+
+export const isInt = (a: number): boolean => a % 1 === 0;
+
+/** Whether both have the same elements, or are the same. */
+export function arraysEqual(
+  a: FlatVector | readonly number[] | null | undefined,
+  b: FlatVector | readonly number[] | null | undefined,
+): boolean {
+  if (a === b) return true;
+  if (a == null || b == null || a.length !== b.length) return false;
+  for (let i = 0; i < a.length; ++i) if (a[i] !== b[i]) return false;
+  return true;
+}
+
+/** As `arraysEqual`, where null equals anything. */
+export function arraysEqualWithNull(a: (number | null)[], b: (number | null)[]): boolean {
+  if (a === b) return true;
+  if (a == null || b == null || a.length !== b.length) return false;
+  return a.every((each, at) => each === null || b[at] === null || each === b[at]);
+}
+
+/** Two sizes that differ little and have room for so many elements. */
+export function sizeToSquarishShape(size: number): [number, number] {
+  const width = Math.ceil(Math.sqrt(size));
+  return [width, Math.ceil(size / width)];
+}
+
+/** The shape with the size that its one -1 stands for. Errors: two of them; a number of elements that does not fit. */
+export function inferFromImplicitShape(shape: readonly number[], size: number): number[] {
+  const at = shape.indexOf(-1);
+  if (shape.some((each, axis) => each < 0 && axis !== at)) {
+    throw new LatheError(`only one size of a shape may be -1 and none less, got [${shape}]`);
+  }
+  const known = elementCount(shape.filter((_, axis) => axis !== at));
+  if (at < 0) {
+    if (size > 0 && size !== known) {
+      throw new LatheError(`Size(${size}) must match the product of shape ${shape}`);
+    }
+    return [...shape];
+  }
+  if (known === 0) {
+    throw new LatheError(`the -1 of shape [${shape}] cannot be told, as another size is 0`);
+  }
+  if (size % known !== 0) {
+    throw new LatheError(
+      `${size} elements do not fill shape [${shape}]: ${size} / ${known} is no integer`,
+    );
+  }
+  return shape.map((each, axis) => (axis === at ? size / known : each));
+}
+
+/** Axes as numbers from 0: all of them if there are none, negative ones from the end. Errors: outside of the shape; a fraction. */
+export function parseAxisParam(
+  axis: number | readonly number[] | null | undefined,
+  shape: readonly number[],
+): number[] {
+  const rank = shape.length;
+  const axes = axis == null ? shape.map((_, at) => at) : [axis].flat();
+  assert(
+    axes.every((each) => each >= -rank && each < rank),
+    () => `All values in axis param must be in range [-${rank}, ${rank}) but got axis ${axis}`,
+  );
+  assert(axes.every(isInt), () => `All values in axis param must be integers but got axis ${axis}`);
+  return axes.map((each) => (each < 0 ? each + rank : each));
+}
+
+/** The shape without the axes of size 1, of these axes only, if given; and the axes that stay. Error: an axis of another size. */
+export function squeezeShape(
+  shape: readonly number[],
+  axis?: readonly number[] | null,
+): { newShape: number[]; keptDims: number[] } {
+  const listed = axis == null || axis.length === 0 ? undefined : parseAxisParam(axis, shape);
+  const wrong = listed?.find((each) => shape[each] !== 1);
+  if (wrong !== undefined) {
+    throw new LatheError(`Can't squeeze axis ${wrong} since its dim '${shape[wrong]}' is not 1`);
+  }
+  const goes = (size: number, at: number) => (listed ? listed.includes(at) : size === 1);
+  const keptDims = shape.map((_, at) => at).filter((at) => !goes(shape[at]!, at));
+  return { newShape: keptDims.map((at) => shape[at]!), keptDims };
+}
+
+/** How far apart neighbours along each axis but the last are, row-major. */
+export function computeStrides(shape: readonly number[]): number[] {
+  return shape.slice(1).map((_, at) => elementCount(shape.slice(at + 1)));
+}
+
+/** Error: a size that is no integer or less than 0. */
+export function assertNonNegativeIntegerDimensions(shape: readonly number[]): void {
+  assert(
+    shape.every((size) => Number.isInteger(size) && size >= 0),
+    () => `Tensor must have a shape comprised of positive integers but got shape [${shape}].`,
+  );
+}
+
+/** The number of an element from its place along the axes. */
+export function locToIndex(
+  place: readonly number[],
+  rank: number,
+  strides: readonly number[],
+): number {
+  if (rank === 0) return 0;
+  return strides.reduce((sum, stride, at) => sum + stride * place[at]!, place[place.length - 1]!);
+}
+
+/** The reverse of `locToIndex`. */
+export function indexToLoc(index: number, rank: number, strides: readonly number[]): number[] {
+  if (rank === 0) return [];
+  const place = strides.slice(0, rank - 1).map((stride) => {
+    const at = Math.floor(index / stride);
+    index -= at * stride;
+    return at;
+  });
+  return [...place, index];
+}
+
+/** The least divisor of the size from `start` on. */
+export function nearestDivisor(size: number, start: number): number {
+  for (let each = start; each < size; ++each) if (size % each === 0) return each;
+  return size;
+}

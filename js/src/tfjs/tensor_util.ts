@@ -1,0 +1,44 @@
+/** `tf.tensor_util`: tensors of two types, and those in containers. */
+import { Tensor } from '../tensor/tensor.js';
+import { assert } from './shapes.js';
+import { type DataType, upcastType } from './types.js';
+
+type Castable = Tensor & { cast(dtype: DataType): Tensor };
+
+/** Both in the narrowest type that holds them. */
+export function makeTypesMatch(a: Tensor, b: Tensor): [Tensor, Tensor] {
+  if (a.dtype === b.dtype) return [a, b];
+  const dtype = upcastType(a.dtype, b.dtype);
+  return [(a as Castable).cast(dtype), (b as Castable).cast(dtype)];
+}
+
+/** Error: they have different types. */
+export function assertTypesMatch(a: Tensor, b: Tensor): void {
+  assert(
+    a.dtype === b.dtype,
+    () => `The dtypes of the first(${a.dtype}) and second(${b.dtype}) input must match`,
+  );
+}
+
+export const isTensorInList = (tensor: Tensor, list: readonly Tensor[]): boolean =>
+  list.includes(tensor);
+
+/** All tensors in nested arrays and objects, each as often as it is in there. */
+export function getTensorsInContainer(container: unknown): Tensor[] {
+  const found: Tensor[] = [];
+  const seen = new Set<unknown>();
+  const walk = (value: unknown): void => {
+    if (value instanceof Tensor) found.push(value);
+    else if (
+      typeof value === 'object' &&
+      value !== null &&
+      !seen.has(value) &&
+      !ArrayBuffer.isView(value)
+    ) {
+      seen.add(value);
+      Object.values(value).forEach(walk);
+    }
+  };
+  walk(container);
+  return found;
+}
