@@ -26,6 +26,7 @@ export function toTensor(
       `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got ${x.dtype} tensor`,
     );
   }
+  checkText(x, name, op, wanted);
   const isLike =
     Array.isArray(x) || ArrayBuffer.isView(x) || ['number', 'boolean', 'bigint'].includes(typeof x);
   if (!isLike) {
@@ -35,6 +36,16 @@ export function toTensor(
     );
   }
   return tensor(x, undefined, wanted === 'numeric' ? undefined : wanted)[tracked]();
+}
+
+/** Error: texts where numbers are wanted. */
+function checkText(x: unknown, name: string, op: string, wanted: Wanted): void {
+  let first = x;
+  while (Array.isArray(first)) first = first[0] as unknown;
+  if (typeof first !== 'string') return;
+  throw new LatheError(
+    `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got string tensor`,
+  );
 }
 
 /** Tensors of an array of them. Errors: no array; as of `toTensor`. */
@@ -102,20 +113,35 @@ export function elementwise(
   names: readonly string[],
   xs: readonly TensorLike[],
 ): Tensor {
-  const given = xs.map((each, at): Operand => {
-    if (typeof each === 'number' && xs.some((other) => other instanceof Tensor)) return each;
-    return toTensor(each, names[at]!, op, takesBools(op, at) ? 'bool' : 'numeric');
-  });
-  if (given.some((each) => each instanceof TracedTensor)) return apply(op, given);
-  const takes = takenBy(op);
-  const first = takes === 'choose' || takes === 'shift' ? 1 : 0;
-  let dtype = common(given.slice(first));
-  if (!isFloat(dtype) && /^(float|function|test)$/.test(takes)) dtype = 'float32';
-  if (dtype === 'bool' && /^(number|quotient|compare)$/.test(takes)) dtype = 'int32';
-  const cast = given.map((each, at) =>
-    at < first || typeof each === 'number' ? each : castTo(each, dtype),
-  );
-  return apply(op, cast, [], dtype);
+  const made: Tensor[] = [];
+  const own = (copy: Tensor, of: TensorLike): Tensor => {
+    if (copy !== of) made.push(copy);
+    return copy;
+  };
+  try {
+    const given = xs.map((each, at): Operand => {
+      if (typeof each === 'number' && xs.some((other) => other instanceof Tensor)) return each;
+      return own(toTensor(each, names[at]!, op, takesBools(op, at) ? 'bool' : 'numeric'), each);
+    });
+    if (given.some((each) => each instanceof TracedTensor)) return apply(op, given);
+    const takes = takenBy(op);
+    const first = takes === 'choose' || takes === 'shift' ? 1 : 0;
+    const dtype = commonFor(takes, given.slice(first));
+    const cast = given.map((each, at) =>
+      at < first || typeof each === 'number' ? each : own(castTo(each, dtype), each),
+    );
+    return apply(op, cast, [], dtype);
+  } finally {
+    for (const each of made) each.dispose();
+  }
+}
+
+/** The type of operands together, one that the operation takes. */
+function commonFor(takes: string, operands: readonly Operand[]): DType {
+  const dtype = common(operands);
+  if (!isFloat(dtype) && /^(float|function|test)$/.test(takes)) return 'float32';
+  if (dtype === 'bool' && /^(number|quotient|compare)$/.test(takes)) return 'int32';
+  return dtype;
 }
 
 /** The column `signature` of scalar/ops.def. */

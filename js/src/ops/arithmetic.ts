@@ -1,7 +1,11 @@
 /** Arithmetic, element by element; operands of different types become the wider one, shapes are broadcast. */
-import { elementwise, toTensor, toTensors } from '../eager/operands.js';
+import { apply } from '../eager/apply.js';
+import { castTo, elementwise, toTensor, toTensors } from '../eager/operands.js';
 import { LatheError } from '../base/errors.js';
-import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import type { OperationName } from '../core/names.js';
+import { tidy } from '../tensor/scopes.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import { isFloat, ofDType } from './floats.js';
 
 const two = ['a', 'b'];
 
@@ -12,22 +16,138 @@ export const sub = (a: TensorLike, b: TensorLike): Tensor => elementwise('sub', 
 /** a · b. */
 export const mul = (a: TensorLike, b: TensorLike): Tensor => elementwise('mul', two, [a, b]);
 
+/** What remains of a / b, with the sign of b. */
+export const mod = (a: TensorLike, b: TensorLike): Tensor => elementwise('mod', two, [a, b]);
+
 /** a / b; of integers the quotient rounded towards negative infinity. */
 export function div(a: TensorLike, b: TensorLike): Tensor {
-  const [x, y] = [toTensor(a, 'a', 'div'), toTensor(b, 'b', 'div')];
-  const isWhole = x.dtype === 'int32' && y.dtype === 'int32';
-  return elementwise(isWhole ? 'floorDiv' : 'div', two, [x, y]);
+  return typed('div', a, b, (x, y) =>
+    elementwise(typeof y !== 'number' && isWhole(x) && isWhole(y) ? 'floorDiv' : 'div', two, [
+      x,
+      y,
+    ]),
+  );
 }
 
-/** The sum of tensors of the same shape. Errors: none is given; shapes differ. */
+const isWhole = ({ dtype }: Tensor) => dtype === 'int32' || dtype === 'bool';
+
+/** a / b rounded towards negative infinity, int32. */
+export const floorDiv = (a: TensorLike, b: TensorLike): Tensor =>
+  tidy(() => castTo(elementwise('floorDiv', two, [a, b]), 'int32'));
+
+/** a / b, 0 where b is 0. */
+export const divNoNan = (a: TensorLike, b: TensorLike): Tensor =>
+  typed('divNoNan', a, b, (x, y) => {
+    const by = toTensor(y, 'b', 'divNoNan');
+    const isZero = apply('equal', [by, 0], [], by.dtype);
+    const quotient = div(x, apply('where', [isZero, 1, by], [], by.dtype));
+    return apply('where', [isZero, 0, quotient], [], quotient.dtype);
+  });
+
+/** a^b. Of integers an integer. */
+export const pow = (base: TensorLike, exp: TensorLike): Tensor => {
+  return typed(
+    'pow',
+    base,
+    exp,
+    (x, y) => {
+      const power = elementwise('pow', ['base', 'exp'], [x, y]);
+      if (typeof y === 'number' || isFloat(x) || isFloat(y)) return power;
+      return castTo(apply('trunc', [power]), 'int32');
+    },
+    ['base', 'exp'],
+  );
+};
+
+/** The greater one; NaN beside anything is NaN. */
+export const maximum = (a: TensorLike, b: TensorLike): Tensor => chosen('maximum', a, b);
+/** The less one; NaN beside anything is NaN. */
+export const minimum = (a: TensorLike, b: TensorLike): Tensor => chosen('minimum', a, b);
+
+function chosen(op: 'maximum' | 'minimum', a: TensorLike, b: TensorLike): Tensor {
+  return typed(op, a, b, (x, y) => {
+    const found = elementwise(op, two, [x, y]);
+    if (!isFloat(found)) return found;
+    const other = typeof y === 'number' || isFloat(y) ? y : castTo(y, found.dtype);
+    const from = isFloat(x) ? x : castTo(x, found.dtype);
+    const kept = apply('where', [apply('isNaN', [from]), from, found]);
+    if (typeof other === 'number') return Number.isNaN(other) ? mul(kept, other) : kept;
+    return apply('where', [apply('isNaN', [other]), other, kept]);
+  });
+}
+
+/** (a - b)². */
+export const squaredDifference = (a: TensorLike, b: TensorLike): Tensor =>
+  tidy(() => {
+    const difference = sub(a, b);
+    return mul(difference, difference);
+  });
+
+/** The angle of the point (b, a). Of integers an integer. */
+export const atan2 = (a: TensorLike, b: TensorLike): Tensor =>
+  typed('atan2', a, b, (x, y) => {
+    const angle = elementwise('atan2' as OperationName, two, [x, y]);
+    if (typeof y === 'number' || isFloat(x) || isFloat(y)) return angle;
+    return ofDType(angle, 'int32');
+  });
+
+/** The bits that both have. Errors: other types than int32; different shapes. */
+export const bitwiseAnd = (x: TensorLike, y: TensorLike): Tensor =>
+  typed(
+    'bitwiseAnd',
+    x,
+    y,
+    (a, given) => {
+      const b = typeof given === 'number' ? toTensor(given, 'y', 'bitwiseAnd') : given;
+      if (a.shape.join() !== b.shape.join()) {
+        throw new LatheError(
+          `BitwiseAnd: Tensors must have the same shape. x: ${a.shape.join(',')}, y: ${b.shape.join(',')}`,
+        );
+      }
+      if (a.dtype !== 'int32' || b.dtype !== 'int32') {
+        throw new LatheError(
+          `BitwiseAnd: Only supports 'int32' values in tensor, found type: ${a.dtype} and ${b.dtype}`,
+        );
+      }
+      return apply('bitAnd', [a, b]);
+    },
+    ['x', 'y'],
+  );
+
+/** Runs on tensors of what was given; a number behind a tensor stays one. */
+function typed(
+  op: string,
+  a: TensorLike,
+  b: TensorLike,
+  action: (a: Tensor, b: Tensor | number) => Tensor,
+  names: readonly string[] = two,
+): Tensor {
+  return tidy(() => {
+    const x = toTensor(a, names[0]!, op);
+    const isNumber = typeof b === 'number' && a instanceof Tensor;
+    return action(x, isNumber ? b : toTensor(b, names[1]!, op));
+  });
+}
+
+/** The sum of tensors of the same shape. Errors: none is given; shapes or types differ. */
 export function addN(tensors: readonly TensorLike[]): Tensor {
-  const all = toTensors(tensors, 'tensors', 'addN');
-  if (all.length === 0) {
+  if (!Array.isArray(tensors)) {
+    throw new LatheError('The argument passed to tf.addN() must be a list of tensors');
+  }
+  if (tensors.length === 0) {
     throw new LatheError('Must pass at least one tensor to tf.addN(), but got 0');
   }
-  for (const each of all) {
-    if (each.shape.join() === all[0]!.shape.join()) continue;
-    throw new LatheError('All tensors passed to tf.addN() must have the same shape');
-  }
-  return all.slice(1).reduce((sum, each) => add(sum, each), all[0]!.clone());
+  return tidy(() => {
+    const all = toTensors(tensors, 'tensors', 'addN');
+    const [first] = all;
+    for (const each of all) {
+      if (each.dtype !== first!.dtype) {
+        throw new LatheError('All tensors passed to tf.addN() must have the same dtype');
+      }
+      if (each.shape.join() !== first!.shape.join()) {
+        throw new LatheError('All tensors passed to tf.addN() must have the same shape');
+      }
+    }
+    return all.slice(1).reduce((sum, each) => add(sum, each), first!.clone());
+  });
 }

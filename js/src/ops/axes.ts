@@ -1,0 +1,24 @@
+/** Which axes a function works on. */
+import { LatheError } from '../base/errors.js';
+
+/** One axis or several, counted from the end where they are negative; nothing: all of them. */
+export type Axis = number | readonly number[] | null;
+
+/** Axes counted from the front, as they are given. Errors: no integers; axes that a tensor of so many lacks. */
+export function axesOf(axis: Axis | undefined, rank: number): number[] {
+  const all = axis ?? Array.from({ length: rank }, (_, at) => at);
+  const axes = Array.isArray(all) ? (all as number[]) : [all as number];
+  if (!axes.every((each) => Number.isInteger(each))) {
+    throw new LatheError(`All values in axis param must be integers but got axis ${String(axis)}`);
+  }
+  if (!axes.every((each) => each >= -rank && each < rank)) {
+    throw new LatheError(
+      `All values in axis param must be in range [-${rank}, ${rank}) but got axis ${String(axis)}`,
+    );
+  }
+  return axes.map((each) => (each < 0 ? each + rank : each));
+}
+
+/** The shape with these axes of size 1. */
+export const keptShape = (shape: readonly number[], axes: readonly number[]): number[] =>
+  shape.map((size, axis) => (axes.includes(axis) ? 1 : size));

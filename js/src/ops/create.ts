@@ -1,0 +1,135 @@
+/** Tensors of numbers that follow a rule, and of the elements of other ones. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { alias, apply } from '../eager/apply.js';
+import { castTo, toTensor } from '../eager/operands.js';
+import { checkDType } from '../tensor/convert.js';
+import { ones, scalar, tensor, zeros } from '../tensor/create.js';
+import type { DType } from '../tensor/dtypes.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { TracedTensor } from '../trace/trace.js';
+import { where } from './compare.js';
+
+/** Zeros of the shape and type of x. */
+export const zerosLike = (x: TensorLike): Tensor => like(x, 'zerosLike', 0);
+/** Ones of the shape and type of x. */
+export const onesLike = (x: TensorLike): Tensor => like(x, 'onesLike', 1);
+
+function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', op);
+    const { shape, dtype } = given;
+    if (given instanceof TracedTensor)
+      return given.trace.constant(value, [], dtype).broadcastTo(shape);
+    return value === 0 ? zeros([...shape], dtype) : ones([...shape], dtype);
+  });
+}
+
+/** A tensor of one value everywhere. Left out: bool for booleans, else float32. */
+export function fill(shape: readonly number[], value: number | boolean, dtype?: DType): Tensor {
+  checkShape(shape);
+  const type = dtype ?? (typeof value === 'boolean' ? 'bool' : 'float32');
+  return tensor(new Float64Array(elementCount(shape)).fill(Number(value)), [...shape], type);
+}
+
+/** Error: sizes that are no integers ≥ 0. */
+export function checkShape(shape: readonly number[]): void {
+  if (shape.every((size) => Number.isInteger(size) && size >= 0)) return;
+  throw new LatheError(
+    `Tensor must have a shape comprised of positive integers but got shape [${shape.join(',')}].`,
+  );
+}
+
+/**
+ * The numbers from start up to stop without it, or down. Errors: a step of 0.
+ *
+ * @param step left out 1, or -1 where stop is less than start
+ */
+export function range(start: number, stop: number, step = 1, dtype: DType = 'float32'): Tensor {
+  if (step === 0) throw new LatheError('Cannot have a step of zero');
+  const by = stop < start && step === 1 ? -1 : step;
+  const count = Math.max(0, Math.ceil((stop - start) / by));
+  const values = new Float64Array(count);
+  for (let at = 0; at < count; at += 1) values[at] = start + at * by;
+  return tensor(values, [count], dtype);
+}
+
+/** `num` numbers at equal distances from start to stop, both among them. Error: fewer than one. */
+export function linspace(start: number, stop: number, num: number): Tensor {
+  if (!(num > 0)) throw new LatheError('The number of values should be positive.');
+  const by = num === 1 ? 0 : (stop - start) / (num - 1);
+  const values = Float32Array.from({ length: num }, (_, at) => start + at * by);
+  return tensor(values, [num]);
+}
+
+/** Ones on the diagonal and zeros beside it, for each place of `batchShape` again: at most four axes of it. */
+export function eye(
+  numRows: number,
+  numColumns: number = numRows,
+  batchShape?: readonly number[],
+  dtype: DType = 'float32',
+): Tensor {
+  const columns = numColumns ?? numRows;
+  const batch = batchShape ?? [];
+  if (batch.length > 4) {
+    throw new LatheError(
+      `eye() currently supports only 1D, 2D, 3D and 4D batchShapes, but received ${batch.length}D.`,
+    );
+  }
+  const size = numRows * columns;
+  const values = new Float32Array(elementCount(batch) * size);
+  for (let from = 0; from < values.length; from += size) {
+    for (let at = 0; at < Math.min(numRows, columns); at += 1)
+      values[from + at * (columns + 1)] = 1;
+  }
+  return tensor(values, [...batch, numRows, columns], dtype);
+}
+
+/** The elements on the diagonal of a tensor of shape [...x.shape, ...x.shape], zeros beside it. */
+export function diag(x: TensorLike): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'diag');
+    const { size, shape } = given;
+    const isOn = eye(size, size, undefined, 'bool');
+    const column = apply('reshape', [given], [[size, 1]]);
+    const spread = where(isOn, column, zerosLike(column));
+    return apply('reshape', [spread], [[...shape, ...shape]]);
+  });
+}
+
+/** The elements in another type: numbers are cut off, everything but 0 is true. Errors: an unknown type. */
+export function cast(x: TensorLike, dtype: DType): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'cast');
+    checkDType('Failed to cast to unknown dtype', dtype);
+    return given.dtype === dtype ? alias(given) : castTo(given, dtype);
+  });
+}
+
+/** A tensor of its own that has the same elements. */
+export const identity = (x: TensorLike): Tensor => alias(toTensor(x, 'x', 'identity'));
+
+/**
+ * onValue at the index, offValue elsewhere, [...indices.shape, depth]; an index outside gives offValue alone. Errors:
+ * indices that are no int32; fewer than two classes.
+ */
+export function oneHot(
+  indices: TensorLike,
+  depth: number,
+  onValue = 1,
+  offValue = 0,
+  dtype: DType = 'int32',
+): Tensor {
+  if (!(depth >= 2)) throw new LatheError(`Error in oneHot: depth must be >=2, but it is ${depth}`);
+  return tidy(() => {
+    const given = toTensor(indices, 'indices', 'oneHot', 'int32');
+    const isOn = castTo(apply('oneHot', [given], [depth]), 'bool');
+    if (onValue === 1 && offValue === 0) return castTo(isOn, dtype);
+    return where(isOn, scalar(onValue, dtype), scalar(offValue, dtype));
+  });
+}
+
+/** Prints the elements of a tensor to the console; verbose: also its dtype and shape. */
+export const print = (x: TensorLike, verbose = false): void =>
+  console.log(toTensor(x, 'x', 'print').toString(verbose));

@@ -1,0 +1,105 @@
+/** What is left of a tensor along some of its axes; without axes, along all. */
+import type { OperationName } from '../core/names.js';
+import { apply } from '../eager/apply.js';
+import { isRecording } from '../eager/compute.js';
+import { customGrad } from '../eager/gradients.js';
+import { castTo, toTensor, type Wanted } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { TracedTensor } from '../trace/trace.js';
+import { mul } from './arithmetic.js';
+import { type Axis, axesOf, keptShape } from './axes.js';
+import { isFloat } from './floats.js';
+
+/** Axis and `keepDims`: whether reduced axes stay, of size 1. */
+type Reduction = (x: TensorLike, axis?: Axis, keepDims?: boolean) => Tensor;
+
+/** @param prepare what the elements become before */
+const reduction =
+  (op: OperationName, wanted: Wanted = 'numeric', prepare?: (x: Tensor) => Tensor): Reduction =>
+  (x, axis = null, keepDims = false) =>
+    tidy(() => {
+      const given = toTensor(x, 'x', op, wanted);
+      const axes = axesOf(axis, given.rank);
+      return apply(op, [prepare === undefined ? given : prepare(given)], [axes, keepDims]);
+    });
+
+const countable = (x: Tensor) => (x.dtype === 'bool' ? castTo(x, 'int32') : x);
+const float = (x: Tensor) => (isFloat(x) ? x : castTo(x, 'float32'));
+
+/** The sum; of bools how many are true. */
+export const sum = /* @__PURE__ */ reduction('sum', 'numeric', countable);
+/** The mean, of integers a float. */
+export const mean = /* @__PURE__ */ reduction('mean', 'numeric', float);
+export const prod = /* @__PURE__ */ reduction('prod', 'numeric', countable);
+/** Whether all are true. Error: no bools. */
+export const all = /* @__PURE__ */ reduction('all', 'bool');
+/** Whether one is true. Error: no bools. */
+export const any = /* @__PURE__ */ reduction('any', 'bool');
+/** log Σ e^x. */
+export const logSumExp = /* @__PURE__ */ reduction('logSumExp', 'numeric', float);
+
+/** The greatest. Its gradient goes to all elements that are as great. */
+export const max: Reduction = (x, axis = null, keepDims = false) =>
+  extreme('max', x, axis, keepDims);
+/** The least. Its gradient goes to all elements that are as small. */
+export const min: Reduction = (x, axis = null, keepDims = false) =>
+  extreme('min', x, axis, keepDims);
+
+function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', op);
+    const axes = axesOf(axis, given.rank);
+    const reduced = (of: Tensor) => {
+      const found = apply(op, [countable(of)], [axes, keepDims]);
+      return castTo(found, of.dtype);
+    };
+    if (!isRecording() || !isFloat(given) || given instanceof TracedTensor) return reduced(given);
+    return customGrad((of: Tensor) => {
+      const value = reduced(of);
+      const kept = keptShape(of.shape, axes);
+      const gradFunc = (dy: Tensor) =>
+        tidy(() => {
+          const isOne = apply('equal', [of, apply('reshape', [value], [kept])]);
+          return mul(apply('reshape', [dy], [kept]), castTo(isOne, of.dtype));
+        });
+      return { value, gradFunc };
+    })(given);
+  });
+}
+
+/** The place of the greatest along an axis, int32; of equal ones the first. NaNs do not count. */
+export const argMax = (x: TensorLike, axis = 0): Tensor => place('argMax', x, axis, -Infinity);
+/** The place of the least, as `argMax`. */
+export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, axis, Infinity);
+
+function place(op: 'argMax' | 'argMin', x: TensorLike, axis: number, last: number): Tensor {
+  return tidy(() => {
+    const given = countable(toTensor(x, 'x', op));
+    const [along] = axesOf(axis ?? 0, given.rank);
+    const numbers = isFloat(given)
+      ? apply('where', [apply('isNaN', [given]), last, given], [], given.dtype)
+      : given;
+    return apply(op, [numbers], [along]);
+  });
+}
+
+/** Sums of all elements up to each along an axis; exclusive: without it, reverse: from the end. */
+export const cumsum = (x: TensorLike, axis = 0, exclusive = false, reverse = false): Tensor =>
+  scan('cumsum', x, axis, exclusive, reverse);
+/** Products, as `cumsum`. */
+export const cumprod = (x: TensorLike, axis = 0, exclusive = false, reverse = false): Tensor =>
+  scan('cumprod', x, axis, exclusive, reverse);
+
+function scan(
+  op: 'cumsum' | 'cumprod',
+  x: TensorLike,
+  axis: number,
+  exclusive: boolean,
+  reverse: boolean,
+): Tensor {
+  return tidy(() => {
+    const given = countable(toTensor(x, 'x', op));
+    return apply(op, [given], [axesOf(axis, given.rank)[0]!, exclusive, reverse]);
+  });
+}

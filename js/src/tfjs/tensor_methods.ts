@@ -1,0 +1,100 @@
+/** What tensors of TensorFlow.js have beside its functions: other shapes and types, and where elements lie. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { apply } from '../eager/apply.js';
+import { cast } from '../ops/create.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Rank } from '../tensor/ranks.js';
+import { Tensor } from '../tensor/tensor.js';
+
+type Sizes = number[];
+
+const reshaped = (x: Tensor, shape: Sizes): Tensor => apply('reshape', [x], [shape]);
+
+const methods = {
+  /** Without axes. Error: another number of elements than one. */
+  asScalar(this: Tensor): Tensor {
+    if (this.size !== 1) throw new LatheError('The array must have only 1 element.');
+    return reshaped(this, []);
+  },
+  as1D(this: Tensor): Tensor {
+    return reshaped(this, [this.size]);
+  },
+  as2D(this: Tensor, ...shape: Sizes): Tensor {
+    return reshaped(this, shape);
+  },
+  as3D(this: Tensor, ...shape: Sizes): Tensor {
+    return reshaped(this, shape);
+  },
+  as4D(this: Tensor, ...shape: Sizes): Tensor {
+    return reshaped(this, shape);
+  },
+  as5D(this: Tensor, ...shape: Sizes): Tensor {
+    return reshaped(this, shape);
+  },
+  asType(this: Tensor, dtype: DType): Tensor {
+    return cast(this, dtype);
+  },
+  toFloat(this: Tensor): Tensor {
+    return cast(this, 'float32');
+  },
+  toInt(this: Tensor): Tensor {
+    return cast(this, 'int32');
+  },
+  toBool(this: Tensor): Tensor {
+    return cast(this, 'bool');
+  },
+  reshapeAs(this: Tensor, x: Tensor): Tensor {
+    return reshaped(this, [...x.shape]);
+  },
+  /** The elements as bytes. */
+  async bytes(this: Tensor): Promise<Uint8Array> {
+    const { buffer, byteOffset, byteLength } = await this.data<DType>();
+    return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength));
+  },
+  /** Error: elements lie in memory of the processor. */
+  dataToGPU(this: Tensor): never {
+    throw new LatheError('dataToGPU: the elements lie in memory of the processor; data gives them');
+  },
+  /** Error: after dispose. */
+  throwIfDisposed(this: Tensor): void {
+    if (this.isDisposed) throw new LatheError('Tensor is disposed.');
+  },
+};
+
+const properties = {
+  /** "0" to "5", "higher". */
+  rankType(this: Tensor): string {
+    return this.rank < 5 ? String(this.rank) : 'higher';
+  },
+  /** How many elements further the next one along each axis lies, but for the last. */
+  strides(this: Tensor): Sizes {
+    return this.shape.slice(1).map((_, axis) => elementCount(this.shape.slice(axis + 1)));
+  },
+};
+
+type Methods = {
+  [Name in keyof typeof methods]: (typeof methods)[Name] extends (
+    this: Tensor,
+    ...rest: infer Rest
+  ) => infer Result
+    ? (...rest: Rest) => Result
+    : never;
+};
+
+declare module '../tensor/tensor.js' {
+  interface Tensor<R extends Rank = Rank> extends Methods {
+    readonly rankType: string;
+    readonly strides: number[];
+  }
+}
+
+/** Gives tensors these methods. */
+export function installTensorMethods(): void {
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(Tensor.prototype, name, { value, configurable: true });
+  }
+  for (const [name, get] of Object.entries(properties)) {
+    Object.defineProperty(Tensor.prototype, name, { get, configurable: true });
+  }
+}
