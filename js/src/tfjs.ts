@@ -8,44 +8,26 @@ import { installChained } from './tfjs/chained.js';
 import { installTensorMethods } from './tfjs/tensor_methods.js';
 
 export * from './index.js';
-export * from './ops/activations.js';
-export * from './ops/arithmetic.js';
-export * from './ops/compare.js';
-export { bincount, denseBincount } from './ops/counts.js';
-export {
-  cast,
-  diag,
-  eye,
-  fill,
-  identity,
-  linspace,
-  oneHot,
-  onesLike,
-  print,
-  range,
-  zerosLike,
-} from './ops/create.js';
-export { losses, Reduction } from './ops/losses.js';
-export * from './ops/random.js';
-export * from './ops/reduce.js';
-export * from './ops/shapes.js';
+export * from './ops/index.js';
+export { oneHot, print } from './ops/create.js';
+export { losses } from './ops/losses.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './tfjs/broadcast_util.js';
+export * as browser from './tfjs/browser.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
 export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
+export * as fused from './tfjs/fused.js';
 export * as gather_util from './tfjs/gather_util.js';
-export { nextFrame } from './tfjs/next_frame.js';
 export * as kernel_impls from './tfjs/kernel_impls.js';
 export * from './tfjs/kernel_names.js';
 export * from './tfjs/kernel_registry.js';
+export { math } from './tfjs/math.js';
+export { nextFrame } from './tfjs/next_frame.js';
 export * as scatter_util from './tfjs/scatter_util.js';
 export * as serialization from './tfjs/serialization.js';
 export * as slice_util from './tfjs/slice_util.js';
 export * as tensor_util from './tfjs/tensor_util.js';
-export * from './ops/statistics.js';
-export * from './ops/unary.js';
-export { math } from './tfjs/math.js';
 export * as test_util from './tfjs/test_util.js';
 export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './tfjs/types.js';
 export * as util from './tfjs/util.js';

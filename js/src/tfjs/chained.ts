@@ -1,110 +1,121 @@
 /** Which functions are methods of tensors too, by the names of TensorFlow.js: x.f(y) is f(x, y). */
-import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import * as ops from '../ops/index.js';
 import type { Rank } from '../tensor/ranks.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { OperationMethods } from '../trace/operations.js';
-import * as activations from '../ops/activations.js';
-import * as arithmetic from '../ops/arithmetic.js';
-import * as compare from '../ops/compare.js';
-import * as create from '../ops/create.js';
-import * as reduce from '../ops/reduce.js';
-import * as shapes from '../ops/shapes.js';
-import * as statistics from '../ops/statistics.js';
-import * as unary from '../ops/unary.js';
 
-const functions = {
-  abs: unary.abs,
-  acos: unary.acos,
-  acosh: unary.acosh,
-  add: arithmetic.add,
-  addN: arithmetic.addN,
-  all: reduce.all,
-  any: reduce.any,
-  argMax: reduce.argMax,
-  argMin: reduce.argMin,
-  asin: unary.asin,
-  asinh: unary.asinh,
-  atan: unary.atan,
-  atan2: arithmetic.atan2,
-  atanh: unary.atanh,
-  bitwiseAnd: arithmetic.bitwiseAnd,
-  cast: create.cast,
-  ceil: unary.ceil,
-  clipByValue: activations.clipByValue,
-  clone: shapes.clone,
-  cos: unary.cos,
-  cosh: unary.cosh,
-  cumprod: reduce.cumprod,
-  cumsum: reduce.cumsum,
-  diag: create.diag,
-  div: arithmetic.div,
-  divNoNan: arithmetic.divNoNan,
-  elu: activations.elu,
-  equal: compare.equal,
-  erf: unary.erf,
-  euclideanNorm: statistics.euclideanNorm,
-  exp: unary.exp,
-  expm1: unary.expm1,
-  floor: unary.floor,
-  floorDiv: arithmetic.floorDiv,
-  greater: compare.greater,
-  greaterEqual: compare.greaterEqual,
-  isFinite: unary.isFinite,
-  isInf: unary.isInf,
-  isNaN: unary.isNaN,
-  leakyRelu: activations.leakyRelu,
-  less: compare.less,
-  lessEqual: compare.lessEqual,
-  log: unary.log,
-  log1p: unary.log1p,
-  logSigmoid: activations.logSigmoid,
-  logSoftmax: activations.logSoftmax,
-  logSumExp: reduce.logSumExp,
-  logicalAnd: compare.logicalAnd,
-  logicalNot: compare.logicalNot,
-  logicalOr: compare.logicalOr,
-  logicalXor: compare.logicalXor,
-  max: reduce.max,
-  maximum: arithmetic.maximum,
-  mean: reduce.mean,
-  min: reduce.min,
-  minimum: arithmetic.minimum,
-  mod: arithmetic.mod,
-  mul: arithmetic.mul,
-  neg: unary.neg,
-  norm: statistics.norm,
-  notEqual: compare.notEqual,
-  oneHot: create.oneHot,
-  onesLike: create.onesLike,
-  pow: arithmetic.pow,
-  prelu: activations.prelu,
-  prod: reduce.prod,
-  reciprocal: unary.reciprocal,
-  relu: activations.relu,
-  relu6: activations.relu6,
-  round: unary.round,
-  rsqrt: unary.rsqrt,
-  selu: activations.selu,
-  sigmoid: unary.sigmoid,
-  sign: unary.sign,
-  sin: unary.sin,
-  sinh: unary.sinh,
-  softmax: activations.softmax,
-  softplus: activations.softplus,
-  sqrt: unary.sqrt,
-  square: unary.square,
-  squaredDifference: arithmetic.squaredDifference,
-  step: activations.step,
-  sub: arithmetic.sub,
-  sum: reduce.sum,
-  tan: unary.tan,
-  tanh: unary.tanh,
-  zerosLike: create.zerosLike,
+const names = [
+  'abs',
+  'acos',
+  'acosh',
+  'add',
+  'addN',
+  'all',
+  'any',
+  'argMax',
+  'argMin',
+  'asin',
+  'asinh',
+  'atan',
+  'atan2',
+  'atanh',
+  'avgPool',
+  'batchNorm',
+  'bitwiseAnd',
+  'cast',
+  'ceil',
+  'clipByValue',
+  'clone',
+  'conv1d',
+  'conv2d',
+  'conv2dTranspose',
+  'cos',
+  'cosh',
+  'cumprod',
+  'cumsum',
+  'depthwiseConv2d',
+  'diag',
+  'dilation2d',
+  'div',
+  'divNoNan',
+  'elu',
+  'equal',
+  'erf',
+  'euclideanNorm',
+  'exp',
+  'expm1',
+  'floor',
+  'floorDiv',
+  'greater',
+  'greaterEqual',
+  'isFinite',
+  'isInf',
+  'isNaN',
+  'leakyRelu',
+  'less',
+  'lessEqual',
+  'localResponseNormalization',
+  'log',
+  'log1p',
+  'logSigmoid',
+  'logSoftmax',
+  'logSumExp',
+  'logicalAnd',
+  'logicalNot',
+  'logicalOr',
+  'logicalXor',
+  'max',
+  'maxPool',
+  'maximum',
+  'mean',
+  'min',
+  'minimum',
+  'mod',
+  'mul',
+  'neg',
+  'norm',
+  'notEqual',
+  'oneHot',
+  'onesLike',
+  'pool',
+  'pow',
+  'prelu',
+  'prod',
+  'reciprocal',
+  'relu',
+  'relu6',
+  'round',
+  'rsqrt',
+  'selu',
+  'separableConv2d',
+  'sigmoid',
+  'sign',
+  'sin',
+  'sinh',
+  'softmax',
+  'softplus',
+  'sqrt',
+  'square',
+  'squaredDifference',
+  'step',
+  'sub',
+  'sum',
+  'tan',
+  'tanh',
+  'zerosLike',
+] as const satisfies readonly (keyof typeof ops)[];
+
+/** Methods whose functions are called otherwise, or take the tensor at another place. */
+const others = {
+  resizeBilinear: ops.image.resizeBilinear,
+  resizeNearestNeighbor: ops.image.resizeNearestNeighbor,
   where: (x: Tensor, condition: TensorLike, other: TensorLike): Tensor =>
-    compare.where(condition, x, other),
+    ops.where(condition, x, other),
 };
 
+type Functions = Pick<typeof ops, (typeof names)[number]> & typeof others;
 type Methods = {
-  [Name in keyof typeof functions]: (typeof functions)[Name] extends (
+  [Name in keyof Functions]: Functions[Name] extends (
     x: never,
     ...rest: infer Rest
   ) => infer Result
@@ -114,15 +125,15 @@ type Methods = {
 
 /** Gives tensors their methods. */
 export function installChained(): void {
-  for (const [name, action] of Object.entries(functions) as [
-    string,
-    (...all: unknown[]) => unknown,
-  ][]) {
-    const value = function (this: Tensor, ...rest: unknown[]): unknown {
-      return action(this, ...rest);
-    };
-    Object.defineProperty(Tensor.prototype, name, { value, configurable: true });
-  }
+  for (const name of names) install(name, ops[name]);
+  for (const [name, action] of Object.entries(others)) install(name, action);
+}
+
+function install(name: string, action: (x: never, ...rest: never[]) => unknown): void {
+  const value = function (this: Tensor, ...rest: never[]): unknown {
+    return action(this as never, ...rest);
+  };
+  Object.defineProperty(Tensor.prototype, name, { value, configurable: true });
 }
 
 /** Methods whose types the core's own table does not give. */

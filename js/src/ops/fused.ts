@@ -1,0 +1,112 @@
+/** Convolutions with bias and activation. Everything here is fused anyway; the names are those of TensorFlow.js. */
+import { LatheError } from '../base/errors.js';
+import { apply } from '../eager/apply.js';
+import { elementwise, toTensor } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import * as convolution from './convolution.js';
+import type { Pad, PerAxis, RoundingMode } from './windows.js';
+
+export type FusedActivation =
+  | 'linear'
+  | 'relu'
+  | 'prelu'
+  | 'elu'
+  | 'relu6'
+  | 'leakyrelu'
+  | 'sigmoid';
+
+/** What comes behind a product or convolution. */
+export interface FusedArgs {
+  bias?: TensorLike | null;
+  /** Default: linear. */
+  activation?: FusedActivation | null;
+  /** Slopes of 'prelu'. */
+  preluActivationWeights?: TensorLike | null;
+  /** Slope of 'leakyrelu'; default 0.2. */
+  leakyreluAlpha?: number;
+}
+
+export interface FusedConv2dArgs extends FusedArgs {
+  x: TensorLike;
+  filter: TensorLike;
+  strides: PerAxis;
+  pad: Pad;
+  /** Default: NHWC. */
+  dataFormat?: 'NHWC' | 'NCHW';
+  dilations?: PerAxis;
+  dimRoundingMode?: RoundingMode;
+}
+
+const activations: Record<string, (x: Tensor, args: FusedArgs) => Tensor> = {
+  linear: (x) => x,
+  relu: (x) => apply('relu', [x]),
+  relu6: (x) => apply('relu6', [x]),
+  elu: (x) => apply('elu', [x]),
+  sigmoid: (x) => apply('sigmoid', [x]),
+  leakyrelu: (x, { leakyreluAlpha = 0.2 }) => apply('leakyRelu', [x], [leakyreluAlpha]),
+  prelu: (x, { preluActivationWeights }) => {
+    const slopes = elementwise('mul', ['x', 'alpha'], [x, preluActivationWeights!]);
+    return apply('where', [apply('greater', [x, 0]), x, slopes]);
+  },
+};
+
+/** With bias and activation. Error: an activation that there is not; 'prelu' without its weights. */
+export function activated(op: string, x: Tensor, args: FusedArgs): Tensor {
+  const { bias } = args;
+  const sum = bias == null ? x : elementwise('add', ['x', 'bias'], [x, toTensor(bias, 'bias', op)]);
+  const name = args.activation ?? 'linear';
+  const activation = activations[name];
+  if (activation === undefined || (name === 'prelu' && args.preluActivationWeights == null)) {
+    throw new LatheError(`Error in ${op}: Unknown fused activation ${name}, or its weights are missing.`);
+  }
+  return activation(sum, args);
+}
+
+/** Per channel, where the channels are in front: broadcasting counts axes from behind. */
+function alongChannels(op: string, what: string, x: TensorLike, channels: number): Tensor {
+  const given = toTensor(x, what, op);
+  if (given.rank === 1 && (given.size === 1 || given.size === channels)) {
+    return apply('reshape', [given], [[given.size, 1, 1]]);
+  }
+  if (given.rank === 0 || given.rank === 3) return given;
+  throw new LatheError(
+    `Error in ${op}: ${what} of shape [${given.shape.join()}] does not fit ${channels} output channels.`,
+  );
+}
+
+function behind(op: string, x: Tensor, args: FusedConv2dArgs): Tensor {
+  if (args.dataFormat !== 'NCHW') return activated(op, x, args);
+  const channels = x.shape.at(-3)!;
+  const { bias, preluActivationWeights: slopes } = args;
+  return activated(op, x, {
+    ...args,
+    bias: bias == null ? null : alongChannels(op, 'bias', bias, channels),
+    preluActivationWeights:
+      slopes == null ? null : alongChannels(op, 'PReLU activation weights', slopes, channels),
+  });
+}
+
+/** `conv2d`, then bias and activation. Errors: as of `conv2d`; a bias or slopes of another shape. */
+export function conv2d(args: FusedConv2dArgs): Tensor {
+  const { x, filter, strides, pad, dataFormat, dilations, dimRoundingMode } = args;
+  return tidy(() =>
+    behind(
+      'fused conv2d',
+      convolution.conv2d(x, filter, strides, pad, dataFormat, dilations, dimRoundingMode),
+      args,
+    ),
+  );
+}
+
+/** `depthwiseConv2d`, then bias and activation. Errors: as of `depthwiseConv2d`; a bias or slopes of another shape. */
+export function depthwiseConv2d(args: FusedConv2dArgs): Tensor {
+  const { x, filter, strides, pad, dataFormat, dilations, dimRoundingMode } = args;
+  return tidy(() =>
+    behind(
+      'fused depthwiseConv2d',
+      convolution.depthwiseConv2d(x, filter, strides, pad, dataFormat, dilations, dimRoundingMode),
+      args,
+    ),
+  );
+}

@@ -1,0 +1,157 @@
+/** Pictures as TensorFlow.js has them in `image`: sizes, colours, thresholds. */
+import { LatheError } from '../base/errors.js';
+import { apply } from '../eager/apply.js';
+import { castTo, toTensor } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { constant } from './constants.js';
+import { batched, checkRank } from './windows.js';
+
+export { cropAndResize, rotateWithOffset, transform } from './resampling.js';
+export * from './suppression.js';
+
+type Size = readonly [number, number];
+
+function resized(
+  op: 'resizeBilinear' | 'resizeNearestNeighbor',
+  images: Tensor,
+  size: Size,
+  alignCorners: boolean,
+  halfPixelCenters: boolean,
+): Tensor {
+  if (images.rank !== 3 && images.rank !== 4) {
+    throw new LatheError(
+      `Error in ${op}: x must be rank 3 or 4, but got rank ${images.rank}.`,
+    );
+  }
+  if (size.length !== 2) {
+    throw new LatheError(`Error in ${op}: new shape must be 2D, but got shape ${size.join()}.`);
+  }
+  if (halfPixelCenters && alignCorners) {
+    throw new LatheError(
+      `Error in ${op}: If halfPixelCenters is true, alignCorners must be false.`,
+    );
+  }
+  return batched(op, images, 4, (x) => apply(op, [x], [size, alignCorners, halfPixelCenters]));
+}
+
+/** [batch, height, width, channels] or without batch at another size, float32. Errors: ranks; both ways to align. */
+export const resizeBilinear = (
+  images: TensorLike,
+  size: Size,
+  alignCorners = false,
+  halfPixelCenters = false,
+): Tensor =>
+  tidy(() => {
+    const given = toTensor(images, 'images', 'resizeBilinear');
+    const x = castTo(given, 'float32');
+    return resized('resizeBilinear', x, size, alignCorners, halfPixelCenters);
+  });
+
+/** The same of the nearest pixels, in the dtype of the images. */
+export const resizeNearestNeighbor = (
+  images: TensorLike,
+  size: Size,
+  alignCorners = false,
+  halfPixelCenters = false,
+): Tensor =>
+  tidy(() => {
+    const x = toTensor(images, 'images', 'resizeNearestNeighbor');
+    if (x.dtype !== 'float32' && x.dtype !== 'int32') {
+      throw new LatheError('`images` must have `int32` or `float32` as dtype');
+    }
+    return resized('resizeNearestNeighbor', x, size, alignCorners, halfPixelCenters);
+  });
+
+/** [batch, height, width, channels] with the columns in the other order. */
+export const flipLeftRight = (image: TensorLike): Tensor =>
+  tidy(() => {
+    const x = toTensor(image, 'image', 'flipLeftRight', 'float32');
+    checkRank('flipLeftRight', 'image', x, 4);
+    return apply('reverse', [x], [[2]]);
+  });
+
+function checkColours(op: string, kind: string, image: Tensor, channels: number): void {
+  if (image.rank < 2) {
+    throw new LatheError(
+      `Error in ${op}: images must be at least rank 2, but got rank ${image.rank}.`,
+    );
+  }
+  if (image.shape.at(-1) === channels) return;
+  throw new LatheError(
+    `Error in ${op}: last dimension of ${kind} image should be size ${channels}, but got size ${image.shape.at(-1)}.`,
+  );
+}
+
+/** [..., 1] -> [..., 3]. Error: another last axis. */
+export const grayscaleToRGB = (image: TensorLike): Tensor =>
+  tidy(() => {
+    const x = toTensor(image, 'image', 'grayscaleToRGB');
+    checkColours('grayscaleToRGB', 'a grayscale', x, 1);
+    return apply('broadcastTo', [x], [[...x.shape.slice(0, -1), 3]]);
+  });
+
+/** [..., 3] -> [..., 1] by the eye's sensitivity for the colours, in the dtype of the image. Error: another last axis. */
+export const rgbToGrayscale = (image: TensorLike): Tensor =>
+  tidy(() => {
+    const x = toTensor(image, 'image', 'rgbToGrayscale');
+    checkColours('rgbToGrayscale', 'an RGB', x, 3);
+    return castTo(grey(castTo(x, 'float32'), [0.2989, 0.587, 0.114]), x.dtype);
+  });
+
+function grey(x: Tensor, weights: readonly number[]): Tensor {
+  const factors = constant(Float32Array.from(weights), [weights.length]);
+  return apply('sum', [apply('mul', [x, factors])], [[-1], true]);
+}
+
+/**
+ * 255 where the grey value of [height, width, channels], channels 1 or 3, is above a threshold, else 0, int32.
+ *
+ * @param method binary: the threshold is `threshValue` of 255; otsu: the one that separates light and dark best
+ * @param inverted 255 where it is not above
+ *
+ * Errors: rank, channels or method.
+ */
+export function threshold(
+  image: TensorLike,
+  method: 'binary' | 'otsu' | (string & {}) = 'binary',
+  inverted = false,
+  threshValue = 0.5,
+): Tensor {
+  const op = 'threshold';
+  return tidy(() => {
+    const x = toTensor(image, 'image', op);
+    checkRank(op, 'image', x, 3);
+    const channels = x.shape[2]!;
+    if (channels !== 1 && channels !== 3) {
+      throw new LatheError(
+        `Error in ${op}: image color channel must be equal to 3 or 1 but got ${channels}.`,
+      );
+    }
+    if (method !== 'binary' && method !== 'otsu') {
+      throw new LatheError(`Error in ${op}: method must be binary or otsu, but was ${method}`);
+    }
+    const pixels = castTo(x, 'float32');
+    const values = channels === 3 ? grey(pixels, [0.2989, 0.587, 0.114]) : pixels;
+    const limit = method === 'otsu' ? separating(values) : threshValue * 255;
+    const chosen = apply(inverted ? 'lessEqual' : 'greater', [values, limit]);
+    return apply('mul', [castTo(chosen, 'int32'), 255], [], 'int32');
+  });
+}
+
+/** The grey value, up to it dark, of the greatest variance between light and dark (Otsu, 1979). */
+function separating(x: Tensor): number {
+  const counts = new Array<number>(256).fill(0);
+  for (const each of x.dataSync()) counts[Math.round(each)]! += 1;
+  const all = counts.reduce((sum, each) => sum + each, 0);
+  const weighed = counts.reduce((sum, each, at) => sum + each * at, 0);
+  let [dark, sum, best, found] = [0, 0, 0, -1];
+  for (const [at, count] of counts.entries()) {
+    dark += count;
+    sum += count * at;
+    const distance = sum / dark - (weighed - sum) / (all - dark);
+    const variance = (dark / all) * ((all - dark) / all) * distance * distance;
+    if (variance > best) [best, found] = [variance, at];
+  }
+  return found;
+}

@@ -1,0 +1,279 @@
+/** Pictures read at other places: parts, rotations and projections. */
+import { LatheError } from '../base/errors.js';
+import { apply, type Operand } from '../eager/apply.js';
+import { castTo, toTensor } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { constant, integers } from './constants.js';
+import { checkRank } from './windows.js';
+
+type Box = [number, number, number, number];
+
+const add = (a: Operand, b: Operand) => apply('add', [a, b]);
+const sub = (a: Operand, b: Operand) => apply('sub', [a, b]);
+const mul = (a: Operand, b: Operand) => apply('mul', [a, b]);
+const div = (a: Operand, b: Operand) => apply('div', [a, b]);
+const both = (a: Tensor, b: Tensor) => apply('logicalAnd', [a, b]);
+const choose = (which: Tensor, a: Operand, b: Operand) => apply('where', [which, a, b]);
+const inRange = (x: Tensor, last: number) =>
+  both(apply('greaterEqual', [x, 0]), apply('lessEqual', [x, last]));
+
+/** 0, 1, 2 … along one axis. */
+const counted = (count: number, shape: number[]) =>
+  constant(Float32Array.from({ length: count }, (_, at) => at), shape);
+
+/** One column of a matrix, with that many axes behind the rows. */
+function column(x: Tensor, at: number, axes: number): Tensor {
+  const rows = x.shape[0]!;
+  const part = apply('slice', [x], [[0, at], [rows, 1]]);
+  return apply('reshape', [part], [[rows, ...new Array<number>(axes).fill(1)]]);
+}
+
+/** What pictures have in row y and column x, which are whole and inside; `first`: where each picture begins, in pixels. */
+function pixels(image: Tensor, first: Tensor, y: Tensor, x: Tensor): Tensor {
+  const [batch, height, width, channels] = image.shape as Box;
+  const rows = apply('mul', [castTo(y, 'int32'), width], [], 'int32');
+  const places = add(add(first, rows), castTo(x, 'int32'));
+  const flat = apply('reshape', [image], [[batch * height * width, channels]]);
+  return apply('gather', [flat, places], [0]);
+}
+
+const withChannels = (x: Tensor) => apply('expandDims', [x], [-1]);
+
+/**
+ * Parts of pictures [batch, height, width, channels], each brought to the same size -> [boxes, ...cropSize, channels].
+ *
+ * @param boxes [boxes, 4]: y1, x1, y2, x2 from 0 to 1; whose corners are exchanged gives a mirrored part
+ * @param boxInd of which picture each box is
+ * @param extrapolationValue of what lies outside
+ *
+ * Errors: ranks and sizes; another method than 'bilinear' or 'nearest'.
+ */
+export function cropAndResize(
+  image: TensorLike,
+  boxes: TensorLike,
+  boxInd: TensorLike,
+  cropSize: readonly [number, number],
+  method: 'bilinear' | 'nearest' = 'bilinear',
+  extrapolationValue = 0,
+): Tensor {
+  const op = 'cropAndResize';
+  return tidy(() => {
+    const from = castTo(toTensor(image, 'image', op), 'float32');
+    const corners = toTensor(boxes, 'boxes', op, 'float32');
+    const which = toTensor(boxInd, 'boxInd', op, 'int32');
+    checkCrop(from, corners, which, cropSize, method);
+    const count = corners.shape[0]!;
+    const [batch, height, width, channels] = from.shape as Box;
+    if (count === 0) return constant(new Float32Array(0), [0, ...cropSize, channels]);
+    const y = placesIn(corners, 0, height, cropSize[0], [1, cropSize[0], 1]);
+    const x = placesIn(corners, 1, width, cropSize[1], [1, 1, cropSize[1]]);
+    const picture = castTo(apply('reshape', [which], [[count, 1, 1]]), 'float32');
+    const inside = both(both(inRange(y, height - 1), inRange(x, width - 1)), inRange(picture, batch - 1));
+    const safe = choose(inRange(picture, batch - 1), picture, 0);
+    const first = apply('mul', [castTo(safe, 'int32'), height * width], [], 'int32');
+    const [row, left] = [choose(inRange(y, height - 1), y, 0), choose(inRange(x, width - 1), x, 0)];
+    const read = (dy: 'floor' | 'ceil', dx: 'floor' | 'ceil') =>
+      pixels(from, first, apply(dy, [row]), apply(dx, [left]));
+    const values =
+      method === 'nearest'
+        ? pixels(from, first, nearest(row), nearest(left))
+        : blended(read, row, left);
+    return choose(withChannels(inside), values, extrapolationValue);
+  });
+}
+
+/** Halves go up. */
+const nearest = (x: Tensor) => apply('floor', [add(x, 0.5)]);
+
+function blended(
+  read: (dy: 'floor' | 'ceil', dx: 'floor' | 'ceil') => Tensor,
+  y: Tensor,
+  x: Tensor,
+): Tensor {
+  const [down, right] = [y, x].map((each) => withChannels(sub(each, apply('floor', [each]))));
+  const between = (a: Tensor, b: Tensor, by: Tensor) => add(a, mul(sub(b, a), by));
+  const top = between(read('floor', 'floor'), read('floor', 'ceil'), right!);
+  const bottom = between(read('ceil', 'floor'), read('ceil', 'ceil'), right!);
+  return between(top, bottom, down!);
+}
+
+/** Of `count` pixels between the box's corners number `at` and `at + 2`. */
+function placesIn(boxes: Tensor, at: number, size: number, count: number, shape: number[]): Tensor {
+  const [begin, end] = [column(boxes, at, 2), column(boxes, at + 2, 2)];
+  if (count === 1) return mul(mul(add(begin, end), 0.5), size - 1);
+  const step = div(mul(sub(end, begin), size - 1), count - 1);
+  return add(mul(begin, size - 1), mul(counted(count, shape), step));
+}
+
+function checkCrop(
+  image: Tensor,
+  boxes: Tensor,
+  which: Tensor,
+  size: readonly number[],
+  method: string,
+): void {
+  const op = 'cropAndResize';
+  checkRank(op, 'image', image, 4);
+  if (boxes.rank !== 2 || boxes.shape[1] !== 4) {
+    throw new LatheError(
+      `Error in ${op}: boxes must be have size [${boxes.shape[0]},4] but had shape [${boxes.shape.join()}].`,
+    );
+  }
+  if (which.rank !== 1 || which.shape[0] !== boxes.shape[0]) {
+    throw new LatheError(
+      `Error in ${op}: boxInd must be have size [${boxes.shape[0]}] but had shape [${which.shape.join()}].`,
+    );
+  }
+  if (size.length !== 2 || size.some((each) => each < 1)) {
+    throw new LatheError(
+      `Error in ${op}: cropSize must be two sizes of at least 1, but was [${size.join()}]`,
+    );
+  }
+  if (method !== 'bilinear' && method !== 'nearest') {
+    throw new LatheError(`Error in ${op}: method must be bilinear or nearest, but was ${method}`);
+  }
+}
+
+/**
+ * [batch, height, width, channels] turned counter-clockwise.
+ *
+ * @param fillValue of the corners: one grey value, or one for each of red, green and blue; a fourth channel is 255 there
+ * @param center 0 to 1, of both axes or [x, y]
+ */
+export function rotateWithOffset(
+  image: TensorLike,
+  radians: number,
+  fillValue: number | readonly [number, number, number] = 0,
+  center: number | readonly [number, number] = 0.5,
+): Tensor {
+  const op = 'rotateWithOffset';
+  return tidy(() => {
+    const x = toTensor(image, 'image', op, 'float32');
+    checkRank(op, 'image', x, 4);
+    const [batch, height, width, channels] = x.shape as Box;
+    const [middleX, middleY] = typeof center === 'number' ? [center, center] : center;
+    const places = turned(height, width, radians, width * middleX, height * middleY);
+    const flat = apply('reshape', [x], [[batch, height * width, channels]]);
+    const read = apply('gather', [flat, integers(places.map((at) => Math.max(at, 0)))], [1]);
+    const inside = constant(Uint8Array.from(places, (at) => Number(at >= 0)), [1, places.length, 1], 'bool');
+    const fill = Array.from({ length: channels }, (_, at) => {
+      if (at === 3) return 255;
+      return typeof fillValue === 'number' ? fillValue : (fillValue[at] ?? 0);
+    });
+    const values = choose(inside, read, constant(Float32Array.from(fill), [channels]));
+    return apply('reshape', [values], [x.shape]);
+  });
+}
+
+/** Where each pixel is read, -1 outside. */
+function turned(
+  height: number,
+  width: number,
+  radians: number,
+  middleX: number,
+  middleY: number,
+): number[] {
+  const [sin, cos] = [Math.sin(radians), Math.cos(radians)];
+  return Array.from({ length: height * width }, (_, at) => {
+    const [right, down] = [(at % width) - middleX, Math.floor(at / width) - middleY];
+    const x = Math.round(right * cos - down * sin + middleX);
+    const y = Math.round(right * sin + down * cos + middleY);
+    return x >= 0 && x < width && y >= 0 && y < height ? y * width + x : -1;
+  });
+}
+
+type FillMode = 'constant' | 'reflect' | 'wrap' | 'nearest';
+
+/**
+ * Projections of [batch, height, width, channels] -> [batch, ...outputShape, channels].
+ *
+ * @param transforms [batch or 1, 8]: with a row [a, b, c, d, e, f, g, h], x and y of the result are read at
+ *   (ax + by + c) / k and (dx + ey + f) / k, k = gx + hy + 1
+ * @param fillMode what is read outside: `fillValue`, the picture mirrored or repeated, or its border
+ * @param outputShape left out: the size of the picture
+ */
+export function transform(
+  image: TensorLike,
+  transforms: TensorLike,
+  interpolation: 'nearest' | 'bilinear' = 'nearest',
+  fillMode: FillMode = 'constant',
+  fillValue = 0,
+  outputShape?: readonly [number, number],
+): Tensor {
+  const op = 'transform';
+  return tidy(() => {
+    const from = toTensor(image, 'image', op, 'float32');
+    const matrices = toTensor(transforms, 'transforms', op, 'float32');
+    checkRank(op, 'image', from, 4);
+    const [batch, height, width] = from.shape as Box;
+    const isFit = matrices.rank === 2 && matrices.shape[1] === 8;
+    if (!isFit || (matrices.shape[0] !== batch && matrices.shape[0] !== 1)) {
+      throw new LatheError(
+        `Error in ${op}: Input transform should be batch x 8 or 1 x 8, got [${matrices.shape.join()}].`,
+      );
+    }
+    const [rows, columns] = outputShape ?? [height, width];
+    const [x, y] = [counted(columns, [1, 1, columns]), counted(rows, [1, rows, 1])];
+    const row = (at: number) =>
+      add(mul(column(matrices, at, 2), x), mul(column(matrices, at + 1, 2), y));
+    const scale = add(row(6), 1);
+    const readX = outsideTo(fillMode, div(add(row(0), column(matrices, 2, 2)), scale), width);
+    const readY = outsideTo(fillMode, div(add(row(3), column(matrices, 5, 2)), scale), height);
+    const first = integers(Array.from({ length: batch }, (_, at) => at * height * width), [batch, 1, 1]);
+    const read = (atY: Tensor, atX: Tensor) => {
+      const [isRow, isColumn] = [inRange(atY, height - 1), inRange(atX, width - 1)];
+      const found = pixels(from, first, choose(isRow, atY, 0), choose(isColumn, atX, 0));
+      return choose(withChannels(both(isRow, isColumn)), found, fillValue);
+    };
+    const values =
+      interpolation === 'nearest'
+        ? read(nearest(readY), nearest(readX))
+        : mixed(read, readY, readX);
+    return choose(withChannels(apply('notEqual', [scale, 0])), values, fillValue);
+  });
+}
+
+/** Of the four pixels around. */
+function mixed(read: (y: Tensor, x: Tensor) => Tensor, y: Tensor, x: Tensor): Tensor {
+  const [top, left] = [apply('floor', [y]), apply('floor', [x])];
+  const [bottom, right] = [add(top, 1), add(left, 1)];
+  const along = (row: Tensor) =>
+    add(
+      mul(withChannels(sub(right, x)), read(row, left)),
+      mul(withChannels(sub(x, left)), read(row, right)),
+    );
+  return add(
+    mul(withChannels(sub(bottom, y)), along(top)),
+    mul(withChannels(sub(y, top)), along(bottom)),
+  );
+}
+
+/** The place inside that stands for one outside. */
+function outsideTo(mode: FillMode, x: Tensor, size: number): Tensor {
+  if (mode === 'constant') return x;
+  const clipped = (place: Tensor) => apply('clipByValue', [place], [0, size - 1]);
+  if (mode === 'nearest') return clipped(x);
+  if (size <= 1) return mul(x, 0);
+  const [isBefore, isBehind] = [apply('less', [x, 0]), apply('greater', [x, size - 1])];
+  const turns = (place: Tensor, length: number) => apply('trunc', [div(place, length)]);
+  if (mode === 'wrap') {
+    const before = add(x, mul(add(turns(mul(x, -1), size - 1), 1), size));
+    const behind = sub(x, mul(turns(x, size - 1), size));
+    return clipped(choose(isBefore, before, choose(isBehind, behind, x)));
+  }
+  const period = 2 * size;
+  const near = add(x, mul(turns(mul(x, -1), period), period));
+  const before = choose(
+    apply('less', [near, -size]),
+    add(near, period),
+    sub(mul(near, -1), 1),
+  );
+  const rest = sub(x, mul(turns(x, period), period));
+  const behind = choose(
+    apply('greaterEqual', [rest, size]),
+    sub(mul(rest, -1), 1 - period),
+    rest,
+  );
+  return clipped(choose(isBefore, before, choose(isBehind, behind, x)));
+}

@@ -1,0 +1,247 @@
+/** Windows that slide over the spatial axes of a picture: sizes and paddings, and what convolutions and pools check of them. */
+import { LatheError } from '../base/errors.js';
+import { apply } from '../eager/apply.js';
+import { zeros } from '../tensor/convert.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { constant } from './constants.js';
+
+/** Zeros around the axes [batch, spatial…, channels], as TensorFlow.js writes them. */
+export type ExplicitPadding = readonly (readonly [number, number])[];
+/** How windows meet the borders; a number: as many zeros on each side. */
+export type Pad = 'valid' | 'same' | number | ExplicitPadding;
+/** What becomes of sizes that are not whole; left out: rounded down. */
+export type RoundingMode = 'floor' | 'round' | 'ceil';
+/** One number for each spatial axis, or one for all. */
+export type PerAxis = number | readonly number[];
+
+/** Windows along one axis: number o reads the places o * stride + k * dilation - before, k < size. */
+export interface WindowAxis {
+  readonly size: number;
+  readonly stride: number;
+  readonly dilation: number;
+  readonly before: number;
+  readonly after: number;
+  readonly out: number;
+}
+
+export interface Windows {
+  readonly axes: readonly WindowAxis[];
+  /** What the core is told: the word, or 'valid' after the zeros have been put there. */
+  readonly pad: 'valid' | 'same';
+  readonly strides: readonly number[];
+  readonly dilations: readonly number[];
+}
+
+export interface WindowArgs {
+  /** Spatial sizes of what the windows slide over. */
+  readonly sizes: readonly number[];
+  readonly window: PerAxis;
+  readonly strides: PerAxis;
+  readonly pad: Pad;
+  readonly dilations?: PerAxis | null | undefined;
+  readonly rounding?: RoundingMode | undefined;
+  /** Paddings that name the channels before the spatial axes. */
+  readonly channelsFirst?: boolean;
+  /** Whether strides and dilations may both be above 1. */
+  readonly free?: boolean;
+}
+
+/** A number for each of so many axes. Error: another number of them. */
+export function perAxis(op: string, what: string, value: PerAxis, count: number): number[] {
+  if (typeof value === 'number') return new Array<number>(count).fill(value);
+  if (value.length === 1) return new Array<number>(count).fill(value[0]!);
+  if (value.length === count) return [...value];
+  // TensorFlow.js takes windows of pictures with the axes around them.
+  if (value.length === count + 2) return value.slice(1, -1);
+  throw new LatheError(
+    `Error in ${op}: ${what} must be a number or ${count} of them, got [${value.join()}]`,
+  );
+}
+
+/** Errors as TensorFlow.js has them: strides beside dilations, none of them below 1, roundings of words. */
+export function windowsOf(op: string, args: WindowArgs): Windows {
+  const { sizes, rounding } = args;
+  const count = sizes.length;
+  const window = perAxis(op, 'the window', args.window, count);
+  const strides = perAxis(op, 'strides', args.strides, count);
+  const rates = perAxis(op, 'dilations', args.dilations ?? 1, count);
+  checkSteps(op, strides, rates, args.free ?? false);
+  checkPad(op, args.pad, rounding);
+  const explicit = paddingsOf(op, args.pad, count, args.channelsFirst ?? false);
+  const axes = sizes.map((size, at) => {
+    const steps = { size: window[at]!, stride: strides[at]!, dilation: rates[at]! };
+    const zeros = explicit?.[at] ?? (args.pad as 'valid' | 'same');
+    return windowAxis(size, steps, zeros, rounding);
+  });
+  const pad = explicit === undefined ? (args.pad as 'valid' | 'same') : 'valid';
+  return { axes, pad, strides, dilations: rates };
+}
+
+function checkSteps(
+  op: string,
+  strides: readonly number[],
+  dilations: readonly number[],
+  free: boolean,
+): void {
+  if (!free && strides.some((each) => each > 1) && dilations.some((each) => each > 1)) {
+    throw new LatheError(
+      `Error in ${op}: Either strides or dilations must be 1. Got strides ${strides.join()} and dilations '${dilations.join()}'`,
+    );
+  }
+  if ([...strides, ...dilations].every((each) => each > 0)) return;
+  throw new LatheError(`Error in ${op}: Strides and dilations should be larger than 0.`);
+}
+
+function checkPad(op: string, pad: Pad, rounding: RoundingMode | undefined): void {
+  const numbers = typeof pad === 'object' ? pad.flat() : [pad];
+  const isWord = pad === 'valid' || pad === 'same';
+  if (!isWord && numbers.some((each) => typeof each !== 'number')) {
+    throw new LatheError(`Error in ${op}: Unknown padding parameter: ${String(pad)}`);
+  }
+  if (rounding == null || numbers.every((each) => Number.isInteger(each))) return;
+  throw new LatheError(
+    `Error in ${op}: pad must be an integer when using dimRoundingMode ${rounding} but got pad ${numbers.join()}.`,
+  );
+}
+
+function paddingsOf(
+  op: string,
+  pad: Pad,
+  count: number,
+  channelsFirst: boolean,
+): (readonly [number, number])[] | undefined {
+  if (typeof pad === 'string') return undefined;
+  if (typeof pad === 'number') return Array.from({ length: count }, () => [pad, pad] as const);
+  if (pad.length === count) return [...pad];
+  if (pad.length !== count + 2) {
+    throw new LatheError(`Error in ${op}: pad needs ${count + 2} pairs, got ${pad.length}`);
+  }
+  return channelsFirst ? pad.slice(2) : pad.slice(1, -1);
+}
+
+const roundings = { floor: Math.floor, round: Math.round, ceil: Math.ceil };
+
+function windowAxis(
+  length: number,
+  steps: { size: number; stride: number; dilation: number },
+  zeros: 'valid' | 'same' | readonly [number, number],
+  rounding: RoundingMode | undefined,
+): WindowAxis {
+  const { stride } = steps;
+  const reach = (steps.size - 1) * steps.dilation + 1;
+  if (zeros === 'same') {
+    const out = Math.ceil(length / stride);
+    const missing = Math.max(0, (out - 1) * stride + reach - length);
+    const before = Math.floor(missing / 2);
+    return { ...steps, before, after: missing - before, out };
+  }
+  const [before, after] = zeros === 'valid' ? [0, 0] : zeros;
+  const exact = (length + before + after - reach) / stride + 1;
+  const out = Math.max(0, roundings[rounding ?? 'floor'](exact));
+  return { ...steps, before, after: Math.max(after, (out - 1) * stride + reach - length - before), out };
+}
+
+/** x [batch, spatial…, channels] with what the windows read outside, unless the core itself puts it there. */
+export function padded(x: Tensor, { axes, pad }: Windows, value = 0): Tensor {
+  return pad === 'same' ? x : surrounded(x, axes, value);
+}
+
+/** The same, always. */
+export function surrounded(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor {
+  if (axes.every(({ before, after }) => before === 0 && after === 0)) return x;
+  const paddings = [[0, 0], ...axes.map(({ before, after }) => [before, after]), [0, 0]];
+  if (Number.isFinite(value)) return apply('pad', [x], [paddings, value]);
+  const sizes = x.shape.slice(1, -1);
+  const inside = axes.map(({ before, after }, at) =>
+    Array.from({ length: before + sizes[at]! + after }, (_, place) => {
+      return place >= before && place < before + sizes[at]!;
+    }),
+  );
+  const isInside = inside.reduce((all, one) => all.flatMap((each) => one.map((is) => each && is)), [
+    true,
+  ]);
+  const mask = constant(Uint8Array.from(isInside, Number), [1, ...inside.map(({ length }) => length), 1], 'bool');
+  return apply('where', [mask, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
+}
+
+/** Nothing, where there are no windows. */
+export function emptyOf(x: Tensor, axes: readonly WindowAxis[], channels: number): Tensor | undefined {
+  const shape = [x.shape[0]!, ...axes.map(({ out }) => out), channels];
+  return shape.includes(0) ? constant(zeros(x.dtype, 0), shape, x.dtype) : undefined;
+}
+
+/**
+ * What each window reads: for each of its places, the last axis fastest, a tensor [batch, out…, channels] of the elements
+ * there. x: [batch, spatial…, channels]; outside of it is `value`.
+ */
+export function patches(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor[] {
+  const roomy = axes.map((each) => ({ ...each, after: each.after + each.stride - 1 }));
+  let all = [surrounded(x, roomy, value)];
+  axes.forEach(({ size, stride, dilation, out }, at) => {
+    const places = Array.from({ length: size }, (_, k) => k * dilation);
+    all = all.flatMap((each) => places.map((place) => every(each, at + 1, place, out, stride)));
+  });
+  return all;
+}
+
+/** `count` slices along an axis, `step` apart. */
+function every(x: Tensor, axis: number, begin: number, count: number, step: number): Tensor {
+  const cut = (from: Tensor, along: number, first: number, length: number): Tensor => {
+    if (first === 0 && from.shape[along] === length) return from;
+    const size = from.shape.map((each, at) => (at === along ? length : each));
+    return apply('slice', [from], [size.map((_, at) => (at === along ? first : 0)), size]);
+  };
+  const part = cut(x, axis, begin, count * step);
+  if (step === 1) return part;
+  const [head, tail] = [part.shape.slice(0, axis), part.shape.slice(axis + 1)];
+  const split = apply('reshape', [part], [[...head, count, step, ...tail]]);
+  return apply('reshape', [cut(split, axis + 1, 0, 1)], [[...head, count, ...tail]]);
+}
+
+/** The first greatest of tensors of the same shape, and which it is: NaN counts as greatest. */
+export function greatest(all: readonly Tensor[]): { values: Tensor; which: Tensor } {
+  const stacked = apply('stack', all, [-1]);
+  const which = apply('argMax', [stacked], [-1]);
+  const at = apply('expandDims', [which], [-1]);
+  const values = apply('squeeze', [apply('takeAlongAxis', [stacked, at], [-1])], [[-1]]);
+  return { values, which };
+}
+
+/** A picture without batch as a batch of one, and back. Error: another rank than `rank` or one less. */
+export function batched(
+  op: string,
+  x: Tensor,
+  rank: number,
+  act: (x: Tensor) => Tensor,
+): Tensor {
+  if (x.rank === rank - 1) return unbatched(act(apply('expandDims', [x], [0])));
+  checkRank(op, 'x', x, rank);
+  return act(x);
+}
+
+export const unbatched = (x: Tensor): Tensor => apply('reshape', [x], [x.shape.slice(1)]);
+
+export function checkRank(op: string, what: string, x: Tensor, rank: number): void {
+  if (x.rank === rank) return;
+  throw new LatheError(`Error in ${op}: ${what} must be rank ${rank}, but got rank ${x.rank}.`);
+}
+
+/** The axes with the channels behind the spatial ones, and back. */
+export const channelsLast = (x: Tensor): Tensor => {
+  const spatial = Array.from({ length: x.rank - 2 }, (_, at) => at + 2);
+  return apply('transpose', [x], [[0, ...spatial, 1]]);
+};
+export const channelsFirst = (x: Tensor): Tensor => {
+  const spatial = Array.from({ length: x.rank - 2 }, (_, at) => at + 1);
+  return apply('transpose', [x], [[0, x.rank - 1, ...spatial]]);
+};
+
+/** Whether the channels come first. Error: no format of a picture. */
+export function isChannelsFirst(op: string, format: string): boolean {
+  if (format !== 'NHWC' && format !== 'NCHW') {
+    throw new LatheError(
+      `Error in ${op}: got dataFormat of ${format} but only NHWC and NCHW are supported.`,
+    );
+  }
+  return format === 'NCHW';
+}

@@ -1,0 +1,2 @@
+/** What TensorFlow.js has in `fused`. */
+export { conv2d, depthwiseConv2d } from '../ops/fused.js';
