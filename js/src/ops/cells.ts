@@ -35,7 +35,14 @@ export function basicLSTMCell(
     const sums = elementwise('add', ['x', 'bias'], [apply('matMul', [joined, kernel]), bias]);
     const [batch, units] = [sums.shape[0]!, sums.shape[1]! / 4];
     const [take, candidate, forget, give] = [0, 1, 2, 3].map((at) =>
-      apply('slice', [sums], [[0, at * units], [batch, units]]),
+      apply(
+        'slice',
+        [sums],
+        [
+          [0, at * units],
+          [batch, units],
+        ],
+      ),
     ) as [Tensor, Tensor, Tensor, Tensor];
     const gate = (x: Tensor) => apply('sigmoid', [x]);
     const kept = apply('mul', [memory, gate(elementwise('add', ['x', 'bias'], [forget, extra]))]);

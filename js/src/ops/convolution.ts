@@ -191,7 +191,9 @@ function transposed(
   const shape = hasBatch || out.length === rank ? out : [1, ...out];
   checkRank(op, 'x', picture, rank);
   if (shape.length !== rank) {
-    throw new LatheError(`Error in ${op}: the output shape must have ${rank} sizes, got [${out.join()}]`);
+    throw new LatheError(
+      `Error in ${op}: the output shape must have ${rank} sizes, got [${out.join()}]`,
+    );
   }
   const [from, to] = [filter.shape[rank - 1]!, filter.shape[rank - 2]!];
   if (picture.shape[rank - 1] !== from || shape[rank - 1] !== to) {
@@ -201,7 +203,13 @@ function transposed(
     );
   }
   const sizes = shape.slice(1, -1);
-  const windows = windowsOf(op, { sizes, window: filter.shape.slice(0, -2), strides, pad, rounding });
+  const windows = windowsOf(op, {
+    sizes,
+    window: filter.shape.slice(0, -2),
+    strides,
+    pad,
+    rounding,
+  });
   const result = unwound(fitted(op, picture, shape, windows), filter, shape, windows);
   return hasBatch ? result : unbatched(result);
 }

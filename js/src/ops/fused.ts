@@ -8,13 +8,7 @@ import * as convolution from './convolution.js';
 import type { Pad, PerAxis, RoundingMode } from './windows.js';
 
 export type FusedActivation =
-  | 'linear'
-  | 'relu'
-  | 'prelu'
-  | 'elu'
-  | 'relu6'
-  | 'leakyrelu'
-  | 'sigmoid';
+  'linear' | 'relu' | 'prelu' | 'elu' | 'relu6' | 'leakyrelu' | 'sigmoid';
 
 /** What comes behind a product or convolution. */
 export interface FusedArgs {
@@ -58,7 +52,9 @@ export function activated(op: string, x: Tensor, args: FusedArgs): Tensor {
   const name = args.activation ?? 'linear';
   const activation = activations[name];
   if (activation === undefined || (name === 'prelu' && args.preluActivationWeights == null)) {
-    throw new LatheError(`Error in ${op}: Unknown fused activation ${name}, or its weights are missing.`);
+    throw new LatheError(
+      `Error in ${op}: Unknown fused activation ${name}, or its weights are missing.`,
+    );
   }
   return activation(sum, args);
 }

@@ -20,9 +20,7 @@ function resized(
   halfPixelCenters: boolean,
 ): Tensor {
   if (images.rank !== 3 && images.rank !== 4) {
-    throw new LatheError(
-      `Error in ${op}: x must be rank 3 or 4, but got rank ${images.rank}.`,
-    );
+    throw new LatheError(`Error in ${op}: x must be rank 3 or 4, but got rank ${images.rank}.`);
   }
   if (size.length !== 2) {
     throw new LatheError(`Error in ${op}: new shape must be 2D, but got shape ${size.join()}.`);

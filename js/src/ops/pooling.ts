@@ -132,7 +132,9 @@ export function avgPool3d(
 ): Tensor {
   checkFormat3d('avgPool3d', dataFormat);
   const steps = { window: filterSize, strides, pad, rounding: dimRoundingMode };
-  return tidy(() => pooled('avgPool3d', 'avgPool', toTensor(x, 'x', 'avgPool3d', 'float32'), 5, steps));
+  return tidy(() =>
+    pooled('avgPool3d', 'avgPool', toTensor(x, 'x', 'avgPool3d', 'float32'), 5, steps),
+  );
 }
 
 /** `maxPool` or `avgPool` of windows with gaps: with dilations, what lies outside is 0 and counts, as in TensorFlow. */
@@ -184,12 +186,21 @@ export function maxPoolWithArgmax(
 }
 
 /** Of the element number `which` of each window. */
-function placesOf(x: Tensor, axes: readonly WindowAxis[], which: Tensor, hasBatch: boolean): Tensor {
+function placesOf(
+  x: Tensor,
+  axes: readonly WindowAxis[],
+  which: Tensor,
+  hasBatch: boolean,
+): Tensor {
   const [batch, , width, channels] = x.shape as [number, number, number, number];
   const [rows, columns] = axes as [WindowAxis, WindowAxis];
   const counted = (count: number, shape: number[], by: number, from = 0) =>
-    integers(Array.from({ length: count }, (_, at) => at * by - from), shape);
-  const sum = (...all: Tensor[]) => all.reduce((one, other) => elementwise('add', [], [one, other]));
+    integers(
+      Array.from({ length: count }, (_, at) => at * by - from),
+      shape,
+    );
+  const sum = (...all: Tensor[]) =>
+    all.reduce((one, other) => elementwise('add', [], [one, other]));
   const row = apply('floorDiv', [which, columns.size], [], 'int32');
   const column = apply('sub', [which, apply('mul', [row, columns.size], [], 'int32')]);
   const y = sum(row, counted(rows.out, [rows.out, 1, 1], rows.stride, rows.before));

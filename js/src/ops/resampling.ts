@@ -20,12 +20,22 @@ const inRange = (x: Tensor, last: number) =>
 
 /** 0, 1, 2 … along one axis. */
 const counted = (count: number, shape: number[]) =>
-  constant(Float32Array.from({ length: count }, (_, at) => at), shape);
+  constant(
+    Float32Array.from({ length: count }, (_, at) => at),
+    shape,
+  );
 
 /** One column of a matrix, with that many axes behind the rows. */
 function column(x: Tensor, at: number, axes: number): Tensor {
   const rows = x.shape[0]!;
-  const part = apply('slice', [x], [[0, at], [rows, 1]]);
+  const part = apply(
+    'slice',
+    [x],
+    [
+      [0, at],
+      [rows, 1],
+    ],
+  );
   return apply('reshape', [part], [[rows, ...new Array<number>(axes).fill(1)]]);
 }
 
@@ -69,7 +79,10 @@ export function cropAndResize(
     const y = placesIn(corners, 0, height, cropSize[0], [1, cropSize[0], 1]);
     const x = placesIn(corners, 1, width, cropSize[1], [1, 1, cropSize[1]]);
     const picture = castTo(apply('reshape', [which], [[count, 1, 1]]), 'float32');
-    const inside = both(both(inRange(y, height - 1), inRange(x, width - 1)), inRange(picture, batch - 1));
+    const inside = both(
+      both(inRange(y, height - 1), inRange(x, width - 1)),
+      inRange(picture, batch - 1),
+    );
     const safe = choose(inRange(picture, batch - 1), picture, 0);
     const first = apply('mul', [castTo(safe, 'int32'), height * width], [], 'int32');
     const [row, left] = [choose(inRange(y, height - 1), y, 0), choose(inRange(x, width - 1), x, 0)];
@@ -156,7 +169,11 @@ export function rotateWithOffset(
     const places = turned(height, width, radians, width * middleX, height * middleY);
     const flat = apply('reshape', [x], [[batch, height * width, channels]]);
     const read = apply('gather', [flat, integers(places.map((at) => Math.max(at, 0)))], [1]);
-    const inside = constant(Uint8Array.from(places, (at) => Number(at >= 0)), [1, places.length, 1], 'bool');
+    const inside = constant(
+      Uint8Array.from(places, (at) => Number(at >= 0)),
+      [1, places.length, 1],
+      'bool',
+    );
     const fill = Array.from({ length: channels }, (_, at) => {
       if (at === 3) return 255;
       return typeof fillValue === 'number' ? fillValue : (fillValue[at] ?? 0);
@@ -220,7 +237,10 @@ export function transform(
     const scale = add(row(6), 1);
     const readX = outsideTo(fillMode, div(add(row(0), column(matrices, 2, 2)), scale), width);
     const readY = outsideTo(fillMode, div(add(row(3), column(matrices, 5, 2)), scale), height);
-    const first = integers(Array.from({ length: batch }, (_, at) => at * height * width), [batch, 1, 1]);
+    const first = integers(
+      Array.from({ length: batch }, (_, at) => at * height * width),
+      [batch, 1, 1],
+    );
     const read = (atY: Tensor, atX: Tensor) => {
       const [isRow, isColumn] = [inRange(atY, height - 1), inRange(atX, width - 1)];
       const found = pixels(from, first, choose(isRow, atY, 0), choose(isColumn, atX, 0));
@@ -264,16 +284,8 @@ function outsideTo(mode: FillMode, x: Tensor, size: number): Tensor {
   }
   const period = 2 * size;
   const near = add(x, mul(turns(mul(x, -1), period), period));
-  const before = choose(
-    apply('less', [near, -size]),
-    add(near, period),
-    sub(mul(near, -1), 1),
-  );
+  const before = choose(apply('less', [near, -size]), add(near, period), sub(mul(near, -1), 1));
   const rest = sub(x, mul(turns(x, period), period));
-  const behind = choose(
-    apply('greaterEqual', [rest, size]),
-    sub(mul(rest, -1), 1 - period),
-    rest,
-  );
+  const behind = choose(apply('greaterEqual', [rest, size]), sub(mul(rest, -1), 1 - period), rest);
   return clipped(choose(isBefore, before, choose(isBehind, behind, x)));
 }

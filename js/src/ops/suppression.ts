@@ -83,14 +83,16 @@ function checked(op: string, boxes: Tensor, scores: Tensor, rule: Rule): Rule {
   };
   if (rule.iou < 0 || rule.iou > 1) fail(`iouThreshold must be in [0, 1], but was '${rule.iou}'`);
   if (boxes.rank !== 2) fail(`boxes must be a 2D tensor, but was of rank '${boxes.rank}'`);
-  if (boxes.shape[1] !== 4) fail(`boxes must have 4 columns, but 2nd dimension was ${boxes.shape[1]}`);
+  if (boxes.shape[1] !== 4)
+    fail(`boxes must have 4 columns, but 2nd dimension was ${boxes.shape[1]}`);
   if (scores.rank !== 1) fail('scores must be a 1D tensor');
   if (scores.shape[0] !== boxes.shape[0]) {
     fail(
       `scores has incompatible shape with boxes. Expected ${boxes.shape[0]}, but was ${scores.shape[0]}`,
     );
   }
-  if (rule.sigma < 0 || rule.sigma > 1) fail(`softNmsSigma must be in [0, 1], but was '${rule.sigma}'`);
+  if (rule.sigma < 0 || rule.sigma > 1)
+    fail(`softNmsSigma must be in [0, 1], but was '${rule.sigma}'`);
   return { ...rule, most: Math.min(rule.most, boxes.shape[0]!) };
 }
 
@@ -154,7 +156,10 @@ export const nonMaxSuppressionWithScore = (
   };
   return suppressed('nonMaxSuppression', boxes, scores, rule, (chosen) => ({
     selectedIndices: numbers(chosen),
-    selectedScores: constant(Float32Array.from(chosen, ({ score }) => score), [chosen.length]),
+    selectedScores: constant(
+      Float32Array.from(chosen, ({ score }) => score),
+      [chosen.length],
+    ),
   }));
 };
 

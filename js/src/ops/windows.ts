@@ -138,7 +138,12 @@ function windowAxis(
   const [before, after] = zeros === 'valid' ? [0, 0] : zeros;
   const exact = (length + before + after - reach) / stride + 1;
   const out = Math.max(0, roundings[rounding ?? 'floor'](exact));
-  return { ...steps, before, after: Math.max(after, (out - 1) * stride + reach - length - before), out };
+  return {
+    ...steps,
+    before,
+    after: Math.max(after, (out - 1) * stride + reach - length - before),
+    out,
+  };
 }
 
 /** x [batch, spatial…, channels] with what the windows read outside, unless the core itself puts it there. */
@@ -157,15 +162,24 @@ export function surrounded(x: Tensor, axes: readonly WindowAxis[], value: number
       return place >= before && place < before + sizes[at]!;
     }),
   );
-  const isInside = inside.reduce((all, one) => all.flatMap((each) => one.map((is) => each && is)), [
-    true,
-  ]);
-  const mask = constant(Uint8Array.from(isInside, Number), [1, ...inside.map(({ length }) => length), 1], 'bool');
+  const isInside = inside.reduce(
+    (all, one) => all.flatMap((each) => one.map((is) => each && is)),
+    [true],
+  );
+  const mask = constant(
+    Uint8Array.from(isInside, Number),
+    [1, ...inside.map(({ length }) => length), 1],
+    'bool',
+  );
   return apply('where', [mask, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
 }
 
 /** Nothing, where there are no windows. */
-export function emptyOf(x: Tensor, axes: readonly WindowAxis[], channels: number): Tensor | undefined {
+export function emptyOf(
+  x: Tensor,
+  axes: readonly WindowAxis[],
+  channels: number,
+): Tensor | undefined {
   const shape = [x.shape[0]!, ...axes.map(({ out }) => out), channels];
   return shape.includes(0) ? constant(zeros(x.dtype, 0), shape, x.dtype) : undefined;
 }
@@ -208,12 +222,7 @@ export function greatest(all: readonly Tensor[]): { values: Tensor; which: Tenso
 }
 
 /** A picture without batch as a batch of one, and back. Error: another rank than `rank` or one less. */
-export function batched(
-  op: string,
-  x: Tensor,
-  rank: number,
-  act: (x: Tensor) => Tensor,
-): Tensor {
+export function batched(op: string, x: Tensor, rank: number, act: (x: Tensor) => Tensor): Tensor {
   if (x.rank === rank - 1) return unbatched(act(apply('expandDims', [x], [0])));
   checkRank(op, 'x', x, rank);
   return act(x);

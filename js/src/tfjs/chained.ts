@@ -115,10 +115,7 @@ const others = {
 
 type Functions = Pick<typeof ops, (typeof names)[number]> & typeof others;
 type Methods = {
-  [Name in keyof Functions]: Functions[Name] extends (
-    x: never,
-    ...rest: infer Rest
-  ) => infer Result
+  [Name in keyof Functions]: Functions[Name] extends (x: never, ...rest: infer Rest) => infer Result
     ? (...rest: Rest) => Result
     : never;
 };

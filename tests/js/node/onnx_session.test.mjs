@@ -146,10 +146,21 @@ test('calls that overlap ask for the content of their inputs at once', async () 
   });
   await using(reshaped, async (loaded) => {
     const x = Float32Array.of(0, 1, 2, 3, 4, 5);
-    const shapes = [[2n, 3n], [3n, 2n], [2n, 3n]];
+    const shapes = [
+      [2n, 3n],
+      [3n, 2n],
+      [2n, 3n],
+    ];
     const calls = shapes.map((to) => loaded.run({ x, to: BigInt64Array.from(to) }));
     const results = await Promise.all(calls);
-    assert.deepEqual(results.map(({ y }) => y.shape), [[2, 3], [3, 2], [2, 3]]);
+    assert.deepEqual(
+      results.map(({ y }) => y.shape),
+      [
+        [2, 3],
+        [3, 2],
+        [2, 3],
+      ],
+    );
   });
 });
 
