@@ -78,8 +78,8 @@ function chosen(op: 'maximum' | 'minimum', a: TensorLike, b: TensorLike): Tensor
 
 /** (a - b)². */
 export const squaredDifference = (a: TensorLike, b: TensorLike): Tensor =>
-  tidy(() => {
-    const difference = sub(a, b);
+  typed('squaredDifference', a, b, (x, y) => {
+    const difference = sub(x, y);
     return mul(difference, difference);
   });
 

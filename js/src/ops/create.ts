@@ -124,7 +124,8 @@ export function oneHot(
   if (!(depth >= 2)) throw new LatheError(`Error in oneHot: depth must be >=2, but it is ${depth}`);
   return tidy(() => {
     const given = toTensor(indices, 'indices', 'oneHot', 'int32');
-    const isOn = castTo(apply('oneHot', [given], [depth]), 'bool');
+    const places = apply('reshape', [given], [[...given.shape, 1]]);
+    const isOn = apply('equal', [places, range(0, depth, 1, 'int32')]);
     if (onValue === 1 && offValue === 0) return castTo(isOn, dtype);
     return where(isOn, scalar(onValue, dtype), scalar(offValue, dtype));
   });

@@ -25,5 +25,5 @@ export const ofDType = (x: Tensor, dtype: DType): Tensor =>
 /** Error: shapes that are not the same. */
 export function checkSameShape(a: readonly number[], b: readonly number[], what: string): void {
   if (a.length === b.length && a.every((size, axis) => size === b[axis])) return;
-  throw new LatheError(`${what}Shapes ${a.join(',')} and ${b.join(',')} must match`);
+  throw new LatheError(`${what} Shapes ${a.join(',')} and ${b.join(',')} must match`);
 }

@@ -39,7 +39,9 @@ function drawn(
   checkShape(shape);
   return tidy(() => {
     const numbers = apply(op, [seedOf(seed)], [[...shape], 0, 1]);
-    return castTo(apply('add', [apply('mul', [numbers, by]), from]), dtype);
+    const spread = apply('add', [apply('mul', [numbers, by]), from]);
+    const isWhole = op !== 'randomUniform' && !dtype.includes('float');
+    return castTo(isWhole ? apply('round', [spread]) : spread, dtype);
   });
 }
 

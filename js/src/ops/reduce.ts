@@ -2,7 +2,7 @@
 import type { OperationName } from '../core/names.js';
 import { apply } from '../eager/apply.js';
 import { isRecording } from '../eager/compute.js';
-import { customGrad } from '../eager/gradients.js';
+import { customGrad, type GradSaver } from '../eager/gradients.js';
 import { castTo, toTensor, type Wanted } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -55,12 +55,13 @@ function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean
       return castTo(found, of.dtype);
     };
     if (!isRecording() || !isFloat(given) || given instanceof TracedTensor) return reduced(given);
-    return customGrad((of: Tensor) => {
+    return customGrad((of: Tensor, save: GradSaver) => {
       const value = reduced(of);
       const kept = keptShape(of.shape, axes);
-      const gradFunc = (dy: Tensor) =>
+      save([of, value]);
+      const gradFunc = (dy: Tensor, [from, best]: Tensor[]) =>
         tidy(() => {
-          const isOne = apply('equal', [of, apply('reshape', [value], [kept])]);
+          const isOne = apply('equal', [from!, apply('reshape', [best!], [kept])]);
           return mul(apply('reshape', [dy], [kept]), castTo(isOne, of.dtype));
         });
       return { value, gradFunc };

@@ -28,7 +28,7 @@ export function norm(
     if (given.rank === 0) return abs(given);
     if (axis === null && given.rank !== 1) {
       const found = vectorNorm(apply('reshape', [given], [[given.size]]), ord, 0);
-      return keepDims ? apply('reshape', [found], [given.shape.map(() => 1)]) : found;
+      return apply('reshape', [found], [[]]);
     }
     const axes = axesOf(axis, given.rank);
     if (axes.length > 2) throw new LatheError(`Error in norm: invalid axis: ${String(axis)}`);
@@ -97,7 +97,7 @@ export function movingAverage(
         `The dtypes of the first(${from.dtype}) and second(${to.dtype}) input must match`,
       );
     }
-    checkSameShape(from.shape, to.shape, 'Shape mismatch in v and x: ');
+    checkSameShape(from.shape, to.shape, 'Shape mismatch in v and x:');
     const update = mul(sub(to, from), sub(1, rate));
     if (!zeroDebias) return add(from, update);
     if (step === undefined || step === null) {

@@ -99,7 +99,7 @@ export function readable(data: DataArray, dtype: DType): ArrayLike<number> | Arr
  */
 export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
   checkDType('tensor', dtype);
-  if (dtype === 'bool') return Uint8Array.from(values, (value) => (value ? 1 : 0));
+  if (dtype === 'bool') return Uint8Array.from(values, (value) => (Number(value) === 0 ? 0 : 1));
   if (dtype === 'int64' || dtype === 'uint64') {
     const toLong = (value: Scalar) => longOf(value, dtype);
     return (arrayTypes[dtype] as BigInt64ArrayConstructor).from(Array.from(values, toLong));
