@@ -24,6 +24,17 @@ export * from './tfjs/kernel_names.js';
 export * from './tfjs/kernel_registry.js';
 export { math } from './tfjs/math.js';
 export { nextFrame } from './tfjs/next_frame.js';
+export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
+export {
+  AdadeltaOptimizer,
+  AdagradOptimizer,
+  AdamaxOptimizer,
+  AdamOptimizer,
+  MomentumOptimizer,
+  RMSPropOptimizer,
+  SGDOptimizer,
+  train,
+} from './tfjs/optimizers/train.js';
 export * as scatter_util from './tfjs/scatter_util.js';
 export * as serialization from './tfjs/serialization.js';
 export * as slice_util from './tfjs/slice_util.js';

@@ -65,7 +65,7 @@ export class Optimizer {
   }
 
   /** Error: what models learn by is compiled. */
-  minimize(): never {
+  minimize(_f?: unknown, _returnCost?: unknown, _varList?: unknown): unknown {
     throw new LatheError(
       'minimize: optimisers work within models; give it to model.compile and call model.fit, or ' +
         'take gradients within tl.compile',

@@ -33,9 +33,10 @@ function drawn(
   op: 'randomUniform' | 'randomNormal' | 'truncatedNormal',
   shape: Shape,
   [from, by]: readonly [number, number],
-  dtype: DType,
+  given: DType | null,
   seed?: number | string | null,
 ): Tensor {
+  const dtype = given ?? 'float32';
   checkShape(shape);
   return tidy(() => {
     const numbers = apply(op, [seedOf(seed)], [[...shape], 0, 1]);

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
+import { type Variable, variable } from '../eager/variable.js';
 import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
@@ -46,6 +47,10 @@ const methods = {
   },
   reshapeAs(this: Tensor, x: Tensor): Tensor {
     return reshaped(this, [...x.shape]);
+  },
+  /** A variable that begins with these elements. */
+  variable(this: Tensor, trainable = true, name?: string, dtype?: DType): Variable {
+    return variable(this, trainable, name, dtype);
   },
   /** The elements as bytes. */
   async bytes(this: Tensor): Promise<Uint8Array> {

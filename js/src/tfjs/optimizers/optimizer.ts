@@ -1,0 +1,134 @@
+/** What optimisers of variables share: the loss and its gradients, the number of steps, and what they keep of them. */
+import { LatheError } from '../../base/errors.js';
+import { compute } from '../../eager/compute.js';
+import { variableGrads } from '../../eager/gradients.js';
+import { type Variable, variables } from '../../eager/variable.js';
+import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
+import type { OptimizerConfig } from '../../core/names.js';
+import { HeapValue } from '../../runtime/heap_value.js';
+import { scalar } from '../../tensor/create.js';
+import { dispose } from '../../tensor/scopes.js';
+import type { Tensor } from '../../tensor/tensor.js';
+
+/** A tensor with the name that it is saved by. */
+export interface NamedTensor {
+  name: string;
+  tensor: Tensor;
+}
+
+/** Gradients by the names of their variables; those that are missing leave the variable alone. */
+export type VariableGradients = Record<string, Tensor> | readonly NamedTensor[];
+
+/** A variable and what it becomes. */
+export type Change = readonly [Variable, Tensor];
+
+/** An optimiser, of models and of variables. Subclasses say what `applyGradients` does. */
+export abstract class Optimizer extends ModelOptimizer {
+  #iterations = 0;
+  #loss: Tensor | undefined;
+
+  constructor(config: OptimizerConfig = { name: 'sgd' }) {
+    super(config);
+  }
+
+  /** Changes variables by gradients. Error: there is no variable of a name. */
+  abstract applyGradients(gradients: VariableGradients): void;
+
+  /**
+   * Takes the gradients of a loss and changes the variables by them.
+   *
+   * @param f gives the loss, a scalar
+   * @param returnCost whether the loss is returned, else null
+   * @param varList the variables; left out, all that can be trained and that f uses
+   *
+   * Errors: as of `variableGrads`.
+   */
+  override minimize(
+    f: () => Tensor,
+    returnCost = false,
+    varList?: readonly Variable[],
+  ): Tensor | null {
+    const { value, grads } = this.computeGradients(f, varList);
+    this.#loss = value;
+    try {
+      const named = varList?.map(({ name }) => ({ name, tensor: grads[name]! }));
+      this.applyGradients(named ?? grads);
+    } finally {
+      this.#loss = undefined;
+      dispose(grads);
+    }
+    if (returnCost) return value;
+    value.dispose();
+    return null;
+  }
+
+  /** The loss and its gradients: `variableGrads`. */
+  computeGradients(
+    f: () => Tensor,
+    varList?: readonly Variable[],
+  ): { value: Tensor; grads: Record<string, Tensor> } {
+    return variableGrads(f, varList);
+  }
+
+  /** Steps taken so far. */
+  get iterations(): number {
+    return this.#iterations;
+  }
+
+  protected incrementIterations(): void {
+    this.#iterations += 1;
+  }
+
+  /** The variables of gradients. Error: there is none of a name. */
+  protected gradientsOf(gradients: VariableGradients): [Variable, Tensor][] {
+    const named = Array.isArray(gradients)
+      ? (gradients as readonly NamedTensor[]).map(({ name, tensor }) => [name, tensor] as const)
+      : Object.entries(gradients as Record<string, Tensor>);
+    const given = named.filter(([, each]) => each !== undefined && each !== null);
+    return given.map(([name, gradient]) => {
+      const found = variables.get(name);
+      if (found !== undefined) return [found, gradient];
+      throw new LatheError(`applyGradients: there is no variable "${name}"`);
+    });
+  }
+
+  /** Gives variables what they become, all computed at once, with the loss. */
+  protected change(changes: readonly Change[]): void {
+    const loss = this.#loss === undefined ? [] : [HeapValue.of(this.#loss)];
+    compute([...loss, ...changes.map(([, next]) => HeapValue.of(next))]);
+    for (const [variable, next] of changes) variable.assign(next);
+  }
+
+  /** Lets what it keeps go. */
+  dispose(): void {}
+
+  async saveIterations(): Promise<NamedTensor> {
+    return { name: 'iter', tensor: scalar(this.#iterations, 'int32') };
+  }
+
+  /** What it keeps, with the number of steps first. Error: it cannot tell. */
+  async getWeights(): Promise<NamedTensor[]> {
+    throw new LatheError('getWeights() is not implemented for this optimizer yet.');
+  }
+
+  /** Takes over what another one kept. Error: it cannot. */
+  async setWeights(_weightValues: NamedTensor[]): Promise<void> {
+    throw new LatheError(
+      `setWeights() is not implemented for this optimizer class ${this.getClassName()}`,
+    );
+  }
+
+  /** Takes the number of steps from the first one and gives the others. */
+  protected async extractIterations(weightValues: NamedTensor[]): Promise<NamedTensor[]> {
+    const [first, ...others] = weightValues;
+    this.#iterations = (await first!.tensor.data())[0]!;
+    return others;
+  }
+
+  /** The optimiser that `getConfig` describes. */
+  static fromConfig<T>(cls: new (...values: any[]) => T, config: Record<string, unknown>): T {
+    const names = (cls as { parameters?: readonly string[] }).parameters;
+    return names === undefined ? new cls(config) : new cls(...names.map((name) => config[name]));
+  }
+}
+
