@@ -2,12 +2,13 @@
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { keep, tidy, trackElements } from '../tensor/scopes.js';
-import { ones, tensor } from '../tensor/create.js';
+import { ones, tensor, zeros } from '../tensor/create.js';
 import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
-import { alias, shown } from './apply.js';
+import { alias, apply, shown } from './apply.js';
 import { isRecording, recorded } from './compute.js';
-import { type AnyFormula, Custom, formulaOf, GradientPart, PullBack } from './formulas.js';
+import { type AnyFormula, Custom, formulaOf, GradientPart, PullBack, type Source } from './formulas.js';
+import { inFloats, isFloat } from './whole_gradients.js';
 import { Variable, variables } from './variable.js';
 
 type Values = readonly HeapValue[];
@@ -59,6 +60,27 @@ function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] 
   if (there.length === 0) return wrt.map(() => undefined);
   const { results } = new PullBack(targets, seeds, there, path);
   return wrt.map((each) => (there.includes(each) ? results[there.indexOf(each)] : undefined));
+}
+
+/** Which of `wrt` lead to y. */
+function leadTo(y: HeapValue, wrt: Values, path: ReadonlyMap<HeapValue, AnyFormula>): boolean[] {
+  const reached = new Set<Source>([y]);
+  for (const { sources } of path.values()) for (const each of sources) reached.add(each);
+  return wrt.map((each) => reached.has(each));
+}
+
+/** As `gradientsOf`, with integers and bools as if they were floats; zeros where nothing flows. */
+function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
+  if (isFloat(y) && wrt.every(isFloat)) return gradientsOf(y, wrt, dy);
+  const [to, by] = [HeapValue.of(y), wrt.map(HeapValue.of)];
+  const path = pathTo([to], by);
+  const known = inFloats(wrt, by, path);
+  const target = known.get(to) ?? (isFloat(y) ? y : undefined);
+  const floats = by.map((each) => known.get(each)!);
+  const seed = dy === undefined || isFloat(dy) ? dy : apply('cast', [dy], ['float32']);
+  const found = target === undefined ? [] : gradientsOf(target, floats, seed);
+  const leads = leadTo(to, by, path);
+  return wrt.map((x, at) => found[at] ?? (leads[at] ? zeros(x.shape) : undefined));
 }
 
 /** As `pulled`, through values whose gradients are somebody's functions: the last of them first. */
@@ -120,7 +142,7 @@ function differentiate(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      return { value, grads: gradientsOf(value, wrt(), dy) };
+      return { value, grads: gradientsOfAll(value, wrt(), dy) };
     }),
   );
 }

@@ -53,7 +53,7 @@ export const pow = (base: TensorLike, exp: TensorLike): Tensor => {
     (x, y) => {
       const power = elementwise('pow', ['base', 'exp'], [x, y]);
       if (typeof y === 'number' || isFloat(x) || isFloat(y)) return power;
-      return castTo(apply('trunc', [power]), 'int32');
+      return castTo(power, 'int32');
     },
     ['base', 'exp'],
   );

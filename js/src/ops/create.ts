@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
+import { isRecording } from '../eager/compute.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { checkDType } from '../tensor/convert.js';
 import { ones, scalar, tensor, zeros } from '../tensor/create.js';
@@ -22,8 +23,15 @@ function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
     const { shape, dtype } = given;
     if (given instanceof TracedTensor)
       return given.trace.constant(value, [], dtype).broadcastTo(shape);
+    if (isRecording()) return linked(given, value);
     return value === 0 ? zeros([...shape], dtype) : ones([...shape], dtype);
   });
+}
+
+/** Zeros or ones that depend on x, though no gradient flows. */
+function linked(x: Tensor, value: 0 | 1): Tensor {
+  const isNone = apply('isInf', [apply('atan', [castTo(x, 'float32')])]);
+  return castTo(value === 0 ? isNone : apply('logicalNot', [isNone]), x.dtype);
 }
 
 /** A tensor of one value everywhere. Left out: bool for booleans, else float32. */

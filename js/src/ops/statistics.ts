@@ -28,7 +28,7 @@ export function norm(
     if (given.rank === 0) return abs(given);
     if (axis === null && given.rank !== 1) {
       const found = vectorNorm(apply('reshape', [given], [[given.size]]), ord, 0);
-      return apply('reshape', [found], [[]]);
+      return apply('reshape', [found], [keepDims ? given.shape.map(() => 1) : []]);
     }
     const axes = axesOf(axis, given.rank);
     if (axes.length > 2) throw new LatheError(`Error in norm: invalid axis: ${String(axis)}`);
