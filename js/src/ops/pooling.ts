@@ -6,6 +6,7 @@ import { elementwise, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';
+import { clone } from './shapes.js';
 import {
   batched,
   checkRank,
@@ -37,6 +38,7 @@ function pooled(op: string, kind: Kind, x: Tensor, rank: number, steps: Steps): 
   return batched(op, x, rank, (given) => {
     const windows = windowsOf(op, { sizes: given.shape.slice(1, -1), ...steps });
     const { axes, pad, strides } = windows;
+    if (rank === 4 && keepsAll(given, axes)) return clone(given);
     const empty = emptyOf(given, axes, given.shape[rank - 1]!);
     if (empty !== undefined) return empty;
     const size = axes.map((each) => each.size);
@@ -45,6 +47,10 @@ function pooled(op: string, kind: Kind, x: Tensor, rank: number, steps: Steps): 
     return kind === 'avgPool' ? recounted(result, given, windows) : result;
   });
 }
+
+/** TensorFlow.js takes windows of one place that are as many as there are places for those places, whatever the strides. */
+const keepsAll = (x: Tensor, axes: readonly WindowAxis[]): boolean =>
+  axes.every(({ size, out }, at) => size === 1 && out === x.shape[at + 1]);
 
 /** Means of windows that reach outside count only what lies inside. */
 function recounted(means: Tensor, x: Tensor, { axes, pad }: Windows): Tensor {
@@ -165,7 +171,7 @@ const poolOf = (type: 'avg' | 'max') => (type === 'avg' ? avgPool : maxPool);
 
 /**
  * As `maxPool` of x [batch, height, width, channels], with the places of the greatest elements among all of a picture,
- * or of the batch.
+ * or of the batch. NaN never wins.
  */
 export function maxPoolWithArgmax(
   x: TensorLike,
@@ -180,7 +186,8 @@ export function maxPoolWithArgmax(
     checkRank(op, 'x', input, 4);
     const sizes = input.shape.slice(1, -1);
     const { axes } = windowsOf(op, { sizes, window: filterSize, strides, pad });
-    const { values, which } = greatest(patches(input, axes, least(input)));
+    const known = apply('where', [apply('greaterEqual', [input, least(input)], [], input.dtype), input, least(input)], [], input.dtype);
+    const { values, which } = greatest(patches(known, axes, least(input)));
     return { result: values, indexes: placesOf(input, axes, which, includeBatchInIndex) };
   });
 }
