@@ -39,6 +39,15 @@ export * as scatter_util from './tfjs/scatter_util.js';
 export * as serialization from './tfjs/serialization.js';
 export * as slice_util from './tfjs/slice_util.js';
 export * as tensor_util from './tfjs/tensor_util.js';
+export {
+  tensor,
+  tensor1d,
+  tensor2d,
+  tensor3d,
+  tensor4d,
+  tensor5d,
+  tensor6d,
+} from './tfjs/tensors.js';
 export * as test_util from './tfjs/test_util.js';
 export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './tfjs/types.js';
 export * as util from './tfjs/util.js';

@@ -6,7 +6,13 @@ import type { Signature } from './signature.js';
 /** Of what an operation is applied to; numbers stand for tensors without axes. */
 export type Source = HeapValue | number;
 
+let last = 0;
+/** The number of the formula that was written down last. */
+export const lastFormula = (): number => last;
+
 abstract class Held implements Formula {
+  /** They are counted in the order in which they are written down. */
+  readonly number = ++last;
   #holders = 1;
 
   /** Values that it reads. */

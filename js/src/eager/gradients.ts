@@ -7,11 +7,33 @@ import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, apply, shown } from './apply.js';
 import { isRecording, recorded } from './compute.js';
-import { type AnyFormula, Custom, formulaOf, GradientPart, PullBack, type Source } from './formulas.js';
+import {
+  type AnyFormula,
+  Custom,
+  formulaOf,
+  GradientPart,
+  lastFormula,
+  Operation,
+  PullBack,
+  type Source,
+} from './formulas.js';
 import { inFloats, isFloat } from './whole_gradients.js';
 import { Variable, variables } from './variable.js';
 
 type Values = readonly HeapValue[];
+
+/** What was written down up to this formula is given: it was before the function whose gradient is taken. */
+let begin = 0;
+
+function since<T>(formula: number, action: () => T): T {
+  const before = begin;
+  begin = formula;
+  try {
+    return action();
+  } finally {
+    begin = before;
+  }
+}
 
 /** What depends on these, with how it is computed, operands before results. */
 function pathTo(targets: Values, wrt: Values): Map<HeapValue, AnyFormula> {
@@ -23,7 +45,7 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, AnyFormula> {
     if (known !== undefined) return known;
     depends.set(value, false);
     const formula = formulaOf(value) ?? recalled.get(value);
-    if (formula === undefined) return false;
+    if (formula === undefined || formula.number <= begin) return false;
     let found = false;
     for (const each of readBy(formula)) if (visit(each)) found = true;
     if (found) path.set(value, formula);
@@ -65,7 +87,10 @@ function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] 
 /** Which of `wrt` lead to y. */
 function leadTo(y: HeapValue, wrt: Values, path: ReadonlyMap<HeapValue, AnyFormula>): boolean[] {
   const reached = new Set<Source>([y]);
-  for (const { sources } of path.values()) for (const each of sources) reached.add(each);
+  for (const formula of path.values()) {
+    if (formula instanceof Operation && /^logical(And|Or)$/.test(formula.signature.op)) continue;
+    for (const each of formula.sources) reached.add(each);
+  }
   return wrt.map((each) => reached.has(each));
 }
 
@@ -130,6 +155,7 @@ function differentiate(
   wrt: () => readonly Tensor[],
   dy?: Tensor,
 ): Found {
+  const before = lastFormula();
   return recorded(() =>
     tidy(() => {
       const value = tidy(f) as unknown;
@@ -142,7 +168,7 @@ function differentiate(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      return { value, grads: gradientsOfAll(value, wrt(), dy) };
+      return { value, grads: since(before, () => gradientsOfAll(value, wrt(), dy)) };
     }),
   );
 }

@@ -6,11 +6,18 @@ import { type Variable, variable } from '../eager/variable.js';
 import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
+import { HeapValue } from '../runtime/heap_value.js';
 import { Tensor } from '../tensor/tensor.js';
+import type { DataArray } from '../tensor/convert.js';
+import { buffer, type TensorBuffer } from './buffer.js';
+import type { DataType, DataValues } from './types.js';
 
 type Sizes = number[];
 
 const reshaped = (x: Tensor, shape: Sizes): Tensor => apply('reshape', [x], [shape]);
+
+const buffered = ({ shape, dtype }: Tensor, data: DataArray): TensorBuffer =>
+  buffer(shape, dtype as DataType, data.slice() as DataValues);
 
 const methods = {
   /** Without axes. Error: another number of elements than one. */
@@ -52,6 +59,12 @@ const methods = {
   variable(this: Tensor, trainable = true, name?: string, dtype?: DType): Variable {
     return variable(this, trainable, name, dtype);
   },
+  async buffer(this: Tensor): Promise<TensorBuffer> {
+    return buffered(this, await this.data<DType>());
+  },
+  bufferSync(this: Tensor): TensorBuffer {
+    return buffered(this, this.dataSync<DType>());
+  },
   /** The elements as bytes. */
   async bytes(this: Tensor): Promise<Uint8Array> {
     const { buffer, byteOffset, byteLength } = await this.data<DType>();
@@ -67,7 +80,20 @@ const methods = {
   },
 };
 
+const ids = new WeakMap<Tensor, number>();
+let lastId = 0;
+
 const properties = {
+  /** A number of its own. */
+  id(this: Tensor): number {
+    if (!ids.has(this)) ids.set(this, lastId++);
+    return ids.get(this)!;
+  },
+  /** The same object for tensors that show the same elements. */
+  dataId(this: Tensor): object {
+    return HeapValue.of(this);
+  },
+
   /** "0" to "5", "higher". */
   rankType(this: Tensor): string {
     return this.rank < 5 ? String(this.rank) : 'higher';
@@ -89,6 +115,7 @@ type Methods = {
 
 declare module '../tensor/tensor.js' {
   interface Tensor<R extends Rank = Rank> extends Methods {
+    readonly dataId: object;
     readonly rankType: string;
     readonly strides: number[];
   }

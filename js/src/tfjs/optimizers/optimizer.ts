@@ -131,4 +131,3 @@ export abstract class Optimizer extends ModelOptimizer {
     return names === undefined ? new cls(config) : new cls(...names.map((name) => config[name]));
   }
 }
-

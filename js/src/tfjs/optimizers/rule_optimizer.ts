@@ -61,7 +61,8 @@ export class RuleOptimizer extends Optimizer {
 
   #slotsOf(variable: Variable, numbers: Numbers): readonly Variable[] {
     const { name, shape } = variable;
-    const isFree = (each: Kept) => each.name === undefined && each.slots[0]!.shape.join() === shape.join();
+    const isFree = (each: Kept) =>
+      each.name === undefined && each.slots[0]!.shape.join() === shape.join();
     const known = this.#kept.find((each) => each.name === name) ?? this.#kept.find(isFree);
     if (known !== undefined) {
       known.name = name;
@@ -84,9 +85,11 @@ export class RuleOptimizer extends Optimizer {
     if (this.name === 'adamax') {
       throw new LatheError('getWeights() is not implemented for Adamax yet.');
     }
-    const kept = this.#rule.slots(this.#numbers).flatMap((slot, at) =>
-      this.#kept.map(({ name, slots }) => ({ name: `${name}/${slot}`, tensor: slots[at]! })),
-    );
+    const kept = this.#rule
+      .slots(this.#numbers)
+      .flatMap((slot, at) =>
+        this.#kept.map(({ name, slots }) => ({ name: `${name}/${slot}`, tensor: slots[at]! })),
+      );
     return [await this.saveIterations(), ...kept];
   }
 

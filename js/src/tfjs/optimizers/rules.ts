@@ -80,7 +80,10 @@ const adam: Rule = {
     const first = moved(beta1!, mean!, gradient);
     const second = moved(beta2!, squares!, square(gradient));
     const root = sqrt(mul(second, 1 / (1 - beta2! ** (iterations + 1))));
-    const by = div(mul(first, learningRate! / (1 - beta1! ** (iterations + 1))), add(root, epsilon!));
+    const by = div(
+      mul(first, learningRate! / (1 - beta1! ** (iterations + 1))),
+      add(root, epsilon!),
+    );
     return [sub(value, by), first, second];
   },
 };

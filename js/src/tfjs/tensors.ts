@@ -1,0 +1,91 @@
+/** Tensors of what TensorFlow.js takes, typed arrays within arrays too, with its errors. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import * as create from '../tensor/create.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Rank, ShapeMap, Tensor1D } from '../tensor/ranks.js';
+import { shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
+
+/** As `tensor` of the package. Errors: no values; a shape that is none, or that they do not fit. */
+export function tensor<R extends Rank = Rank>(
+  values: TensorLike,
+  shape?: ShapeMap[R],
+  dtype?: DType,
+): Tensor<R> {
+  const type = dtype ?? typeWithin(values);
+  return create.tensor<R>(checked(values, shape), shape ?? undefined, type);
+}
+
+/** A tensor of one axis. Errors: as of `tensor`; values of another rank. */
+export const tensor1d = (values: TensorLike, dtype?: DType): Tensor1D =>
+  create.tensor1d(checked(values), dtype ?? typeWithin(values));
+
+type Make<R extends Rank> = (values: TensorLike, shape?: ShapeMap[R], dtype?: DType) => Tensor<R>;
+
+const maker =
+  <R extends Rank>(make: Make<R>): Make<R> =>
+  (values, shape, dtype) =>
+    make(checked(values, shape), shape ?? undefined, dtype ?? typeWithin(values));
+
+/** A tensor of two axes. Errors: as of `tensor`; values or a shape of another rank; flat values without a shape. */
+export const tensor2d = /* @__PURE__ */ maker<'R2'>(create.tensor2d);
+/** A tensor of three axes, as `tensor2d`. */
+export const tensor3d = /* @__PURE__ */ maker<'R3'>(create.tensor3d);
+/** A tensor of four axes, as `tensor2d`. */
+export const tensor4d = /* @__PURE__ */ maker<'R4'>(create.tensor4d);
+/** A tensor of five axes, as `tensor2d`. */
+export const tensor5d = /* @__PURE__ */ maker<'R5'>(create.tensor5d);
+/** A tensor of six axes, as `tensor2d`. */
+export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
+
+/** The type of typed arrays within an array. */
+function typeWithin(values: TensorLike): DType | undefined {
+  let first: unknown = values;
+  while (Array.isArray(first)) first = first[0];
+  const isWhole = first instanceof Int32Array || first instanceof Uint8Array;
+  return Array.isArray(values) && isWhole ? 'int32' : undefined;
+}
+
+function checked(values: TensorLike, shape?: readonly number[] | null): TensorLike {
+  if (values === null || values === undefined) {
+    throw new LatheError('The input to the tensor constructor must be a non-null value.');
+  }
+  if (shape != null) checkShape(shape);
+  if (values instanceof Tensor) return values;
+  const plain = Array.isArray(values) ? (values as unknown[]).map(numbersOf) : values;
+  if (shape != null) checkFit(plain, shape);
+  return plain as TensorLike;
+}
+
+const numbersOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(numbersOf);
+  return ArrayBuffer.isView(value) ? Array.from(value as unknown as ArrayLike<number>) : value;
+};
+
+function checkShape(shape: readonly number[]): void {
+  if (!Array.isArray(shape)) return;
+  if (shape.every((size) => Number.isInteger(size) && size >= 0)) return;
+  throw new LatheError(
+    `Tensor must have a shape comprised of positive integers but got shape [${shape.join(',')}].`,
+  );
+}
+
+/** The nesting is the shape, but that the last level may hold the rest of it flat. */
+function checkFit(values: unknown, shape: readonly number[]): void {
+  const nested = ArrayBuffer.isView(values) ? [(values as Float32Array).length] : shapeOf(values);
+  const [has, wants] = [elementCount(nested), elementCount(shape)];
+  if (has !== wants) {
+    throw new LatheError(
+      `Based on the provided shape, [${shape.join(',')}], the tensor should have ${wants} values but has ${has}`,
+    );
+  }
+  const last = nested.length - 1;
+  const fits = nested.every(
+    (size, axis) =>
+      size === shape[axis] || (axis === last && size === elementCount(shape.slice(axis))),
+  );
+  if (fits) return;
+  throw new LatheError(
+    `Error creating a new Tensor. Inferred shape (${nested.join(',')}) does not match the provided shape (${shape.join(',')}).`,
+  );
+}
