@@ -1,0 +1,402 @@
+// Elementwise functions, reductions, losses and the like beside TensorFlow.js: values and gradients of random shapes; and
+// optimisers, step by step.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe/tfjs';
+import { compiledOperations } from '../../../js/dist/eager/compute.js';
+import { closeTo, random } from './eager_lib.mjs';
+
+await tf.setBackend('cpu');
+await tl.ready();
+
+const next = random(7);
+const size = () => 1 + Math.floor(next() * 9);
+const shapeOf = (rank) => Array.from({ length: rank }, size);
+const count = (shape) => shape.reduce((product, each) => product * each, 1);
+/** Numbers from low to high, now and then a 0. */
+const numbers = (shape, low = -3, high = 3) =>
+  Array.from({ length: count(shape) }, () =>
+    next() < 0.1 && low < 0 ? 0 : low + next() * (high - low),
+  );
+
+/** What a program gives on each library: flat values of all its tensors. */
+function both(write) {
+  const run = (lib) =>
+    lib.tidy(() =>
+      [write(lib)].flat().map((each) => [...each.shape, each.dtype, ...each.dataSync()]),
+    );
+  const [got, wanted] = [run(tl), run(tf)];
+  got.forEach((each, at) => {
+    const rank = each.findIndex((part) => typeof part === 'string');
+    assert.deepEqual(each.slice(0, rank + 1), wanted[at].slice(0, rank + 1), 'shape and dtype');
+    each.slice(rank + 1).forEach((value, place) => {
+      const due = wanted[at][rank + 1 + place];
+      if (!Object.is(value, due) && !(value === due)) closeTo([value], [due], 2e-4);
+    });
+  });
+}
+
+/** Values and gradient of a function of one tensor. */
+function agrees(f, shape, low, high) {
+  const data = numbers(shape, low, high);
+  both((lib) => {
+    const x = lib.tensor(data, shape);
+    return [f(lib, x), lib.grad((each) => f(lib, each))(x)];
+  });
+}
+
+const unary = {
+  abs: [0.1, 3],
+  acos: [-0.9, 0.9],
+  acosh: [1.1, 4],
+  asin: [-0.9, 0.9],
+  asinh: [-3, 3],
+  atan: [-3, 3],
+  atanh: [-0.9, 0.9],
+  ceil: [-3, 3],
+  cos: [-3, 3],
+  cosh: [-3, 3],
+  elu: [-3, 3],
+  erf: [-3, 3],
+  exp: [-3, 3],
+  expm1: [-3, 3],
+  floor: [-3, 3],
+  leakyRelu: [-3, 3],
+  log: [0.1, 3],
+  log1p: [-0.9, 3],
+  logSigmoid: [-3, 3],
+  neg: [-3, 3],
+  reciprocal: [0.2, 3],
+  relu: [-3, 3],
+  relu6: [-3, 9],
+  round: [-3, 3],
+  rsqrt: [0.2, 3],
+  selu: [-3, 3],
+  sigmoid: [-3, 3],
+  sign: [-3, 3],
+  sin: [-3, 3],
+  sinh: [-3, 3],
+  softplus: [-3, 3],
+  sqrt: [0.1, 3],
+  square: [-3, 3],
+  step: [-3, 3],
+  tan: [-1, 1],
+  tanh: [-3, 3],
+};
+
+test('functions of one tensor have the values and gradients of TensorFlow.js', () => {
+  for (const [name, [low, high]] of Object.entries(unary)) {
+    agrees((lib, x) => lib[name](x), shapeOf(1 + Math.floor(next() * 3)), low, high);
+  }
+  agrees((lib, x) => lib.clipByValue(x, -1, 1.5), [7, 3]);
+});
+
+test('functions of integers give what TensorFlow.js does', () => {
+  const shape = shapeOf(2);
+  const data = numbers(shape, -5, 6).map(Math.trunc);
+  for (const name of [
+    'abs',
+    'neg',
+    'relu',
+    'relu6',
+    'sign',
+    'square',
+    'round',
+    'step',
+    'asinh',
+    'isNaN',
+    'leakyRelu',
+  ]) {
+    both((lib) => lib[name](lib.tensor(data, shape, 'int32')));
+  }
+});
+
+const binary = [
+  'add',
+  'sub',
+  'mul',
+  'div',
+  'mod',
+  'pow',
+  'maximum',
+  'minimum',
+  'squaredDifference',
+  'atan2',
+  'prelu',
+];
+
+test('functions of two tensors broadcast and differentiate as in TensorFlow.js', () => {
+  for (const name of binary) {
+    const [rows, columns] = shapeOf(2);
+    // TensorFlow.js has no gradients of these where shapes are broadcast.
+    const small = /^(maximum|minimum|squaredDifference)$/.test(name) ? [rows, columns] : [columns];
+    const [a, b] = [numbers([rows, columns], 0.5, 3), numbers(small, 0.5, 3)];
+    both((lib) => {
+      const [x, y] = [lib.tensor(a, [rows, columns]), lib.tensor(b, small)];
+      return [lib[name](x, y), ...lib.grads((p, q) => lib[name](p, q))([x, y])];
+    });
+  }
+});
+
+test('types meet as in TensorFlow.js', () => {
+  const shape = [3, 5];
+  const [a, b] = [numbers(shape, -5, 6).map(Math.trunc), numbers(shape, 1, 4).map(Math.trunc)];
+  for (const name of [
+    'add',
+    'mul',
+    'div',
+    'floorDiv',
+    'mod',
+    'maximum',
+    'equal',
+    'less',
+    'notEqual',
+    'greaterEqual',
+  ]) {
+    for (const [p, q] of [
+      ['int32', 'int32'],
+      ['int32', 'float32'],
+      ['float32', 'int32'],
+    ]) {
+      both((lib) => lib[name](lib.tensor(a, shape, p), lib.tensor(b, shape, q)));
+    }
+    both((lib) => lib[name](lib.tensor(a, shape, 'int32'), 2));
+  }
+});
+
+test('NaN goes through as in TensorFlow.js', () => {
+  const data = [NaN, -1, 0, 2, NaN, 7];
+  for (const name of [
+    'relu',
+    'relu6',
+    'sign',
+    'step',
+    'leakyRelu',
+    'elu',
+    'abs',
+    'max',
+    'min',
+    'argMax',
+    'argMin',
+  ]) {
+    if (/^arg/.test(name)) both((lib) => lib[name](lib.tensor([1, ...data])));
+    else both((lib) => lib[name](lib.tensor(data)));
+  }
+  both((lib) => [
+    lib.maximum(lib.tensor(data), 0),
+    lib.minimum(0, lib.tensor(data)),
+    lib.clipByValue(lib.tensor(data), 0, 3),
+  ]);
+});
+
+const reductions = ['sum', 'mean', 'prod', 'max', 'min', 'logSumExp', 'norm', 'euclideanNorm'];
+
+test('reductions along any axes agree', () => {
+  for (const name of reductions) {
+    const shape = shapeOf(3);
+    for (const axis of [0, 2, [0, 2]]) {
+      const rest = name.endsWith('orm') ? [axis] : [axis, true];
+      const f = (lib, x) =>
+        name === 'norm' ? lib.norm(x, 'euclidean', ...rest) : lib[name](x, ...rest);
+      agrees(f, shape, 0.5, 1.5);
+    }
+  }
+  agrees((lib, x) => lib.cumsum(x, 1, true, true), shapeOf(2), 0.5, 1.5);
+  both((lib) =>
+    lib.cumprod(
+      lib.tensor([
+        [1, 2, 3],
+        [4, 5, 6],
+      ]),
+      1,
+      true,
+    ),
+  );
+  for (const name of ['softmax', 'logSoftmax'])
+    agrees(
+      (lib, x) => lib[name](x),
+      shapeOf(2).map((each) => each + 1),
+    );
+  both((lib) => [
+    lib.argMax(
+      lib.tensor([
+        [1, 5, 5],
+        [4, 0, 2],
+      ]),
+      1,
+    ),
+    lib.sum(lib.zeros([0, 3]), 0),
+    lib.all(lib.tensor([true, false])),
+  ]);
+  both((lib) =>
+    Object.values(
+      lib.moments(
+        lib.tensor([
+          [1, 2],
+          [3, 5],
+        ]),
+        0,
+      ),
+    ),
+  );
+});
+
+test('ties share the gradient of max as in TensorFlow.js', () => {
+  both((lib) =>
+    lib.grad((x) => x.max(1))(
+      lib.tensor([
+        [1, 3, 3],
+        [2, 2, 2],
+      ]),
+    ),
+  );
+});
+
+test('losses agree with and without weights and in every reduction', () => {
+  const shape = [5, 3];
+  const [labels, predictions] = [numbers(shape, 0.01, 0.99), numbers(shape, 0.01, 0.99)];
+  const weights = [0, 1, 2, 0.5, 1, 0, 1, 1, 3, 1, 1, 1, 0, 2, 1];
+  for (const name of [
+    'absoluteDifference',
+    'hingeLoss',
+    'huberLoss',
+    'logLoss',
+    'meanSquaredError',
+    'sigmoidCrossEntropy',
+  ]) {
+    for (const by of [undefined, weights]) {
+      both((lib) => {
+        const given = by && lib.tensor(by, shape);
+        const f = (p) => lib.losses[name](lib.tensor(labels, shape), p, given);
+        const x = lib.tensor(predictions, shape);
+        return [f(x), lib.grad(f)(x)];
+      });
+    }
+  }
+  both((lib) =>
+    lib.losses.softmaxCrossEntropy(
+      lib.tensor(labels, shape),
+      lib.tensor(predictions, shape),
+      undefined,
+      0.1,
+    ),
+  );
+});
+
+test('places, counts and classes agree', () => {
+  both((lib) => [
+    lib.oneHot(
+      lib.tensor(
+        [
+          [0, 2],
+          [5, -1],
+        ],
+        [2, 2],
+        'int32',
+      ),
+      3,
+    ),
+    lib.bincount(lib.tensor([1, 1, 4], [3], 'int32'), lib.tensor([0.5, 2, 3]), 5),
+    lib.denseBincount(
+      lib.tensor(
+        [
+          [1, 1],
+          [0, 2],
+        ],
+        [2, 2],
+        'int32',
+      ),
+      [],
+      3,
+    ),
+    lib.math.confusionMatrix(
+      lib.tensor([0, 2, 1, 1], [4], 'int32'),
+      lib.tensor([0, 1, 1, 1], [4], 'int32'),
+      3,
+    ),
+    lib.eye(3, 5),
+    lib.range(5, -3, -2),
+    lib.linspace(1, 2, 7),
+    lib.diag(lib.tensor([1, 2, 3])),
+  ]);
+});
+
+test('random numbers come again with their seed, and fit their distribution', () => {
+  const draw = (seed) =>
+    tl.tidy(() => [...tl.randomNormal([5000], 3, 2, 'float32', seed).dataSync()]);
+  assert.deepEqual(draw(1), draw(1));
+  assert.notDeepEqual(draw(1), draw(2));
+  const mean = draw(4).reduce((sum, each) => sum + each) / 5000;
+  assert.ok(Math.abs(mean - 3) < 0.15, `${mean}`);
+  const counts = tl.tidy(() => tl.multinomial([0.1, 0.9], 2000, 3, true).sum().dataSync()[0]);
+  assert.ok(counts > 1700 && counts < 1900, `${counts}`);
+});
+
+const optimizers = {
+  sgd: [0.1],
+  momentum: [0.1, 0.9, true],
+  adagrad: [0.1],
+  adadelta: [0.1],
+  adam: [0.1],
+  adamax: [0.1, 0.9, 0.99, 1e-7, 0.01],
+  rmsprop: [0.1, 0.9, 0.5, 1e-7, true],
+};
+
+test('every optimiser takes the steps of TensorFlow.js, one module for all of them', () => {
+  for (const [name, args] of Object.entries(optimizers)) {
+    const run = (lib) => {
+      const optimizer = lib.train[name](...args);
+      const [x, b] = [
+        lib.variable(
+          lib.tensor2d([
+            [1, 2, 3],
+            [4, 5, -6],
+          ]),
+        ),
+        lib.variable(lib.tensor1d([0.5, -1, 2])),
+      ];
+      for (let step = 0; step < 5; step += 1)
+        optimizer.minimize(() => x.mul(x).add(b.mul(b)).sum());
+      return [...x.dataSync(), ...b.dataSync()];
+    };
+    const before = compiledOperations();
+    const got = run(tl);
+    assert.ok(
+      compiledOperations() - before <= 2,
+      `${name} compiled ${compiledOperations() - before} modules`,
+    );
+    closeTo(got, run(tf), 1e-4);
+  }
+});
+
+test('a learning rate that changes each step compiles nothing again', () => {
+  const x = tl.variable(tl.tensor1d([1, 2, 3, 4]));
+  const optimizer = tl.train.adam(0.1);
+  const before = compiledOperations();
+  for (let step = 0; step < 100; step += 1) {
+    optimizer.setLearningRate(0.1 / (1 + step));
+    const loss = optimizer.minimize(() => x.square().sum(), true);
+    loss.dataSync();
+    loss.dispose();
+  }
+  assert.ok(compiledOperations() - before <= 3, `${compiledOperations() - before}`);
+  assert.equal(optimizer.iterations, 100);
+});
+
+test('an optimiser goes on from the weights of another one', async () => {
+  const losses = async (split) => {
+    const x = tl.variable(tl.tensor1d([2, 4]));
+    let optimizer = tl.train.adam(0.1);
+    for (let step = 0; step < 6; step += 1) {
+      if (step === split) {
+        const weights = await optimizer.getWeights();
+        optimizer = tl.train.adam(0.1);
+        await optimizer.setWeights(weights);
+      }
+      optimizer.minimize(() => x.square().sum());
+    }
+    return [...x.dataSync()];
+  };
+  assert.deepEqual(await losses(3), await losses(99));
+});
