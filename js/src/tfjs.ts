@@ -51,6 +51,27 @@ export {
 export * as test_util from './tfjs/test_util.js';
 export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './tfjs/types.js';
 export * as util from './tfjs/util.js';
+export {
+  backend,
+  findBackend,
+  findBackendFactory,
+  getBackend,
+  KernelBackend,
+  ready,
+  registerBackend,
+  removeBackend,
+  setBackend,
+} from './tfjs/backends.js';
+export {
+  deprecationWarn,
+  disableDeprecationWarnings,
+  enableDebugMode,
+  enableProdMode,
+} from './tfjs/debugging.js';
+export { engine } from './tfjs/engine.js';
+export { memory } from './tfjs/memory.js';
+export { profile, time } from './tfjs/profile.js';
+export * from './tfjs/version.js';
 
 installChained();
 installTensorMethods();

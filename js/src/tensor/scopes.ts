@@ -124,6 +124,12 @@ export function dispose(container: TensorContainer): void {
   for (const each of tensorsIn(container)) each.dispose();
 }
 
+/** Leaves all scopes, and begins to count anew. */
+export function resetScopes(): void {
+  scopes = [];
+  Object.assign(counts, { numTensors: 0, numDataBuffers: 0, numBytes: 0 });
+}
+
 /** Runs with the scopes put aside, for what lives longer than what is running. */
 export function outsideScopes<T>(action: () => T): T {
   const held = scopes;

@@ -213,6 +213,15 @@ export function noNumber(tensor: object | string): LatheError {
   );
 }
 
+/** What looks at the values of new tensors. */
+type Inspector = (values: ArrayLike<unknown>, dtype: DType) => void;
+let inspector: Inspector | undefined;
+
+/** @internal From now on the values of every tensor are shown to it. */
+export function inspectValues(next: Inspector | undefined): void {
+  inspector = next;
+}
+
 /** `tensor` of create.ts for what the package itself needs: `tidy` and `memory` do not know of it. */
 export function tensor<R extends Rank = Rank>(
   values: TensorLike,
@@ -229,6 +238,7 @@ export function tensor<R extends Rank = Rank>(
   if (ArrayBuffer.isView(values)) {
     checkArray(values);
     const type = dtype ?? inferred(values);
+    inspector?.(values as DataArray, type);
     const copy = holds(values, type) ? copyOf(values, type) : convert(values, type);
     return new Tensor(copy, checkedShape(shape ?? [values.length]), type);
   }
@@ -237,6 +247,7 @@ export function tensor<R extends Rank = Rank>(
   flatten(values, nested, 0, flat, 0);
   const type = dtype ?? usualTypes[typeof flat[0] as keyof typeof usualTypes] ?? 'float32';
   checkBigints(flat, type);
+  inspector?.(flat, type);
   return new Tensor(convert(flat, type), checkedShape(shape ?? nested), type);
 }
 

@@ -1,6 +1,7 @@
 /** The flags that TensorFlow.js has without a backend, in the environment of the page. */
 import { nodeProcess } from '../base/node.js';
 import type { Environment } from './environment.js';
+import { beginDebugging } from './debugging.js';
 import { isBrowser } from './device_util.js';
 
 const agent = () => (globalThis.navigator as { userAgent?: string } | undefined)?.userAgent ?? '';
@@ -18,6 +19,7 @@ export function registerFlags(flags: Environment): void {
       console.warn(
         'Debugging mode is ON. Each operation runs alone and its result is looked through.',
       );
+      beginDebugging();
     },
   );
   flags.registerFlag('IS_BROWSER', isBrowser);

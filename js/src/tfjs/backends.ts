@@ -1,0 +1,248 @@
+/**
+ * Backends by name. Operations are computed by one engine, 'lathe', whatever is set; 'cpu' and 'wasm' are other names of it,
+ * since that is where it runs, 'webgl' and 'webgpu' cannot be had. Programs may register their own, which they get back
+ * when they ask for it; it computes nothing here.
+ */
+import { LatheError } from '../base/errors.js';
+import { ready as engineReady } from '../ready.js';
+import { memory } from './memory.js';
+import { warn } from './backend/constants.js';
+import { time } from './profile.js';
+
+/** What a backend has; of those of programs anything else may be missing. */
+export interface Backend {
+  dispose?(): void;
+}
+type Factory = () => Backend | Promise<Backend>;
+
+interface Registered {
+  factory: Factory;
+  priority: number;
+}
+
+interface Begun {
+  success: boolean | Promise<boolean>;
+  isAsync: boolean;
+}
+
+/** What TensorFlow.js asks of backends. */
+export class KernelBackend implements Backend {
+  refCount(_dataId: object): number {
+    return this.#missing('refCount');
+  }
+  incRef(_dataId: object): void {
+    this.#missing('incRef');
+  }
+  timerAvailable(): boolean {
+    return true;
+  }
+  time(_f: () => void): Promise<unknown> {
+    return this.#missing('time');
+  }
+  read(_dataId: object): Promise<unknown> {
+    return this.#missing('read');
+  }
+  readSync(_dataId: object): unknown {
+    return this.#missing('readSync');
+  }
+  numDataIds(): number {
+    return this.#missing('numDataIds');
+  }
+  disposeData(_dataId: object, _force?: boolean): boolean {
+    return this.#missing('disposeData');
+  }
+  write(_values: unknown, _shape: number[], _dtype: string): object {
+    return this.#missing('write');
+  }
+  move(..._all: unknown[]): void {
+    this.#missing('move');
+  }
+  memory(): { unreliable: boolean; reasons?: string[] } {
+    return this.#missing('memory');
+  }
+  floatPrecision(): 16 | 32 {
+    return this.#missing('floatPrecision');
+  }
+  epsilon(): number {
+    return this.floatPrecision() === 32 ? 1e-7 : 1e-4;
+  }
+  dispose(): void {
+    this.#missing('dispose');
+  }
+  #missing(name: string): never {
+    throw new LatheError(
+      `'${name}' not yet implemented or not found in the registry. This kernel may not be supported by the backend you are using`,
+    );
+  }
+}
+
+class Engine extends KernelBackend {
+  override floatPrecision(): 32 {
+    return 32;
+  }
+  override time(f: () => void): Promise<unknown> {
+    return time(f);
+  }
+  override numDataIds(): number {
+    return memory().numDataBuffers;
+  }
+  override memory(): { unreliable: boolean } {
+    return memory();
+  }
+  override dispose(): void {}
+}
+
+/** The name of the engine of this package. */
+export const own = 'lathe';
+const aliases = [own, 'wasm', 'cpu'];
+const impossible = ['webgl', 'webgpu'];
+
+const registered = new Map<string, Registered>();
+const instances = new Map<string, Backend>();
+let current: string | undefined;
+let pending: Promise<boolean> | undefined;
+/** What was begun before the last change is of no use. */
+let turn = 0;
+
+function registerOwn(): void {
+  aliases.forEach((name, at) => registered.set(name, { factory: () => new Engine(), priority: 10 - at }));
+}
+registerOwn();
+
+const isPromise = (x: unknown): x is Promise<Backend> =>
+  typeof (x as Promise<Backend> | undefined)?.then === 'function';
+
+function begin(name: string): Begun {
+  const { factory } = registered.get(name)!;
+  const fail = (error: unknown): false => {
+    warn(`Initialization of backend ${name} failed: ${String(error)}`);
+    return false;
+  };
+  try {
+    const made = factory();
+    if (!isPromise(made)) {
+      instances.set(name, made);
+      return { success: true, isAsync: false };
+    }
+    const mine = ++turn;
+    pending = made.then(
+      (backend) => {
+        if (mine !== turn) return false;
+        instances.set(name, backend);
+        pending = undefined;
+        return true;
+      },
+      (error: unknown) => {
+        if (mine !== turn) return false;
+        pending = undefined;
+        return fail(error);
+      },
+    );
+    return { success: pending, isAsync: true };
+  } catch (error) {
+    return { success: fail(error), isAsync: false };
+  }
+}
+
+const byPriority = (): string[] =>
+  [...registered].sort(([, a], [, b]) => b.priority - a.priority).map(([name]) => name);
+
+const failed = () =>
+  new LatheError('Could not initialize any backends, all backend initializations failed.');
+
+const hint =
+  'Make sure to await tf.ready() or await tf.setBackend() before calling other methods';
+
+/** The backend that is set, or the first by priority. Error: it is not ready. */
+export function backend(): Backend {
+  if (current === undefined) {
+    const name = byPriority().find((each) => {
+      const { success, isAsync } = instances.has(each)
+        ? { success: true, isAsync: false }
+        : begin(each);
+      if (!isAsync) return success as boolean;
+      throw new LatheError(
+        `The highest priority backend '${each}' has not yet been initialized. ${hint}`,
+      );
+    });
+    if (name === undefined) throw failed();
+    current = name;
+  }
+  const found = instances.get(current);
+  if (found !== undefined) return found;
+  throw new LatheError(`Backend '${current}' has not yet been initialized. ${hint}`);
+}
+
+/** The name of the backend that is set: 'lathe' unless a program says otherwise. */
+export const getBackend = (): string => current ?? own;
+
+/**
+ * Sets a backend by its name; gives whether that could be done, which for 'webgl' and 'webgpu' it cannot. Operations go on
+ * to be computed by the same engine. Error: a name that nobody registered.
+ */
+export async function setBackend(name: string): Promise<boolean> {
+  if (!registered.has(name)) {
+    if (impossible.includes(name)) return false;
+    throw new LatheError(`Backend name '${name}' not found in registry`);
+  }
+  current = name;
+  if (instances.has(name)) return true;
+  return begin(name).success;
+}
+
+/** Waits for the compiler and for the backend. */
+export async function ready(): Promise<void> {
+  await engineReady();
+  if (pending !== undefined) await pending;
+  if (current !== undefined && instances.has(current)) return;
+  for (const name of byPriority()) {
+    if (!(instances.has(name) || (await begin(name).success))) continue;
+    current = name;
+    return;
+  }
+  throw failed();
+}
+
+/** Adds a backend; gives false, with a warning, if the name is taken. */
+export function registerBackend(name: string, factory: Factory, priority = 1): boolean {
+  if (registered.has(name)) {
+    warn(`${name} backend was already registered. Reusing existing backend factory.`);
+    return false;
+  }
+  registered.set(name, { factory, priority });
+  return true;
+}
+
+/** Forgets a backend and disposes of it. Error: nobody registered it. */
+export function removeBackend(name: string): void {
+  if (!registered.has(name)) throw new LatheError(`${name} backend not found in registry`);
+  if (current === name) {
+    current = undefined;
+    turn += 1;
+    pending = undefined;
+  }
+  instances.get(name)?.dispose?.();
+  instances.delete(name);
+  registered.delete(name);
+}
+
+/** The backend of this name, or null if there is none that is ready. */
+export function findBackend(name: string): Backend | null {
+  if (!instances.has(name) && registered.has(name)) begin(name);
+  return instances.get(name) ?? null;
+}
+
+/** What makes the backend of this name, or null. */
+export const findBackendFactory = (name: string): Factory | null =>
+  registered.get(name)?.factory ?? null;
+
+export const backendNames = (): string[] => [...registered.keys()];
+
+/** Forgets which one is set and disposes of all; they are made again when they are asked for. */
+export function resetBackends(): void {
+  turn += 1;
+  pending = undefined;
+  current = undefined;
+  for (const each of instances.values()) each.dispose?.();
+  instances.clear();
+}

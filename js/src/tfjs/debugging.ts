@@ -1,0 +1,77 @@
+/** Debug mode: each operation runs alone and is logged, and the first whose result is not finite throws. */
+import { LatheError } from '../base/errors.js';
+import { inspectValues } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { env } from './environment.js';
+import { computed, kernelName, observe } from './watching.js';
+
+let stop: (() => void) | undefined;
+
+/** Begins to look at operations, until the flag DEBUG is off. */
+export function beginDebugging(): void {
+  if (stop !== undefined) return;
+  const end = observe((op, operands, result) => {
+    if (!isOn()) return;
+    const milliseconds = computed(result);
+    const from = operands.map((each) => (typeof each === 'number' ? each : each.type)).join(', ');
+    console.log(`${kernelName(op)} ${milliseconds.toFixed(3)} ms ${result.type} <- ${from}`);
+    checkResult(kernelName(op), result, from);
+  });
+  inspectValues((values, dtype) => {
+    if (isOn()) checkValues(values, dtype);
+  });
+  stop = () => {
+    end();
+    inspectValues(undefined);
+    stop = undefined;
+  };
+}
+
+/** `reset` of the environment turns the flag off and tells nobody. */
+function isOn(): boolean {
+  const is = env().getBool('DEBUG');
+  if (!is) stop?.();
+  return is;
+}
+
+function checkResult(name: string, result: Tensor, from: string): void {
+  if (!/^b?float/.test(result.dtype)) return;
+  const found = result.dataSync().find((each) => !Number.isFinite(each));
+  if (found === undefined) return;
+  throw new LatheError(`Found ${found} in the result of '${name}', ${result.type}, of ${from}`);
+}
+
+function checkValues(values: ArrayLike<unknown>, dtype: string): void {
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at];
+    if (typeof value !== 'number' || Number.isFinite(value)) continue;
+    throw new LatheError(`A tensor of type ${dtype} being made contains ${value}.`);
+  }
+}
+
+/**
+ * Each operation runs alone from now on and is logged with its time and types; one whose result holds a number that is not
+ * finite throws, at the line that wrote it down. Slow: for finding out where a NaN comes from.
+ */
+export function enableDebugMode(): void {
+  env().set('DEBUG', true);
+}
+
+/** No warnings from now on, nor anything else that programs in use do without. */
+export function enableProdMode(): void {
+  env().set('PROD', true);
+}
+
+/** Turns off what `deprecationWarn` says. */
+export function disableDeprecationWarnings(): void {
+  env().set('DEPRECATION_WARNINGS_ENABLED', false);
+  console.warn('TensorFlow.js deprecation warnings have been disabled.');
+}
+
+/** Warns of something that will not stay. */
+export function deprecationWarn(message: string): void {
+  if (!env().getBool('DEPRECATION_WARNINGS_ENABLED')) return;
+  console.warn(
+    `${message} You can disable deprecation warnings with tf.disableDeprecationWarnings().`,
+  );
+}
