@@ -20,13 +20,14 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
     readonly trainable: boolean,
     name?: string,
   ) {
+    const unique = name ?? String(last++);
+    if (variables.has(unique)) {
+      throw new LatheError(`Variable with name ${unique} was already registered`);
+    }
     const value = HeapValue.of(initial);
     value.share();
     super(value, initial.shape, initial.dtype);
-    this.name = name ?? String(last++);
-    if (variables.has(this.name)) {
-      throw new LatheError(`Variable with name ${this.name} was already registered`);
-    }
+    this.name = unique;
     variables.set(this.name, this);
     this.kept = true;
     this[tracked](true);

@@ -57,10 +57,12 @@ function recounted(means: Tensor, x: Tensor, { axes, pad }: Windows): Tensor {
   const isWhole = axes.every(({ before, after }) => before === 0 && after === 0);
   if (isWhole || pad === 'same') return means;
   const sizes = axes.map(({ size }) => size);
+  // Of nothing TensorFlow.js has the mean NaN in pictures, and 0 in volumes.
+  const least = axes.length > 2 ? 1 : 0;
   let factors = [elementCount(sizes)];
   axes.forEach((axis, at) => {
     const counts = insideOf(axis, x.shape[at + 1]!);
-    factors = factors.flatMap((each) => counts.map((count) => each / Math.max(count, 1)));
+    factors = factors.flatMap((each) => counts.map((count) => each / Math.max(count, least)));
   });
   const shape = [1, ...axes.map(({ out }) => out), 1];
   return apply('mul', [means, constant(Float32Array.from(factors), shape)]);

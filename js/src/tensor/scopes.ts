@@ -91,7 +91,7 @@ export function tensorsIn(container: TensorContainer): Tensor[] {
  * Errors: the function returns a promise: tensors made behind its first `await` would stay.
  */
 export function tidy<T extends TensorContainer>(name: string | (() => T), action?: () => T): T {
-  const run = typeof name === 'function' ? name : action;
+  const run = typeof name === 'string' ? action : name;
   if (typeof run !== 'function') {
     throw new LatheError('tidy: a function is needed, with or without a name before it');
   }
