@@ -154,7 +154,7 @@ export { toOnnx } from './to_onnx.js';
 export type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';
 export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } from './onnx/model.js';
 export type { LoadModelOptions, ModelSource } from './onnx/options.js';
-export { ready, setWasmUrl } from './ready.js';
+export { ready, setWasmUrl } from './model/ready.js';
 
 useExtras(undefined, async () => (await import('./model/fetched_extras.js')).extras);
 void schedulesRead();

@@ -3,7 +3,7 @@ import { LatheError } from './base/errors.js';
 import { checkOptions } from './base/options.js';
 import type { OnnxModel } from './onnx/model.js';
 import { type LoadModelOptions, loadModelOptions, type ModelSource } from './onnx/options.js';
-import { ready } from './ready.js';
+import { ready } from './model/ready.js';
 
 /**
  * Loads an ONNX model from an address, a path (in Node) or bytes.

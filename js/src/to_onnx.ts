@@ -1,6 +1,6 @@
 /** `tl.toOnnx`, which fetches what writes ONNX when it is first called. */
 import type { OnnxSource, ToOnnxOptions } from './onnx_export/options.js';
-import { ready } from './ready.js';
+import { ready } from './model/ready.js';
 
 /**
  * A model of layers, or a function that `tl.compile` gave, as the bytes of an ONNX model (opset 18)

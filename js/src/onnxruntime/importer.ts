@@ -3,7 +3,7 @@ import type { OnnxDescription, OnnxType } from '../onnx/file.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
-import { ready } from '../ready.js';
+import { ready } from '../model/ready.js';
 import type { TensorData } from './tensor_types.js';
 
 /** What the importer is told. */

@@ -4,7 +4,7 @@
  * when they ask for it; it computes nothing here.
  */
 import { LatheError } from '../base/errors.js';
-import { ready as engineReady } from '../ready.js';
+import { ready as engineReady } from '../model/ready.js';
 import { memory } from './memory.js';
 import { warn } from './backend/constants.js';
 import { time } from './profile.js';

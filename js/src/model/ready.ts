@@ -1,10 +1,10 @@
 /** Makes the package usable: the core, and what was measured on this machine before. */
-import { LatheError } from './base/errors.js';
-import { chooseWasm, compileCore } from './core/core_module.js';
-import { currentCore, hasCore, useCoreModule } from './core/core.js';
-import { extrasAsked } from './layers/extras.js';
-import { schedulesRead } from './tune/schedules.js';
-import { probeTarget } from './tune/target.js';
+import { LatheError } from '../base/errors.js';
+import { chooseWasm, compileCore } from '../core/core_module.js';
+import { currentCore, hasCore, useCoreModule } from '../core/core.js';
+import { extrasAsked } from '../layers/extras.js';
+import { schedulesRead } from '../tune/schedules.js';
+import { probeTarget } from '../tune/target.js';
 
 /** How long the first use waits for a slow cache of schedules once the core is there. */
 const mostWaitMs = 20;
