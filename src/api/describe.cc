@@ -15,6 +15,36 @@
 namespace lathe::api {
 namespace {
 
+std::string_view text(scalar::Signature signature) {
+  switch (signature) {
+    case scalar::Signature::Number:
+      return "number";
+    case scalar::Signature::Quotient:
+      return "quotient";
+    case scalar::Signature::Float:
+      return "float";
+    case scalar::Signature::Function:
+      return "function";
+    case scalar::Signature::Integer:
+      return "integer";
+    case scalar::Signature::Shift:
+      return "shift";
+    case scalar::Signature::Compare:
+      return "compare";
+    case scalar::Signature::Test:
+      return "test";
+    case scalar::Signature::Logic:
+      return "logic";
+    case scalar::Signature::Choose:
+      return "choose";
+    case scalar::Signature::ToBits:
+      return "toBits";
+    case scalar::Signature::FromBits:
+      return "fromBits";
+  }
+  return {};
+}
+
 std::string spelled_default(const nn::Parameter& parameter) {
   if (parameter.range == nn::Range::Flag) return parameter.standard != 0 ? "true" : "false";
   if (parameter.range == nn::Range::Seed) return "null";
@@ -221,7 +251,7 @@ std::string describe() {
   const auto spell_op = [](scalar::Op op) {
     return concat("{\"name\":", json_string(scalar::info(op).text),
                   ",\"arity\":", scalar::info(op).arity,
-                  ",\"takes\":", json_string(scalar::text(scalar::info(op).signature)), "}");
+                  ",\"takes\":", json_string(text(scalar::info(op).signature)), "}");
   };
   append_list(out, "dtypes", kDTypes, [](const DTypeNames& each) {
     return concat("{\"name\":", json_string(each.text), ",\"numpy\":", json_string(each.numpy),

@@ -29,36 +29,6 @@ enum class Signature : uint8_t {
   FromBits
 };
 
-constexpr std::string_view text(Signature signature) {
-  switch (signature) {
-    case Signature::Number:
-      return "number";
-    case Signature::Quotient:
-      return "quotient";
-    case Signature::Float:
-      return "float";
-    case Signature::Function:
-      return "function";
-    case Signature::Integer:
-      return "integer";
-    case Signature::Shift:
-      return "shift";
-    case Signature::Compare:
-      return "compare";
-    case Signature::Test:
-      return "test";
-    case Signature::Logic:
-      return "logic";
-    case Signature::Choose:
-      return "choose";
-    case Signature::ToBits:
-      return "toBits";
-    case Signature::FromBits:
-      return "fromBits";
-  }
-  return {};
-}
-
 // What the reduction that repeats an operation gives: by this its gradient differs.
 enum class Fold : uint8_t { None, Sum, Product, Pick, Logic };
 

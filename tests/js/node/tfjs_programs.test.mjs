@@ -1,10 +1,17 @@
-// Programs for TensorFlow.js Layers run with nothing but the import changed, and print what they print there.
+// Programs for TensorFlow.js run with nothing but the import changed, and print what they print there.
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 
-const names = ['linear_regression', 'mnist_cnn', 'sentiment_lstm', 'addition_rnn', 'iris'];
+const names = [
+  'linear_regression',
+  'polynomial_fit',
+  'mnist_cnn',
+  'sentiment_lstm',
+  'addition_rnn',
+  'iris',
+];
 const folder = new URL('../../../build/tests/programs/', import.meta.url);
 
 before(() => tf.setBackend('cpu'));
@@ -40,7 +47,7 @@ for (const name of names) {
     assert.equal(text.split("from '@tensorflow/tfjs'").length, 2);
     const copy = new URL(`${name}.mjs`, folder);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(copy, text.replace("from '@tensorflow/tfjs'", "from 'tensorlathe'"));
+    writeFileSync(copy, text.replace("from '@tensorflow/tfjs'", "from 'tensorlathe/tfjs'"));
     const [ours, theirs] = [await run(copy), await run(program)];
     assert.deepEqual(ours.printed.map(rounded), theirs.printed.map(rounded));
     assert.equal(ours.numbers.length, theirs.numbers.length);
