@@ -133,7 +133,7 @@ Result<Values> roi_align(Call& call) {
         const double low = known.number(4 * r + 1 - k), high = known.number(4 * r + 3 - k);
         const double size = (high - low) * scale / static_cast<double>(k == 0 ? height : width);
         if (!(size < 1 << 12)) return call.refuse("a region is too large");
-        most[k] = std::max(most[k], static_cast<int64_t>(std::ceil(size)));
+        most[k] = std::max(most[k], static_cast<int64_t>(std::ceil(std::max(size, 1.0))));
       }
     }
   }
