@@ -131,6 +131,7 @@ SUITES = [
     ("onnx-node", "package", last_line, ["node", "tests/js/onnx/conformance.mjs"]),
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
     ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
+    ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
     ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
