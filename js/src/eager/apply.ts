@@ -1,10 +1,10 @@
 /** Operations on tensors: written down, computed when somebody reads a result. Of a function being traced they become part. */
 import type { OperationName } from '../core/names.js';
 import { HeapValue } from '../runtime/heap_value.js';
-import type { DType } from '../tensor/dtypes.js';
+import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
-import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import {
   checkOperand,
   countOf,
@@ -84,6 +84,11 @@ export function shown(value: HeapValue, type?: string): Tensor {
 
 /** Another tensor of the same elements. */
 export function alias(x: Tensor): Tensor {
+  const held = x[elements];
+  if (!Object.hasOwn(coreDTypes, x.dtype) && !ArrayBuffer.isView(held)) {
+    held.share!();
+    return new Tensor(held, x.shape, x.dtype)[tracked](true);
+  }
   if (x instanceof TracedTensor) return x;
   const value = HeapValue.of(x);
   value.share();

@@ -3,12 +3,13 @@ import { LatheError } from '../base/errors.js';
 import { operations, type OperationName } from '../core/names.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tracked } from '../tensor/scopes.js';
+import { isText, texts } from '../tensor/create.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { apply, type Operand } from './apply.js';
 
-/** What a parameter wants: numbers of any type, or one type, to which only what is no tensor yet is converted. */
-export type Wanted = 'numeric' | DType;
+/** What a parameter wants: numbers of any type, texts too ('any'), or one type, to which only what is no tensor yet is converted. */
+export type Wanted = 'numeric' | 'any' | DType;
 
 /**
  * A tensor of what somebody gave as the argument `name` of `op`. Errors: it is nothing that a tensor can be made of;
@@ -21,12 +22,18 @@ export function toTensor(
   wanted: Wanted = 'numeric',
 ): Tensor {
   if (x instanceof Tensor) {
-    if (wanted === 'numeric' || wanted === x.dtype) return x;
+    const isText = (x.dtype as string) === 'string';
+    if (wanted === 'any' || wanted === x.dtype || (wanted === 'numeric' && !isText)) return x;
     throw new LatheError(
       `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got ${x.dtype} tensor`,
     );
   }
-  checkText(x, name, op, wanted);
+  if (isText(x)) {
+    if (wanted === 'any' || (wanted as string) === 'string') return texts(x);
+    throw new LatheError(
+      `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got string tensor`,
+    );
+  }
   const isLike =
     Array.isArray(x) || ArrayBuffer.isView(x) || ['number', 'boolean', 'bigint'].includes(typeof x);
   if (!isLike) {
@@ -35,17 +42,9 @@ export function toTensor(
       `Argument '${name}' passed to '${op}' must be a Tensor or TensorLike, but got '${type}'`,
     );
   }
-  return tensor(x, undefined, wanted === 'numeric' ? undefined : wanted)[tracked]();
-}
-
-/** Error: texts where numbers are wanted. */
-function checkText(x: unknown, name: string, op: string, wanted: Wanted): void {
-  let first = x;
-  while (Array.isArray(first)) first = first[0] as unknown;
-  if (typeof first !== 'string') return;
-  throw new LatheError(
-    `Argument '${name}' passed to '${op}' must be ${wanted} tensor, but got string tensor`,
-  );
+  return tensor(x, undefined, wanted === 'numeric' || wanted === 'any' ? undefined : wanted)[
+    tracked
+  ]();
 }
 
 /** Tensors of an array of them. Errors: no array; as of `toTensor`. */

@@ -1,8 +1,9 @@
 /** What an operation gives for operands of given types: asked of the core once. */
+import { LatheError } from '../base/errors.js';
 import { CoreGraph } from '../core/handles.js';
 import type { OperationName } from '../core/names.js';
 import type { HeapModule } from '../runtime/heap_module.js';
-import type { DType } from '../tensor/dtypes.js';
+import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import { entryName } from '../trace/compiled_function.js';
 import { Trace } from '../trace/trace.js';
 
@@ -66,6 +67,8 @@ function ask(
   inputs: readonly ValueType[],
   values: readonly unknown[],
 ): Signature {
+  const odd = inputs.find(({ dtype }) => !Object.hasOwn(coreDTypes, dtype));
+  if (odd !== undefined) throw new LatheError(`${op}: takes no tensors of ${odd.dtype}`);
   const graph = new CoreGraph();
   try {
     graph.beginEntry(entryName);

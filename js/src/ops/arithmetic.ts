@@ -3,24 +3,35 @@ import { apply } from '../eager/apply.js';
 import { castTo, elementwise, toTensor, toTensors } from '../eager/operands.js';
 import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
+import { partsOf } from '../tensor/odd.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import { complexArithmetic, type ComplexOp } from './complex.js';
 import { isFloat, ofDType } from './floats.js';
 
 const two = ['a', 'b'];
 
+/** Of numbers, or where one is complex of complex ones. */
+function linear(op: ComplexOp, a: TensorLike, b: TensorLike): Tensor {
+  const isOdd = (x: TensorLike) => x instanceof Tensor && partsOf(x) !== undefined;
+  if (!isOdd(a) && !isOdd(b)) return elementwise(op, two, [a, b]);
+  return tidy(() => complexArithmetic(op, toTensor(a, 'a', op), toTensor(b, 'b', op)));
+}
+
 /** a + b. */
-export const add = (a: TensorLike, b: TensorLike): Tensor => elementwise('add', two, [a, b]);
+export const add = (a: TensorLike, b: TensorLike): Tensor => linear('add', a, b);
 /** a - b. */
-export const sub = (a: TensorLike, b: TensorLike): Tensor => elementwise('sub', two, [a, b]);
+export const sub = (a: TensorLike, b: TensorLike): Tensor => linear('sub', a, b);
 /** a · b. */
-export const mul = (a: TensorLike, b: TensorLike): Tensor => elementwise('mul', two, [a, b]);
+export const mul = (a: TensorLike, b: TensorLike): Tensor => linear('mul', a, b);
 
 /** What remains of a / b, with the sign of b. */
 export const mod = (a: TensorLike, b: TensorLike): Tensor => elementwise('mod', two, [a, b]);
 
 /** a / b; of integers the quotient rounded towards negative infinity. */
 export function div(a: TensorLike, b: TensorLike): Tensor {
+  if ([a, b].some((x) => x instanceof Tensor && partsOf(x) !== undefined))
+    return linear('div', a, b);
   return typed('div', a, b, (x, y) =>
     elementwise(typeof y !== 'number' && isWhole(x) && isWhole(y) ? 'floorDiv' : 'div', two, [
       x,

@@ -188,7 +188,12 @@ export function maxPoolWithArgmax(
     checkRank(op, 'x', input, 4);
     const sizes = input.shape.slice(1, -1);
     const { axes } = windowsOf(op, { sizes, window: filterSize, strides, pad });
-    const known = apply('where', [apply('greaterEqual', [input, least(input)], [], input.dtype), input, least(input)], [], input.dtype);
+    const known = apply(
+      'where',
+      [apply('greaterEqual', [input, least(input)], [], input.dtype), input, least(input)],
+      [],
+      input.dtype,
+    );
     const { values, which } = greatest(patches(known, axes, least(input)));
     return { result: values, indexes: placesOf(input, axes, which, includeBatchInIndex) };
   });

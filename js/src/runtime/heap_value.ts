@@ -1,4 +1,5 @@
 /** Elements of a tensor that lie in the heap, where functions read and write them without a copy, or will once they are computed. */
+import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { arrayOn, copyInto, type DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
@@ -149,6 +150,9 @@ export class HeapValue implements PendingData {
   static of(tensor: Tensor): HeapValue {
     const held = tensor[elements];
     if (held instanceof HeapValue) return held;
+    if (!Object.hasOwn(arrayTypes, tensor.dtype)) {
+      throw new LatheError(`no operation of the core takes tensors of ${tensor.dtype}`);
+    }
     const data = tensor.dataSync<DType>();
     const value = new HeapValue(tensor.dtype, tensor.shape).place();
     copyInto(value.window(), data);

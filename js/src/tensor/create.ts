@@ -4,6 +4,7 @@ import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
 import type { DType } from './dtypes.js';
 import type { Rank, Scalar as Tensor0D, ShapeMap, Tensor1D } from './ranks.js';
+import { type AnyDType, textTensor } from './odd.js';
 import { tracked } from './scopes.js';
 import { shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
 
@@ -25,7 +26,37 @@ export function tensor<R extends Rank = Rank>(
   shape?: ShapeMap[R],
   dtype?: DType,
 ): Tensor<R> {
+  if ((dtype as AnyDType) === 'complex64') {
+    throw new LatheError(
+      'Cannot construct a complex64 tensor directly. Please use tf.complex(real, imag).',
+    );
+  }
+  if ((dtype as AnyDType) === 'string' || (dtype === undefined && isText(values))) {
+    return texts(values, shape) as Tensor<R>;
+  }
   return make<R>(values, shape, dtype)[tracked]();
+}
+
+/** Whether the first of nested values is a text. */
+export function isText(values: unknown): boolean {
+  let first = values;
+  while (Array.isArray(first)) first = first[0];
+  return typeof first === 'string';
+}
+
+/** A tensor of texts, flat with a shape or nested; bytes are UTF-8. Errors: ragged nesting; a shape that does not fit. */
+export function texts(values: unknown, shape?: readonly number[]): Tensor {
+  const nested = values instanceof Uint8Array ? [] : shapeOf(values);
+  const flat = (Array.isArray(values) ? values.flat(Infinity) : [values]) as unknown[];
+  const size = elementCount(nested);
+  if (flat.length !== size || elementCount(shape ?? nested) !== size) {
+    throw new LatheError(
+      `tensor: ${flat.length} texts do not fill the shape [${(shape ?? nested).join(',')}]`,
+    );
+  }
+  const read = (each: unknown) =>
+    each instanceof Uint8Array ? new TextDecoder().decode(each) : String(each);
+  return textTensor(flat.map(read), shape ?? nested);
 }
 
 /** Errors: another number of axes; a flat array of numbers without a shape. */
@@ -70,8 +101,8 @@ export const tensor5d = /* @__PURE__ */ maker<'R5'>(5);
 export const tensor6d = /* @__PURE__ */ maker<'R6'>(6);
 
 /** A tensor without axes. Error: an array. */
-export function scalar(value: Scalar, dtype?: DType): Tensor0D {
-  if (typeof value !== 'object') return tensor<Rank.R0>(value, [], dtype);
+export function scalar(value: Scalar | string, dtype?: DType): Tensor0D {
+  if (typeof value !== 'object') return tensor<Rank.R0>(value as Scalar, [], dtype);
   throw new LatheError('scalar: one number is needed, got an array; tensor1d takes it');
 }
 

@@ -1,5 +1,6 @@
 /** Which tensors are alive, and who disposes of them: scopes of `tidy`, one within the other. */
 import { LatheError } from '../base/errors.js';
+import { own } from '../base/own.js';
 import { arrayTypes } from './dtypes.js';
 import type { Tensor } from './tensor.js';
 
@@ -47,7 +48,9 @@ export function untrackElements(tensor: Tensor): void {
   counts.numBytes -= bytesOf(tensor);
 }
 
-const bytesOf = ({ size, dtype }: Tensor) => size * arrayTypes[dtype].BYTES_PER_ELEMENT;
+/** Complex numbers are two floats; the length of texts is not known. */
+const bytesOf = ({ size, dtype }: Tensor) =>
+  size * (own(arrayTypes, dtype)?.BYTES_PER_ELEMENT ?? (dtype === ('complex64' as string) ? 8 : 0));
 
 /** What is made from now on belongs to a new scope. */
 export function startScope(): void {

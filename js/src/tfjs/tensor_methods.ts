@@ -55,9 +55,6 @@ const methods = {
   toBool(this: Tensor): Tensor {
     return cast(this, 'bool');
   },
-  reshapeAs(this: Tensor, x: Tensor): Tensor {
-    return reshaped(this, [...x.shape]);
-  },
   /** A variable that begins with these elements. */
   variable(this: Tensor, trainable = true, name?: string, dtype?: DType): Variable {
     return variable(this, trainable, name, dtype);

@@ -1,0 +1,213 @@
+/** Tensors made of several, and parts of one. */
+import { LatheError } from '../base/errors.js';
+import { alias } from '../eager/apply.js';
+import { castTo, toTensor, upcastType } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { assertParamsConsistent, prepareSplitSize } from '../tfjs/backend/axes.js';
+import { assertParamsValid, parseSliceParams } from '../tfjs/slice_util.js';
+import { sliceInfo } from '../tfjs/strided_slice.js';
+import { axesOf } from './axes.js';
+import { move, moving, movingAll } from './moving.js';
+import { partsOf, textsOf } from '../tensor/odd.js';
+
+type Sizes = readonly number[];
+
+const isOdd = (x: Tensor) => partsOf(x) !== undefined || textsOf(x) !== undefined;
+
+/** Tensors one behind the other along an axis. Errors: none; other sizes than that of the axis differ. */
+export function concat(tensors: readonly TensorLike[], axis = 0): Tensor {
+  if (!Array.isArray(tensors) || tensors.length === 0) {
+    throw new LatheError('concat: Pass at least one tensor to concat');
+  }
+  return movingAll(tensors, 'concat', (all) => {
+    const [first] = all;
+    const isComplex = partsOf(first!) !== undefined;
+    for (const each of all) {
+      if (!isComplex || partsOf(each) !== undefined) continue;
+      throw new LatheError(
+        `Cannot concatenate complex64 tensors with a tensor with dtype ${each.dtype}.`,
+      );
+    }
+    if (all.length === 1) return alias(first!);
+    const [along] = axesOf(axis, first!.rank);
+    assertParamsConsistent(
+      all.map(({ shape }) => shape),
+      along!,
+    );
+    if (all.some(isOdd)) return move('concat', all, [along]);
+    const dtype = all.map((each) => each.dtype).reduce(upcastType);
+    return move(
+      'concat',
+      all.map((each) => castTo(each, dtype)),
+      [along],
+    );
+  });
+}
+
+/** As `concat`, of tensors of one axis. */
+export const concat1d = (tensors: readonly TensorLike[]): Tensor => concat(tensors, 0);
+/** As `concat`, of tensors of two axes. */
+export const concat2d = (tensors: readonly TensorLike[], axis: number): Tensor =>
+  concat(tensors, axis);
+/** As `concat`, of tensors of three axes. */
+export const concat3d = concat2d;
+/** As `concat`, of tensors of four axes. */
+export const concat4d = concat2d;
+
+/** Tensors of one shape along a new axis. Errors: none; shapes differ; an axis outside. */
+export function stack(tensors: readonly TensorLike[], axis = 0): Tensor {
+  return movingAll(tensors, 'stack', (all) => {
+    if (all.length === 0) throw new LatheError('Pass at least one tensor to tf.stack');
+    const [{ rank, shape }] = all as [Tensor];
+    if (axis > rank) throw new LatheError('Axis must be <= rank of the tensor');
+    for (const each of all) {
+      if (each.shape.join() !== shape.join()) {
+        throw new LatheError(
+          `All tensors passed to stack must have matching shapes: [${shape.join(',')}] and [${each.shape.join(',')}]`,
+        );
+      }
+      if (each.dtype !== all[0]!.dtype) {
+        throw new LatheError('All tensors passed to stack must have matching dtypes');
+      }
+    }
+    return move('stack', all, [axis < 0 ? axis + rank + 1 : axis]);
+  });
+}
+
+/** The parts of a tensor along an axis, without it. Error: an axis outside. */
+export function unstack(x: TensorLike, axis = 0): Tensor[] {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'unstack', 'any');
+    if (!(axis >= -given.rank && axis < given.rank)) {
+      throw new LatheError(`Axis = ${axis} is not in [-${given.rank}, ${given.rank})`);
+    }
+    const along = axis < 0 ? axis + given.rank : axis;
+    const left = given.shape.filter((_: number, at: number) => at !== along);
+    return cuts(given, new Array<number>(given.shape[along]!).fill(1), along).map((each) =>
+      move('reshape', [each], [left]),
+    );
+  });
+}
+
+function cuts(x: Tensor, sizes: Sizes, axis: number): Tensor[] {
+  let from = 0;
+  return sizes.map((size) => {
+    const begin = x.shape.map((_: number, at: number) => (at === axis ? from : 0));
+    const sized = x.shape.map((whole: number, at: number) => (at === axis ? size : whole));
+    from += size;
+    return move('slice', [x], [begin, sized]);
+  });
+}
+
+/** Parts along an axis: so many equal ones, or of these sizes, one of which may be -1. Errors: they do not fit. */
+export function split(x: TensorLike, numOrSizeSplits: number | number[], axis = 0): Tensor[] {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'split', 'any');
+    const [along] = axesOf(axis, given.rank);
+    return cuts(given, prepareSplitSize(given, numOrSizeSplits, along), along!);
+  });
+}
+
+/** The part from `begin` of these sizes, -1: up to the end; left out too. Errors: it lies outside. */
+export const slice = (
+  x: TensorLike,
+  begin: number | readonly number[],
+  size?: number | readonly number[],
+): Tensor =>
+  moving(x, 'slice', (given) => {
+    if (given.rank === 0) throw new LatheError('Slicing scalar is not possible');
+    const [from, sizes] = parseSliceParams(
+      { shape: [...given.shape] },
+      begin as number[],
+      size as number[],
+    );
+    assertParamsValid({ shape: [...given.shape] }, from!, sizes!);
+    return move('slice', [given], [from, sizes]);
+  });
+
+const sliced =
+  <B>(rank: number) =>
+  (x: TensorLike, begin: B, size?: B): Tensor =>
+    moving(x, `slice${rank}d`, (given) => {
+      if (given.rank === rank) return slice(given, begin as number[], size as number[]);
+      throw new LatheError(
+        `slice${rank}d expects a rank-${rank} tensor, but got a rank-${given.rank} tensor`,
+      );
+    });
+/** As `slice`, of tensors of one axis. */
+export const slice1d = /* @__PURE__ */ sliced<number>(1);
+/** As `slice`, of tensors of two axes. */
+export const slice2d = /* @__PURE__ */ sliced<Sizes>(2);
+/** As `slice`, of tensors of three axes. */
+export const slice3d = /* @__PURE__ */ sliced<Sizes>(3);
+/** As `slice`, of tensors of four axes. */
+export const slice4d = /* @__PURE__ */ sliced<Sizes>(4);
+
+/** Each so manieth element from begin to end along the axes; the masks are those of TensorFlow. */
+export const stridedSlice = (
+  x: TensorLike,
+  begin: readonly number[],
+  end: readonly number[],
+  strides?: readonly number[],
+  beginMask = 0,
+  endMask = 0,
+  ellipsisMask = 0,
+  newAxisMask = 0,
+  shrinkAxisMask = 0,
+): Tensor =>
+  moving(x, 'stridedSlice', (given) => {
+    const info = sliceInfo(
+      [...given.shape],
+      [...begin],
+      [...end],
+      [...(strides ?? begin.map(() => 1))],
+      beginMask,
+      endMask,
+      ellipsisMask,
+      newAxisMask,
+      shrinkAxisMask,
+    );
+    if (info.isIdentity) return move('reshape', [given], [info.finalShape]);
+    const steps = info.strides;
+    const counts = steps.map((by, at) =>
+      Math.max(0, Math.ceil((info.end[at]! - info.begin[at]!) / by)),
+    );
+    return move('reshape', [everySo(given, info.begin, steps, counts)], [info.finalShape]);
+  });
+
+/** `counts` elements from `begin` in steps: a part, turned round, whose rows are cut to the first of each step. */
+function everySo(x: Tensor, begin: Sizes, steps: Sizes, counts: Sizes): Tensor {
+  if (counts.includes(0)) {
+    return move('slice', [x], [counts.map(() => 0), counts]);
+  }
+  const low = begin.map((from, at) =>
+    steps[at]! > 0 ? from : from + (counts[at]! - 1) * steps[at]!,
+  );
+  const spans = counts.map((count, at) => (count - 1) * Math.abs(steps[at]!) + 1);
+  let part = move('slice', [x], [low, spans]);
+  const back = steps.flatMap((by, at) => (by < 0 ? [at] : []));
+  if (back.length > 0) part = move('reverse', [part], [back]);
+  for (const [at, step] of steps.entries()) {
+    const by = Math.abs(step);
+    if (by === 1 || counts[at] === 1) continue;
+    const more = part.shape.map((_: number, axis: number) => [0, axis === at ? by - 1 : 0]);
+    const padded = textsOf(part) === undefined ? move('pad', [part], [more, 0]) : undefined;
+    if (padded === undefined) {
+      const rows = Array.from({ length: counts[at]! }, (_, row) => row * by);
+      part = concat(
+        rows.map((row) => cuts(part, [row, 1], at)[1]!),
+        at,
+      );
+      continue;
+    }
+    const shape = [...part.shape];
+    shape.splice(at, 1, counts[at]!, by);
+    const rows = move('reshape', [padded], [shape]);
+    const firsts = shape.map((size, axis) => (axis === at + 1 ? 1 : size));
+    const kept = move('slice', [rows], [shape.map(() => 0), firsts]);
+    firsts.splice(at + 1, 1);
+    part = move('reshape', [kept], [firsts]);
+  }
+  return part;
+}
