@@ -7,6 +7,7 @@ export { complex, imag, real } from './complex.js';
 export * from './convolution.js';
 export * from './counts.js';
 export * from './create.js';
+export * from './gathers.js';
 export * as image from './images.js';
 export * from './joins.js';
 export { losses, Reduction } from './losses.js';

@@ -1,0 +1,263 @@
+/** Elements by their places: taken, put and summed. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { apply } from '../eager/apply.js';
+import { grad } from '../eager/gradients.js';
+import { castTo, toTensor } from '../eager/operands.js';
+import { zeros } from '../tensor/create.js';
+import { partsOf, textsOf, textTensor } from '../tensor/odd.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { prepareAndValidate } from '../tfjs/gather_util.js';
+import { validateInput } from '../tfjs/scatter_util.js';
+import { axesOf } from './axes.js';
+import { where } from './compare.js';
+import { constant, integers } from './constants.js';
+import { isFloat } from './floats.js';
+import { complexOf, move } from './moving.js';
+
+type Sizes = readonly number[];
+
+/** The slices of x along an axis at the indices; of each batch its own. Errors: axes that there are not. */
+export function gather(x: TensorLike, indices: TensorLike, axis = 0, batchDims = 0): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'gather', 'any');
+    const places = toTensor(indices, 'indices', 'gather', 'int32');
+    const [along] = axesOf(axis, given.rank) as [number];
+    if (batchDims === 0) return taken(given, places, along);
+    const batch = batchDims < 0 ? batchDims + places.rank : batchDims;
+    checkBatches(given, places, along, batchDims, batch);
+    const order = given.shape.map((_: number, at: number) => at);
+    order.splice(batch, 0, ...order.splice(along, 1));
+    const front = move('transpose', [given], [order]);
+    const [count, size] = [elementCount(given.shape.slice(0, batch)), given.shape[along]!];
+    const inner = front.shape.slice(batch + 1);
+    const flat = move('reshape', [front], [[count * size, ...inner]]);
+    const firsts = integers(
+      Array.from({ length: count }, (_, at) => at * size),
+      [count, 1],
+    );
+    const own = elementCount(places.shape.slice(batch));
+    const all = apply('add', [apply('reshape', [places], [[count, own]]), firsts]);
+    const found = taken(flat, apply('reshape', [all], [[count * own]]), 0);
+    const shape = [...places.shape, ...inner];
+    const rows = move('reshape', [found], [shape]);
+    const outer = along - batch;
+    const ids = shape.map((_, at) => at);
+    const moved = [
+      ...ids.slice(0, batch),
+      ...ids.slice(places.rank, places.rank + outer),
+      ...ids.slice(batch, places.rank),
+      ...ids.slice(places.rank + outer),
+    ];
+    return move('transpose', [rows], [moved]);
+  });
+}
+
+function checkBatches(x: Tensor, places: Tensor, axis: number, said: number, batch: number): void {
+  if (batch < 0 || batch > places.rank) {
+    throw new LatheError(
+      `Expect batchDims in the range of [-${places.rank}, ${places.rank}], but got ${said}`,
+    );
+  }
+  if (batch >= x.rank) {
+    throw new LatheError(`batchDims (${batch}) must be less than rank(x) (${x.rank}).`);
+  }
+  if (axis < batch) {
+    throw new LatheError(`batchDims (${batch}) must be less than or equal to axis (${axis}).`);
+  }
+  for (let at = 0; at < batch; at += 1) {
+    if (x.shape[at] === places.shape[at]) continue;
+    throw new LatheError(
+      `x.shape[${at}]: ${x.shape[at]} should be equal to indices.shape[${at}]: ${places.shape[at]}.`,
+    );
+  }
+}
+
+function taken(x: Tensor, places: Tensor, axis: number): Tensor {
+  const parts = partsOf(x);
+  if (parts !== undefined) {
+    return complexOf(taken(parts.real, places, axis), taken(parts.imag, places, axis));
+  }
+  const texts = textsOf(x);
+  if (texts === undefined) return apply('gather', [x, places], [axis]);
+  const ids = integers(
+    texts.map((_, at) => at),
+    [...x.shape],
+  );
+  const found = taken(ids, places, axis);
+  return textTensor(
+    Array.from(found.dataSync(), (at) => texts[at]!),
+    found.shape,
+  );
+}
+
+/** Places along several axes, one behind the other in the last axis of `indices`, as places among all slices. */
+function flatPlaces(indices: Tensor, shape: Sizes): Tensor {
+  const depth = indices.shape.at(-1)!;
+  const count = elementCount(indices.shape.slice(0, -1));
+  if (depth === 0) return zeros([count], 'int32');
+  const steps = integers(
+    Array.from({ length: depth }, (_, at) => elementCount(shape.slice(at + 1, depth))),
+  );
+  const rows = apply('reshape', [indices], [[count, depth]]);
+  return apply('sum', [apply('mul', [rows, steps])], [[1]]);
+}
+
+/** Slices of x by their places, which are along the last axis of the indices. Errors: no int32; more places than axes. */
+export function gatherND(x: TensorLike, indices: TensorLike): Tensor {
+  return tidy(() => {
+    const places = toTensor(indices, 'indices', 'gatherND', 'int32');
+    const given = toTensor(x, 'x', 'gatherND', 'any');
+    prepareAndValidate(given as never, places as never);
+    const depth = places.shape.at(-1)!;
+    const inner = given.shape.slice(depth);
+    const count = elementCount(given.shape.slice(0, depth));
+    const rows = move('reshape', [given], [[count, ...inner]]);
+    const found = taken(rows, flatPlaces(places, given.shape), 0);
+    return move('reshape', [found], [[...places.shape.slice(0, -1), ...inner]]);
+  });
+}
+
+/** Sums of rows by their places, [count, ...]: what a gather gives back. Places outside give nothing. */
+function scattered(places: Tensor, rows: Tensor, count: number): Tensor {
+  const shape = [count, ...rows.shape.slice(1)];
+  if (count === 0 || rows.size === 0) return zeros(shape, rows.dtype);
+  if (!isFloat(rows)) return castTo(scatteredNumbers(places, rows, count), rows.dtype);
+  const spare = apply('less', [places, 0], [], 'int32');
+  const beyond = apply('greaterEqual', [places, count], [], 'int32');
+  const isOutside = apply('logicalOr', [spare, beyond]);
+  const kept = where(isOutside, integers([count], []), places);
+  const summed = grad((x) => apply('gather', [x, kept], [0]))(
+    zeros([count + 1, ...rows.shape.slice(1)], rows.dtype),
+    rows,
+  );
+  return apply('slice', [summed], [shape.map(() => 0), shape]);
+}
+
+function scatteredNumbers(places: Tensor, rows: Tensor, count: number): Tensor {
+  const [to, from] = [places.dataSync(), rows.dataSync()];
+  const size = from.length / to.length;
+  const sums = new Int32Array(count * size);
+  to.forEach((row, at) => {
+    if (row < 0 || row >= count) return;
+    for (let i = 0; i < size; i += 1) sums[row * size + i]! += from[at * size + i]!;
+  });
+  return constant(sums, [count, ...rows.shape.slice(1)], 'int32');
+}
+
+/** Zeros of the shape with the updates at their places; those at the same place are summed. Errors: they do not fit. */
+export function scatterND(indices: TensorLike, updates: TensorLike, shape: Sizes): Tensor {
+  return tidy(() => {
+    const places = toTensor(indices, 'indices', 'scatterND', 'int32');
+    const given = toTensor(updates, 'updates', 'scatterND');
+    validateInput(given as never, places as never, [...shape]);
+    const depth = places.rank < 2 ? 1 : places.shape.at(-1)!;
+    const all = places.rank < 2 ? apply('reshape', [places], [[...places.shape, 1]]) : places;
+    const inner = shape.slice(depth);
+    const to = flatPlaces(all, shape);
+    const rows = apply('reshape', [given], [[to.size, ...inner]]);
+    const sums = scattered(to, rows, elementCount(shape.slice(0, depth)));
+    return apply('reshape', [sums], [[...shape]]);
+  });
+}
+
+/** A copy of the tensor with the updates at their places. Errors: they do not fit. */
+export function tensorScatterUpdate(
+  tensor: TensorLike,
+  indices: TensorLike,
+  updates: TensorLike,
+): Tensor {
+  return tidy(() => {
+    const given = toTensor(tensor, 'tensor', 'tensorScatterupdate');
+    const places = toTensor(indices, 'indices', 'tensorScatterupdate', 'int32');
+    const rows = toTensor(updates, 'updates', 'tensorScatterupdate');
+    validateInput(rows as never, places as never, [...given.shape]);
+    if (given.dtype !== rows.dtype) {
+      throw new LatheError(
+        `tensor and updates must have the same dtype, instead they are ${given.dtype} and ${rows.dtype}.`,
+      );
+    }
+    const depth = places.rank < 2 ? 1 : places.shape.at(-1)!;
+    const all = places.rank < 2 ? apply('reshape', [places], [[...places.shape, 1]]) : places;
+    const count = elementCount(given.shape.slice(0, depth));
+    const to = Array.from(flatPlaces(all, given.shape).dataSync());
+    const inner = given.shape.slice(depth);
+    const from = integers(Array.from({ length: count }, (_, at) => at));
+    const chosen = Int32Array.from(from.dataSync());
+    to.forEach((row, at) => (chosen[row] = count + at));
+    const both = apply(
+      'concat',
+      [
+        apply('reshape', [given], [[count, ...inner]]),
+        apply('reshape', [rows], [[to.length, ...inner]]),
+      ],
+      [0],
+    );
+    return apply('reshape', [apply('gather', [both, integers(chosen)], [0])], [[...given.shape]]);
+  });
+}
+
+/** Sums of the slices of x that have the same id, [numSegments, ...]. Errors: ids that are no int32. */
+export function unsortedSegmentSum(
+  x: TensorLike,
+  segmentIds: TensorLike,
+  numSegments: number,
+): Tensor {
+  return tidy(() => {
+    const given = toTensor(x, 'x', 'unsortedSegmentSum');
+    const ids = toTensor(segmentIds, 'segmentIds', 'unsortedSegmentSum', 'int32');
+    if (!Number.isInteger(numSegments)) throw new LatheError('numSegments must be of dtype int');
+    const rows = apply('reshape', [given], [[ids.size, ...given.shape.slice(ids.rank)]]);
+    return scattered(apply('reshape', [ids], [[ids.size]]), rows, numSegments);
+  });
+}
+
+/** The default value with values at their places. Errors: they do not fit. */
+export function sparseToDense(
+  sparseIndices: TensorLike,
+  sparseValues: TensorLike,
+  outputShape: Sizes,
+  defaultValue: TensorLike = 0,
+): Tensor {
+  return tidy(() => {
+    const places = toTensor(sparseIndices, 'sparseIndices', 'sparseToDense', 'int32');
+    const values = toTensor(sparseValues, 'sparseValues', 'sparseToDense', 'any');
+    const other = toTensor(defaultValue, 'defaultValue', 'sparseToDense', values.dtype);
+    checkSparse(places, values, outputShape, other);
+    const all = places.rank < 2 ? apply('reshape', [places], [[places.size, 1]]) : places;
+    const count = elementCount(outputShape);
+    const chosen = new Int32Array(count);
+    flatPlaces(all, outputShape)
+      .dataSync()
+      .forEach((to, at) => (chosen[to] = 1 + at));
+    const many =
+      values.rank === 0 && all.shape[0] !== 1
+        ? move('broadcastTo', [values], [[all.shape[0]]])
+        : move('reshape', [values], [[values.size]]);
+    const both = move('concat', [move('reshape', [other], [[1]]), many], [0]);
+    return move('reshape', [taken(both, integers(chosen), 0)], [[...outputShape]]);
+  });
+}
+
+function checkSparse(places: Tensor, values: Tensor, shape: Sizes, other: Tensor): void {
+  if (places.rank > 2) {
+    throw new LatheError(
+      `sparseIndices should be a scalar, vector, or matrix, but got shape ${places.shape.join(',')}.`,
+    );
+  }
+  const count = places.rank > 0 ? places.shape[0]! : 1;
+  const depth = places.rank > 1 ? places.shape[1]! : 1;
+  if (shape.length !== depth) {
+    throw new LatheError(`outputShape has incorrect number of elements:, ${shape.length}, should be: ${depth}.`);
+  }
+  if (values.rank !== 0 && !(values.rank === 1 && values.size === count)) {
+    throw new LatheError(
+      `sparseValues has incorrect shape ${values.shape.join(',')}, should be [] or [${count}]`,
+    );
+  }
+  if (values.dtype !== other.dtype) {
+    throw new LatheError('sparseValues.dtype must match defaultValues.dtype');
+  }
+}
+
