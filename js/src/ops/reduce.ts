@@ -5,7 +5,8 @@ import { isRecording } from '../eager/compute.js';
 import { customGrad, type GradSaver } from '../eager/gradients.js';
 import { castTo, toTensor, type Wanted } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
-import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import type { DType } from '../tensor/dtypes.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { mul } from './arithmetic.js';
 import { type Axis, axesOf, keptShape } from './axes.js';
@@ -14,30 +15,42 @@ import { isFloat } from './floats.js';
 /** Axis and `keepDims`: whether reduced axes stay, of size 1. */
 type Reduction = (x: TensorLike, axis?: Axis, keepDims?: boolean) => Tensor;
 
-/** @param prepare what the elements become before */
+/** @param prepare what the elements become before; the tensor itself where they are as they must be */
 const reduction =
-  (op: OperationName, wanted: Wanted = 'numeric', prepare?: (x: Tensor) => Tensor): Reduction =>
-  (x, axis = null, keepDims = false) =>
-    tidy(() => {
+  (op: OperationName, wanted: Wanted = 'numeric', prepare: Prepare = asTheyAre): Reduction =>
+  (x, axis = null, keepDims = false) => {
+    const reduced = (given: Tensor, ready: Tensor) =>
+      apply(op, [ready], [axesOf(axis, given.rank), keepDims]);
+    const isReady = x instanceof Tensor && (wanted === 'numeric' || x.dtype === wanted);
+    if (isReady && prepare.holds(x)) return reduced(x, x);
+    return tidy(() => {
       const given = toTensor(x, 'x', op, wanted);
-      const axes = axesOf(axis, given.rank);
-      return apply(op, [prepare === undefined ? given : prepare(given)], [axes, keepDims]);
+      return reduced(given, prepare.holds(given) ? given : castTo(given, prepare.to));
     });
+  };
+
+interface Prepare {
+  readonly holds: (x: Tensor) => boolean;
+  readonly to: DType;
+}
+
+const asTheyAre: Prepare = { holds: () => true, to: 'bool' };
+const counted: Prepare = { holds: ({ dtype }) => dtype !== 'bool', to: 'int32' };
+const floats: Prepare = { holds: isFloat, to: 'float32' };
 
 const countable = (x: Tensor) => (x.dtype === 'bool' ? castTo(x, 'int32') : x);
-const float = (x: Tensor) => (isFloat(x) ? x : castTo(x, 'float32'));
 
 /** The sum; of bools how many are true. */
-export const sum = /* @__PURE__ */ reduction('sum', 'numeric', countable);
+export const sum = /* @__PURE__ */ reduction('sum', 'numeric', counted);
 /** The mean, of integers a float. */
-export const mean = /* @__PURE__ */ reduction('mean', 'numeric', float);
-export const prod = /* @__PURE__ */ reduction('prod', 'numeric', countable);
+export const mean = /* @__PURE__ */ reduction('mean', 'numeric', floats);
+export const prod = /* @__PURE__ */ reduction('prod', 'numeric', counted);
 /** Whether all are true. Error: no bools. */
 export const all = /* @__PURE__ */ reduction('all', 'bool');
 /** Whether one is true. Error: no bools. */
 export const any = /* @__PURE__ */ reduction('any', 'bool');
 /** log Σ e^x. */
-export const logSumExp = /* @__PURE__ */ reduction('logSumExp', 'numeric', float);
+export const logSumExp = /* @__PURE__ */ reduction('logSumExp', 'numeric', floats);
 
 /** The greatest. Its gradient goes to all elements that are as great. */
 export const max: Reduction = (x, axis = null, keepDims = false) =>
