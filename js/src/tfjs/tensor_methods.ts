@@ -43,9 +43,6 @@ const methods = {
   asType(this: Tensor, dtype: DType): Tensor {
     return cast(this, dtype);
   },
-  variable(this: Tensor, trainable?: boolean, name?: string, dtype?: DType): Variable {
-    return variable(this, trainable, name, dtype);
-  },
   toFloat(this: Tensor): Tensor {
     return cast(this, 'float32');
   },
