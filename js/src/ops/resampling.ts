@@ -151,7 +151,7 @@ function checkCrop(
 /**
  * [batch, height, width, channels] turned counter-clockwise.
  *
- * @param fillValue of the corners: one grey value, or one for each of red, green and blue; a fourth channel is 255 there
+ * @param fillValue of the corners: one for all channels, or of red, green and blue; a fourth channel is 255 then
  * @param center 0 to 1, of both axes or [x, y]
  */
 export function rotateWithOffset(
@@ -175,8 +175,8 @@ export function rotateWithOffset(
       'bool',
     );
     const fill = Array.from({ length: channels }, (_, at) => {
-      if (at === 3) return 255;
-      return typeof fillValue === 'number' ? fillValue : (fillValue[at] ?? 0);
+      if (typeof fillValue === 'number') return fillValue;
+      return at === 3 ? 255 : fillValue[at]!;
     });
     const values = choose(inside, read, constant(Float32Array.from(fill), [channels]));
     return apply('reshape', [values], [x.shape]);
