@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
+import { zeros } from '../tensor/convert.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant } from './constants.js';
@@ -30,7 +31,11 @@ function resized(
       `Error in ${op}: If halfPixelCenters is true, alignCorners must be false.`,
     );
   }
-  return batched(op, images, 4, (x) => apply(op, [x], [size, alignCorners, halfPixelCenters]));
+  return batched(op, images, 4, (x) => {
+    const shape = [x.shape[0]!, ...size, x.shape[3]!];
+    if (shape.includes(0)) return constant(zeros(x.dtype, 0), shape, x.dtype);
+    return apply(op, [x], [size, alignCorners, halfPixelCenters]);
+  });
 }
 
 /** [batch, height, width, channels] or without batch at another size, float32. Errors: ranks; both ways to align. */
