@@ -157,6 +157,10 @@ async function tensorFlow() {
 const ownModules = {
   'backends/non_max_suppression_util': 'search',
   environment: 'environment',
+  'io/http': 'io/http',
+  'io/io_utils': 'io/bytes',
+  'io/progress': 'io/weights_loader',
+  'io/router_registry': 'io/handlers',
   tensor_util_env: 'infer_shape',
 };
 

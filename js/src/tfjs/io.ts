@@ -1,0 +1,28 @@
+/** `tf.io`: what `tl.io` has, and the rest of what TensorFlow.js has there. */
+export * from '../io/index.js';
+export {
+  getModelArtifactsForJSON,
+  getModelArtifactsForJSONSync,
+  getModelArtifactsInfoForJSON,
+  getWeightSpecs,
+  type ModelArtifacts,
+  type ModelJSON,
+  type WeightData,
+  type WeightsManifestConfig,
+  type WeightsManifestEntry,
+} from './io/artifacts.js';
+export { CompositeArrayBuffer, concatenateArrayBuffers } from './io/bytes.js';
+export {
+  fromMemory,
+  fromMemorySync,
+  getLoadHandlers,
+  getSaveHandlers,
+  type IOHandlerSync,
+  type IORouter,
+  registerLoadRouter,
+  registerSaveRouter,
+  withSaveHandlerSync,
+} from './io/handlers.js';
+export { browserHTTPRequest, http, isHTTPScheme } from './io/http.js';
+export { decodeWeights, decodeWeightsStream, encodeWeights } from './io/weights.js';
+export { loadWeights, weightsLoaderFactory } from './io/weights_loader.js';

@@ -1,0 +1,77 @@
+/** Bytes in parts, and small helpers of `tf.io`. */
+import { LatheError } from '../../base/errors.js';
+import { TextEncoder } from '../../base/text.js';
+import { fromHalf } from '../../tensor/half.js';
+
+type Part = ArrayBuffer | Uint8Array | Float32Array | Int32Array;
+
+/** Several array buffers as one, without a copy of all of them. */
+export class CompositeArrayBuffer {
+  readonly byteLength: number;
+  readonly #parts: Uint8Array[];
+
+  /** One buffer of all. */
+  static join(buffers?: Part | readonly Part[]): ArrayBuffer {
+    return new CompositeArrayBuffer(buffers).slice();
+  }
+
+  constructor(buffers?: Part | readonly Part[]) {
+    const list = (buffers == null ? [] : Array.isArray(buffers) ? buffers : [buffers]) as Part[];
+    this.#parts = list.map((each) =>
+      ArrayBuffer.isView(each)
+        ? new Uint8Array(each.buffer, each.byteOffset, each.byteLength)
+        : new Uint8Array(each),
+    );
+    this.byteLength = this.#parts.reduce((sum, part) => sum + part.byteLength, 0);
+  }
+
+  /** A copy of the bytes from start to end; places outside are those at the ends. */
+  slice(start = 0, end: number = this.byteLength): ArrayBuffer {
+    const within = (place: number) => Math.min(Math.max(Number(place) || 0, 0), this.byteLength);
+    const [first, last] = [within(start), within(end)];
+    const bytes = new Uint8Array(Math.max(0, last - first));
+    let at = 0;
+    for (const part of this.#parts) {
+      const piece = part.subarray(Math.max(0, first - at), Math.max(0, last - at));
+      if (piece.length > 0) bytes.set(piece, Math.max(0, at - first));
+      at += part.byteLength;
+    }
+    return bytes.buffer;
+  }
+}
+
+/** As `CompositeArrayBuffer.join`. */
+export const concatenateArrayBuffers = (buffers: ArrayBuffer | ArrayBuffer[]): ArrayBuffer =>
+  CompositeArrayBuffer.join(buffers);
+
+/** The bytes of the arrays one after the other. Errors: no list; an array of another type. */
+export function concatenateTypedArrays(arrays: readonly ArrayBufferView[]): ArrayBuffer {
+  if (arrays == null) throw new LatheError('concatenateTypedArrays: a list of arrays is needed');
+  for (const each of arrays) {
+    if (each instanceof Float32Array || each instanceof Int32Array || each instanceof Uint8Array)
+      continue;
+    throw new LatheError(`Unsupported TypedArray subtype: ${each.constructor.name}`);
+  }
+  return CompositeArrayBuffer.join(arrays as Uint8Array[]);
+}
+
+/** The bytes of a text in UTF-8. */
+export const stringByteLength = (text: string): number => new TextEncoder().encode(text).length;
+
+export function arrayBufferToBase64String(buffer: ArrayBuffer): string {
+  return btoa(Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join(''));
+}
+
+export function base64StringToArrayBuffer(text: string): ArrayBuffer {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+}
+
+/** What follows the last slash that does not end the path. */
+export function basename(path: string): string {
+  const parts = path.trim().replace(/\/+$/, '').split('/');
+  return parts[parts.length - 1]!;
+}
+
+/** Widens numbers of 16 bits. */
+export const getFloat16Decoder = (): ((bits: Uint16Array) => Float32Array) => (bits) =>
+  Float32Array.from(bits, (each) => fromHalf(each));

@@ -1,0 +1,169 @@
+/** Tensors as weight data and back: little-endian, strings with their lengths before them. */
+import { LatheError } from '../../base/errors.js';
+import { elementCount } from '../../base/shape.js';
+import { type Tensor, tensor } from '../../tensor/tensor.js';
+import type { WeightData, WeightsManifestEntry } from './artifacts.js';
+import { CompositeArrayBuffer, getFloat16Decoder } from './bytes.js';
+import { decodeString, encodeString } from '../util.js';
+
+export type NamedTensorMap = Record<string, Tensor>;
+export interface NamedTensor {
+  name: string;
+  tensor: Tensor;
+}
+
+const sizes: Record<string, number> = {
+  float32: 4,
+  int32: 4,
+  bool: 1,
+  complex64: 8,
+  uint8: 1,
+  uint16: 2,
+  float16: 2,
+};
+
+/** Strings as lengths of 32 bits, each followed by UTF-8. */
+function encodeStrings(values: readonly string[]): Uint8Array {
+  const parts = values.flatMap((value) => {
+    const bytes = encodeString(value);
+    return [new Uint8Array(new Uint32Array([bytes.length]).buffer), bytes];
+  });
+  return new Uint8Array(CompositeArrayBuffer.join(parts));
+}
+
+/** Data and specifications of tensors. Error: a type that has no place in weight data. */
+export async function encodeWeights(
+  tensors: NamedTensorMap | readonly NamedTensor[],
+  group?: 'model' | 'optimizer',
+): Promise<{ data: ArrayBuffer; specs: WeightsManifestEntry[] }> {
+  const list: readonly NamedTensor[] = Array.isArray(tensors)
+    ? (tensors as NamedTensor[])
+    : Object.entries(tensors as NamedTensorMap).map(([name, each]) => ({ name, tensor: each }));
+  const specs: WeightsManifestEntry[] = [];
+  const parts = list.map(async ({ name, tensor: each }) => {
+    const dtype = each.dtype as WeightsManifestEntry['dtype'];
+    if (dtype !== 'string' && !['float32', 'int32', 'bool', 'complex64'].includes(dtype)) {
+      throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
+    }
+    specs.push({ name, shape: [...each.shape], dtype, ...(group == null ? {} : { group }) });
+    const data: unknown = await each.data();
+    return dtype === 'string' ? encodeStrings(data as string[]) : (data as Uint8Array);
+  });
+  return { data: CompositeArrayBuffer.join(await Promise.all(parts)), specs };
+}
+
+/** Numbers that were stored with fewer bits. Errors: a type without such; scale or min is missing. */
+function widened(
+  bytes: ArrayBuffer,
+  { name, dtype, quantization }: WeightsManifestEntry,
+): Float32Array | Int32Array {
+  const { dtype: stored, scale, min } = quantization!;
+  if (stored === 'float16') {
+    if (dtype === 'float32') return getFloat16Decoder()(new Uint16Array(bytes));
+    throw new LatheError(
+      `Weight ${name} is quantized with ${stored} which only supports weights of type float32 not ${dtype}.`,
+    );
+  }
+  if (scale == null || min == null) {
+    throw new LatheError(
+      `Weight ${name} with quantization ${stored} doesn't have corresponding metadata min and scale.`,
+    );
+  }
+  const numbers = stored === 'uint8' ? new Uint8Array(bytes) : new Uint16Array(bytes);
+  if (dtype === 'float32') return Float32Array.from(numbers, (each) => each * scale + min);
+  if (dtype === 'int32') return Int32Array.from(numbers, (each) => Math.round(each * scale + min));
+  throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
+}
+
+function bytesOf(spec: WeightsManifestEntry): number {
+  const { name, dtype, shape, quantization } = spec;
+  const stored = quantization?.dtype ?? dtype;
+  if (!(stored in sizes)) {
+    if (!quantization) throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
+    throw new LatheError(
+      `Weight ${name} has unknown quantization dtype ${stored}. Supported quantization dtypes are: ` +
+        `'uint8', 'uint16', 'float16'.`,
+    );
+  }
+  return sizes[stored]! * elementCount(shape);
+}
+
+/** Asks for so many bytes, those that follow, and gives the tensors. */
+type Decoder<Result> = Generator<number, Result, ArrayBuffer>;
+
+function* decodeStrings(count: number): Decoder<string[]> {
+  const texts: string[] = [];
+  while (texts.length < count) {
+    const [length] = new Uint32Array(yield 4);
+    texts.push(decodeString(new Uint8Array(yield length!)));
+  }
+  return texts;
+}
+
+function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
+  const { name, dtype, shape } = spec;
+  const make = (values: unknown): Tensor =>
+    tensor(values as Float32Array, shape, dtype as 'float32');
+  if (dtype === 'string') return make(yield* decodeStrings(elementCount(shape)));
+  const bytes = yield bytesOf(spec);
+  if (spec.quantization) return make(widened(bytes, spec));
+  if (dtype === 'float32' || dtype === 'complex64') return make(new Float32Array(bytes));
+  if (dtype === 'int32') return make(new Int32Array(bytes));
+  if (dtype === 'bool') return make(new Uint8Array(bytes));
+  throw new LatheError(`Unsupported dtype in weight '${name}': ${String(dtype)}`);
+}
+
+function* decodeAll(specs: readonly WeightsManifestEntry[]): Decoder<NamedTensorMap> {
+  const tensors: NamedTensorMap = {};
+  for (const spec of specs) tensors[spec.name] = yield* decodeOne(spec);
+  return tensors;
+}
+
+/** The tensors in weight data by their names. Errors: an unknown type; too few bytes. */
+export function decodeWeights(
+  data: WeightData,
+  specs: readonly WeightsManifestEntry[],
+): NamedTensorMap {
+  const all = new CompositeArrayBuffer(data);
+  const decoder = decodeAll(specs);
+  let at = 0;
+  let step = decoder.next();
+  while (!step.done) {
+    const end = at + step.value;
+    if (end > all.byteLength) throw tooShort(all.byteLength, end);
+    step = decoder.next(all.slice(at, end));
+    at = end;
+  }
+  return step.value;
+}
+
+const tooShort = (bytes: number, wanted: number) =>
+  new LatheError(`the weight data end after ${bytes} bytes; at least ${wanted} are due`);
+
+/** As `decodeWeights`, from parts that arrive one after the other. */
+export async function decodeWeightsStream(
+  stream: ReadableStream<ArrayBuffer>,
+  specs: readonly WeightsManifestEntry[],
+): Promise<NamedTensorMap> {
+  const reader = stream.getReader();
+  const decoder = decodeAll(specs);
+  let waiting: ArrayBuffer[] = [];
+  let bytes = 0;
+  let taken = 0;
+  let step = decoder.next();
+  while (!step.done) {
+    while (bytes < step.value) {
+      const { done, value } = await reader.read();
+      if (done) throw tooShort(taken + bytes, taken + step.value);
+      waiting.push(value);
+      bytes += value.byteLength;
+    }
+    const all = new CompositeArrayBuffer(waiting);
+    const { value: wanted } = step;
+    step = decoder.next(all.slice(0, wanted));
+    waiting = [all.slice(wanted)];
+    bytes -= wanted;
+    taken += wanted;
+  }
+  return step.value;
+}

@@ -1,0 +1,125 @@
+/** Tensors from the files of a manifest. */
+import { LatheError } from '../../base/errors.js';
+import { elementCount } from '../../base/shape.js';
+import { env } from '../environment.js';
+import type { WeightsManifestConfig, WeightsManifestEntry } from './artifacts.js';
+import { CompositeArrayBuffer } from './bytes.js';
+import { decodeWeights, type NamedTensorMap } from './weights.js';
+
+/** Calls `onProgress` whenever one of the promises is done, with a share from `start` to `end`. Errors: none; wrong shares. */
+export function monitorPromisesProgress<T>(
+  promises: readonly Promise<T>[],
+  onProgress: (share: number) => void,
+  start = 0,
+  end = 1,
+): Promise<T[]> {
+  if (!Array.isArray(promises) || promises.length === 0) {
+    throw new LatheError('monitorPromisesProgress: promises must be a list that is not empty');
+  }
+  if (!(start >= 0 && start <= 1 && end >= start && end <= 1)) {
+    throw new LatheError(`Progress fraction must be in range [0, 1], but got ${start} to ${end}`);
+  }
+  let done = 0;
+  return Promise.all(
+    promises.map(async (promise) => {
+      const value = await promise;
+      onProgress(start + (++done / promises.length) * (end - start));
+      return value;
+    }),
+  );
+}
+
+const storedBytes: Record<string, number> = {
+  float32: 4,
+  int32: 4,
+  bool: 1,
+  complex64: 8,
+  uint8: 1,
+  uint16: 2,
+  float16: 2,
+};
+
+function lengthOf({ name, dtype, shape, quantization }: WeightsManifestEntry): number {
+  const each = storedBytes[quantization?.dtype ?? dtype];
+  if (each === undefined) throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
+  return each * elementCount(shape);
+}
+
+type LoadWeights = (
+  manifest: WeightsManifestConfig,
+  filePathPrefix?: string,
+  weightNames?: readonly string[],
+) => Promise<NamedTensorMap>;
+
+/**
+ * A function that loads tensors by `fetchWeights`, which gives the bytes of files by their addresses; only the files of groups
+ * that hold a wanted tensor. Errors: a tensor that the manifest lacks.
+ */
+export function weightsLoaderFactory(
+  fetchWeights: (addresses: string[]) => Promise<ArrayBuffer[]>,
+): LoadWeights {
+  return async (manifest, filePathPrefix = '', weightNames) => {
+    const all = manifest.flatMap(({ weights }) => weights.map(({ name }) => name));
+    const missing = (weightNames ?? []).filter((name) => !all.includes(name));
+    if (missing.length > 0) {
+      throw new LatheError(
+        `Could not find weights in manifest with names: ${missing.join(', ')}. \n` +
+          `Manifest JSON has weights with names: ${all.join(', ')}.`,
+      );
+    }
+    const isWanted = ({ name }: WeightsManifestEntry) => weightNames?.includes(name) ?? true;
+    const groups = manifest.filter(({ weights }) => weights.some(isWanted));
+    const slash = filePathPrefix === '' || filePathPrefix.endsWith('/') ? '' : '/';
+    const addressOf = (path: string) => `${filePathPrefix}${slash}${path}`;
+    const buffers = await fetchWeights(groups.flatMap(({ paths }) => paths.map(addressOf)));
+    const tensors: NamedTensorMap = {};
+    let file = 0;
+    for (const { paths, weights } of groups) {
+      const data = new CompositeArrayBuffer(buffers.slice(file, file + paths.length));
+      file += paths.length;
+      let at = 0;
+      for (const spec of weights) {
+        const end = at + lengthOf(spec);
+        if (isWanted(spec)) Object.assign(tensors, decodeWeights(data.slice(at, end), [spec]));
+        at = end;
+      }
+    }
+    return tensors;
+  };
+}
+
+/** The bytes of files, by the platform's fetch or that of the options. Error: one cannot be read. */
+export async function loadWeightsAsArrayBuffer(
+  addresses: readonly string[],
+  options: {
+    fetchFunc?: (address: string, init?: RequestInit, hint?: object) => Promise<Response>;
+    requestInit?: RequestInit;
+    onProgress?: (share: number) => void;
+  } = {},
+): Promise<ArrayBuffer[]> {
+  const {
+    fetchFunc = env().platform.fetch.bind(env().platform),
+    requestInit,
+    onProgress,
+  } = options;
+  const load = async (address: string) => {
+    const response = await fetchFunc(address, requestInit, { isBinary: true });
+    return response.arrayBuffer();
+  };
+  const loads = addresses.map(load);
+  return onProgress && loads.length > 0
+    ? monitorPromisesProgress(loads, onProgress)
+    : Promise.all(loads);
+}
+
+/** The tensors of a manifest whose files are below a place; by default all of them. */
+export const loadWeights = (
+  manifest: WeightsManifestConfig,
+  filePathPrefix = '',
+  weightNames?: readonly string[],
+  requestInit?: RequestInit,
+): Promise<NamedTensorMap> => {
+  const load = (addresses: string[]) =>
+    loadWeightsAsArrayBuffer(addresses, requestInit === undefined ? {} : { requestInit });
+  return weightsLoaderFactory(load)(manifest, filePathPrefix, weightNames);
+};
