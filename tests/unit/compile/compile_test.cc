@@ -343,7 +343,7 @@ void expect_origins(Features features) {
   for (size_t f = 0; f < module->functions.size(); ++f) {
     const auto& instructions = module->functions[f].code.instructions;
     for (size_t i = 0; i < instructions.size(); ++i) {
-      const std::string_view text = wasm::info(instructions[i].op).text;
+      const std::string_view text = wasm::info(instructions[i].op).text();
       if (text != "v128.store" && text != "f32.store") continue;
       const auto next = std::ranges::upper_bound(places, int64_t{offsets.offsets[f][i]}, {},
                                                  [](const Place& place) { return place[0]; });
