@@ -169,7 +169,9 @@ export class Scope {
   /** Something of the value with this type: of another shape its largest element, or the sum. */
   fitted(x, dtype, shape) {
     // Where floats are rounded they may become either of two integers.
-    if (x.rounds && dtype !== 'float32') return this.like('Identity', this.weights(dtype, shape));
+    const isNone = x.shape.includes(0);
+    if (isNone || (x.rounds && dtype !== 'float32'))
+      return this.like('Identity', this.weights(dtype, shape));
     const isSame = String(x.shape) === String(shape);
     let y = x;
     if (!isSame) {
