@@ -5,6 +5,7 @@ import { elementwise, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import * as convolution from './convolution.js';
+import * as products from './products.js';
 import type { Pad, PerAxis, RoundingMode } from './windows.js';
 
 export type FusedActivation =
@@ -19,6 +20,19 @@ export interface FusedArgs {
   preluActivationWeights?: TensorLike | null;
   /** Slope of 'leakyrelu'; default 0.2. */
   leakyreluAlpha?: number;
+}
+
+export interface FusedMatMulArgs extends FusedArgs {
+  a: TensorLike;
+  b: TensorLike;
+  transposeA?: boolean;
+  transposeB?: boolean;
+}
+
+/** `matMul`, then bias and activation. Errors: as of `matMul`; a bias of another shape. */
+export function matMul(args: FusedMatMulArgs): Tensor {
+  const { a, b, transposeA, transposeB } = args;
+  return tidy(() => activated('fused matMul', products.matMul(a, b, transposeA, transposeB), args));
 }
 
 export interface FusedConv2dArgs extends FusedArgs {

@@ -249,7 +249,9 @@ function checkSparse(places: Tensor, values: Tensor, shape: Sizes, other: Tensor
   const count = places.rank > 0 ? places.shape[0]! : 1;
   const depth = places.rank > 1 ? places.shape[1]! : 1;
   if (shape.length !== depth) {
-    throw new LatheError(`outputShape has incorrect number of elements:, ${shape.length}, should be: ${depth}.`);
+    throw new LatheError(
+      `outputShape has incorrect number of elements:, ${shape.length}, should be: ${depth}.`,
+    );
   }
   if (values.rank !== 0 && !(values.rank === 1 && values.size === count)) {
     throw new LatheError(
@@ -260,4 +262,3 @@ function checkSparse(places: Tensor, values: Tensor, shape: Sizes, other: Tensor
     throw new LatheError('sparseValues.dtype must match defaultValues.dtype');
   }
 }
-

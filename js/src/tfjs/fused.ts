@@ -1,2 +1,2 @@
 /** What TensorFlow.js has in `fused`. */
-export { conv2d, depthwiseConv2d } from '../ops/fused.js';
+export { conv2d, depthwiseConv2d, matMul } from '../ops/fused.js';

@@ -1,0 +1,59 @@
+/** Windows on signals. */
+import { apply } from '../eager/apply.js';
+import { toTensor } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { constant, integers } from './constants.js';
+import { rfft } from './spectral.js';
+
+function cosine(length: number, a: number, b: number): Tensor {
+  const even = 1 - (length % 2);
+  const values = Float32Array.from(
+    { length },
+    (_, at) => a - b * Math.cos((2 * Math.PI * at) / (length + even - 1)),
+  );
+  return constant(values, [length]);
+}
+
+/** Hann's window. */
+export const hannWindow = (windowLength: number): Tensor => cosine(windowLength, 0.5, 0.5);
+/** Hamming's window. */
+export const hammingWindow = (windowLength: number): Tensor => cosine(windowLength, 0.54, 0.46);
+
+/** Frames of a signal, each `frameStep` further, [frames, frameLength]; padEnd: up to the last sample. */
+export function frame(
+  signal: TensorLike,
+  frameLength: number,
+  frameStep: number,
+  padEnd = false,
+  padValue = 0,
+): Tensor {
+  return tidy(() => {
+    const x = toTensor(signal, 'signal', 'frame');
+    const room = padEnd ? x.size - 1 : x.size - frameLength;
+    const count = room < 0 || frameLength === 0 ? 0 : Math.floor(room / frameStep) + 1;
+    const places = new Int32Array(count * frameLength);
+    for (let at = 0; at < places.length; at += 1) {
+      places[at] = Math.floor(at / frameLength) * frameStep + (at % frameLength);
+    }
+    const last = count === 0 ? 0 : (count - 1) * frameStep + frameLength;
+    const more = Math.max(0, last - x.size);
+    const padded = more === 0 ? x : apply('pad', [x], [[[0, more]], padValue]);
+    if (count === 0) return constant(new Float32Array(0), [0, frameLength]);
+    return apply('gather', [padded, integers(places, [count, frameLength])], [0]);
+  });
+}
+
+/** Transforms of the frames of a signal under a window, complex64 [frames, fftLength / 2 + 1]. */
+export function stft(
+  signal: TensorLike,
+  frameLength: number,
+  frameStep: number,
+  fftLength = 2 ** Math.ceil(Math.log2(frameLength)),
+  windowFn: (length: number) => Tensor = hannWindow,
+): Tensor {
+  return tidy(() => {
+    const framed = frame(signal, frameLength, frameStep);
+    return rfft(apply('mul', [framed, windowFn(frameLength)]), fftLength);
+  });
+}
