@@ -188,7 +188,7 @@ export function irfft(input: Tensor): Tensor {
     const flat = [re, im].map((x) => apply('reshape', [x], [[rows, n]])) as [Tensor, Tensor];
     if (n <= 2) {
       const all = run(complex(...flat), 1);
-      return real(all);
+      return apply('reshape', [real(all)], [[...input.shape.slice(0, -1), n]]);
     }
     const mirrored = flat.map((x) =>
       apply(
@@ -211,11 +211,7 @@ export function irfft(input: Tensor): Tensor {
       apply('concat', [flat[1], apply('neg', [mirrored[1]])], [1]),
     );
     const found = real(run(whole, 1));
-    const { rank } = input;
-    const shape =
-      rank === 3 && input.shape[0] !== 0
-        ? [input.shape[0]!, found.size / input.shape[0]! / (2 * n - 2), 2 * n - 2]
-        : found.shape;
-    return apply('reshape', [found], [[...shape]]);
+    const shape = [...input.shape.slice(0, -1), 2 * n - 2];
+    return apply('reshape', [found], [shape]);
   });
 }

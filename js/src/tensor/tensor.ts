@@ -180,6 +180,7 @@ export class Tensor<R extends Rank = Rank> {
     const data = readable(this.dataSync<DType>(), this.dtype);
     const spell = (at: number) => {
       const value = data[at]!;
+      if (typeof value === 'string') return value;
       if (this.dtype === 'bool') return String(value !== 0);
       return String(typeof value === 'bigint' ? value : Number(value.toFixed(7)));
     };

@@ -105,7 +105,9 @@ let pending: Promise<boolean> | undefined;
 let turn = 0;
 
 function registerOwn(): void {
-  aliases.forEach((name, at) => registered.set(name, { factory: () => new Engine(), priority: 10 - at }));
+  aliases.forEach((name, at) =>
+    registered.set(name, { factory: () => new Engine(), priority: 10 - at }),
+  );
 }
 registerOwn();
 
@@ -150,8 +152,7 @@ const byPriority = (): string[] =>
 const failed = () =>
   new LatheError('Could not initialize any backends, all backend initializations failed.');
 
-const hint =
-  'Make sure to await tf.ready() or await tf.setBackend() before calling other methods';
+const hint = 'Make sure to await tf.ready() or await tf.setBackend() before calling other methods';
 
 /** The backend that is set, or the first by priority. Error: it is not ready. */
 export function backend(): Backend {

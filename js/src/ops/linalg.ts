@@ -1,0 +1,135 @@
+/** Linear algebra. `linalg` of TensorFlow.js. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { apply } from '../eager/apply.js';
+import { toTensor } from '../eager/operands.js';
+import { tidy } from '../tensor/scopes.js';
+import { scalar } from '../tensor/create.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import { where } from './compare.js';
+import { eye, range, zerosLike } from './create.js';
+import { concat, slice, split, stack, unstack } from './joins.js';
+import { matMul } from './products.js';
+import { reshape, squeeze, transpose } from './shapes.js';
+
+/** The elements around the diagonal: so many below and above it, all where negative. Errors: more than there are. */
+export function bandPart(
+  a: TensorLike,
+  numLower: number | Tensor,
+  numUpper: number | Tensor,
+): Tensor {
+  return tidy(() => {
+    const x = toTensor(a, 'a', 'bandPart');
+    if (x.rank < 2) throw new LatheError(`bandPart(): Rank must be at least 2, got ${x.rank}.`);
+    const [m, n] = [x.shape.at(-2)!, x.shape.at(-1)!];
+    const lower = limit('numLower', numLower, m);
+    const upper = limit('numUpper', numUpper, n);
+    const rows = reshape(range(0, m, 1, 'int32'), [-1, 1]);
+    const off = apply('sub', [rows, range(0, n, 1, 'int32')]);
+    const isIn = apply('logicalAnd', [
+      apply('lessEqual', [off, lower], [], 'int32'),
+      apply('greaterEqual', [off, -upper], [], 'int32'),
+    ]);
+    return where(isIn, x, zerosLike(x));
+  });
+}
+
+function limit(name: string, given: number | Tensor, size: number): number {
+  const count = given instanceof Tensor ? given.dataSync()[0]! : given;
+  if (typeof given === 'number' && !Number.isInteger(given)) {
+    throw new LatheError(`bandPart(): ${name} must be an integer, got ${given}.`);
+  }
+  if (given instanceof Tensor && given.dtype !== 'int32') {
+    throw new LatheError(`bandPart(): ${name}'s dtype must be an int32.`);
+  }
+  if (count > size) {
+    throw new LatheError(
+      `bandPart(): ${name} (${count}) must not be greater than the number of ${name === 'numLower' ? 'rows' : 'columns'} (${size}).`,
+    );
+  }
+  return count < 0 ? size : count;
+}
+
+/** Vectors of length 1, at right angles to each other, that span what these do. Errors: none; sizes differ; too many. */
+export function gramSchmidt(xs: Tensor | Tensor[]): Tensor | Tensor[] {
+  const isArray = Array.isArray(xs);
+  if (isArray) {
+    if (xs.length === 0)
+      throw new LatheError('Gram-Schmidt process: input must not be null, undefined, or empty');
+    for (const each of xs) {
+      if (each.shape[0] === xs[0]!.shape[0]) continue;
+      throw new LatheError(
+        `Gram-Schmidt: Non-unique lengths found in the input vectors: (${each.shape[0]} vs. ${xs[0]!.shape[0]})`,
+      );
+    }
+  }
+  return tidy(() => {
+    const all = isArray ? xs : split(xs, xs.shape[0]!, 0).map((each) => squeeze(each, [0]));
+    if (all.length > all[0]!.shape[0]!) {
+      throw new LatheError(
+        `Gram-Schmidt: Number of vectors (${all.length}) exceeds number of dimensions (${all[0]!.shape[0]}).`,
+      );
+    }
+    const found: Tensor[] = [];
+    for (const each of all) {
+      let x = each;
+      for (const other of found) {
+        const along = apply('sum', [apply('mul', [other, x])]);
+        x = apply('sub', [x, apply('mul', [along, other])]);
+      }
+      found.push(apply('div', [x, apply('sqrt', [apply('sum', [apply('mul', [x, x])])])]));
+    }
+    return isArray ? found : stack(found, 0);
+  });
+}
+
+/** q of orthonormal columns and r, upper triangular, whose product is x, by Householder's reflections. Error: rank < 2. */
+export function qr(x: Tensor, fullMatrices = false): [Tensor, Tensor] {
+  if (x.rank < 2) {
+    throw new LatheError(`qr() requires input tensor to have a rank >= 2, but got rank ${x.rank}`);
+  }
+  return tidy(() => {
+    if (x.rank === 2) return factors(x, fullMatrices);
+    const [m, n] = [x.shape.at(-2)!, x.shape.at(-1)!];
+    const batch = x.shape.slice(0, -2);
+    const each = unstack(reshape(x, [elementCount(batch), m, n]), 0).map((one) =>
+      factors(one, fullMatrices),
+    );
+    const join = (at: 0 | 1) => {
+      const all = stack(
+        each.map((one) => one[at]),
+        0,
+      );
+      return reshape(all, [...batch, ...all.shape.slice(1)]);
+    };
+    return [join(0), join(1)];
+  });
+}
+
+function factors(x: Tensor, fullMatrices: boolean): [Tensor, Tensor] {
+  const [m, n] = x.shape as unknown as [number, number];
+  let [q, r] = [eye(m), x];
+  for (let at = 0; at < Math.min(m, n); at += 1) {
+    const column = slice(r, [at, at], [m - at, 1]);
+    const first = slice(r, [at, at], [1, 1]);
+    const length = apply('sqrt', [apply('sum', [apply('mul', [column, column])])]);
+    const sign = where(apply('greater', [first, 0]), scalar(-1), scalar(1));
+    const pivot = apply('sub', [first, apply('mul', [sign, length])]);
+    const scaled = apply('div', [column, pivot]);
+    const one = eye(1);
+    const w = m - at === 1 ? one : concat([one, slice(scaled, [1, 0], [m - at - 1, 1])], 0);
+    const tau = apply('neg', [apply('div', [apply('mul', [sign, pivot]), length])]);
+    const turned = apply('mul', [tau, w]);
+    const below = slice(r, [at, 0], [m - at, n]);
+    const next = apply('sub', [below, matMul(turned, matMul(transpose(w), below))]);
+    r = at === 0 ? next : concat([slice(r, [0, 0], [at, n]), next], 0);
+    const right = slice(q, [0, at], [m, m - at]);
+    const turn = apply('sub', [right, matMul(matMul(right, w), transpose(turned))]);
+    q = at === 0 ? turn : concat([slice(q, [0, 0], [m, at]), turn], 1);
+  }
+  if (!fullMatrices && m > n) {
+    q = slice(q, [0, 0], [m, n]);
+    r = slice(r, [0, 0], [n, n]);
+  }
+  return [q, r];
+}
