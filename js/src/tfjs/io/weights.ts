@@ -1,7 +1,8 @@
 /** Tensors as weight data and back: little-endian, strings with their lengths before them. */
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
-import { type Tensor, tensor } from '../../tensor/tensor.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import { tensor } from '../tensors.js';
 import type { WeightData, WeightsManifestEntry } from './artifacts.js';
 import { CompositeArrayBuffer, getFloat16Decoder } from './bytes.js';
 import { decodeString, encodeString } from '../util.js';
