@@ -50,9 +50,17 @@ export const where = (condition: TensorLike, a: TensorLike, b: TensorLike): Tens
 /** The places where the condition holds, int32 [n, rank]. Error: a condition that is no bool. */
 export async function whereAsync(condition: TensorLike): Promise<Tensor> {
   const given = toTensor(condition, 'condition', 'whereAsync', 'bool');
-  const data = await given.data();
-  const { shape, rank } = given;
-  const places: number[] = [];
+  await given.data();
+  const found = places(given);
+  if (given !== condition) given.dispose();
+  return found;
+}
+
+/** @internal `whereAsync` that waits. */
+export function places(condition: Tensor): Tensor {
+  const data = condition.dataSync();
+  const { shape, rank } = condition;
+  const found: number[] = [];
   let count = 0;
   data.forEach((value, at) => {
     if (!value) return;
@@ -62,8 +70,7 @@ export async function whereAsync(condition: TensorLike): Promise<Tensor> {
       place[axis] = rest % shape[axis]!;
       rest = Math.floor(rest / shape[axis]!);
     }
-    places.push(...place);
+    found.push(...place);
   });
-  if (given !== condition) given.dispose();
-  return tensor(Int32Array.from(places), [count, rank], 'int32');
+  return tensor(Int32Array.from(found), [count, rank], 'int32');
 }

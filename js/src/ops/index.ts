@@ -7,6 +7,8 @@ export { complex, imag, real } from './complex.js';
 export * from './convolution.js';
 export * from './counts.js';
 export * from './create.js';
+export * as fused from './fused.js';
+export type { FusedActivation } from './fused.js';
 export * from './gathers.js';
 export * as image from './images.js';
 export * from './joins.js';
@@ -26,3 +28,15 @@ export * as spectral from './spectral.js';
 export * from './statistics.js';
 export * as string from './texts.js';
 export * from './unary.js';
+export {
+  ones,
+  scalar,
+  tensor,
+  tensor1d,
+  tensor2d,
+  tensor3d,
+  tensor4d,
+  tensor5d,
+  tensor6d,
+  zeros,
+} from '../tensor/create.js';

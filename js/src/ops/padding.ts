@@ -10,7 +10,7 @@ import {
   getReshapedPermuted,
   getSliceBeginCoords,
   getSliceSize,
-} from '../tfjs/backend/axes.js';
+} from '../shapes/axes.js';
 import { concat } from './joins.js';
 import { move } from './moving.js';
 

@@ -4,7 +4,7 @@ import { apply } from '../eager/apply.js';
 import { castTo, matched, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { checkEinsumDimSizes, decodeEinsumEquation } from '../tfjs/backend/einsum.js';
+import { checkEinsumDimSizes, decodeEinsumEquation } from '../shapes/einsum.js';
 
 /** The product of matrices, of batches of them; batches are broadcast. Errors: inner sizes differ. */
 export function matMul(

@@ -111,6 +111,15 @@ export function unique(x: TensorLike, axis = 0): { values: Tensor; indices: Tens
 export async function setdiff1dAsync(x: TensorLike, y: TensorLike): Promise<[Tensor, Tensor]> {
   const a = toTensor(x, 'x', 'setdiff1d');
   const b = toTensor(y, 'y', 'setdiff1d');
+  await Promise.all([a.data(), b.data()]);
+  const found = setdiff1d(a, b);
+  if (a !== x) a.dispose();
+  if (b !== y) b.dispose();
+  return found;
+}
+
+/** @internal `setdiff1dAsync` that waits. */
+export function setdiff1d(a: Tensor, b: Tensor): [Tensor, Tensor] {
   if (a.dtype !== b.dtype) {
     throw new LatheError(
       `x and y should have the same dtype, but got x (${a.dtype}) and y (${b.dtype}).`,
@@ -126,16 +135,14 @@ export async function setdiff1dAsync(x: TensorLike, y: TensorLike): Promise<[Ten
       );
     }
   }
-  const others = new Set<number>(await b.data());
-  const data = await a.data();
+  const others = new Set<number>(b.dataSync());
+  const data = a.dataSync();
   const places = Array.from(data.keys()).filter((at) => !others.has(data[at]!));
   const left = constant(
     data.filter((each: number) => !others.has(each)),
     [places.length],
     a.dtype,
   );
-  if (a !== x) a.dispose();
-  if (b !== y) b.dispose();
   return [left, integers(places)];
 }
 

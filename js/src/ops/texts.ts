@@ -5,7 +5,7 @@ import { textsOf, textTensor } from '../tensor/odd.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
-import { fingerPrint64 } from '../tfjs/hash_util.js';
+import { fingerPrint64 } from '../shapes/hash_util.js';
 import { integers } from './constants.js';
 
 const text = (x: unknown, name: string, op: string): Tensor =>

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { env } from './environment.js';
 import { isKnownArray } from './platform.js';
-import type { BackendValues, DataType, DataValues, TypedArray } from './types.js';
+import type { BackendValues, DataType, DataValues, TypedArray } from '../shapes/types.js';
 
 const arrays = { float32: Float32Array, int32: Int32Array, bool: Uint8Array } as const;
 const bytes: Record<string, number> = { float32: 4, int32: 4, complex64: 8, bool: 1 };

@@ -1,19 +1,19 @@
 /** `tf.backend_util`: what backends and operations share. */
 import { decodeString, encodeString } from './util.js';
 
-export * from './backend/axes.js';
+export * from '../shapes/axes.js';
 export * from './backend/complex.js';
 export * from './backend/constants.js';
 export * from './backend/convolutions.js';
-export * from './backend/einsum.js';
+export * from '../shapes/einsum.js';
 export * from './backend/fused.js';
 export * from './backend/ragged.js';
-export * from './broadcast_util.js';
-export * from './gather_util.js';
-export * from './scatter_util.js';
+export * from '../shapes/broadcast_util.js';
+export * from '../shapes/gather_util.js';
+export * from '../shapes/scatter_util.js';
 export * as segment_util from './segment_util.js';
-export * as slice_util from './slice_util.js';
-export { type BackendValues, type TypedArray, upcastType } from './types.js';
+export * as slice_util from '../shapes/slice_util.js';
+export { type BackendValues, type TypedArray, upcastType } from '../shapes/types.js';
 
 /** UTF-8 as texts. Error: bytes that are none. */
 export const fromUint8ToStringArray = (texts: readonly Uint8Array[]): string[] =>

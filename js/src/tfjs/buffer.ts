@@ -10,8 +10,8 @@ import {
   computeStrides,
   indexToLoc,
   locToIndex,
-} from './shapes.js';
-import type { DataType, DataValues } from './types.js';
+} from '../shapes/shapes.js';
+import type { DataType, DataValues } from '../shapes/types.js';
 
 /** Elements of one type that are set and read by their places. */
 export class TensorBuffer<V extends DataValues = any> {

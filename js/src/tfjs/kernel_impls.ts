@@ -2,8 +2,8 @@
 import type { Tensor } from '../tensor/tensor.js';
 import { TensorBuffer } from './buffer.js';
 import { binaryInsert } from './search.js';
-import { indexToLoc, computeStrides } from './shapes.js';
-import type { TypedArray } from './types.js';
+import { indexToLoc, computeStrides } from '../shapes/shapes.js';
+import type { TypedArray } from '../shapes/types.js';
 
 interface Candidate {
   score: number;

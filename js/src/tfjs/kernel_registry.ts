@@ -5,7 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { warn } from './backend/constants.js';
 import { env } from './environment.js';
-import type { TensorInfo } from './types.js';
+import type { TensorInfo } from '../shapes/types.js';
 
 export type NamedAttrMap = Record<string, unknown>;
 export type NamedTensorInfoMap = Record<string, TensorInfo | undefined>;

@@ -1,9 +1,9 @@
 /** `tf.backend_util.segment_util`: sizes of segments and of what `gather` takes. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { PARALLELIZE_THRESHOLD } from './backend/axes.js';
-import { nearestDivisor } from './shapes.js';
-import type { TensorInfo } from './types.js';
+import { PARALLELIZE_THRESHOLD } from '../shapes/axes.js';
+import { nearestDivisor } from '../shapes/shapes.js';
+import type { TensorInfo } from '../shapes/types.js';
 
 type Shaped = Pick<TensorInfo, 'shape'>;
 

@@ -10,7 +10,7 @@ import { HeapValue } from '../runtime/heap_value.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { DataArray } from '../tensor/convert.js';
 import { buffer, type TensorBuffer } from './buffer.js';
-import type { DataType, DataValues } from './types.js';
+import type { DataType, DataValues } from '../shapes/types.js';
 
 type Sizes = number[];
 

@@ -1,7 +1,7 @@
 /** `tf.tensor_util`: tensors of two types, and those in containers. */
 import { Tensor } from '../tensor/tensor.js';
-import { assert } from './shapes.js';
-import { type DataType, upcastType } from './types.js';
+import { assert } from '../shapes/shapes.js';
+import { type DataType, upcastType } from '../shapes/types.js';
 
 type Castable = Tensor & { cast(dtype: DataType): Tensor };
 

@@ -1,7 +1,7 @@
 /** `tf.test_util`: comparisons for tests. Inside jasmine and jest they count as expectations. */
 import { LatheError } from '../base/errors.js';
 import { flatten, isString, isTypedArray } from './arrays.js';
-import { arraysEqual } from './shapes.js';
+import { arraysEqual } from '../shapes/shapes.js';
 import { encodeString } from './util.js';
 import { inferShape } from './infer_shape.js';
 

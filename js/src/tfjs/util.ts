@@ -2,11 +2,11 @@
 import { LatheError } from '../base/errors.js';
 import { toTypedArray } from './arrays.js';
 import { env } from './environment.js';
-import type { BackendValues, DataType, FlatVector } from './types.js';
+import type { BackendValues, DataType, FlatVector } from '../shapes/types.js';
 
 export * from './arrays.js';
-export * from './hash_util.js';
-export * from './shapes.js';
+export * from '../shapes/hash_util.js';
+export * from '../shapes/shapes.js';
 
 type Shuffled = unknown[] | Uint32Array | Int32Array | Float32Array;
 
@@ -46,8 +46,6 @@ export function createShuffledIndices(n: number): Uint32Array {
   return indices;
 }
 
-export const clamp = (min: number, x: number, max: number): number =>
-  Math.max(min, Math.min(x, max));
 export const nearestLargerEven = (value: number): number => (value % 2 === 0 ? value : value + 1);
 export const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 export const tanh = (x: number): number => Math.tanh(x);

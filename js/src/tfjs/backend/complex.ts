@@ -1,6 +1,6 @@
 /** Complex numbers as pairs in one array (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
-import type { TypedArray } from '../types.js';
+import type { TypedArray } from '../../shapes/types.js';
 
 interface Parts {
   real: Float32Array;

@@ -1,6 +1,6 @@
 /** Sizes of convolutions and pools: what goes in, comes out and is padded (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
-import { assert, isInt } from '../shapes.js';
+import { assert, isInt } from '../../shapes/shapes.js';
 
 type Ints = readonly number[];
 type PadType = 'SAME' | 'VALID' | 'NUMBER' | 'EXPLICIT';

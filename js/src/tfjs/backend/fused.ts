@@ -1,6 +1,6 @@
 /** Activations that an operation has fused, and their gradients (`tf.backend_util`). */
 import { LatheError } from '../../base/errors.js';
-import { getReductionAxes } from '../broadcast_util.js';
+import { getReductionAxes } from '../../shapes/broadcast_util.js';
 
 export type Activation = 'linear' | 'relu' | 'prelu' | 'elu' | 'relu6' | 'leakyrelu' | 'sigmoid';
 

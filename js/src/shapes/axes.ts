@@ -1,5 +1,5 @@
 /** Axes of reductions: which are innermost, what order makes them so (`tf.backend_util`). */
-import { assert, nearestDivisor } from '../shapes.js';
+import { assert, nearestDivisor } from './shapes.js';
 
 type Ints = readonly number[];
 

@@ -1,5 +1,5 @@
 /** Equations of `einsum`: which axes there are, which are summed, and in what order (`tf.backend_util`). */
-import { LatheError } from '../../base/errors.js';
+import { LatheError } from '../base/errors.js';
 
 interface Equation {
   /** The letters: those of the output in its order, then those that are summed. */

@@ -142,3 +142,6 @@ export function nearestDivisor(size: number, start: number): number {
   for (let each = start; each < size; ++each) if (size % each === 0) return each;
   return size;
 }
+
+export const clamp = (min: number, x: number, max: number): number =>
+  Math.max(min, Math.min(x, max));

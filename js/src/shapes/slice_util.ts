@@ -1,7 +1,6 @@
 /** `tf.slice_util`: where slices begin and end, and what shape they have. */
 import { LatheError } from '../base/errors.js';
-import { clamp } from './util.js';
-import { assert } from './shapes.js';
+import { assert, clamp } from './shapes.js';
 import type { TensorInfo } from './types.js';
 
 export { sliceInfo, type SliceInfo } from './strided_slice.js';
