@@ -12,18 +12,21 @@ export * from './ops/index.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
 export * as backend_util from './tfjs/backend_util.js';
-export * as broadcast_util from './tfjs/broadcast_util.js';
+export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
 export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
 export * as fused from './tfjs/fused.js';
-export * as gather_util from './tfjs/gather_util.js';
+export * as gather_util from './shapes/gather_util.js';
 export * as io from './tfjs/io.js';
 export * as kernel_impls from './tfjs/kernel_impls.js';
 export * from './tfjs/kernel_names.js';
 export * from './tfjs/kernel_registry.js';
 export { math } from './tfjs/math.js';
+export { type GraphArtifacts, GraphModel } from './graph_model/model.js';
+export { loadGraphModel, loadGraphModelSync, type LoadGraphOptions } from './graph_model/load.js';
+export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { nextFrame } from './tfjs/next_frame.js';
 export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
 export {
@@ -36,9 +39,9 @@ export {
   SGDOptimizer,
   train,
 } from './tfjs/optimizers/train.js';
-export * as scatter_util from './tfjs/scatter_util.js';
+export * as scatter_util from './shapes/scatter_util.js';
 export * as serialization from './tfjs/serialization.js';
-export * as slice_util from './tfjs/slice_util.js';
+export * as slice_util from './shapes/slice_util.js';
 export * as tensor_util from './tfjs/tensor_util.js';
 export {
   tensor,
@@ -50,7 +53,7 @@ export {
   tensor6d,
 } from './tfjs/tensors.js';
 export * as test_util from './tfjs/test_util.js';
-export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './tfjs/types.js';
+export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './shapes/types.js';
 export * as util from './tfjs/util.js';
 export {
   backend,

@@ -69,6 +69,8 @@ export interface LoadOptions {
   onProgress?: (fraction: number) => void;
   /** Where the weight files are, if not beside model.json. */
   weightPathPrefix?: string;
+  /** The address of a weight file by its name, instead of the one beside model.json. */
+  weightUrlConverter?: (name: string) => Promise<string>;
   /** Passed to `fetch`. */
   requestInit?: RequestInit;
   /** Used instead of `fetch`. */
@@ -81,6 +83,7 @@ export function checkLoadOptions(what: string, options: LoadOptions): void {
     strict: true,
     onProgress: true,
     weightPathPrefix: true,
+    weightUrlConverter: true,
     requestInit: true,
     fetchFunc: true,
   };
@@ -123,7 +126,6 @@ export function parseModelJson(text: string, file: string): ModelJson {
     fail(`no JSON: ${(error as Error).message}`);
   }
   if (!isObject(json)) return fail('it must be an object');
-  if (json.format === 'graph-model') fail('it is a graph model; only layers models can be loaded');
   if (!isObject(json.modelTopology)) fail('it has no modelTopology');
   const groups = json.weightsManifest ?? [];
   if (!Array.isArray(groups)) fail('weightsManifest must be an array');

@@ -16,7 +16,8 @@ import { savedAs } from './handlers.js';
 /** As `tl.io.http`. */
 export function http(address: string | URL, options: LoadOptions = {}): IOHandler {
   checkLoadOptions('http', options);
-  const { requestInit, fetchFunc = globalThis.fetch, weightPathPrefix, onProgress } = options;
+  const { requestInit, fetchFunc = globalThis.fetch, onProgress } = options;
+  const { weightPathPrefix, weightUrlConverter } = options;
   const url = String(address);
   const get = async (each: string): Promise<ArrayBuffer> => {
     let reason: string;
@@ -40,7 +41,8 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
         json.weightsManifest.map(({ paths }) =>
           Promise.all(
             paths.map(async (path) => {
-              const place = addressBelow(prefix, `${path}${query}`);
+              const place =
+                (await weightUrlConverter?.(path)) ?? addressBelow(prefix, `${path}${query}`);
               if (place === undefined) {
                 throw new LatheError(`${url}: there is no ${JSON.stringify(path)} below ${prefix}`);
               }

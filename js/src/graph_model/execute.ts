@@ -1,0 +1,169 @@
+/**
+ * Runs the nodes of a graph. Each writes its operations down; what they give is computed when it is read, so that a graph
+ * without loops becomes one module for the shapes it is called with.
+ */
+import { LatheError } from '../base/errors.js';
+import { compute } from '../eager/compute.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import { dispose, tensorsIn, tidy } from '../tensor/scopes.js';
+import { Tensor } from '../tensor/tensor.js';
+import { Call, type Value } from './call.js';
+import { runFrames } from './frames.js';
+import { operatorOf, ports } from './operators/index.js';
+import type { GraphNode, ModelGraph, Source, Topology } from './topology.js';
+
+/** Operators of loops and branches as TensorFlow 1 wrote them: values go round among the nodes. */
+const cyclic = new Set(['Enter', 'Exit', 'LoopCond', 'Merge', 'NextIteration', 'Switch']);
+/** Operators that run functions of the graph. */
+const callers = new Set([
+  'If',
+  'PartitionedCall',
+  'StatefulPartitionedCall',
+  'StatelessIf',
+  'StatelessWhile',
+  'While',
+]);
+const placeholders = new Set(['Const', 'Placeholder']);
+
+/** What nodes have given, by their names. */
+export type Values = Map<string, readonly Value[]>;
+
+export class Executor {
+  readonly #orders = new WeakMap<Topology, Map<string, readonly GraphNode[]>>();
+
+  constructor(
+    private readonly graph: ModelGraph,
+    private readonly weights: ReadonlyMap<string, Tensor>,
+  ) {}
+
+  /** The results of a graph for values of some of its nodes. `seen` holds what all others gave. */
+  run(
+    topology: Topology,
+    given: Values,
+    results: readonly Source[],
+    seen: Values = new Map(),
+  ): Value[] {
+    for (const [name, values] of given) seen.set(name, values);
+    const order = this.#order(topology, given, results);
+    if (order.some(({ op }) => cyclic.has(op))) runFrames(this, topology, order, seen);
+    else
+      for (const node of order)
+        seen.set(node.name, this.give(node, this.operands(node, topology, seen)));
+    return results.map((each) => this.value(each, topology, seen));
+  }
+
+  operands(node: GraphNode, topology: Topology, seen: Values): Value[] {
+    return node.inputs.map((each) => this.value(each, topology, seen));
+  }
+
+  /** What a node gives for its operands. Error: nobody knows the operator. */
+  give(node: GraphNode, operands: readonly Value[]): readonly Value[] {
+    const call = new Call(node, operands);
+    if (callers.has(node.op)) return this.#callFunction(call);
+    const operator = operatorOf(node.op);
+    if (operator === undefined) throw call.wrong('this operator is not known; registerOp adds it');
+    const found = operator(call);
+    return Array.isArray(found) ? found : [found];
+  }
+
+  /** A value that is there. */
+  value({ node, port, index }: Source, topology: Topology, seen: Values): Value {
+    const values = seen.get(node);
+    if (values === undefined) {
+      const weight = this.weights.get(node);
+      if (weight !== undefined) return weight;
+      throw new LatheError(`graph model: there is no value of "${node}"`);
+    }
+    const names = ports[topology.nodes.get(node)?.op ?? ''] ?? [];
+    const first = port === undefined ? 0 : Math.max(0, names.indexOf(port));
+    return values[first + index];
+  }
+
+  /** The operators that the graph needs and nobody knows. */
+  unknown(): string[] {
+    const all = [this.graph.main, ...this.graph.functions.values()];
+    const ops = all.flatMap(({ nodes }) => [...nodes.values()].map(({ op }) => op));
+    const isKnown = (op: string) =>
+      placeholders.has(op) || callers.has(op) || cyclic.has(op) || operatorOf(op) !== undefined;
+    return [...new Set(ops.filter((op) => !isKnown(op)))];
+  }
+
+  #callFunction(call: Call): readonly Value[] {
+    const { op } = call.node;
+    if (/While$/.test(op)) return this.#loop(call);
+    if (/If$/.test(op)) {
+      const isTrue = call.number(0) !== 0;
+      const branch = call.attribute(isTrue ? 'then_branch' : 'else_branch', '');
+      return this.#apply(call, branch, call.values.slice(1));
+    }
+    return this.#apply(call, call.attribute('f', ''), call.values);
+  }
+
+  /** Each round is computed by itself, so that all are the same module. */
+  #loop(call: Call): readonly Value[] {
+    const [test, body] = [call.attribute('cond', ''), call.attribute('body', '')];
+    let values = call.values;
+    for (;;) {
+      const now = values;
+      const goesOn = tidy(() => (this.#apply(call, test, now)[0] as Tensor).dataSync()[0] !== 0);
+      if (!goesOn) return values;
+      values = tidy(() => this.#apply(call, body, now) as Value[]);
+      const next = new Set(tensorsIn([...values]));
+      compute([...next].filter(({ dtype }) => dtype !== ('string' as string)).map(HeapValue.of));
+      const kept = new Set([...next, ...tensorsIn([...call.values])]);
+      dispose(tensorsIn([...now]).filter((each) => !kept.has(each)));
+    }
+  }
+
+  #apply(call: Call, name: string, values: readonly Value[]): readonly Value[] {
+    const topology = this.graph.functions.get(name);
+    if (topology === undefined) throw call.wrong(`there is no function "${name}"`);
+    const given = new Map(topology.arguments.map((each, at) => [each, [values[at]]] as const));
+    return this.run(topology, given, topology.results);
+  }
+
+  /** The nodes that results need, operands before what reads them; what goes round may come first. */
+  #order(topology: Topology, given: Values, results: readonly Source[]): readonly GraphNode[] {
+    const key = `${[...given.keys()].join()}>${results.map(({ node }) => node).join()}`;
+    const known = this.#orders.get(topology) ?? new Map<string, readonly GraphNode[]>();
+    this.#orders.set(topology, known);
+    let order = known.get(key);
+    if (order === undefined) {
+      order = this.#sorted(topology, given, results);
+      known.set(key, order);
+    }
+    return order;
+  }
+
+  #sorted(topology: Topology, given: Values, results: readonly Source[]): GraphNode[] {
+    const order: GraphNode[] = [];
+    const seen = new Set<string>(given.keys());
+    const missing: string[] = [];
+    const stack: { node: GraphNode; next: number }[] = [];
+    const visit = (name: string) => {
+      if (seen.has(name) || this.weights.has(name)) return;
+      seen.add(name);
+      const node = topology.nodes.get(name);
+      if (node === undefined || placeholders.has(node.op)) missing.push(name);
+      else stack.push({ node, next: 0 });
+    };
+    for (const { node } of results) {
+      visit(node);
+      while (stack.length > 0) {
+        const top = stack.at(-1)!;
+        const source = top.node.inputs[top.next++];
+        if (source !== undefined) visit(source.node);
+        else order.push(stack.pop()!.node);
+      }
+    }
+    if (missing.length === 0) return order;
+    const [wanted, from] = [results.map(({ node }) => node), [...given.keys()]];
+    throw new LatheError(
+      `Cannot compute the outputs [${wanted.join()}] from the provided inputs [${from.join()}]. ` +
+        `Missing the following inputs: [${missing.join()}]`,
+    );
+  }
+}
+
+/** The tensors among values. */
+export const isTensor = (value: Value): value is Tensor => value instanceof Tensor;

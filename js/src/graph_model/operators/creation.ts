@@ -1,0 +1,76 @@
+/** Constants, ranges, random numbers, and what hands its operand on. */
+import * as tf from '../../ops/index.js';
+import type { Tensor } from '../../tensor/tensor.js';
+import type { Call, Operator } from '../call.js';
+
+type DType = Tensor['dtype'];
+
+const dtypeOf = (call: Call, name: string, otherwise: DType = 'float32') =>
+  call.attribute<DType>(name, otherwise);
+const same: Operator = (call) => tf.clone(call.tensor(0));
+
+/** TensorFlow counts "no seed" as 0. */
+const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
+
+export const creation: Record<string, Operator> = {
+  Fill: (call) => tf.fill(call.numbers(0)!, call.number(1), dtypeOf(call, 'T')),
+  Identity: same,
+  IdentityN: (call) => call.tensors().map((each) => tf.clone(each)),
+  LinSpace: (call) => tf.linspace(call.number(0), call.number(1), call.number(2)),
+  ListDiff: (call) => tf.setdiff1d(call.tensor(0), call.tensor(1)),
+  Multinomial: (call) => tf.multinomial(call.tensor(0), call.number(1), seedOf(call)),
+  NoOp: () => tf.scalar(0, 'int32'),
+  OneHot: (call) =>
+    tf.oneHot(
+      call.tensor(0),
+      call.number(1),
+      call.number(2, 1),
+      call.number(3, 0),
+      dtypeOf(call, 'T', 'int32'),
+    ),
+  Ones: (call) => tf.ones(call.numbers(0)!, dtypeOf(call, 'T')),
+  OnesLike: (call) => tf.onesLike(call.tensor(0)),
+  PlaceholderWithDefault: same,
+  Print: (call) => {
+    console.log(call.attribute('message', ''));
+    for (const each of call.tensors(1)) console.log(String(each));
+    return tf.clone(call.tensor(0));
+  },
+  RandomStandardNormal: (call) => tf.randomNormal(call.numbers(0)!, 0, 1, 'float32', seedOf(call)),
+  RandomUniform: (call) =>
+    tf.randomUniform(
+      call.numbers(0)!,
+      call.attribute('minval', 0),
+      call.attribute('maxval', 1),
+      'float32',
+      seedOf(call),
+    ),
+  RandomUniformInt: (call) =>
+    tf.randomUniform(
+      call.numbers(0)!,
+      call.attribute('minval', call.number(1, 0)),
+      call.attribute('maxval', call.number(2, 1)),
+      'int32',
+      seedOf(call),
+    ),
+  Range: (call) =>
+    tf.range(
+      call.number(0),
+      call.number(1),
+      call.number(2, 1),
+      dtypeOf(call, 'Tidx', 'int32') as 'int32' | 'float32',
+    ),
+  Snapshot: same,
+  StopGradient: same,
+  TruncatedNormal: (call) =>
+    tf.truncatedNormal(
+      call.numbers(0)!,
+      call.attribute('means', 0),
+      call.attribute('stddev', 1),
+      'float32',
+      seedOf(call),
+    ),
+  Where: (call) => tf.places(call.tensor(0)),
+  Zeros: (call) => tf.zeros(call.numbers(0)!, dtypeOf(call, 'T')),
+  ZerosLike: (call) => tf.zerosLike(call.tensor(0)),
+};

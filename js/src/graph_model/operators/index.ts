@@ -1,0 +1,35 @@
+/** Every operator by its name in TensorFlow, but for those that run other graphs (execute.ts). */
+import type { Operator } from '../call.js';
+import { creation } from './creation.js';
+import { elementwise } from './elementwise.js';
+import { filters } from './filters.js';
+import { lists } from './lists.js';
+import { reductions } from './reductions.js';
+import { shapes } from './shapes.js';
+import { texts } from './texts.js';
+
+/** What programs added with `registerOp`. */
+export const custom = new Map<string, Operator>();
+
+const rows: ReadonlyMap<string, Operator> = new Map(
+  [creation, elementwise, filters, lists, reductions, shapes, texts].flatMap((each) =>
+    Object.entries(each),
+  ),
+);
+
+export const operatorOf = (op: string): Operator | undefined => custom.get(op) ?? rows.get(op);
+
+/** Names of all outputs of operators in functions, where they have several. */
+export const ports: Readonly<Record<string, readonly string[]>> = {
+  MaxPoolWithArgmax: ['output', 'argmax'],
+  NonMaxSuppressionV4: ['selected_indices', 'valid_outputs'],
+  NonMaxSuppressionV5: ['selected_indices', 'selected_scores', 'valid_outputs'],
+  StringNGrams: ['ngrams', 'ngrams_splits'],
+  StringSplit: ['indices', 'values', 'shape'],
+  Switch: ['output_false', 'output_true'],
+  TensorArrayV3: ['handle', 'flow'],
+  TensorListPopBack: ['output_handle', 'tensor'],
+  TopKV2: ['values', 'indices'],
+  Unique: ['y', 'idx'],
+  UniqueV2: ['y', 'idx'],
+};

@@ -1,0 +1,170 @@
+/** What nodes of a graph hand on that is no tensor: lists, arrays, tables. */
+import { LatheError } from '../base/errors.js';
+import { type Tensor } from '../tensor/tensor.js';
+import { concat, slice, stack, unstack, zeros } from '../ops/index.js';
+
+/** Everything that is no tensor. */
+export abstract class Handle {
+  abstract readonly kind: string;
+}
+
+type Shape = readonly number[];
+
+/** The one shape that fits both; -1 and an unknown rank fit all. Error: they differ. */
+export function mergedShape(
+  what: string,
+  one: Shape | undefined,
+  other: Shape | undefined,
+): Shape | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const fits =
+    one.length === other.length &&
+    one.every((size, at) => size < 0 || other[at]! < 0 || size === other[at]);
+  if (!fits) throw new LatheError(`${what}: shapes [${one.join()}] and [${other.join()}] differ`);
+  return one.map((size, at) => (size < 0 ? other[at]! : size));
+}
+
+/** A list of tensors (TensorList…). Immutable: what changes it gives another one. */
+export class TensorList extends Handle {
+  readonly kind = 'TensorList';
+
+  constructor(
+    readonly tensors: readonly (Tensor | undefined)[],
+    readonly shape: Shape | undefined,
+    readonly dtype: Tensor['dtype'],
+  ) {
+    super();
+  }
+
+  static of(tensor: Tensor, shape: Shape | undefined): TensorList {
+    const inner = tensor.shape.slice(1);
+    return new TensorList(
+      unstack(tensor),
+      mergedShape('TensorListFromTensor', inner, shape),
+      tensor.dtype,
+    );
+  }
+
+  with(tensors: readonly (Tensor | undefined)[]): TensorList {
+    return new TensorList(tensors, this.shape, this.dtype);
+  }
+
+  /** Zeros where nothing was put. Errors: it is outside; its shape is not known. */
+  at(index: number, shape?: Shape): Tensor {
+    if (index < 0 || index >= this.tensors.length) {
+      throw new LatheError(`TensorList: there is no element ${index} of ${this.tensors.length}`);
+    }
+    return this.tensors[index] ?? this.#empty(shape);
+  }
+
+  #empty(shape?: Shape): Tensor {
+    const known = this.tensors.find((each) => each !== undefined)?.shape;
+    const found = mergedShape('TensorList', mergedShape('TensorList', this.shape, shape), known);
+    if (found === undefined || found.some((size) => size < 0)) {
+      throw new LatheError('TensorList: the shape of an element that was never set is not known');
+    }
+    return zeros(found as number[], this.dtype);
+  }
+
+  put(index: number, tensor: Tensor): TensorList {
+    if (index < 0) throw new LatheError(`TensorList: there is no element ${index}`);
+    const next = [...this.tensors];
+    while (next.length <= index) next.push(undefined);
+    next[index] = tensor;
+    return this.with(next);
+  }
+
+  all(shape?: Shape): Tensor[] {
+    return this.tensors.map((_, at) => this.at(at, shape));
+  }
+
+  stacked(shape?: Shape): Tensor {
+    const all = this.all(shape);
+    if (all.length > 0) return stack(all);
+    const inner = mergedShape('TensorListStack', this.shape, shape) ?? [];
+    return zeros([0, ...inner.map((size) => Math.max(0, size))], this.dtype);
+  }
+}
+
+/** An array of tensors that nodes write to (TensorArray…V3). */
+export class TensorArray extends Handle {
+  readonly kind = 'TensorArray';
+  readonly #tensors: (Tensor | undefined)[];
+
+  constructor(
+    size: number,
+    readonly isDynamic: boolean,
+    readonly dtype: Tensor['dtype'],
+  ) {
+    super();
+    this.#tensors = new Array<Tensor | undefined>(size).fill(undefined);
+  }
+
+  get size(): number {
+    return this.#tensors.length;
+  }
+
+  write(index: number, tensor: Tensor): void {
+    if (index < 0 || (index >= this.size && !this.isDynamic)) throw this.#outside(index);
+    this.#tensors[index] = tensor;
+  }
+
+  read(index: number): Tensor {
+    const found = this.#tensors[index];
+    if (found === undefined) throw this.#outside(index);
+    return found;
+  }
+
+  gather(indices: readonly number[]): Tensor {
+    return stack(indices.map((each) => this.read(each)));
+  }
+
+  scatter(indices: readonly number[], tensor: Tensor): void {
+    unstack(tensor).forEach((each, at) => this.write(indices[at]!, each));
+  }
+
+  concatenated(): Tensor {
+    return concat(this.#tensors.map((_, at) => this.read(at)));
+  }
+
+  split(tensor: Tensor, lengths: readonly number[]): void {
+    split(tensor, lengths).forEach((each, at) => this.write(at, each));
+  }
+
+  #outside(index: number): LatheError {
+    return new LatheError(`TensorArray: there is no element ${index} of ${this.size}`);
+  }
+}
+
+/** Parts of so many rows, one after the other. */
+export function split(tensor: Tensor, lengths: readonly number[]): Tensor[] {
+  let begin = 0;
+  return lengths.map((length) => {
+    const rest = tensor.shape.slice(1);
+    const part = slice(tensor, [begin, ...rest.map(() => 0)], [length, ...rest]);
+    begin += length;
+    return part;
+  });
+}
+
+/** What looks up values by keys (HashTable…). */
+export class HashTable extends Handle {
+  readonly kind = 'HashTable';
+  readonly #rows = new Map<unknown, unknown>();
+
+  constructor(readonly valueDType: Tensor['dtype']) {
+    super();
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  add(keys: ArrayLike<unknown>, values: ArrayLike<unknown>): void {
+    for (let at = 0; at < keys.length; at++) this.#rows.set(keys[at], values[at]);
+  }
+
+  find(keys: ArrayLike<unknown>, otherwise: unknown): unknown[] {
+    return Array.from(keys, (key) => (this.#rows.has(key) ? this.#rows.get(key) : otherwise));
+  }
+}

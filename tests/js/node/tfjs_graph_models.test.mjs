@@ -1,0 +1,174 @@
+// Graph models of TensorFlow.js: those that people published against what TensorFlow.js gives, and small ones for what these lack.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import test from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as tf from 'tensorlathe/tfjs';
+import { golden, modelsAbsent, modelsFolder } from '../models.mjs';
+
+await tf.ready();
+
+const names = ['basic-pitch', 'lstm-graph-while', 'segmentation-224-graph'];
+const addressOf = (name) => pathToFileURL(join(modelsFolder, 'tfjs', name, 'model.json'));
+
+function sameNumbers(got, wanted, what) {
+  const [a, b] = [got.dataSync(), wanted.dataSync()];
+  assert.equal(a.length, b.length, what);
+  const scale = b.reduce((most, each) => Math.max(most, Math.abs(each)), 1e-6);
+  let worst = 0;
+  for (let at = 0; at < a.length; at++) worst = Math.max(worst, Math.abs(a[at] - b[at]));
+  assert.ok(worst <= 1e-3 * scale, `${what}: off by ${worst} of ${scale}`);
+}
+
+for (const name of names) {
+  test(`${name} gives what TensorFlow.js gives`, { skip: modelsAbsent }, async () => {
+    const { inputs, outputs } = golden(name);
+    const before = tf.memory().numTensors;
+    const model = await tf.loadGraphModel(addressOf(name));
+    const found = [model.predict(inputs)].flat();
+    const again = [await model.executeAsync(inputs, model.outputNodes)].flat();
+    for (const [at, want] of outputs.entries()) {
+      const same = (list) => list.find((each) => each.shape.join() === want.shape.join());
+      sameNumbers(
+        found[at].shape.join() === want.shape.join() ? found[at] : same(found),
+        want,
+        name,
+      );
+      sameNumbers(
+        again[at].shape.join() === want.shape.join() ? again[at] : same(again),
+        want,
+        name,
+      );
+    }
+    tf.dispose([found, again]);
+    model.dispose();
+    assert.equal(tf.memory().numTensors, before);
+  });
+}
+
+const attr = (value) => {
+  if (typeof value === 'boolean') return { b: value };
+  if (typeof value === 'number') return { i: String(value) };
+  if (value.startsWith('DT_')) return { type: value };
+  if (value.startsWith('func ')) return { func: { name: value.slice(5) } };
+  return { s: btoa(value) };
+};
+const node = (name, op, input = [], attributes = {}) => ({
+  name,
+  op,
+  input,
+  attr: Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, attr(value)])),
+});
+const placeholder = (name, dtype = 'DT_FLOAT') => node(name, 'Placeholder', [], { dtype });
+
+/** A model of these nodes with constants by name. */
+function modelOf(nodes, constants = {}, functions = []) {
+  const entries = Object.entries(constants);
+  const weightSpecs = entries.map(([name, { shape, dtype }]) => ({ name, shape, dtype }));
+  const weightData = new Uint8Array(
+    entries.flatMap(([, each]) => [...new Uint8Array(each.dataSync().slice().buffer)]),
+  ).buffer;
+  const consts = entries.map(([name]) => node(name, 'Const'));
+  return tf.loadGraphModelSync({
+    modelTopology: { node: [...consts, ...nodes], library: { function: functions } },
+    weightSpecs,
+    weightData,
+  });
+}
+
+test('branches and loops of TensorFlow 1 go round among the nodes', () => {
+  // while (i < 5) { i += 1; y *= x }
+  const frame = { frame_name: 'loop' };
+  const model = modelOf(
+    [
+      placeholder('x'),
+      node('i0', 'Enter', ['zero'], frame),
+      node('y0', 'Enter', ['x'], frame),
+      node('x0', 'Enter', ['x'], { ...frame, is_constant: true }),
+      node('five0', 'Enter', ['five'], { ...frame, is_constant: true }),
+      node('one0', 'Enter', ['one'], { ...frame, is_constant: true }),
+      node('i', 'Merge', ['i0', 'nextI']),
+      node('y', 'Merge', ['y0', 'nextY']),
+      node('less', 'Less', ['i', 'five0']),
+      node('goes', 'LoopCond', ['less']),
+      node('switchI', 'Switch', ['i', 'goes']),
+      node('switchY', 'Switch', ['y', 'goes']),
+      node('addI', 'Add', ['switchI:1', 'one0']),
+      node('mulY', 'Mul', ['switchY:1', 'x0']),
+      node('nextI', 'NextIteration', ['addI']),
+      node('nextY', 'NextIteration', ['mulY']),
+      node('result', 'Exit', ['switchY']),
+    ],
+    {
+      zero: tf.scalar(0, 'int32'),
+      five: tf.scalar(5, 'int32'),
+      one: tf.scalar(1, 'int32'),
+    },
+  );
+  assert.deepEqual(model.execute({ x: tf.tensor1d([2, 3]) }, 'result').arraySync(), [64, 729]);
+  model.dispose();
+});
+
+test('If and While run functions', () => {
+  const signature = (name, inputs, outputs) => ({
+    name,
+    inputArg: inputs.map((each) => ({ name: each })),
+    outputArg: outputs.map((each) => ({ name: each })),
+  });
+  const model = modelOf(
+    [
+      placeholder('x'),
+      placeholder('positive', 'DT_BOOL'),
+      node('chosen', 'StatelessIf', ['positive', 'x'], {
+        then_branch: 'func twice',
+        else_branch: 'func minus',
+      }),
+      node('loop', 'StatelessWhile', ['chosen', 'x'], { cond: 'func small', body: 'func grow' }),
+      node('result', 'Identity', ['loop:0']),
+    ],
+    { limit: tf.scalar(100) },
+    [
+      {
+        signature: signature('twice', ['v'], ['r']),
+        nodeDef: [node('add', 'AddV2', ['v', 'v'])],
+        ret: { r: 'add:z:0' },
+      },
+      {
+        signature: signature('minus', ['v'], ['r']),
+        nodeDef: [node('neg', 'Neg', ['v'])],
+        ret: { r: 'neg:y:0' },
+      },
+      {
+        signature: signature('small', ['v', 'w'], ['r']),
+        nodeDef: [node('less', 'Less', ['v', 'limit'])],
+        ret: { r: 'less:z:0' },
+      },
+      {
+        signature: signature('grow', ['v', 'w'], ['r', 's']),
+        nodeDef: [node('sum', 'AddV2', ['v', 'v'])],
+        ret: { r: 'sum:z:0', s: 'w' },
+      },
+    ],
+  );
+  const run = (x, positive) =>
+    model.execute({ x: tf.scalar(x), positive: tf.scalar(positive, 'bool') }, 'result').arraySync();
+  assert.equal(run(3, true), 192);
+  assert.equal(run(-3, false), 192);
+  model.dispose();
+});
+
+test('inputs that do not fit, and operators that nobody knows, are named', () => {
+  assert.throws(
+    () => modelOf([placeholder('x'), node('y', 'Strange', ['x'])]),
+    /not known: Strange/,
+  );
+  const model = modelOf([placeholder('x'), node('y', 'Relu', ['x'])]);
+  assert.deepEqual(model.predict(tf.tensor1d([-1, 2])).arraySync(), [0, 2]);
+  assert.throws(() => model.execute({}, 'y'), /Missing the following inputs: \[x\]/);
+  assert.throws(() => model.execute({ z: tf.scalar(1) }, 'y'), /\[z\] that are not part of graph/);
+  assert.throws(
+    () => model.execute({ x: tf.scalar(1, 'int32') }, 'y'),
+    /dtype of dict\['x'\] provided in model.execute\(dict\) must be float32, but was int32/,
+  );
+  model.dispose();
+});
