@@ -1,0 +1,125 @@
+/** A backend of TensorFlow.js whose tensors are ours: kernels are written down, and computed when TensorFlow.js reads. */
+import { LatheError } from '../base/errors.js';
+import { memory as ourMemory } from '../runtime/memory.js';
+import type { DataArray } from '../tensor/convert.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { tensor } from '../ops/index.js';
+
+/** What TensorFlow.js knows a tensor's elements by. */
+export type DataId = object;
+/** What kernels take and give. */
+export interface TensorInfo {
+  dataId: DataId;
+  shape: number[];
+  dtype: Tensor['dtype'];
+}
+/** Elements as TensorFlow.js has them: of texts their UTF-8. */
+export type Values = DataArray | Uint8Array[];
+
+interface Held {
+  tensor: Tensor;
+  owners: number;
+}
+
+/** The methods that TensorFlow.js calls; `kernels.ts` has what it computes. */
+export class LatheBackend {
+  readonly #held = new WeakMap<DataId, Held>();
+  #count = 0;
+
+  /** The elements under a new name. */
+  write(values: Values | null | undefined, shape: number[], dtype: Tensor['dtype']): DataId {
+    const id: DataId = {};
+    this.move(id, values, shape, dtype, 1);
+    return id;
+  }
+
+  move(
+    id: DataId,
+    values: Values | null | undefined,
+    shape: number[],
+    dtype: Tensor['dtype'],
+    owners: number,
+  ): void {
+    const size = shape.reduce((product, each) => product * each, 1);
+    const given = values ?? new Float32Array(size);
+    this.#hold(id, tensor(given as DataArray, shape, dtype), owners);
+  }
+
+  /** Takes one of our tensors over. */
+  take(result: Tensor): TensorInfo {
+    const dataId: DataId = {};
+    this.#hold(dataId, result, 1);
+    return { dataId, shape: [...result.shape], dtype: result.dtype };
+  }
+
+  /** Our tensor of what a kernel is given, in its shape there. */
+  tensorOf({ dataId, shape }: TensorInfo): Tensor {
+    const found = this.#of(dataId).tensor;
+    return found.shape.join() === shape.join() ? found : found.reshape(shape);
+  }
+
+  read(id: DataId): Promise<Values> {
+    return this.#of(id).tensor.data() as Promise<Values>;
+  }
+  readSync(id: DataId): Values {
+    return this.#of(id).tensor.dataSync() as Values;
+  }
+  refCount(id: DataId): number {
+    return this.#held.get(id)?.owners ?? 0;
+  }
+  incRef(id: DataId): void {
+    this.#of(id).owners += 1;
+  }
+  decRef(id: DataId): void {
+    this.#of(id).owners -= 1;
+  }
+
+  /** Whether the elements are gone, which they are with the last owner. */
+  disposeData(id: DataId, force = false): boolean {
+    const held = this.#held.get(id);
+    if (held === undefined) return true;
+    held.owners -= 1;
+    if (!force && held.owners > 0) return false;
+    this.#held.delete(id);
+    this.#count -= 1;
+    held.tensor.dispose();
+    return true;
+  }
+  disposeIntermediateTensorInfo({ dataId }: TensorInfo): void {
+    this.disposeData(dataId);
+  }
+
+  numDataIds(): number {
+    return this.#count;
+  }
+  memory(): { unreliable: boolean; reasons: string[]; numBytesInHeap: number } {
+    return { unreliable: false, reasons: [], numBytesInHeap: ourMemory().heapBytes };
+  }
+  async time(action: () => void): Promise<{ kernelMs: number }> {
+    const start = performance.now();
+    action();
+    return { kernelMs: performance.now() - start };
+  }
+  timerAvailable(): boolean {
+    return true;
+  }
+  floatPrecision(): 16 | 32 {
+    return 32;
+  }
+  epsilon(): number {
+    return 1e-7;
+  }
+  dispose(): void {}
+
+  #hold(id: DataId, held: Tensor, owners: number): void {
+    held.kept = true;
+    this.#held.set(id, { tensor: held, owners });
+    this.#count += 1;
+  }
+
+  #of(id: DataId): Held {
+    const found = this.#held.get(id);
+    if (found !== undefined) return found;
+    throw new LatheError('lathe backend: these elements have been disposed of');
+  }
+}

@@ -1,0 +1,16 @@
+/** What `tfjs_backend.ts` uses of the package that programs bring along. */
+export declare class KernelBackend {}
+export declare function registerBackend(
+  name: string,
+  factory: () => KernelBackend | Promise<KernelBackend>,
+  priority?: number,
+): boolean;
+export declare function registerKernel(config: {
+  kernelName: string;
+  backendName: string;
+  kernelFunc(params: {
+    inputs: Record<string, object | undefined>;
+    attrs?: object;
+    backend: object;
+  }): object;
+}): void;

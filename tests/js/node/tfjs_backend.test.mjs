@@ -1,0 +1,107 @@
+// An unmodified TensorFlow.js on our backend: programs, gradients, training, and what is left behind.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import 'tensorlathe/tfjs-backend';
+import { closeTo } from './eager_lib.mjs';
+
+await tf.setBackend('lathe');
+
+const flat = (x) => Array.from(x.dataSync());
+
+/** The same on both backends. */
+async function onBoth(action) {
+  await tf.setBackend('cpu');
+  const wanted = action();
+  await tf.setBackend('lathe');
+  return [action(), wanted];
+}
+
+test('it is the backend', () => {
+  assert.equal(tf.getBackend(), 'lathe');
+});
+
+test('operations and gradients are those of the cpu backend', async () => {
+  const random = (shape, seed) => tf.randomUniform(shape, -1, 1, 'float32', seed);
+  const functions = {
+    product: () =>
+      flat(
+        random([3, 5], 1)
+          .matMul(random([5, 7], 2))
+          .relu()
+          .sum(1),
+      ),
+    convolution: () =>
+      flat(
+        tf.grad((x) => x.conv2d(random([3, 3, 2, 4], 3), 2, 'same').square())(
+          random([1, 9, 7, 2], 4),
+        ),
+      ),
+    filter: () =>
+      flat(
+        tf.grad((f) => random([2, 6, 5, 3], 5).conv2d(f, 1, 'valid').tanh())(
+          random([2, 3, 3, 2], 6),
+        ),
+      ),
+    pool: () => flat(tf.grad((x) => x.maxPool(2, 2, 'same').square())(random([1, 5, 7, 3], 7))),
+    average: () => flat(tf.grad((x) => x.avgPool(3, 1, 'valid').square())(random([1, 5, 4, 2], 8))),
+    softmax: () =>
+      flat(
+        tf.grad((x) =>
+          x
+            .softmax()
+            .mul(random([4, 5], 9))
+            .sum(),
+        )(random([4, 5], 10)),
+      ),
+    moved: () =>
+      flat(
+        tf
+          .concat([random([2, 3], 11), random([4, 3], 12)])
+          .transpose()
+          .slice([1, 2], [2, 3]),
+      ),
+    gathered: () =>
+      flat(tf.grad((x) => x.gather(tf.tensor1d([2, 0, 2], 'int32')))(random([3, 4], 13))),
+  };
+  for (const [name, action] of Object.entries(functions)) {
+    const [got, wanted] = await onBoth(() => tf.tidy(action));
+    assert.ok(wanted.length > 0, name);
+    closeTo(got, wanted, 1e-3);
+  }
+});
+
+test('a Layers model of TensorFlow.js trains on it', async () => {
+  const model = tf.sequential({
+    layers: [
+      tf.layers.conv2d({ inputShape: [8, 8, 1], filters: 4, kernelSize: 3, activation: 'relu' }),
+      tf.layers.maxPooling2d({ poolSize: 2 }),
+      tf.layers.flatten(),
+      tf.layers.dense({ units: 2, activation: 'softmax' }),
+    ],
+  });
+  model.compile({ optimizer: tf.train.adam(0.02), loss: 'categoricalCrossentropy' });
+  const x = tf.randomUniform([64, 8, 8, 1], 0, 1, 'float32', 1);
+  const y = tf.tidy(() => tf.oneHot(x.mean([1, 2, 3]).greater(0.5).toInt(), 2).toFloat());
+  const { history } = await model.fit(x, y, {
+    epochs: 12,
+    batchSize: 16,
+    shuffle: false,
+    verbose: 0,
+  });
+  assert.ok(history.loss.at(-1) < history.loss[0], `${history.loss[0]} … ${history.loss.at(-1)}`);
+  model.dispose();
+  tf.dispose([x, y]);
+});
+
+test('what is disposed of is gone', () => {
+  const { numTensors, numDataBuffers } = tf.memory();
+  tf.tidy(() => {
+    const x = tf.ones([100]);
+    x.reshape([10, 10]).clone().cast('float32').add(1).dataSync();
+  });
+  assert.deepEqual(
+    [tf.memory().numTensors, tf.memory().numDataBuffers],
+    [numTensors, numDataBuffers],
+  );
+});
