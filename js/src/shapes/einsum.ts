@@ -91,7 +91,7 @@ export function getEinsumComputePath(
 ): { path: number[]; steps: number[][] } {
   const path = summedDims.length > 0 ? [...summedDims] : [-1];
   const done = new Set<number>();
-  const steps = Array.from({ length: summedDims.length + 1 }, (_, step) => {
+  const steps = Array.from({ length: path.length + 1 }, (_, step) => {
     const letter = path[step];
     if (letter === undefined) return [];
     const takes = (term: readonly number[]) =>

@@ -202,8 +202,10 @@ export function computeConv3DInfo(
   const steps = three(strides);
   const gaps = three(dilations);
   const windows = filter.map((size, at) => effective(size, gaps[at]!)) as [number, number, number];
+  // In three dimensions a rounding mode decides of 'valid' too.
+  const even = pad === 'valid' ? 0 : pad;
   const axes = sizes.map((size, at) =>
-    axisOf(pad, [size, windows[at]!, steps[at]!], undefined, roundingMode),
+    axisOf(even, [size, windows[at]!, steps[at]!], undefined, roundingMode),
   ) as [Axis, Axis, Axis];
   const [z, y, x] = axes;
   const outChannels = depthwise ? filterShape[4]! * inChannels : filterShape[4]!;
