@@ -22,6 +22,7 @@ export const adapters = {
   device_util: (tf) => tf.device_util,
   tensor_util: (tf) => tf.tensor_util,
   serialization: (tf) => tf.serialization,
+  'backends/backend': () => ({ EPSILON_FLOAT32: 1e-7, EPSILON_FLOAT16: 1e-4 }),
   'backends/complex_util': backendUtil,
   'backends/non_max_suppression_util': (tf) => tf.kernel_impls,
   'io/browser_files': io,

@@ -2,6 +2,8 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { DType } from '../tensor/dtypes.js';
+import { textTensor } from '../tensor/odd.js';
+import { tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { getArrayFromDType } from './arrays.js';
 import {
@@ -80,7 +82,8 @@ export class TensorBuffer<V extends DataValues = any> {
 
   /** A tensor on the values themselves. */
   toTensor(): Tensor {
-    return new Tensor(this.values as any, this.shape, this.dtype as DType);
+    if (this.dtype === 'string') return textTensor(this.values as string[], this.shape);
+    return new Tensor(this.values as any, this.shape, this.dtype as DType)[tracked]();
   }
 }
 

@@ -3,6 +3,8 @@ import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import { tensor } from '../tensors.js';
+import { complex } from '../../ops/complex.js';
+import { splitRealAndImagArrays } from '../backend/complex.js';
 import type { WeightData, WeightsManifestEntry } from './artifacts.js';
 import { CompositeArrayBuffer, getFloat16Decoder } from './bytes.js';
 import { decodeString, encodeString } from '../util.js';
@@ -108,7 +110,11 @@ function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
   if (dtype === 'string') return make(yield* decodeStrings(elementCount(shape)));
   const bytes = yield bytesOf(spec);
   if (spec.quantization) return make(widened(bytes, spec));
-  if (dtype === 'float32' || dtype === 'complex64') return make(new Float32Array(bytes));
+  if (dtype === 'complex64') {
+    const { real, imag } = splitRealAndImagArrays(new Float32Array(bytes));
+    return complex(tensor(real, shape), tensor(imag, shape));
+  }
+  if (dtype === 'float32') return make(new Float32Array(bytes));
   if (dtype === 'int32') return make(new Int32Array(bytes));
   if (dtype === 'bool') return make(new Uint8Array(bytes));
   throw new LatheError(`Unsupported dtype in weight '${name}': ${String(dtype)}`);
