@@ -56,7 +56,7 @@ Tensor picked(Tensor x, int axis, const std::vector<double>& places) {
     for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
     AffineMap map = AffineMap::project(x.rank(), all);
     map.axes[at].coefficients[at] = static_cast<int64_t>(step);
-    map.axes[at].offset = static_cast<int64_t>(places[0]);
+    map.axes[at].offset = places.empty() ? 0 : static_cast<int64_t>(places[0]);
     return builder.reindex(x, std::move(map), std::move(shape));
   }
   if (const size_t count = repeats(places, from[at]); count > 0) {

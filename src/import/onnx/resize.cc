@@ -12,7 +12,10 @@ namespace lathe::onnx::rows {
 
 namespace {
 
-constexpr double kMostSize = 1 << 24;
+// Of a new axis: for each element there is a list of those that it is made of.
+constexpr double kMostSize = 1 << 22;
+// Of the matrix that an axis is multiplied by, where elements are made of many.
+constexpr int64_t kMostWeights = int64_t{1} << 26;
 
 struct Resizing {
   std::string mode, coordinates, nearest;
@@ -154,6 +157,10 @@ Result<Values> resize_axes(Call& call, const std::vector<Axis>& axes, const Resi
   Tensor y = is_picked ? x : in_floats(x);
   // Rows last: there whole rows are mixed at once.
   for (size_t k = axes.size(); k-- > 0;) {
+    if (how.antialias && axes[k].in > kMostWeights / std::max<int64_t>(axes[k].out, 1)) {
+      return call.refuse(concat("axis ", k, " of size ", axes[k].in, " takes too many weights for ",
+                                axes[k].out, " elements without aliases"));
+    }
     if (!axes[k].stays()) y = resized(y, static_cast<int>(k), axes[k], how);
   }
   if (!is_picked && scalar::is_integer(x.dtype())) {

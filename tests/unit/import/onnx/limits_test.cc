@@ -92,6 +92,24 @@ TEST(Limits, ScalesOfResizeAreAsManyAsAxes) {
   EXPECT_TRUE(contains(said, "at most 1 numbers, is float32[1000]")) << said;
 }
 
+TEST(Limits, NewSizesOfResize) {
+  const auto sized = [](Shape shape, double size, bool antialias) {
+    Node resize = Node("Resize", 19).with("mode", std::string("linear"));
+    if (antialias) resize.with("antialias", int64_t{1});
+    const auto count = graph::element_count(shape);
+    const Value x = floats(std::move(shape), Numbers(static_cast<size_t>(count), 1));
+    return std::pair{resize, std::vector{x, Value{}, Value{}, typed(Type::Int64, {1}, {size})}};
+  };
+  const auto [none, of_none] = sized({3}, 0, false);
+  EXPECT_TRUE(contains(message_of(none, of_none), "cannot have size 0"));
+  const auto [long_one, of_long] = sized({3}, 0x1p23, false);
+  EXPECT_TRUE(contains(message_of(long_one, of_long), "cannot have size"));
+  const auto [smooth, of_smooth] = sized({1 << 14}, 1 << 13, true);
+  EXPECT_TRUE(contains(message_of(smooth, of_smooth), "too many weights"));
+  Node tiny = Node("Resize", 19).with("mode", std::string("nearest"));
+  EXPECT_EQ(numbers_of(tiny, {floats({3}, {1, 2, 3}), Value{}, floats({1}, {0.1})}), Numbers{});
+}
+
 // A model whose graph has these fields.
 Result<ModelProto> read(const ProtobufWriter& graph) {
   ProtobufWriter set, model;
