@@ -52,6 +52,8 @@ const turned = (feeds) =>
 const differing = (wanted, got) =>
   Object.keys(wanted)
     .map((name) => {
+      // Reduced to nothing, or of nothing: ONNX Runtime has shapes of its own for these.
+      if (wanted[name].data.length === 0) return undefined;
       const why = difference(wanted[name], got[name], tolerance(wanted[name]));
       return why && `${name} (${wanted[name].dtype}[${wanted[name].shape}]): ${why}`;
     })
