@@ -50,9 +50,9 @@ constexpr int64_t kMostPlaces = int64_t{1} << 28;
 constexpr int64_t kMostPadding = int64_t{1} << 40;
 
 bool are_sizes(const Pairs& paddings) {
-  return std::ranges::all_of(paddings, [](const auto& each) {
-    return std::max(std::abs(each.first), std::abs(each.second)) < kMostPadding;
-  });
+  const auto is_one = [](int64_t size) { return -kMostPadding < size && size < kMostPadding; };
+  return std::ranges::all_of(
+      paddings, [&](const auto& each) { return is_one(each.first) && is_one(each.second); });
 }
 
 Tensor inside_zeros(Tensor x, const Pairs& paddings) {

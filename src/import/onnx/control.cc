@@ -16,6 +16,10 @@ using graph::Repetition;
 
 namespace {
 
+bool is_single(const Content& content) {
+  return content.type != Type::String && content.count() == 1;
+}
+
 // Steps that are written down one by one; more are refused.
 constexpr int64_t kMostSteps = 10000;
 
@@ -124,8 +128,9 @@ Result<std::optional<Values>> as_node(Call& call, const LoopCall& loop, int64_t 
     return std::nullopt;
   }
   const auto begins = tracer.peek(call.operand(1));
-  const bool runs_all = (!call.has(1) || (begins && begins->integer(0) != 0)) &&
-                        is_always_true(tracer, (*outputs)[0], condition);
+  const bool runs_all =
+      (!call.has(1) || (begins && is_single(*begins) && begins->integer(0) != 0)) &&
+      is_always_true(tracer, (*outputs)[0], condition);
   std::vector<Tensor> results = {flag(tracer.tensor((*outputs)[0])),
                                  step + tracer.tensor(Value(number_of(1)))};
   for (size_t k = 1; k < outputs->size(); ++k) results.push_back(tracer.tensor((*outputs)[k]));
@@ -161,6 +166,7 @@ Result<Values> unrolled(Call& call, LoopCall loop) {
   std::vector<Values> scans(loop.scanned);
   for (int64_t step = 0; !loop.steps || step < *loop.steps; ++step) {
     LATHE_ASSIGN_OR_RETURN(const Content runs, tracer.content(condition));
+    if (!is_single(runs)) return call.refuse("its condition must be one truth");
     if (runs.integer(0) == 0) break;
     if (step == kMostSteps) {
       return call.refuse(

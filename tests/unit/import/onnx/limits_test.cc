@@ -110,6 +110,33 @@ TEST(Limits, NewSizesOfResize) {
   EXPECT_EQ(numbers_of(tiny, {floats({3}, {1, 2, 3}), Value{}, floats({1}, {0.1})}), Numbers{});
 }
 
+TEST(Limits, PaddingsAndConditions) {
+  const Node pad = Node("Pad", 21).with("mode", std::string("constant"));
+  for (const double far : {-0x1p63, 0x1p62}) {
+    EXPECT_NE(message_of(pad, {floats({3}, {1, 2, 3}), typed(Type::Int64, {2}, {0, far})}), "");
+  }
+  ModelProto model;
+  model.sets[""] = 21;
+  GraphProto body;
+  body.inputs = {{"i", {}}, {"go", {}}, {"v", {}}};
+  body.outputs = {{"none", {}}, {"v", {}}, {"v", {}}};
+  NodeProto loop;
+  loop.op_type = "Loop";
+  loop.inputs = {"", "none", "x"};
+  loop.outputs = {"y", "z"};
+  AttributeProto& attribute = loop.attributes.emplace_back();
+  attribute.kind = AttributeProto::Kind::Graph;
+  attribute.name = "body";
+  attribute.graphs.push_back(std::make_shared<const GraphProto>(std::move(body)));
+  model.graph.nodes.push_back(loop);
+  model.graph.initializers = {{"none", *typed(Type::Bool, {0}, {}).known}};
+  model.graph.inputs = {{"x", {}}};
+  model.graph.outputs = {{"y", {}}, {"z", {}}};
+  const auto results = run(model, std::vector{floats({1}, {1})});
+  ASSERT_FALSE(results);
+  EXPECT_TRUE(contains(results.error().message, "one truth")) << results.error().message;
+}
+
 // A model whose graph has these fields.
 Result<ModelProto> read(const ProtobufWriter& graph) {
   ProtobufWriter set, model;
