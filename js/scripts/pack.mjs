@@ -53,7 +53,7 @@ async function writeFew() {
   for (const { format, dir, chunks, ending } of kinds) {
     const bundle = await rolldown({
       input,
-      external: ['jsfive'],
+      external: Object.keys(manifest.peerDependencies),
       plugins: [{ name: 'inlined', resolveId: findInlined }],
       platform: format === 'cjs' ? 'node' : 'neutral',
       onwarn: (warning) => fail(warning.message),

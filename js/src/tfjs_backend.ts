@@ -39,7 +39,12 @@ for (const [kernelName, kernel] of Object.entries(kernels)) {
       const results = tidy(() => {
         const given: Record<string, Tensor> = {};
         for (const [name, each] of Object.entries(inputs)) {
-          if (each !== undefined && each !== null) given[name] = own.tensorOf(each as TensorInfo);
+          if (each === undefined || each === null) continue;
+          given[name] = (
+            Array.isArray(each)
+              ? each.map((one: TensorInfo) => own.tensorOf(one))
+              : own.tensorOf(each as TensorInfo)
+          ) as Tensor;
         }
         const found = kernel(given, (attrs ?? {}) as Attributes);
         const isGiven = (each: Tensor) => Object.values(given).includes(each);

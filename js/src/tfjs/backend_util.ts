@@ -7,7 +7,7 @@ export * from './backend/constants.js';
 export * from './backend/convolutions.js';
 export * from '../shapes/einsum.js';
 export * from './backend/fused.js';
-export * from './backend/ragged.js';
+export * from '../shapes/ragged.js';
 export * from '../shapes/broadcast_util.js';
 export * from '../shapes/gather_util.js';
 export * from '../shapes/scatter_util.js';

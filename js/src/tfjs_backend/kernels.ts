@@ -301,6 +301,34 @@ const filters: Record<string, Kernel> = {
 };
 
 const rest: Record<string, Kernel> = {
+  RaggedGather: (inputs, { outputRaggedRank }) => {
+    const { paramsDenseValues, indices, paramsNestedSplits } = inputs;
+    const splits = paramsNestedSplits as unknown as Tensor[];
+    const found = tf.raggedGather(splits, paramsDenseValues!, indices!, outputRaggedRank);
+    return [...found.outputNestedSplits, found.outputDenseValues];
+  },
+  RaggedRange: ({ starts, limits, deltas }) => {
+    const found = tf.raggedRange(starts!, limits!, deltas!);
+    return [found.rtNestedSplits, found.rtDenseValues];
+  },
+  RaggedTensorToTensor: (inputs, { rowPartitionTypes }) => {
+    const { shape, values, defaultValue, rowPartitionTensors } = inputs;
+    const partitions = rowPartitionTensors as unknown as Tensor[];
+    return tf.raggedTensorToTensor(shape!, values!, defaultValue!, partitions, rowPartitionTypes);
+  },
+  SparseFillEmptyRows: ({ indices, values, denseShape, defaultValue }) => {
+    const found = tf.sparse.sparseFillEmptyRows(indices!, values!, denseShape!, defaultValue!);
+    const { outputIndices, outputValues, emptyRowIndicator, reverseIndexMap } = found;
+    return [outputIndices, outputValues, emptyRowIndicator, reverseIndexMap];
+  },
+  SparseReshape: ({ inputIndices, inputShape, newShape }) => {
+    const found = tf.sparse.sparseReshape(inputIndices!, inputShape!, newShape!);
+    return [found.outputIndices, found.outputShape];
+  },
+  SparseSegmentMean: ({ data, indices, segmentIds }) =>
+    tf.sparse.sparseSegmentMean(data!, indices!, segmentIds!),
+  SparseSegmentSum: ({ data, indices, segmentIds }) =>
+    tf.sparse.sparseSegmentSum(data!, indices!, segmentIds!),
   StaticRegexReplace: ({ x }, { pattern, rewrite, replaceGlobal }) =>
     tf.string.staticRegexReplace(x!, pattern, rewrite, replaceGlobal),
   StringNGrams: ({ data, dataSplits }, a) => {

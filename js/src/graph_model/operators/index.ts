@@ -24,6 +24,13 @@ export const ports: Readonly<Record<string, readonly string[]>> = {
   MaxPoolWithArgmax: ['output', 'argmax'],
   NonMaxSuppressionV4: ['selected_indices', 'valid_outputs'],
   NonMaxSuppressionV5: ['selected_indices', 'selected_scores', 'valid_outputs'],
+  SparseFillEmptyRows: [
+    'output_indices',
+    'output_values',
+    'empty_row_indicator',
+    'reverse_index_map',
+  ],
+  SparseReshape: ['output_indices', 'output_shape'],
   StringNGrams: ['ngrams', 'ngrams_splits'],
   StringSplit: ['indices', 'values', 'shape'],
   Switch: ['output_false', 'output_true'],

@@ -1,4 +1,4 @@
-/** Texts and spectra. */
+/** Texts, sparse and ragged tensors, spectra. */
 import * as tf from '../../ops/index.js';
 import type { Operator } from '../call.js';
 
@@ -7,6 +7,45 @@ export const texts: Record<string, Operator> = {
   IFFT: (call) => tf.ifft(call.tensor(0)),
   IRFFT: (call) => tf.irfft(call.tensor(0)),
   RFFT: (call) => tf.rfft(call.tensor(0), call.numbers(1)?.[0]),
+  RaggedGather: (call) => {
+    const { outputNestedSplits, outputDenseValues } = tf.raggedGather(
+      call.tensors(0, call.count - 2),
+      call.tensor(-2),
+      call.tensor(-1),
+      call.attribute('OUTPUT_RAGGED_RANK', 1),
+    );
+    return [...outputNestedSplits, outputDenseValues];
+  },
+  RaggedRange: (call) => {
+    const found = tf.raggedRange(call.tensor(0), call.tensor(1), call.tensor(2));
+    return [found.rtNestedSplits, found.rtDenseValues];
+  },
+  RaggedTensorToTensor: (call) =>
+    tf.raggedTensorToTensor(
+      call.tensor(0),
+      call.tensor(1),
+      call.tensor(2),
+      call.tensors(3),
+      call.attribute<string[]>('row_partition_types', []),
+    ),
+  SparseFillEmptyRows: (call) => {
+    const found = tf.sparse.sparseFillEmptyRows(
+      call.tensor(0),
+      call.tensor(1),
+      call.tensor(2),
+      call.tensor(3),
+    );
+    const { outputIndices, outputValues, emptyRowIndicator, reverseIndexMap } = found;
+    return [outputIndices, outputValues, emptyRowIndicator, reverseIndexMap];
+  },
+  SparseReshape: (call) => {
+    const found = tf.sparse.sparseReshape(call.tensor(0), call.tensor(1), call.tensor(2));
+    return [found.outputIndices, found.outputShape];
+  },
+  SparseSegmentMean: (call) =>
+    tf.sparse.sparseSegmentMean(call.tensor(0), call.tensor(1), call.tensor(2)),
+  SparseSegmentSum: (call) =>
+    tf.sparse.sparseSegmentSum(call.tensor(0), call.tensor(1), call.tensor(2)),
   StaticRegexReplace: (call) =>
     tf.string.staticRegexReplace(
       call.tensor(0),

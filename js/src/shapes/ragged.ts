@@ -1,6 +1,6 @@
 /** Shapes of ragged tensors, and what sparse operations refuse (`tf.backend_util`). */
-import { LatheError } from '../../base/errors.js';
-import { elementCount } from '../../base/shape.js';
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 
 type Ints = readonly number[];
 

@@ -1,0 +1,237 @@
+/** What TensorFlow.js has in `sparse`. Places are read, as they decide shapes; values stay where they are. */
+import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
+import { castTo, toTensor } from '../eager/operands.js';
+import {
+  getSparseFillEmptyRowsIndicesDenseShapeMismatch,
+  getSparseFillEmptyRowsNegativeIndexErrorMessage,
+  getSparseFillEmptyRowsOutOfRangeIndexErrorMessage,
+  getSparseReshapeEmptyTensorZeroOutputDimErrorMessage,
+  getSparseReshapeInputOutputMismatchErrorMessage,
+  getSparseReshapeInputOutputMultipleErrorMessage,
+  getSparseReshapeMultipleNegativeOneOutputDimErrorMessage,
+  getSparseReshapeNegativeOutputDimErrorMessage,
+  getSparseSegmentReductionIndicesOutOfRangeErrorMessage,
+  getSparseSegmentReductionNegativeSegmentIdsErrorMessage,
+  getSparseSegmentReductionNonIncreasingSegmentIdsErrorMessage,
+  getSparseSegmentReductionSegmentIdOutOfRangeErrorMessage,
+} from '../shapes/ragged.js';
+import { computeStrides, indexToLoc } from '../shapes/shapes.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { div } from './arithmetic.js';
+import { constant, integers } from './constants.js';
+import { gather, unsortedSegmentSum } from './gathers.js';
+import { concat } from './joins.js';
+import { reshape } from './shapes.js';
+
+const numbers = (x: Tensor): number[] => Array.from(x.dataSync());
+
+function checkRank(what: string, x: Tensor, rank: number): void {
+  if (x.rank === rank) return;
+  const wanted = rank === 0 ? 'a scalar' : `Tensor${rank}D`;
+  throw new LatheError(`${what} should be ${wanted} but received shape ${x.shape.join()}`);
+}
+
+/** What `sparseFillEmptyRows` gives. */
+export interface FilledRows {
+  outputIndices: Tensor;
+  outputValues: Tensor;
+  /** Of each row, whether it had nothing. */
+  emptyRowIndicator: Tensor;
+  /** Of each value, its place among those of the output. */
+  reverseIndexMap: Tensor;
+}
+
+/**
+ * A sparse matrix whose rows have a value each at least: `defaultValue` in the first column of those that had none. Values
+ * come row by row.
+ *
+ * Errors: tensors of another rank; places outside of the shape.
+ */
+export function sparseFillEmptyRows(
+  indices: TensorLike,
+  values: TensorLike,
+  denseShape: TensorLike,
+  defaultValue: TensorLike,
+): FilledRows {
+  return tidy(() => {
+    const op = 'sparseFillEmptyRows';
+    const places = toTensor(indices, 'indices', op, 'int32');
+    const given = toTensor(values, 'values', op);
+    const shape = toTensor(denseShape, 'denseShape', op, 'int32');
+    const filler = toTensor(defaultValue, 'defaultValue', op, given.dtype);
+    checkRank('Indices', places, 2);
+    checkRank('Values', given, 1);
+    checkRank('Dense shape', shape, 1);
+    checkRank('Default value', filler, 0);
+    const rows = numbers(shape)[0] ?? 0;
+    const [count, rank] = places.shape as unknown as [number, number];
+    const flat = numbers(places);
+    if (rows === 0 && count > 0) {
+      throw new LatheError(getSparseFillEmptyRowsIndicesDenseShapeMismatch(count));
+    }
+    const members: number[][] = Array.from({ length: rows }, () => []);
+    for (let at = 0; at < count; at++) {
+      const row = flat[at * rank]!;
+      if (row < 0) throw new LatheError(getSparseFillEmptyRowsNegativeIndexErrorMessage(at, row));
+      if (row >= rows) {
+        throw new LatheError(getSparseFillEmptyRowsOutOfRangeIndexErrorMessage(at, row, rows));
+      }
+      members[row]!.push(at);
+    }
+    const [from, found]: [number[], number[]] = [[], []];
+    const reverse = new Int32Array(count);
+    for (const [row, list] of members.entries()) {
+      if (list.length === 0) {
+        from.push(count);
+        found.push(row, ...new Array<number>(rank - 1).fill(0));
+      }
+      for (const at of list) {
+        reverse[at] = from.push(at) - 1;
+        found.push(...flat.slice(at * rank, (at + 1) * rank));
+      }
+    }
+    const all = concat([given, reshape(filler, [1])]);
+    return {
+      outputIndices: integers(found, [from.length, rank]),
+      outputValues: gather(all, integers(from)),
+      emptyRowIndicator: constant(
+        Uint8Array.from(members, ({ length }) => (length === 0 ? 1 : 0)),
+        [rows],
+        'bool',
+      ),
+      reverseIndexMap: integers(reverse),
+    };
+  });
+}
+
+/** The sizes that are asked for, with the one that is -1. Errors: they do not hold as many elements. */
+function shapeFor(input: readonly number[], wanted: readonly number[]): number[] {
+  const open = wanted.indexOf(-1);
+  for (const [axis, size] of wanted.entries()) {
+    if (size === -1 && axis !== open) {
+      throw new LatheError(getSparseReshapeMultipleNegativeOneOutputDimErrorMessage(open, axis));
+    }
+    if (size < -1) throw new LatheError(getSparseReshapeNegativeOutputDimErrorMessage(axis, size));
+  }
+  const known = elementCount(wanted.filter((size) => size !== -1));
+  const size = elementCount(input);
+  if (open >= 0 && known <= 0) {
+    throw new LatheError(getSparseReshapeEmptyTensorZeroOutputDimErrorMessage());
+  }
+  if (open >= 0 && size % known !== 0) {
+    const others = wanted.map((each) => (each === -1 ? 1 : each));
+    throw new LatheError(getSparseReshapeInputOutputMultipleErrorMessage(input, others));
+  }
+  const shape = wanted.map((each) => (each === -1 ? size / known : each));
+  if (elementCount(shape) === size) return shape;
+  throw new LatheError(getSparseReshapeInputOutputMismatchErrorMessage(input, shape));
+}
+
+/** The places of a sparse tensor in another shape, of which one size may be -1. Errors: as of `reshape`. */
+export function sparseReshape(
+  inputIndices: TensorLike,
+  inputShape: TensorLike,
+  newShape: TensorLike,
+): { outputIndices: Tensor; outputShape: Tensor } {
+  return tidy(() => {
+    const op = 'sparseReshape';
+    const places = toTensor(inputIndices, 'inputIndices', op, 'int32');
+    const from = toTensor(inputShape, 'inputShape', op, 'int32');
+    const to = toTensor(newShape, 'newShape', op, 'int32');
+    checkRank('Input indices', places, 2);
+    checkRank('Input shape', from, 1);
+    checkRank('New shape', to, 1);
+    const input = numbers(from);
+    const shape = shapeFor(input, numbers(to));
+    const [count, rank] = places.shape as unknown as [number, number];
+    const [before, after] = [
+      [...computeStrides(input), 1],
+      [...computeStrides(shape), 1],
+    ];
+    const flat = numbers(places);
+    const found = Array.from({ length: count }, (_, at) => {
+      let index = 0;
+      for (let axis = 0; axis < rank; axis++) index += flat[at * rank + axis]! * before[axis]!;
+      return indexToLoc(index, shape.length, after);
+    });
+    return {
+      outputIndices: integers(found.flat(), [count, shape.length]),
+      outputShape: integers(shape),
+    };
+  });
+}
+
+/** The rows at these places, summed by segment; `isMean`: divided by how many they are. */
+function reduced(
+  op: string,
+  data: TensorLike,
+  indices: TensorLike,
+  segmentIds: TensorLike,
+  isMean: boolean,
+): Tensor {
+  return tidy(() => {
+    const rows = toTensor(data, 'data', op);
+    const places = toTensor(indices, 'indices', op, 'int32');
+    const segments = toTensor(segmentIds, 'segmentIds', op, 'int32');
+    if (rows.rank < 1) {
+      throw new LatheError('Data should be at least 1 dimensional but received scalar');
+    }
+    checkRank('Indices', places, 1);
+    checkRank('Segment ids', segments, 1);
+    const [at, ids] = [numbers(places), numbers(segments)];
+    if (at.length !== ids.length) {
+      throw new LatheError('segmentIds and indices should have same size.');
+    }
+    const count = ids.length === 0 ? 0 : ids.at(-1)! + 1;
+    checkSegments(ids, count);
+    for (const [place, index] of at.entries()) {
+      if (index >= 0 && index < rows.shape[0]!) continue;
+      throw new LatheError(
+        getSparseSegmentReductionIndicesOutOfRangeErrorMessage(place, index, rows.shape[0]!),
+      );
+    }
+    const sums = unsortedSegmentSum(gather(rows, places), segments, count);
+    if (!isMean) return sums;
+    const sizes = new Float32Array(count);
+    for (const id of ids) sizes[id]! += 1;
+    const shape = [count, ...rows.shape.slice(1).map(() => 1)];
+    const means = div(
+      sums,
+      constant(
+        sizes.map((size) => Math.max(1, size)),
+        shape,
+      ),
+    );
+    return castTo(means, rows.dtype);
+  });
+}
+
+function checkSegments(ids: readonly number[], count: number): void {
+  if (ids.length > 0 && count <= 0) {
+    throw new LatheError(getSparseSegmentReductionNegativeSegmentIdsErrorMessage());
+  }
+  for (const [at, id] of ids.entries()) {
+    if (id < 0 || id >= count) {
+      throw new LatheError(getSparseSegmentReductionSegmentIdOutOfRangeErrorMessage(id, count));
+    }
+    if (at > 0 && id < ids[at - 1]!) {
+      throw new LatheError(getSparseSegmentReductionNonIncreasingSegmentIdsErrorMessage());
+    }
+  }
+}
+
+/** The sums of rows of `data` by segment, zeros where a segment has none. Errors: ids that are not ascending; places outside. */
+export const sparseSegmentSum = (
+  data: TensorLike,
+  indices: TensorLike,
+  segmentIds: TensorLike,
+): Tensor => reduced('sparseSegmentSum', data, indices, segmentIds, false);
+
+/** As `sparseSegmentSum`, the means. */
+export const sparseSegmentMean = (
+  data: TensorLike,
+  indices: TensorLike,
+  segmentIds: TensorLike,
+): Tensor => reduced('sparseSegmentMean', data, indices, segmentIds, true);
