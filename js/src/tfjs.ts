@@ -9,6 +9,18 @@ import { installTensorMethods } from './tfjs/tensor_methods.js';
 
 export * from './index.js';
 export * from './ops/index.js';
+export {
+  customGrad,
+  type CustomGradient,
+  grad,
+  grads,
+  type GradSaver,
+  valueAndGrad,
+  type ValueAndGrads,
+  valueAndGrads,
+  variableGrads,
+} from './eager/gradients.js';
+export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
 export * as backend_util from './tfjs/backend_util.js';

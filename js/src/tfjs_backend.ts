@@ -11,6 +11,8 @@ import { KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs
 import type { Tensor } from './tensor/tensor.js';
 import { tidy } from './tensor/scopes.js';
 import { ready } from './model/ready.js';
+import { clone } from './ops/index.js';
+import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
 import { type Attributes, kernels } from './tfjs_backend/kernels.js';
 import './index.js';
@@ -30,6 +32,28 @@ registerBackend(
   priority,
 );
 
+/** Kernels that give the elements of their input as they are, with its name. */
+const shared: Record<string, (x: TensorInfo, attributes: Attributes) => number[]> = {
+  Identity: ({ shape }) => shape,
+  Reshape: ({ shape }, attributes) => {
+    const size = shape.reduce((product, each) => product * each, 1);
+    return inferFromImplicitShape(attributes.shape as number[], size);
+  },
+};
+
+for (const [kernelName, shapeOf] of Object.entries(shared)) {
+  registerKernel({
+    kernelName,
+    backendName: 'lathe',
+    kernelFunc({ inputs, attrs, backend }) {
+      const x = inputs.x as TensorInfo;
+      const shape = shapeOf(x, (attrs ?? {}) as Attributes);
+      (backend as LatheBackend).incRef(x.dataId);
+      return { dataId: x.dataId, shape, dtype: x.dtype };
+    },
+  });
+}
+
 for (const [kernelName, kernel] of Object.entries(kernels)) {
   registerKernel({
     kernelName,
@@ -48,7 +72,7 @@ for (const [kernelName, kernel] of Object.entries(kernels)) {
         }
         const found = kernel(given, (attrs ?? {}) as Attributes);
         const isGiven = (each: Tensor) => Object.values(given).includes(each);
-        const taken = [found].flat().map((each) => (isGiven(each) ? each.clone() : each));
+        const taken = [found].flat().map((each) => (isGiven(each) ? clone(each) : each));
         return Array.isArray(found) ? taken : taken[0]!;
       });
       return Array.isArray(results) ? results.map((each) => own.take(each)) : own.take(results);

@@ -1,11 +1,13 @@
-// The accepted failures in known.txt: a line `# REASON`, and below it the specs it holds for, each as `FILE: NAME`.
+// The accepted failures in known.txt and known_backend.txt: a line `# REASON`, and below it the specs it holds for, each as `FILE: NAME`.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-const place = new URL('known.txt', import.meta.url);
 const unexplained = 'not yet explained';
 
+const placeOf = (file) => new URL(file, import.meta.url);
+
 /** The reason of every accepted failure. */
-export function readKnown() {
+export function readKnown(file) {
+  const place = placeOf(file);
   const known = new Map();
   let reason = '';
   for (const line of existsSync(place) ? readFileSync(place, 'utf8').split('\n') : []) {
@@ -16,8 +18,8 @@ export function readKnown() {
 }
 
 /** Lists these failures with the reasons there are, and no other of those that match `wanted`. */
-export function writeKnown(failed, wanted) {
-  const before = readKnown();
+export function writeKnown(file, failed, wanted) {
+  const before = readKnown(file);
   const others = [...before.keys()].filter((key) => !wanted.test(key));
   const groups = new Map();
   for (const key of new Set([...failed.map((each) => each.key), ...others])) {
@@ -25,5 +27,5 @@ export function writeKnown(failed, wanted) {
     groups.set(reason, [...(groups.get(reason) ?? []), key]);
   }
   const parts = [...groups].map(([reason, keys]) => [`# ${reason}`, ...keys.sort(), ''].join('\n'));
-  writeFileSync(place, parts.sort().join('\n'));
+  writeFileSync(placeOf(file), parts.sort().join('\n'));
 }

@@ -2,6 +2,7 @@
  * Computes what is pending: the operations that lead to a value become one module, which is kept and found again by
  * their structure and types. What tensors show on the way is computed with it.
  */
+import { LatheError } from '../base/errors.js';
 import { CoreGraph } from '../core/handles.js';
 import { env } from '../runtime/env.js';
 import type { HeapModule } from '../runtime/heap_module.js';
@@ -23,6 +24,9 @@ interface Kept {
   readonly signature?: Signature | undefined;
   used: number;
 }
+
+/** Inputs and outputs that a module may have. */
+const widest = 900;
 
 const kept = new Map<string | Signature, Kept>();
 let clock = 0;
@@ -79,8 +83,41 @@ export function compute(values: readonly HeapValue[]): void {
     return;
   }
   const plan = planOf(wanted);
+  if (plan.inputs.length + plan.outputs.length > widest) {
+    computeInParts(wanted);
+    return;
+  }
   keptModule(plan.key, () => compilePlan(plan)).run(plan.inputs, plan.outputs);
   plan.outputs.forEach(done);
+}
+
+/** What leads to the values by itself first: engines take functions of no more than 1000 parameters. */
+function computeInParts(values: readonly HeapValue[]): void {
+  if (values.length > 1) {
+    const half = Math.ceil(values.length / 2);
+    compute(values.slice(0, half));
+    compute(values.slice(half));
+    return;
+  }
+  const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
+  if (before.length === 0) {
+    throw new LatheError(
+      `more than ${widest} tensors are read and made at once; read some of them before`,
+    );
+  }
+  for (const each of new Set(before)) compute([each]);
+  compute(values);
+}
+
+/** What a value is computed from; of a gradient, what does not lead to it. */
+function operandsOf(value: HeapValue): HeapValue[] {
+  const formula = formulaOf(value)!;
+  const isValue = (each: Source): each is HeapValue => typeof each !== 'number';
+  const own: readonly Source[] = formula.sources;
+  if (!(formula instanceof GradientPart)) return own.filter(isValue);
+  const { path, sources } = formula.pullBack;
+  const read = [...path.values()].flatMap((each): Source[] => [...each.sources]);
+  return [...sources, ...read].filter(isValue).filter((each) => !path.has(each));
 }
 
 function done(value: HeapValue): void {

@@ -77,11 +77,14 @@ function ask(
     const { shape, dtype } = trace.apply(op, operands, [...values]);
     const types = inputs.map(({ shape, dtype, type }) => ({ shape, dtype, type }));
     const type = `${dtype} [${shape.join(',')}]`;
-    return { id: ++last, op, values: [...values], inputs: types, dtype, shape, type };
+    return { id: ++last, op, values: values.map(copied), inputs: types, dtype, shape, type };
   } finally {
     graph.free();
   }
 }
+
+/** Lists may change once an operation is written down. */
+const copied = (value: unknown): unknown => (Array.isArray(value) ? value.map(copied) : value);
 
 function forgetOldest(): void {
   let left = most / 2;

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { own } from '../base/own.js';
 import { isObject, type ModelArtifacts } from '../io/artifacts.js';
+import { clone } from '../ops/index.js';
 import { dispose, keep, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Value } from './call.js';
@@ -147,7 +148,7 @@ export class GraphModel {
       const seen: Values = new Map();
       const all = this.#executor.run(this.#graph.main, given, sources, seen);
       return all.map((each, at) => {
-        if (isTensor(each)) return each.clone();
+        if (isTensor(each)) return clone(each);
         throw new LatheError(`graph model: ${names[at]} is no tensor`);
       });
     });

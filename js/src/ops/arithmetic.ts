@@ -8,6 +8,7 @@ import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { complexArithmetic, type ComplexOp } from './complex.js';
 import { isFloat, ofDType } from './floats.js';
+import { clone } from './shapes.js';
 
 const two = ['a', 'b'];
 
@@ -159,6 +160,6 @@ export function addN(tensors: readonly TensorLike[]): Tensor {
         throw new LatheError('All tensors passed to tf.addN() must have the same shape');
       }
     }
-    return all.slice(1).reduce((sum, each) => add(sum, each), first!.clone());
+    return all.slice(1).reduce((sum, each) => add(sum, each), clone(first!));
   });
 }

@@ -7,10 +7,12 @@ import { castTo, toTensor } from '../eager/operands.js';
 import { checkDType } from '../tensor/convert.js';
 import { ones, scalar, tensor, zeros } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
+import { partsOf } from '../tensor/odd.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { where } from './compare.js';
+import { complex } from './complex.js';
 
 /** Zeros of the shape and type of x. */
 export const zerosLike = (x: TensorLike): Tensor => like(x, 'zerosLike', 0);
@@ -21,6 +23,8 @@ function like(x: TensorLike, op: string, value: 0 | 1): Tensor {
   return tidy(() => {
     const given = toTensor(x, 'x', op);
     const { shape, dtype } = given;
+    const parts = partsOf(given);
+    if (parts !== undefined) return complex(like(parts.real, op, value), like(parts.imag, op, 0));
     if (given instanceof TracedTensor)
       return given.trace.constant(value, [], dtype).broadcastTo(shape);
     if (isRecording()) return linked(given, value);
@@ -34,9 +38,17 @@ function linked(x: Tensor, value: 0 | 1): Tensor {
   return castTo(value === 0 ? isNone : apply('logicalNot', [isNone]), x.dtype);
 }
 
-/** A tensor of one value everywhere. Left out: bool for booleans, else float32. */
-export function fill(shape: readonly number[], value: number | boolean, dtype?: DType): Tensor {
+/** A tensor of one value everywhere. Left out: bool for booleans, string for texts, else float32. */
+export function fill(
+  shape: readonly number[],
+  value: number | boolean | string,
+  dtype?: DType,
+): Tensor {
   checkShape(shape);
+  if (typeof value === 'string') {
+    const texts = new Array<string>(elementCount(shape)).fill(value);
+    return tensor(texts as never, [...shape], 'string' as DType);
+  }
   const type = dtype ?? (typeof value === 'boolean' ? 'bool' : 'float32');
   return tensor(new Float64Array(elementCount(shape)).fill(Number(value)), [...shape], type);
 }

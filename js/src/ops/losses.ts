@@ -9,6 +9,7 @@ import { notEqual } from './compare.js';
 import { cast, onesLike } from './create.js';
 import { checkSameShape } from './floats.js';
 import { mean, sum } from './reduce.js';
+import { clone } from './shapes.js';
 import { abs, exp, log, log1p, neg, square } from './unary.js';
 
 /** What becomes of the losses: all of them, their mean by the weights, sum, or sum by how many weights are not 0. */
@@ -27,7 +28,7 @@ function computeWeightedLoss(losses: TensorLike, weights?: Weights, reduction = 
   return tidy(() => {
     const all = toTensor(losses, 'losses', 'computeWeightedLoss');
     const by = weights == null ? undefined : toTensor(weights, 'weights', 'computeWeightedLoss');
-    const weighted = by === undefined ? all.clone() : mul(all, by);
+    const weighted = by === undefined ? clone(all) : mul(all, by);
     if (reduction === Reduction.NONE) return weighted;
     if (reduction === Reduction.SUM) return sum(weighted);
     if (reduction === Reduction.MEAN) {

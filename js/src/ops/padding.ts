@@ -13,6 +13,7 @@ import {
 } from '../shapes/axes.js';
 import { concat } from './joins.js';
 import { move } from './moving.js';
+import { clone } from './shapes.js';
 
 export type Paddings = readonly (readonly [number, number])[];
 
@@ -102,7 +103,7 @@ export function mirrorPad(
       if (behind > 0) all.push(cut(size - edge - behind, behind));
       if (all.length > 1) part = concat(all, axis);
     }
-    return part === x ? part.clone() : part;
+    return part === x ? clone(part) : part;
   });
 }
 

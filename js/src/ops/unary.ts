@@ -3,8 +3,10 @@ import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
 import { alias, apply } from '../eager/apply.js';
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
+import { partsOf } from '../tensor/odd.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import { magnitude } from './complex.js';
 import { isFloat, ofDType, toFloats } from './floats.js';
 
 type Unary = (x: TensorLike) => Tensor;
@@ -28,8 +30,11 @@ const ofNumbers =
       return ofDType(elementwise(op, names, [given]), given.dtype);
     });
 
-/** |x|. */
-export const abs = ofNumbers('abs');
+const absolute = ofNumbers('abs');
+
+/** |x|; of complex numbers their magnitudes. */
+export const abs = (x: TensorLike): Tensor =>
+  x instanceof Tensor && partsOf(x) !== undefined ? magnitude(x) : absolute(x);
 export const acos = ofNumbers('acos');
 export const acosh = ofNumbers('acosh');
 export const asin = ofNumbers('asin');

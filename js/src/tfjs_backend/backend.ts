@@ -1,9 +1,10 @@
 /** A backend of TensorFlow.js whose tensors are ours: kernels are written down, and computed when TensorFlow.js reads. */
 import { LatheError } from '../base/errors.js';
+import { TextDecoder, TextEncoder } from '../base/text.js';
 import { memory as ourMemory } from '../runtime/memory.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { tensor } from '../ops/index.js';
+import { reshape, tensor } from '../ops/index.js';
 
 /** What TensorFlow.js knows a tensor's elements by. */
 export type DataId = object;
@@ -15,6 +16,15 @@ export interface TensorInfo {
 }
 /** Elements as TensorFlow.js has them: of texts their UTF-8. */
 export type Values = DataArray | Uint8Array[];
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+const text = (value: Uint8Array | string): string =>
+  typeof value === 'string' ? value : decoder.decode(value);
+
+const encoded = (data: DataArray | string[]): Values =>
+  Array.isArray(data) ? data.map((each) => encoder.encode(each)) : data;
 
 interface Held {
   tensor: Tensor;
@@ -42,7 +52,8 @@ export class LatheBackend {
   ): void {
     const size = shape.reduce((product, each) => product * each, 1);
     const given = values ?? new Float32Array(size);
-    this.#hold(id, tensor(given as DataArray, shape, dtype), owners);
+    const held = Array.isArray(given) ? given.map(text) : given;
+    this.#hold(id, tensor(held as DataArray, shape, dtype), owners);
   }
 
   /** Takes one of our tensors over. */
@@ -55,14 +66,14 @@ export class LatheBackend {
   /** Our tensor of what a kernel is given, in its shape there. */
   tensorOf({ dataId, shape }: TensorInfo): Tensor {
     const found = this.#of(dataId).tensor;
-    return found.shape.join() === shape.join() ? found : found.reshape(shape);
+    return found.shape.join() === shape.join() ? found : reshape(found, shape);
   }
 
-  read(id: DataId): Promise<Values> {
-    return this.#of(id).tensor.data() as Promise<Values>;
+  async read(id: DataId): Promise<Values> {
+    return encoded(await this.#of(id).tensor.data());
   }
   readSync(id: DataId): Values {
-    return this.#of(id).tensor.dataSync() as Values;
+    return encoded(this.#of(id).tensor.dataSync());
   }
   refCount(id: DataId): number {
     return this.#held.get(id)?.owners ?? 0;

@@ -126,7 +126,7 @@ const simple: Record<string, Kernel> = {
 
 const moving: Record<string, Kernel> = {
   BatchToSpaceND: ({ x }, { blockShape, crops }) => tf.batchToSpaceND(x!, blockShape, crops),
-  Bincount: ({ x, weights }, { size }) => tf.bincount(x!, weights!, size),
+  Bincount: ({ x, weights }, { size }) => tf.bincount(tf.reshape(x!, [-1]), weights!, size),
   Concat: (inputs, { axis }) => tf.concat(list(inputs), axis),
   Cumprod: ({ x }, { axis, exclusive, reverse }) => tf.cumprod(x!, axis, exclusive, reverse),
   Cumsum: ({ x }, { axis, exclusive, reverse }) => tf.cumsum(x!, axis, exclusive, reverse),
@@ -139,7 +139,6 @@ const moving: Record<string, Kernel> = {
   Fill: (_, { shape, value, dtype }) => tf.fill(shape, value, dtype),
   GatherNd: two(tf.gatherND, 'params', 'indices'),
   GatherV2: ({ x, indices }, { axis, batchDims }) => tf.gather(x!, indices!, axis, batchDims),
-  Identity: one((x) => tf.clone(x)),
   LinSpace: (_, { start, stop, num }) => tf.linspace(start, stop, num),
   LowerBound: two(tf.lowerBound, 'sortedSequence', 'values'),
   MatrixBandPart: ({ input, numLower, numUpper }) =>
@@ -152,7 +151,6 @@ const moving: Record<string, Kernel> = {
   Pack: (inputs, { axis }) => tf.stack(list(inputs), axis),
   PadV2: ({ x }, { paddings, constantValue }) => tf.pad(x!, paddings, constantValue),
   Range: (_, { start, stop, step, dtype }) => tf.range(start, stop, step, dtype),
-  Reshape: ({ x }, { shape }) => tf.reshape(x!, shape),
   Reverse: ({ x }, { dims }) => tf.reverse(x!, dims),
   ScatterNd: ({ indices, updates }, { shape }) => tf.scatterND(indices!, updates!, shape),
   SearchSorted: ({ sortedSequence, values }, { side }) =>

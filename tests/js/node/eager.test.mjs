@@ -40,6 +40,15 @@ test('nothing is computed before somebody reads it, and then as one module', () 
   );
 });
 
+test('arguments may change once an operation is written down', () => {
+  forgetOperations();
+  const sizes = [1, 7, 2];
+  const y = tl.tensor(new Float32Array(14)).reshape(sizes);
+  sizes[1] = 3;
+  assert.equal(y.sum().dataSync()[0], 0);
+  assert.deepEqual(y.shape, [1, 7, 2]);
+});
+
 test('what tensors show on the way is computed with it', () => {
   const x = tl.tensor([1, 2]);
   const [a, b] = [x.mul(2), x.mul(2).add(1)];
@@ -104,6 +113,24 @@ test('long chains and shared operands stay bounded', () => {
   let y = tl.tensor([1]);
   for (let step = 0; step < 60; step++) y = y.add(y);
   assert.equal(y.dataSync()[0], 2 ** 60);
+});
+
+test('more tensors than a module may have parameters are computed in parts', () => {
+  const all = Array.from({ length: 1500 }, (_, at) => tl.tensor([at]));
+  let sums = all;
+  while (sums.length > 1) {
+    sums = Array.from({ length: Math.ceil(sums.length / 2) }, (_, at) =>
+      2 * at + 1 < sums.length ? sums[2 * at].add(sums[2 * at + 1]) : sums[2 * at].mul(1),
+    );
+  }
+  assert.equal(sums[0].dataSync()[0], (1499 * 1500) / 2);
+  const xs = Array.from({ length: 40 }, (_, at) => tl.tensor([at / 40]));
+  const gradient = tl.grad((x) => {
+    let y = x;
+    for (let step = 0; step < 25; step++) for (const each of xs) y = y.add(x.mul(each));
+    return y;
+  })(tl.tensor([1]));
+  closeTo(gradient.arraySync(), [1 + (25 * (39 * 40)) / 80], 1e-3);
 });
 
 test('types that do not fit are errors at the call', () => {

@@ -46,10 +46,16 @@ TEST(Graphs, AnswerNumberAndTypeOfValues) {
   const Words i32 = {tag("number"), place_in("dtypes", "i32")};
   EXPECT_EQ(answered(add(graph, operation("cast", {2}, i32)))[1], place_in("dtypes", "i32"));
   const int32_t loss = number(add(graph, operation("mean", {3})));
-  const Words wrt = {static_cast<double>(loss), 2, 1};
+  const Words wrt = {0, static_cast<double>(loss), 2, 1};
   const Words both = answered(lathe_graph_gradients(graph, wrt.data(), wrt.size()), 2);
   EXPECT_EQ((Words(both.begin() + 1, both.begin() + 5)), (Words{kF32, 2, 3, 4}));
   EXPECT_EQ((Words(both.begin() + 6, both.end())), (Words{kF32, 2, 2, 3}));
+  // Targets of any shape, each with a factor of its type.
+  const Words pulled = {1, 2, 2, 2};
+  EXPECT_EQ((answered(lathe_graph_gradients(graph, pulled.data(), pulled.size())))[1], kF32);
+  const Words odd = {1, 2, 1, 2};
+  EXPECT_EQ(lathe_graph_gradients(graph, odd.data(), odd.size()), nullptr);
+  EXPECT_NE(std::string(lathe_error()).find("their types must be the same"), std::string::npos);
   const double two[] = {2, 1};
   EXPECT_EQ(answered(lathe_graph_values(graph, two, 2), 2),
             (Words{2, kF32, 2, 3, 4, 1, kF32, 2, 2, 3}));
