@@ -25,7 +25,9 @@ Data data_of(const TypeProto& type) {
   if (type.kind == Kind::Sequence && type.element) {
     data.kind = Value::Kind::Sequence;
     data.type = type.element->type;
-    data.elements = {data_of(*type.element), data_of(*type.element)};
+    data.elements = {data_of(*type.element)};
+    // Sequences of sequences would double at each level.
+    if (type.element->kind == TypeProto::Kind::Tensor) data.elements.resize(2, data.elements[0]);
     return data;
   }
   Content content{.type = type.type};

@@ -137,6 +137,7 @@ Result<Values> scanned(Call& call, const GraphProto& body, Values operands, size
     const Value& each = operands[states + k];
     LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(at_or_zero(axes, k), each.rank()));
     Tensor x = moved_axis(tracer.tensor(each), axis, 0);
+    if (!x.valid()) return call.refuse(tracer.builder().message());
     if (at_or_zero(directions, k) != 0) x = ops::reverse(x, {{0}});
     if (k > 0 && x.shape()[0] != scan.steps) {
       return call.refuse(concat("its inputs have ", scan.steps, " and ", x.shape()[0], " slices"));

@@ -109,6 +109,7 @@ Result<Values> scatter_nd(Call& call) { return with_strings(call, scatter_nd_num
 Result<Values> tensor_scatter(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", -2), call.rank(0)));
   const Tensor cache = call.tensor(0), update = call.tensor(1);
+  if (!cache.valid() || !update.valid()) return Values{};
   const auto at = static_cast<size_t>(axis);
   if (axis == 0 || update.rank() != cache.rank()) {
     return call.refuse(concat("update ", bracketed(update.shape()), " does not fit the cache ",

@@ -26,18 +26,20 @@ Values reshaped(Call& call, Shape shape) {
 Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) {
   std::vector<std::string> texts = {std::string{}};  // number 0 is what padding gives
   Values operands;
+  bool has_strings = false;
   for (size_t k = 0; k < call.operands(); ++k) {
     const Value& x = call.operand(k);
     if (!x.is_tensor() || x.type != Type::String) {
       operands.push_back(x);
       continue;
     }
+    has_strings = true;
     std::vector<int64_t> numbers(x.known->strings.size());
     std::iota(numbers.begin(), numbers.end(), static_cast<int64_t>(texts.size()));
     texts.insert(texts.end(), x.known->strings.begin(), x.known->strings.end());
     operands.emplace_back(integers_content(Type::Int32, x.shape(), numbers));
   }
-  if (texts.size() == 1) return function(call);
+  if (!has_strings) return function(call);
   Call numbered = call.over(std::move(operands));
   LATHE_ASSIGN_OR_RETURN(Values results, function(numbered));
   for (Value& each : results) {
@@ -195,9 +197,9 @@ Result<Values> concat_numbers(Call& call) {
 Result<std::vector<int64_t>> sizes_of_parts(Call& call, int64_t size) {
   LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("split"));
   if (given) {
-    if (given->size() == call.results() &&
-        std::accumulate(given->begin(), given->end(), int64_t{0}) == size)
-      return *given;
+    int64_t left = given->size() == call.results() ? size : -1;
+    for (const int64_t each : *given) left = each < 0 || each > left ? -1 : left - each;
+    if (left == 0) return *given;
     return call.refuse(concat("parts of ", bracketed(*given), " do not make ", size, " in ",
                               call.results(), " outputs"));
   }

@@ -114,6 +114,9 @@ Result<Values> stft(Call& call) {
   if (call.has(3)) {
     LATHE_ASSIGN_OR_RETURN(length, call.integer(3));
   }
+  if (call.has(2) && call.rank(2) != 1) {
+    return call.refuse(concat("window ", bracketed(call.shape(2)), " is not one of [length]"));
+  }
   LATHE_ASSIGN_OR_RETURN(ops::Complex x, complex_of(call, signal, 1));
   const auto framed = [&](Tensor part) {
     if (!part.valid()) return part;

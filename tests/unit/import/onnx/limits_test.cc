@@ -137,6 +137,29 @@ TEST(Limits, PaddingsAndConditions) {
   EXPECT_TRUE(contains(results.error().message, "one truth")) << results.error().message;
 }
 
+TEST(Limits, OperandsOfOtherKindsThanAnOperatorReads) {
+  const Value texts(strings_content({2, 3}, {"a", "b", "c", "d", "e", "f"}));
+  EXPECT_NE(message_of(Node("TensorScatter", 24), {floats({2, 3}, Numbers(6)), texts}), "");
+  const Value signal = floats({1, 8, 1}, Numbers(8, 1));
+  const Value step = typed(Type::Int64, {}, {2});
+  EXPECT_TRUE(contains(message_of(Node("STFT", 17), {signal, step, floats({}, {1})}), "window"));
+}
+
+TEST(Limits, PartsAndNoStrings) {
+  const Node split = Node("Split", 13).with("axis", int64_t{0});
+  const Value none(strings_content({0, 3}, {}));
+  const auto results = operate(split, {none});
+  ASSERT_TRUE(results) << results.error().message;
+  EXPECT_EQ(results->front().shape(), (Shape{0, 3}));
+  Node two = split;
+  two.results = 2;
+  for (const Numbers& parts : {Numbers{0x1p62, -0x1p62}, {3, -1}, {1, 2}, {0, 3}}) {
+    const Value of = typed(Type::Int64, {2}, parts);
+    EXPECT_NE(message_of(two, {floats({2}, {1, 2}), of}), "");
+  }
+  EXPECT_EQ(message_of(two, {floats({2}, {1, 2}), typed(Type::Int64, {2}, {0, 2})}), "");
+}
+
 // A model whose graph has these fields.
 Result<ModelProto> read(const ProtobufWriter& graph) {
   ProtobufWriter set, model;
