@@ -101,9 +101,7 @@ function computeInParts(values: readonly HeapValue[]): void {
   }
   const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
   if (before.length === 0) {
-    throw new LatheError(
-      `more than ${widest} tensors are read and made at once; read some of them before`,
-    );
+    throw new LatheError(`more than ${widest} tensors at once; read some before`);
   }
   for (const each of new Set(before)) compute([each]);
   compute(values);

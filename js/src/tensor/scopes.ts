@@ -103,9 +103,7 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
   try {
     result = run();
     if (result instanceof Promise) {
-      throw new LatheError(
-        'tidy: cannot return a promise; await within startScope and endScope, or dispose by hand',
-      );
+      throw new LatheError('tidy: cannot return a promise; dispose by hand');
     }
     return result;
   } finally {
