@@ -27,6 +27,9 @@ export async function loadLayersModel(
   const artifacts = await artifactsOf(source, options, 'loadLayersModel');
   await openFormats();
   const { modelTopology, trainingConfig } = artifacts;
+  if (artifacts.format === 'graph-model') {
+    throw new LatheError(`${where}: it is a graph model; loadGraphModel loads it`);
+  }
   if (modelTopology === undefined) {
     throw new LatheError(`${where}: it holds weights only; model.loadWeights reads them`);
   }

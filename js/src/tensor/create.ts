@@ -6,7 +6,7 @@ import type { DType } from './dtypes.js';
 import type { Rank, Scalar as Tensor0D, ShapeMap, Tensor1D } from './ranks.js';
 import { type AnyDType, textTensor } from './odd.js';
 import { tracked } from './scopes.js';
-import { shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
+import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
 
 /**
  * A tensor of the given values.
@@ -40,7 +40,7 @@ export function tensor<R extends Rank = Rank>(
 /** Whether the first of nested values is a text. */
 export function isText(values: unknown): boolean {
   let first = values;
-  while (Array.isArray(first)) first = first[0];
+  for (let depth = 0; Array.isArray(first) && depth <= mostNested; depth++) first = first[0];
   return typeof first === 'string';
 }
 

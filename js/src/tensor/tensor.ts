@@ -319,7 +319,7 @@ function checkedShape(shape: readonly number[]): readonly number[] {
 }
 
 /** Deeper arrays hold themselves. */
-const mostNested = 100;
+export const mostNested = 100;
 
 /** The shape of numbers nested in arrays, [] of a number alone; only the first of each array are looked at. */
 export function shapeOf(values: unknown): number[] {

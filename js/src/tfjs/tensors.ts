@@ -4,7 +4,7 @@ import { elementCount } from '../base/shape.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeMap, Tensor1D } from '../tensor/ranks.js';
-import { shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
+import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** As `tensor` of the package. Errors: no values; a shape that is none, or that they do not fit. */
 export function tensor<R extends Rank = Rank>(
@@ -41,7 +41,7 @@ export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
 /** The type of typed arrays within an array. */
 function typeWithin(values: TensorLike): DType | undefined {
   let first: unknown = values;
-  while (Array.isArray(first)) first = first[0];
+  for (let depth = 0; Array.isArray(first) && depth <= mostNested; depth++) first = first[0];
   const isWhole = first instanceof Int32Array || first instanceof Uint8Array;
   return Array.isArray(values) && isWhole ? 'int32' : undefined;
 }

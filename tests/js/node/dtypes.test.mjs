@@ -237,15 +237,15 @@ test('what a type cannot hold is told', () => {
     'tensor: float32 takes numbers, got the bigint 2; int64 takes it',
   );
   refuses(() => tl.tensor(3n, [], 'int32'), /int32 takes numbers, got the bigint 3/);
-  const unknown = new RegExp(`unknown dtype "complex64"; known: ${dtypes.join(', ')}$`);
-  refuses(() => tl.tensor([1], [1], 'complex64'), unknown);
+  const unknown = new RegExp(`unknown dtype "complex128"; known: ${dtypes.join(', ')}$`);
+  refuses(() => tl.tensor([1], [1], 'complex128'), unknown);
   refuses(
-    () => tl.compile({ x: { shape: [1], dtype: 'complex64' } }, ({ x }) => ({ y: x })),
+    () => tl.compile({ x: { shape: [1], dtype: 'complex128' } }, ({ x }) => ({ y: x })),
     unknown,
   );
-  refuses(() => tl.compile({ x: [1] }, ({ x }) => ({ y: x.cast('complex64') })), unknown);
+  refuses(() => tl.compile({ x: [1] }, ({ x }) => ({ y: x.cast('complex128') })), unknown);
   refuses(
-    () => tl.compile({}, (_, g) => ({ y: g.variable('v', [1], undefined, 'complex64') })),
+    () => tl.compile({}, (_, g) => ({ y: g.variable('v', [1], undefined, 'complex128') })),
     unknown,
   );
   refuses(
