@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
 
@@ -21,7 +22,7 @@ export class LayerVariable {
   /** @internal What it is in the call that is being traced, and what it is to become. */
   value: TracedTensor | undefined;
   /** @internal */
-  written: TracedTensor | undefined;
+  written: Tensor | undefined;
   /** @internal */
   training = false;
 
@@ -44,7 +45,7 @@ export class LayerVariable {
   }
 
   /** The weight within `call`. Error: outside of it; there `layer.getWeights()` gives the numbers. */
-  read(): TracedTensor {
+  read(): Tensor {
     return this.written ?? this.#inCall('read', 'getWeights');
   }
 
@@ -52,7 +53,7 @@ export class LayerVariable {
    * What the weight is after the training step. Errors: outside of `call`, or where it does not
    * train; a weight that the optimiser changes; another shape or dtype.
    */
-  write(value: TracedTensor): void {
+  write(value: Tensor): void {
     const { shape, dtype } = this.#inCall('write', 'setWeights');
     const fail = (why: string) => {
       throw new LatheError(`weight "${this.name}": write: ${why}`);
@@ -127,10 +128,7 @@ export class CustomLayer extends Layer implements HostedLayer {
    * The result for tensors [batch, …]: one, or an array where the layer has several inputs. Gives one
    * float32 tensor with the same batch as first axis, or an array of them.
    */
-  call(
-    inputs: TracedTensor | TracedTensor[],
-    _args: CallArgs,
-  ): TracedTensor | readonly TracedTensor[] {
+  call(inputs: TracedTensor | TracedTensor[], _args: CallArgs): Tensor | readonly Tensor[] {
     return inputs;
   }
 
@@ -224,7 +222,7 @@ function onlyOrAll<T>(values: T[]): T | T[] {
 export type LayerFunction<Inputs extends TracedTensor | TracedTensor[] = TracedTensor> = (
   inputs: Inputs,
   args: CallArgs,
-) => TracedTensor | readonly TracedTensor[];
+) => Tensor | readonly Tensor[];
 
 class Lambda extends CustomLayer {
   static override className = 'Lambda';

@@ -2,13 +2,14 @@
 import type { ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, TracedTensor } from '../trace/trace.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { addHosted, type CallValues, type HostedLayer } from './layer_host.js';
 
 /**
  * A loss or metric of an output: labels and predictions [rows, …, c] give a number for each row, [rows, …], or one for all.
  * Traced, so it must depend on nothing but its arguments.
  */
-export type OwnFormula = (labels: TracedTensor, predictions: TracedTensor) => TracedTensor;
+export type OwnFormula = (labels: TracedTensor, predictions: TracedTensor) => Tensor;
 
 /** The function as the core knows it. */
 export class HostedFormula implements HostedLayer {

@@ -1,6 +1,6 @@
 /** ONNX models within functions and models of this package, where their weights may train. */
 import { LatheError } from '../base/errors.js';
-import { tensor } from '../tensor/tensor.js';
+import { type Tensor, tensor } from '../tensor/tensor.js';
 import { type CallArgs, CustomLayer, type LayerVariable } from '../layers/custom_layer.js';
 import type { LayerArgs, SymbolicShape } from '../layers/layer.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
@@ -35,9 +35,9 @@ function portsOf(file: OnnxFile, shapes: readonly (readonly number[])[]): Port[]
 export function inlined(
   file: OnnxFile,
   g: Trace,
-  given: readonly TracedTensor[],
+  given: readonly Tensor[],
   options: TraceOptions,
-  weights: readonly TracedTensor[] = [],
+  weights: readonly Tensor[] = [],
 ): TracedTensor[] {
   const ports = portsOf(
     file,
