@@ -54,7 +54,10 @@ async function writeFew() {
     const bundle = await rolldown({
       input,
       external: Object.keys(manifest.peerDependencies),
-      plugins: [{ name: 'inlined', resolveId: findInlined }],
+      plugins: [
+        { name: 'inlined', resolveId: findInlined },
+        { name: 'runtime', generateBundle: (_, files) => format === 'esm' && holdRuntime(files) },
+      ],
       platform: format === 'cjs' ? 'node' : 'neutral',
       onwarn: (warning) => fail(warning.message),
     });
@@ -93,6 +96,23 @@ function findInlined(id) {
   const [, name] = /[/](inlined_\w+[.]js)$/.exec(id) ?? [];
   if (name === undefined) return null;
   return { id: `${name.includes('worker') ? '../runtime' : '.'}/${name}`, external: 'absolute' };
+}
+
+/** What the bundler adds to name what a namespace exports is three lines: files hold them instead of fetching one more. */
+function holdRuntime(files) {
+  const runtime = Object.values(files).find(({ name }) => name === 'rolldown-runtime');
+  if (runtime === undefined) return;
+  const [exports, names] = /export\s*\{([^}]*)\};?/.exec(runtime.code);
+  const pairs = (list, pair) => list.replace(/(\w+) as (\w+)/g, pair);
+  const held = `(() => {${runtime.code.replace(exports, '')} return {${pairs(names, '$2: $1')}};})()`;
+  const imported = /import\s*\{([^}]*)\}\s*from\s*"[^"]*rolldown-runtime[^"]*"/g;
+  for (const file of Object.values(files)) {
+    file.code = file.code?.replace(
+      imported,
+      (_, list) => `const {${pairs(list, '$1: $2')}} = ${held}`,
+    );
+  }
+  delete files[runtime.fileName];
 }
 
 /** The modules that a module imports at once, without itself. */
