@@ -19,6 +19,7 @@ import { onnx } from './suites/onnx.mjs';
 import { quantised } from './suites/quantised.mjs';
 import { size } from './suites/size.mjs';
 import { start } from './suites/start.mjs';
+import { tensors } from './suites/tensors.mjs';
 import { train } from './suites/train.mjs';
 import { tune } from './suites/tune.mjs';
 
@@ -29,6 +30,7 @@ const suites = {
   mlps,
   images,
   ops,
+  tensors,
   onnx,
   decode,
   quantised,

@@ -98,6 +98,7 @@ const ratiosOf = (one, other) =>
 
 /** A peer that learned nothing or computed something else has an error and no times. */
 const judge = {
+  program: (results) => judge.infer(results),
   train(results) {
     for (const result of Object.values(results)) {
       const { firstLoss, lastLoss, error, unsupported } = result;

@@ -6,6 +6,7 @@ export const peers = {
   solo: { title: 'Tensorlathe, 1 thread', package: 'tensorlathe', own: true },
   before: { title: 'Tensorlathe, before', own: true },
   wide: { title: 'Tensorlathe, 256 bits', package: 'tensorlathe', own: true },
+  adapter: { title: 'TensorFlow.js on ours', package: 'tensorlathe', own: true },
   litert: { title: 'LiteRT.js', package: '@litertjs/core' },
   tfjs: { title: 'TensorFlow.js', package: '@tensorflow/tfjs' },
   onnxruntime: { title: 'ONNX Runtime Web', package: 'onnxruntime-web' },

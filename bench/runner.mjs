@@ -10,6 +10,7 @@ const peers = {
   wide: () => import('./peers/wide.mjs'),
   litert: () => import('./peers/litert.mjs'),
   tfjs: () => import('./peers/tfjs.mjs'),
+  adapter: () => import('./peers/adapter.mjs'),
   onnxruntime: () => import('./peers/onnxruntime.mjs'),
   jax: () => import('./peers/jax.mjs'),
   convnetjs: () => import('./peers/convnetjs.mjs'),
@@ -48,6 +49,12 @@ const tasks = {
   infer: {
     open: (peer, model, options) => peer.infer(model, options),
     before: async () => ({ digest: digest(await session.output()) }),
+    after: async () => ({}),
+  },
+  /** A program written with tensors. */
+  program: {
+    open: (peer, subject, options) => peer.program(subject, options),
+    before: async () => ({ digest: digest(await session.step()) }),
     after: async () => ({}),
   },
   ceiling: {

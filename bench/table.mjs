@@ -40,6 +40,7 @@ function cells(row, measured) {
 const agreements = {
   infer: 'All peers of a row gave the same numbers within 0.001.',
   train: 'The loss of every peer fell.',
+  program: 'All peers of a row gave the same numbers within 0.001.',
 };
 
 /** One row as a line of text. */
@@ -84,6 +85,7 @@ export function markdown(
           rows.map((row) => cells(row, measured)),
         ),
         '',
+        `Fastest peer ÷ ours, geometric mean: ${times(geometricMean(rows.map(fasterThan)))}.`,
         `Ceiling: ${digits(ceiling('fused'))} GFLOP/s fused, ${digits(ceiling('plain'))} with separate multiplication and addition.`,
         ...(scalings.length > 0
           ? [
@@ -96,6 +98,13 @@ export function markdown(
     ...(problems.length > 0 ? ['', '## Missing or failed', '', ...problems.map(listed)] : []),
     ...comparison,
   ].join('\n');
+}
+const fasterThan = (row) => ratio(fastestOf(row), oursOf(row));
+
+/** Of what was measured. */
+function geometricMean(values) {
+  const logs = values.filter(Boolean).map(Math.log);
+  return logs.length > 0 ? Math.exp(logs.reduce((a, b) => a + b) / logs.length) : undefined;
 }
 const listed = (problem) => `* ${problem.split('\n')[0]}`;
 

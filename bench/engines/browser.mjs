@@ -35,6 +35,8 @@ export const launch = (name) =>
 /** Packages that a page loads from where they lie, as their users do; the rest is bundled. */
 const external = {
   tensorlathe: '/js/dist/index.js',
+  'tensorlathe/tfjs': '/js/dist/tfjs.js',
+  'tensorlathe/tfjs-backend': '/js/dist/tfjs_backend.js',
   'onnxruntime-web': '/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs',
 };
 

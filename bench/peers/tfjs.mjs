@@ -2,6 +2,7 @@
 import * as tf from '@tensorflow/tfjs';
 import { setThreadsCount, setWasmPaths } from '@tensorflow/tfjs-backend-wasm';
 import { evaluate, fill, Unsupported } from '../models/model.mjs';
+import { opened } from '../tensors/programs.mjs';
 import { batchSize, classCount, inputSize, learningRate } from '../networks.mjs';
 
 async function start(threads) {
@@ -36,6 +37,11 @@ export async function train(network, batches, { threads }) {
     step: (index) => model.trainOnBatch(tensors[index].x, tensors[index].y),
     dispose: () => model.dispose(),
   };
+}
+
+export async function program(name, { threads }) {
+  await start(threads);
+  return opened(tf, name);
 }
 
 const rules = {
