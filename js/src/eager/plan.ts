@@ -92,7 +92,7 @@ class Planner {
     this.roots.forEach(look);
   }
 
-  #placeOf(value: Source, type: Pick<ValueType, 'shape' | 'dtype'>): number {
+  #placeOf(value: Source, type: ValueType): number {
     if (typeof value === 'number') return this.#input(value, type);
     const known = this.#places.get(value);
     if (known !== undefined) return known;
@@ -102,8 +102,8 @@ class Planner {
     return place;
   }
 
-  #input(source: Source, { shape, dtype }: Pick<ValueType, 'shape' | 'dtype'>): number {
-    this.#inputTypes.push({ shape, dtype, type: `${dtype} [${shape.join(',')}]` });
+  #input(source: Source, type: ValueType): number {
+    this.#inputTypes.push(type);
     return this.#inputs.push(source) - 1;
   }
 

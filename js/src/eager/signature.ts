@@ -45,7 +45,7 @@ export function signatureOf(
 ): Signature {
   let key: string = op;
   for (const { type } of inputs) key += type;
-  if (values.length > 0) key += JSON.stringify(values, spelled);
+  if (values.length > 0) key += spelled(values);
   let found = known.get(key);
   if (found === undefined) {
     found = ask(op, inputs, values);
@@ -55,11 +55,12 @@ export function signatureOf(
   return found;
 }
 
-/** What JSON would not tell apart. */
-function spelled(_key: string, value: unknown): unknown {
-  if (typeof value === 'number' && JSON.stringify(value) === 'null') return String(value);
-  if (Object.is(value, -0)) return '-0';
-  return value === undefined || typeof value === 'bigint' ? `${typeof value} ${value}` : value;
+/** Different texts for different arguments. */
+function spelled(value: unknown): string {
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
+  if (Array.isArray(value)) return `[${value.map(spelled).join()}]`;
+  if (typeof value === 'object') return JSON.stringify(value);
+  return typeof value === 'string' ? JSON.stringify(value) : `${typeof value} ${String(value)}`;
 }
 
 function ask(

@@ -33,6 +33,7 @@ export class HeapValue implements PendingData {
   #place: Place | undefined;
   #copy: DataArray | undefined;
   #formula: Formula | undefined;
+  #type: string | undefined;
   /** Tensors that show it. */
   #tensors = 1;
   /** Formulas that read it. */
@@ -51,6 +52,11 @@ export class HeapValue implements PendingData {
   /** How it is computed, until it is there; while gradients are recorded, and a little longer, then too. */
   get formula(): Formula | undefined {
     return this.#formula;
+  }
+
+  /** "float32 [2,3]". */
+  get type(): string {
+    return (this.#type ??= `${this.dtype} [${this.shape.join(',')}]`);
   }
 
   get isThere(): boolean {
@@ -78,7 +84,12 @@ export class HeapValue implements PendingData {
   /** Another value of the same elements, at the same place. */
   twin(): HeapValue {
     if (this.#place === undefined) this.#formula!.compute(this);
-    return new HeapValue(this.dtype, this.shape).#lieAt(this.#place!);
+    return new HeapValue(this.dtype, this.shape).lieWith(this);
+  }
+
+  /** Its elements are those of another one, which are there: both stay what they are. */
+  lieWith(other: HeapValue): this {
+    return this.#lieAt(other.#place!);
   }
 
   #lieAt(place: Place): this {

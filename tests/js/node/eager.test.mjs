@@ -63,6 +63,35 @@ test('what tensors show on the way is computed with it', () => {
   );
 });
 
+test('another shape of what is there takes neither a module nor memory', () => {
+  forgetOperations();
+  const x = tl.variable(tl.tensor([1, 2, 3, 4]));
+  const { heapBlocks } = tl.memory();
+  let y;
+  assert.equal(
+    compiledBy(() =>
+      assert.deepEqual((y = x.reshape([2, 2])).arraySync(), [
+        [1, 2],
+        [3, 4],
+      ]),
+    ),
+    0,
+  );
+  assert.equal(tl.memory().heapBlocks, heapBlocks);
+  x.assign(tl.tensor([5, 6, 7, 8]));
+  assert.deepEqual(y.add(1).arraySync(), [
+    [2, 3],
+    [4, 5],
+  ]);
+  x.dispose();
+  assert.deepEqual(y.transpose().arraySync(), [
+    [1, 3],
+    [2, 4],
+  ]);
+  const [slope] = tl.grads((a) => a.reshape([3, 1]).square())([tl.tensor([1, 2, 3])]);
+  assert.deepEqual([...slope.dataSync()], [2, 4, 6]);
+});
+
 test('operands may be disposed of before a result is read', () => {
   const left = leftBy(() => {
     const x = tl.tensor1d([1, 2, 3]);
