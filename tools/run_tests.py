@@ -134,6 +134,7 @@ SUITES = [
     ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
     ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
     ("tfjs-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs"]),
+    ("tfjs-specs-chromium", "package", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
     ("tfjs-backend-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
     ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", "tensors", *PEERS]),

@@ -8,6 +8,19 @@ const backendUtil = (tf) => tf.backend_util;
 const io = (tf) => tf.io;
 const util = (tf) => tf.util;
 
+/** What specs begin with: pages that have nothing stored. */
+function purgeLocalStorageArtifacts() {
+  if (typeof localStorage === 'undefined') return [];
+  const paths = Object.keys(localStorage).filter((key) => key.startsWith('tensorflowjs_models/'));
+  for (const path of paths) localStorage.removeItem(path);
+  return paths;
+}
+const deleteDatabase = () =>
+  new Promise((resolve, reject) => {
+    const request = indexedDB.deleteDatabase('tensorflowjs');
+    Object.assign(request, { onsuccess: resolve, onblocked: reject, onerror: reject });
+  });
+
 /** The public interface, split as tfjs-core splits it. */
 export const adapters = {
   index: (tf) => tf,
@@ -28,9 +41,9 @@ export const adapters = {
   'io/browser_files': io,
   'io/composite_array_buffer': io,
   'io/http': io,
-  'io/indexed_db': io,
+  'io/indexed_db': (tf) => ({ ...tf.io, deleteDatabase }),
   'io/io_utils': io,
-  'io/local_storage': io,
+  'io/local_storage': (tf) => ({ ...tf.io, purgeLocalStorageArtifacts }),
   'io/router_registry': io,
   'ops/axis_util': backendUtil,
   'ops/bitwise_and': all,
@@ -53,3 +66,44 @@ export const adapters = {
   'optimizers/sgd_optimizer': all,
   'public/chained_ops/register_all_chained_ops': () => ({}),
 };
+
+/** The modules of the package by what they stand for. */
+export const ownModules = {
+  'backends/non_max_suppression_util': 'search',
+  environment: 'environment',
+  'io/http': 'io/http',
+  'io/io_utils': 'io/bytes',
+  'io/progress': 'io/weights_loader',
+  'io/router_registry': 'io/handlers',
+  tensor_util_env: 'infer_shape',
+};
+
+/** Stands for a name that a subject does not export. */
+function missing(path, name) {
+  return function absent() {
+    throw new Error(`the subject has no ${name} (${path})`);
+  };
+}
+
+/**
+ * What a subject has for each module that specs import, with something for every name that they want: its exports `tf`,
+ * and internals of its own, `parts`.
+ */
+export function partsOf({ tf, parts, wanted, settings }) {
+  const made = Object.entries(adapters).map(([path, make]) => [path, make(tf, settings)]);
+  const found = { ...Object.fromEntries(made.filter(([, part]) => part)), ...parts };
+  const paths = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
+  const completed = (path) => {
+    const part = found[path] ?? {};
+    const absent = (wanted[path] ?? []).filter((name) => !(name in part));
+    return { ...part, ...Object.fromEntries(absent.map((name) => [name, missing(path, name)])) };
+  };
+  return Object.fromEntries(paths.map((path) => [path, completed(path)]));
+}
+
+/** A module that exports what stands for the module of this path. */
+export function adapterOf(path, part) {
+  const names = Object.keys(part).filter((each) => each !== 'default');
+  return `const part = globalThis[Symbol.for('tensorlathe.specs')]['${path}'];
+export const { ${names.join(', ')} } = part;`;
+}

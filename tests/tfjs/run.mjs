@@ -1,5 +1,6 @@
 // Runs the specs of tfjs-core on a subject:
-//   node tests/tfjs/run.mjs --subject=tensorlathe/tfjs [--only=REGEX] [--list] [--write-known] [--backend=NAME] [--first=MODULE]
+//   node tests/tfjs/run.mjs --subject=tensorlathe/tfjs [--only=REGEX] [--list] [--write-known] [--backend=NAME]
+//        [--first=MODULE] [--engine=chromium]
 // README.md says what the options do. The last line counts.
 import { fork } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -19,6 +20,7 @@ const { values: options } = parseArgs({
     'write-known': { type: 'boolean' },
     backend: { type: 'string' },
     first: { type: 'string' },
+    engine: { type: 'string', default: 'node' },
   },
 });
 
@@ -46,6 +48,13 @@ function add({ file, name, status, error, count = 1 }) {
   results.push({ key: times > 1 ? `${key} (${times})` : key, status, error, count });
 }
 
+/** Takes what a file sends. */
+function tell(message) {
+  const { file, broken, status } = message;
+  if (broken) add({ ...message, name: '*', status: 'failed', count: declared(file) });
+  else if (status !== undefined) add(message);
+}
+
 /** Runs files in a process of their own, and gives those that it did not come to. */
 function runFiles(files) {
   const { list, 'write-known': _, ...passed } = options;
@@ -70,11 +79,8 @@ function runFiles(files) {
     wait();
     if (message.begins) [at, open, spec] = [at + 1, true, ''];
     else if (message.starts) spec = message.starts;
-    else if (message.ends) open = false;
-    else if (message.broken) {
-      open = false;
-      add({ ...message, name: '*', status: 'failed', count: declared(message.file) });
-    } else add(message);
+    else if (message.ends || message.broken) open = false;
+    tell(message);
   });
   return new Promise((resolve) => {
     child.on('close', (code) => {
@@ -96,12 +102,19 @@ function runFiles(files) {
 }
 
 let left = specFiles();
-while (left.length > 0) left = await runFiles(left);
+if (options.engine === 'chromium') {
+  if (options.subject !== 'tensorlathe/tfjs') throw new Error('pages have tensorlathe/tfjs alone');
+  const { runInChromium } = await import('./chromium.mjs');
+  await runInChromium(left, { only: options.only, longest, tell });
+} else {
+  while (left.length > 0) left = await runFiles(left);
+}
 
 /** Failures are accepted of us: by our own interface, or as the backend of TensorFlow.js. */
 const isOurs = options.subject.startsWith('tensorlathe') || options.backend === 'lathe';
 const file = options.subject.startsWith('tensorlathe') ? 'known.txt' : 'known_backend.txt';
-const known = readKnown(file);
+const isPage = options.engine === 'chromium';
+const known = new Map([...readKnown(file), ...(isPage ? readKnown('known_chromium.txt') : [])]);
 const failed = results.filter(({ status }) => status === 'failed');
 const count = (list) => list.reduce((sum, each) => sum + each.count, 0);
 const wanted = new RegExp(options.only ?? '');
@@ -109,13 +122,19 @@ const unexpected = isOurs ? failed.filter(({ key }) => !known.has(key)) : failed
 const healed = isOurs
   ? results.filter(({ key, status }) => status === 'passed' && known.has(key))
   : [];
-if (options['write-known']) writeKnown(file, failed, wanted);
+if (options['write-known']) {
+  if (isPage) writeKnown('known_chromium.txt', unexpected, wanted);
+  else writeKnown(file, failed, wanted);
+}
 for (const { key, error, count: many } of options.list ? failed : unexpected.slice(0, 40)) {
   console.log(`${key}\n    ${error}${many > 1 ? ` (${many} specs)` : ''}`);
 }
 for (const { key } of healed) console.log(`${key}\n    passes, but tests/tfjs/${file} lists it`);
 const accepted = count(failed) - count(unexpected);
-if (accepted > 0) console.log(`${accepted} failures are listed in tests/tfjs/${file}`);
+if (accepted > 0)
+  console.log(
+    `${accepted} failures are listed in tests/tfjs/${file}${isPage ? ' and known_chromium.txt' : ''}`,
+  );
 const passed = count(results.filter(({ status }) => status === 'passed')) - healed.length;
 const skipped = count(results.filter(({ status }) => status === 'pending')) + accepted;
 console.log(`${passed} passed, ${count(unexpected) + healed.length} failed, ${skipped} skipped`);

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { adapters } from './adapters.mjs';
+import { adapterOf, ownModules, partsOf } from './adapters.mjs';
 
 const require = createRequire(import.meta.url);
 const folderOf = (name) =>
@@ -13,18 +13,18 @@ const dist = folderOf('@tensorflow/tfjs-core');
 export const specFolder = dist;
 
 /** Helpers of specs, which lie beside them. */
-const isSpec = (path) => /_test$|^image_test_util$/.test(path);
+export const isSpec = (path) => /_test$|^image_test_util$/.test(path);
 const real = (url) => ({ url, shortCircuit: true, format: 'module' });
 
 /** The path in dist of what a module there imports, or undefined. */
-function inDist(name, parent) {
+export function inDist(name, parent) {
   if (!parent?.startsWith(dist.href) || !name.startsWith('.')) return undefined;
   const path = new URL(name, parent).href.slice(dist.href.length).replace(/\.js$/, '');
   return path === '' ? 'index' : path;
 }
 
 /** The names that specs import of each module. */
-function importedNames() {
+export function importedNames() {
   const names = {};
   const files = readdirSync(dist, { recursive: true }).filter((file) => file.endsWith('_test.js'));
   for (const file of files) {
@@ -33,34 +33,15 @@ function importedNames() {
     for (const [, list, module] of text.matchAll(/import \{([^}]*)\} from '([^']*)'/g)) {
       const path = inDist(module, home);
       const found = list.split(',').map((each) => each.trim().split(' ')[0]);
-      names[path] = new Set([...(names[path] ?? []), ...found]);
+      names[path] = [...new Set([...(names[path] ?? []), ...found])].filter((each) => each !== '');
     }
   }
   return names;
 }
 
-/** Stands for a name that a subject does not export. */
-function missing(path, name) {
-  return function absent() {
-    throw new Error(`the subject has no ${name} (${path})`);
-  };
-}
-
-/** A part with what it lacks of the names that specs import. */
-function completed(path, part, names) {
-  const absent = [...(names ?? [])].filter((name) => name !== '' && !(name in part));
-  return { ...part, ...Object.fromEntries(absent.map((name) => [name, missing(path, name)])) };
-}
-
 /** The adapters of the modules which specs import; their exports are those of `parts[path]`. */
-function hookSpecs(found) {
-  const wanted = importedNames();
-  const paths = [...new Set([...Object.keys(found), ...Object.keys(wanted)])];
-  const parts = Object.fromEntries(
-    paths.map((path) => [path, completed(path, found[path] ?? {}, wanted[path])]),
-  );
-  const key = Symbol.for('tensorlathe.specs');
-  globalThis[key] = parts;
+function hookSpecs(parts) {
+  globalThis[Symbol.for('tensorlathe.specs')] = parts;
   registerHooks({
     resolve(name, context, next) {
       const path = inDist(name, context.parentURL);
@@ -77,10 +58,7 @@ function hookSpecs(found) {
         return next(url, isModule ? { ...context, format: 'module' } : context);
       }
       const path = url.slice('spec-part:'.length);
-      const names = Object.keys(parts[path]).filter((each) => each !== 'default');
-      const source = `const part = globalThis[Symbol.for('tensorlathe.specs')]['${path}'];
-export const { ${names.join(', ')} } = part;`;
-      return { source, format: 'module', shortCircuit: true };
+      return { source: adapterOf(path, parts[path]), format: 'module', shortCircuit: true };
     },
   });
 }
@@ -153,17 +131,6 @@ async function tensorFlow() {
   return { tf, parts };
 }
 
-/** The modules of the package by what they stand for. */
-const ownModules = {
-  'backends/non_max_suppression_util': 'search',
-  environment: 'environment',
-  'io/http': 'io/http',
-  'io/io_utils': 'io/bytes',
-  'io/progress': 'io/weights_loader',
-  'io/router_registry': 'io/handlers',
-  tensor_util_env: 'infer_shape',
-};
-
 /** The parts of the package that stand for internals; they lie below the module itself. */
 async function ownParts(name) {
   const home = import.meta.resolve(name).replace(/\.js$/, '/');
@@ -176,13 +143,16 @@ async function own(name) {
   return { tf, parts: name === 'tensorlathe/tfjs' ? await ownParts(name) : {} };
 }
 
-/** Loads a subject and sends the imports of specs there. */
-export async function hookSubject(name, { backend, first }) {
+/** A subject, and what it has for each module that specs import. */
+export async function loadSubject(name, { backend, first }) {
   const isReal = name === '@tensorflow/tfjs';
   const { tf, parts } = isReal ? await tensorFlow() : await own(name);
   if (first) await import(first);
   const settings = { backend: backend ?? (isReal ? 'cpu' : 'lathe') };
-  const made = Object.entries(adapters).map(([path, make]) => [path, make(tf, settings)]);
-  hookSpecs({ ...Object.fromEntries(made.filter(([, part]) => part)), ...parts });
-  return tf;
+  return partsOf({ tf, parts, wanted: importedNames(), settings });
+}
+
+/** Loads a subject and sends the imports of specs there. */
+export async function hookSubject(name, settings) {
+  hookSpecs(await loadSubject(name, settings));
 }

@@ -63,8 +63,8 @@ export function http(address: string | URL, options: LoadOptions = {}): IOHandle
 
 /** A model from files that a person has chosen: model.json, then its weight files in any order. */
 export function browserFiles(files: readonly File[]): IOHandler {
-  const all = Array.from(files);
-  if (all.length === 0) throw new LatheError('browserFiles: there are no files');
+  const all = Array.from(files ?? []);
+  if (all.length === 0) throw new LatheError('browserFiles: at least 1 file is needed');
   return { load: async () => (await import('./browser_files.js')).chosen(all).load!() };
 }
 
