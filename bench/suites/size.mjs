@@ -1,21 +1,53 @@
 /**
  * What a page downloads that imports the package as npm has it: the core and the JavaScript, raw and gzip. Modules that are
- * imported when they are first needed do not count. Beside it what drives stand-alone modules that train, which needs no core.
+ * imported when they are first needed do not count. Beside it what programs with tensors load, and what drives stand-alone
+ * modules that train, which needs no core.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
 import { formatTable } from '../report.mjs';
 
 const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url));
 
+const core = `${dist}modules/core/lathe-core.wasm`;
+
 export const size = { run };
+
+/** A program as those of README: variables, operations, an optimiser. */
+const program = `import * as tf from 'tensorlathe/tfjs';
+await tf.ready();
+const weights = tf.variable(tf.tensor2d([0.5, -0.5, 0.1, 0.2], [2, 2]));
+const loss = () => tf.tensor2d([[1, 2]]).matMul(weights).sub(1).square().mean();
+for (let step = 0; step < 100; step++) tf.train.adam(0.1).minimize(loss);
+weights.print();`;
+
+/** The files that a page loads at once of that program as esbuild bundles it. */
+async function bundled() {
+  const outdir = fileURLToPath(new URL('../../build/bench/size/', import.meta.url));
+  rmSync(outdir, { recursive: true, force: true });
+  await build({
+    stdin: { contents: program, resolveDir: outdir },
+    outdir,
+    bundle: true,
+    minify: true,
+    splitting: true,
+    format: 'esm',
+    external: ['node:*'],
+    alias: { tensorlathe: join(dist, '..') },
+    logLevel: 'error',
+  });
+  return loadedAtOnce(join(outdir, 'stdin.js'));
+}
 
 async function run() {
   const parts = [
-    ['lathe-core.wasm', [`${dist}modules/core/lathe-core.wasm`]],
+    ['lathe-core.wasm', [core]],
     ['JavaScript', loadedAtOnce(`${dist}index.js`)],
+    ['core and tensorlathe/tfjs, whole', [core, ...loadedAtOnce(`${dist}tfjs.js`)]],
+    ['core and a program with tensors, bundled', [core, ...(await bundled())]],
     ['tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]],
   ].map(([name, files]) => {
     const contents = files.map((file) => readFileSync(file));

@@ -48,8 +48,8 @@ async function writeFew() {
     { format: 'cjs', dir: dist, chunks: 'modules/core/[name].min', ending: 'cjs' },
     { format: 'esm', dir: join(dist, 'modules'), chunks: 'core/[name]', ending: 'js' },
   ];
-  let atOnce;
-  let extras;
+  /** Sets of modules, once the first bundle knows what imports what. */
+  let sets;
   for (const { format, dir, chunks, ending } of kinds) {
     const bundle = await rolldown({
       input,
@@ -69,23 +69,14 @@ async function writeFew() {
       chunkFileNames: `${chunks}.${ending}`,
       minify: dir === dist,
       codeSplitting: {
-        groups: [
-          {
-            debugName: 'main',
-            name(id, context) {
-              atOnce ??= reached(join(source, 'index.js'), context);
-              return atOnce.has(id) ? 'main' : null;
-            },
+        // Pages make few requests; bundlers leave out what a program does not use.
+        groups: (dir === dist ? ['main', 'extras'] : ['tensors', 'main']).map((name) => ({
+          debugName: name,
+          name(id, context) {
+            sets ??= setsOf(context);
+            return sets[name].has(id) ? name : null;
           },
-          {
-            debugName: 'extras',
-            name(id, context) {
-              extras ??= reached(join(source, 'model/fetched_extras.js'), context);
-              const isEntry = entries.some(([, file]) => id === join(source, `${file}.js`));
-              return extras.has(id) && !isEntry ? 'extras' : null;
-            },
-          },
-        ],
+        })),
       },
     });
   }
@@ -115,14 +106,28 @@ function holdRuntime(files) {
   delete files[runtime.fileName];
 }
 
-/** The modules that a module imports at once, without itself. */
-function reached(entry, context) {
-  const found = new Set([entry]);
-  for (const id of found) {
-    for (const each of context.getModuleInfo(id)?.importedIds ?? []) found.add(each);
-  }
-  found.delete(entry);
-  return found;
+/** What pages that import the package load at once, what of it tensors need, and what is fetched with the first layer. */
+function setsOf(context) {
+  const fileOfModule = (name) => join(source, `${name}.js`);
+  const reached = (...names) => {
+    const found = new Set(names.map(fileOfModule));
+    for (const id of found) {
+      for (const each of context.getModuleInfo(id)?.importedIds ?? []) found.add(each);
+    }
+    return found;
+  };
+  const without = (set, names) => {
+    for (const each of names) set.delete(fileOfModule(each));
+    return set;
+  };
+  return {
+    tensors: reached('begin', 'model/ready', 'layers/extras', 'ops/index'),
+    main: without(reached('index'), ['index']),
+    extras: without(reached('model/fetched_extras'), [
+      'model/fetched_extras',
+      ...entries.map(([, file]) => file),
+    ]),
+  };
 }
 
 /** All in one file: a module, and a script whose one global is `tl`. The worker of the few files, the driver of modules. */

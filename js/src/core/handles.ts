@@ -29,7 +29,7 @@ interface Held {
   free: FreeFunction;
 }
 
-const forgotten = new FinalizationRegistry<Held>(release);
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<Held>(release);
 
 /** The memory of a core cannot shrink, so one that has grown beyond this is dropped when it is idle. */
 const idleBytes = 256 * 2 ** 20;

@@ -3,17 +3,15 @@
  * their structure and types. What tensors show on the way is computed with it.
  */
 import { LatheError } from '../base/errors.js';
-import { CoreGraph } from '../core/handles.js';
 import { env } from '../runtime/env.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import type { HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
-import { entryName } from '../trace/compiled_function.js';
 import { compileForHeap } from '../trace/heap_function.js';
-import { Trace, type TracedTensor } from '../trace/trace.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
 import { Custom, formulaOf, GradientPart, Operation, type Source } from './formulas.js';
 import { type Plan, planOf } from './plan.js';
-import type { Signature } from './signature.js';
+import { type Signature, traced, type ValueType } from './signature.js';
 
 /** Modules kept; a quarter of them goes when there are more: those not used for longest. */
 const most = 2000;
@@ -165,16 +163,11 @@ function forgetOldest(): void {
   }
 }
 
-function compileOperation({ op, inputs, values }: Signature): HeapModule {
-  return compiled((trace) => {
-    const operands = inputs.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
-    return [trace.apply(op, operands, [...values])];
-  });
-}
+const compileOperation = ({ op, inputs, values }: Signature): HeapModule =>
+  compiled(inputs, (operands, trace) => [trace.apply(op, operands, [...values])]);
 
 function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
-  return compiled((trace) => {
-    const values = inputTypes.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+  return compiled(inputTypes, (values, trace) => {
     const at = (place: number) => values[place]!;
     const pulled = new Map<object, TracedTensor[]>();
     for (const { formula, places } of steps) {
@@ -208,14 +201,12 @@ function pulledBack(
   return found[item]!;
 }
 
-function compiled(write: (trace: Trace) => TracedTensor[]): HeapModule {
-  const graph = new CoreGraph();
-  try {
-    graph.beginEntry(entryName);
-    const trace = new Trace(graph);
-    for (const [at, each] of write(trace).entries()) trace.output(`y${at}`, each);
+function compiled(
+  types: readonly ValueType[],
+  write: (inputs: TracedTensor[], trace: Trace) => TracedTensor[],
+): HeapModule {
+  return traced(types, (inputs, trace, graph) => {
+    for (const [at, each] of write(inputs, trace).entries()) trace.output(`y${at}`, each);
     return compileForHeap(graph);
-  } finally {
-    graph.free();
-  }
+  });
 }

@@ -5,7 +5,7 @@ import type { OperationName } from '../core/names.js';
 import type { HeapModule } from '../runtime/heap_module.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import { entryName } from '../trace/compiled_function.js';
-import { Trace } from '../trace/trace.js';
+import { Trace, type TracedTensor } from '../trace/trace.js';
 
 /** An operation with the types of its operands. */
 export interface Signature {
@@ -59,8 +59,7 @@ export function signatureOf(
 function spelled(value: unknown): string {
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
   if (Array.isArray(value)) return `[${value.map(spelled).join()}]`;
-  if (typeof value === 'object') return JSON.stringify(value);
-  return typeof value === 'string' ? JSON.stringify(value) : `${typeof value} ${String(value)}`;
+  return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)}`;
 }
 
 function ask(
@@ -70,15 +69,25 @@ function ask(
 ): Signature {
   const odd = inputs.find(({ dtype }) => !Object.hasOwn(coreDTypes, dtype));
   if (odd !== undefined) throw new LatheError(`${op}: takes no tensors of ${odd.dtype}`);
-  const graph = new CoreGraph();
-  try {
-    graph.beginEntry(entryName);
-    const trace = new Trace(graph);
-    const operands = inputs.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+  return traced(inputs, (operands, trace) => {
     const { shape, dtype } = trace.apply(op, operands, [...values]);
     const types = inputs.map(({ shape, dtype, type }) => ({ shape, dtype, type }));
     const type = `${dtype} [${shape.join(',')}]`;
     return { id: ++last, op, values: values.map(copied), inputs: types, dtype, shape, type };
+  });
+}
+
+/** What `write` gives, which writes a function of inputs of these types down in a graph that goes with it. */
+export function traced<T>(
+  types: readonly ValueType[],
+  write: (inputs: TracedTensor[], trace: Trace, graph: CoreGraph) => T,
+): T {
+  const graph = new CoreGraph();
+  try {
+    graph.beginEntry(entryName);
+    const trace = new Trace(graph);
+    const inputs = types.map(({ shape, dtype }, at) => trace.input(`x${at}`, shape, dtype));
+    return write(inputs, trace, graph);
   } finally {
     graph.free();
   }

@@ -76,8 +76,15 @@ export function alsoReady(more: Promise<unknown>): void {
 export const extrasAsked = (): Promise<unknown> =>
   Promise.all([awaited, fetching && fetchExtras()]);
 
-/** Gives a class these members; those that begin with a dot are properties. They are kept behind `prefix`. */
-export function addMembers(prototype: object, names: string, prefix = ''): void {
+/**
+ * Gives a class these members, and gives their names; those that begin with a dot are properties. They are kept behind
+ * `prefix`. A class calls it for a static field, so that bundlers can leave the class out.
+ */
+export function addMembers(
+  { prototype }: { prototype: object },
+  names: string,
+  prefix = '',
+): string {
   for (const given of names.split(' ')) {
     const name = given.replace('.', '');
     const member = (layer: object, args: unknown[]) =>
@@ -101,4 +108,5 @@ export function addMembers(prototype: object, names: string, prefix = ''): void 
       configurable: true,
     });
   }
+  return names;
 }

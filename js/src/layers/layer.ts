@@ -150,12 +150,18 @@ export interface DisposeResult {
 }
 
 export interface Layer extends LayerMembers {}
+const layerMembers =
+  'computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
+  'resetStates setFastWeightInitDuringBuild .id .outboundNodes .activityRegularizer .built .losses .updates .stateful .states ' +
+  '.dtype .supportsMasking';
 
 /**
  * A layer: what it computes, where it is called, and its weights once it is part of a model. Layers
  * called several times, or part of several models, have one set of weights.
  */
 export class Layer {
+  protected static readonly added: string = /* @__PURE__ */ addMembers(Layer, layerMembers);
+
   /** Whether training changes the weights; a change counts from the next `compile` on. */
   trainable: boolean;
   /** The calls, in the order they were made. */
@@ -406,13 +412,6 @@ export class Layer {
     return outputShapes.map((shape) => [...shape]);
   }
 }
-
-addMembers(
-  Layer.prototype,
-  'computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
-    'resetStates setFastWeightInitDuringBuild .id .outboundNodes .activityRegularizer .built .losses .updates .stateful .states ' +
-    '.dtype .supportsMasking',
-);
 
 /** How many names were made outside of models, by what they begin with. */
 const named = new Map<string, number>();

@@ -36,7 +36,7 @@ type Question = { layer: number } & (
 );
 
 const layers = new Map<number, WeakRef<HostedLayer>>();
-const forgotten = new FinalizationRegistry<number>((id) => layers.delete(id));
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<number>((id) => layers.delete(id));
 let last = 0;
 
 /** The number by which the core calls the layer. */

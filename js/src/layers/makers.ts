@@ -33,19 +33,24 @@ type Aliased = {
   ]: LayerFactory[Name];
 };
 
-const classes = Object.entries(layerClasses).map(([name, className]) => {
-  const cls = class extends Layer {
-    static className = className;
+/** What is made of tables is made by functions that bundlers know to be free of effects, so that they can leave it out. */
+const classes = /* @__PURE__ */ classesOf();
 
-    constructor(args?: LayerArgs) {
-      const options = readOptions(name, args);
-      extrasAtHand()?.checkLayer(name, className, options);
-      super(className, options);
-      this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
-    }
-  };
-  return [name, className, cls] as const;
-});
+function classesOf() {
+  return Object.entries(layerClasses).map(([name, className]) => {
+    const cls = class extends Layer {
+      static className = className;
+
+      constructor(args?: LayerArgs) {
+        const options = readOptions(name, args);
+        extrasAtHand()?.checkLayer(name, className, options);
+        super(className, options);
+        this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
+      }
+    };
+    return [name, className, cls] as const;
+  });
+}
 
 /** A layer of the core by its class. Error: there is none of the name. */
 export function makeLayer(className: string, args: LayerArgs): Layer {
@@ -53,16 +58,19 @@ export function makeLayer(className: string, args: LayerArgs): Layer {
   return cls === undefined ? new Layer(className, args) : new cls(args);
 }
 
-const named = classes.flatMap(([name, , cls]) => {
-  const make = (args?: LayerArgs) => new cls(args);
-  const avg = name.replace(/^averageP/, 'avgP');
-  const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
-  return [name, avg, short].map((each) => [each, make] as const);
-});
+function byName(): LayerFactory & Aliased {
+  const named = classes.flatMap(([name, , cls]) => {
+    const make = (args?: LayerArgs) => new cls(args);
+    const avg = name.replace(/^averageP/, 'avgP');
+    const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
+    return [name, avg, short].map((each) => [each, make] as const);
+  });
+  return Object.fromEntries(named) as unknown as LayerFactory & Aliased;
+}
 
 /** Makers of layers: `layers.dense({units: 10})`; `Layer` is the class that layers in JavaScript extend. */
 export const layers = {
-  ...(Object.fromEntries(named) as unknown as LayerFactory & Aliased),
+  .../* @__PURE__ */ byName(),
   /** A cell over the steps of sequences. */
   rnn: (args: AnyCellArgs): Layer => new RNN(args),
   Layer: CustomLayer,
@@ -83,8 +91,10 @@ export const layers = {
 };
 
 /** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */
-export const train = Object.fromEntries(
-  Object.entries(optimizerParameters).map(([name, parameters]) => [
+export const train = /* @__PURE__ */ optimizers();
+
+function optimizers() {
+  const makers = Object.entries(optimizerParameters).map(([name, parameters]) => [
     name,
     (...values: unknown[]) => {
       const given = Object.keys(parameters).map((parameter, at) => [
@@ -93,10 +103,11 @@ export const train = Object.fromEntries(
       ]);
       return new Optimizer({ name, ...Object.fromEntries(given) });
     },
-  ]),
-) as unknown as {
-  [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
-};
+  ]);
+  return Object.fromEntries(makers) as unknown as {
+    [Name in keyof TrainFactory]: (...values: Parameters<TrainFactory[Name]>) => Optimizer;
+  };
+}
 
 /** An initialiser and the like: what the core reads, and what TensorFlow.js calls it. */
 class Choice {
@@ -122,13 +133,17 @@ const makers = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, (args?: object) => new Choice(name, args)]));
 
 /** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
-export const initializers = makers(initializerNames) as unknown as InitializerFactory;
+export const initializers = /* @__PURE__ */ makers(
+  initializerNames,
+) as unknown as InitializerFactory;
 
 /** Makers of activations: `activations.leakyRelu({alpha: 0.1})`. */
-export const activations = makers(activationNames) as unknown as ActivationFactory;
+export const activations = /* @__PURE__ */ makers(activationNames) as unknown as ActivationFactory;
 
 /** Makers of regularisers: `regularizers.l2({l2: 0.001})`. */
-export const regularizers = makers(regularizerNames) as unknown as RegularizerFactory;
+export const regularizers = /* @__PURE__ */ makers(
+  regularizerNames,
+) as unknown as RegularizerFactory;
 
 /** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
-export const constraints = makers(constraintNames) as unknown as ConstraintFactory;
+export const constraints = /* @__PURE__ */ makers(constraintNames) as unknown as ConstraintFactory;

@@ -16,8 +16,19 @@ import type { Monitor, Patience } from './monitor.js';
 /** Functions that training calls and awaits. An exception in one ends the training with it. */
 export interface Callbacks extends TrainingCallbacks<LayersModel> {}
 
+/** What calls nobody. */
+function idle(): new () => object {
+  const Idle = class {};
+  for (const each of 'TrainBegin TrainEnd EpochBegin EpochEnd BatchBegin BatchEnd Yield'.split(
+    ' ',
+  )) {
+    Object.assign(Idle.prototype, { [`on${each}`]: ignore });
+  }
+  return Idle;
+}
+
 /** A callback that knows its model; classes extend it with any of the functions of `Callbacks`, which do nothing here. */
-export class Callback {
+export class Callback extends /* @__PURE__ */ idle() {
   model!: LayersModel;
   params: Params = {};
 
@@ -39,11 +50,6 @@ export interface Callback {
   onYield(epoch: number, batch: number, logs: Logs): Awaitable;
   readonly yieldEvery?: YieldEvery | undefined;
 }
-for (const when of ['Train', 'Epoch', 'Batch']) {
-  for (const end of ['Begin', 'End'])
-    Object.assign(Callback.prototype, { [`on${when}${end}`]: ignore });
-}
-Object.assign(Callback.prototype, { onYield: ignore });
 
 /** Functions as a callback; `yieldEvery` says when the page gets its turn, where `fit` does not. */
 export class CustomCallback extends Callback {

@@ -258,9 +258,9 @@ const members: Extras['members'] = {
   getUserDefinedMetadata: (model: LayersModel) => model.metadata,
 };
 
-addMembers(SymbolicTensor.prototype, '.originalName .inputs', 'tensor.');
+addMembers(SymbolicTensor, '.originalName .inputs', 'tensor.');
 addMembers(
-  LayerCall.prototype,
+  LayerCall,
   '.outboundLayer .inboundLayers .inputTensors .outputTensors .inputShapes .outputShapes .nodeIndices .tensorIndices getConfig',
   'call.',
 );

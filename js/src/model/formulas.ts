@@ -59,7 +59,7 @@ function formulas(
 }
 
 /** The losses; of tensors the mean over all rows, a scalar. */
-export const losses = formulas(lossNames, (name, labels, predictions) => {
+export const losses = /* @__PURE__ */ formulas(lossNames, (name, labels, predictions) => {
   const loss = scored(name, labels, predictions, (evaluate) => [evaluate().loss]);
   return new Tensor(loss, [], 'float32');
 }) as unknown as Formulas<LossName, LossParameters>;
@@ -67,23 +67,26 @@ export const losses = formulas(lossNames, (name, labels, predictions) => {
 /** Metrics that are no mean over rows. */
 const ofAll = ['precision', 'recall', 'auc', 'r2Score', 'confusionMatrix'];
 
-const byName = formulas([...lossNames, ...metricNames], (name, labels, predictions) => {
-  const rows = predictions.shape.slice(0, -1);
-  const key = name === 'accuracy' ? 'acc' : name;
-  if (!ofAll.includes(name)) {
-    const values = scored(name, labels, predictions, (evaluate) =>
-      Array.from({ length: elementCount(rows) }, (_, row) => evaluate(row)[key]),
-    );
-    return new Tensor(values, rows, 'float32');
-  }
-  let size: number[] = [];
-  const values = scored(name, labels, predictions, (evaluate) => {
-    const value = evaluate()[key]!;
-    if (Array.isArray(value)) size = [value.length, value.length];
-    return [value].flat(2);
-  });
-  return new Tensor(values, size, 'float32');
-}) as unknown as Formulas<MetricName, MetricParameters>;
+const byName = /* @__PURE__ */ formulas(
+  [...lossNames, ...metricNames],
+  (name, labels, predictions) => {
+    const rows = predictions.shape.slice(0, -1);
+    const key = name === 'accuracy' ? 'acc' : name;
+    if (!ofAll.includes(name)) {
+      const values = scored(name, labels, predictions, (evaluate) =>
+        Array.from({ length: elementCount(rows) }, (_, row) => evaluate(row)[key]),
+      );
+      return new Tensor(values, rows, 'float32');
+    }
+    let size: number[] = [];
+    const values = scored(name, labels, predictions, (evaluate) => {
+      const value = evaluate()[key]!;
+      if (Array.isArray(value)) size = [value.length, value.length];
+      return [value].flat(2);
+    });
+    return new Tensor(values, size, 'float32');
+  },
+) as unknown as Formulas<MetricName, MetricParameters>;
 
 /**
  * The metrics; of tensors [n, …, c] one number for each row, [n, …], and a scalar where the metric is

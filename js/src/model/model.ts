@@ -71,6 +71,7 @@ import {
  */
 export class LayersModel extends Container implements Trainee, Tunable, Storable {
   static className = 'Model';
+  protected static override readonly added = /* @__PURE__ */ addMembers(LayersModel, modelMembers);
   /** Set to true during `fit`: it ends after the current batch, keeping everything learnt. */
   stopTraining = false;
   /** What `compile` was given. */
@@ -578,4 +579,3 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 }
 
 export interface LayersModel extends ModelMembers {}
-addMembers(LayersModel.prototype, modelMembers);

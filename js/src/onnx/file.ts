@@ -90,7 +90,7 @@ const largeBytes = 2 ** 24;
 export const liveOnnxObjects = (): number =>
   onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
 
-const forgotten = new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Handle }>(
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Handle }>(
   ({ core, handle }) => {
     if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
   },

@@ -27,7 +27,7 @@ interface Held {
   bytes: number;
 }
 
-const forgotten = new FinalizationRegistry<Held>(release);
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<Held>(release);
 const alive = { modules: 0, moduleBytes: 0 };
 
 function release({ shared, bytes }: Held): void {

@@ -97,19 +97,17 @@ export const own = 'lathe';
 const aliases = [own, 'wasm', 'cpu'];
 const impossible = ['webgl', 'webgpu'];
 
-const registered = new Map<string, Registered>();
+const registered = /* @__PURE__ */ withOwn();
 const instances = new Map<string, Backend>();
 let current: string | undefined;
 let pending: Promise<boolean> | undefined;
 /** What was begun before the last change is of no use. */
 let turn = 0;
 
-function registerOwn(): void {
-  aliases.forEach((name, at) =>
-    registered.set(name, { factory: () => new Engine(), priority: 10 - at }),
-  );
+function withOwn(): Map<string, Registered> {
+  const entry = (at: number) => ({ factory: () => new Engine(), priority: 10 - at });
+  return new Map(aliases.map((name, at) => [name, entry(at)]));
 }
-registerOwn();
 
 const isPromise = (x: unknown): x is Promise<Backend> =>
   typeof (x as Promise<Backend> | undefined)?.then === 'function';

@@ -59,7 +59,7 @@ export function trainingOf(
   return { loss, optimizer: { ...optimizer, learningRate }, lossWeights, metrics, others };
 }
 
-export const storable = Symbol('storable');
+export const storable = /* @__PURE__ */ Symbol('storable');
 
 /** A model that can be saved and given weights. */
 export interface Storable {

@@ -12,7 +12,7 @@ const same: Operator = (call) => tf.clone(call.tensor(0));
 /** TensorFlow counts "no seed" as 0. */
 const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
 
-export const creation: Record<string, Operator> = {
+export const creation = (): Record<string, Operator> => ({
   Fill: (call) => tf.fill(call.numbers(0)!, call.number(1), dtypeOf(call, 'T')),
   Identity: same,
   IdentityN: (call) => call.tensors().map((each) => tf.clone(each)),
@@ -73,4 +73,4 @@ export const creation: Record<string, Operator> = {
   Where: (call) => tf.places(call.tensor(0)),
   Zeros: (call) => tf.zeros(call.numbers(0)!, dtypeOf(call, 'T')),
   ZerosLike: (call) => tf.zerosLike(call.tensor(0)),
-};
+});

@@ -12,7 +12,7 @@ const two =
   (call) =>
     f(call.tensor(0), call.tensor(1));
 
-export const elementwise: Record<string, Operator> = {
+export const elementwise = (): Record<string, Operator> => ({
   Abs: one(tf.abs),
   Acos: one(tf.acos),
   Acosh: one(tf.acosh),
@@ -89,4 +89,4 @@ export const elementwise: Record<string, Operator> = {
   Sub: two(tf.sub),
   Tan: one(tf.tan),
   Tanh: one(tf.tanh),
-};
+});

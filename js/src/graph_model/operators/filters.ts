@@ -131,7 +131,7 @@ const suppressed: Operator = (call) =>
     call.number(4, -Infinity),
   );
 
-export const filters: Record<string, Operator> = {
+export const filters = (): Record<string, Operator> => ({
   AvgPool: pooled(tf.avgPool),
   AvgPool3D: pooled3(tf.avgPool3d),
   BatchMatMul: product,
@@ -254,4 +254,4 @@ export const filters: Record<string, Operator> = {
       transposeB: call.attribute('transpose_b', false),
       ...fusedOf(call),
     }),
-};
+});

@@ -11,13 +11,14 @@ import { texts } from './texts.js';
 /** What programs added with `registerOp`. */
 export const custom = new Map<string, Operator>();
 
-const rows: ReadonlyMap<string, Operator> = new Map(
-  [creation, elementwise, filters, lists, reductions, shapes, texts].flatMap((each) =>
-    Object.entries(each),
-  ),
-);
+const tables = [creation, elementwise, filters, lists, reductions, shapes, texts];
+/** Made when the first model asks: programs without one leave them out. */
+let rows: ReadonlyMap<string, Operator> | undefined;
 
-export const operatorOf = (op: string): Operator | undefined => custom.get(op) ?? rows.get(op);
+export function operatorOf(op: string): Operator | undefined {
+  rows ??= new Map(tables.flatMap((each) => Object.entries(each())));
+  return custom.get(op) ?? rows.get(op);
+}
 
 /** Names of all outputs of operators in functions, where they have several. */
 export const ports: Readonly<Record<string, readonly string[]>> = {

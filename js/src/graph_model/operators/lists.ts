@@ -45,7 +45,7 @@ const found: Operator = (call) => {
 };
 const counted: Operator = (call) => tf.scalar(table(call).size, 'int32');
 
-export const lists: Record<string, Operator> = {
+export const lists = (): Record<string, Operator> => ({
   EmptyTensorList: empty,
   HashTable: made,
   HashTableV2: made,
@@ -106,4 +106,4 @@ export const lists: Record<string, Operator> = {
   TensorListSplit: (call) =>
     new TensorList(split(call.tensor(0), call.numbers(2)!), shapeAt(call, 1), call.tensor(0).dtype),
   TensorListStack: (call) => list(call).stacked(shapeAt(call, 1)),
-};
+});

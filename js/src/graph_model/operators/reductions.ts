@@ -21,7 +21,7 @@ const place =
   (call) =>
     f(call.tensor(0), call.number(1, 0));
 
-export const reductions: Record<string, Operator> = {
+export const reductions = (): Record<string, Operator> => ({
   All: reduced(tf.all),
   Any: reduced(tf.any),
   ArgMax: place(tf.argMax),
@@ -61,4 +61,4 @@ export const reductions: Record<string, Operator> = {
     return [values, indices];
   },
   UpperBound: (call) => tf.upperBound(call.tensor(0), call.tensor(1)),
-};
+});

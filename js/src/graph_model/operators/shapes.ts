@@ -37,7 +37,7 @@ function alike(xs: readonly Tensor[]): Tensor[] {
   });
 }
 
-export const shapes: Record<string, Operator> = {
+export const shapes = (): Record<string, Operator> => ({
   BatchToSpaceND: (call) =>
     tf.batchToSpaceND(call.tensor(0), call.numbers(1)!, pairs(call.numbers(2)!)),
   BroadcastArgs: (call) => tf.broadcastArgs(call.tensor(0), call.tensor(1)),
@@ -102,4 +102,4 @@ export const shapes: Record<string, Operator> = {
   Tile: (call) => tf.tile(call.tensor(0), call.numbers(1)!),
   Transpose: (call) => tf.transpose(call.tensor(0), call.numbers(1)),
   Unpack: (call) => tf.unstack(call.tensor(0), call.attribute('axis', 0)),
-};
+});

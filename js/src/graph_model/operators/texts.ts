@@ -2,7 +2,7 @@
 import * as tf from '../../ops/index.js';
 import type { Operator } from '../call.js';
 
-export const texts: Record<string, Operator> = {
+export const texts = (): Record<string, Operator> => ({
   FFT: (call) => tf.fft(call.tensor(0)),
   IFFT: (call) => tf.ifft(call.tensor(0)),
   IRFFT: (call) => tf.irfft(call.tensor(0)),
@@ -76,4 +76,4 @@ export const texts: Record<string, Operator> = {
   },
   StringToHashBucketFast: (call) =>
     tf.string.stringToHashBucketFast(call.tensor(0), call.attribute('num_buckets', 1)),
-};
+});
