@@ -12,6 +12,7 @@
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
 #include "lathe/loop/fold_copies.h"
+#include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/print.h"
 #include "lathe/loop/spell_transcendentals.h"
 #include "lathe/loop/split_guards.h"
@@ -230,6 +231,7 @@ std::vector<Pass> list_wasm_passes() {
   passes.push_back(on_kernels("split_guards", loop::split_guards));
   passes.push_back(on_kernels("tile_transposes", loop::tile_transposes));
   passes.push_back(on_kernels("vectorise_loops", loop::vectorise_loops));
+  passes.push_back(on_kernels("hoist_guards", loop::hoist_guards));
   passes.push_back({"split_work", split_work});
   passes.push_back({"plan_memory", plan_memory});
   passes.push_back({"emit_wasm", emit_wasm});

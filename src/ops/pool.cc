@@ -44,13 +44,18 @@ Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {
   const auto windows = windows_of("average_pool", x, size, options);
   if (!windows) return builder.error(windows.error().message);
   if (!windows->leave()) return mean(windows->view(x), windows->axes);
-  // One number for each window: the same for every example and channel.
-  Windows counted = *windows;
-  Shape ones = x.shape();
-  ones.front() = ones.back() = counted.shape.front() = counted.shape.back() = 1;
-  const Tensor count =
-      sum(counted.view(builder.full(std::move(ones), scalar::Number::of(1.0f))), counted.axes);
-  return sum(windows->view(x), windows->axes) * (1.0f / count);
+  // A window holds so many rows times so many columns: numbers of one axis are constants of any
+  // picture.
+  Tensor result = sum(windows->view(x), windows->axes);
+  for (size_t i = 0; i < windows->spatial.size(); ++i) {
+    const WindowAxis& axis = windows->spatial[i];
+    const Tensor all = builder.full({axis.in}, scalar::Number::of(1.0f));
+    const Tensor inside = builder.reindex(all, {{axis.place(2, 0, 1)}}, {axis.out, axis.size});
+    Shape shape(result.shape().size(), 1);
+    shape[i + 1] = axis.out;
+    result = result * builder.reshape(1.0f / sum(inside, {1}), shape);
+  }
+  return result;
 }
 
 Tensor global_max_pool(Tensor x) {

@@ -9,6 +9,7 @@
 #include "lathe/graph/verify.h"
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/parse.h"
 #include "lathe/loop/print.h"
 #include "lathe/loop/spell_transcendentals.h"
@@ -108,6 +109,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"split_guards", loop::split_guards},
     {"tile_transposes", loop::tile_transposes},
     {"vectorise_loops", loop::vectorise_loops},
+    {"hoist_guards", loop::hoist_guards},
     {"bind_grid", [](loop::Kernel& kernel) { loop::bind_grid(kernel); }},
     {"split_work", split_work},
 };

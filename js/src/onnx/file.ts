@@ -90,11 +90,12 @@ const largeBytes = 2 ** 24;
 export const liveOnnxObjects = (): number =>
   onnxReader.running?.exports.lathe_onnx_live_objects() ?? 0;
 
-const forgotten = /* @__PURE__ */ new FinalizationRegistry<{ core: Core<OnnxExports>; handle: Handle }>(
-  ({ core, handle }) => {
-    if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
-  },
-);
+const forgotten = /* @__PURE__ */ new FinalizationRegistry<{
+  core: Core<OnnxExports>;
+  handle: Handle;
+}>(({ core, handle }) => {
+  if (!core.dead) core.run('free', (exports) => exports.lathe_onnx_free(handle));
+});
 
 /** The bytes of a file. */
 export interface FileBytes {

@@ -1,7 +1,7 @@
 /** Elements of a tensor that lie in the heap, where functions read and write them without a copy, or will once they are computed. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { arrayOn, copyInto, type DataArray } from '../tensor/convert.js';
+import { arrayOn, copyInto, copyOf, type DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
 import { type Block, heap } from './heap.js';
@@ -120,7 +120,7 @@ export class HeapValue implements PendingData {
 
   /** The same copy each time, unless it has been transferred. */
   now(): DataArray {
-    if (this.#copy?.length !== this.size) this.#copy = this.window().slice();
+    if (this.#copy?.length !== this.size) this.#copy = copyOf(this.window(), this.dtype);
     return this.#copy;
   }
 

@@ -7,6 +7,7 @@
 #include "lathe/base/text.h"
 #include "lathe/loop/bind_grid.h"
 #include "lathe/loop/collapse_loops.h"
+#include "lathe/loop/hoist_guards.h"
 #include "lathe/loop/interpret.h"
 #include "lathe/loop/parse.h"
 #include "lathe/loop/print.h"
@@ -52,6 +53,36 @@ void expect_kept(const Pass& pass) {
 
 TEST(Passes, CollapseLoopsKeepsValues) { expect_kept(collapse_loops); }
 TEST(Passes, VectoriseLoopsKeepsValues) { expect_kept(vectorise_loops); }
+
+// Sums of guarded loads in tiles of two lanes to eight, over windows inside and outside.
+TEST(Passes, HoistGuardsKeepsValues) {
+  int hoisted = 0;
+  for (const int lanes : {2, 4, 8}) {
+    for (const int before : {0, 1, 7, 40}) {
+      const std::string text = concat(
+          "buffer x : f32[96] input\nbuffer y : f32[96] output\nentry e {\n  kernel k {\n"
+          "    register sums : f32[8]\n    for i in 12 {\n      for u in ",
+          lanes,
+          " unroll {\n"
+          "        sums[u] = 0.5\n      }\n      for k in 3 {\n        for u1 in ",
+          lanes, " unroll {\n          sums[u1] = add(sums[u1], x[", lanes, "*i + ", lanes,
+          "*k + u1 - ", before * lanes, " if 0 <= i + k - ", before,
+          " < 12])\n        }\n      }\n"
+          "      for u2 in ",
+          lanes, " unroll {\n        y[", lanes,
+          "*i + u2] = sums[u2]\n"
+          "      }\n    }\n  }\n}\n");
+      const auto before_pass = parse(text);
+      ASSERT_TRUE(before_pass) << before_pass.error().message << text;
+      Module after = *before_pass;
+      apply(hoist_guards, after);
+      ASSERT_TRUE(verify(after)) << print(after);
+      ASSERT_EQ(outcome(after, 1), outcome(*before_pass, 1)) << print(after);
+      hoisted += print(after).find("if 0 <= i") < print(after).find("for u1");
+    }
+  }
+  EXPECT_EQ(hoisted, 12);
+}
 
 // Guards on one side, both sides, all or nothing of a loop; two of them on one loop.
 TEST(Passes, SplitGuardsKeepsValues) {
