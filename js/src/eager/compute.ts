@@ -9,7 +9,7 @@ import type { HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap } from '../trace/heap_function.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { Custom, formulaOf, GradientPart, Operation, type Source } from './formulas.js';
+import { formulaOf, GradientPart, Operation, type Source, type Written } from './formulas.js';
 import { type Plan, planOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 
@@ -169,36 +169,12 @@ const compileOperation = ({ op, inputs, values }: Signature): HeapModule =>
 function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
   return compiled(inputTypes, (values, trace) => {
     const at = (place: number) => values[place]!;
-    const pulled = new Map<object, TracedTensor[]>();
+    const written: Written = new Map();
     for (const { formula, places } of steps) {
-      if (formula instanceof Operation) {
-        const { op, values: given } = formula.signature;
-        values.push(trace.apply(op, places.map(at), [...given]));
-      } else if (formula instanceof Custom) {
-        values.push(trace.apply('detach', places.map(at), []));
-      } else {
-        values.push(pulledBack(trace, formula, places.map(at), pulled));
-      }
+      values.push(formula.write(trace, places.map(at), written));
     }
     return results.map(at);
   });
-}
-
-function pulledBack(
-  trace: Trace,
-  { pullBack, item }: GradientPart,
-  sources: readonly TracedTensor[],
-  pulled: Map<object, TracedTensor[]>,
-): TracedTensor {
-  let found = pulled.get(pullBack);
-  if (found === undefined) {
-    const [count, seeds] = [pullBack.targets.length, pullBack.seeds.length];
-    const targets = sources.slice(0, count);
-    const wrt = sources.slice(count + seeds);
-    found = trace.pullBack(targets, sources.slice(count, count + seeds), wrt);
-    pulled.set(pullBack, found);
-  }
-  return found[item]!;
 }
 
 function compiled(

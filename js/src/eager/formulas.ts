@@ -1,5 +1,6 @@
 /** Operations on tensors that are not computed yet: each knows its operands, so what is pending is a graph. */
 import { type Formula, HeapValue } from '../runtime/heap_value.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
 import { compute } from './compute.js';
 import type { Signature } from './signature.js';
 
@@ -10,13 +11,28 @@ let last = 0;
 /** The number of the formula that was written down last. */
 export const lastFormula = (): number => last;
 
-abstract class Held implements Formula {
+/** Results of what gives several, by what that is: each is written down once. */
+export type Written = Map<object, TracedTensor[]>;
+
+export abstract class Held implements Formula {
   /** They are counted in the order in which they are written down. */
   readonly number = ++last;
   #holders = 1;
 
   /** Values that it reads. */
   abstract readonly sources: readonly Source[];
+  /** Operations one behind the other that lead here. */
+  abstract readonly depth: number;
+  /** Equal ones of equal operands give equal results. */
+  abstract get key(): string;
+
+  /** What `write` takes. */
+  get operands(): readonly Source[] {
+    return this.sources;
+  }
+
+  /** Adds it to a function. */
+  abstract write(trace: Trace, operands: TracedTensor[], written: Written): TracedTensor;
 
   compute(value: HeapValue): void {
     compute([value]);
@@ -38,7 +54,6 @@ abstract class Held implements Formula {
 
 /** An operation of the core. */
 export class Operation extends Held {
-  /** Operations one behind the other that lead here. */
   readonly depth: number;
 
   constructor(
@@ -46,13 +61,17 @@ export class Operation extends Held {
     readonly sources: readonly Source[],
   ) {
     super();
-    let depth = 0;
-    for (const each of sources) {
-      if (typeof each === 'number') continue;
-      each.hold();
-      if (!each.isThere) depth = Math.max(depth, (each.formula as AnyFormula).depth);
-    }
-    this.depth = depth + 1;
+    for (const each of sources) if (typeof each !== 'number') each.hold();
+    this.depth = depthOver(sources);
+  }
+
+  get key(): string {
+    return String(this.signature.id);
+  }
+
+  write(trace: Trace, operands: TracedTensor[]): TracedTensor {
+    const { op, values } = this.signature;
+    return trace.apply(op, operands, [...values]);
   }
 }
 
@@ -70,7 +89,7 @@ export class PullBack {
     readonly targets: readonly HeapValue[],
     readonly seeds: readonly HeapValue[],
     readonly wrt: readonly HeapValue[],
-    readonly path: ReadonlyMap<HeapValue, AnyFormula>,
+    readonly path: ReadonlyMap<HeapValue, Held>,
   ) {
     this.sources = [...targets, ...seeds, ...wrt];
     for (const each of this.sources) each.hold();
@@ -80,6 +99,13 @@ export class PullBack {
     this.results = wrt.map(
       ({ dtype, shape }, at) => new HeapValue(dtype, shape, new GradientPart(this, at)),
     );
+  }
+
+  write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[] {
+    const [count, seeds] = [this.targets.length, this.seeds.length];
+    const behind = count + seeds;
+    const [targets, by] = [operands.slice(0, count), operands.slice(count, behind)];
+    return trace.pullBack(targets, by, operands.slice(behind));
   }
 
   leave(item: number): void {
@@ -103,6 +129,21 @@ export class GradientPart extends Held {
     this.depth = pullBack.depth;
   }
 
+  get key(): string {
+    const { targets, seeds } = this.pullBack;
+    return `g${targets.length}/${seeds.length}/${this.item}`;
+  }
+
+  override get operands(): readonly HeapValue[] {
+    return this.pullBack.sources;
+  }
+
+  write(trace: Trace, operands: TracedTensor[], written: Written): TracedTensor {
+    return writtenOnce(written, this.pullBack, () => this.pullBack.write(trace, operands))[
+      this.item
+    ]!;
+  }
+
   protected override drop(): void {
     this.pullBack.leave(this.item);
   }
@@ -124,11 +165,40 @@ export class Custom extends Held {
     super();
     this.sources = [value, ...inputs];
     for (const each of this.sources) each.hold();
-    this.depth = value.isThere ? 1 : (value.formula as AnyFormula).depth + 1;
+    this.depth = depthOver([value]);
+  }
+
+  get key(): string {
+    return 'c';
+  }
+
+  override get operands(): readonly HeapValue[] {
+    return [this.value];
+  }
+
+  write(trace: Trace, operands: TracedTensor[]): TracedTensor {
+    return trace.apply('detach', operands, []);
   }
 }
 
-export type AnyFormula = Operation | GradientPart | Custom;
-
 /** How a value is computed, if that is known. */
-export const formulaOf = (value: HeapValue) => value.formula as AnyFormula | undefined;
+export const formulaOf = (value: HeapValue) => value.formula as Held | undefined;
+
+/** Operations one behind the other that lead to something that reads these. */
+export function depthOver(sources: readonly Source[]): number {
+  let depth = 0;
+  for (const each of sources) {
+    if (typeof each !== 'number' && !each.isThere) depth = Math.max(depth, formulaOf(each)!.depth);
+  }
+  return depth + 1;
+}
+
+/** Results of what gives several, which `write` writes down the first time. */
+export function writtenOnce(
+  written: Written,
+  whole: object,
+  write: () => TracedTensor[],
+): TracedTensor[] {
+  if (!written.has(whole)) written.set(whole, write());
+  return written.get(whole)!;
+}

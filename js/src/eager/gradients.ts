@@ -8,7 +8,7 @@ import { TracedTensor } from '../trace/trace.js';
 import { alias, apply, shown } from './apply.js';
 import { isRecording, recorded } from './compute.js';
 import {
-  type AnyFormula,
+  type Held,
   Custom,
   formulaOf,
   GradientPart,
@@ -36,9 +36,9 @@ function since<T>(formula: number, action: () => T): T {
 }
 
 /** What depends on these, with how it is computed, operands before results. */
-function pathTo(targets: Values, wrt: Values): Map<HeapValue, AnyFormula> {
-  const path = new Map<HeapValue, AnyFormula>();
-  const recalled = new Map<HeapValue, AnyFormula>();
+function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
+  const path = new Map<HeapValue, Held>();
+  const recalled = new Map<HeapValue, Held>();
   const depends = new Map<HeapValue, boolean>(wrt.map((each) => [each, true]));
   const visit = (value: HeapValue): boolean => {
     const known = depends.get(value);
@@ -52,7 +52,7 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, AnyFormula> {
     depends.set(value, found);
     return found;
   };
-  const readBy = (formula: AnyFormula): Values => {
+  const readBy = (formula: Held): Values => {
     if (formula instanceof Custom) return formula.inputs;
     if (!(formula instanceof GradientPart)) {
       return formula.sources.filter((each) => typeof each !== 'number');
@@ -85,7 +85,7 @@ function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] 
 }
 
 /** Which of `wrt` lead to y. */
-function leadTo(y: HeapValue, wrt: Values, path: ReadonlyMap<HeapValue, AnyFormula>): boolean[] {
+function leadTo(y: HeapValue, wrt: Values, path: ReadonlyMap<HeapValue, Held>): boolean[] {
   const reached = new Set<Source>([y]);
   for (const formula of path.values()) {
     if (formula instanceof Operation && /^logical(And|Or)$/.test(formula.signature.op)) continue;

@@ -1,10 +1,9 @@
 /** The operations that lead to some values, in order, and the key under which their module is found. */
 import type { HeapValue } from '../runtime/heap_value.js';
 import {
-  type AnyFormula,
-  Custom,
   formulaOf,
   GradientPart,
+  type Held,
   Operation,
   type PullBack,
   type Source,
@@ -13,7 +12,7 @@ import type { ValueType } from './signature.js';
 
 /** An operation on inputs and results of earlier steps, by their places. */
 export interface Step {
-  readonly formula: AnyFormula;
+  readonly formula: Held;
   readonly places: readonly number[];
 }
 
@@ -33,11 +32,11 @@ export const planOf = (roots: readonly HeapValue[]): Plan => new Planner(roots).
 class Planner {
   readonly #inputs: Source[] = [];
   readonly #inputTypes: ValueType[] = [];
-  readonly #steps: { value: HeapValue; formula: AnyFormula; places: number[] }[] = [];
+  readonly #steps: { value: HeapValue; formula: Held; places: number[] }[] = [];
   /** Inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
   readonly #places = new Map<HeapValue, number>();
   /** On the way to a gradient: written down although they may be there. */
-  readonly #paths = new Map<HeapValue, AnyFormula>();
+  readonly #paths = new Map<HeapValue, Held>();
 
   /** What belongs to the same ones is computed at once. */
   readonly #pullBacks = new Set<PullBack>();
@@ -63,7 +62,7 @@ class Planner {
         outputs.push(value);
         results.push(count + at);
       }
-      key += `;${nameOf(formula)}:${places.map(absolute).join()}`;
+      key += `;${formula.key}:${places.map(absolute).join()}`;
       return { formula, places: places.map(absolute) };
     });
     key += `>${results.join()}`;
@@ -107,20 +106,10 @@ class Planner {
     return this.#inputs.push(source) - 1;
   }
 
-  #step(value: HeapValue, formula: AnyFormula): number {
-    const places =
-      formula instanceof Operation
-        ? formula.sources.map((each, at) => this.#placeOf(each, formula.signature.inputs[at]!))
-        : formula instanceof Custom
-          ? [this.#placeOf(formula.value, formula.value)]
-          : formula.pullBack.sources.map((each) => this.#placeOf(each, each));
+  #step(value: HeapValue, formula: Held): number {
+    const { operands } = formula;
+    const types = formula instanceof Operation ? formula.signature.inputs : operands;
+    const places = operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
     return -this.#steps.push({ value, formula, places });
   }
-}
-
-function nameOf(formula: AnyFormula): string {
-  if (formula instanceof Operation) return String(formula.signature.id);
-  if (formula instanceof Custom) return 'c';
-  const { targets, seeds } = formula.pullBack;
-  return `g${targets.length}/${seeds.length}/${formula.item}`;
 }

@@ -7,7 +7,7 @@ import type { HeapValue } from '../runtime/heap_value.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { apply, type Operand } from './apply.js';
-import { type AnyFormula, Operation, type Source } from './formulas.js';
+import { type Held, Operation, type Source } from './formulas.js';
 
 export const isFloat = ({ dtype }: { dtype: string }): boolean => dtype.includes('float');
 
@@ -18,7 +18,7 @@ const smooth: Partial<Record<OperationName, OperationName>> = { floorDiv: 'div' 
 export function inFloats(
   wrt: readonly Tensor[],
   values: readonly HeapValue[],
-  path: ReadonlyMap<HeapValue, AnyFormula>,
+  path: ReadonlyMap<HeapValue, Held>,
 ): Map<HeapValue, Tensor> {
   const known = new Map<HeapValue, Tensor>();
   values.forEach((value, at) => known.set(value, asFloat(wrt[at]!)));
