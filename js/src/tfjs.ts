@@ -4,6 +4,8 @@
  *
  * @module tensorlathe/tfjs
  */
+import { useExtras } from './layers/extras.js';
+import { extras } from './model/extras.js';
 import { installChained } from './tfjs/chained.js';
 import { installTensorMethods } from './tfjs/tensor_methods.js';
 
@@ -18,8 +20,8 @@ export {
   valueAndGrad,
   type ValueAndGrads,
   valueAndGrads,
-  variableGrads,
 } from './eager/gradients.js';
+export { variableGrads } from './tfjs/variable_grads.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
@@ -89,5 +91,6 @@ export { memory } from './tfjs/memory.js';
 export { profile, time } from './tfjs/profile.js';
 export * from './tfjs/version.js';
 
+useExtras(extras);
 installChained();
 installTensorMethods();

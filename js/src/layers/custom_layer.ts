@@ -4,6 +4,7 @@ import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
 import type { Tensor } from '../tensor/tensor.js';
+import { extrasFor } from './extras.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
 
@@ -44,17 +45,23 @@ export class LayerVariable {
     return this.config.trainable;
   }
 
-  /** The weight within `call`. Error: outside of it; there `layer.getWeights()` gives the numbers. */
+  /** The weight; outside of functions that are traced a variable. */
   read(): Tensor {
-    return this.written ?? this.#inCall('read', 'getWeights');
+    return this.written ?? this.value ?? this.val;
+  }
+
+  /** The variable that optimisers change. Error: the layer is part of no model and has not been called. */
+  get val(): Tensor {
+    return extrasFor('val').members.weightOf!(this.layer as never, this.name as never) as Tensor;
   }
 
   /**
-   * What the weight is after the training step. Errors: outside of `call`, or where it does not
-   * train; a weight that the optimiser changes; another shape or dtype.
+   * What the weight is after the training step; outside of functions that are traced, from now on. Errors: where `call`
+   * does not train; a weight that the optimiser changes; another shape or dtype.
    */
   write(value: Tensor): void {
-    const { shape, dtype } = this.#inCall('write', 'setWeights');
+    if (this.value === undefined) return (this.val as Tensor & Assigned).assign(value);
+    const { shape, dtype } = this.value;
     const fail = (why: string) => {
       throw new LatheError(`weight "${this.name}": write: ${why}`);
     };
@@ -65,14 +72,11 @@ export class LayerVariable {
     }
     this.written = value;
   }
+}
 
-  #inCall(what: string, instead: string): TracedTensor {
-    if (this.value !== undefined) return this.value;
-    throw new LatheError(
-      `weight "${this.name}" of layer "${this.layer.label}": ${what} works within call; ` +
-        `elsewhere use layer.${instead}()`,
-    );
-  }
+/** What a variable has beside a tensor. */
+interface Assigned {
+  assign(value: Tensor): void;
 }
 
 /**

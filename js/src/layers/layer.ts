@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { LayerConfig, OpenShape } from '../core/abi.js';
 import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
-import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { addMembers, extrasAtHand, extrasFor } from './extras.js';
 import {
   aliveCopies,
@@ -36,6 +36,16 @@ export interface LayerArgs {
   inputDType?: string;
   /** Of recurrent layers; taken from programs for TensorFlow.js, without effect. */
   implementation?: number;
+}
+
+/** What a call on tensors is told. */
+export interface ApplyArgs {
+  /** Whether it is as where a model is trained. Default: false. */
+  training?: boolean;
+  /** [batch, time], 0 where a step is to be left out; of several inputs an array. */
+  mask?: Tensor | readonly (Tensor | null | undefined)[];
+  /** Of recurrent layers. */
+  initialState?: Tensor | readonly Tensor[];
 }
 
 /** Sizes of the axes; null is the batch, or a size that data decide. */
@@ -275,21 +285,30 @@ export class Layer {
   /**
    * Calls the layer on symbolic tensors: one, or an array where it takes several. Gives a symbolic
    * tensor, or an array where it has several outputs. Recurrent layers start with `initialState`.
-   * Error: the shapes do not fit.
+   * Of tensors, which have the batch in front, it gives tensors; `training` and `mask` say how, and its weights are made
+   * where there are none. Error: the shapes do not fit.
    */
+  apply<T extends Tensor | Tensor[] = Tensor>(
+    inputs: Tensor | readonly Tensor[],
+    args?: ApplyArgs,
+  ): T;
   apply<T extends SymbolicTensor | SymbolicTensor[] = SymbolicTensor>(
     inputs: SymbolicTensor | readonly SymbolicTensor[],
-    { initialState = [] }: { initialState?: SymbolicTensor | readonly SymbolicTensor[] } = {},
-  ): T {
-    const list = [inputs, initialState].flat() as SymbolicTensor[];
+    args?: { initialState?: SymbolicTensor | readonly SymbolicTensor[] },
+  ): T;
+  apply(inputs: unknown, args: { initialState?: unknown } = {}): unknown {
+    const list = [inputs, args.initialState ?? []].flat() as SymbolicTensor[];
+    if (list.length > 0 && list.every((each) => each instanceof Tensor)) {
+      return extrasFor('apply').members.applyLayer!(this as never, inputs as never, args as never);
+    }
     const wrong = list.find((each) => !(each instanceof SymbolicTensor));
     if (list.length === 0 || wrong !== undefined) {
       throw new LatheError(
-        `layer "${this.label}" (${this.#className}): apply takes symbolic tensors, as tl.input gives them`,
+        `layer "${this.label}" (${this.#className}): apply takes symbolic tensors, as tl.input gives them, or tensors`,
       );
     }
     const outputs = this.addCall(list, this.shapesFor(list));
-    return (outputs.length === 1 ? outputs[0] : [...outputs]) as T;
+    return outputs.length === 1 ? outputs[0] : [...outputs];
   }
 
   /** @internal Notes a call whose outputs have these shapes. */

@@ -67,8 +67,7 @@ export class Optimizer {
   /** Error: what models learn by is compiled. */
   minimize(_f?: unknown, _returnCost?: unknown, _varList?: unknown): unknown {
     throw new LatheError(
-      'minimize: optimisers work within models; give it to model.compile and call model.fit, or ' +
-        'take gradients within tl.compile',
+      'minimize: optimisers work within models, by model.fit; those of tensorlathe/tfjs have it',
     );
   }
 }

@@ -36,7 +36,12 @@ export interface ModelWeight {
   read(): Tensor;
   /** Error: another shape. */
   write(value: TensorLike): void;
+  /** The variable that optimisers change, of this layer in all models. */
+  readonly val: Tensor;
 }
+
+/** Of copies that `getWeights` gave, the variables that optimisers change. */
+export const variableOf = new WeakMap<Tensor, () => Tensor>();
 
 /** Numbers of the weights of one layer, in one model. */
 export interface WeightAccess {
@@ -56,7 +61,9 @@ export class WeightCopy {
     readonly access: WeightAccess,
     private readonly weights: LayerWeights,
     /** The windows of now. */
-    private readonly bytes: () => WeightBytes,
+    readonly bytes: () => WeightBytes,
+    /** The windows to write to. */
+    private readonly room = bytes,
   ) {
     aliveCopies(weights);
     weights.copies.add(this.#self);
@@ -68,11 +75,11 @@ export class WeightCopy {
     const { holder, kept } = weights;
     if (holder === this) return;
     if (holder === undefined) {
-      if (kept !== undefined) copy(kept, this.bytes());
+      if (kept !== undefined) copy(kept, this.room());
       weights.kept = undefined;
       this.#claim();
     } else if (weights.revision > this.#seen) {
-      copy(holder.bytes(), this.bytes());
+      copy(holder.bytes(), this.room());
       this.#seen = weights.revision;
     }
   }

@@ -11,8 +11,13 @@ import {
   SymbolicTensor,
 } from '../layers/layer.js';
 import { one } from '../layers/shared_weights.js';
+import { forgetVariables } from '../numbers/layer_variables.js';
+import type { ModelData } from '../train/rows.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { alone, hold } from './alone.js';
+import { applyLayer, weightOf } from './apply.js';
 import { checkArguments } from './check_arguments.js';
+import { leaves } from './layer_graph.js';
 import { LayersModel } from './model.js';
 import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
 
@@ -20,19 +25,6 @@ type Shapes = SymbolicShape | readonly SymbolicShape[];
 
 const listOf = (shapes: Shapes): SymbolicShape[] =>
   (Array.isArray(shapes[0]) ? shapes : [shapes]) as SymbolicShape[];
-
-/** Models of one layer, for layers that are part of none: they hold its weights. */
-const alone = new WeakMap<Layer, LayersModel>();
-
-function hold(layer: Layer, shapes: readonly SymbolicShape[]): void {
-  const inputs = shapes.map((shape) => input({ shape: shape.slice(1) }));
-  const before = layer.inboundNodes.length;
-  const outputs = layer.apply<SymbolicTensor[]>(inputs);
-  const held = new LayersModel({ inputs, outputs });
-  layer.inboundNodes.length = before;
-  layer.uses -= 1;
-  alone.set(layer, held);
-}
 
 /** The call at a place. Error: there is none. */
 function callAt(layer: Layer, at: number, what: string): Pick<LayerCall, 'inputs' | 'outputs'> {
@@ -167,6 +159,24 @@ function idOf(layer: Layer): number {
 const endsOf = (model: LayersModel, which: 'inputs' | 'outputs') =>
   model.getClassName() === 'Sequential' ? [] : model[which];
 
+/** What `predict` gives while a gradient is taken: what it is computed from stays known. */
+function applyRows(model: LayersModel, x: ModelData): Tensor | Tensor[] {
+  const given = model.inputNames.map((name, at) => {
+    const isNamed = isObject(x) && !(x instanceof Tensor);
+    const values = isNamed ? (x as Record<string, TensorLike>)[name] : [x].flat()[at];
+    return values instanceof Tensor ? values : tensor(values as TensorLike);
+  });
+  return applyLayer(model, given);
+}
+
+/** The variable of a weight, by its name in the model. */
+function variable(model: LayersModel, name: string): Tensor {
+  for (const [layer, path] of leaves(model.parts, '')) {
+    if (name.startsWith(`${path}/`)) return weightOf(layer, name.slice(path.length + 1));
+  }
+  throw new LatheError(`there is no weight ${JSON.stringify(name)}`);
+}
+
 function setMetadata(model: LayersModel, metadata: unknown): void {
   const isPlain = (value: unknown): boolean =>
     value === null ||
@@ -215,6 +225,12 @@ const members: Extras['members'] = {
   stateful: isStateful,
   dtype: (layer: Layer) => (layer.batchInputShape === undefined ? undefined : layer.inputDType),
   supportsMasking: (layer: Layer) => masking.test(layer.getClassName()),
+  applyLayer,
+  applyRows,
+  call: applyLayer,
+  weightOf,
+  variable,
+  forgetVariables,
   execute,
   loadNamed,
   toJSON,

@@ -4,13 +4,14 @@ import { checkCount, checkOptions } from '../base/options.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
+import { isRecording } from '../eager/compute.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
-import { addMembers, extrasFor, fetchExtras } from '../layers/extras.js';
+import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import type { Optimizer } from '../layers/optimizer.js';
-import { type ModelWeight, WeightCopy } from '../layers/shared_weights.js';
+import { type ModelWeight, variableOf, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -294,6 +295,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
    */
   predict<T extends Tensor | Tensor[] = Tensor>(x: ModelData, args: PredictArgs = {}): T {
     checkPredictArgs(args);
+    if (isRecording()) return this.applyRows(x) as T;
     const wanted = wantedBatches('predict', args);
     const { sizes, inputs, outputs } = this.told('predict').ports(x, 'predict');
     const data = featuresOf(x, inputs, 'predict');
@@ -334,12 +336,15 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       places: this.#weightPlaces(what),
       changed: () => this.#push(),
     });
-    return listWeights(this.#weightPlaces('weights', layer), paths, now);
+    const places = this.#weightPlaces('weights', layer);
+    return listWeights(places, paths, now, (name) => this.variable(name));
   }
 
   #readWeights(layer?: Layer): Tensor[] {
     const places = this.#weightPlaces('getWeights', layer);
-    return readWeights(this.#module('getWeights').instance, places);
+    const copies = readWeights(this.#module('getWeights').instance, places);
+    copies.forEach((each, at) => variableOf.set(each, () => this.variable(places[at]!.name)));
+    return copies;
   }
 
   #writeWeights(weights: readonly TensorLike[], layer?: Layer): void {
@@ -417,7 +422,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     if (this.#disposed) return { refCountAfterDispose: 0, numDisposedVariables: 0 };
     this.#check('dispose', true);
     const numDisposedVariables = this.#compiled?.summary.weights.length ?? 0;
-    for (const copy of this.#copies.values()) copy.leave();
+    for (const [layer, copy] of this.#copies) {
+      copy.leave();
+      extrasAtHand()?.members.forgetVariables!(layer as never);
+    }
     this.#copies.clear();
     this.#compiled?.free();
     this.#compiled = undefined;

@@ -1,9 +1,14 @@
 /** Members of models that few pages need; `extras.ts` has what they do. */
 import type { Layer } from '../layers/layer.js';
+import type { ModelData } from '../train/rows.js';
 import type { Tensor } from '../tensor/tensor.js';
 
 /** What few pages need of models. */
 export interface ModelMembers {
+  /** @internal What `predict` gives while a gradient is taken. */
+  applyRows(x: ModelData): Tensor | Tensor[];
+  /** @internal The variable of a weight. */
+  variable(name: string): Tensor;
   /** What layers of these names give for these inputs. Error: there is no such layer. */
   execute(inputs: Tensor | Tensor[] | Record<string, Tensor>, outputs: string): Tensor;
   execute(inputs: Tensor | Tensor[] | Record<string, Tensor>, outputs: string[]): Tensor[];
@@ -23,5 +28,5 @@ export interface ModelMembers {
 
 /** Their names, for `addMembers`. */
 export const modelMembers =
-  'execute getNamedWeights setUserDefinedMetadata getUserDefinedMetadata .inputLayers .outputLayers ' +
+  'applyRows variable execute getNamedWeights setUserDefinedMetadata getUserDefinedMetadata .inputLayers .outputLayers ' +
   '.inputLayersNodeIndices .outputLayersNodeIndices .inputLayersTensorIndices .outputLayersTensorIndices';

@@ -79,6 +79,7 @@ export function listWeights(
   places: readonly BufferPlace[],
   frozen: readonly string[],
   now: (what: string) => Now,
+  variable: (name: string) => Tensor,
 ): ModelWeight[] {
   return places.map(({ name, shape, trainable = false }) => {
     const own = ({ places: all }: Now) => all.filter((each) => each.name === name);
@@ -88,6 +89,9 @@ export function listWeights(
       shape: [...shape],
       dtype: 'float32',
       trainable: trainable && !frozen.some((path) => name.startsWith(path)),
+      get val() {
+        return variable(name);
+      },
       read: () => {
         const here = now('read');
         return readWeights(here.instance, own(here))[0]!;

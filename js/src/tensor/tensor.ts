@@ -89,14 +89,14 @@ export class Tensor<R extends Rank = Rank> {
    * await `data`. Errors: after dispose; a thread failed.
    */
   dataSync<D extends DType = NumberDType>(): DataTypeMap[D] {
-    const data = this.#present();
+    const data = this[elements];
     if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
     return this.#keep(data, data.now()) as DataTypeMap[D];
   }
 
   /** The elements, as `dataSync`, without keeping anyone waiting. */
   async data<D extends DType = NumberDType>(): Promise<DataTypeMap[D]> {
-    const data = this.#present();
+    const data = this[elements];
     if (ArrayBuffer.isView(data)) return this.#whole(data) as DataTypeMap[D];
     return this.#keep(data, await data.later) as DataTypeMap[D];
   }

@@ -1,9 +1,9 @@
 /** What optimisers of variables share: the loss and its gradients, the number of steps, and what they keep of them. */
 import { LatheError } from '../../base/errors.js';
 import { compute } from '../../eager/compute.js';
-import { variableGrads } from '../../eager/gradients.js';
 import { type Variable, variables } from '../../eager/variable.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
+import { variableGrads, weightVariable } from '../variable_grads.js';
 import type { OptimizerConfig } from '../../core/names.js';
 import { HeapValue } from '../../runtime/heap_value.js';
 import { scalar } from '../../tensor/create.js';
@@ -51,7 +51,10 @@ export abstract class Optimizer extends ModelOptimizer {
     const { value, grads } = this.computeGradients(f, varList);
     this.#loss = value;
     try {
-      const named = varList?.map(({ name }) => ({ name, tensor: grads[name]! }));
+      const named = varList?.map((each) => {
+        const { name } = weightVariable(each);
+        return { name, tensor: grads[name]! };
+      });
       this.applyGradients(named ?? grads);
     } finally {
       this.#loss = undefined;

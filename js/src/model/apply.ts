@@ -1,0 +1,217 @@
+/** Layers and models called on tensors: each layer is a formula of the graph that the core makes of it. */
+import { LatheError } from '../base/errors.js';
+import { apply as applied } from '../eager/apply.js';
+import type { Variable } from '../eager/variable.js';
+import { CustomLayer } from '../layers/custom_layer.js';
+import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
+import { one } from '../layers/shared_weights.js';
+import { alone, hold } from './alone.js';
+import { callLayer } from '../numbers/layer_call.js';
+import { variablesOf } from '../numbers/layer_variables.js';
+import { layerName, writtenLayer } from '../numbers/written_layer.js';
+import { tensor } from '../tensor/create.js';
+import { tidy } from '../tensor/scopes.js';
+import type { Tensor } from '../tensor/tensor.js';
+
+type Given = readonly Tensor[];
+type Masks = readonly (Tensor | null | undefined)[];
+
+/** Results, and for each its mask if it has one. */
+interface Found {
+  results: Given;
+  masks: Masks;
+}
+
+/** Whether the layer is a model; its ends. */
+interface Ends {
+  inputs: SymbolicTensor[];
+  outputs: SymbolicTensor[];
+}
+const endsOf = (layer: Layer): Ends | undefined =>
+  layer.parts === undefined ? undefined : (layer as unknown as Ends);
+
+/**
+ * What a layer gives for tensors. Makes its weights at the first call. With `training` it drops and follows moving
+ * averages as where a model is trained.
+ */
+export function applyLayer(
+  layer: Layer,
+  inputs: Tensor | Given,
+  args: ApplyArgs = {},
+): Tensor | Tensor[] {
+  const { training = false, mask, initialState = [] } = args;
+  return tidy(() => {
+    const given = [inputs, initialState].flat() as Tensor[];
+    const { results } = called(layer, given, [mask].flat() as Masks, training, args);
+    return one(results);
+  });
+}
+
+function called(
+  layer: Layer,
+  given: Given,
+  masks: Masks,
+  training: boolean,
+  args?: ApplyArgs,
+): Found {
+  const ends = endsOf(layer);
+  if (ends !== undefined) return throughModel(layer, ends, given, masks, training);
+  if (layer instanceof CustomLayer) {
+    const found = throughCustom(layer, given, masks, training, args);
+    if (found !== undefined) return found;
+  }
+  return throughCore(layer, given, masks, training);
+}
+
+/** What the outputs of a model need, layer by layer. */
+function throughModel(
+  model: Layer,
+  { inputs, outputs }: Ends,
+  given: Given,
+  masks: Masks,
+  training: boolean,
+): Found {
+  if (given.length !== inputs.length) {
+    throw new LatheError(
+      `apply: model "${model.label}" takes ${inputs.length} inputs, got ${given.length}`,
+    );
+  }
+  const known = new Map<object, Found>();
+  const at = (symbol: SymbolicTensor): { result: Tensor; mask: Masks[number] } => {
+    const input = inputs.indexOf(symbol);
+    if (input >= 0) return { result: given[input]!, mask: masks[input] };
+    const call = symbol.sourceLayer.inboundNodes[symbol.nodeIndex]!;
+    let found = known.get(call);
+    if (found === undefined) {
+      const read = call.inputs.map(at);
+      found = called(
+        call.layer,
+        read.map(({ result }) => result),
+        read.map(({ mask }) => mask),
+        training,
+      );
+      known.set(call, found);
+    }
+    return { result: found.results[symbol.tensorIndex]!, mask: found.masks[symbol.tensorIndex] };
+  };
+  const found = outputs.map(at);
+  return { results: found.map(({ result }) => result), masks: found.map(({ mask }) => mask) };
+}
+
+/** Why a layer in JavaScript cannot be called on numbers. */
+class NeedsTrace extends Error {}
+
+/** What `call` of a layer in JavaScript gives; nothing where it asks for the function that it is part of. */
+function throughCustom(
+  layer: CustomLayer,
+  given: Given,
+  masks: Masks,
+  training: boolean,
+  args: object = {},
+): Found | undefined {
+  made(layer, given);
+  const told = {
+    ...args,
+    training,
+    ...(masks.some(Boolean) ? { mask: one(masks) } : {}),
+    get g(): never {
+      throw new NeedsTrace();
+    },
+  };
+  try {
+    const results = [layer.call(one(given) as never, told as never)].flat() as Tensor[];
+    return { results, masks: results.map(() => (layer.supportsMasking ? masks[0] : undefined)) };
+  } catch (error) {
+    if (error instanceof NeedsTrace) return undefined;
+    throw error;
+  }
+}
+
+/** Makes the weights, if there are none. */
+function made(layer: Layer, given: Given): void {
+  if (layer.shared.copies.size > 0 || layer.inboundNodes.length > 0 || alone.has(layer)) return;
+  hold(
+    layer,
+    given.map(({ shape }) => [null, ...shape.slice(1)]),
+  );
+}
+
+function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean): Found {
+  if (layer.getClassName() === inputClass) return { results: given, masks };
+  if (layer.stateful) {
+    throw new LatheError(
+      `apply: layer "${layer.label}" keeps states from one batch to the next, which only models do`,
+    );
+  }
+  made(layer, given);
+  const masked = given.map((_, at) => Boolean(masks[at]));
+  const { config, ...described } = layer.describe(layerName, false);
+  const { inputShape: _, ...options } = config as Record<string, unknown>;
+  const recipe = {
+    layer: { ...described, config: options },
+    shapes: given.map(({ shape }) => shape),
+    masked,
+    training,
+  };
+  const written = writtenLayer(recipe);
+  const operands = written.inputs.map(({ name, shape }): Tensor => {
+    if (name === '@optimizer/step')
+      return tensor(Math.floor(Math.random() * 2 ** 24), [], 'float32');
+    if (name.startsWith('@')) {
+      return fitting(layer, weightOf(layer, name.slice(layerName.length + 2)), shape, given);
+    }
+    return floats(inputOf(Number(name.slice(1)), given, masks));
+  });
+  const all = callLayer(recipe, written, operands);
+  const results = all.slice(0, written.masks.length);
+  if (training && layer.trainable) follow(layer, given[0]!);
+  return { results, masks: written.masks.map((at) => (at === undefined ? undefined : all[at])) };
+}
+
+/** The weight. Error: the inputs need one of another shape. */
+function fitting(
+  layer: Layer,
+  weight: Variable,
+  needed: readonly number[],
+  given: Given,
+): Variable {
+  const [has, needs] = [weight.shape, needed].map((shape) => `[${shape.join()}]`);
+  if (has === needs) return weight;
+  const inputs = given.map(({ shape }) => `[${shape.join()}]`).join(', ');
+  throw new LatheError(
+    `layer "${layer.label}" (${layer.getClassName()}): for inputs of ${inputs} ${weight.name} would have ` +
+      `shape ${needs}, it has ${has}`,
+  );
+}
+
+/** The input of a place; behind those of the layer come the masks, with an axis of one number. */
+function inputOf(at: number, given: Given, masks: Masks): Tensor {
+  if (at < given.length) return given[at]!;
+  const mask = masks.filter((each) => each)[at - given.length]!;
+  return applied('reshape', [mask], [[...mask.shape, 1]]);
+}
+
+const floats = (x: Tensor): Tensor =>
+  x.dtype === 'float32' ? x : applied('cast', [x], ['float32']);
+
+/** A weight by its name within the layer. */
+export const weightOf = (layer: Layer, name: string): Variable => variablesOf(layer).get(name)!;
+
+/** Moving averages become those of the batch a little more. */
+function follow(layer: Layer, x: Tensor): void {
+  if (layer.getClassName() !== 'BatchNormalization') return;
+  const { axis = -1, momentum = 0.99 } = layer.options as { axis?: number; momentum?: number };
+  const kept = axis < 0 ? axis + x.rank : axis;
+  const axes = x.shape.map((_, at) => at).filter((at) => at !== kept);
+  const mean = applied('mean', [x], [axes, true]);
+  const variance = applied('mean', [applied('square', [applied('sub', [x, mean])])], [axes]);
+  const batch = {
+    moving_mean: applied('reshape', [mean], [variance.shape]),
+    moving_variance: variance,
+  };
+  for (const [name, value] of Object.entries(batch)) {
+    const moving = weightOf(layer, name);
+    const step = applied('mul', [applied('sub', [moving, value]), 1 - momentum]);
+    moving.assign(applied('sub', [moving, step]));
+  }
+}

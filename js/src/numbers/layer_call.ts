@@ -1,0 +1,56 @@
+/** A layer called on tensors, as a formula with several results. */
+import { Held, depthOver, type Source, type Written, writtenOnce } from '../eager/formulas.js';
+import { shown } from '../eager/apply.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import type { Tensor } from '../tensor/tensor.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
+import { inlined, type Recipe, type WrittenLayer } from './written_layer.js';
+
+/** What all results share. */
+class LayerCall {
+  constructor(
+    readonly recipe: Recipe,
+    readonly written: WrittenLayer,
+    readonly sources: readonly Source[],
+  ) {}
+}
+
+class LayerResult extends Held {
+  readonly depth: number;
+
+  constructor(
+    readonly call: LayerCall,
+    readonly item: number,
+  ) {
+    super();
+    for (const each of this.sources) if (typeof each !== 'number') each.hold();
+    this.depth = depthOver(this.sources);
+  }
+
+  get sources(): readonly Source[] {
+    return this.call.sources;
+  }
+
+  get key(): string {
+    return `l${this.call.written.id}/${this.item}`;
+  }
+
+  write(trace: Trace, operands: TracedTensor[], written: Written): TracedTensor {
+    const { call, item } = this;
+    return writtenOnce(written, call, () => inlined(call.written, call.recipe, trace, operands))[
+      item
+    ]!;
+  }
+}
+
+/** What a layer gives for these, in the order of its inputs: results, then masks. */
+export function callLayer(
+  recipe: Recipe,
+  written: WrittenLayer,
+  given: readonly Tensor[],
+): Tensor[] {
+  const call = new LayerCall(recipe, written, given.map(HeapValue.of));
+  return written.types.map(({ dtype, shape }, at) =>
+    shown(new HeapValue(dtype, shape, new LayerResult(call, at))),
+  );
+}

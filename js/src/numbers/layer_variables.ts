@@ -1,0 +1,167 @@
+/**
+ * The weights of a layer as variables, which operations and optimisers take: a copy of them beside those in the modules of
+ * models, each of which fetches the newest before it is read.
+ */
+import { compute } from '../eager/compute.js';
+import { Variable, variables } from '../eager/variable.js';
+import type { Layer } from '../layers/layer.js';
+import {
+  type ModelWeight,
+  type WeightAccess,
+  type WeightBytes,
+  WeightCopy,
+} from '../layers/shared_weights.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import { type DataArray } from '../tensor/convert.js';
+import { outsideScopes, tracked, trackElements, untrackElements } from '../tensor/scopes.js';
+import { elements, type PendingData, Tensor } from '../tensor/tensor.js';
+
+/** A weight. */
+class LayerWeight extends Variable {
+  #owner: LayerVariables | undefined;
+
+  constructor(initial: Tensor, trainable: boolean, name: string, owner: LayerVariables) {
+    super(initial, trainable, name);
+    this.#owner = owner;
+  }
+
+  override get [elements](): DataArray | PendingData {
+    this.#owner?.pull();
+    return super[elements];
+  }
+
+  override set [elements](data: DataArray | PendingData) {
+    super[elements] = data;
+  }
+
+  /** Where it is, newest or not. */
+  get here(): HeapValue {
+    return super[elements] as HeapValue;
+  }
+
+  /** Other elements, at a place of their own. */
+  makeRoom(): void {
+    const { here } = this;
+    this[elements] = new HeapValue(here.dtype, here.shape).place();
+    trackElements(this);
+    if (here.free()) untrackElements(this);
+  }
+
+  override assign(value: Tensor): void {
+    this.#owner?.pull();
+    super.assign(value);
+    this.#owner?.push();
+  }
+
+  /** As TensorFlow.js calls those of layers. */
+  read(): this {
+    return this;
+  }
+
+  write(value: Tensor): this {
+    this.assign(value);
+    return this;
+  }
+
+  get val(): this {
+    return this;
+  }
+}
+
+/** The variables of one layer, by the names that its weights have within it. */
+class LayerVariables {
+  readonly all: ReadonlyMap<string, LayerWeight>;
+  readonly #copy: WeightCopy;
+
+  constructor(layer: Layer) {
+    const list = layer.weights;
+    const values = layer.getWeights();
+    const keys = [...layer.shared.holder!.bytes().keys()];
+    this.all = outsideScopes(
+      () =>
+        new Map(
+          list.map(({ name, trainable }, at) => {
+            const key = keys
+              .filter((each) => name.endsWith(`/${each}`))
+              .sort(byLength)
+              .at(-1)!;
+            const initial = values[at]![tracked]();
+            const weight = new LayerWeight(initial, trainable, freeName(name), this);
+            initial.dispose();
+            return [key, weight];
+          }),
+        ),
+    );
+    this.#copy = new WeightCopy(
+      this.#access(),
+      layer.shared,
+      () => this.#windows(),
+      () => this.#room(),
+    );
+  }
+
+  pull(): void {
+    this.#copy?.pull();
+  }
+
+  push(): void {
+    this.#copy?.push();
+  }
+
+  #access(): WeightAccess {
+    const all = () => [...this.all.values()];
+    return {
+      list: () => all() as unknown as ModelWeight[],
+      read: () => all().map((each) => each.clone() as Tensor),
+      write: (values) => all().forEach((each, at) => each.assign(values[at] as Tensor)),
+      kept: () => [],
+    };
+  }
+
+  /** Their elements. */
+  #windows(): WeightBytes {
+    compute([...this.all.values()].map(({ here }) => here));
+    return this.#map();
+  }
+
+  /** Places for others: those of before may still be read. */
+  #room(): WeightBytes {
+    for (const each of this.all.values()) each.makeRoom();
+    return this.#map();
+  }
+
+  #map(): WeightBytes {
+    return new Map(
+      [...this.all].map(([key, each]) => {
+        const { buffer, byteOffset, byteLength } = each.here.window();
+        return [key, new Uint8Array(buffer, byteOffset, byteLength)];
+      }),
+    );
+  }
+}
+
+const byLength = (a: string, b: string) => a.length - b.length;
+
+function freeName(name: string): string {
+  let free = name;
+  for (let number = 1; variables.has(free); ++number) free = `${name}_${number}`;
+  return free;
+}
+
+const known = new WeakMap<Layer, LayerVariables>();
+
+/** The variables of a layer that has weights, by their names within it; the same each time. */
+export function variablesOf(layer: Layer): ReadonlyMap<string, Variable> {
+  let found = known.get(layer);
+  if (found === undefined || [...found.all.values()].some(({ isDisposed }) => isDisposed)) {
+    found = new LayerVariables(layer);
+    known.set(layer, found);
+  }
+  return found.all;
+}
+
+/** Lets the variables of a layer go. */
+export function forgetVariables(layer: Layer): void {
+  for (const each of known.get(layer)?.all.values() ?? []) each.dispose();
+  known.delete(layer);
+}
