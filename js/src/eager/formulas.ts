@@ -1,5 +1,5 @@
 /** Operations on tensors that are not computed yet: each knows its operands, so what is pending is a graph. */
-import { type Formula, HeapValue } from '../runtime/heap_value.js';
+import type { Formula, HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import { compute } from './compute.js';
 import type { Signature } from './signature.js';
@@ -75,45 +75,20 @@ export class Operation extends Held {
   }
 }
 
-/**
- * Sums of the derivatives of targets, each multiplied by its seed, by each of `wrt`; without seeds of one float. What
- * leads from these to the targets is written down here, since values forget how they were computed.
- */
-export class PullBack {
+/** A gradient by several values, which `GradientPart` gives one by one. */
+export interface PullBack {
   readonly depth: number;
+  readonly targets: readonly HeapValue[];
+  readonly seeds: readonly HeapValue[];
+  /** Targets, seeds and what it is by. */
   readonly sources: readonly HeapValue[];
+  /** What leads to the targets, with how it is computed. */
+  readonly path: ReadonlyMap<HeapValue, Held>;
   /** The results, as long as somebody may want them. */
-  readonly results: (HeapValue | undefined)[];
-
-  constructor(
-    readonly targets: readonly HeapValue[],
-    readonly seeds: readonly HeapValue[],
-    readonly wrt: readonly HeapValue[],
-    readonly path: ReadonlyMap<HeapValue, Held>,
-  ) {
-    this.sources = [...targets, ...seeds, ...wrt];
-    for (const each of this.sources) each.hold();
-    for (const each of path.values()) each.hold();
-    this.depth = 1;
-    for (const { depth } of path.values()) this.depth = Math.max(this.depth, depth + 1);
-    this.results = wrt.map(
-      ({ dtype, shape }, at) => new HeapValue(dtype, shape, new GradientPart(this, at)),
-    );
-  }
-
-  write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[] {
-    const [count, seeds] = [this.targets.length, this.seeds.length];
-    const behind = count + seeds;
-    const [targets, by] = [operands.slice(0, count), operands.slice(count, behind)];
-    return trace.pullBack(targets, by, operands.slice(behind));
-  }
-
-  leave(item: number): void {
-    this.results[item] = undefined;
-    if (this.results.some((each) => each !== undefined)) return;
-    for (const each of this.sources) each.release();
-    for (const each of this.path.values()) each.release();
-  }
+  readonly results: readonly (HeapValue | undefined)[];
+  write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[];
+  /** Nobody wants this result any more. */
+  leave(item: number): void;
 }
 
 /** One of the gradients of a `PullBack`. */
@@ -146,38 +121,6 @@ export class GradientPart extends Held {
 
   protected override drop(): void {
     this.pullBack.leave(this.item);
-  }
-}
-
-/** What `customGrad` says of its function: gradients of its inputs by the gradient of its value. */
-export type GradientRule = (dy: HeapValue) => readonly HeapValue[];
-
-/** A value whose gradient is somebody's function; through it no other gradient flows. */
-export class Custom extends Held {
-  readonly sources: readonly HeapValue[];
-  readonly depth: number;
-
-  constructor(
-    readonly value: HeapValue,
-    readonly inputs: readonly HeapValue[],
-    readonly rule: GradientRule,
-  ) {
-    super();
-    this.sources = [value, ...inputs];
-    for (const each of this.sources) each.hold();
-    this.depth = depthOver([value]);
-  }
-
-  get key(): string {
-    return 'c';
-  }
-
-  override get operands(): readonly HeapValue[] {
-    return [this.value];
-  }
-
-  write(trace: Trace, operands: TracedTensor[]): TracedTensor {
-    return trace.apply('detach', operands, []);
   }
 }
 

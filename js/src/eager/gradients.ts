@@ -7,14 +7,13 @@ import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, apply, shown } from './apply.js';
 import { isRecording, recorded } from './compute.js';
+import { Custom, Derivatives } from './derivatives.js';
 import {
-  type Held,
-  Custom,
   formulaOf,
   GradientPart,
+  type Held,
   lastFormula,
   Operation,
-  PullBack,
   type Source,
 } from './formulas.js';
 import { inFloats, isFloat } from './whole_gradients.js';
@@ -80,7 +79,7 @@ function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] 
   }
   const there = wrt.filter((each) => reached.has(each) && each.dtype.includes('float'));
   if (there.length === 0) return wrt.map(() => undefined);
-  const { results } = new PullBack(targets, seeds, there, path);
+  const { results } = new Derivatives(targets, seeds, there, path);
   return wrt.map((each) => (there.includes(each) ? results[there.indexOf(each)] : undefined));
 }
 
