@@ -11,6 +11,7 @@ const names = [
   'sentiment_lstm',
   'addition_rnn',
   'iris',
+  'gan',
 ];
 const folder = new URL('../../../build/tests/programs/', import.meta.url);
 
