@@ -137,6 +137,7 @@ SUITES = [
     ("tfjs-specs-chromium", "package", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),
     ("tfjs-backend-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs", *BACKEND]),
     ("transformers", "package", last_line, ["node", "tests/transformers/run.mjs"]),
+    ("tfjs-packages", "package", last_line, [NODE24, "tests/tfjs_packages/run.mjs"]),
     ("peers", "native package", last_line, [NODE24, "bench/main.mjs", "products", "mlps", "images", "ops", "tensors", *PEERS]),
     ("against", "native package", last_line, [NODE24, "bench/main.mjs", "mlps", "train", *AGAINST]),
     ("js-chromium", "native package ops random", last_line, ["node", "tests/js/browser/run_chromium.mjs"]),

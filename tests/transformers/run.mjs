@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import { call, closeBrowser, pinned, root, serveFolder, visit } from '../bundlers/lib.mjs';
+import { difference } from '../difference.mjs';
 import { writeModels } from './models.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -79,26 +80,6 @@ async function inPage(bundler) {
   } finally {
     server.stop();
   }
-}
-
-/** Where results differ: texts and counts at all, numbers beyond 1e-3 of their size or 1e-4. */
-function difference(wanted, got, where) {
-  if (typeof wanted === 'number' && typeof got === 'number') {
-    const isNear = Math.abs(wanted - got) <= 1e-4 + 1e-3 * Math.abs(wanted);
-    return isNear ? undefined : `${where} is ${got}, not ${wanted}`;
-  }
-  if (typeof wanted !== 'object' || wanted === null || typeof got !== 'object' || got === null) {
-    return wanted === got
-      ? undefined
-      : `${where} is ${JSON.stringify(got)}, not ${JSON.stringify(wanted)}`;
-  }
-  if (got.error !== undefined && wanted.error === undefined) return `${where}: ${got.error}`;
-  const names = new Set([...Object.keys(wanted), ...Object.keys(got)]);
-  for (const name of names) {
-    const found = difference(wanted[name], got[name], `${where}[${name}]`);
-    if (found !== undefined) return found;
-  }
-  return undefined;
 }
 
 function note(way, task, why) {

@@ -1,0 +1,23 @@
+// What the names of TensorFlow.js stand for in packages that import them: this package, or the real one of the repository.
+import module, { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+
+const parts = ['', '-core', '-layers', '-data', '-converter', '-backend-cpu'];
+
+/** From now on imports and requires give it, also where they name a folder of the package. */
+export function alias(isOurs) {
+  const { resolve } = createRequire(new URL('../../package.json', import.meta.url));
+  const ours = import.meta.resolve('tensorlathe/tfjs');
+  const urls = new Map(
+    parts.map((part) => {
+      const name = `@tensorflow/tfjs${part}`;
+      return [name, isOurs ? ours : pathToFileURL(resolve(name)).href];
+    }),
+  );
+  module.registerHooks({
+    resolve: (name, context, next) => {
+      const url = urls.get(name.split('/', 2).join('/'));
+      return url === undefined ? next(name, context) : { url, shortCircuit: true };
+    },
+  });
+}
