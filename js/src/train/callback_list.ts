@@ -48,11 +48,11 @@ export class CallbackList<Model> {
   readonly #all: readonly TrainingCallbacks<Model>[];
 
   constructor(
-    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] = [],
+    given: TrainingCallbacks<Model> | readonly TrainingCallbacks<Model>[] | null | undefined,
     model: Model,
     params: Params,
   ) {
-    this.#all = [given].flat() as TrainingCallbacks<Model>[];
+    this.#all = [given ?? []].flat() as TrainingCallbacks<Model>[];
     for (const each of this.#all) {
       const functions = Object.keys(each).filter((name) => /^on[A-Z]/.test(name));
       checkOptions('callbacks', Object.fromEntries(functions.map((name) => [name, true])), events);

@@ -43,7 +43,7 @@ export interface FitOptions<Model> {
   sampleWeight?: TensorLike;
   /** Weight in the loss of the rows of each class, by its number; 1 for those left out. Of several outputs one each. */
   classWeight?: ClassWeights;
-  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[] | null;
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */

@@ -33,7 +33,7 @@ export interface FitDatasetOptions<Model> {
   validationBatches?: number;
   /** Rows per step of [x, y]. Default 32. */
   validationBatchSize?: number;
-  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[];
+  callbacks?: TrainingCallbacks<Model> | TrainingCallbacks<Model>[] | null;
   /** Aborting it does what `model.stopTraining = true` does. */
   signal?: AbortSignal;
   /** When the page gets its turn: 'auto' (every 10 ms), 'batch', 'epoch', 'never' or milliseconds. */
