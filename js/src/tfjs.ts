@@ -29,6 +29,7 @@ export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
+export * as data from './tfjs/data.js';
 export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
 export * as fused from './tfjs/fused.js';

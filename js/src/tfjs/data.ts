@@ -1,0 +1,5 @@
+/** What TensorFlow.js has in `data`: datasets, and the devices of a page. */
+export * from '../data/index.js';
+export type { WebcamConfig, WebcamIterator } from '../media/camera.js';
+export type { MicrophoneConfig, MicrophoneIterator, Sound } from '../media/microphone.js';
+export { microphone, webcam } from './devices.js';
