@@ -43,6 +43,7 @@ export { type GraphArtifacts, GraphModel } from './graph_model/model.js';
 export { loadGraphModel, loadGraphModelSync, type LoadGraphOptions } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { nextFrame } from './tfjs/next_frame.js';
+export * as node from './tfjs/node_images.js';
 export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
 export {
   AdadeltaOptimizer,
