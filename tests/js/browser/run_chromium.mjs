@@ -11,6 +11,7 @@ import {
   checkTuning,
   Report,
 } from './checks.mjs';
+import { checkDevices, fakeDevices } from './devices.mjs';
 import { checkOnnxRuntime } from './onnxruntime.mjs';
 import { buildPlayground, checkPlayground } from './playground.mjs';
 import { checkRandom } from './random.mjs';
@@ -27,6 +28,7 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  ...fakeDevices,
 ];
 
 async function run(report) {
@@ -56,6 +58,7 @@ async function run(report) {
     await report.check('pictures and models as in ONNX Runtime Web', () =>
       checkOnnxRuntime(page, isolated.url),
     );
+    await report.check('pictures, cameras and microphones', () => checkDevices(page, isolated.url));
     await checkOps(report, page, isolated.url);
     await checkThreads(report, page, isolated.url);
     await checkRandom(report, page, isolated.url);
