@@ -1,4 +1,4 @@
-/** Linear algebra. `linalg` of TensorFlow.js. */
+/** Linear algebra. `linalg` of TensorFlow.js, and what `tf.linalg` of TensorFlow has beside it. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
@@ -11,6 +11,8 @@ import { eye, range, zerosLike } from './create.js';
 import { concat, slice, split, stack, unstack } from './joins.js';
 import { matMul } from './products.js';
 import { reshape, squeeze, transpose } from './shapes.js';
+
+export { cholesky, det, eigh, inv, solve, svd } from './decompositions.js';
 
 /** The elements around the diagonal: so many below and above it, all where negative. Errors: more than there are. */
 export function bandPart(
