@@ -3,11 +3,12 @@
  * imported when they are first needed do not count. Beside it what programs with tensors load, and what drives stand-alone
  * modules that train, which needs no core.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { rolldown } from 'rolldown';
 import { formatTable } from '../report.mjs';
 
 const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url));
@@ -24,22 +25,34 @@ const loss = () => tf.tensor2d([[1, 2]]).matMul(weights).sub(1).square().mean();
 for (let step = 0; step < 100; step++) tf.train.adam(0.1).minimize(loss);
 weights.print();`;
 
-/** The files that a page loads at once of that program as esbuild bundles it. */
-async function bundled() {
-  const outdir = fileURLToPath(new URL('../../build/bench/size/', import.meta.url));
-  rmSync(outdir, { recursive: true, force: true });
-  await build({
-    stdin: { contents: program, resolveDir: outdir },
-    outdir,
-    bundle: true,
-    minify: true,
-    splitting: true,
-    format: 'esm',
-    external: ['node:*'],
-    alias: { tensorlathe: join(dist, '..') },
-    logLevel: 'error',
-  });
-  return loadedAtOnce(join(outdir, 'stdin.js'));
+const outdir = fileURLToPath(new URL('../../build/bench/size/', import.meta.url));
+
+/** The files that a page loads at once of that program, as each bundler makes them. */
+const bundlers = {
+  async Rolldown(entry) {
+    const bundle = await rolldown({
+      input: entry,
+      external: /^node:/,
+      resolve,
+      logLevel: 'silent',
+    });
+    await bundle.write({ dir: `${outdir}Rolldown`, minify: true });
+  },
+  async esbuild(entry) {
+    const options = { bundle: true, minify: true, splitting: true, format: 'esm' };
+    const outdirOf = { outdir: `${outdir}esbuild`, external: ['node:*'], ...resolve };
+    await build({ entryPoints: [entry], ...options, ...outdirOf, logLevel: 'error' });
+  },
+};
+const resolve = { alias: { tensorlathe: join(dist, '..') } };
+
+async function bundled(name) {
+  rmSync(`${outdir}${name}`, { recursive: true, force: true });
+  mkdirSync(outdir, { recursive: true });
+  const entry = `${outdir}program.mjs`;
+  writeFileSync(entry, program);
+  await bundlers[name](entry);
+  return loadedAtOnce(`${outdir}${name}/program.js`);
 }
 
 async function run() {
@@ -47,7 +60,8 @@ async function run() {
     ['lathe-core.wasm', [core]],
     ['JavaScript', loadedAtOnce(`${dist}index.js`)],
     ['core and tensorlathe/tfjs, whole', [core, ...loadedAtOnce(`${dist}tfjs.js`)]],
-    ['core and a program with tensors, bundled', [core, ...(await bundled())]],
+    ['core and a program with tensors, by Rolldown', [core, ...(await bundled('Rolldown'))]],
+    ['core and a program with tensors, by esbuild', [core, ...(await bundled('esbuild'))]],
     ['tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]],
   ].map(([name, files]) => {
     const contents = files.map((file) => readFileSync(file));

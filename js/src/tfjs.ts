@@ -4,8 +4,6 @@
  *
  * @module tensorlathe/tfjs
  */
-import { useExtras } from './layers/extras.js';
-import { extras } from './model/extras.js';
 import { installChained } from './tfjs/chained.js';
 import { installTensorMethods } from './tfjs/tensor_methods.js';
 
@@ -42,6 +40,7 @@ export { math } from './tfjs/math.js';
 export { type GraphArtifacts, GraphModel } from './graph_model/model.js';
 export { loadGraphModel, loadGraphModelSync, type LoadGraphOptions } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
+export { input, layers, loadLayersModel, model, models, sequential } from './tfjs/layers.js';
 export { nextFrame } from './tfjs/next_frame.js';
 export * as node from './tfjs/node_images.js';
 export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
@@ -93,6 +92,5 @@ export { memory } from './tfjs/memory.js';
 export { profile, time } from './tfjs/profile.js';
 export * from './tfjs/version.js';
 
-useExtras(extras);
 installChained();
 installTensorMethods();

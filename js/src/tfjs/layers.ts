@@ -1,0 +1,23 @@
+/**
+ * The ways to layers, with all that describes them at once: pages of programs for TensorFlow.js need not fetch it first.
+ * Bundlers leave it out where a program has no layers.
+ */
+import { useExtras } from '../layers/extras.js';
+import { input as plainInput } from '../layers/layer.js';
+import { layers as plainLayers } from '../layers/makers.js';
+import { extras } from '../model/extras.js';
+import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
+import { model as plainModel } from '../model/make_model.js';
+import { sequential as plainSequential } from '../model/sequential.js';
+
+function withExtras<T>(way: T): T {
+  useExtras(extras);
+  return way;
+}
+
+export const input = /* @__PURE__ */ withExtras(plainInput);
+export const layers = /* @__PURE__ */ withExtras(plainLayers);
+export const loadLayersModel = /* @__PURE__ */ withExtras(load);
+export const model = /* @__PURE__ */ withExtras(plainModel);
+export const models = /* @__PURE__ */ withExtras(plainModels);
+export const sequential = /* @__PURE__ */ withExtras(plainSequential);
