@@ -199,7 +199,8 @@ class Sinker final : public graph::Rewriter {
            2 * graph::element_count(shape_of(node.operands[0])) <= graph::element_count(node.shape);
   }
 
-  // The order that most of what is not cheap has, where that is no worse than writing all down.
+  // The order that most of what is not cheap has, where that is no worse than writing all down. A
+  // state counts twice: it becomes a value of its own order.
   std::optional<Order> shared_order(const Node& node) const {
     const Order* order = nullptr;
     int same = 0, other = 0;
@@ -212,7 +213,7 @@ class Sinker final : public graph::Rewriter {
       if (order != nullptr && x.order == *order) {
         ++same;
       } else if (is_turned(x) || !is_cheap(x.inner)) {
-        ++other;
+        other += (*this)[x.inner].kind == Kind::State ? 2 : 1;
       }
     }
     if (order == nullptr || other > same) return std::nullopt;

@@ -130,15 +130,16 @@ export class RowStates {
     return slices(data, shape, rowAxis, 0, length);
   }
 
-  /** Fills the states with so many rows, after what may still be read of them is copied. */
+  /** Fills the states with so many rows and zeros, after what may still be read of them is copied. */
   load(values: readonly DataArray[], length: number): void {
     this.#keepGiven();
+    const isEmpty = length === 0 && this.length === 0;
     this.length = length;
     const [piece] = this.#pieces.values();
-    for (const [at, { shape, dtype }] of length === 0 ? [] : this.places.entries()) {
+    for (const [at, { shape, dtype }] of isEmpty ? [] : this.places.entries()) {
       const [batch = 1, heads = 1, capacity = 0, size = 0] = shape;
       const all = new arrayTypes[dtype](elementCount(shape));
-      for (let k = 0; k < batch * heads; k++) {
+      for (let k = 0; length > 0 && k < batch * heads; k++) {
         const rows = values[at]!.subarray(k * length * size, (k + 1) * length * size);
         all.set(rows as never, k * capacity * size);
       }

@@ -353,7 +353,8 @@ Tensor cached(Call& call, Tensor fresh, size_t i, const Tokens& tokens) {
   const int64_t more = tokens.cache - past.shape()[2];
   if (more > 0 && !tokens.count.valid()) return ops::concatenate({past, fresh}, 2);
   const Tensor room = more > 0 ? ops::pad(past, {{0, 0}, {0, 0}, {0, more}, {0, 0}}, 0) : past;
-  return with_rows(room, fresh, tokens.first, false);
+  const bool is_kept = call.builder().graph()[past.value].kind == graph::Kind::State;
+  return with_rows(room, fresh, tokens.first, is_kept);
 }
 
 }  // namespace
