@@ -59,8 +59,9 @@ void visit_operands(const Node& node, const Visit& visit) {
 
 class Fuser {
  public:
-  explicit Fuser(const Graph& graph)
+  Fuser(const Graph& graph, bool copies_columns)
       : graph_(graph),
+        copies_columns_(copies_columns),
         consumers_(graph.nodes.size()),
         required_(graph.nodes.size()),
         updates_(graph.nodes.size()),
@@ -116,9 +117,10 @@ class Fuser {
 
   void require_operand(const Node& contract, Value operand) {
     const bool rarely = is_read_rarely(graph_, contract, operand);
-    const auto numbers = rarely ? spelled_short(graph_, operand) : std::nullopt;
-    const auto constant = rarely && !numbers ? spelled_constant(graph_, operand) : std::nullopt;
-    if (!numbers && !constant) {
+    const bool spells = rarely || (copies_columns_ && is_of_columns(contract, operand));
+    const auto numbers = spells ? spelled_short(graph_, operand) : std::nullopt;
+    const auto constant = spells && !numbers ? spelled_constant(graph_, operand) : std::nullopt;
+    if (!(numbers && rarely) && !constant) {
       required_[memory_behind(operand).id] = true;
       return;
     }
@@ -532,6 +534,7 @@ class Fuser {
   }
 
   const Graph& graph_;
+  const bool copies_columns_;
   Fusion fusion_;
   std::vector<std::vector<Value>> consumers_;
   std::vector<bool> required_;   // in memory, by whatever reads it from there
@@ -551,7 +554,9 @@ bool is_per_row(const Graph& graph, const Group& group, Value member) {
   return graph[member].kind == Kind::Reduce || graph[member].shape != group.shape;
 }
 
-Fusion fuse_groups(const Graph& graph) { return Fuser(graph).run(); }
+Fusion fuse_groups(const Graph& graph, bool copies_columns) {
+  return Fuser(graph, copies_columns).run();
+}
 
 bool is_leaf(const Node& node) {
   return node.kind == Kind::Input || node.kind == Kind::State || node.kind == Kind::Constant;

@@ -46,7 +46,8 @@ struct Fusion {
 // Whether the member of a group that reduces has one element for each row.
 bool is_per_row(const graph::Graph& graph, const Group& group, graph::Value member);
 
-Fusion fuse_groups(const graph::Graph& graph);
+// `copies_columns`: contractions copy known weights of few bits before they multiply.
+Fusion fuse_groups(const graph::Graph& graph, bool copies_columns = false);
 
 // Nodes whose value is in memory before the entry runs.
 bool is_leaf(const graph::Node& node);

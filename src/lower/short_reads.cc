@@ -1,7 +1,9 @@
 #include "lathe/lower/short_reads.h"
 
+#include <algorithm>
 #include <vector>
 
+#include "lathe/loop/loop.h"
 #include "lathe/lower/fuse_groups.h"
 
 namespace lathe::lower {
@@ -74,6 +76,22 @@ std::optional<SpelledConstant> spelled_constant(const Graph& graph, Value value)
   }
   const int64_t whole = graph::element_count(graph[value].shape) * scalar::size_of(DType::F32);
   return has_integers && bytes < whole ? std::optional(spelled) : std::nullopt;
+}
+
+bool is_of_columns(const Node& contract, Value operand) {
+  const graph::Contraction& of = contract.contraction;
+  if (!of.out.is_projection() || contract.shape.size() > 2 ||
+      contract.shape.back() < loop::kLanes) {
+    return false;
+  }
+  const bool is_first = contract.operands[0] == operand;
+  const auto moves = [](const graph::AffineMap& map, const graph::Affine& with) {
+    const auto d = static_cast<size_t>(with.single_dimension());
+    return std::ranges::any_of(
+        map.axes, [d](const graph::Affine& each) { return each.coefficients[d] != 0; });
+  };
+  return !moves(is_first ? of.rhs : of.lhs, of.out.axes.back()) &&
+         (contract.shape.size() == 1 || !moves(is_first ? of.lhs : of.rhs, of.out.axes.front()));
 }
 
 bool is_read_rarely(const Graph& graph, const Node& contract, Value operand) {

@@ -29,4 +29,7 @@ std::optional<SpelledConstant> spelled_constant(const graph::Graph& graph, graph
 // Whether the contraction uses each element of the operand so rarely that each use may spell it.
 bool is_read_rarely(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
 
+// Whether it is of the columns of a product of rows, which targets copy before they multiply.
+bool is_of_columns(const graph::Node& contract, graph::Value operand);
+
 }  // namespace lathe::lower

@@ -25,7 +25,10 @@ class Strategies {
   // Rows that are not empty.
   virtual void sort(SortSpace& space) = 0;
 
+  const bool copies_columns;  // of fuse_groups
+
  protected:
+  explicit Strategies(bool copies = false) : copies_columns(copies) {}
   ~Strategies() = default;
 };
 

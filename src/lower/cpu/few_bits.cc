@@ -24,6 +24,7 @@ using loop::VarId;
 
 namespace {
 
+constexpr int64_t kTile = 16;          // columns
 constexpr int64_t kChunk = 8;          // numbers of four pairs
 constexpr int64_t kLongestPart = 256;  // its sums of products with 16 bits fit 32
 
@@ -85,9 +86,17 @@ std::optional<FewBits> FewBits::find(Contraction& contraction) {
       continue;
     }
     found.find_zero();
+    found.tiles = split(found.columns(), kTile);
+    for (Segment& each : found.tiles) each.width = round_up(each.width, kLanes);
     return found;
   }
   return std::nullopt;
+}
+
+bool FewBits::is_known(Contraction& contraction, int operand) {
+  const ExprId weight = contraction.operand_at(operand, contraction.index());
+  return contraction.exprs()[weight].kind != ExprKind::Load &&
+         FewBits(contraction).is_constant(weight);
 }
 
 bool FewBits::moves(ExprId id, int dimension) const {
@@ -230,10 +239,6 @@ int64_t FewBits::block_count() const {
   return count;
 }
 
-int64_t FewBits::tile_width(int64_t start) const {
-  return std::min(kTile, round_up(columns() - start, kLanes));
-}
-
 int32_t FewBits::element(int64_t place) const {
   const std::byte* data = buffer_of(reading_.load).data.data();
   switch (reading_.load.dtype) {
@@ -274,21 +279,30 @@ std::vector<FewBits::Slot> FewBits::slots() const {
   return slots;
 }
 
-// Calls visit(values, start, width, first) for each tile and block: `first` is the number of tiles'
-// columns before, times the blocks, and of this tile's in the blocks before.
+// Calls visit(values, columns, first) for each tile and block: `columns` are those of a tile, -1
+// where there is none, `first` is the number of tiles' columns before, times the blocks, and of
+// this tile's in the blocks before.
 template <class Visit>
 void FewBits::each_block(const Visit& visit) const {
   std::vector<int64_t> extents;
   for (const int d : blocks) extents.push_back(contraction_->extent(d));
   Values values(contraction_->kernel().vars.size());
   int64_t first = 0;
-  for (int64_t start = 0; start < columns(); start += kTile) {
-    const int64_t width = tile_width(start);
-    for (graph::Odometer odometer(extents); odometer.inside(); odometer.next(), first += width) {
-      for (size_t i = 0; i < blocks.size(); ++i) {
-        values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
+  for (const Segment& tile : tiles) {
+    std::vector<int64_t> here(static_cast<size_t>(tile.width));
+    for (int64_t k = 0; k < tile.count; ++k) {
+      for (int64_t c = 0; c < tile.width; ++c) {
+        const int64_t at =
+            tile.begin + k * tile.width + c - (c < tile.width - kLanes ? 0 : tile.shift);
+        here[static_cast<size_t>(c)] = at < columns() ? at : -1;
       }
-      visit(values, start, width, first);
+      for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
+        }
+        visit(values, here, first);
+        first += tile.width;
+      }
     }
   }
 }
@@ -300,11 +314,16 @@ loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_col
   const graph::Value value = contraction_->node().operands[static_cast<size_t>(operand)];
   std::string key = concat(name, value.id);
   for (int d = 0; d < static_cast<int>(contraction_->index().size()); ++d) {
-    append(key, ' ', contraction_->extent(d), ' ', contraction_->access(operand, d));
+    lathe::append(key, ' ', contraction_->extent(d), ' ', contraction_->access(operand, d));
+  }
+  int64_t size = 0;
+  for (const Segment& tile : tiles) {
+    lathe::append(key, '|', tile.begin, ' ', tile.width);
+    size += tile.count * tile.width;
   }
   const auto [place, fresh] = context.panels.try_emplace(std::move(key), -1);
   if (fresh) {
-    const int64_t size = round_up(columns(), kLanes) * block_count() * per_column;
+    size *= block_count() * per_column;
     place->second = context.add_buffer(concat(context.graph.name, '.', name, context.panels.size()),
                                        dtype, size, loop::BufferRole::Constant);
     std::vector<std::byte> data(static_cast<size_t>(size) * sizeof(uint32_t));
@@ -320,22 +339,22 @@ loop::BufferRef FewBits::pack_words() {
     const size_t in_word = static_cast<size_t>(2 * pairs_in_word());
     const VarId along = variable(*contraction_, column);
     const int64_t step = reading_.load.address.coefficient(along);
-    each_block([&](const Values& values, int64_t start, int64_t width, int64_t first) {
-      const int64_t origin = at(reading_.load.address, values) + start * step;
+    each_block([&](const Values& values, const Values& here, int64_t first) {
+      const int64_t origin = at(reading_.load.address, values);
       std::byte* to = data + first * parts * words() * static_cast<int64_t>(sizeof(uint32_t));
       for (auto slot = all.begin(); slot != all.end(); slot += static_cast<int64_t>(in_word)) {
-        for (int64_t c = 0; c < width; ++c, to += sizeof(uint32_t)) {
-          if (start + c >= columns()) continue;
+        for (const int64_t c : here) {
           uint32_t word = 0;
           for (size_t i = 0; i < in_word; ++i) {
             const auto& [place, shift] = slot[static_cast<int64_t>(i)];
-            if (place < 0) continue;
+            if (place < 0 || c < 0) continue;
             const int32_t element = this->element(origin + c * step + place);
             const auto number =
                 static_cast<uint32_t>(((element >> shift) & reading_.mask) - least_);
             word |= number << (i / 2 * static_cast<size_t>(bits) + i % 2 * 16);
           }
           std::memcpy(to, &word, sizeof word);
+          to += sizeof word;
         }
       }
     });
@@ -345,12 +364,13 @@ loop::BufferRef FewBits::pack_words() {
 loop::BufferRef FewBits::pack_by_block(const char* name, ExprId expr, float offset) {
   return constant(name, DType::F32, 1, [&](std::byte* data) {
     const auto along = static_cast<size_t>(variable(*contraction_, column));
-    each_block([&](Values values, int64_t start, int64_t width, int64_t first) {
-      for (int64_t c = 0; c < width && start + c < columns(); ++c) {
-        values[along] = start + c;
+    each_block([&](Values values, const Values& here, int64_t first) {
+      std::byte* to = data + first * static_cast<int64_t>(sizeof(float));
+      for (const int64_t c : here) {
+        values[along] = std::max<int64_t>(c, 0);
         const float number = expr < 0 ? 1 : evaluated(*contraction_, expr, values).f;
-        scalar::store_element(data + (first + c) * static_cast<int64_t>(sizeof(float)),
-                              Number::of(number + offset));
+        scalar::store_element(to, Number::of(number + offset));
+        to += sizeof(float);
       }
     });
   });

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/segments.h"
 
 namespace lathe::lower::cpu {
 
@@ -24,6 +25,9 @@ class FewBits {
   // dimension or none) and columns.
   static std::optional<FewBits> find(Contraction& contraction);
 
+  // Whether an operand is computed of constants alone.
+  static bool is_known(Contraction& contraction, int operand);
+
   int operand = 1;               // that they are
   int row = -1, column = -1;     // dimensions of the contraction
   std::vector<int> blocks = {};  // dimensions, outermost first
@@ -32,20 +36,19 @@ class FewBits {
   int bits = 8;
   int64_t parts = 1, part_depth = 0;
   std::optional<int32_t> zero = {};  // of all weights, in units of what words hold
+  // Of columns, in whole vectors, which may end behind the last column. A shift is as in
+  // split_vectors.
+  std::vector<Segment> tiles = {};
 
   int64_t block_count() const;
   int64_t pairs_in_word() const { return 16 / bits; }
   int64_t words() const { return part_depth * bits / 32; }  // of a part
-  // Columns in a tile that begins at this one.
-  int64_t tile_width(int64_t start) const;
 
   // Constants: I32 words; F32 scales and, where `zero` is not known, zeros, by tile, block and
   // column. Contractions that read the operand alike share them.
   loop::BufferRef pack_words();
   loop::BufferRef pack_scales();
   loop::BufferRef pack_zeros();
-
-  static constexpr int64_t kTile = 16;  // columns, but in the last one
 
  private:
   // Of a number: (element >> shift) & mask.

@@ -90,15 +90,15 @@ class FewBitsLowering {
     scales_ = weights_.pack_scales();
     if (!weights_.zero) zeros_ = weights_.pack_zeros();
     Code code;
-    for (const Segment& tile : split(contraction_.extent(weights_.column), FewBits::kTile)) {
+    for (const Segment& tile : weights_.tiles) {
       const StepLoop along = step_loop(kernel_, "j", tile);
       Code strip;
-      const int64_t width = std::min(FewBits::kTile, (tile.width + kLanes - 1) / kLanes * kLanes);
       const int64_t held = std::max<int64_t>(kMostSums / rows_, 1) * kLanes;
-      for (int64_t from = 0; from < width; from += held) {
+      for (int64_t from = 0; from < tile.width; from += held) {
+        const int64_t width = std::min(held, tile.width - from);
         Code part;
-        part.body = columns({tile, along.position, width, from, std::min(held, width - from)});
-        part.work = rows_ * std::min(held, width - from) * parts_ * weights_.part_depth;
+        part.body = columns({tile, along.position, from, width});
+        part.work = rows_ * width * parts_ * weights_.part_depth;
         part.outlined = false;
         strip.add(std::move(part));
       }
@@ -112,8 +112,7 @@ class FewBitsLowering {
   // Columns of a tile that registers hold.
   struct Columns {
     Segment tile;
-    Affine start;        // of the tile
-    int64_t tile_width;  // of its panel
+    Affine start;  // of the tile
     int64_t from, width;
   };
 
@@ -299,7 +298,7 @@ class FewBitsLowering {
     const LaneLoops read = lane_loops(kernel_, columns.width);
     const Affine from =
         columns.start * (parts_ * weights_.words()) +
-        ((block_number() * weights_.parts + part) * weights_.words() + word) * columns.tile_width;
+        ((block_number() * weights_.parts + part) * weights_.words() + word) * columns.tile.width;
     std::vector<Stmt> body =
         stored(read, words, read.element,
                exprs_.load(words_, DType::I32, from + columns.from + read.element));
@@ -348,7 +347,7 @@ class FewBitsLowering {
     const Affine at = Affine::variable(r, columns.width) + lanes.element;
     const Part place{Affine::variable(r), block_number(), part};
     const Affine of_block = columns.start * weights_.block_count() +
-                            block_number() * columns.tile_width + columns.from + lanes.element;
+                            block_number() * columns.tile.width + columns.from + lanes.element;
     ExprId sum = joined(exprs_.load(high, DType::I32, at), exprs_.load(low, DType::I32, at));
     if (!weights_.zero) {
       const auto all = [&](int64_t half) {
@@ -367,7 +366,8 @@ class FewBitsLowering {
 
   // Whole vectors, then what is left one by one.
   std::vector<Stmt> finish(BufferRef results, const Columns& columns) {
-    const int64_t there = std::min(columns.width, columns.tile.width - columns.from);
+    const int64_t there = std::min(
+        columns.width, contraction_.extent(weights_.column) - columns.tile.begin - columns.from);
     std::vector<Stmt> body;
     for (const auto& [begin, width] : {std::pair(int64_t{0}, there / kLanes * kLanes),
                                        std::pair(there / kLanes * kLanes, there % kLanes)}) {

@@ -11,7 +11,7 @@ namespace {
 
 class Lanes final : public Strategies {
  public:
-  explicit Lanes(const Scheduling& scheduling) : scheduling_(scheduling) {}
+  explicit Lanes(const Scheduling& scheduling) : Strategies(true), scheduling_(scheduling) {}
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lathe/lower/contraction.h"
+#include "lathe/lower/cpu/few_bits.h"
 #include "lathe/lower/cpu/strategies.h"
 
 namespace lathe::lower::cpu {
@@ -11,6 +12,8 @@ namespace lathe::lower::cpu {
 using loop::kLanes;
 
 namespace {
+
+constexpr int64_t kFewRows = 4;
 
 // The dimension of the lanes: contiguous in the output.
 int find_column(Contraction& contraction) {
@@ -78,6 +81,12 @@ ContractionShape shape_of(Contraction& contraction, const Scheduling& scheduling
     if (d == column) shape.column = i;
   }
   find_dots(contraction, shape);
+  // What is computed of constants is computed once, into a copy.
+  if (shape.rows() > kFewRows && !shape.wide_constant && column >= 0 &&
+      FewBits::is_known(contraction, shape.wide)) {
+    shape.dots = false;
+    shape.wide_constant = true;
+  }
   if (scheduling.winograd) shape.windows = find_windows(shape);
   return shape;
 }

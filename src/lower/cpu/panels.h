@@ -30,6 +30,8 @@ class Panels {
  private:
   loop::Affine address(const Index& index, const loop::Affine& start, int64_t width) const;
   void fill(const Tiling& tiling);
+  // The same of weights of few bits.
+  bool unpack(const Tiling& tiling);
   std::vector<loop::Stmt> fill_tile(const Segment& tile, const loop::Affine& block, Nest& nest);
 
   Contraction& contraction_;
