@@ -15,8 +15,14 @@ import { dtypeOf, type OnnxValue, type TensorValue, valueOf } from './values.js'
 
 /** Rows that states have room for at first; twice as many whenever they are full. */
 const leastRows = 128;
-/** How many tokens go in together, and up to how many go alone. */
-const [pieceLength, mostAlone] = [16, 4];
+/**
+ * How many tokens go in together, and up to how many go alone. Each piece has the weights in its memory, so a decoder that has
+ * seen a long prompt has the long ones instead of the short.
+ */
+const short = { length: 16, alone: 4 };
+const long = { length: 128, alone: 32 };
+/** Of the tokens of a prompt that is not long. */
+const mostInShort = 64;
 /** How far results with kept rows may be off, relative to the largest element. */
 const tolerance = 1e-3;
 
@@ -32,6 +38,8 @@ interface Call {
   /** Rows that are there before it, and new tokens. */
   before: number;
   tokens: number;
+  /** Of the pieces that the tokens go in with; others fill the last one. */
+  lengths: readonly number[];
 }
 
 export class Decoder {
@@ -98,13 +106,24 @@ export class Decoder {
     const count = tensors[tokens]!.shape[1]!;
     const before = tensors[mask]!.shape[1]! - count;
     const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === before);
-    return fits && count > 0 ? { values: tensors, before, tokens: count } : undefined;
+    if (!fits || count === 0) return undefined;
+    return { values: tensors, before, tokens: count, lengths: this.#lengths(count) };
+  }
+
+  #lengths(tokens: number): number[] {
+    const isLong = tokens > mostInShort || this.#states?.has(long.length) === true;
+    const { length, alone } = isLong ? long : short;
+    const lengths: number[] = [];
+    for (let left = tokens; left > 0; left -= lengths.at(-1)!) {
+      lengths.push(left > alone ? length : 1);
+    }
+    return lengths;
   }
 
   /** Brings the states to hold the rows of a call, with room for its tokens. Whether the model can be written so. */
-  #prepare({ values, before, tokens }: Call): boolean {
+  #prepare({ values, before, lengths }: Call): boolean {
     const { pairs } = this.#plan;
-    const needed = before + Math.ceil(tokens / pieceLength) * pieceLength;
+    const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
     const [first] = given;
     const batch = first!.shape[0];
@@ -170,15 +189,17 @@ export class Decoder {
     throw new LatheError('the model decides by what it is given how to go on');
   }
 
-  async #run({ values, before, tokens }: Call): Promise<OnnxValue[]> {
+  async #run({ values, before, tokens, lengths }: Call): Promise<OnnxValue[]> {
     const states = this.#states!;
-    const length = tokens <= mostAlone ? 1 : pieceLength;
-    const { run, results } = states.piece(length);
     const parts: OnnxValue[][] = [];
-    for (let from = 0; from < tokens; from += length) {
+    let from = 0;
+    for (const length of lengths) {
+      const { run, results } = states.piece(length);
+      if (length === long.length) states.drop(short.length);
       const count = Math.min(length, tokens - from);
       const outputs = await run.runAsync(this.#inputs(values, before + from, from, length));
-      states.length = before + from + count;
+      from += count;
+      states.length = before + from;
       parts.push(results.map((port, at) => this.#cut(at, valueOf(port, outputs), count)));
     }
     const rows = states.give();

@@ -50,7 +50,8 @@ export function slices<Data extends DataArray>(
 
 /** What all states of a decoder hold after a call, as somebody may still read it. */
 export class Rows {
-  #copies: DataArray[] | undefined;
+  /** Whole states, which others read too. */
+  #kept: readonly DataArray[] | undefined;
 
   constructor(
     readonly states: RowStates,
@@ -58,12 +59,13 @@ export class Rows {
   ) {}
 
   read(state: number): DataArray {
-    return this.#copies?.[state] ?? this.states.copy(state, this.length);
+    const data = this.#kept?.[state] ?? this.states.content(state);
+    return slices(data, this.states.places[state]!.shape, rowAxis, 0, this.length);
   }
 
   /** Before the states are overwritten. */
-  keep(): void {
-    this.#copies ??= this.states.places.map((_, at) => this.states.copy(at, this.length));
+  keep(states: readonly DataArray[]): void {
+    this.#kept ??= states;
   }
 }
 
@@ -122,12 +124,20 @@ export class RowStates {
     return piece;
   }
 
-  /** The first rows of a state. */
-  copy(state: number, length: number): DataArray {
+  has(tokens: number): boolean {
+    return this.#pieces.has(tokens);
+  }
+
+  /** Lets go what runs so many new tokens, where something else has been compiled since. */
+  drop(tokens: number): void {
+    this.#pieces.get(tokens)?.run.dispose();
+    this.#pieces.delete(tokens);
+  }
+
+  /** A copy of a state. */
+  content(state: number): DataArray {
     const [piece] = this.#pieces.values();
-    const { shape } = this.places[state]!;
-    const data = piece!.run.variable(`cache${state}`).dataSync<DType>();
-    return slices(data, shape, rowAxis, 0, length);
+    return piece!.run.variable(`cache${state}`).dataSync<DType>();
   }
 
   /** Fills the states with so many rows and zeros, after what may still be read of them is copied. */
@@ -174,7 +184,10 @@ export class RowStates {
   }
 
   #keepGiven(): void {
-    for (const each of this.#given) each.deref()?.keep();
+    let states: DataArray[] | undefined;
+    for (const each of this.#given) {
+      each.deref()?.keep((states ??= this.places.map((_, at) => this.content(at))));
+    }
     this.#given.clear();
     this.#newest = undefined;
   }

@@ -80,7 +80,7 @@ for (const grouped of [false, true]) {
     Array.from({ length: count }, (_, at) => (at * 7 + seed) % config.vocabulary);
 
   test(`prompts of all lengths, then tokens one by one, ${what}`, async () => {
-    for (const count of [1, 2, 4, 5, 15, 16, 17, 33]) {
+    for (const count of [1, 2, 4, 5, 15, 16, 17, 33, 65, 20, 161]) {
       let state = await call(tokens(count, count));
       assertSame(state.got, state.wanted);
       for (let step = 0; step < 3; step++) {
