@@ -7,25 +7,26 @@ namespace lathe::lower {
 
 namespace {
 
-// When the store changes what lies there, or -1: always. It then stores the rest of the expression,
-// which would give else what it overwrites.
-loop::ExprId change_of(loop::ExprBuilder& exprs, loop::Stmt& store) {
+// When the store changes what lies there, if that does not depend on `lane`, or -1. It then stores
+// the rest of the expression, which would give else what it overwrites.
+loop::ExprId change_of(loop::ExprBuilder& exprs, loop::Stmt& store, loop::VarId lane) {
   loop::ExprId change = -1;
-  const auto is_before = [&](loop::ExprId id) {
-    const loop::Expr& expr = exprs[id];
-    return expr.kind == loop::ExprKind::Load && expr.buffer == store.buffer &&
-           expr.address == store.address && expr.guards.empty() && !expr.lookup;
-  };
-  while (true) {
+  for (bool more = true; std::exchange(more, false);) {
     const loop::Expr select = exprs[store.value];
-    if (select.kind != loop::ExprKind::Apply || select.op != loop::Op::Select) return change;
-    const bool keeps = is_before(select.operands[1]);
-    if (!keeps && !is_before(select.operands[2])) return change;
-    loop::ExprId here = select.operands[0];
-    if (keeps) here = exprs.apply(loop::Op::Not, {here});
-    change = change < 0 ? here : exprs.apply(loop::Op::And, {change, here});
-    store.value = select.operands[keeps ? 2 : 1];
+    if (select.kind != loop::ExprKind::Apply || select.op != loop::Op::Select) break;
+    for (const size_t kept : {1, 2}) {
+      const loop::Expr& before = exprs[select.operands[kept]];
+      const bool keeps = before.kind == loop::ExprKind::Load && before.buffer == store.buffer &&
+                         before.address == store.address && before.guards.empty() && !before.lookup;
+      if (!keeps || more || loop::mentions(exprs.kernel(), select.operands[0], lane)) continue;
+      loop::ExprId here = select.operands[0];
+      if (kept == 1) here = exprs.apply(loop::Op::Not, {here});
+      change = change < 0 ? here : exprs.apply(loop::Op::And, {change, here});
+      store.value = select.operands[3 - kept];
+      more = true;
+    }
   }
+  return change;
 }
 
 }  // namespace
@@ -41,21 +42,17 @@ void lower_map(Nest& nest, const Group& group) {
   std::vector<loop::Stmt> body = nest.store_members(group, index, 0, 1);
   // Where whole rows stay as they are, nothing walks over them.
   loop::ExprId change = -1;
-  if (body.size() == 1 && !vars.empty()) {
-    loop::Stmt store = body[0];
-    change = change_of(nest.exprs(), store);
-    if (change >= 0 && loop::mentions(kernel, change, vars.back())) change = -1;
-    if (change >= 0) body[0] = std::move(store);
-  }
+  if (body.size() == 1 && !vars.empty()) change = change_of(nest.exprs(), body[0], vars.back());
+  const auto enclose = [&body](loop::Stmt outer) {
+    outer.body = std::exchange(body, {});
+    body.push_back(std::move(outer));
+  };
   for (size_t axis = vars.size(); axis-- > 0;) {
     if (change >= 0 && loop::mentions(kernel, change, vars[axis])) {
-      body = {loop::when(std::exchange(change, -1), std::move(body))};
+      enclose(loop::when(std::exchange(change, -1), {}));
     }
-    std::vector<loop::Stmt> outer;
-    outer.push_back(loop::for_loop(vars[axis], loop::LoopKind::Serial, std::move(body)));
-    body = std::move(outer);
+    enclose(loop::for_loop(vars[axis], loop::LoopKind::Serial, {}));
   }
-  if (change >= 0) body = {loop::when(change, std::move(body))};
   kernel.body = std::move(body);
 }
 

@@ -239,6 +239,15 @@ int64_t FewBits::block_count() const {
   return count;
 }
 
+Affine FewBits::block_number() const {
+  Affine number(0);
+  for (const int d : blocks) {
+    number *= contraction_->extent(d);
+    number += contraction_->index()[static_cast<size_t>(d)];
+  }
+  return number;
+}
+
 int32_t FewBits::element(int64_t place) const {
   const std::byte* data = buffer_of(reading_.load).data.data();
   switch (reading_.load.dtype) {
@@ -279,35 +288,6 @@ std::vector<FewBits::Slot> FewBits::slots() const {
   return slots;
 }
 
-// Calls visit(values, columns, first) for each tile and block: `columns` are those of a tile, -1
-// where there is none, `first` is the number of tiles' columns before, times the blocks, and of
-// this tile's in the blocks before.
-template <class Visit>
-void FewBits::each_block(const Visit& visit) const {
-  std::vector<int64_t> extents;
-  for (const int d : blocks) extents.push_back(contraction_->extent(d));
-  Values values(contraction_->kernel().vars.size());
-  int64_t first = 0;
-  for (const Segment& tile : tiles) {
-    std::vector<int64_t> here(static_cast<size_t>(tile.width));
-    for (int64_t k = 0; k < tile.count; ++k) {
-      for (int64_t c = 0; c < tile.width; ++c) {
-        const int64_t at =
-            tile.begin + k * tile.width + c - (c < tile.width - kLanes ? 0 : tile.shift);
-        here[static_cast<size_t>(c)] = at < columns() ? at : -1;
-      }
-      for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
-        for (size_t i = 0; i < blocks.size(); ++i) {
-          values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
-        }
-        visit(values, here, first);
-        first += tile.width;
-      }
-    }
-  }
-}
-
-template <class Fill>
 loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_column,
                                   const Fill& fill) {
   EntryContext& context = contraction_->context();
@@ -318,61 +298,76 @@ loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_col
   }
   int64_t size = 0;
   for (const Segment& tile : tiles) {
-    lathe::append(key, '|', tile.begin, ' ', tile.width);
+    lathe::append(key, ' ', tile.begin, ' ', tile.width);
     size += tile.count * tile.width;
   }
   const auto [place, fresh] = context.panels.try_emplace(std::move(key), -1);
-  if (fresh) {
-    size *= block_count() * per_column;
-    place->second = context.add_buffer(concat(context.graph.name, '.', name, context.panels.size()),
-                                       dtype, size, loop::BufferRole::Constant);
-    std::vector<std::byte> data(static_cast<size_t>(size) * sizeof(uint32_t));
-    fill(data.data());
-    context.module.buffers[static_cast<size_t>(place->second)].data = std::move(data);
+  const loop::BufferRef made{loop::Space::Global, place->second};
+  if (!fresh) return made;
+  size *= block_count() * per_column;
+  place->second = context.add_buffer(concat(context.graph.name, '.', name, context.panels.size()),
+                                     dtype, size, loop::BufferRole::Constant);
+  std::vector<std::byte> data(static_cast<size_t>(size) * sizeof(uint32_t));
+  std::vector<int64_t> extents;
+  for (const int d : blocks) extents.push_back(contraction_->extent(d));
+  Values values(contraction_->kernel().vars.size());
+  std::byte* to = data.data();
+  for (const Segment& tile : tiles) {
+    Values here(static_cast<size_t>(tile.width));
+    for (int64_t k = 0; k < tile.count; ++k) {
+      for (int64_t c = 0; c < tile.width; ++c) {
+        const int64_t shift = c < tile.width - kLanes ? 0 : tile.shift;
+        const int64_t each = tile.begin + k * tile.width + c - shift;
+        here[static_cast<size_t>(c)] = each < columns() ? each : -1;
+      }
+      for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
+        for (size_t i = 0; i < blocks.size(); ++i) {
+          values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
+        }
+        fill(values, here, to);
+        to += tile.width * per_column * static_cast<int64_t>(sizeof(uint32_t));
+      }
+    }
   }
+  context.module.buffers[static_cast<size_t>(place->second)].data = std::move(data);
   return {loop::Space::Global, place->second};
 }
 
 loop::BufferRef FewBits::pack_words() {
-  return constant("words", DType::I32, parts * words(), [this](std::byte* data) {
-    const std::vector<Slot> all = slots();
-    const size_t in_word = static_cast<size_t>(2 * pairs_in_word());
-    const VarId along = variable(*contraction_, column);
-    const int64_t step = reading_.load.address.coefficient(along);
-    each_block([&](const Values& values, const Values& here, int64_t first) {
-      const int64_t origin = at(reading_.load.address, values);
-      std::byte* to = data + first * parts * words() * static_cast<int64_t>(sizeof(uint32_t));
-      for (auto slot = all.begin(); slot != all.end(); slot += static_cast<int64_t>(in_word)) {
-        for (const int64_t c : here) {
-          uint32_t word = 0;
-          for (size_t i = 0; i < in_word; ++i) {
-            const auto& [place, shift] = slot[static_cast<int64_t>(i)];
-            if (place < 0 || c < 0) continue;
-            const int32_t element = this->element(origin + c * step + place);
-            const auto number =
-                static_cast<uint32_t>(((element >> shift) & reading_.mask) - least_);
-            word |= number << (i / 2 * static_cast<size_t>(bits) + i % 2 * 16);
-          }
-          std::memcpy(to, &word, sizeof word);
-          to += sizeof word;
-        }
-      }
-    });
-  });
+  const std::vector<Slot> all = slots();
+  const size_t in_word = static_cast<size_t>(2 * pairs_in_word());
+  const int64_t step = reading_.load.address.coefficient(variable(*contraction_, column));
+  return constant("words", DType::I32, parts * words(),
+                  [&](const Values& values, const Values& here, std::byte* to) {
+                    const int64_t origin = at(reading_.load.address, values);
+                    for (auto slot = all.begin(); slot != all.end();
+                         slot += static_cast<int64_t>(in_word)) {
+                      for (const int64_t c : here) {
+                        uint32_t word = 0;
+                        for (size_t i = 0; i < in_word; ++i) {
+                          const auto& [place, shift] = slot[static_cast<int64_t>(i)];
+                          if (place < 0 || c < 0) continue;
+                          const int32_t element = this->element(origin + c * step + place);
+                          const auto number =
+                              static_cast<uint32_t>(((element >> shift) & reading_.mask) - least_);
+                          word |= number << (i / 2 * static_cast<size_t>(bits) + i % 2 * 16);
+                        }
+                        std::memcpy(to, &word, sizeof word);
+                        to += sizeof word;
+                      }
+                    }
+                  });
 }
 
 loop::BufferRef FewBits::pack_by_block(const char* name, ExprId expr, float offset) {
-  return constant(name, DType::F32, 1, [&](std::byte* data) {
-    const auto along = static_cast<size_t>(variable(*contraction_, column));
-    each_block([&](Values values, const Values& here, int64_t first) {
-      std::byte* to = data + first * static_cast<int64_t>(sizeof(float));
-      for (const int64_t c : here) {
-        values[along] = std::max<int64_t>(c, 0);
-        const float number = expr < 0 ? 1 : evaluated(*contraction_, expr, values).f;
-        scalar::store_element(to, Number::of(number + offset));
-        to += sizeof(float);
-      }
-    });
+  const auto along = static_cast<size_t>(variable(*contraction_, column));
+  return constant(name, DType::F32, 1, [&](Values& values, const Values& here, std::byte* to) {
+    for (const int64_t c : here) {
+      values[along] = std::max<int64_t>(c, 0);
+      const float number = (expr < 0 ? 1 : evaluated(*contraction_, expr, values).f) + offset;
+      std::memcpy(to, &number, sizeof number);
+      to += sizeof number;
+    }
   });
 }
 

@@ -2,7 +2,9 @@
 // found in its expression and packed into words that kernels read. It knows no loop of the kernel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -41,6 +43,7 @@ class FewBits {
   std::vector<Segment> tiles = {};
 
   int64_t block_count() const;
+  loop::Affine block_number() const;  // under the loops of the blocks
   int64_t pairs_in_word() const { return 16 / bits; }
   int64_t words() const { return part_depth * bits / 32; }  // of a part
 
@@ -78,9 +81,10 @@ class FewBits {
   const loop::Buffer& buffer_of(const loop::Expr& load) const;
   int32_t element(int64_t place) const;
   std::vector<Slot> slots() const;  // of a block, in the order of words
-  template <class Visit>
-  void each_block(const Visit& visit) const;
-  template <class Fill>
+  // Filled by fill(values, columns, to) for each tile and block: `columns` are those of the tile,
+  // -1 where there is none.
+  using Fill = std::function<void(std::vector<int64_t>& values, const std::vector<int64_t>& columns,
+                                  std::byte* to)>;
   loop::BufferRef constant(const char* name, loop::DType dtype, int64_t per_column,
                            const Fill& fill);
   loop::BufferRef pack_by_block(const char* name, loop::ExprId expr, float offset);

@@ -133,15 +133,6 @@ class FewBitsLowering {
     }
   };
 
-  Affine block_number() const {
-    Affine number(0);
-    for (const int d : weights_.blocks) {
-      number *= contraction_.extent(d);
-      number += contraction_.index()[static_cast<size_t>(d)];
-    }
-    return number;
-  }
-
   // Element `k` of a block of a row, zero behind its end.
   ExprId row_element(Nest& nest, const Affine& row, const Affine& k) {
     Index index = contraction_.index();
@@ -160,7 +151,7 @@ class FewBitsLowering {
     Nest nest(contraction_.context(), kernel);
     const StepLoop rows = step_loop(kernel, "row", {0, rows_, 1});
     const StepLoop parts = step_loop(kernel, "part", {0, weights_.parts, 1});
-    const Part part{rows.position, block_number(), parts.position};
+    const Part part{rows.position, weights_.block_number(), parts.position};
     std::vector<Stmt> body = split_part(nest, part);
     body = parts.around(std::move(body), true);
     for (size_t i = weights_.blocks.size(); i-- > 0;) {
@@ -268,7 +259,7 @@ class FewBitsLowering {
     const BufferRef low = kernel_.add_register("low", DType::I32, size);
     std::vector<Stmt> body;
     const VarId r = kernel_.add_var("r", rows_);
-    const Part place{Affine::variable(r), block_number(), part};
+    const Part place{Affine::variable(r), weights_.block_number(), part};
     std::vector<Stmt> starts;
     for (const int64_t half : {0, 1}) {
       const LaneLoops lanes = lane_loops(kernel_, columns.width);
@@ -298,7 +289,8 @@ class FewBitsLowering {
     const LaneLoops read = lane_loops(kernel_, columns.width);
     const Affine from =
         columns.start * (parts_ * weights_.words()) +
-        ((block_number() * weights_.parts + part) * weights_.words() + word) * columns.tile.width;
+        ((weights_.block_number() * weights_.parts + part) * weights_.words() + word) *
+            columns.tile.width;
     std::vector<Stmt> body =
         stored(read, words, read.element,
                exprs_.load(words_, DType::I32, from + columns.from + read.element));
@@ -314,7 +306,7 @@ class FewBitsLowering {
         split, LoopKind::Vector,
         one(loop::store(pair, Affine::variable(split),
                         exprs_.apply(Op::BitAnd, {shifted, number(exprs_, mask)})))));
-    const Part place{Affine::variable(r), block_number(), part};
+    const Part place{Affine::variable(r), weights_.block_number(), part};
     const Affine integer = place.place(*this) * weights_.part_depth + word * pairs;
     std::vector<Stmt> in_row;
     for (const int64_t half : {0, 1}) {
@@ -345,9 +337,10 @@ class FewBitsLowering {
     const VarId r = kernel_.add_var("r", rows_);
     const LaneLoops lanes = lane_loops(kernel_, columns.width);
     const Affine at = Affine::variable(r, columns.width) + lanes.element;
-    const Part place{Affine::variable(r), block_number(), part};
+    const Part place{Affine::variable(r), weights_.block_number(), part};
     const Affine of_block = columns.start * weights_.block_count() +
-                            block_number() * columns.tile.width + columns.from + lanes.element;
+                            weights_.block_number() * columns.tile.width + columns.from +
+                            lanes.element;
     ExprId sum = joined(exprs_.load(high, DType::I32, at), exprs_.load(low, DType::I32, at));
     if (!weights_.zero) {
       const auto all = [&](int64_t half) {

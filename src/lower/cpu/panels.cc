@@ -26,6 +26,19 @@ std::string text(const Tiling& tiling) {
   return out;
 }
 
+std::vector<Segment> all_tiles(const Tiling& tiling) {
+  std::vector<Segment> all;
+  for (const auto& [block, tiles] : tiling) {
+    for (int64_t i = 0; i < block.count; ++i) {
+      for (const Segment& tile : tiles) {
+        all.push_back(tile);
+        all.back().begin += block.begin + i * block.width;
+      }
+    }
+  }
+  return all;
+}
+
 int64_t padded_length(const Tiling& tiling) {
   int64_t length = 0;
   for (const auto& [block, tiles] : tiling) {
@@ -63,7 +76,7 @@ Panels::Panels(Contraction& contraction, int operand, int dimension, const Tilin
                            contraction.panel_type(operand), size, loop::BufferRole::Temporary);
   }
   buffer_ = {loop::Space::Global, place->second};
-  if (fresh && !unpack(tiling)) fill(tiling);
+  if (fresh) fill(tiling);
 }
 
 Affine Panels::address(const Index& index, const Affine& start, int64_t width) const {
@@ -98,10 +111,19 @@ void Panels::fill(const Tiling& tiling) {
   kernel.origin = contraction_.kernel().origin;
   kernel.vars = contraction_.kernel().vars;
   Nest nest(contraction_.context(), kernel);
+  std::optional<FewBits> weights = FewBits::find(contraction_);
+  if (weights && (weights->operand != operand_ || weights->column != dimension_ ||
+                  weights->depth != weights->parts * weights->part_depth)) {
+    weights.reset();
+  }
+  if (weights) weights->tiles = all_tiles(tiling);
   for (const auto& [block, tiles] : tiling) {
     const StepLoop blocks = step_loop(kernel, "block", block);
     std::vector<Stmt> body;
-    for (const Segment& tile : tiles) append(body, fill_tile(tile, blocks.position, nest));
+    for (const Segment& tile : tiles) {
+      append(body, weights ? unpack_tile(tile, blocks.position, nest, *weights)
+                           : fill_tile(tile, blocks.position, nest));
+    }
     append(kernel.body, blocks.around(std::move(body)));
   }
   for (size_t i = outer_.size(); i-- > 0;) {
@@ -110,118 +132,54 @@ void Panels::fill(const Tiling& tiling) {
   contraction_.context().before.push_back(std::move(kernel));
 }
 
-namespace {
-
-// Fills tiles of panels from words: a word gives a number of each of its columns at a time.
-class Unpacking {
- public:
-  Unpacking(Contraction& contraction, FewBits& weights, loop::Kernel& kernel)
-      : contraction_(contraction),
-        weights_(weights),
-        kernel_(kernel),
-        exprs_(kernel),
-        words_(weights.pack_words()),
-        scales_(weights.pack_scales()) {
-    if (!weights.zero) zeros_ = weights.pack_zeros();
-    for (const int d : weights.blocks) {
-      block_ *= contraction.extent(d);
-      block_ += contraction.index()[static_cast<size_t>(d)];
-    }
+// Their numbers, one of each column of the tile at a time.
+std::vector<Stmt> Panels::unpack_tile(const Segment& tile, const Affine& block, Nest& nest,
+                                      FewBits& weights) {
+  loop::Kernel& kernel = nest.kernel();
+  loop::ExprBuilder& exprs = nest.exprs();
+  const loop::BufferRef words = weights.pack_words(), scales = weights.pack_scales();
+  const loop::BufferRef zeros = weights.zero ? loop::BufferRef() : weights.pack_zeros();
+  const int64_t pairs = weights.pairs_in_word();
+  const int64_t together = std::max<int64_t>(kLanes / pairs, 1);  // words of whole chunks
+  const int64_t numbers = 2 * together * pairs;
+  const StepLoop tiles = step_loop(kernel, "tile", tile);
+  const StepLoop steps = step_loop(kernel, "w", {0, weights.depth / numbers, 1});
+  const Affine start = block + tiles.position;
+  const Affine number = weights.block_number();
+  Index index = contraction_.index();
+  for (const int d : weights.inner) index[static_cast<size_t>(d)] = Affine(0);
+  const auto constant = [&](int64_t value) {
+    return exprs.constant(loop::Number::of(static_cast<int32_t>(value)));
+  };
+  std::vector<Stmt> body;
+  for (int64_t i = 0; i < numbers; ++i) {
+    const int64_t pair = i / 2, half = i % 2;
+    const LaneLoops lanes = lane_loops(kernel, tile.width);
+    const Affine of_block = (start * weights.block_count() + number * tile.width) + lanes.element;
+    const Affine word = (number * (weights.depth / numbers) + steps.position) * together;
+    const Affine at = start * (weights.block_count() * weights.depth / (2 * pairs)) +
+                      (word + pair / pairs) * tile.width + lanes.element;
+    ExprId value = exprs.apply(
+        loop::Op::BitAnd,
+        {exprs.apply(loop::Op::ShiftRight, {exprs.load(words, loop::DType::I32, at),
+                                            constant(pair % pairs * weights.bits + 16 * half)}),
+         constant((1 << weights.bits) - 1)});
+    const ExprId zero = weights.zero ? exprs.constant(static_cast<float>(*weights.zero))
+                                     : exprs.load(zeros, loop::DType::F32, of_block);
+    value = exprs.apply(loop::Op::Sub, {exprs.cast(value, loop::DType::F32), zero});
+    value = exprs.apply(loop::Op::Mul, {value, exprs.load(scales, loop::DType::F32, of_block)});
+    index[static_cast<size_t>(weights.inner.back())] =
+        steps.position * numbers + (pair / kLanes * (2 * kLanes) + half * kLanes + pair % kLanes);
+    std::vector<Stmt> stores;
+    stores.push_back(
+        loop::store(buffer_, address(index, start, tile.width) + lanes.element, value));
+    append(body, lanes.around(std::move(stores)));
   }
-
-  // `store(k, lane, value)`, of number k of a block.
-  template <class Store>
-  std::vector<Stmt> tile(const Segment& tile, const Affine& start, const Store& store) {
-    const int64_t pairs = weights_.pairs_in_word(), depth = weights_.part_depth;
-    const int64_t words = std::max<int64_t>(kLanes / pairs, 1);  // whose pairs are whole chunks
-    const int64_t numbers = 2 * words * pairs;
-    const StepLoop parts = step_loop(kernel_, "part", {0, weights_.parts, 1});
-    const StepLoop steps = step_loop(kernel_, "w", {0, depth / numbers, 1});
-    const Affine word =
-        ((block_ * weights_.parts + parts.position) * (weights_.words() / words) + steps.position) *
-        words;
-    const Affine in_block = start * weights_.block_count() + block_ * tile.width;
-    std::vector<Stmt> body;
-    for (int64_t i = 0; i < numbers; ++i) {
-      const int64_t pair = i % (words * pairs), half = i / (words * pairs);
-      const LaneLoops lanes = lane_loops(kernel_, tile.width);
-      const Affine at = start * (weights_.block_count() * weights_.parts * weights_.words()) +
-                        (word + pair / pairs) * tile.width + lanes.element;
-      const auto number = [&](int64_t value) {
-        return exprs_.constant(loop::Number::of(static_cast<int32_t>(value)));
-      };
-      ExprId value = exprs_.load(words_, loop::DType::I32, at);
-      value = exprs_.apply(loop::Op::ShiftRight,
-                           {value, number(pair % pairs * weights_.bits + 16 * half)});
-      value = exprs_.apply(loop::Op::BitAnd, {value, number((1 << weights_.bits) - 1)});
-      if (weights_.zero) value = exprs_.apply(loop::Op::Sub, {value, number(*weights_.zero)});
-      value = exprs_.cast(value, loop::DType::F32);
-      const auto of_block = [&](loop::BufferRef buffer) {
-        return exprs_.load(buffer, loop::DType::F32, in_block + lanes.element);
-      };
-      if (!weights_.zero) value = exprs_.apply(loop::Op::Sub, {value, of_block(zeros_)});
-      value = exprs_.apply(loop::Op::Mul, {value, of_block(scales_)});
-      const int64_t place = pair / kLanes * (2 * kLanes) + half * kLanes + pair % kLanes;
-      const Affine k = parts.position * depth + steps.position * numbers + place;
-      std::vector<Stmt> stores = lanes.around({store(k, lanes.element, value)});
-      if (weights_.depth % depth != 0) {
-        Stmt inside = loop::if_inside({{k, weights_.depth}}, std::move(stores));
-        stores = {std::move(inside)};
-      }
-      append(body, std::move(stores));
-    }
-    body = parts.around(steps.around(std::move(body)));
-    for (size_t i = weights_.blocks.size(); i-- > 0;) {
-      body = contraction_.serial(weights_.blocks[i], std::move(body));
-    }
-    return body;
+  body = steps.around(std::move(body));
+  for (size_t i = weights.blocks.size(); i-- > 0;) {
+    body = contraction_.serial(weights.blocks[i], std::move(body));
   }
-
- private:
-  Contraction& contraction_;
-  FewBits& weights_;
-  loop::Kernel& kernel_;
-  loop::ExprBuilder exprs_;
-  loop::BufferRef words_, scales_, zeros_;
-  Affine block_ = Affine(0);
-};
-
-}  // namespace
-
-bool Panels::unpack(const Tiling& tiling) {
-  std::optional<FewBits> weights = FewBits::find(contraction_);
-  if (!weights || weights->operand != operand_ || weights->column != dimension_) return false;
-  weights->tiles.clear();
-  for (const auto& [block, tiles] : tiling) {
-    for (int64_t i = 0; i < block.count; ++i) {
-      for (Segment tile : tiles) {
-        tile.begin += block.begin + i * block.width;
-        weights->tiles.push_back(tile);
-      }
-    }
-  }
-  loop::Kernel kernel;
-  kernel.origin = contraction_.kernel().origin;
-  kernel.vars = contraction_.kernel().vars;
-  Unpacking unpacking(contraction_, *weights, kernel);
-  for (const Segment& tile : weights->tiles) {
-    const StepLoop steps = step_loop(kernel, "tile", tile);
-    append(kernel.body,
-           steps.around(unpacking.tile(tile, steps.position,
-                                       [&](const Affine& k, const Affine& lane, ExprId value) {
-                                         Index index = contraction_.index();
-                                         for (const int d : weights->inner) {
-                                           index[static_cast<size_t>(d)] = Affine(0);
-                                         }
-                                         index[static_cast<size_t>(weights->inner.back())] = k;
-                                         const Affine at =
-                                             address(index, steps.position, tile.width);
-                                         return loop::store(buffer_, at + lane, value);
-                                       }),
-                        true));
-  }
-  contraction_.context().before.push_back(std::move(kernel));
-  return true;
+  return tiles.around(std::move(body), true);
 }
 
 std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Nest& nest) {

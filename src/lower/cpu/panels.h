@@ -16,6 +16,8 @@ struct Block {
 };
 using Tiling = std::vector<Block>;
 
+class FewBits;
+
 class Panels {
  public:
   // Adds a kernel that fills them before the contraction's own; contractions that read the operand
@@ -30,8 +32,8 @@ class Panels {
  private:
   loop::Affine address(const Index& index, const loop::Affine& start, int64_t width) const;
   void fill(const Tiling& tiling);
-  // The same of weights of few bits.
-  bool unpack(const Tiling& tiling);
+  std::vector<loop::Stmt> unpack_tile(const Segment& tile, const loop::Affine& block, Nest& nest,
+                                      FewBits& weights);
   std::vector<loop::Stmt> fill_tile(const Segment& tile, const loop::Affine& block, Nest& nest);
 
   Contraction& contraction_;
