@@ -33,34 +33,38 @@ type Aliased = {
   ]: LayerFactory[Name];
 };
 
-/** What is made of tables is made by functions that bundlers know to be free of effects, so that they can leave it out. */
-const classes = /* @__PURE__ */ classesOf();
+type LayerClass = new (args?: LayerArgs) => Layer;
 
-function classesOf() {
-  return Object.entries(layerClasses).map(([name, className]) => {
-    const cls = class extends Layer {
-      static className = className;
+/** By the names of the core, each made with its first layer: a page needs few of them. */
+const classes = new Map<string, LayerClass>();
 
-      constructor(args?: LayerArgs) {
-        const options = readOptions(name, args);
-        extrasAtHand()?.checkLayer(name, className, options);
-        super(className, options);
-        this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
-      }
-    };
-    return [name, className, cls] as const;
-  });
+function classOf(name: string, className: string): LayerClass {
+  let cls = classes.get(className);
+  if (cls !== undefined) return cls;
+  cls = class extends Layer {
+    static className = className;
+
+    constructor(args?: LayerArgs) {
+      const options = readOptions(name, args);
+      extrasAtHand()?.checkLayer(name, className, options);
+      super(className, options);
+      this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
+    }
+  };
+  classes.set(className, cls);
+  return cls;
 }
 
 /** A layer of the core by its class. Error: there is none of the name. */
 export function makeLayer(className: string, args: LayerArgs): Layer {
-  const [, , cls] = classes.find(([, each]) => each === className) ?? [];
-  return cls === undefined ? new Layer(className, args) : new cls(args);
+  const [name] = Object.entries(layerClasses).find(([, each]) => each === className) ?? [];
+  return name === undefined ? new Layer(className, args) : new (classOf(name, className))(args);
 }
 
+/** What is made of tables is made by functions that bundlers know to be free of effects, so that they can leave it out. */
 function byName(): LayerFactory & Aliased {
-  const named = classes.flatMap(([name, , cls]) => {
-    const make = (args?: LayerArgs) => new cls(args);
+  const named = Object.entries(layerClasses).flatMap(([name, className]) => {
+    const make = (args?: LayerArgs) => new (classOf(name, className))(args);
     const avg = name.replace(/^averageP/, 'avgP');
     const short = avg.replace(/^(avg|max|globalMax)Pooling/, '$1Pool');
     return [name, avg, short].map((each) => [each, make] as const);
