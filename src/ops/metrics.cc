@@ -56,7 +56,7 @@ Tensor sparse_hits(Tensor x, Tensor classes) {
 
 Tensor binary_hits(Tensor x, Tensor y) {
   if (!x.valid() || !y.valid()) return x;
-  return mean(as_number(above(x, 0.5f) == above(y, 0.5f)), {-1});
+  return mean(as_number(above(x, 0.5f) == y), {-1});
 }
 
 Tensor top_k_hits(Tensor x, Tensor y, float k) {

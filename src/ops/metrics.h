@@ -9,11 +9,12 @@ namespace lathe::ops {
 using graph::Tensor;
 
 // [n, …]: 1 where the greatest of x stands where the greatest of y does, else 0; of a single
-// column, where both or neither are above 1/2.
+// column as binary_hits.
 Tensor row_hits(Tensor x, Tensor y);
 // 1 where the greatest of x [n, c] stands at the I32 class [n], else 0.
 Tensor sparse_hits(Tensor x, Tensor classes);
-// Share of the c numbers of a row that are on the same side of 1/2 in x and y.
+// Share of the c numbers of a row where y is 1 and x above 1/2, or y 0 and x not; as in Keras no
+// other label is ever hit.
 Tensor binary_hits(Tensor x, Tensor y);
 // 1 where fewer than k of x are greater than the one at the greatest of y.
 Tensor top_k_hits(Tensor x, Tensor y, float k);

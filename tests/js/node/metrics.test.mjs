@@ -82,6 +82,34 @@ test('an unknown metric is refused with the known ones', () => {
   model.dispose();
 });
 
+test('the accuracy of a single output hits no labels but 0 and 1, as in TensorFlow.js', () => {
+  const given = [[0.3], [0.7], [2], [1]];
+  for (const labels of [
+    [0, 1, 2, 1],
+    [0.4, 0.6, 1, 0],
+    [-1, 1, 1, -1],
+  ]) {
+    for (const metric of ['accuracy', 'binaryAccuracy']) {
+      const [here, there] = [tl, tf].map((each) => {
+        const model = each.sequential({
+          layers: [
+            each.layers.dense({
+              units: 1,
+              inputShape: [1],
+              useBias: false,
+              kernelInitializer: 'ones',
+            }),
+          ],
+        });
+        model.compile({ loss: 'meanSquaredError', optimizer: 'sgd', metrics: [metric] });
+        const y = each.tensor2d(labels, [4, 1]);
+        return model.evaluate(each.tensor2d(given), y)[1].dataSync()[0];
+      });
+      assert.equal(here, there, `${metric} of ${labels}`);
+    }
+  }
+});
+
 test('weights of rows and classes weigh the loss', async () => {
   const model = compiled('accuracy');
   const sampleWeight = Float32Array.from({ length: rows }, (_, row) => (row < 15 ? 2 : 0));

@@ -42,6 +42,12 @@ TEST(Metrics, HitsPerRow) {
               {1.0f / 3, 1.0f / 3, 1, 1.0f / 3});
 }
 
+TEST(Metrics, OnlyLabelsOfZeroAndOneAreHit) {
+  const Inputs labels = {{"p", values().at("p")},
+                         {"q", Array::of({5, 1}, Floats{0.9f, 0, 1, -1, 2})}};
+  EXPECT_EQ(run([](Builder& b) { return row_hits(p(b), q(b)); }, labels), (Floats{0, 1, 1, 0, 0}));
+}
+
 TEST(Metrics, TopKCountsTheOutputsAbove) {
   EXPECT_EQ(run([](Builder& b) { return top_k_hits(x(b), y(b), 1); }, values()),
             (Floats{0, 0, 1, 1}));
