@@ -16,9 +16,13 @@ namespace lathe::tool {
 namespace {
 
 // What `tl.tune` remembered of the one target that fits; a damaged file is left out with a warning.
-Status add_schedules(const Arguments& arguments, compile::Options& options) {
+Outcome<void> add_schedules(const Arguments& arguments, compile::Options& options) {
   const std::string path = arguments.value("--schedules");
-  if (path.empty()) return {};
+  const bool is_chosen = arguments.has("--target");
+  if (path.empty()) {
+    if (is_chosen) return wrong_use("--target is a target of --schedules, which is missing");
+    return {};
+  }
   LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
   auto cache = api::parse_schedule_cache(text_of(bytes));
   if (!cache) {
@@ -26,7 +30,9 @@ Status add_schedules(const Arguments& arguments, compile::Options& options) {
     return {};
   }
   const auto target = api::find_target(*cache, options.features, arguments.value("--target"));
-  if (!target) return fail(concat(path, ": ", target.error().message));
+  if (!target) {
+    return std::unexpected(Failure(concat(path, ": ", target.error().message), is_chosen));
+  }
   options.schedules.merge((*cache)[*target]);
   return {};
 }

@@ -220,6 +220,15 @@ test('the native compiler reads the same file', async () => {
       lathe('x.wasm', schedulesFlag).stderr,
       /more than one target has the features simd/,
     );
+    const unknown = lathe('x.wasm', schedulesFlag, '--target=V8 15');
+    assert.equal(unknown.status, 2);
+    assert.match(
+      unknown.stderr,
+      /no target has the features simd and the name V8 15; there are "V8 13/,
+    );
+    const alone = lathe('x.wasm', '--target=V8 13');
+    assert.equal(alone.status, 2);
+    assert.match(alone.stderr, /--target is a target of --schedules, which is missing/);
 
     writeFileSync(at('schedules.json'), '{"version":1,"targets":{"V8 13 simd":[["key"]]}}');
     const damaged = lathe('damaged.wasm', schedulesFlag);
