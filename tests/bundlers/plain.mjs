@@ -92,6 +92,17 @@ export async function pages() {
         return [early.getConfig().units, ...classes(make())];
       }
       describe()${noted};`),
+    'early.html': page(`
+      import * as tl from '${entry}';
+      async function describe() {
+        await tl.ready();
+        const layer = tl.layers.dense({ units: 3 });
+        try { return layer.getConfig(); } catch (error) {
+          await tl.ready();
+          return [error.message, layer.getConfig().units];
+        }
+      }
+      describe()${noted};`),
     'trained.html': page(`
       import * as tl from '${entry}';
       async function train() {
@@ -149,6 +160,9 @@ export async function pages() {
       /setWasmUrl: the compiler is loaded already/,
     );
     assert.deepEqual(await visit(`${server.url}/described.html`), [3, 1]);
+    const later = 'pages load this with their first layer; await tl.ready() after making it';
+    const early = await visit(`${server.url}/early.html`);
+    assert.deepEqual(early, [`getConfig: ${later}`, 3]);
     const parts = ['class_name', 'config', 'keras_version', 'backend'];
     assert.deepEqual(await visit(`${server.url}/trained.html`), parts);
     const absent = `cannot load ${server.url}/absent.wasm: HTTP status 404`;

@@ -53,7 +53,7 @@ export function extrasFor(what: string): Extras {
   const there = extrasAtHand();
   if (there !== undefined) return there;
   throw new LatheError(
-    `${what}: a page fetches this with its first layer; await tl.ready() after that`,
+    `${what}: pages load this with their first layer; await tl.ready() after making it`,
   );
 }
 
