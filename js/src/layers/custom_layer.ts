@@ -132,7 +132,10 @@ export class CustomLayer extends Layer implements HostedLayer {
    * The result for tensors [batch, …]: one, or an array where the layer has several inputs. Gives one
    * float32 tensor with the same batch as first axis, or an array of them.
    */
-  call(inputs: TracedTensor | TracedTensor[], _args: CallArgs): Tensor | readonly Tensor[] {
+  override call(
+    inputs: TracedTensor | TracedTensor[],
+    _args: CallArgs,
+  ): Tensor | readonly Tensor[] {
     return inputs;
   }
 

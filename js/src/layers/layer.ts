@@ -116,6 +116,8 @@ export interface LayerCall extends CallMembers {}
 
 /** What few pages need of layers. */
 export interface LayerMembers {
+  /** What it gives for tensors, as `apply`; layers in JavaScript say it here. */
+  call(inputs: Tensor | Tensor[], args?: ApplyArgs): unknown;
   /** The shapes that it gives for these, with the batch in front. Error: they do not fit. */
   computeOutputShape(inputShape: SymbolicShape | SymbolicShape[]): SymbolicShape | SymbolicShape[];
   /** The mask of what it gives: that of what it reads, or null. Error: it takes none. */
@@ -161,7 +163,7 @@ export interface DisposeResult {
 
 export interface Layer extends LayerMembers {}
 const layerMembers =
-  'computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
+  'call computeOutputShape computeMask getInputAt getOutputAt build dispose calculateLosses ' +
   'resetStates setFastWeightInitDuringBuild .id .outboundNodes .activityRegularizer .built .losses .updates .stateful .states ' +
   '.dtype .supportsMasking';
 
@@ -288,13 +290,13 @@ export class Layer {
    * Of tensors, which have the batch in front, it gives tensors; `training` and `mask` say how, and its weights are made
    * where there are none. Error: the shapes do not fit.
    */
-  apply<T extends Tensor | Tensor[] = Tensor>(
-    inputs: Tensor | readonly Tensor[],
-    args?: ApplyArgs,
-  ): T;
   apply<T extends SymbolicTensor | SymbolicTensor[] = SymbolicTensor>(
     inputs: SymbolicTensor | readonly SymbolicTensor[],
     args?: { initialState?: SymbolicTensor | readonly SymbolicTensor[] },
+  ): T;
+  apply<T extends Tensor | Tensor[] = Tensor>(
+    inputs: Tensor | readonly Tensor[],
+    args?: ApplyArgs,
   ): T;
   apply(inputs: unknown, args: { initialState?: unknown } = {}): unknown {
     const list = [inputs, args.initialState ?? []].flat() as SymbolicTensor[];

@@ -211,5 +211,6 @@ test('wrong arguments are refused', async () => {
     'fit: initialEpoch must be an integer from 0 to 1, got 2',
   );
   await model.fit(x, y);
+  await model.fit(x, y, { callbacks: null });
   model.dispose();
 });

@@ -378,6 +378,49 @@ test('layers in JavaScript run on tensors and in models, and learn both ways', a
   near(await run(tl), await run(tf), 'layer');
 });
 
+test('gradients by the inputs of models, and losses of TensorFlow.js in functions of the program', async () => {
+  const run = async (lib) => {
+    const model = lib.sequential({
+      layers: [lib.layers.dense({ units: 2, activation: 'tanh', inputShape: [3] })],
+    });
+    model.setWeights([waves(lib, [3, 2]), waves(lib, [2])]);
+    const x = waves(lib, [4, 3]);
+    const byPredict = lib.grad((each) => model.predict(each).square().sum())(x);
+    const byCall = lib.grad((each) => model.layers[0].call(each).sum())(x);
+    const y = waves(lib, [4, 2], 3).abs();
+    model.compile({
+      optimizer: lib.train.sgd(0.1),
+      loss: (yTrue, yPred) =>
+        lib.losses.meanSquaredError(yTrue, yPred).add(lib.losses.huberLoss(yTrue, yPred)),
+    });
+    const { history } = await model.fit(x, y, { epochs: 2, verbose: 0, shuffle: false });
+    return [...plain([byPredict, byCall]), [[2], history.loss]];
+  };
+  near(await run(tl), await run(tf), 'gradients');
+});
+
+// TensorFlow.js loses a term where tanh is derived twice, so differences say what is right.
+test('gradients of gradients through models', () => {
+  const model = tl.sequential({
+    layers: [tl.layers.dense({ units: 2, activation: 'tanh', inputShape: [3] })],
+  });
+  model.setWeights([waves(tl, [3, 2]), waves(tl, [2])]);
+  const slope = (x) =>
+    tl
+      .grad((each) => model.apply(each).square().sum())(x)
+      .sum();
+  const x = waves(tl, [1, 3]);
+  const found = tl.grad(slope)(x).dataSync();
+  for (let at = 0; at < 3; ++at) {
+    const step = tl.oneHot([at], 3).mul(1e-2);
+    const difference = slope(x.add(step))
+      .sub(slope(x.sub(step)))
+      .div(2e-2)
+      .dataSync()[0];
+    assert.ok(Math.abs(found[at] - difference) < 1e-3, `${found[at]}, ${difference}`);
+  }
+});
+
 test('what does not fit is refused', () => {
   const refuses = (action, message) => assert.throws(action, { name: 'LatheError', message });
   const dense = tl.layers.dense({ units: 2, inputShape: [3], name: 'first' });
