@@ -117,7 +117,7 @@ class Fuser {
 
   void require_operand(const Node& contract, Value operand) {
     const bool rarely = is_read_rarely(graph_, contract, operand);
-    const bool spells = rarely || (copies_columns_ && is_of_columns(contract, operand));
+    const bool spells = rarely || (copies_columns_ && is_of_columns(graph_, contract, operand));
     const auto numbers = spells ? spelled_short(graph_, operand) : std::nullopt;
     const auto constant = spells && !numbers ? spelled_constant(graph_, operand) : std::nullopt;
     if (!(numbers && rarely) && !constant) {

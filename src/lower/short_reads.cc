@@ -78,20 +78,17 @@ std::optional<SpelledConstant> spelled_constant(const Graph& graph, Value value)
   return has_integers && bytes < whole ? std::optional(spelled) : std::nullopt;
 }
 
-bool is_of_columns(const Node& contract, Value operand) {
+bool is_of_columns(const Graph& graph, const Node& contract, Value operand) {
   const graph::Contraction& of = contract.contraction;
-  if (!of.out.is_projection() || contract.shape.size() > 2 ||
-      contract.shape.back() < loop::kLanes) {
-    return false;
-  }
-  const bool is_first = contract.operands[0] == operand;
-  const auto moves = [](const graph::AffineMap& map, const graph::Affine& with) {
-    const auto d = static_cast<size_t>(with.single_dimension());
-    return std::ranges::any_of(
-        map.axes, [d](const graph::Affine& each) { return each.coefficients[d] != 0; });
-  };
-  return !moves(is_first ? of.rhs : of.lhs, of.out.axes.back()) &&
-         (contract.shape.size() == 1 || !moves(is_first ? of.lhs : of.rhs, of.out.axes.front()));
+  const graph::Shape& shape = contract.shape;
+  if (shape.size() != 2 || shape[1] < loop::kLanes || !of.out.is_projection()) return false;
+  const auto column = static_cast<size_t>(of.out.axes[1].single_dimension());
+  const auto& map = contract.operands[0] == operand ? of.lhs : of.rhs;
+  return graph::element_count(of.extents) ==
+             shape[0] * graph::element_count(graph[operand].shape) &&
+         std::ranges::any_of(map.axes, [column](const graph::Affine& axis) {
+           return axis.coefficients[column] != 0;
+         });
 }
 
 bool is_read_rarely(const Graph& graph, const Node& contract, Value operand) {

@@ -30,6 +30,6 @@ std::optional<SpelledConstant> spelled_constant(const graph::Graph& graph, graph
 bool is_read_rarely(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
 
 // Whether it is of the columns of a product of rows, which targets copy before they multiply.
-bool is_of_columns(const graph::Node& contract, graph::Value operand);
+bool is_of_columns(const graph::Graph& graph, const graph::Node& contract, graph::Value operand);
 
 }  // namespace lathe::lower
