@@ -5,29 +5,7 @@
 // where a layer has made other ones. TensorFlow.js has no layer of attention.
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-
-/** Numbers that follow from a seed. */
-class Draw {
-  constructor(seed) {
-    this.state = Math.imul(seed + 1, 0x9e3779b1);
-  }
-  next() {
-    this.state = (this.state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-  /** An integer from `least` to `most`. */
-  size(least, most) {
-    return least + Math.floor(this.next() * (Math.max(most, least) - least + 1));
-  }
-  pick(list) {
-    return list[this.size(0, list.length - 1)];
-  }
-  chance(share) {
-    return this.next() < share;
-  }
-}
+import { Draw } from './draw.mjs';
 
 const activations = [
   'linear',
