@@ -1,5 +1,5 @@
 /** Arithmetic, element by element; operands of different types become the wider one, shapes are broadcast. */
-import { apply } from '../eager/apply.js';
+import { apply, type Operand } from '../eager/apply.js';
 import { castTo, elementwise, toTensor, toTensors } from '../eager/operands.js';
 import { LatheError } from '../base/errors.js';
 import type { OperationName } from '../core/names.js';
@@ -50,7 +50,8 @@ export const floorDiv = (a: TensorLike, b: TensorLike): Tensor =>
 /** a / b, 0 where b is 0. */
 export const divNoNan = (a: TensorLike, b: TensorLike): Tensor =>
   typed('divNoNan', a, b, (x, y) => {
-    const by = toTensor(y, 'b', 'divNoNan');
+    const given = toTensor(y, 'b', 'divNoNan');
+    const by = given.dtype === 'bool' ? castTo(given, 'int32') : given;
     const isZero = apply('equal', [by, 0], [], by.dtype);
     const quotient = div(x, apply('where', [isZero, 1, by], [], by.dtype));
     return apply('where', [isZero, 0, quotient], [], quotient.dtype);
@@ -63,13 +64,28 @@ export const pow = (base: TensorLike, exp: TensorLike): Tensor => {
     base,
     exp,
     (x, y) => {
-      const power = elementwise('pow', ['base', 'exp'], [x, y]);
-      if (typeof y === 'number' || isFloat(x) || isFloat(y)) return power;
-      return castTo(power, 'int32');
+      return typeof y === 'number' || isFloat(x) || isFloat(y)
+        ? elementwise('pow', ['base', 'exp'], [x, y])
+        : wholePower(castTo(x, 'int32'), castTo(y, 'int32'));
     },
     ['base', 'exp'],
   );
 };
+
+/** Of integers by squares: exact, and what is too great wraps. From 62 on exponents count as even or odd ones. */
+function wholePower(x: Tensor, y: Tensor): Tensor {
+  const on = (op: OperationName, a: Operand, b: Operand) => apply(op, [a, b], [], 'int32');
+  const exponent = on('minimum', apply('abs', [y]), on('add', on('mod', y, 2), 62));
+  let [power, square] = [on('add', on('mul', exponent, 0), 1), x];
+  for (let bit = 1; bit < 64; bit *= 2) {
+    const isIn = on('notEqual', on('bitAnd', exponent, bit), 0);
+    power = apply('where', [isIn, on('mul', power, square), power]);
+    const isMore = on('greaterEqual', exponent, 2 * bit);
+    square = apply('where', [isMore, on('mul', square, square), 1], [], 'int32');
+  }
+  const isWhole = apply('logicalOr', [on('greaterEqual', y, 0), on('equal', on('mul', x, x), 1)]);
+  return apply('where', [isWhole, power, 0], [], 'int32');
+}
 
 /** The greater one; NaN beside anything is NaN. */
 export const maximum = (a: TensorLike, b: TensorLike): Tensor => chosen('maximum', a, b);

@@ -1,0 +1,36 @@
+// What programs drawn at random (tests/tfjs_random) have found wrong, each as a program of its own.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe/tfjs';
+
+before(async () => {
+  await tf.setBackend('cpu');
+  await tl.ready();
+});
+
+/** The program gives the same in either library: dtype, shape and elements. */
+function same(program, within = 1e-5) {
+  const [ours, theirs] = [program(tl), program(tf)];
+  assert.equal(`${ours.dtype} ${ours.shape}`, `${theirs.dtype} ${theirs.shape}`);
+  const wanted = theirs.dataSync();
+  ours.dataSync().forEach((each, at) => {
+    assert.ok(Math.abs(each - wanted[at]) <= within, `${ours} is not ${theirs}`);
+  });
+}
+
+test('powers of integers are exact, and wrap', () => {
+  const base = [7, 13, 3, 46341, -3, 2, 2, 0, -1, -1, 5];
+  const exponent = [9, 8, 19, 2, 5, -1, 31, 0, 3, -3, 0];
+  same((lib) => lib.pow(lib.tensor(base, [11], 'int32'), lib.tensor(exponent, [11], 'int32')), 0);
+  const two = (lib) => lib.scalar(2, 'int32');
+  const slope = (lib) =>
+    lib.grad((x) => lib.pow(x, two(lib)))(lib.tensor([3, 70000], [2], 'int32'));
+  same(slope, 0);
+});
+
+test('bools are divided', () => {
+  const bools = (lib, ...values) => lib.tensor(values, [4], 'bool');
+  const quotient = tl.divNoNan(bools(tl, 1, 1, 0, 0), bools(tl, 1, 0, 1, 0));
+  assert.deepEqual([...quotient.dataSync()], [1, 0, 0, 0]);
+});
