@@ -15,7 +15,7 @@ import { move, moving } from './moving.js';
 type Sizes = readonly number[];
 
 /** A tensor of its own that has the same elements. */
-export const clone = (x: TensorLike): Tensor => alias(toTensor(x, 'x', 'clone', 'any'));
+export const clone = (x: TensorLike): Tensor => moving(x, 'clone', alias);
 
 /** The elements in another shape; one size may be -1, what is left. Error: another number of elements. */
 export const reshape = (x: TensorLike, shape: Sizes): Tensor =>
@@ -42,7 +42,7 @@ export const ensureShape = (x: TensorLike, shape: readonly (number | null)[]): T
     const fits =
       given.rank === shape.length &&
       given.shape.every((size: number, axis: number) => (shape[axis] ?? size) === size);
-    if (fits) return alias(given);
+    if (fits) return given;
     throw new LatheError(
       `EnsureShape: the shape of tensor x [${given.shape.join(',')}] should match [${shape.join(',')}]`,
     );

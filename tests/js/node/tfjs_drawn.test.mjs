@@ -34,3 +34,21 @@ test('bools are divided', () => {
   const quotient = tl.divNoNan(bools(tl, 1, 1, 0, 0), bools(tl, 1, 0, 1, 0));
   assert.deepEqual([...quotient.dataSync()], [1, 0, 0, 0]);
 });
+
+test('the gradient of the cross entropy of sigmoids is smooth at 0', () => {
+  const labels = [0, 0.25, 1];
+  const loss = (lib) => (x) => lib.losses.sigmoidCrossEntropy(lib.tensor(labels), x).sum();
+  same((lib) => lib.grad(loss(lib))(lib.tensor([0, 0, 0])));
+});
+
+test('what is given back as it is makes no tensor', () => {
+  for (const lib of [tf, tl]) {
+    const x = lib.tensor([1, 2]);
+    const { numTensors } = lib.memory();
+    assert.equal(lib.ensureShape(x, [2]), x);
+    assert.equal(lib.losses.computeWeightedLoss(x, undefined, 0), x);
+    lib.clone(2).dispose();
+    assert.equal(lib.memory().numTensors, numTensors);
+    x.dispose();
+  }
+});
