@@ -1,5 +1,5 @@
 /** Comparisons, logic and choice, element by element; shapes are broadcast. */
-import { elementwise, toTensor } from '../eager/operands.js';
+import { castTo, elementwise, toTensor } from '../eager/operands.js';
 import { tensor } from '../tensor/create.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
@@ -28,7 +28,7 @@ export const logicalOr: Binary = (a, b) => elementwise('logicalOr', two, [a, b])
 export const logicalXor: Binary = (a, b) =>
   tidy(() => {
     const [x, y] = [toTensor(a, 'a', 'logicalXor', 'bool'), toTensor(b, 'b', 'logicalXor', 'bool')];
-    return notEqual(x, y);
+    return notEqual(castTo(x, 'int32'), castTo(y, 'int32'));
   });
 /** It is not true. Error: no bools. */
 export const logicalNot = (x: TensorLike): Tensor => elementwise('logicalNot', ['x'], [x]);

@@ -8,6 +8,7 @@ import { zeros } from '../tensor/create.js';
 import { partsOf, textsOf, textTensor } from '../tensor/odd.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { TracedTensor } from '../trace/trace.js';
 import { prepareAndValidate } from '../shapes/gather_util.js';
 import { validateInput } from '../shapes/scatter_util.js';
 import { axesOf } from './axes.js';
@@ -128,11 +129,20 @@ function scattered(places: Tensor, rows: Tensor, count: number): Tensor {
   const beyond = apply('greaterEqual', [places, count], [], 'int32');
   const isOutside = apply('logicalOr', [spare, beyond]);
   const kept = where(isOutside, integers([count], []), places);
-  const summed = grad((x) => apply('gather', [x, kept], [0]))(
-    zeros([count + 1, ...rows.shape.slice(1)], rows.dtype),
-    rows,
-  );
-  return apply('slice', [summed], [shape.map(() => 0), shape]);
+  const all = zeros([count + 1, ...rows.shape.slice(1)], rows.dtype);
+  const read = (x: Tensor) => apply('gather', [x, kept], [0]);
+  const traced = [places, rows].find((each) => each instanceof TracedTensor);
+  const [summed] = traced ? pulled(traced, read, all, rows) : [grad(read)(all, rows)];
+  return apply('slice', [summed!], [shape.map(() => 0), shape]);
+}
+
+/** The gradient of `read` at x by that of its result, within a function that is traced. */
+function pulled({ trace }: TracedTensor, read: (x: Tensor) => Tensor, ...xs: Tensor[]): Tensor[] {
+  const [x, by] = xs.map((each) => trace.apply('reshape', [each], [[...each.shape]])) as [
+    TracedTensor,
+    TracedTensor,
+  ];
+  return trace.pullBack([read(x)], [by], [x]);
 }
 
 function scatteredNumbers(places: Tensor, rows: Tensor, count: number): Tensor {

@@ -52,3 +52,21 @@ test('what is given back as it is makes no tensor', () => {
     x.dispose();
   }
 });
+
+test('functions that are traced sum by places, and know exclusive or', () => {
+  const specs = { x: [3, 2], at: { shape: [3], dtype: 'int32' }, c: { shape: [2], dtype: 'bool' } };
+  const f = tl.compile(specs, ({ x, at, c }) => ({
+    sums: tl.unsortedSegmentSum(x, at, 2),
+    put: tl.scatterND(at.reshape([3, 1]), x, [4, 2]),
+    either: tl.logicalXor(c, tl.tensor([1, 1], [2], 'bool')),
+  }));
+  const found = f.run({
+    x: tl.tensor([1, 2, 3, 4, 5, 6], [3, 2]),
+    at: tl.tensor([1, 0, 1], [3], 'int32'),
+    c: tl.tensor([1, 0], [2], 'bool'),
+  });
+  assert.deepEqual([...found.sums.dataSync()], [3, 4, 6, 8]);
+  assert.deepEqual([...found.put.dataSync()], [3, 4, 6, 8, 0, 0, 0, 0]);
+  assert.deepEqual([...found.either.dataSync()], [0, 1]);
+  f.dispose();
+});
