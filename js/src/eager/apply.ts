@@ -91,8 +91,9 @@ export function alias(x: Tensor): Tensor {
   }
   if (x instanceof TracedTensor) return x;
   const value = HeapValue.of(x);
+  const { isShown } = value;
   value.share();
-  return new Tensor(value, x.shape, x.dtype, x.type)[tracked](true);
+  return new Tensor(value, x.shape, x.dtype, x.type)[tracked](isShown);
 }
 
 /** The method of a tensor by the operation's name, with anything that tensors can be made of. */

@@ -144,8 +144,7 @@ function separate(x: Tensor): void {
   const value = HeapValue.of(x);
   if (value.tensors === 1) return;
   x[elements] = value.twin();
-  value.free();
-  trackElements(x);
+  if (!value.free()) trackElements(x);
 }
 
 function differentiate(

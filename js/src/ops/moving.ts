@@ -12,15 +12,13 @@ import { integers } from './constants.js';
 
 /** A tensor of complex numbers with these parts, which stay the caller's. */
 export function complexOf(real: Tensor, imag: Tensor): Tensor {
-  const data = new ComplexData(hidden(real), hidden(imag));
-  return new Tensor(data, [...real.shape], 'complex64' as DType)[tracked]();
-}
-
-/** A tensor that `tidy` and `memory` do not know of. */
-function hidden(x: Tensor): Tensor {
-  const value = HeapValue.of(x);
-  value.share();
-  return new Tensor(value, x.shape, x.dtype);
+  const values = [real, imag].map(HeapValue.of);
+  for (const each of values) each.hide();
+  const drop = () => values.forEach((each) => each.unhide());
+  const [re, im] = values.map((each) => new Tensor(each, real.shape, real.dtype));
+  return new Tensor(new ComplexData(re!, im!, drop), [...real.shape], 'complex64' as DType)[
+    tracked
+  ]();
 }
 
 /** The operation of the core, which only moves elements: of complex numbers the parts, of texts on the host. */

@@ -36,6 +36,8 @@ export class HeapValue implements PendingData {
   #type: string | undefined;
   /** Tensors that show it. */
   #tensors = 1;
+  /** Those of them that `memory` does not count. */
+  #hidden = 0;
   /** Formulas that read it. */
   #readers = 0;
 
@@ -134,9 +136,25 @@ export class HeapValue implements PendingData {
 
   free(): boolean {
     this.#tensors -= 1;
-    const isLast = this.#tensors === 0;
-    if (isLast) this.#settle();
-    return isLast;
+    this.#settle();
+    return !this.isShown;
+  }
+
+  /** Whether `memory` counts it. */
+  get isShown(): boolean {
+    return this.#tensors > this.#hidden;
+  }
+
+  /** As `share`, for a part of a tensor that is counted as a whole. */
+  hide(): void {
+    this.#tensors += 1;
+    this.#hidden += 1;
+  }
+
+  /** As `free`, for such a part. */
+  unhide(): void {
+    this.#hidden -= 1;
+    this.free();
   }
 
   /** A formula reads it. */

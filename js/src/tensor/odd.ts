@@ -41,11 +41,12 @@ export class TextData extends OddData {
   }
 }
 
-/** Complex numbers: their parts are tensors that nobody else has. */
+/** Complex numbers. Their parts are tensors that `tidy` and `memory` do not know of; `drop` lets their elements go. */
 export class ComplexData extends OddData {
   constructor(
     readonly real: Tensor,
     readonly imag: Tensor,
+    protected override readonly drop: () => void,
   ) {
     super();
   }
@@ -59,11 +60,6 @@ export class ComplexData extends OddData {
       both[2 * at + 1] = imag[at]!;
     });
     return both;
-  }
-
-  protected override drop(): void {
-    this.real.dispose();
-    this.imag.dispose();
   }
 }
 

@@ -70,3 +70,18 @@ test('functions that are traced sum by places, and know exclusive or', () => {
   assert.deepEqual([...found.either.dataSync()], [0, 1]);
   f.dispose();
 });
+
+test('complex numbers leave no bytes behind', () => {
+  const before = tl.memory();
+  const x = tl.tensor([1, 2, 3, 4]);
+  const whole = tl.rfft(x);
+  const part = tl.real(whole);
+  whole.dispose();
+  assert.deepEqual([...part.dataSync()].map(Math.round), [10, -2, -2]);
+  part.dispose();
+  tl.tidy(() => void tl.complex(x, x).mul(tl.complex(x, x)));
+  x.dispose();
+  const after = tl.memory();
+  for (const name of ['numTensors', 'numDataBuffers', 'numBytes'])
+    assert.equal(after[name], before[name], name);
+});
