@@ -184,6 +184,8 @@ export function depthToSpace(
 ): Tensor {
   return tidy(() => {
     const given = toTensor(x, 'x', 'depthToSpace', 'float32');
+    if (!/^N(CHW|HWC)$/.test(dataFormat))
+      throw new LatheError(`depthToSpace: no format ${dataFormat}`);
     const isLast = dataFormat === 'NHWC';
     const [n, ...sizes] = given.shape as unknown as [number, number, number, number];
     const [h, w, c] = isLast ? sizes : [sizes[1]!, sizes[2]!, sizes[0]!];

@@ -223,6 +223,11 @@ export function transform(
     const from = toTensor(image, 'image', op, 'float32');
     const matrices = toTensor(transforms, 'transforms', op, 'float32');
     checkRank(op, 'image', from, 4);
+    if (!/^(nearest|bilinear)$/.test(interpolation)) {
+      throw new LatheError(
+        `Error in ${op}: Expect 'nearest' or 'bilinear', but got ${interpolation}`,
+      );
+    }
     const [batch, height, width] = from.shape as Box;
     const isFit = matrices.rank === 2 && matrices.shape[1] === 8;
     if (!isFit || (matrices.shape[0] !== batch && matrices.shape[0] !== 1)) {

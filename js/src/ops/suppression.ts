@@ -81,7 +81,8 @@ function checked(op: string, boxes: Tensor, scores: Tensor, rule: Rule): Rule {
   const fail = (text: string): never => {
     throw new LatheError(`Error in ${op}: ${text}`);
   };
-  if (rule.iou < 0 || rule.iou > 1) fail(`iouThreshold must be in [0, 1], but was '${rule.iou}'`);
+  if (!(rule.iou >= 0 && rule.iou <= 1))
+    fail(`iouThreshold must be in [0, 1], but was '${rule.iou}'`);
   if (boxes.rank !== 2) fail(`boxes must be a 2D tensor, but was of rank '${boxes.rank}'`);
   if (boxes.shape[1] !== 4)
     fail(`boxes must have 4 columns, but 2nd dimension was ${boxes.shape[1]}`);

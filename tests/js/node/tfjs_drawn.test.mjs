@@ -85,3 +85,16 @@ test('complex numbers leave no bytes behind', () => {
   for (const name of ['numTensors', 'numDataBuffers', 'numBytes'])
     assert.equal(after[name], before[name], name);
 });
+
+test('nonsense is refused', () => {
+  const boxes = [[0, 0, 1, 1]];
+  const calls = [
+    (lib) => lib.image.nonMaxSuppression(lib.tensor(boxes), lib.tensor([1]), 1, 'no'),
+    (lib) => lib.image.transform(lib.ones([1, 2, 2, 1]), lib.ones([1, 8]), 'no'),
+    (lib) => lib.depthToSpace(lib.ones([1, 1, 1, 4]), 2, -1),
+  ];
+  for (const call of calls) {
+    assert.throws(() => call(tf));
+    assert.throws(() => call(tl), { name: 'LatheError' });
+  }
+});
