@@ -1,0 +1,168 @@
+// What recipes of operations draw from: tensors of the program so far, new ones, sizes, axes and numbers.
+import { Draw } from '../js/draw.mjs';
+
+/** What values are like, by stream. Gradients are compared in the first two. */
+export const streams = ['plain', 'plain', 'special', 'special', 'odd'];
+const specials = [0, 0, 1, -1, 0.5, -0.5, 1.5, 2, -2, 3, -7, 1e-3, 100, -300, 4096];
+const oddities = [NaN, Infinity, -Infinity, 0, 1, -1];
+const wholes = [0, 0, 1, -1, 2, 3, -5, 7, 100, -1000, 3000];
+
+export const sizeOf = (shape) => shape.reduce((product, each) => product * each, 1);
+
+/** The greatest number that later operations take, so that what follows stays within bounds. */
+export const tamest = 5000;
+/** The most elements of a tensor. */
+const largest = 2000;
+
+export class Context {
+  constructor(seed) {
+    this.d = new Draw(seed);
+    this.stream = this.d.pick(streams);
+    this.leaves = [];
+    /** Known tensors: {id, shape, dtype, exact, tame}. */
+    this.slots = new Map();
+    this.last = 0;
+    /** Whether operands must be known to the last bit. */
+    this.exactOnly = false;
+    /** Whether operands must be finite. */
+    this.finiteOnly = false;
+  }
+
+  value(dtype) {
+    const { d } = this;
+    if (dtype === 'bool') return d.size(0, 1);
+    if (dtype === 'int32') return this.stream === 'plain' ? d.size(-9, 9) : d.pick(wholes);
+    const plain = Math.fround(4 * d.next() - 2);
+    if (this.stream === 'plain') return plain;
+    if (this.stream === 'odd' && !this.finiteOnly && d.chance(0.1)) return d.pick(oddities);
+    return d.chance(0.5) ? d.pick(specials) : plain;
+  }
+
+  /** A new tensor that the program begins with. */
+  leaf(shape, dtype = 'float32', value = () => this.value(dtype)) {
+    const values = Array.from({ length: sizeOf(shape) }, (_, at) => value(at));
+    const id = this.last++;
+    const isVariable = this.d.chance(0.08);
+    this.leaves.push({ id, shape, dtype, values, isVariable });
+    this.slots.set(id, {
+      id,
+      shape,
+      dtype,
+      exact: true,
+      tame: values.every((each) => Math.abs(each) <= tamest),
+      isVariable,
+    });
+    return { ref: id };
+  }
+  /** Integers from `least` to `most`, for places. */
+  whole(shape, least, most) {
+    const made = this.leaf(shape, 'int32', () => this.d.size(least, most));
+    this.leaves.at(-1).fixed = true;
+    this.slots.get(made.ref).hidden = true;
+    return made;
+  }
+  /** A new tensor of these values. */
+  given(shape, values, dtype = 'float32') {
+    const made = this.leaf(shape, dtype, (at) => values[at]);
+    this.leaves.at(-1).fixed = true;
+    return made;
+  }
+  /** Floats between two bounds. */
+  between(shape, least, most) {
+    const made = this.leaf(shape, 'float32', () =>
+      Math.fround(least + (most - least) * this.d.next()),
+    );
+    this.leaves.at(-1).bounds = [least, most];
+    return made;
+  }
+
+  known({ ref }) {
+    return this.slots.get(ref);
+  }
+  shapeOf(x) {
+    return this.known(x).shape;
+  }
+  #matching(accepts) {
+    return [...this.slots.values()].filter(
+      (each) =>
+        !each.hidden &&
+        (each.tame || (this.stream === 'odd' && !this.finiteOnly && each.dtype === 'float32')) &&
+        (each.exact || !this.exactOnly) &&
+        each.dtype !== 'complex64' &&
+        accepts(each),
+    );
+  }
+  /** A tensor of just this shape. */
+  of(shape, dtype = 'float32') {
+    const text = shape.join();
+    const found = this.#matching((each) => each.dtype === dtype && each.shape.join() === text);
+    return found.length > 0 && this.d.chance(0.5)
+      ? { ref: this.d.pick(found).id }
+      : this.leaf(shape, dtype);
+  }
+  /** Any tensor of these types and so many axes. */
+  any({ dtypes = ['float32'], least = 0, most = 4, where = () => true } = {}) {
+    const fits = (each) =>
+      dtypes.includes(each.dtype) &&
+      each.shape.length >= least &&
+      each.shape.length <= most &&
+      where(each.shape);
+    const found = this.#matching(fits);
+    // The latest are taken most often, so that chains grow.
+    if (found.length > 0 && this.d.chance(0.85)) {
+      const at = Math.floor(found.length * (1 - this.d.next() ** 2));
+      return { ref: found[Math.min(at, found.length - 1)].id };
+    }
+    for (let tries = 0; tries < 20; ++tries) {
+      const shape = this.shape(this.d.size(least, Math.min(most, least + 3)));
+      if (where(shape)) return this.leaf(shape, this.d.pick(dtypes));
+    }
+    return undefined;
+  }
+
+  dim(most = 40) {
+    const { d } = this;
+    if (this.stream === 'odd' && d.chance(0.02)) return 0;
+    return d.size(1, Math.min(most, d.pick([2, 3, 5, 8, 13, 40])));
+  }
+  shape(rank, most = largest) {
+    const sizes = [];
+    let left = most;
+    for (let axis = 0; axis < rank; ++axis) {
+      sizes.push(this.dim(Math.max(1, Math.floor(left ** (1 / (rank - axis))) * 2)));
+      left = Math.max(1, Math.floor(left / Math.max(1, sizes.at(-1))));
+    }
+    return sizes;
+  }
+
+  /** A number of JavaScript as an operand; drawn anew where the program runs with other values. */
+  number() {
+    const value = this.d.pick([2, -1, 0.5, 3, -0.25, 1, this.value('float32')]);
+    return { number: Number.isFinite(value) ? value : 0 };
+  }
+  axis(rank) {
+    const axis = this.d.size(0, rank - 1);
+    return this.d.chance(0.3) ? axis - rank : axis;
+  }
+  /** What reductions take. */
+  axes(rank) {
+    const { d } = this;
+    if (rank === 0 || d.chance(0.25)) return undefined;
+    if (d.chance(0.4)) return this.axis(rank);
+    const all = Array.from({ length: rank }, (_, axis) => axis).filter(() => d.chance(0.5));
+    return all.length === 0 ? [d.size(0, rank - 1)] : all;
+  }
+  /** What can be broadcast to, or with, the shape. */
+  beside(shape) {
+    const { d } = this;
+    const cut = d.chance(0.3) ? d.size(0, shape.length) : 0;
+    return shape.slice(cut).map((size) => (d.chance(0.25) ? 1 : size));
+  }
+  order(rank) {
+    const left = Array.from({ length: rank }, (_, axis) => axis);
+    return Array.from({ length: rank }, () => left.splice(this.d.size(0, left.length - 1), 1)[0]);
+  }
+  maybe(...values) {
+    return this.d.pick([undefined, ...values]);
+  }
+}

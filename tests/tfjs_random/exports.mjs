@@ -1,0 +1,68 @@
+// Every function that `tensorlathe/tfjs` exports has a recipe, or a reason why not.
+import * as tl from 'tensorlathe/tfjs';
+import { rows } from './rows.mjs';
+
+/** Families that nothing is drawn of. */
+const without = {
+  'numbers at random': `dropout multinomial rand randomGamma randomNormal randomStandardNormal randomUniform
+    randomUniformInt truncatedNormal`,
+  'what every program is made of': `tensor tensor1d tensor2d tensor3d tensor4d tensor5d tensor6d scalar variable tidy keep
+    dispose memory grads`,
+  'as grads, which gradients are taken with': 'grad valueAndGrad valueAndGrads variableGrads',
+  'checks of the suite run it': 'compile profile time',
+  'what shows and fills tensors': 'print buffer',
+  'texts: tests/tfjs has their specs': 'string.*',
+  'models, files and what trains: tests/js/layers_random.mjs and others': `LayersModel Sequential SymbolicTensor Layer RNN
+    RNNCell GraphModel History Callback CustomCallback EarlyStopping ModelCheckpoint input model sequential loadGraphModel
+    loadGraphModelSync loadLayersModel loadModel toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
+    CompiledFunction HeapFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
+    AdagradOptimizer AdamOptimizer AdamaxOptimizer MomentumOptimizer Optimizer RMSPropOptimizer SGDOptimizer registerOp
+    deregisterOp tune.* activations.* learningRates.*`,
+  'what runs, not what is computed': `Environment KernelBackend Tensor TensorBuffer Variable backend copyRegisteredKernels
+    deprecationWarn disableDeprecationWarnings disposeVariables enableDebugMode enableProdMode engine env findBackend
+    findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
+    registerKernel removeBackend setBackend setPlatform unregisterGradient unregisterKernel sumOutType upcastType checkShape
+    equationTimes`,
+  'TensorFlow.js has none of these':
+    'linalg.cholesky linalg.det linalg.eigh linalg.inv linalg.solve linalg.svd',
+  'ours, within others that have rows':
+    'flatten identity places reshapeAs setdiff1d confusionMatrix',
+};
+const reasons = new Set(Object.values(without).flatMap((names) => names.split(/\s+/)));
+/** Namespaces of operations; what is in others is no operation. */
+const families = [
+  'fused',
+  'image',
+  'linalg',
+  'losses',
+  'math',
+  'signal',
+  'sparse',
+  'spectral',
+  'string',
+];
+
+function functionsOf(library) {
+  return Object.entries(library).flatMap(([name, value]) => {
+    if (typeof value === 'function') return [name];
+    if (!families.includes(name)) return [];
+    return Object.keys(value).map((each) => `${name}.${each}`);
+  });
+}
+
+/** What has neither, and what is no export: a line each. */
+export function unlisted() {
+  const names = functionsOf(tl);
+  const isKnown = (name) =>
+    name in rows ||
+    (name.startsWith('spectral.') && name.slice(9) in rows) ||
+    reasons.has(name) ||
+    reasons.has(`${name.split('.')[0]}.*`);
+  const own = ['assign'];
+  return [
+    ...names.filter((name) => !isKnown(name)).map((name) => `${name} has no row and no reason`),
+    ...Object.keys(rows)
+      .filter((name) => !names.includes(name) && !own.includes(name))
+      .map((name) => `${name} is a row and no export`),
+  ];
+}

@@ -1,0 +1,79 @@
+// Calls that are wrong: what TensorFlow.js refuses is refused here, with an error that is ours.
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe/tfjs';
+import { Draw } from '../js/draw.mjs';
+import { call, disposeAll, later, execute, leafTensor, refsOf, tensorsOf } from './program.mjs';
+import { rows } from './rows.mjs';
+import { stepText } from './text.mjs';
+
+/** What a call does: 'gives', or the error. */
+async function outcome(lib, step, tensors) {
+  try {
+    const result = await call(lib, step, (id) => tensors.get(id));
+    const given = tensorsOf(result);
+    for (const each of given) each.dataSync();
+    disposeAll(given);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/**
+ * Runs the program and then the calls. Errors: one fails in no way of ours, or leaves tensors; of calls that are strict,
+ * one is taken that TensorFlow.js refuses. What is of another kind altogether JavaScript may convert.
+ */
+async function refuse(program, calls, isStrict = true) {
+  if (calls.length === 0) return;
+  const { leaves } = program;
+  const ends = [];
+  for (const lib of [tf, tl]) {
+    const tensors = new Map(leaves.map((leaf) => [leaf.id, leafTensor(lib, leaf)]));
+    await later(execute(lib, program, tensors));
+    const errors = [];
+    const { numTensors } = lib.memory();
+    for (const step of calls) {
+      const copies = new Map(
+        [...new Set(refsOf(step.args))].map((id) => [id, tensors.get(id).clone()]),
+      );
+      errors.push(await outcome(lib, step, copies));
+      disposeAll(copies.values());
+    }
+    const left = lib.memory().numTensors - numTensors;
+    disposeAll(tensors.values());
+    ends.push({ errors, left });
+  }
+  const [{ errors: theirs, left }, { errors: ours, left: more }] = ends;
+  if (more > left) throw new Error(`${more} tensors are left of ${calls.map(stepText).join(' ')}`);
+  calls.forEach((step, at) => {
+    const isTaken = theirs[at] !== undefined && ours[at] === undefined;
+    if (isTaken && isStrict && !rows[step.name].refused)
+      throw new Error(`${stepText(step)} is taken; TensorFlow.js: ${theirs[at].message}`);
+    const isBroken = /RuntimeError|ReferenceError/.test(ours[at]?.name);
+    if (isBroken || (ours[at] instanceof RangeError && theirs[at] === undefined))
+      throw new Error(
+        `${stepText(step)}: ${ours[at].stack}; TensorFlow.js: ${theirs[at]?.message}`,
+      );
+  });
+}
+
+/** Calls that the recipes drew and TensorFlow.js refused. */
+export const refusals = (program) => refuse(program, program.refused);
+
+const wrong = [-1, 0, 1.5, 7, -9, NaN, 'no', null, undefined, {}, [], [1, 2, 3, 4, 5, 6, 7], true];
+
+/** A call of the program with one argument that is something else. */
+export async function invalidCall(program) {
+  const d = new Draw(program.seed + 13);
+  if (program.steps.length === 0) return;
+  const step = d.pick(program.steps);
+  const args = [...step.args];
+  const at = d.size(0, args.length - 1);
+  if (args.length === 0 || step.name === 'assign' || step.name === 'customGrad') return;
+  const others = refsOf(program.steps.map((each) => each.args));
+  if (others.length === 0) return;
+  if (step.isChained && at === 0 && args.length > 1) return;
+  const isTensor = d.chance(0.4) || (step.isChained && at === 0);
+  args[at] = isTensor ? { ref: d.pick(others) } : d.pick(wrong);
+  await refuse(program, [{ ...step, args }], isTensor || Number.isFinite(args[at]));
+}

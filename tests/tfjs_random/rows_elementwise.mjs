@@ -1,0 +1,219 @@
+// Recipes of operations on each element.
+const all = ['float32', 'int32', 'bool'];
+const comparable = [...all];
+
+/** Functions of any type; the others want floats. */
+const any = (c) => {
+  const x = c.any({ dtypes: c.d.chance(0.7) ? ['float32'] : ['float32', 'int32'] });
+  return x && [x];
+};
+const float = (c) => {
+  const x = c.any();
+  return x && [x];
+};
+/** Elements within a domain: most of them brought there, some as they are. */
+const within = (least, most) => (c) => {
+  if (c.d.chance(0.3)) return float(c);
+  return [c.between(c.shape(c.d.size(0, 4)), least, most)];
+};
+
+/** Two operands that can be broadcast, at times a number. */
+const pair =
+  (dtypes = all) =>
+  (c) => {
+    const { d } = c;
+    const a = c.any({ dtypes: d.chance(0.7) ? [dtypes[0]] : dtypes });
+    if (a === undefined) return undefined;
+    const other = () => {
+      const dtype = d.chance(0.75) ? c.known(a).dtype : d.pick(dtypes);
+      return c.of(c.beside(c.shapeOf(a)), dtype);
+    };
+    const b = d.chance(0.2) ? c.number() : other();
+    // Sums and the like of two bools are bools in TensorFlow.js, of 2 and 255.
+    const isBool = [a, b].every((each) => c.known(each)?.dtype === 'bool');
+    if (isBool && dtypes !== comparable) return undefined;
+    return 'ref' in b && d.chance(0.4) ? [b, a] : [a, b];
+  };
+
+/** Angles beyond 2^20 give NaN, and what is no integer the nearest one. */
+const bounded = (draw) => (c) => {
+  c.finiteOnly = true;
+  return draw(c);
+};
+
+const rows = {};
+const smooth =
+  'abs atan cos cosh elu erf exp expm1 leakyRelu logSigmoid neg relu relu6 selu sigmoid sin sinh softplus square tanh';
+for (const name of smooth.split(' ')) rows[name] = { draw: float };
+for (const name of 'asinh reciprocal rsqrt tan log sqrt log1p acosh acos asin atanh'.split(' '))
+  rows[name] = { draw: float };
+for (const [name, bounds] of Object.entries({
+  log: [0.1, 4],
+  sqrt: [0.1, 4],
+  rsqrt: [0.1, 4],
+  log1p: [-0.9, 3],
+  acosh: [1.1, 5],
+  acos: [-0.95, 0.95],
+  asin: [-0.95, 0.95],
+  atanh: [-0.95, 0.95],
+  tan: [-1.4, 1.4],
+}))
+  rows[name] = { draw: within(...bounds) };
+for (const name of ['sin', 'cos', 'tan']) rows[name].draw = bounded(rows[name].draw);
+for (const name of ['abs', 'neg', 'relu', 'relu6']) rows[name].exact = true;
+rows.abs.slope = () => 'TensorFlow.js gives -1 at 0';
+for (const name of 'abs neg relu relu6 square sqrt exp'.split(' ')) rows[name].draw = any;
+for (const name of 'ceil floor round sign step isFinite isInf isNaN'.split(' '))
+  rows[name] = { draw: float, exact: true, cuts: true };
+rows.step.draw = (c) => {
+  const x = c.any();
+  return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([0.5, -2])]);
+};
+rows.leakyRelu.draw = (c) => {
+  const x = c.any();
+  return x && (c.d.chance(0.5) ? [x] : [x, c.d.pick([0.5, 0.01, 0])]);
+};
+for (const name of 'onesLike zerosLike clone'.split(' '))
+  rows[name] = {
+    draw: (c) => {
+      const x = c.any({ dtypes: all });
+      return x && [x];
+    },
+    exact: true,
+  };
+rows.zerosLike.slope = () => 'TensorFlow.js multiplies by 0';
+
+for (const name of 'add sub mul div divNoNan maximum minimum squaredDifference atan2'.split(' '))
+  rows[name] = { draw: pair(), exact: /imum/.test(name) };
+rows.atan2.slope = () => 'TensorFlow.js gives NaN where both are 0';
+rows.atan2.draw = pair(['float32', 'int32']);
+// Remainders and whole quotients jump.
+for (const name of ['mod', 'floorDiv']) rows[name] = { draw: pair(), cuts: true, exact: false };
+// What remains of negative numbers divided by Infinity is NaN in TensorFlow.js.
+rows.mod.draw = (c) => {
+  c.finiteOnly = true;
+  return pair()(c);
+};
+// Division by 0 gives floats that no integer is: the nearest one here, 0 in TensorFlow.js.
+rows.floorDiv.draw = (c) => {
+  const found = pair(['int32'])(c);
+  return found?.every((each) => 'ref' in each) ? found : undefined;
+};
+for (const name of 'equal notEqual greater greaterEqual less lessEqual'.split(' '))
+  rows[name] = { draw: pair(comparable), cuts: true, exact: true };
+for (const name of ['logicalAnd', 'logicalOr', 'logicalXor'])
+  rows[name] = {
+    draw: (c) => {
+      const a = c.any({ dtypes: ['bool'] });
+      return a && [a, c.of(c.beside(c.shapeOf(a)), 'bool')];
+    },
+    exact: true,
+  };
+rows.logicalNot = {
+  draw: (c) => {
+    const x = c.any({ dtypes: ['bool'] });
+    return x && [x];
+  },
+  exact: true,
+};
+rows.bitwiseAnd = {
+  draw: (c) => {
+    const a = c.any({ dtypes: ['int32'] });
+    return a && [a, c.of(c.shapeOf(a), 'int32')];
+  },
+  exact: true,
+};
+rows.pow = {
+  draw: (c) => {
+    const { d } = c;
+    if (d.chance(0.3)) {
+      const x = c.any({ dtypes: ['int32'] });
+      return x && [x, c.whole(c.beside(c.shapeOf(x)), 0, 2)];
+    }
+    const x = d.chance(0.5) ? c.any() : c.between(c.shape(d.size(0, 3)), 0.2, 3);
+    if (x === undefined) return undefined;
+    return [x, d.chance(0.5) ? d.pick([2, 3, 0.5, -1, 0, 1, -2]) : c.of(c.beside(c.shapeOf(x)))];
+  },
+};
+rows.prelu = {
+  draw: (c) => {
+    // 0 times an infinite slope is NaN here.
+    c.finiteOnly = true;
+    const x = c.any({ least: 1 });
+    if (x === undefined) return undefined;
+    const shape = c
+      .shapeOf(x)
+      .slice(1)
+      .map((size) => (c.d.chance(0.3) ? 1 : size));
+    return [x, c.of(c.d.chance(0.7) ? shape : [])];
+  },
+};
+rows.addN = {
+  draw: (c) => {
+    const x = c.any({ dtypes: ['float32', 'int32'] });
+    if (x === undefined) return undefined;
+    const { shape, dtype } = c.known(x);
+    const more = Array.from({ length: c.d.size(0, 3) }, () => c.of(shape, dtype));
+    return [[x, ...more]];
+  },
+  isMethod: false,
+};
+rows.clipByValue = {
+  draw: (c) => {
+    const x = c.any({ dtypes: c.d.chance(0.8) ? ['float32'] : ['float32', 'int32'] });
+    return x && [x, c.d.pick([-1, 0, -5, 0.25]), c.d.pick([0.5, 1, 3, 6])];
+  },
+  exact: true,
+};
+rows.where = {
+  draw: (c) => {
+    const a = c.any({ dtypes: all });
+    if (a === undefined) return undefined;
+    const { shape, dtype } = c.known(a);
+    const other = c.d.chance(0.8) ? dtype : c.d.pick(all);
+    const sizes = c.d.chance(0.6) ? shape : c.beside(shape);
+    return [c.of(c.d.chance(0.6) ? shape : c.beside(shape), 'bool'), a, c.of(sizes, other)];
+  },
+  exact: true,
+  isMethod: false,
+};
+rows.cast = {
+  draw: (c) => {
+    c.finiteOnly = true;
+    const x = c.any({ dtypes: all });
+    return x && [x, c.d.pick(all)];
+  },
+  exact: true,
+  cuts: true,
+};
+rows.assign = {
+  draw: (c) => {
+    const variables = [...c.slots.values()].filter((each) => each.isVariable);
+    if (variables.length === 0) return undefined;
+    const { id, shape, dtype } = c.d.pick(variables);
+    const value = c.of(shape, dtype);
+    return value.ref === id ? undefined : [{ ref: id }, value];
+  },
+  run: (_, variable, value) => variable.assign(value),
+  exact: true,
+  reads: 'changes a variable',
+};
+/** A gradient of its own, twice what it should be. */
+rows.customGrad = {
+  draw: (c) => {
+    const x = c.any();
+    return x && [x, c.d.pick([2, 0.5])];
+  },
+  run: (lib, x, factor) =>
+    lib.customGrad((y, save) => {
+      save([y]);
+      return {
+        value: y.square().mul(0.25),
+        gradFunc: (dy, [kept]) => dy.mul(kept).mul(factor),
+      };
+    })(x),
+  reads: 'customGrad has functions of its own',
+  isCustom: true,
+};
+
+export const elementwise = rows;

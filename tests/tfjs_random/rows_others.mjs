@@ -1,0 +1,96 @@
+// Recipes of transforms of Fourier, complex numbers, cells, matrices and signals.
+const rows = {};
+
+rows.complex = {
+  draw: (c) => {
+    c.finiteOnly = true;
+    const x = c.any({ least: 1, where: (s) => !s.includes(0) });
+    return x && [x, c.of(c.shapeOf(x))];
+  },
+  exact: true,
+};
+const complexes = (c) =>
+  [...c.slots.values()].filter(({ dtype, shape }) => dtype === 'complex64' && shape.length > 0);
+for (const name of ['real', 'imag'])
+  rows[name] = {
+    draw: (c) => {
+      const found = complexes(c);
+      return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
+    },
+    exact: true,
+  };
+for (const name of ['fft', 'ifft', 'irfft'])
+  rows[name] = {
+    draw: (c) => {
+      // TensorFlow.js gives an axis more for one, and one less for one or two numbers.
+      const found = complexes(c).filter(
+        ({ shape }) => name !== 'irfft' || (shape.length > 1 && shape.at(-1) > 2),
+      );
+      return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
+    },
+  };
+rows.rfft = {
+  draw: (c) => {
+    // Products with what is infinite give NaN here.
+    c.finiteOnly = true;
+    const x = c.any({ least: 1, where: (s) => !s.includes(0) });
+    return x && [x, ...(c.d.chance(0.3) ? [c.d.size(1, c.shapeOf(x).at(-1) + 3)] : [])];
+  },
+  // The method of TensorFlow.js drops the length.
+  isMethod: false,
+};
+rows['signal.hammingWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
+rows['signal.hannWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
+rows['signal.frame'] = {
+  refused: 'TensorFlow.js fails where steps are longer than frames',
+  draw: (c) => {
+    const size = c.d.size(2, 40);
+    const more = c.d.pick([[], [true], [true, 0.5]]);
+    return [c.of([size]), c.d.size(1, size), c.d.size(1, 5), ...more];
+  },
+  exact: true,
+};
+rows['signal.stft'] = {
+  draw: (c) => {
+    c.finiteOnly = true;
+    const size = c.d.size(4, 40);
+    return [c.of([size]), c.d.size(2, Math.min(size, 9)), c.d.size(1, 5)];
+  },
+  isRare: true,
+};
+rows['linalg.qr'] = {
+  draw: (c) => {
+    const shape = [...c.shape(c.d.size(0, 1), 3), c.d.size(1, 5), c.d.size(1, 5)];
+    return [c.between(shape, -2, 2), c.d.chance(0.3)];
+  },
+  refused: 'TensorFlow.js fails for higher matrices than wide ones without all columns',
+  isRare: true,
+};
+rows['linalg.gramSchmidt'] = {
+  draw: (c) => {
+    const rows = c.d.size(1, 4);
+    return [c.between([rows, rows + c.d.size(0, 3)], -2, 2)];
+  },
+  isRare: true,
+};
+rows.basicLSTMCell = {
+  draw: (c) => {
+    const [batch, width, units] = [c.d.size(1, 4), c.d.size(1, 5), c.d.size(1, 5)];
+    const weights = [c.of([width + units, 4 * units]), c.of([4 * units])];
+    const states = [c.of([batch, width]), c.of([batch, units]), c.of([batch, units])];
+    return [c.given([], [1]), ...weights, ...states];
+  },
+  isRare: true,
+};
+rows.multiRNNCell = {
+  draw: (c) => {
+    const [batch, width, units] = [1, c.d.size(1, 5), c.d.size(1, 5)];
+    const cells = [c.given([], [1]), c.of([width + units, 4 * units]), c.of([4 * units])];
+    return [cells, c.of([batch, width]), [c.of([batch, units])], [c.of([batch, units])]];
+  },
+  run: (lib, [forget, kernel, bias], data, cs, hs) =>
+    lib.multiRNNCell([(x, c, h) => lib.basicLSTMCell(forget, kernel, bias, x, c, h)], data, cs, hs),
+  isRare: true,
+};
+
+export const others = rows;
