@@ -181,10 +181,6 @@ ExprId RowLowering::identity(Value fold) {
   return nest_.exprs().constant(scalar::fold_identity(node.op, node.dtype));
 }
 
-ExprId RowLowering::folded_lanes(const graph::Node& fold, ExprId before, ExprId element) {
-  return nest_.exprs().apply(fold.op, {before, element});
-}
-
 std::vector<Stmt> RowLowering::statements(const Pass& pass, const Index& index,
                                           const Place& place) {
   loop::ExprBuilder& exprs = nest_.exprs();
@@ -208,9 +204,7 @@ std::vector<Stmt> RowLowering::statements(const Pass& pass, const Index& index,
     const BufferRef to = place.folds.at(fold);
     const ExprId before = exprs.load(to, node.dtype, place.fold);
     const ExprId element = nest_.value_at(node.operands[0], index);
-    body.push_back(loop::store(to, place.fold,
-                               place.width > 1 ? folded_lanes(node, before, element)
-                                               : exprs.apply(node.op, {before, element})));
+    body.push_back(loop::store(to, place.fold, exprs.apply(node.op, {before, element})));
   }
   for (Value element : pass.elements) nest_.unbind(element);
   append(body, std::move(stores));

@@ -27,9 +27,6 @@ class RowLowering {
   // The loops of one pass, whose folds have their first values in per_row(). Here one element comes
   // after the other.
   virtual std::vector<loop::Stmt> loops_of(const Pass& pass);
-  // What a fold of several lanes becomes with the next element.
-  virtual loop::ExprId folded_lanes(const graph::Node& fold, loop::ExprId before,
-                                    loop::ExprId element);
 
   Nest& nest() { return nest_; }
   loop::Kernel& kernel() { return kernel_; }

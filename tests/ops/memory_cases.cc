@@ -150,6 +150,19 @@ void rows_with_nans(Builder& b) {
   b.output("least", b.reduce(graph::Op::Min, x, {1}));
 }
 
+// Square roots of negative numbers, beside each other and beside constants.
+void extremes_of_nans(Builder& b) {
+  const Tensor x = sqrt(floats(b, "x", {3, 13})), y = sqrt(floats(b, "y", {13}));
+  const Tensor half = b.scalar(0.5f), nan = sqrt(b.scalar(-1.0f));
+  b.output("most", maximum(x, y));
+  b.output("least", minimum(x, y));
+  b.output("bounded", minimum(half, maximum(x, b.scalar(0.25f))));
+  b.output("rectified", ops::relu(x));
+  b.output("nans", maximum(y, nan));
+  b.output("column", b.reduce(graph::Op::Max, x, {0}));
+  b.output("row", b.reduce(graph::Op::Min, x, {1}));
+}
+
 void gelu(Builder& b) {
   const Tensor x = floats(b, "x", {5, 13}) * floats(b, "w", {13});
   b.output("exact", ops::gelu(x));
@@ -158,6 +171,7 @@ void gelu(Builder& b) {
 
 constexpr Case kCases[] = {
     {"rows_with_nans", rows_with_nans, false},
+    {"extremes_of_nans", extremes_of_nans, false},
     {"gelu", gelu},
     {"rows_of_40", rows<40>},
     {"rows_of_19", rows<19>},

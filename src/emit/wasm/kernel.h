@@ -189,7 +189,8 @@ class KernelEmitter {
   void apply_to_lanes(const loop::Expr& expr);
   bool has_no_instruction(const loop::Expr& expr) const;
   bool any_lane(const loop::Expr& expr);
-  bool vector_bound(const loop::Expr& expr);
+  bool is_number(loop::ExprId id) const;
+  bool vector_extreme(const loop::Expr& expr);
   bool vector_choice(const loop::Expr& expr);
   void vector_select(const loop::Expr& expr);
   std::vector<uint32_t>& register_locals(loop::BufferRef buffer);

@@ -155,21 +155,39 @@ bool KernelEmitter::any_lane(const Expr& expr) {
   return true;
 }
 
-// max(x, constant) as one instruction: pmax keeps a NaN of its first operand, f32x4.max costs
-// several on x86.
-bool KernelEmitter::vector_bound(const Expr& expr) {
+// Whether it is known to be no NaN: a constant, or select(a < b, a or b, constant).
+bool KernelEmitter::is_number(ExprId id) const {
+  const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
+  if (expr.kind == ExprKind::Constant) {
+    const double number = expr.constant.as_double();
+    return number == number;
+  }
+  if (expr.kind != ExprKind::Apply || expr.op != Op::Select) return false;
+  const Expr& condition = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
+  return condition.kind == ExprKind::Apply && condition.op == Op::Lt &&
+         (condition.operands[0] == expr.operands[1] || condition.operands[1] == expr.operands[1]) &&
+         is_number(expr.operands[2]);
+}
+
+// f32x4.max takes eight instructions on x86, each of which waits for the one before. pmax takes one
+// and keeps a NaN of its first operand; those of the second are put behind it: all bits are a NaN.
+bool KernelEmitter::vector_extreme(const Expr& expr) {
   if ((expr.op != Op::Max && expr.op != Op::Min) || !scalar::is_float(expr.dtype)) return false;
-  for (int i = 0; i < 2; ++i) {
-    const ExprId bound = expr.operands[static_cast<size_t>(i)];
-    const Expr& constant = kernel_.exprs[static_cast<size_t>(bound)];
-    if (constant.kind != ExprKind::Constant) continue;
-    if (const double number = constant.constant.as_double(); number != number) continue;
-    emit_vector(expr.operands[static_cast<size_t>(1 - i)]);
-    vector_constant(constant.constant);
-    code().op(pick(expr.dtype, expr.op == Op::Max));
+  const bool is_swapped = is_number(expr.operands[0]) && !is_number(expr.operands[1]);
+  const ExprId x = expr.operands[is_swapped ? 1 : 0], y = expr.operands[is_swapped ? 0 : 1];
+  emit_vector(x);
+  emit_vector(y);
+  const Opcode picked = pick(expr.dtype, expr.op == Op::Max);
+  if (is_number(y)) {
+    code().op(picked);
     return true;
   }
-  return false;
+  const uint32_t local = acquire(ValType::v128);
+  code().op_index(Opcode::local_tee, local).op(picked);
+  code().op_index(Opcode::local_get, local).op_index(Opcode::local_get, local);
+  code().op(*vector_opcode(Op::Ne, expr.dtype)).op(Opcode::v128_or);
+  release(ValType::v128, local);
+  return true;
 }
 
 // select(x < a, a, x) is pmax(x, a) and select(a < x, a, x) is pmin(x, a).
@@ -238,7 +256,7 @@ void KernelEmitter::vector_select(const Expr& expr) {
 
 void KernelEmitter::vector_apply(const Expr& expr) {
   const DType dtype = kernel_.exprs[static_cast<size_t>(expr.operands[0])].dtype;
-  if (vector_bound(expr) || load_high_words(expr)) return;
+  if (vector_extreme(expr) || load_high_words(expr)) return;
   if (expr.op == Op::Select) return vector_select(expr);
   if (has_no_instruction(expr)) return emit_vector(expr.operands[0]);
   const bool shift = scalar::info(expr.op).signature == scalar::Signature::Shift;

@@ -119,19 +119,6 @@ class LaneRows final : public RowLowering {
                                   {folded(per_row().at(fold), 0, Affine::variable(lane))}));
     return body;
   }
-
-  // f32x4.max takes eight instructions on x86, each of which waits for the one before; this takes
-  // two that wait for `before`. A NaN stays, and so does the first of two zeros.
-  ExprId folded_lanes(const graph::Node& fold, ExprId before, ExprId element) override {
-    using loop::Op;
-    loop::ExprBuilder& exprs = nest().exprs();
-    const bool picks = scalar::info(fold.op).fold == scalar::Fold::Pick;
-    if (!picks || fold.dtype != loop::DType::F32) return exprs.apply(fold.op, {before, element});
-    const ExprId further = fold.op == Op::Max ? exprs.apply(Op::Lt, {before, element})
-                                              : exprs.apply(Op::Lt, {element, before});
-    return exprs.apply(Op::Select, {exprs.apply(Op::Ne, {element, element}), element,
-                                    exprs.apply(Op::Select, {further, element, before})});
-  }
 };
 
 }  // namespace
