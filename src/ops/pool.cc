@@ -35,7 +35,12 @@ Tensor max_pool(Tensor x, const Shape& size, const WindowOptions& options) {
   Builder& builder = *x.builder;
   auto windows = windows_of("max_pool", x, size, options);
   if (!windows) return builder.error(windows.error().message);
-  return max(windows->view(surrounded(x, *windows)), windows->axes);
+  Tensor seen = windows->view(surrounded(x, *windows));
+  if (scalar::is_float(x.dtype())) {
+    const Tensor lowest = builder.full({}, scalar::Number::lowest(x.dtype()));
+    seen = select(lowest < seen, seen, lowest);  // no NaN
+  }
+  return max(seen, windows->axes);
 }
 
 Tensor average_pool(Tensor x, const Shape& size, const WindowOptions& options) {

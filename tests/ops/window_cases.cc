@@ -111,6 +111,12 @@ void max_pool_of_ties(Builder& b) {
   b.output("y",
            ops::max_pool(ops::relu(floats(b, "x", {2, 6, 6, 8})), {3, 3}, {.strides = {2, 2}}));
 }
+// Square roots of negative numbers.
+void max_pool_among_nans(Builder& b) {
+  const Tensor x = sqrt(floats(b, "x", {2, 6, 7, 5}));
+  b.output("y", ops::max_pool(x, {2, 2}, kSameBy2));
+  b.output("z", ops::max_pool(b.reshape(x, {2, 6, 35, 1}), {3, 5}, {.strides = {1, 2}}));
+}
 
 void average_pool(Builder& b, Shape x, const Shape& size, const WindowOptions& options) {
   b.output("y", ops::average_pool(floats(b, "x", std::move(x)), size, options));
@@ -187,6 +193,7 @@ const Case kCases[] = {
     {"max_pool_1d", max_pool_1d},
     {"max_pool_3d", max_pool_3d},
     {"max_pool_of_ties", max_pool_of_ties},
+    {"max_pool_among_nans", max_pool_among_nans, false},
     {"average_pool_2x2", average_pool_2x2},
     {"average_pool_same", average_pool_same},
     {"average_pool_same_by_1", average_pool_same_by_1},

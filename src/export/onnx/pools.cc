@@ -135,10 +135,24 @@ void look_through_pad(const Emitter& e, Value& from, Picture& picture) {
   picture.windows = windows;
 }
 
+// The x of select(lowest < x, x, lowest), itself where it is none: what ONNX says of pools leaves
+// NaNs open.
+Value with_nans(const Emitter& e, Value x) {
+  const graph::Node& node = e[x];
+  if (node.kind != Kind::Map || node.op != Op::Select) return x;
+  const graph::Node& test = e[node.operands[0]];
+  if (test.kind != Kind::Map || test.op != Op::Lt || test.operands[1] != node.operands[1]) return x;
+  for (const Value each : {test.operands[0], node.operands[2]}) {
+    const auto number = e.splat(each);
+    if (!number || !number->same_bits(Number::lowest(node.dtype))) return x;
+  }
+  return node.operands[1];
+}
+
 }  // namespace
 
 std::optional<Held> emit_pool(Emitter& e, const graph::Node& node) {
-  const graph::Node& view = e[node.operands[0]];
+  const graph::Node& view = e[with_nans(e, node.operands[0])];
   const bool is_max = node.op == Op::Max;
   if (view.kind != Kind::Reindex || node.dtype != DType::F32 || (!is_max && node.op != Op::Add)) {
     return std::nullopt;

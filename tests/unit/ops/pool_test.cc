@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "check_gradients.h"
 #include "lathe/grad/gradient.h"
 #include "run.h"
@@ -65,6 +67,27 @@ TEST(Pool, WindowsMayBeFarLargerThanThePicture) {
           },
           picture()),
       {-2, -2, -2.5f, -5, -5, -5.5f, -2, -2, 0.5f});
+}
+
+TEST(Pool, NaNsNeverWin) {
+  const float nan = std::nanf("");
+  const Inputs row = {{"x", Array::of({1, 1, 6, 1}, Floats{nan, -2, nan, nan, nan, 3})}};
+  const auto windows = [](Builder& b, int64_t size) {
+    return max_pool(b.input("x", DType::F32, {1, 1, 6, 1}), {1, size}, {.strides = {1}});
+  };
+  static const auto pooled = windows;
+  EXPECT_EQ(run([](Builder& b) { return pooled(b, 2); }, row),
+            (Floats{-2, -2, -INFINITY, -INFINITY, 3}));
+  EXPECT_EQ(run([](Builder& b) { return pooled(b, 6); }, row), Floats{3});
+  expect_near(run(
+                  [](Builder& b) {
+                    const Tensor x = b.input("x", DType::F32, {1, 1, 6, 1});
+                    const Tensor wrt[] = {x};
+                    const Tensor y = max_pool(x, {1, 2}, {.strides = {1}});
+                    return grad::gradients(b, sum(y, {0, 1, 2, 3}), wrt)[0];
+                  },
+                  row),
+              {0, 2, 0, 0, 0, 1});
 }
 
 TEST(Pool, TheFirstOfEqualsHasTheGradient) {
