@@ -30,24 +30,26 @@ Tensor position_of(Op extreme, Tensor x, int axis) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;
   const int positive = axis < 0 ? axis + x.rank() : axis;
-  if (positive < 0 || positive >= x.rank()) {
+  const bool is_there = positive >= 0 && positive < x.rank();
+  if (!is_there || x.shape()[static_cast<size_t>(positive)] == 0) {
     return builder.error(concat("position of the ", scalar::info(extreme).text, ": axis ", axis,
-                                " is not in shape ", bracketed(x.shape())));
+                                " of shape ", bracketed(x.shape()),
+                                is_there ? " has no elements" : " does not exist"));
   }
-  if (x.shape()[static_cast<size_t>(positive)] == 0) {
-    return builder.error(concat("position of the ", scalar::info(extreme).text, ": axis ", axis,
-                                " of shape ", bracketed(x.shape()), " has no elements"));
+  Tensor ranked = x;
+  const bool has_nans = scalar::is_float(x.dtype());
+  if (has_nans) {
+    const Tensor worst = builder.full({}, scalar::fold_identity(extreme, x.dtype()));
+    ranked = select(extreme == Op::Max ? worst < x : x < worst, x, worst);
   }
-  const Tensor position = builder.iota(x.shape(), positive);
-  const Tensor nowhere =
-      builder.full(x.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));
-  const Tensor best = builder.reduce(extreme, x, {positive}, true);
-  Tensor hit = x == best;
-  if (scalar::is_float(x.dtype())) {  // no NaN is equal to anything
-    const Tensor twice[] = {x, x}, either[] = {hit, builder.map(Op::Ne, twice)};
-    hit = builder.map(Op::Or, either);
-  }
-  return builder.reduce(Op::Min, select(hit, position, nowhere), {positive});
+  const Tensor place =
+      first_place(ranked == builder.reduce(extreme, ranked, {positive}, true), positive);
+  if (!has_nans) return place;
+  graph::Shape one = x.shape();
+  one[static_cast<size_t>(positive)] = 1;
+  const auto here = graph::AffineMap::project(x.rank(), chosen(x, std::nullopt));
+  const Tensor first = builder.reshape(builder.reindex(x, here, one), place.shape());
+  return select(first == first, place, zero(place));
 }
 
 }  // namespace
@@ -86,6 +88,13 @@ Tensor log_sum_exp(Tensor x, const Axes& axes, bool keep_dims) {
   const Tensor highest = detach(fold(Op::Max, x, axes, true));
   const Tensor rest = log(fold(Op::Add, exp(x - highest), axes, keep_dims));
   return rest + x.builder->reshape(highest, rest.shape());
+}
+
+Tensor first_place(Tensor hit, int axis) {
+  Builder& builder = *hit.builder;
+  const Tensor nowhere =
+      builder.full(hit.shape(), scalar::Number::of(std::numeric_limits<int32_t>::max()));
+  return builder.reduce(Op::Min, select(hit, builder.iota(hit.shape(), axis), nowhere), {axis});
 }
 
 Tensor argmax(Tensor x, int axis) { return position_of(Op::Max, x, axis); }

@@ -21,9 +21,12 @@ Tensor reduce_all(Tensor x, const Axes& axes, bool keep_dims);
 Tensor reduce_any(Tensor x, const Axes& axes, bool keep_dims);
 // log(sum of e^x), shifted by the maximum so that nothing overflows.
 Tensor log_sum_exp(Tensor x, const Axes& axes, bool keep_dims);
-// I32 position of the first maximum (minimum) along the axis, which disappears; where there are
-// NaNs, of the first of them, as in NumPy. The axis must have elements.
+// I32 position of the first maximum (minimum) along the axis, which disappears and must have
+// elements. As in TensorFlow.js a NaN counts in the first place alone: nothing exceeds it there,
+// and it exceeds nothing.
 Tensor argmax(Tensor x, int axis = -1);
 Tensor argmin(Tensor x, int axis = -1);
+// I32 position of the first true along the axis, which disappears.
+Tensor first_place(Tensor hit, int axis);
 
 }  // namespace lathe::ops

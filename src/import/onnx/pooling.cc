@@ -124,14 +124,15 @@ Result<Values> max_pool(Call& call) {
   const Tensor seen = windows.view(ops::surrounded(last, windows));
   const Tensor best = max(seen, windows.axes);
   if (!call.wants(1)) return Values{channels_first(best)};
-  // The first place in each window that has its maximum; what is outside is nowhere.
+  // The first place in each window that has its maximum, or a NaN; what is outside is nowhere.
   Builder& builder = *x.builder;
   const int32_t nowhere = std::numeric_limits<int32_t>::max();
   const Tensor all = builder.full(shape, scalar::Number::of(true));
   const bool by_columns = call.int_of("storage_order", 0) != 0;
   Shape spread = windows.shape;
   for (const int axis : windows.axes) spread[static_cast<size_t>(axis)] = 1;
-  const Tensor hit = seen == builder.reshape(best, spread);
+  Tensor hit = seen == builder.reshape(best, spread);
+  if (scalar::is_float(x.dtype())) hit = map(Op::Or, hit, map(Op::Ne, seen, seen));
   const Tensor there = map(Op::And, hit, inside.view(all));
   const Tensor place = inside.view(flat_places(builder, shape, by_columns));
   const Tensor first = builder.reduce(

@@ -100,8 +100,15 @@ Result<Values> arg_extreme(Call& call) {
   const Tensor x = call.tensor(0);
   Shape kept = x.shape();
   const int64_t size = kept[static_cast<size_t>(axis)];
+  if (size == 0) {
+    return call.refuse(concat("axis ", axis, " of shape ", bracketed(kept), " has no elements"));
+  }
   const Tensor from = last ? ops::reverse(x, std::vector<int>{axis}) : x;
-  Tensor place = is_max ? ops::argmax(from, axis) : ops::argmin(from, axis);
+  const Tensor best = x.builder->reduce(is_max ? Op::Max : Op::Min, from, {axis}, true);
+  Tensor hit = from == best;
+  // As in NumPy the first NaN, where there is one; nothing is equal to it.
+  if (scalar::is_float(x.dtype())) hit = map(Op::Or, hit, map(Op::Ne, from, from));
+  Tensor place = ops::first_place(hit, axis);
   if (last) place = number_like(place, static_cast<double>(size - 1)) - place;
   kept[static_cast<size_t>(axis)] = 1;
   if (call.int_of("keepdims", 1) != 0) place = x.builder->reshape(place, kept);

@@ -94,12 +94,18 @@ TEST(Reductions, ArgmaxIsTheFirstMaximum) {
   EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
 }
 
-TEST(Reductions, ArgmaxIsTheFirstNaN) {
+// As loops of TensorFlow.js that keep what nothing exceeds.
+TEST(Reductions, NaNIsArgmaxInTheFirstPlaceAlone) {
   const float nan = std::nanf("");
   const Inputs inputs = {{"x", Array::of({2, 3}, Floats{5, nan, nan, -1, -INFINITY, -INFINITY})}};
-  EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{1, 0}));
-  EXPECT_EQ(run([](Builder& b) { return argmin(x(b)); }, inputs), (Floats{1, 1}));
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, inputs), (Floats{0, 0}));
+  EXPECT_EQ(run([](Builder& b) { return argmin(x(b)); }, inputs), (Floats{0, 1}));
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b), 0); }, inputs), (Floats{0, 0, 0}));
   EXPECT_EQ(run([](Builder& b) { return argmin(x(b), 0); }, inputs), (Floats{1, 0, 0}));
+  const Inputs first = {{"x", Array::of({2, 3}, Floats{nan, INFINITY, 1, nan, -INFINITY, nan})}};
+  EXPECT_EQ(run([](Builder& b) { return argmax(x(b)); }, first), (Floats{0, 0}));
+  EXPECT_EQ(run([](Builder& b) { return argmin(x(b)); }, first), (Floats{0, 0}));
+  EXPECT_EQ(run([](Builder& b) { return argmin(x(b), 0); }, first), (Floats{0, 1, 0}));
 }
 
 TEST(ReductionErrors, ArgmaxWantsElements) {

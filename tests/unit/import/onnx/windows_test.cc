@@ -200,6 +200,39 @@ TEST(Windows, Pools) {
   }
 }
 
+// A NaN is the greatest there is, at the first place that has one.
+TEST(Windows, PoolsKeepNaN) {
+  const double nan = std::nan("");
+  Node pool("MaxPool");
+  pool.with("kernel_shape", std::vector<int64_t>{3});
+  pool.results = 2;
+  const auto both = operate(pool, {floats({1, 1, 6}, {1, nan, nan, 2, 4, 3})});
+  ASSERT_TRUE(both) << both.error().message;
+  const Numbers values = numbers_of((*both)[0]);
+  EXPECT_TRUE(std::isnan(values[0]) && std::isnan(values[1]) && std::isnan(values[2]));
+  EXPECT_EQ(values[3], 4);
+  EXPECT_EQ(numbers_of((*both)[1]), (Numbers{1, 1, 2, 4}));
+}
+
+TEST(Windows, PlacesOfNaN) {
+  const double nan = std::nan("");
+  const auto place = [](const char* op, int64_t last, Numbers row) {
+    Node node(op);
+    node.with("axis", int64_t{0}).with("keepdims", int64_t{0}).with("select_last_index", last);
+    const auto size = static_cast<int64_t>(row.size());
+    const auto result = operate(node, {floats({size}, std::move(row))});
+    EXPECT_TRUE(result) << result.error().message;
+    return numbers_of((*result)[0])[0];
+  };
+  const Numbers row = {1, nan, std::numeric_limits<double>::infinity(), nan, 0};
+  for (const char* op : {"ArgMax", "ArgMin"}) {
+    EXPECT_EQ(place(op, 0, row), 1);
+    EXPECT_EQ(place(op, 1, row), 3);
+  }
+  EXPECT_EQ(place("ArgMax", 0, {1, 5, 5}), 1);
+  EXPECT_EQ(place("ArgMax", 1, {1, 5, 5}), 2);
+}
+
 TEST(WindowErrors, NameTheSizes) {
   Node node("Conv");
   node.with("kernel_shape", std::vector<int64_t>{3, 3});
