@@ -19,7 +19,7 @@ Tensor relu(Tensor x) { return maximum(zero(x), x); }
 
 Tensor relu6(Tensor x) {
   if (!x.valid()) return x;
-  return minimum(relu(x), x.builder->full(x.shape(), scalar::Number::of(6.0f)));
+  return minimum(relu(x), x.builder->full(x.shape(), scalar::Number::from(x.dtype(), 6)));
 }
 
 Tensor leaky_relu(Tensor x, float alpha) { return select(x > zero(x), x, alpha * x); }

@@ -22,8 +22,10 @@ Tensor clip_by_value(Tensor x, float least, float most) {
   const auto bound = [&x](float value) {
     return x.builder->full({}, scalar::Number::from(x.dtype(), value));
   };
-  return minimum(maximum(x, bound(least)), bound(most));
+  return clip(x, bound(least), bound(most));
 }
+
+Tensor clip(Tensor x, Tensor least, Tensor most) { return minimum(maximum(x, least), most); }
 
 // At 0 the maximum must have slope 1, as the absolute value has: x goes first.
 Tensor softplus(Tensor x) { return maximum(x, zero(x)) + log(1.0f + exp(-absolute(x))); }

@@ -15,6 +15,7 @@ Tensor reciprocal(Tensor x);  // 1 / x
 Tensor rsqrt(Tensor x);       // 1 / sqrt(x)
 Tensor squared_difference(Tensor a, Tensor b);
 Tensor clip_by_value(Tensor x, float least, float most);
-Tensor softplus(Tensor x);  // log(1 + e^x), without overflow
+Tensor clip(Tensor x, Tensor least, Tensor most);  // bounds of x's type, broadcast to its shape
+Tensor softplus(Tensor x);                         // log(1 + e^x), without overflow
 
 }  // namespace lathe::ops

@@ -30,23 +30,15 @@ const throughFloats = (x: TensorLike, op: string, action: (x: Tensor) => Tensor)
 
 /** x where it is positive, else 0. */
 export const relu = (x: TensorLike): Tensor =>
-  ofNumbers(x, 'relu', (given) =>
-    choose(apply('lessEqual', [given, 0], [], given.dtype), 0, given, given),
-  );
+  ofNumbers(x, 'relu', (given) => apply('relu', [given]));
 
 /** x between 0 and 6. */
 export const relu6 = (x: TensorLike): Tensor =>
-  ofNumbers(x, 'relu6', (given) => {
-    const low = choose(apply('lessEqual', [given, 0], [], given.dtype), 0, given, given);
-    return choose(apply('greater', [given, 6], [], given.dtype), 6, low, given);
-  });
+  ofNumbers(x, 'relu6', (given) => apply('relu6', [given]));
 
 /** x where it is positive, else alpha · x. */
 export const leakyRelu = (x: TensorLike, alpha = 0.2): Tensor =>
-  tidy(() => {
-    const given = asFloats(x, 'x', 'leakyRelu');
-    return choose(apply('greater', [given, 0]), given, mul(given, alpha), given);
-  });
+  tidy(() => apply('leakyRelu', [asFloats(x, 'x', 'leakyRelu')], [alpha]));
 
 /** x where it is positive, else alpha · x with an alpha for each, of a shape that is broadcast. */
 export const prelu = (x: TensorLike, alpha: TensorLike): Tensor =>
@@ -103,8 +95,7 @@ export function clipByValue(x: TensorLike, clipValueMin: number, clipValueMax: n
     const [low, high] = isFloat(given)
       ? [clipValueMin, clipValueMax]
       : [whole(clipValueMin), whole(clipValueMax)];
-    const above = choose(apply('less', [given, low], [], dtype), low, given, given);
-    return choose(apply('greater', [given, high], [], dtype), high, above, given);
+    return apply('clipByValue', [given, low, high], [], dtype);
   });
 }
 

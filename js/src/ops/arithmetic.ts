@@ -88,21 +88,11 @@ function wholePower(x: Tensor, y: Tensor): Tensor {
 }
 
 /** The greater one; NaN beside anything is NaN. */
-export const maximum = (a: TensorLike, b: TensorLike): Tensor => chosen('maximum', a, b);
+export const maximum = (a: TensorLike, b: TensorLike): Tensor =>
+  elementwise('maximum', two, [a, b]);
 /** The less one; NaN beside anything is NaN. */
-export const minimum = (a: TensorLike, b: TensorLike): Tensor => chosen('minimum', a, b);
-
-function chosen(op: 'maximum' | 'minimum', a: TensorLike, b: TensorLike): Tensor {
-  return typed(op, a, b, (x, y) => {
-    const found = elementwise(op, two, [x, y]);
-    if (!isFloat(found)) return found;
-    const other = typeof y === 'number' || isFloat(y) ? y : castTo(y, found.dtype);
-    const from = isFloat(x) ? x : castTo(x, found.dtype);
-    const kept = apply('where', [apply('isNaN', [from]), from, found]);
-    if (typeof other === 'number') return Number.isNaN(other) ? mul(kept, other) : kept;
-    return apply('where', [apply('isNaN', [other]), other, kept]);
-  });
-}
+export const minimum = (a: TensorLike, b: TensorLike): Tensor =>
+  elementwise('minimum', two, [a, b]);
 
 /** (a - b)². */
 export const squaredDifference = (a: TensorLike, b: TensorLike): Tensor =>

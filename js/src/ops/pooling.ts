@@ -163,7 +163,7 @@ export function pool(
     return batched('pool', x, 4, (given) => {
       const { axes } = windowsOf('pool', { sizes: given.shape.slice(1, -1), ...steps });
       const all = patches(given, axes, 0);
-      if (poolingType === 'max') return greatest(all).values;
+      if (poolingType === 'max') return greatest(all, least(given)).values;
       return apply('mean', [apply('stack', all, [0])], [0]);
     });
   });
@@ -188,13 +188,7 @@ export function maxPoolWithArgmax(
     checkRank(op, 'x', input, 4);
     const sizes = input.shape.slice(1, -1);
     const { axes } = windowsOf(op, { sizes, window: filterSize, strides, pad });
-    const known = apply(
-      'where',
-      [apply('greaterEqual', [input, least(input)], [], input.dtype), input, least(input)],
-      [],
-      input.dtype,
-    );
-    const { values, which } = greatest(patches(known, axes, least(input)));
+    const { values, which } = greatest(patches(input, axes, least(input)), least(input));
     return { result: values, indexes: placesOf(input, axes, which, includeBatchInIndex) };
   });
 }
@@ -265,7 +259,7 @@ export function dilation2d(
         const weight = apply('slice', [by], [begin, [1, 1, depth]]);
         return elementwise('add', ['x', 'filter'], [each, weight]);
       });
-      return greatest(sums).values;
+      return greatest(sums, least(given)).values;
     });
   });
 }

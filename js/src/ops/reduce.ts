@@ -82,19 +82,15 @@ function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean
   });
 }
 
-/** The place of the greatest along an axis, int32; of equal ones the first. NaNs do not count. */
-export const argMax = (x: TensorLike, axis = 0): Tensor => place('argMax', x, axis, -Infinity);
+/** The place of the greatest along an axis, int32; of equal ones the first. NaNs count in the first place alone. */
+export const argMax = (x: TensorLike, axis = 0): Tensor => place('argMax', x, axis);
 /** The place of the least, as `argMax`. */
-export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, axis, Infinity);
+export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, axis);
 
-function place(op: 'argMax' | 'argMin', x: TensorLike, axis: number, last: number): Tensor {
+function place(op: 'argMax' | 'argMin', x: TensorLike, axis: number): Tensor {
   return tidy(() => {
     const given = countable(toTensor(x, 'x', op));
-    const [along] = axesOf(axis ?? 0, given.rank);
-    const numbers = isFloat(given)
-      ? apply('where', [apply('isNaN', [given]), last, given], [], given.dtype)
-      : given;
-    return apply(op, [numbers], [along]);
+    return apply(op, [given], [axesOf(axis ?? 0, given.rank)[0]]);
   });
 }
 

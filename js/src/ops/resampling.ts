@@ -277,7 +277,7 @@ function mixed(read: (y: Tensor, x: Tensor) => Tensor, y: Tensor, x: Tensor): Te
 /** The place inside that stands for one outside. */
 function outsideTo(mode: FillMode, x: Tensor, size: number): Tensor {
   if (mode === 'constant') return x;
-  const clipped = (place: Tensor) => apply('clipByValue', [place], [0, size - 1]);
+  const clipped = (place: Tensor) => apply('clipByValue', [place, 0, size - 1]);
   if (mode === 'nearest') return clipped(x);
   if (size <= 1) return mul(x, 0);
   const [isBefore, isBehind] = [apply('less', [x, 0]), apply('greater', [x, size - 1])];

@@ -212,9 +212,14 @@ function every(x: Tensor, axis: number, begin: number, count: number, step: numb
   return apply('reshape', [cut(split, axis + 1, 0, 1)], [[...head, count, ...tail]]);
 }
 
-/** The first greatest of tensors of the same shape, and which it is: NaN counts as greatest. */
-export function greatest(all: readonly Tensor[]): { values: Tensor; which: Tensor } {
-  const stacked = apply('stack', all, [-1]);
+/** The first greatest of tensors of the same shape, and which it is; `lowest` where they are no more, or NaN. */
+export function greatest(
+  all: readonly Tensor[],
+  lowest: number,
+): { values: Tensor; which: Tensor } {
+  const given = apply('stack', all, [-1]);
+  const isMore = apply('greater', [given, lowest], [], given.dtype);
+  const stacked = apply('where', [isMore, given, lowest], [], given.dtype);
   const which = apply('argMax', [stacked], [-1]);
   const at = apply('expandDims', [which], [-1]);
   const values = apply('squeeze', [apply('takeAlongAxis', [stacked, at], [-1])], [[-1]]);

@@ -166,28 +166,62 @@ test('types meet as in TensorFlow.js', () => {
 });
 
 test('NaN goes through as in TensorFlow.js', () => {
-  const data = [NaN, -1, 0, 2, NaN, 7];
+  const data = Array.from({ length: 24 }, (_, at) =>
+    at % 5 === 0 ? NaN : at % 7 === 0 ? 0 : 3 * Math.sin(at),
+  );
+  const of = (f) =>
+    both((lib) => {
+      const x = lib.tensor(data);
+      return [f(lib, x), f(lib, lib.reverse(x)), f(lib, lib.tensor(data.slice(0, 3)))];
+    });
   for (const name of [
     'relu',
     'relu6',
-    'sign',
-    'step',
     'leakyRelu',
     'elu',
+    'selu',
+    'step',
+    'sign',
     'abs',
     'max',
     'min',
-    'argMax',
-    'argMin',
-  ]) {
-    if (/^arg/.test(name)) both((lib) => lib[name](lib.tensor([1, ...data])));
-    else both((lib) => lib[name](lib.tensor(data)));
+  ])
+    of((lib, x) => lib[name](x));
+  of((lib, x) => lib.clipByValue(x, -1, 2));
+  for (const name of ['maximum', 'minimum']) {
+    of((lib, x) => lib[name](x, 0.5));
+    of((lib, x) => lib[name](0.5, x));
+    of((lib, x) => lib[name](x, NaN));
+    of((lib, x) => lib[name](x, lib.reverse(x)));
+    agrees((lib, x) => lib[name](x, NaN), [5]);
   }
-  both((lib) => [
-    lib.maximum(lib.tensor(data), 0),
-    lib.minimum(0, lib.tensor(data)),
-    lib.clipByValue(lib.tensor(data), 0, 3),
-  ]);
+  for (const name of ['argMax', 'argMin']) {
+    of((lib, x) => lib[name](x));
+    for (const axis of [0, 1]) both((lib) => lib[name](lib.tensor(data, [4, 6]), axis));
+    both((lib) => lib[name](lib.tensor([NaN, Infinity, NaN])));
+    both((lib) => lib[name](lib.tensor([-Infinity, NaN, Infinity])));
+  }
+  const picture = (lib) => lib.tensor(data, [1, 4, 6, 1]);
+  for (const [window, stride] of [
+    [2, 1],
+    [3, 2],
+  ]) {
+    const pool = (lib, x) => lib.maxPool(x, window, stride, 'same');
+    both((lib) => [pool(lib, picture(lib)), lib.grad((x) => pool(lib, x))(picture(lib))]);
+    both((lib) => lib.maxPoolWithArgmax(picture(lib), window, stride, 'same').result);
+  }
+  both((lib) => lib.dilation2d(picture(lib), lib.zeros([2, 2, 1]), 1, 'valid'));
+  for (const f of [(lib, x) => lib.maximum(x, 1), (lib, x) => lib.clipByValue(x, -1, 1)])
+    both((lib) => lib.grad((x) => f(lib, x))(lib.tensor(data)));
+});
+
+test('bounds of clipByValue are inputs of one module', () => {
+  const x = tl.tensor([-3, 0, 3]);
+  tl.clipByValue(x, -1, 1).dataSync();
+  const compiled = compiledOperations();
+  assert.deepEqual([...tl.clipByValue(x, -2, 2.5).dataSync()], [-2, 0, 2.5]);
+  assert.equal(compiledOperations(), compiled);
+  x.dispose();
 });
 
 const reductions = ['sum', 'mean', 'prod', 'max', 'min', 'logSumExp', 'norm', 'euclideanNorm'];
