@@ -3,10 +3,10 @@
  * imported when they are first needed do not count. Beside it what programs with tensors load, and what drives stand-alone
  * modules that train, which needs no core.
  */
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
 import { formatTable } from '../report.mjs';
@@ -68,7 +68,7 @@ async function run() {
     return {
       name,
       raw: sum(contents.map(({ length }) => length)),
-      gzip: sum(contents.map((each) => gzipSync(each, { level: 9 }).length)),
+      gzip: sum(contents.map(gzipped)),
     };
   });
   const [page, others] = [parts.slice(0, 2), parts.slice(2)];
@@ -81,6 +81,9 @@ async function run() {
   console.log(`\n${markdown}`);
   return { rows, markdown, problems: [] };
 }
+
+/** As gzip itself packs: the zlib of Node finds less, for speed. */
+const gzipped = (input) => execFileSync('gzip', ['-9c'], { input }).length;
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 

@@ -320,7 +320,7 @@ export const operations = {
   reciprocal: { code: 61, tensors: 1 },
   rsqrt: { code: 62, tensors: 1 },
   squaredDifference: { code: 63, tensors: 2 },
-  clipByValue: { code: 64, tensors: 1 },
+  clipByValue: { code: 64, tensors: 3 },
   relu: { code: 65, tensors: 1 },
   relu6: { code: 66, tensors: 1 },
   leakyRelu: { code: 67, tensors: 1 },

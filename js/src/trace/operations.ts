@@ -133,7 +133,7 @@ export interface OperationFunctions {
   /** squaredDifference(a, b) */
   squaredDifference(a: Operand, b: Operand): TracedTensor;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(x: Operand, clipValueMin: number, clipValueMax: number): TracedTensor;
+  clipByValue(x: Operand, clipValueMin: Operand, clipValueMax: Operand): TracedTensor;
   /** relu(x) */
   relu(x: Operand): TracedTensor;
   /** relu6(x) */
@@ -368,7 +368,7 @@ export interface OperationMethods<T, O> {
   /** squaredDifference(a, b) */
   squaredDifference(b: O): T;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(clipValueMin: number, clipValueMax: number): T;
+  clipByValue(clipValueMin: O, clipValueMax: O): T;
   /** relu(x) */
   relu(): T;
   /** relu6(x) */
