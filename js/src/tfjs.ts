@@ -20,6 +20,8 @@ export {
   valueAndGrads,
 } from './eager/gradients.js';
 export { variableGrads } from './tfjs/variable_grads.js';
+export { jit, type Jitted, type JitOptions } from './eager/jit.js';
+export { type BatchAxis, vmap } from './eager/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';

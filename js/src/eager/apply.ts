@@ -27,7 +27,7 @@ declare module '../tensor/tensor.js' {
 }
 
 /** Operations one behind the other that may be pending. */
-const deepest = 200;
+export const deepest = 200;
 
 /** What runs behind every operation, for debugging. */
 export type Watcher = (op: OperationName, operands: readonly Operand[], result: Tensor) => void;

@@ -24,7 +24,7 @@ interface Kept {
 }
 
 /** Inputs and outputs that a module may have. */
-const widest = 900;
+export const widest = 900;
 
 const kept = new Map<string | Signature, Kept>();
 let clock = 0;
@@ -88,9 +88,12 @@ export function compute(values: readonly HeapValue[]): void {
     computeInParts(wanted);
     return;
   }
-  keptModule(plan.key, () => compilePlan(plan)).run(plan.inputs, plan.outputs);
+  moduleFor(plan).run(plan.inputs, plan.outputs);
   plan.outputs.forEach(done);
 }
+
+/** The module of a plan, on inputs and for outputs of its types. */
+export const moduleFor = (plan: Plan): HeapModule => keptModule(plan.key, () => compilePlan(plan));
 
 /** What leads to the values by itself first: engines take functions of no more than 1000 parameters. */
 function computeInParts(values: readonly HeapValue[]): void {
@@ -102,7 +105,7 @@ function computeInParts(values: readonly HeapValue[]): void {
   }
   const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
   if (before.length === 0) {
-    throw new LatheError(`more than ${widest} tensors at once; read some before`);
+    throw new LatheError(`more than ${widest} tensors at once; read some first`);
   }
   for (const each of new Set(before)) compute([each]);
   compute(values);

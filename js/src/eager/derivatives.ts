@@ -56,6 +56,8 @@ export class Custom extends Held {
     readonly value: HeapValue,
     readonly inputs: readonly HeapValue[],
     readonly rule: GradientRule,
+    /** What the rule reads beside, held for it already. */
+    private readonly saved: readonly HeapValue[],
   ) {
     super();
     this.sources = [value, ...inputs];
@@ -73,5 +75,9 @@ export class Custom extends Held {
 
   write(trace: Trace, operands: TracedTensor[]): TracedTensor {
     return trace.apply('detach', operands, []);
+  }
+
+  protected override drop(): void {
+    for (const each of this.saved) each.release();
   }
 }

@@ -31,6 +31,9 @@ export abstract class Held implements Formula {
     return this.sources;
   }
 
+  /** The same of other sources; `known` finds again what several results share. */
+  again?(sources: readonly Source[], known: Map<object, object>): Held;
+
   /** Adds it to a function. */
   abstract write(trace: Trace, operands: TracedTensor[], written: Written): TracedTensor;
 
@@ -127,11 +130,12 @@ export class GradientPart extends Held {
 /** How a value is computed, if that is known. */
 export const formulaOf = (value: HeapValue) => value.formula as Held | undefined;
 
-/** Operations one behind the other that lead to something that reads these. */
+/** Operations one behind the other that lead to something that reads these; NaN where one has no formula: arguments of functions. */
 export function depthOver(sources: readonly Source[]): number {
   let depth = 0;
   for (const each of sources) {
-    if (typeof each !== 'number' && !each.isThere) depth = Math.max(depth, formulaOf(each)!.depth);
+    if (typeof each === 'number' || each.isThere) continue;
+    depth = Math.max(depth, formulaOf(each)?.depth ?? NaN);
   }
   return depth + 1;
 }

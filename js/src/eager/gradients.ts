@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { keep, tidy, trackElements } from '../tensor/scopes.js';
+import { coreDTypes } from '../tensor/dtypes.js';
 import { ones, tensor, zeros } from '../tensor/create.js';
 import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
@@ -16,6 +17,7 @@ import {
   Operation,
   type Source,
 } from './formulas.js';
+import { same, shownAgain } from './values.js';
 import { inFloats, isFloat } from './whole_gradients.js';
 import { Variable, variables } from './variable.js';
 
@@ -24,7 +26,7 @@ type Values = readonly HeapValue[];
 /** What was written down up to this formula is given: it was before the function whose gradient is taken. */
 let begin = 0;
 
-function since<T>(formula: number, action: () => T): T {
+export function since<T>(formula: number, action: () => T): T {
   const before = begin;
   begin = formula;
   try {
@@ -63,13 +65,13 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
   return path;
 }
 
-interface Sink {
+export interface Sink {
   target: HeapValue;
   seed: HeapValue;
 }
 
 /** The gradients of the sinks by each of `wrt`, no value where nothing depends on it. */
-function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] {
+export function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] {
   const [targets, seeds] = [sinks.map(({ target }) => target), sinks.map(({ seed }) => seed)];
   const path = pathTo(targets, wrt);
   const reached = new Set<HeapValue>(targets);
@@ -140,10 +142,10 @@ interface Found {
 }
 
 /** A tensor by which derivatives are taken has elements of its own, so that they are not those of another one. */
-function separate(x: Tensor): void {
+export function separate(x: Tensor): void {
   const value = HeapValue.of(x);
   if (value.tensors === 1) return;
-  x[elements] = value.twin();
+  x[elements] = value.isThere ? value.twin() : same(value);
   if (!value.free()) trackElements(x);
 }
 
@@ -367,19 +369,40 @@ export function customGrad(f: (...args: any[]) => CustomGradient): (...inputs: T
     if (inputs.some((each) => each instanceof TracedTensor)) {
       throw new LatheError('customGrad: not within tl.compile or layers');
     }
-    const saved: Tensor[] = [];
-    const save: GradSaver = (tensors) => saved.push(...tensors.map((each) => keep(alias(each))));
+    const saved: HeapValue[] = [];
+    const again: (() => Tensor)[] = [];
+    const save: GradSaver = (tensors) => {
+      for (const each of tensors) again.push(saves(each, saved));
+    };
     const { value, gradFunc } = customValue(f, inputs, save);
     if (!isRecording()) {
-      for (const each of saved) each.dispose();
+      for (const each of saved) each.release();
       return value;
     }
-    const rule = (dy: HeapValue): HeapValue[] => ruled(gradFunc, shown(dy), saved, inputs);
-    const formula = new Custom(HeapValue.of(value), inputs.map(HeapValue.of), rule);
+    const rule = (dy: HeapValue): HeapValue[] =>
+      ruled(
+        gradFunc,
+        shown(dy),
+        again.map((show) => show()),
+        inputs,
+      );
+    const formula = new Custom(HeapValue.of(value), inputs.map(HeapValue.of), rule, saved);
     const result = shown(new HeapValue(value.dtype, value.shape, formula));
     value.dispose();
     return result;
   };
+}
+
+/** Holds what a tensor shows; gives what shows it again. Complex numbers and texts cannot be held otherwise than by a tensor. */
+function saves(x: Tensor, held: HeapValue[]): () => Tensor {
+  if (!Object.hasOwn(coreDTypes, x.dtype)) {
+    const copy = keep(alias(x));
+    return () => copy;
+  }
+  const value = HeapValue.of(x);
+  value.hold();
+  held.push(value);
+  return () => shownAgain(value);
 }
 
 function customValue(

@@ -4,10 +4,10 @@
  */
 import type { OperationName } from '../core/names.js';
 import type { HeapValue } from '../runtime/heap_value.js';
-import { tracked } from '../tensor/scopes.js';
-import { Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
 import { apply, type Operand } from './apply.js';
 import { type Held, Operation, type Source } from './formulas.js';
+import { shownAgain } from './values.js';
 
 export const isFloat = ({ dtype }: { dtype: string }): boolean => dtype.includes('float');
 
@@ -56,8 +56,3 @@ function rewritten(
 /** Operands that say where, not what. */
 const takesPlaces = (op: OperationName, at: number): boolean =>
   at === 1 && (op === 'gather' || op === 'takeAlongAxis');
-
-function shownAgain(value: HeapValue): Tensor {
-  value.share();
-  return new Tensor(value, value.shape, value.dtype)[tracked](true);
-}

@@ -35,6 +35,13 @@ class LayerResult extends Held {
     return `l${this.call.written.id}/${this.item}`;
   }
 
+  override again(sources: readonly Source[], known: Map<object, object>): Held {
+    const { recipe, written } = this.call;
+    const found = known.get(this.call) ?? new LayerCall(recipe, written, sources);
+    known.set(this.call, found);
+    return new LayerResult(found as LayerCall, this.item);
+  }
+
   write(trace: Trace, operands: TracedTensor[], written: Written): TracedTensor {
     const { call, item } = this;
     return writtenOnce(written, call, () => inlined(call.written, call.recipe, trace, operands))[

@@ -9,6 +9,7 @@ import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
 import { customGrad } from '../eager/gradients.js';
 import { toTensor } from '../eager/operands.js';
+import { shownAgain } from '../eager/values.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { convert, readable } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
@@ -89,19 +90,13 @@ function eachOf(xs: readonly Tensor[], inner: Sizes, work: Work): Tensor {
 const ofBatch = (x: Tensor, at: number): string =>
   x.rank > 2 ? ` (number ${at} of the batch)` : '';
 
-/** The tensor that shows a value again: what a gradient reads may have been disposed as a tensor. */
-function again(value: HeapValue): Tensor {
-  value.share();
-  return new Tensor(value, value.shape, value.dtype)[tracked](true);
-}
-
 /** Gradients of the inputs, by that of the result, the result and the inputs. */
 type Rule = (dy: Tensor, y: Tensor, ...xs: Tensor[]) => Tensor[];
 
 /** What `value` gives, with a gradient. Results and inputs keep their own ones, so that gradients have gradients. */
 function withGradient(xs: readonly Tensor[], value: () => Tensor, rule: Rule): Tensor {
   const inputs = xs.map(HeapValue.of);
-  const gradFunc = (dy: Tensor): Tensor[] => rule(dy, again(held), ...inputs.map(again));
+  const gradFunc = (dy: Tensor): Tensor[] => rule(dy, shownAgain(held), ...inputs.map(shownAgain));
   const result = customGrad(() => ({ value: value(), gradFunc }))(...xs);
   const held = HeapValue.of(result);
   return result;

@@ -1,0 +1,53 @@
+/** Operations on values, and tensors that show them. */
+import type { OperationName } from '../core/names.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import type { DType } from '../tensor/dtypes.js';
+import { tracked } from '../tensor/scopes.js';
+import { Tensor } from '../tensor/tensor.js';
+import { deepest } from './apply.js';
+import { compute } from './compute.js';
+import { Operation, type Source } from './formulas.js';
+import { type Signature, signatureOf, type ValueType } from './signature.js';
+
+/** A type and how it is spelled. */
+export const valueType = (shape: readonly number[], dtype: DType): ValueType => ({
+  shape,
+  dtype,
+  type: `${dtype} [${shape.join(',')}]`,
+});
+
+/** The value of an operation, for one tensor that is still to be made. */
+export function pending(signature: Signature, sources: readonly Source[]): HeapValue {
+  const formula = new Operation(signature, sources);
+  const value = new HeapValue(signature.dtype, signature.shape, formula);
+  if (formula.depth > deepest) compute([value]);
+  return value;
+}
+
+/** As `apply`, for one tensor that is still to be made. `numbers`: the types of numbers among the sources. */
+export function operation(
+  op: OperationName,
+  sources: readonly Source[],
+  values: readonly unknown[] = [],
+  numbers: DType = 'float32',
+): HeapValue {
+  const types = sources.map((each) =>
+    typeof each === 'number' ? valueType([], numbers) : valueType(each.shape, each.dtype),
+  );
+  return pending(signatureOf(op, types, values), sources);
+}
+
+/** Another tensor that shows a value. */
+export function shownAgain(value: HeapValue): Tensor {
+  value.share();
+  return new Tensor(value, value.shape, value.dtype)[tracked](true);
+}
+
+/** Another value of the same elements. The core sees no second one behind a change of shape that is none. */
+export function same(value: HeapValue): HeapValue {
+  if (!value.dtype.includes('float')) return operation('reshape', [value], [value.shape]);
+  const opposite = operation('neg', [value]);
+  const found = operation('neg', [opposite]);
+  opposite.free();
+  return found;
+}
