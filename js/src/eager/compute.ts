@@ -105,7 +105,7 @@ function computeInParts(values: readonly HeapValue[]): void {
   }
   const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
   if (before.length === 0) {
-    throw new LatheError(`more than ${widest} tensors at once; read some first`);
+    throw new LatheError(`more than ${widest} tensors at once; read some`);
   }
   for (const each of new Set(before)) compute([each]);
   compute(values);

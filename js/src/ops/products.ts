@@ -69,25 +69,81 @@ export function outerProduct(v1: TensorLike, v2: TensorLike): Tensor {
   });
 }
 
-/** Products summed over what the equation says: 'ij,jk->ik'. Errors: an equation that does not fit. */
+/**
+ * Products summed over what the equation says: 'ij,jk->ik'. Sums over letters that both inputs have are products of
+ * matrices. Errors: an equation that does not fit.
+ */
 export function einsum(equation: string, ...tensors: TensorLike[]): Tensor {
   return tidy(() => {
     const all = tensors.map((each, at) => toTensor(each, `tensors[${at}]`, 'einsum'));
     const { allDims, summedDims, idDims } = decodeEinsumEquation(equation, all.length);
     checkEinsumDimSizes(allDims.length, idDims, all);
     const left = allDims.length - summedDims.length;
-    const spread = all.map((each, at) => {
-      const ids = idDims[at]!;
-      const order = ids.map((_, axis) => axis).sort((a, b) => ids[a]! - ids[b]!);
-      const moved = each.rank > 1 ? apply('transpose', [each], [order]) : each;
-      const shape = allDims.map((_, id) => {
-        const axis = ids.indexOf(id);
-        return axis < 0 ? 1 : each.shape[axis]!;
-      });
-      return apply('reshape', [moved], [shape]);
+    const isSummed = (id: number) => id >= left;
+    const reduced = matched(...all).map((x, at) =>
+      summed(
+        { x, ids: idDims[at]! },
+        (id) => isSummed(id) && idDims.every((each, of) => of === at || !each.includes(id)),
+      ),
+    );
+    const order = allDims.slice(0, left).map((_, id) => id);
+    const [x, y] = reduced as [Lettered, Lettered?];
+    if (y === undefined) return inOrder(x, order);
+    const isProduct =
+      x.x.dtype !== 'bool' && x.ids.some((id) => isSummed(id) && y.ids.includes(id));
+    if (isProduct) return inOrder(contracted(x, y, isSummed), order);
+    const spread = [x, y].map((each) => {
+      const sorted = [...each.ids].sort((a, b) => a - b);
+      const shape = allDims.map((_, id) => (sorted.includes(id) ? sizeOf(each, id) : 1));
+      return apply('reshape', [inOrder(each, sorted)], [shape]);
     });
-    const product = spread.reduce((x, y) => apply('mul', matched(x, y)));
-    const axes = allDims.map((_, id) => id).slice(left);
+    const product = apply('mul', spread);
+    const axes = summedDims.map((_, at) => left + at);
     return axes.length === 0 ? product : apply('sum', [product], [axes]);
   });
+}
+
+/** A tensor whose axes have letters, by their numbers. */
+interface Lettered {
+  readonly x: Tensor;
+  readonly ids: readonly number[];
+}
+
+const sizeOf = ({ x, ids }: Lettered, id: number): number => x.shape[ids.indexOf(id)]!;
+
+/** Summed over the letters that are to go. */
+function summed({ x, ids }: Lettered, goes: (id: number) => boolean): Lettered {
+  const axes = [...ids.keys()].filter((axis) => goes(ids[axis]!));
+  if (axes.length === 0) return { x, ids };
+  return { x: apply('sum', [x], [axes]), ids: ids.filter((id) => !goes(id)) };
+}
+
+/** With its axes in the order of their letters. */
+function inOrder({ x, ids }: Lettered, order: readonly number[]): Tensor {
+  const axes = order.map((id) => ids.indexOf(id));
+  return axes.every((axis, at) => axis === at) ? x : apply('transpose', [x], [axes]);
+}
+
+/** The product, summed over the letters that both have and that are to go: as one of matrices. */
+function contracted(x: Lettered, y: Lettered, goes: (id: number) => boolean): Lettered {
+  const both = x.ids.filter((id) => y.ids.includes(id));
+  const [batch, inner] = [both.filter((id) => !goes(id)), both.filter(goes)];
+  const [rows, columns] = [x, y].map(({ ids }) => ids.filter((id) => !both.includes(id))) as [
+    number[],
+    number[],
+  ];
+  const count = (of: Lettered, ids: readonly number[]) =>
+    ids.reduce((all, id) => all * sizeOf(of, id), 1);
+  const sizes = batch.map((id) => sizeOf(x, id));
+  const flat = (of: Lettered, first: number[], last: number[]) => {
+    const shape = [...sizes, count(of, first), count(of, last)];
+    return apply('reshape', [inOrder(of, [...batch, ...first, ...last])], [shape]);
+  };
+  const product = apply('matMul', [flat(x, rows, inner), flat(y, inner, columns)], [false, false]);
+  const shape = [
+    ...sizes,
+    ...rows.map((id) => sizeOf(x, id)),
+    ...columns.map((id) => sizeOf(y, id)),
+  ];
+  return { x: apply('reshape', [product], [shape]), ids: [...batch, ...rows, ...columns] };
 }

@@ -210,7 +210,7 @@ export class Tensor<R extends Rank = Rank> {
 export function noNumber(tensor: object | string): LatheError {
   return new LatheError(
     `${String(tensor)} is no number: operators of JavaScript do not work on tensors; write x.mul(2), ` +
-      'x.greater(0), or for the number of a scalar x.dataSync()[0]',
+      'x.greater(0), or x.dataSync()[0] for a number',
   );
 }
 

@@ -52,7 +52,7 @@ export class TracedTensor extends Tensor {
 const nothing: PendingData = {
   now() {
     throw new LatheError(
-      'a traced tensor has no elements while the function is written down: what needs them belongs outside of it',
+      'a traced tensor has no elements while the function is written down: read them outside of it',
     );
   },
   get later() {
@@ -237,7 +237,7 @@ export class Trace {
   size(count: Tensor): number {
     this.numberOf('size', count);
     if (this.#sizes === undefined) {
-      throw new LatheError('size: data gives it; compile the function with { segments: true }');
+      throw new LatheError('size: data gives it; compile with { segments: true }');
     }
     this.#checkOutside('size');
     if (count.rank > 0 || !/^u?int(8|16)$|^int32$/.test(count.dtype)) {
