@@ -61,6 +61,7 @@ export * as serialization from './tfjs/serialization.js';
 export * as slice_util from './shapes/slice_util.js';
 export * as tensor_util from './tfjs/tensor_util.js';
 export {
+  ones,
   tensor,
   tensor1d,
   tensor2d,
@@ -68,9 +69,17 @@ export {
   tensor4d,
   tensor5d,
   tensor6d,
+  zeros,
 } from './tfjs/tensors.js';
 export * as test_util from './tfjs/test_util.js';
-export { OP_SCOPE_SUFFIX, Rank, sumOutType, upcastType } from './shapes/types.js';
+export {
+  type DataType,
+  type NumericDataType,
+  OP_SCOPE_SUFFIX,
+  Rank,
+  sumOutType,
+  upcastType,
+} from './shapes/types.js';
 export * as util from './tfjs/util.js';
 export {
   backend,

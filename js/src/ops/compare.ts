@@ -1,16 +1,17 @@
 /** Comparisons, logic and choice, element by element; shapes are broadcast. */
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
-import { tensor } from '../tensor/create.js';
+import { isText, tensor } from '../tensor/create.js';
+import { textsOf } from '../tensor/odd.js';
 import { tidy } from '../tensor/scopes.js';
-import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 
 type Binary = (a: TensorLike, b: TensorLike) => Tensor;
 const two = ['a', 'b'];
 
-/** a = b. */
-export const equal: Binary = (a, b) => elementwise('equal', two, [a, b]);
-/** a ≠ b. */
-export const notEqual: Binary = (a, b) => elementwise('notEqual', two, [a, b]);
+/** a = b, of texts too. */
+export const equal: Binary = (a, b) => compared('equal', a, b);
+/** a ≠ b, of texts too. */
+export const notEqual: Binary = (a, b) => compared('notEqual', a, b);
 /** a < b. */
 export const less: Binary = (a, b) => elementwise('less', two, [a, b]);
 /** a ≤ b. */
@@ -19,6 +20,26 @@ export const lessEqual: Binary = (a, b) => elementwise('lessEqual', two, [a, b])
 export const greater: Binary = (a, b) => elementwise('greater', two, [a, b]);
 /** a ≥ b. */
 export const greaterEqual: Binary = (a, b) => elementwise('greaterEqual', two, [a, b]);
+
+const isOfTexts = (x: TensorLike): boolean =>
+  x instanceof Tensor ? textsOf(x) !== undefined : isText(x);
+
+/** Of texts as of numbers, equal ones for equal texts. */
+function compared(op: 'equal' | 'notEqual', a: TensorLike, b: TensorLike): Tensor {
+  if (!isOfTexts(a) || !isOfTexts(b)) return elementwise(op, two, [a, b]);
+  const known = new Map<string, number>();
+  const numberOf = (text: string): number => {
+    if (!known.has(text)) known.set(text, known.size);
+    return known.get(text)!;
+  };
+  return tidy(() => {
+    const numbers = [a, b].map((each, at) => {
+      const x = toTensor(each, two[at]!, op, 'any');
+      return tensor(Int32Array.from(textsOf(x)!, numberOf), [...x.shape], 'int32');
+    });
+    return elementwise(op, two, numbers);
+  });
+}
 
 /** Both are true. Error: no bools. */
 export const logicalAnd: Binary = (a, b) => elementwise('logicalAnd', two, [a, b]);

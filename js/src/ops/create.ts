@@ -118,10 +118,18 @@ export function diag(x: TensorLike): Tensor {
   });
 }
 
-/** The elements in another type: numbers are cut off, everything but 0 is true. Errors: an unknown type. */
-export function cast(x: TensorLike, dtype: DType): Tensor {
-  return tidy(() => {
+/**
+ * The elements in another type: numbers are cut off, everything but 0 is true, of complex numbers the real parts are
+ * taken. Errors: an unknown type.
+ */
+export function cast(x: TensorLike, dtype: DType | 'complex64'): Tensor {
+  return tidy((): Tensor => {
     const given = toTensor(x, 'x', 'cast');
+    const parts = partsOf(given);
+    if (dtype === 'complex64') {
+      return parts === undefined ? complex(given, zeros([...given.shape])) : alias(given);
+    }
+    if (parts !== undefined) return cast(parts.real, dtype);
     checkDType('Failed to cast to unknown dtype', dtype);
     return given.dtype === dtype ? alias(given) : castTo(given, dtype);
   });

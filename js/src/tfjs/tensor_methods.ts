@@ -7,6 +7,8 @@ import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
 import { HeapValue } from '../runtime/heap_value.js';
+import { formatElements } from '../tensor/format.js';
+import { partsOf, textsOf } from '../tensor/odd.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { DataArray } from '../tensor/convert.js';
 import { buffer, type TensorBuffer } from './buffer.js';
@@ -40,7 +42,7 @@ const methods = {
   as5D(this: Tensor, ...shape: Sizes): Tensor {
     return reshaped(this, shape);
   },
-  asType(this: Tensor, dtype: DType): Tensor {
+  asType(this: Tensor, dtype: DType | 'complex64'): Tensor {
     return cast(this, dtype);
   },
   toFloat(this: Tensor): Tensor {
@@ -118,8 +120,45 @@ declare module '../tensor/tensor.js' {
   }
 }
 
+/** What tensors of complex numbers and of texts do otherwise than those of numbers. */
+function showOdd(): void {
+  const { toString, arraySync } = Tensor.prototype;
+  const ofOdd = {
+    toString(this: Tensor, verbose = false): string {
+      const spell = this.isDisposed ? undefined : spelling(this);
+      if (spell === undefined) return toString.call(this, verbose);
+      const { dtype, rank, shape } = this;
+      const lines = rank === 0 ? [spell(0)] : formatElements(shape, spell);
+      const head = `  dtype: ${dtype}\n  rank: ${rank}\n  shape: [${shape.join(',')}]\n  values:\n`;
+      return `Tensor\n${verbose ? head : ''}${lines.map((line) => `    ${line}`).join('\n')}`;
+    },
+    /** Of complex numbers the last axis has real and imaginary parts in turn, as in TensorFlow.js. */
+    arraySync(this: Tensor): unknown {
+      const parts = partsOf(this);
+      if (parts === undefined || this.rank === 0) {
+        return parts === undefined ? arraySync.call(this) : parts.real.arraySync();
+      }
+      const shape = [...this.shape.slice(0, -1), 2 * this.shape.at(-1)!];
+      return new Tensor(parts.now(), shape, 'float32').arraySync();
+    },
+  };
+  for (const [name, value] of Object.entries(ofOdd)) {
+    Object.defineProperty(Tensor.prototype, name, { value, configurable: true, writable: true });
+  }
+}
+
+/** How an element is spelled, if not as a number. */
+function spelling(x: Tensor): ((at: number) => string) | undefined {
+  const texts = textsOf(x);
+  if (texts !== undefined) return (at) => (x.rank === 0 ? texts[at]! : `'${texts[at]!}'`);
+  const numbers = partsOf(x)?.now() as Float32Array | undefined;
+  const short = (at: number) => Number(numbers![at]!.toFixed(7));
+  return numbers && ((at) => `${short(2 * at)} + ${short(2 * at + 1)}j`);
+}
+
 /** Gives tensors these methods. */
 export function installTensorMethods(): void {
+  showOdd();
   for (const [name, value] of Object.entries(methods)) {
     Object.defineProperty(Tensor.prototype, name, { value, configurable: true });
   }

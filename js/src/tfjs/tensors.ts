@@ -1,9 +1,11 @@
 /** Tensors of what TensorFlow.js takes, typed arrays within arrays too, with its errors. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
+import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank, ShapeMap, Tensor1D } from '../tensor/ranks.js';
+import { tidy } from '../tensor/scopes.js';
 import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** As `tensor` of the package. Errors: no values; a shape that is none, or that they do not fit. */
@@ -37,6 +39,27 @@ export const tensor4d = /* @__PURE__ */ maker<'R4'>(create.tensor4d);
 export const tensor5d = /* @__PURE__ */ maker<'R5'>(create.tensor5d);
 /** A tensor of six axes, as `tensor2d`. */
 export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
+
+/** A tensor of zeros, complex ones too. Default: float32. */
+export const zeros = <R extends Rank = Rank>(
+  shape: ShapeMap[R],
+  dtype: DType | 'complex64' = 'float32',
+): Tensor<R> => whole(create.zeros, shape, dtype);
+
+/** A tensor of ones, complex ones too. Default: float32. */
+export const ones = <R extends Rank = Rank>(
+  shape: ShapeMap[R],
+  dtype: DType | 'complex64' = 'float32',
+): Tensor<R> => whole(create.ones, shape, dtype);
+
+function whole<R extends Rank>(
+  make: typeof create.zeros,
+  shape: ShapeMap[R],
+  dtype: DType | 'complex64',
+): Tensor<R> {
+  if (dtype !== 'complex64') return make<R>(shape, dtype);
+  return tidy(() => complex(make<R>(shape), create.zeros<R>(shape)) as Tensor<R>);
+}
 
 /** The type of typed arrays within an array. */
 function typeWithin(values: TensorLike): DType | undefined {

@@ -1,0 +1,136 @@
+// Every name that TensorFlow.js 4.22 exports is there, but for those that are listed with the reason.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as there from '@tensorflow/tfjs';
+import * as here from 'tensorlathe/tfjs';
+
+/** Missing names, by the reason. */
+const missing = {
+  'the backends are not those of TensorFlow.js': [
+    'GPGPUContext',
+    'MathBackendCPU',
+    'MathBackendWebGL',
+    'forceHalfFloat',
+    'gpgpu_util',
+    'setWebGLContext',
+    'shared',
+    'version.tfjs-backend-webgl',
+    'version_webgl',
+    'webgl',
+    'webgl_util',
+  ],
+  'flags are kept otherwise; get and set are there': [
+    'ENV.flagRegistry',
+    'ENV.flags',
+    'ENV.platform.textEncoder',
+    'ENV.platform.util',
+    'ENV.urlFlags',
+  ],
+  'every call has another width, and what follows is compiled for one': ['layers.randomWidth'],
+  'its classes are not for programs': [
+    'CallbackList',
+    'DataStorage',
+    'InputSpec',
+    'LayerVariable',
+    'OptimizerConstructors',
+  ],
+  'not there yet': [
+    'cosineWindow',
+    'data.FileDataSource',
+    'data.TextLineDataset',
+    'data.URLDataSource',
+    'data.func',
+    'data.version_data',
+    'enclosingPowerOfTwo',
+    'op',
+    'registerCallbackConstructor',
+  ],
+};
+
+function missingIn(there, here, path, found) {
+  for (const name of Object.keys(there)) {
+    // What Node adds to modules of CommonJS.
+    if (name === 'default' || name === 'module.exports') continue;
+    const [a, b] = [there[name], here[name]];
+    if (!(name in here)) found.push(path + name);
+    else if (
+      typeof a === 'object' &&
+      a !== null &&
+      b &&
+      !Array.isArray(a) &&
+      path.split('.').length < 3
+    ) {
+      missingIn(a, b, `${path}${name}.`, found);
+    }
+  }
+  return found;
+}
+
+test('names', () => {
+  const listed = Object.values(missing).flat().sort();
+  assert.deepEqual(missingIn(there, here, '', []).sort(), listed);
+});
+
+test('methods of tensors, variables and optimisers', () => {
+  for (const name of ['Tensor', 'Variable', 'Optimizer', 'TensorBuffer', 'GraphModel']) {
+    const [a, b] = [there, here].map((lib) => lib[name].prototype);
+    const gone = Object.getOwnPropertyNames(a).filter((each) => !(each in b));
+    assert.deepEqual([name, gone], [name, name === 'GraphModel' ? gone : []]);
+  }
+});
+
+// --- What tensors of texts and of complex numbers show ---
+
+before(() => there.setBackend('cpu'));
+
+const complex = (tf) => tf.complex([1, 2.5, 0], [3, -4, 1e-9]);
+const shows = {
+  'equal texts': (tf) => tf.equal(tf.tensor1d(['a', 'b']), tf.tensor1d(['a', 'c'])),
+  'other texts': (tf) =>
+    tf
+      .tensor2d([
+        ['a', 'b'],
+        ['b', 'b'],
+      ])
+      .notEqual(tf.tensor1d(['a', 'b'])),
+  'a text beside texts': (tf) => tf.equal(['a', 'b'], 'a'),
+  'real parts': (tf) => complex(tf).cast('float32'),
+  'whole real parts': (tf) => complex(tf).cast('int32'),
+  'complex of numbers': (tf) => tf.tensor1d([1, 2], 'int32').cast('complex64'),
+  'complex of complex': (tf) => tf.cast(complex(tf), 'complex64'),
+  'complex numbers': complex,
+  'complex matrices': (tf) =>
+    tf.complex(
+      [
+        [1, 22.25],
+        [3, 4],
+      ],
+      [
+        [0, 1],
+        [2, 3],
+      ],
+    ),
+  'one complex number': (tf) => tf.complex(1, -2),
+  texts: (tf) =>
+    tf.tensor2d([
+      ['a', 'bcd'],
+      ['ee', ''],
+    ]),
+  'one text': (tf) => tf.scalar('hello'),
+  'complex zeros': (tf) => tf.zeros([2], 'complex64'),
+  'complex ones': (tf) => tf.ones([2, 1], 'complex64'),
+  sums: (tf) => complex(tf).add(complex(tf)).reshape([3, 1]),
+};
+
+for (const [name, make] of Object.entries(shows)) {
+  test(`shown as there: ${name}`, () => {
+    for (const show of [
+      (x) => x.toString(),
+      (x) => x.toString(true),
+      (x) => JSON.stringify(x.arraySync()),
+      (x) => [x.dtype, x.shape, [...x.dataSync()]],
+    ]) {
+      assert.deepEqual(show(make(here)), show(make(there)));
+    }
+  });
+}
