@@ -57,6 +57,7 @@ async function writeFew() {
       plugins: [
         { name: 'inlined', resolveId: findInlined },
         { name: 'runtime', generateBundle: (_, files) => format === 'esm' && holdRuntime(files) },
+        { name: 'pure', generateBundle: (_, files) => dir === dist && dropMarks(files) },
       ],
       platform: format === 'cjs' ? 'node' : 'neutral',
       onwarn: (warning) => fail(warning.message),
@@ -104,6 +105,11 @@ function holdRuntime(files) {
     );
   }
   delete files[runtime.fileName];
+}
+
+/** What tells bundlers that calls have no effects is of no use to pages. */
+function dropMarks(files) {
+  for (const file of Object.values(files)) file.code = file.code?.replaceAll('/* @__PURE__ */', '');
 }
 
 /** What pages that import the package load at once, what of it tensors need, and what is fetched with the first layer. */
