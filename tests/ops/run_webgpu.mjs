@@ -17,6 +17,7 @@ const swiftShader = {
  */
 const open = new Map([
   ['rows_with_nans', 'a maximum over a row with NaN'],
+  ['extremes_of_nans', 'the greater of NaN and a number'],
   ['places_among_nans', 'a row with NaN, which is not seen to differ from itself'],
   ['module_56', 'max(sqrt(-0.375), -0.375) is -0.375, so it is equal to itself'],
   ['module_69', 'acos of mod(0, 0) is the one of 0'],
