@@ -53,6 +53,7 @@ void lower_map(Nest& nest, const Group& group) {
     }
     enclose(loop::for_loop(vars[axis], loop::LoopKind::Serial, {}));
   }
+  if (change >= 0) enclose(loop::when(change, {}));
   kernel.body = std::move(body);
 }
 
