@@ -28,9 +28,26 @@ function leave(place: Place): void {
 /** Nobody may have called `dispose` on the tensors of a value. */
 const forgotten = /* @__PURE__ */ new FinalizationRegistry<Place>(leave);
 
+/**
+ * Values that lie somewhere since a moment ago. Most are disposed of soon, and watching one costs more than a small
+ * operation: they are held until the task at work ends, or there are so many of them, or bytes.
+ */
+let young: HeapValue[] = [];
+let youngBytes = 0;
+const mostYoung = 100;
+const mostYoungBytes = 2 ** 24;
+
+function watchYoung(): void {
+  const grown = young;
+  young = [];
+  youngBytes = 0;
+  for (const each of grown) each.watch();
+}
+
 export class HeapValue implements PendingData {
   readonly size: number;
   #place: Place | undefined;
+  #isWatched = false;
   #copy: DataArray | undefined;
   #formula: Formula | undefined;
   #type: string | undefined;
@@ -97,14 +114,25 @@ export class HeapValue implements PendingData {
   #lieAt(place: Place): this {
     this.#place = place;
     place.values += 1;
-    forgotten.register(this, place, this);
+    youngBytes += this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
+    if (young.push(this) === 1) queueMicrotask(watchYoung);
+    if (young.length > mostYoung || youngBytes > mostYoungBytes) watchYoung();
     return this;
+  }
+
+  /** @internal Whoever holds it no longer need not dispose of it. */
+  watch(): void {
+    if (this.#place === undefined || this.#isWatched) return;
+    this.#isWatched = true;
+    forgotten.register(this, this.#place, this);
   }
 
   /** Takes the place away again: nothing was computed. */
   unplace(): void {
-    if (this.#place !== undefined && forgotten.unregister(this)) leave(this.#place);
+    if (this.#place === undefined) return;
+    if (!this.#isWatched || forgotten.unregister(this)) leave(this.#place);
     this.#place = undefined;
+    this.#isWatched = false;
   }
 
   /** It is there now: how it was computed may be forgotten. */

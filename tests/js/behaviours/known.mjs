@@ -107,7 +107,6 @@ export const known = [
   [
     'no part of what programs use: hooks, specifications and bookkeeping of its engine',
     'of dense that is called: l.inputSpec',
-    'of dense that is called: l.call === undefined',
     'of dense that is called: l.clearCallHook()',
     'of dense that is called: l.setCallHook(() => 1)',
     'of dense that is called: l.addLoss([])',
@@ -115,7 +114,6 @@ export const known = [
     'of dense that is called: l.inboundNodes.map((n) => n.inputMasks)',
     'of dense that is called: l.inboundNodes.map((n) => n.outputMasks)',
     'of a new dense: l.inputSpec',
-    'of a new dense: l.call === undefined',
     'of a new dense: l.clearCallHook()',
     'of a new dense: l.setCallHook(() => 1)',
     'of a new dense: l.addLoss([])',
