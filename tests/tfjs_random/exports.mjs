@@ -23,8 +23,8 @@ const without = {
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
     registerKernel removeBackend setBackend setPlatform unregisterGradient unregisterKernel sumOutType upcastType checkShape
     equationTimes`,
-  'TensorFlow.js has none of these':
-    'linalg.cholesky linalg.det linalg.eigh linalg.inv linalg.solve linalg.svd',
+  'TensorFlow.js has none of these; tests/js/node has tfjs_linalg and tfjs_jit': `linalg.cholesky linalg.det linalg.eigh
+    linalg.inv linalg.solve linalg.svd jit vmap`,
   'ours, within others that have rows':
     'flatten identity places reshapeAs setdiff1d confusionMatrix',
 };
