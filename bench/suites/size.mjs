@@ -17,61 +17,77 @@ const core = `${dist}modules/core/lathe-core.wasm`;
 
 export const size = { run };
 
-/** A program as those of README: variables, operations, an optimiser. */
-const program = `import * as tf from 'tensorlathe/tfjs';
+/** Programs as those of README: a function; and variables, operations, an optimiser. */
+const programs = {
+  'a compiled function': `import { compile, ready } from 'tensorlathe';
+await ready();
+const f = compile({ x: [1, 784], w: [784, 10] }, ({ x, w }) => ({ y: x.matMul(w).softmax() }));
+console.log(f.call({ x: new Float32Array(784), w: new Float32Array(7840) }).y);`,
+  'a program with tensors': `import * as tf from 'tensorlathe/tfjs';
 await tf.ready();
 const weights = tf.variable(tf.tensor2d([0.5, -0.5, 0.1, 0.2], [2, 2]));
 const loss = () => tf.tensor2d([[1, 2]]).matMul(weights).sub(1).square().mean();
 for (let step = 0; step < 100; step++) tf.train.adam(0.1).minimize(loss);
-weights.print();`;
+weights.print();`,
+};
 
 const outdir = fileURLToPath(new URL('../../build/bench/size/', import.meta.url));
 
-/** The files that a page loads at once of that program, as each bundler makes them. */
+/** How each writes a program and its chunks into a folder. */
 const bundlers = {
-  async Rolldown(entry) {
+  async Rolldown(entry, dir) {
     const bundle = await rolldown({
       input: entry,
       external: /^node:/,
       resolve,
       logLevel: 'silent',
     });
-    await bundle.write({ dir: `${outdir}Rolldown`, minify: true });
+    await bundle.write({ dir, minify: true });
   },
-  async esbuild(entry) {
+  async esbuild(entry, dir) {
     const options = { bundle: true, minify: true, splitting: true, format: 'esm' };
-    const outdirOf = { outdir: `${outdir}esbuild`, external: ['node:*'], ...resolve };
+    const outdirOf = { outdir: dir, external: ['node:*'], ...resolve };
     await build({ entryPoints: [entry], ...options, ...outdirOf, logLevel: 'error' });
   },
 };
 const resolve = { alias: { tensorlathe: join(dist, '..') } };
 
-async function bundled(name) {
-  rmSync(`${outdir}${name}`, { recursive: true, force: true });
+/** The files that a page loads at once of a program, as a bundler makes them. */
+async function bundled(bundler, program) {
+  rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
   const entry = `${outdir}program.mjs`;
   writeFileSync(entry, program);
-  await bundlers[name](entry);
-  return loadedAtOnce(`${outdir}${name}/program.js`);
+  await bundlers[bundler](entry, `${outdir}bundle`);
+  return loadedAtOnce(`${outdir}bundle/program.js`);
 }
 
+const packed = (title, files) => {
+  const contents = files.map((file) => readFileSync(file));
+  return {
+    name: title,
+    raw: sum(contents.map(({ length }) => length)),
+    gzip: sum(contents.map(gzipped)),
+  };
+};
+
 async function run() {
-  const parts = [
-    ['lathe-core.wasm', [core]],
-    ['JavaScript', loadedAtOnce(`${dist}index.js`)],
-    ['core and tensorlathe/tfjs, whole', [core, ...loadedAtOnce(`${dist}tfjs.js`)]],
-    ['core and a program with tensors, by Rolldown', [core, ...(await bundled('Rolldown'))]],
-    ['core and a program with tensors, by esbuild', [core, ...(await bundled('esbuild'))]],
-    ['tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]],
-  ].map(([name, files]) => {
-    const contents = files.map((file) => readFileSync(file));
-    return {
-      name,
-      raw: sum(contents.map(({ length }) => length)),
-      gzip: sum(contents.map(gzipped)),
-    };
-  });
-  const [page, others] = [parts.slice(0, 2), parts.slice(2)];
+  const page = [
+    packed('lathe-core.wasm', [core]),
+    packed('JavaScript', loadedAtOnce(`${dist}index.js`)),
+  ];
+  const others = [
+    packed('core and tensorlathe/tfjs, whole', [core, ...loadedAtOnce(`${dist}tfjs.js`)]),
+  ];
+  for (const [title, program] of Object.entries(programs)) {
+    for (const bundler of Object.keys(bundlers)) {
+      const files = await bundled(bundler, program);
+      others.push(packed(`core and ${title}, by ${bundler}`, [core, ...files]));
+    }
+  }
+  others.push(
+    packed('tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]),
+  );
   const total = (key) => sum(page.map((part) => part[key]));
   const rows = [...page, { name: 'together', raw: total('raw'), gzip: total('gzip') }, ...others];
   const markdown = formatTable(

@@ -127,7 +127,7 @@ function setsOf(context) {
     return set;
   };
   return {
-    tensors: reached('begin', 'model/ready', 'layers/extras', 'ops/index'),
+    tensors: reached('begin', 'model/ready', 'layers/extras', 'ops/index', 'trace/compile'),
     main: without(reached('index'), ['index']),
     extras: without(reached('model/fetched_extras'), [
       'model/fetched_extras',
@@ -183,7 +183,9 @@ function writeTypes() {
 /** The manifest, and one in a folder for each further entry: tools that know no exports look there. */
 function writeManifests() {
   const { scripts: _, ...published } = structuredClone(manifest);
-  published.sideEffects = manifest.sideEffects.filter((each) => !each.endsWith('/begin.js'));
+  published.sideEffects = manifest.sideEffects.filter(
+    (each) => !/\/(begin|layered).js$/.test(each),
+  );
   published.module = inModules(published.module);
   published.types = inModules(published.types);
   for (const [name, each] of Object.entries(published.exports)) {

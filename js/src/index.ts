@@ -5,7 +5,7 @@
  * @module tensorlathe
  */
 import './begin.js';
-import { useExtras } from './layers/extras.js';
+import './layered.js';
 import { installOperations } from './eager/apply.js';
 import { schedulesRead } from './tune/schedules.js';
 
@@ -144,6 +144,5 @@ export type { ModelInput, ModelOutput, ModelPort, NestedStrings, OnnxModel } fro
 export type { LoadModelOptions, ModelSource } from './onnx/options.js';
 export { ready, setWasmUrl } from './model/ready.js';
 
-useExtras(undefined, async () => (await import('./model/fetched_extras.js')).extras);
 void schedulesRead();
 installOperations();
