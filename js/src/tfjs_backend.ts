@@ -14,7 +14,7 @@ import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
-import { type Attributes, kernels } from './tfjs_backend/kernels.js';
+import { type Attributes, type Inputs, kernels } from './tfjs_backend/kernels.js';
 import './index.js';
 
 /** Above WebAssembly and WebGL, so that it is taken when nobody says another one. */
@@ -60,22 +60,25 @@ for (const [kernelName, kernel] of Object.entries(kernels)) {
     backendName: 'lathe',
     kernelFunc({ inputs, attrs, backend }) {
       const own = backend as unknown as LatheBackend;
-      const results = tidy(() => {
-        const given: Record<string, Tensor> = {};
-        for (const [name, each] of Object.entries(inputs)) {
-          if (each === undefined || each === null) continue;
-          given[name] = (
-            Array.isArray(each)
-              ? each.map((one: TensorInfo) => own.tensorOf(one))
-              : own.tensorOf(each as TensorInfo)
-          ) as Tensor;
-        }
-        const found = kernel(given, (attrs ?? {}) as Attributes);
-        const isGiven = (each: Tensor) => Object.values(given).includes(each);
-        const taken = [found].flat().map((each) => (isGiven(each) ? clone(each) : each));
-        return Array.isArray(found) ? taken : taken[0]!;
+      const found = tidy(() => {
+        const computed = kernel(tensorsOf(inputs, own), (attrs ?? {}) as Attributes);
+        return Array.isArray(computed) ? computed.map(unheld) : unheld(computed);
       });
-      return Array.isArray(results) ? results.map((each) => own.take(each)) : own.take(results);
+      return Array.isArray(found) ? found.map((each) => own.take(each)) : own.take(found);
     },
   });
 }
+
+/** Inputs that were given, as our tensors. */
+function tensorsOf(inputs: Record<string, object | undefined>, own: LatheBackend): Inputs {
+  const given: Record<string, Tensor | Tensor[]> = {};
+  for (const name in inputs) {
+    const each = inputs[name] as TensorInfo | TensorInfo[] | null | undefined;
+    if (Array.isArray(each)) given[name] = each.map((one) => own.tensorOf(one));
+    else if (each) given[name] = own.tensorOf(each);
+  }
+  return given as Inputs;
+}
+
+/** What a kernel gives as it got it has its owner, who keeps it. */
+const unheld = (tensor: Tensor): Tensor => (tensor.kept ? clone(tensor) : tensor);

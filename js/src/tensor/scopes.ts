@@ -61,14 +61,17 @@ export function startScope(): void {
 export function endScope(result?: TensorContainer): void {
   const made = scopes.pop();
   if (made === undefined) throw new LatheError('endScope: no scope has been started');
-  const results = new Set(tensorsIn(result));
+  const results = made.length === 0 || isTensor(result) ? undefined : new Set(tensorsIn(result));
   const around = scopes.at(-1);
   for (const each of made) {
     if (each.kept || each.isDisposed) continue;
-    if (!results.has(each)) each.dispose();
-    else around?.push(each);
+    if (each === result || results?.has(each)) around?.push(each);
+    else each.dispose();
   }
 }
+
+const isTensor = (value: unknown): value is Tensor =>
+  typeof value === 'object' && value !== null && tracked in value;
 
 /** The tensors that something holds, itself one or in arrays and objects, each once. */
 export function tensorsIn(container: TensorContainer): Tensor[] {
@@ -77,7 +80,7 @@ export function tensorsIn(container: TensorContainer): Tensor[] {
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || seen.has(value)) return;
     seen.add(value);
-    if (tracked in value) found.add(value as Tensor);
+    if (isTensor(value)) found.add(value);
     else if (!ArrayBuffer.isView(value)) Object.values(value).forEach(look);
   };
   look(container);
@@ -113,7 +116,7 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
 
 /** `tidy` leaves the tensor alone from now on; `dispose` ends it. Error: it is no tensor. */
 export function keep<T extends Tensor>(tensor: T): T {
-  if (typeof tensor !== 'object' || tensor === null || !(tracked in tensor)) {
+  if (!isTensor(tensor)) {
     throw new LatheError(`keep: a tensor is needed, got ${String(tensor)}`);
   }
   tensor.kept = true;

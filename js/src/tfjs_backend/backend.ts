@@ -6,8 +6,17 @@ import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { reshape, tensor } from '../ops/index.js';
 
-/** What TensorFlow.js knows a tensor's elements by. */
-export type DataId = object;
+const held = /* @__PURE__ */ Symbol('held');
+
+interface Held {
+  tensor: Tensor;
+  owners: number;
+}
+
+/** What TensorFlow.js knows a tensor's elements by: an object that nobody else looks into. */
+export interface DataId {
+  [held]?: Held | undefined;
+}
 /** What kernels take and give. */
 export interface TensorInfo {
   dataId: DataId;
@@ -16,6 +25,9 @@ export interface TensorInfo {
 }
 /** Elements as TensorFlow.js has them: of texts their UTF-8. */
 export type Values = DataArray | Uint8Array[];
+
+const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
+  a.length === b.length && a.every((size, axis) => size === b[axis]);
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -26,14 +38,8 @@ const text = (value: Uint8Array | string): string =>
 const encoded = (data: DataArray | string[]): Values =>
   Array.isArray(data) ? data.map((each) => encoder.encode(each)) : data;
 
-interface Held {
-  tensor: Tensor;
-  owners: number;
-}
-
 /** The methods that TensorFlow.js calls; `kernels.ts` has what it computes. */
 export class LatheBackend {
-  readonly #held = new WeakMap<DataId, Held>();
   #count = 0;
 
   /** The elements under a new name. */
@@ -52,8 +58,8 @@ export class LatheBackend {
   ): void {
     const size = shape.reduce((product, each) => product * each, 1);
     const given = values ?? new Float32Array(size);
-    const held = Array.isArray(given) ? given.map(text) : given;
-    this.#hold(id, tensor(held as DataArray, shape, dtype), owners);
+    const elements = Array.isArray(given) ? given.map(text) : given;
+    this.#hold(id, tensor(elements as DataArray, shape, dtype), owners);
   }
 
   /** Takes one of our tensors over. */
@@ -66,7 +72,7 @@ export class LatheBackend {
   /** Our tensor of what a kernel is given, in its shape there. */
   tensorOf({ dataId, shape }: TensorInfo): Tensor {
     const found = this.#of(dataId).tensor;
-    return found.shape.join() === shape.join() ? found : reshape(found, shape);
+    return sameShape(found.shape, shape) ? found : reshape(found, shape);
   }
 
   async read(id: DataId): Promise<Values> {
@@ -76,7 +82,7 @@ export class LatheBackend {
     return encoded(this.#of(id).tensor.dataSync());
   }
   refCount(id: DataId): number {
-    return this.#held.get(id)?.owners ?? 0;
+    return id[held]?.owners ?? 0;
   }
   incRef(id: DataId): void {
     this.#of(id).owners += 1;
@@ -87,13 +93,13 @@ export class LatheBackend {
 
   /** Whether the elements are gone, which they are with the last owner. */
   disposeData(id: DataId, force = false): boolean {
-    const held = this.#held.get(id);
-    if (held === undefined) return true;
-    held.owners -= 1;
-    if (!force && held.owners > 0) return false;
-    this.#held.delete(id);
+    const found = id[held];
+    if (found === undefined) return true;
+    found.owners -= 1;
+    if (!force && found.owners > 0) return false;
+    id[held] = undefined;
     this.#count -= 1;
-    held.tensor.dispose();
+    found.tensor.dispose();
     return true;
   }
   disposeIntermediateTensorInfo({ dataId }: TensorInfo): void {
@@ -122,14 +128,14 @@ export class LatheBackend {
   }
   dispose(): void {}
 
-  #hold(id: DataId, held: Tensor, owners: number): void {
-    held.kept = true;
-    this.#held.set(id, { tensor: held, owners });
+  #hold(id: DataId, tensor: Tensor, owners: number): void {
+    tensor.kept = true;
+    id[held] = { tensor, owners };
     this.#count += 1;
   }
 
   #of(id: DataId): Held {
-    const found = this.#held.get(id);
+    const found = id[held];
     if (found !== undefined) return found;
     throw new LatheError('lathe backend: these elements have been disposed of');
   }
