@@ -118,7 +118,9 @@ export class RowStates {
       }),
     );
     const written = { graph, variables, assigned: new Set(variables.keys()) };
-    const run = new CompiledFunction(() => written, {}, this.#shared, this.terms);
+    // A run writes its own rows before it reads them, and none before them.
+    const terms = { ...this.terms, isRepeatable: true };
+    const run = new CompiledFunction(() => written, {}, this.#shared, terms);
     const piece = { run, results };
     this.#pieces.set(tokens, piece);
     return piece;

@@ -21,6 +21,9 @@ function keeper(states: readonly DataArray[]): (() => () => void) | undefined {
   };
 }
 
+/** Of the time that a run has taken alone: how long at most threads are waited for that shall take part in the next one. */
+const shareForStart = 0.1;
+
 /** What an instance holds. */
 interface Held {
   shared: SharedModule | undefined;
@@ -103,10 +106,18 @@ export class Instance {
    * it left there.
    */
   call<T>(name: string, write: () => void, read: () => T): Promise<T> {
+    const start = performance.now();
     const result = this.#runs.call(this.#found(name), write, read);
-    if (this.#shared === undefined || !isStarting(this.#shared)) return result;
+    const shared = this.#shared;
+    if (shared === undefined || !isStarting(shared)) return result;
     // Loops that await every run would else keep the threads of a page from starting.
-    return result.then(async (value) => (await nextTask(), value));
+    return result.then(async (value) => {
+      const now = performance.now();
+      const end = now + shareForStart * (now - start);
+      do await nextTask();
+      while (isStarting(shared) && performance.now() < end);
+      return value;
+    });
   }
 
   /** Begins runs that belong together; nothing else is under way. */

@@ -193,7 +193,7 @@ export class Pool {
 
   /** Whether some thread has not got this module yet, which it has been sent. */
   isStarting(module: SharedModule): boolean {
-    return this.#ids.get(module)?.isThere === false;
+    return this.#ids.has(module) && !this.#has(module);
   }
 
   /** The run under way. */

@@ -54,6 +54,8 @@ export interface Terms {
   isLean?: boolean;
   /** Threads that a run keeps busy at most. Default: as many as there are. */
   threads?: number | undefined;
+  /** Whether a run may follow on what one left that was broken off: then no run copies its variables first. */
+  isRepeatable?: boolean;
 }
 
 export const entryName = 'run';
@@ -263,8 +265,9 @@ export class CompiledFunction<
       this.#shared?.bringTo(instance);
       this.#dumps = executable.dumps();
     };
-    const [runs, { threads, isLean }] = [this.#shared?.runs, this.#terms];
-    this.#build = new Build(compile, begin, { start, kept: this.#assigned, runs, threads });
+    const [runs, { threads, isLean, isRepeatable }] = [this.#shared?.runs, this.#terms];
+    const kept = isRepeatable === true ? undefined : this.#assigned;
+    this.#build = new Build(compile, begin, { start, kept, runs, threads });
     this.#entry = this.#instance.entry(entryName);
     if (!this.#isShown) this.#shown = this.#entry;
     this.#revision = schedules.revision;
