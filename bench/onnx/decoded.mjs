@@ -29,6 +29,13 @@ function drawn() {
   };
 }
 
+/** Where the largest is: a loop, as what is measured would drown in calls of functions. */
+function largestOf(values) {
+  let largest = 0;
+  for (let at = 1; at < values.length; at++) if (values[at] > values[largest]) largest = at;
+  return largest;
+}
+
 /** A function that takes tokens behind those before, all or none, and gives the next one and how long that took. */
 function decoder({ tensor, elements }, model) {
   let [cache, length] = [{}, 0];
@@ -49,14 +56,19 @@ function decoder({ tensor, elements }, model) {
     const feeds = { input_ids: integers(tokens), attention_mask: integers(Array(length).fill(1)) };
     const start = performance.now();
     const results = await model.run({ ...feeds, ...cache });
-    const last = elements(results.logits).subarray(-config.vocabulary);
-    const next = last.indexOf(last.reduce((most, each) => Math.max(most, each), -Infinity));
+    const next = largestOf(elements(results.logits).subarray(-config.vocabulary));
     cache = Object.fromEntries(
       Object.keys(cache).map((name) => [name, results[name.replace('past_key_values', 'present')]]),
     );
     return [performance.now() - start, next];
   };
 }
+
+/** Tokens that an engine gives in its turn. */
+const turn = 8;
+
+/** Before a turn: threads look for work for a while when a run is over, and would take the processors from the other engine. */
+const rest = () => new Promise((done) => setTimeout(done, 50));
 
 /** Milliseconds of prompts and of tokens of both, and how many of these are the same. */
 export async function decoded({ bits, threads, prompts, promptLength, warmUp, tokens }) {
@@ -66,24 +78,28 @@ export async function decoded({ bits, threads, prompts, promptLength, warmUp, to
   for (const who of names) {
     const made = await engine(who, threads);
     const model = await made.load(bytes);
-    open.push({ model, next: decoder(made, model), last: 1, prompts: [], times: [] });
+    open.push({ model, next: decoder(made, model), given: [], prompts: [], times: [] });
   }
   for (let at = 0; at <= prompts; at++) {
     for (const each of open) {
+      await rest();
       const [ms, token] = await each.next(prompt, true);
       if (at > 0) each.prompts.push(ms);
-      each.last = token;
+      each.given = [token];
     }
   }
-  let same = 0;
-  for (let at = 0; at < warmUp + tokens; at++) {
+  for (let at = 0; at < warmUp + tokens; at += turn) {
     for (const each of open) {
-      const [ms, token] = await each.next([each.last]);
-      if (at >= warmUp) each.times.push(ms);
-      each.last = token;
+      await rest();
+      for (let k = at; k < Math.min(at + turn, warmUp + tokens); k++) {
+        const [ms, token] = await each.next([each.given.at(-1)]);
+        if (k >= warmUp) each.times.push(ms);
+        each.given.push(token);
+      }
     }
-    same += open[0].last === open[1].last ? 1 : 0;
   }
   for (const { model } of open) await model.close();
+  const [{ given }, other] = open;
+  const same = given.filter((token, at) => at > 0 && token === other.given[at]).length;
   return { engines: open.map(({ prompts: first, times }) => ({ prompts: first, times })), same };
 }
