@@ -17,22 +17,27 @@ function drawn(seed, count) {
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /** An operation on tensors of these shapes, whose one result is read and freed. */
-const operation = (shapes, apply) => (tf) => {
-  const operands = shapes.map((shape, i) => tf.tensor(drawn(i + 1, count(shape)), shape));
-  const step = () => {
-    const result = tf.tidy(() => apply(tf, ...operands));
-    const data = result.dataSync();
-    result.dispose();
-    return data;
+const operation =
+  (shapes, apply, isPositive = false) =>
+  (tf) => {
+    const operands = shapes.map((shape, i) => {
+      const numbers = drawn(i + 1, count(shape));
+      return tf.tensor(isPositive ? numbers.map(Math.abs) : numbers, shape);
+    });
+    const step = () => {
+      const result = tf.tidy(() => apply(tf, ...operands));
+      const data = result.dataSync();
+      result.dispose();
+      return data;
+    };
+    return { step };
   };
-  return { step };
-};
 
 const million = [1024, 1024];
 const few = [10];
 const picture = [1, 56, 56, 64];
 
-/** What TensorFlow.js's own benchmarks of kernels look at: name, shapes, what is applied. */
+/** What TensorFlow.js's own benchmarks of kernels look at: name, shapes, what is applied, whether to positive numbers. */
 const operations = [
   ['add', [million, million], (tf, a, b) => tf.add(a, b)],
   ['sub, a row', [million, [1024]], (tf, a, b) => tf.sub(a, b)],
@@ -42,8 +47,8 @@ const operations = [
   ['greater', [million, million], (tf, a, b) => tf.greater(a, b)],
   ['where', [million, million], (tf, a, b) => tf.where(tf.greater(a, b), a, b)],
   ['exp', [million], (tf, x) => tf.exp(x)],
-  ['log', [million], (tf, x) => tf.log(x)],
-  ['sqrt', [million], (tf, x) => tf.sqrt(x)],
+  ['log', [million], (tf, x) => tf.log(x), true],
+  ['sqrt', [million], (tf, x) => tf.sqrt(x), true],
   ['sin', [million], (tf, x) => tf.sin(x)],
   ['tanh', [million], (tf, x) => tf.tanh(x)],
   ['sigmoid', [million], (tf, x) => tf.sigmoid(x)],
