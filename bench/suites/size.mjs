@@ -22,7 +22,7 @@ const programs = {
   'a compiled function': `import { compile, ready } from 'tensorlathe';
 await ready();
 const f = compile({ x: [1, 784], w: [784, 10] }, ({ x, w }) => ({ y: x.matMul(w).softmax() }));
-console.log(f.call({ x: new Float32Array(784), w: new Float32Array(7840) }).y);`,
+f.run({ x: new Float32Array(784), w: new Float32Array(7840) }).y.print();`,
   'a program with tensors': `import * as tf from 'tensorlathe/tfjs';
 await tf.ready();
 const weights = tf.variable(tf.tensor2d([0.5, -0.5, 0.1, 0.2], [2, 2]));

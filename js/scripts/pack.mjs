@@ -184,7 +184,7 @@ function writeTypes() {
 function writeManifests() {
   const { scripts: _, ...published } = structuredClone(manifest);
   published.sideEffects = manifest.sideEffects.filter(
-    (each) => !/\/(begin|layered).js$/.test(each),
+    (each) => !/\/(begin|layered)\.js$/.test(each),
   );
   published.module = inModules(published.module);
   published.types = inModules(published.types);
