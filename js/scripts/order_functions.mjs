@@ -8,7 +8,7 @@ const HEADER_BYTES = 8;
 
 // Bytes that two functions must share in a row to resemble each other, and how far back gzip sees, less than itself needs.
 const RUN = 6;
-const WINDOW = 32_500;
+const WINDOW = 32_000;
 
 /** The module without the names that it had, and with names that sort its functions. It must import no functions. */
 export function nameByResemblance(module) {

@@ -152,9 +152,9 @@ LATHE_EXPORT(lathe_graph_inline)
 const double* lathe_graph_inline(int32_t graph, const double* words, size_t count);
 /* {"features", "worthSplitting", "winograd", "origins", "verify", "dumps"} as in
  * lathe_model_compile, and "relocatable": whether the module imports a memory that others share and
- * its entries take bases (scratch, constants, each state, input and output); its threads must be
- * off. States start as zeros. The graph may be compiled again. Returns the handle of an executable
- * > 0. */
+ * its entries take bases (scratch, constants, each state, input and output); with threads that
+ * memory is a shared one. States start as zeros. The graph may be compiled again. Returns the
+ * handle of an executable > 0. */
 LATHE_EXPORT(lathe_graph_compile)
 int32_t lathe_graph_compile(int32_t graph, const char* json, size_t length);
 /* The same for the last time: the graph has no entries afterwards, which makes room for constants

@@ -102,7 +102,6 @@ Status check_names(const graph::Program& program, bool timing) {
 
 Status check_placement(const Options& options) {
   if (options.placement == Placement::Fixed) return {};
-  if (options.features.threads) return fail("a relocatable module is for one thread");
   if (options.timing) return fail("a relocatable module cannot be timed");
   if (!options.contents.empty()) return fail("a relocatable module holds no first states");
   return {};

@@ -49,7 +49,8 @@ struct Options {
   // Whether the module says which kernel and statement its instructions come from, in a custom
   // section (emit/wasm/origins.h).
   bool origins = false;
-  // Relocatable modules are for one thread and have neither contents nor timing.
+  // Relocatable modules have neither contents nor timing. With the feature threads the memory they
+  // import is a shared one.
   Placement placement = Placement::Fixed;
   // With the feature threads: nanoseconds that a kernel must take one thread to be split.
   double worth_splitting = loop::kWorthSplitting;
@@ -64,7 +65,8 @@ struct Buffer {
 };
 
 // One exported function `name`: () -> (). The caller writes inputs, calls, reads outputs. In an
-// executable for threads it is (how: i32) -> (is_over: i32), as emit/wasm/threads.h says.
+// executable for threads it is (how: i32) -> (is_over: i32), as emit/wasm/threads.h says, and the
+// memory a shared one that the module imports, "env" "memory".
 struct Entry {
   std::string name;
   int threads = 1;  // more than these have too little to do
@@ -94,10 +96,11 @@ struct Executable {
   std::vector<Buffer> states;
   uint64_t memory_bytes = 0;
   uint64_t temporary_bytes = 0;  // of them; what the kernels of an entry share, at its peak
-  bool threads = false;          // whether the module imports a shared memory, "env" "memory"
+  bool threads = false;          // whether threads may share the entries
   // Relocatable: the module imports "env" "memory", data have offsets from the base of the
   // constants, whose bytes are zero before, and an entry is a function (scratch, constants, each
-  // state, each input, each output: i32) -> () of bases, multiples of 64.
+  // state, each input, each output: i32) -> () of bases, multiples of 64. For threads it is as in
+  // any executable for them, and finds its bases where emit/wasm/module.h says.
   bool relocatable = false;
   uint64_t constant_bytes = 0;
   std::string notes;  // of the program

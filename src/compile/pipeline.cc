@@ -174,6 +174,7 @@ Status emit_wasm(State& state) {
                          emit::emit_module(state.loops,
                                            {{state.plan.offsets, state.plan.bases},
                                             state.executable.memory_bytes,
+                                            state.executable.relocatable && features.threads,
                                             times,
                                             state.options.origins ? &state.origins : nullptr},
                                            contents, metadata(state.executable),

@@ -41,6 +41,9 @@ inline constexpr Variant kVariants[] = {
     {"threads_relaxed", {.simd = true, .relaxed_simd = true, .threads = true}},
     {"relocatable", {.simd = true, .relaxed_simd = false}, compile::Placement::Relocatable},
     {"relocatable_scalar", {.simd = false, .relaxed_simd = false}, compile::Placement::Relocatable},
+    {"relocatable_threads",
+     {.simd = true, .relaxed_simd = false, .threads = true},
+     compile::Placement::Relocatable},
 };
 // Splits even what is far too small for it.
 inline constexpr double kSplitAlways = 0.1;

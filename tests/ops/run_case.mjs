@@ -65,40 +65,57 @@ export function runCase(test, bytes) {
   return undefined;
 }
 
-/** What lies anywhere in a memory that others use, too: all that is not ours is NaN. */
 function runRelocatable(test, module) {
-  const { metadata } = test;
-  const size = metadata.memoryBytes + 4096 * (4 + metadata.states.length);
-  for (const [index, entry] of metadata.entries.entries()) {
-    const ports = [...metadata.states, ...entry.inputs, ...entry.outputs];
-    const pages = Math.ceil((size + 4096 * ports.length) / onePage);
-    const memory = new WebAssembly.Memory({ initial: pages });
-    const all = new Uint8Array(memory.buffer).fill(0xff);
-    // From the end down, with gaps of different widths.
-    let end = all.length;
-    const allocate = (bytes, gap) => (end = Math.floor((end - bytes) / 64) * 64 - 64 * gap);
-    const expected = { ...test.expected[index].states, ...test.expected[index].outputs };
-    const places = ports.map((port, i) => {
-      const bytes = (expected[port.name] ?? test.inputs[port.name]).length / 2;
-      return { ...port, offset: allocate(bytes, i % 5) };
-    });
-    const scratch = allocate(metadata.temporaryBytes, 3);
-    const constants = allocate(metadata.constantBytes, 1);
-    all.fill(0, constants, constants + metadata.constantBytes);
-    for (const { offset, data } of test.segments) all.set(fromHex(data), constants + offset);
-    const states = places.slice(0, metadata.states.length);
-    const inputs = places.slice(states.length, states.length + entry.inputs.length);
-    const outputs = places.slice(states.length + entry.inputs.length);
-    for (const { name, offset } of states) all.set(fromHex(test.states[name]), offset);
-    for (const { name, offset } of inputs) all.set(fromHex(test.inputs[name]), offset);
-    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-    exports[entry.name](scratch, constants, ...places.map(({ offset }) => offset));
-    const placed = { ...test, metadata: { states, entries: [] } };
-    placed.metadata.entries[index] = { ...entry, outputs };
-    const problem = verdict(memory, placed, index);
+  for (const [index, { name }] of test.metadata.entries.entries()) {
+    const { exports, bases, verdict } = relocate(test, module, index);
+    if (test.metadata.threads) {
+      exports['threads.begin'](index, 1);
+      exports[name](alone);
+    } else {
+      exports[name](...bases);
+    }
+    const problem = verdict();
     if (problem) return problem;
   }
   return undefined;
+}
+
+/** The number of the first phase of every module that has one. */
+export const firstPhase = 1e9;
+
+/** The module of an entry, all of it lying anywhere in a memory that others use, too: what is not ours is NaN. */
+export function relocate(test, module, index) {
+  const { metadata } = test;
+  const entry = metadata.entries[index];
+  const size = metadata.memoryBytes + 4096 * (4 + metadata.states.length);
+  const ports = [...metadata.states, ...entry.inputs, ...entry.outputs];
+  const pages = Math.ceil((size + 4096 * ports.length) / onePage);
+  const isShared = test.variant === 'relocatable_threads';
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: onePage, shared: isShared });
+  const all = new Uint8Array(memory.buffer).fill(0xff);
+  // From the end down, with gaps of different widths.
+  let end = all.length;
+  const allocate = (bytes, gap) => (end = Math.floor((end - bytes) / 64) * 64 - 64 * gap);
+  const expected = { ...test.expected[index].states, ...test.expected[index].outputs };
+  const places = ports.map((port, i) => {
+    const bytes = (expected[port.name] ?? test.inputs[port.name]).length / 2;
+    return { ...port, offset: allocate(bytes, i % 5) };
+  });
+  const scratch = allocate(metadata.temporaryBytes, 3);
+  const constants = allocate(metadata.constantBytes, 1);
+  all.fill(0, constants, constants + metadata.constantBytes);
+  for (const { offset, data } of test.segments) all.set(fromHex(data), constants + offset);
+  const states = places.slice(0, metadata.states.length);
+  const inputs = places.slice(states.length, states.length + entry.inputs.length);
+  const outputs = places.slice(states.length + entry.inputs.length);
+  for (const { name, offset } of states) all.set(fromHex(test.states[name]), offset);
+  for (const { name, offset } of inputs) all.set(fromHex(test.inputs[name]), offset);
+  const bases = [scratch, constants, ...places.map(({ offset }) => offset)];
+  if (metadata.threads) new Uint32Array(memory.buffer, 192, bases.length).set(bases);
+  const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
+  const placed = { ...test, metadata: { states, entries: [] } };
+  placed.metadata.entries[index] = { ...entry, outputs };
+  return { exports, memory, bases, verdict: () => verdict(memory, placed, index) };
 }
 
 /** Writes inputs and states. */

@@ -1,5 +1,12 @@
 // Runs compiled cases on several threads and wants the bytes that one thread leaves. Runs in Node and browsers.
-import { alone as byOne, instantiate, prepare, verdict } from './run_case.mjs';
+import {
+  alone as byOne,
+  firstPhase,
+  instantiate,
+  prepare,
+  relocate,
+  verdict,
+} from './run_case.mjs';
 
 /** Threads that call entries of modules. `start` makes a worker: { postMessage, receive(handler), terminate }. */
 export class Team {
@@ -11,7 +18,8 @@ export class Team {
   }
 
   /** A text that says what is wrong with a case, or undefined. */
-  runCase(test, bytes) {
+  async runCase(test, bytes) {
+    if (test.metadata.relocatable) return this.#runRelocatable(test, bytes);
     return this.runModule(bytes, test.metadata, {
       prepare: (memory, _, entry) => prepare(memory, test, entry),
       verdict: (memory, _, index) => verdict(memory, test, index),
@@ -23,22 +31,40 @@ export class Team {
     const module = new WebAssembly.Module(bytes);
     const { memoryBytes, entries } = metadata;
     for (const [index, entry] of entries.entries()) {
-      const alone = instantiate(module, memoryBytes).exports;
-      test.prepare(alone.memory, metadata, entry);
-      alone['threads.begin'](index, 1);
-      alone[entry.name](byOne);
-      const together = instantiate(module, memoryBytes).exports;
-      const { memory } = together;
-      test.prepare(memory, metadata, entry);
-      together['threads.begin'](index, this.#workers.length);
-      const problems = await this.#call(module, memory, entry.name);
-      const problem =
-        problems.find(Boolean) ??
-        test.verdict(memory, metadata, index) ??
-        difference(entry.name, memory, alone.memory);
+      const make = () => {
+        const { exports } = instantiate(module, memoryBytes);
+        const { memory } = exports;
+        test.prepare(memory, metadata, entry);
+        return { exports, memory, verdict: () => test.verdict(memory, metadata, index) };
+      };
+      const problem = await this.#runEntry(module, index, entry.name, make);
       if (problem) return problem;
     }
     return undefined;
+  }
+
+  async #runRelocatable(test, bytes) {
+    const module = new WebAssembly.Module(bytes);
+    for (const [index, { name }] of test.metadata.entries.entries()) {
+      const make = () => relocate(test, module, index);
+      const problem = await this.#runEntry(module, index, name, make);
+      if (problem) return problem;
+    }
+    return undefined;
+  }
+
+  /** By one thread and by all, each in a memory of its own. */
+  async #runEntry(module, index, name, make) {
+    const [alone, together] = [make(), make()];
+    alone.exports['threads.begin'](index, 1);
+    alone.exports[name](byOne);
+    together.exports['threads.begin'](index, this.#workers.length);
+    const problems = await this.#call(module, together.memory, name);
+    return (
+      problems.find(Boolean) ??
+      together.verdict() ??
+      difference(name, together.memory, alone.memory)
+    );
   }
 
   stop() {
@@ -51,7 +77,8 @@ export class Team {
         (worker, at) =>
           new Promise((done) => {
             worker.receive(({ problem }) => done(problem));
-            worker.postMessage({ module, memory, entry, fromBack: at % 2 === 0 ? 2 : 0 });
+            const fromBack = at % 2 === 0 ? 2 : 0;
+            worker.postMessage({ module, memory, firstPhase, entry, fromBack });
           }),
       ),
     );

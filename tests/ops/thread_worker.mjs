@@ -2,9 +2,9 @@
 const { parentPort } = (await globalThis.process?.getBuiltinModule?.('node:worker_threads')) ?? {};
 const port = parentPort ?? globalThis;
 
-function run({ module, memory, entry, fromBack }) {
+function run({ module, memory, firstPhase, entry, fromBack }) {
   try {
-    const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+    const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
     while (exports[entry](1 + fromBack) !== 1);
     return undefined;
   } catch (error) {

@@ -3,11 +3,14 @@
  * doubling (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Nothing moves.
  */
 import { askEngine } from './ask_engine.js';
+import { env } from './env.js';
 
 /** Addresses and sizes are multiples of it, as relocatable modules want them. */
 const unit = 64;
 const pageBytes = 65536;
 const mostPages = 65536;
+/** Bytes at its begin where threads meet, and behind them bases of a run, 4 bytes each. */
+const meeting = { bytes: 192, bases: 1008 } as const;
 /** What a heap begins with, and grows by at least. */
 const fewestPages = 16;
 const mostUnits = (mostPages * pageBytes) / unit;
@@ -38,7 +41,7 @@ export interface HeapCounts {
 }
 
 export class Heap {
-  readonly memory = new WebAssembly.Memory({ initial: fewestPages, maximum: mostPages });
+  readonly memory: WebAssembly.Memory;
   readonly #bins = new Array<Block | undefined>(binCount);
   /** A bit for each list that is not empty. */
   readonly #filled = new Uint32Array(Math.ceil(binCount / 32));
@@ -46,9 +49,18 @@ export class Heap {
   #bytes = 0;
   #blocks = 0;
 
-  constructor() {
-    this.#last = new Block(0, (fewestPages * pageBytes) / unit);
+  /** Errors of the engine: it has no memory, or none that threads can share. */
+  constructor(readonly isShared: boolean) {
+    const limits = { initial: fewestPages, maximum: mostPages };
+    this.memory = new WebAssembly.Memory({ ...limits, shared: isShared });
+    const first = isShared ? meeting.bytes + 4 * meeting.bases : 0;
+    this.#last = new Block(first, (fewestPages * pageBytes - first) / unit);
     this.#putIn(this.#last);
+  }
+
+  /** Leaves for threads what a run is given. Of a shared heap. */
+  putBases(bases: readonly number[]): void {
+    new Uint32Array(this.memory.buffer, meeting.bytes, meeting.bases).set(bases);
   }
 
   get counts(): HeapCounts {
@@ -189,8 +201,22 @@ const roundingOf = (units: number) => (units < 8 ? 0 : (1 << (28 - Math.clz32(un
 
 let common: Heap | undefined;
 
-/** The heap of this page, made when it is first wanted: engines give each memory gigabytes of addresses. */
-export const heap = (): Heap => (common ??= new Heap());
+/**
+ * The heap of this page, made when it is first wanted: engines give each memory gigabytes of addresses. Threads share it
+ * wherever they can.
+ */
+export const heap = (): Heap => (common ??= makeHeap());
+
+function makeHeap(): Heap {
+  if (env().features.THREADS) {
+    try {
+      return new Heap(true);
+    } catch {
+      // An engine that has no room for all that a shared memory may grow to.
+    }
+  }
+  return new Heap(false);
+}
 
 export const heapCounts = (): HeapCounts =>
   common?.counts ?? { heapBytes: 0, heapBlocks: 0, heapReserved: 0 };

@@ -8,17 +8,25 @@ import { Tensor } from '../tensor/tensor.js';
 import { askEngine } from './ask_engine.js';
 import { type Block, heap } from './heap.js';
 import { HeapValue } from './heap_value.js';
+import type { SharedModule } from './pool.js';
+import { SharedEntry } from './shared_entry.js';
+import { addModule, removeModule } from './threads.js';
 
-/** What a module holds in the heap. */
-type Held = readonly Block[];
+/** What a module holds. */
+interface Held {
+  /** States and constants in the heap. */
+  readonly blocks: readonly Block[];
+  readonly shared: SharedModule | undefined;
+}
 
 const forgotten = /* @__PURE__ */ new FinalizationRegistry<Held>(release);
 let alive = 0;
 /** Where all modules keep what does not outlive a run: as much as one of them needs. */
 let scratch: Block | undefined;
 
-function release(held: Held): void {
-  for (const block of held) heap().free(block);
+function release({ blocks, shared }: Held): void {
+  if (shared !== undefined) removeModule(shared);
+  for (const block of blocks) heap().free(block);
   alive -= 1;
   if (alive > 0 || scratch === undefined) return;
   heap().free(scratch);
@@ -52,7 +60,7 @@ export class HeapModule {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
   readonly #held: Held;
-  readonly #entry: (...bases: number[]) => void;
+  readonly #call: (bases: readonly number[]) => void;
   /** What `run` is given: scratch, then constants and states, which stay, then inputs and outputs. */
   readonly #bases: number[];
   readonly #first: number;
@@ -65,7 +73,8 @@ export class HeapModule {
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;
     const parts = executable.parts();
     this.moduleBytes = sizeOf(parts);
-    this.#entry = instantiate(parts.code, entries[0]!.name);
+    const { call, shared } = instantiate(parts.code, this.metadata);
+    this.#call = call;
     const held: Block[] = [];
     try {
       reserveScratch(temporaryBytes);
@@ -79,13 +88,14 @@ export class HeapModule {
       for (const block of held) heap().free(block);
       throw error;
     }
-    this.#held = held;
+    this.#held = { blocks: held, shared };
+    if (shared !== undefined) addModule(shared);
     this.#bases = [0, ...held.map(({ address }) => address)];
     this.#first = this.#bases.length;
     this.#inputTypes = entries[0]!.inputs.map(({ dtype }) => hostDTypes[dtype]);
     this.#outputs = entries[0]!.outputs.map((each) => ({ ...each, dtype: hostDTypes[each.dtype] }));
     alive += 1;
-    forgotten.register(this, held, this);
+    forgotten.register(this, this.#held, this);
   }
 
   /**
@@ -110,7 +120,7 @@ export class HeapModule {
       this.#placeNumbers(inputs);
     }
     bases[0] = scratch!.address;
-    this.#entry(...bases);
+    this.#call(bases);
   }
 
   /** Runs on tensors; what it gives is new. */
@@ -136,7 +146,7 @@ export class HeapModule {
 
   /** The elements of a state, not a copy; the next allocation may detach them. */
   state(place: BufferPlace): DataArray {
-    const { address } = this.#held[1 + this.metadata.states.indexOf(place)]!;
+    const { address } = this.#held.blocks[1 + this.metadata.states.indexOf(place)]!;
     const { buffer } = heap().memory;
     return arrayOn(hostDTypes[place.dtype], buffer, address, elementCount(place.shape));
   }
@@ -146,10 +156,42 @@ export class HeapModule {
   }
 }
 
-function instantiate(code: Uint8Array<ArrayBuffer>, entry: string): (...bases: number[]) => void {
+/** Numbers of phases for each module: more than any has. */
+const mostPhases = 2 ** 14;
+/** Of the next module that threads share. */
+let firstPhase = 0;
+
+interface Instantiated {
+  readonly call: (bases: readonly number[]) => void;
+  /** Of a module for threads. */
+  readonly shared?: SharedModule;
+}
+
+function instantiate(code: Uint8Array<ArrayBuffer>, metadata: ModuleMetadata): Instantiated {
+  const { memory } = heap();
+  const [place] = metadata.entries;
   return askEngine('there is no room for another module', () => {
-    const imports = { env: { memory: heap().memory } };
-    const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), imports);
-    return exports[entry] as (...bases: number[]) => void;
+    const module = new WebAssembly.Module(code);
+    const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
+    if (!metadata.threads) {
+      const entry = exports[place!.name] as (...bases: number[]) => void;
+      return { call: (bases) => entry(...bases) };
+    }
+    const shared = { module, memory, exports, entries: [place!.name], firstPhase };
+    firstPhase = (firstPhase + mostPhases) | 0;
+    return { call: caller(new SharedEntry(shared, place!), metadata), shared };
   });
+}
+
+/** Runs with threads from the second time on: what is called once is not worth sending to them. */
+function caller(entry: SharedEntry, { states }: ModuleMetadata): Instantiated['call'] {
+  let isNew = true;
+  return (bases) => {
+    heap().putBases(bases);
+    // A run on threads that fails would leave states half changed.
+    const job = isNew || states.length > 0 ? undefined : entry.begin();
+    isNew = false;
+    if (job === undefined) entry.runAlone();
+    else job.wait();
+  };
 }

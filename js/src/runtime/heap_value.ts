@@ -1,10 +1,12 @@
 /** Elements of a tensor that lie in the heap, where functions read and write them without a copy, or will once they are computed. */
 import { LatheError } from '../base/errors.js';
+import { nextTask } from '../base/pause.js';
 import { elementCount } from '../base/shape.js';
 import { arrayOn, copyInto, copyOf, type DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { elements, type PendingData, type Tensor } from '../tensor/tensor.js';
 import { type Block, heap } from './heap.js';
+import { threadsAreStarting } from './threads.js';
 
 /** How elements are computed. Several may hold it: `release` once for each of them. */
 export interface Formula {
@@ -155,7 +157,9 @@ export class HeapValue implements PendingData {
   }
 
   get later(): Promise<DataArray> {
-    return Promise.resolve(this.now());
+    const data = this.now();
+    // Loops that await every result would else keep the threads of a page from starting.
+    return threadsAreStarting() ? nextTask().then(() => data) : Promise.resolve(data);
   }
 
   share(): void {

@@ -1,6 +1,7 @@
 /** Worker threads that run entries of generated modules together. Knows nothing of what the entries compute. */
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
+import { mayBlock } from './may_block.js';
 import {
   cellOf,
   type FromWorker,
@@ -17,12 +18,16 @@ import {
 } from './protocol.js';
 import { startThread, type Thread } from './thread.js';
 
+export { inlineThreads } from './thread.js';
+
 /** A module in shared memory, as the thread that made it sees it. */
 export interface SharedModule {
   readonly module: WebAssembly.Module;
   readonly memory: WebAssembly.Memory;
   readonly exports: WebAssembly.Exports;
   readonly entries: readonly string[];
+  /** Where others lie in the same memory: the number of its first phase, that none of theirs has. */
+  readonly firstPhase?: number;
 }
 
 /** Starts a run of an entry by so many threads. */
@@ -39,17 +44,6 @@ const silence = { mostMs: 10_000, lookMs: 1000 };
 
 /** Words of a module's memory that say what threads have taken and done. */
 const progressCells = [0, 1, 16];
-
-/** Whether this thread may sleep until others wake it: everywhere but on a page's own thread. */
-export const mayBlock = /* @__PURE__ */ (() => {
-  if (typeof SharedArrayBuffer === 'undefined') return false;
-  try {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 0);
-    return true;
-  } catch {
-    return false;
-  }
-})();
 
 /** One run of an entry by several threads, one of them the caller's or a worker in its place. */
 export class Job {
@@ -159,6 +153,14 @@ export class Job {
   }
 }
 
+/** What threads make an instance of. */
+const partsOf = ({ module, memory, entries, firstPhase }: SharedModule) => ({
+  module,
+  memory,
+  entries,
+  firstPhase,
+});
+
 /** A fixed number of threads. */
 export class Pool {
   readonly control: Int32Array<SharedArrayBuffer>;
@@ -194,6 +196,11 @@ export class Pool {
   /** Whether some thread has not got this module yet, which it has been sent. */
   isStarting(module: SharedModule): boolean {
     return this.#ids.has(module) && !this.#has(module);
+  }
+
+  /** Whether some thread has not got all that it has been sent. */
+  get isBehind(): boolean {
+    return !this.#handled(this.#posted);
   }
 
   /** The run under way. */
@@ -297,17 +304,21 @@ export class Pool {
     let known = this.#ids.get(module);
     if (known === undefined) {
       const id = ++this.#lastId;
-      const { entries, memory } = module;
-      this.#post(() => ({ kind: 'load', id, module: module.module, memory, entries }));
+      this.#post(() => ({ kind: 'load', id, ...partsOf(module) }));
       known = { id, posted: this.#posted, isThere: false };
       this.#ids.set(module, known);
     }
     const { posted } = known;
-    known.isThere ||= this.#threads.every(
-      (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= posted,
-    );
+    known.isThere ||= this.#handled(posted);
     this.#isKnown ||= this.#threads.every((thread) => thread.isKnown());
     return known.isThere;
+  }
+
+  /** Whether all threads have got so many messages. */
+  #handled(count: number): boolean {
+    return this.#threads.every(
+      (_, index) => Atomics.load(this.control, cellOf(index, own.handled)) >= count,
+    );
   }
 
   #post(message: (index: number) => ToWorker): void {

@@ -72,6 +72,7 @@ export type ToWorker =
       module: WebAssembly.Module;
       memory: WebAssembly.Memory;
       entries: readonly string[];
+      firstPhase: number | undefined;
     }
   | { kind: 'drop'; id: number };
 

@@ -1,20 +1,20 @@
 /** The one pool of this page or process: started by the first run that is worth it, stopped with the last module. */
 import { nodeProcess } from '../base/node.js';
 import { env } from './env.js';
-import { type Job, Pool, type SharedModule } from './pool.js';
-import { inlineThreads } from './thread.js';
+import type { Job, Pool, SharedModule } from './pool.js';
 
 const modules = new Set<SharedModule>();
+/** What runs them, fetched with the first run that is worth it. */
+let found: typeof import('./pool.js') | undefined;
 let pool: Pool | undefined;
-/** Whether the script of threads that could not start is being fetched. */
-let isMending = false;
+/** Whether that is being fetched, or the script of threads that could not start. */
+let isFetching = false;
 let dropped = 0;
 
-/**
- * Sleeping threads collect no garbage, and Chromium has address space for about a hundred memories,
- * Node for thousands: after so many dropped modules the threads are replaced.
- */
-const mostDropped = nodeProcess === undefined ? 32 : 1024;
+/** Sleeping threads collect no garbage: after so many dropped modules they are replaced. */
+const mostDropped = 1024;
+/** As how many a dropped memory counts: Chromium has address space for about a hundred, Node for thousands. */
+const memoryCost = nodeProcess === undefined ? 32 : 1;
 
 /** Registers a module; `remove` takes it out again. */
 export function addModule(module: SharedModule): void {
@@ -26,7 +26,7 @@ export function removeModule(module: SharedModule): void {
   if (!modules.delete(module)) return;
   jobOf(module)?.settle();
   pool?.drop(module);
-  ++dropped;
+  dropped += ownsMemory(module) ? memoryCost : 1;
   if (modules.size === 0 || (dropped >= mostDropped && pool?.job === undefined)) stopPool();
 }
 
@@ -49,25 +49,37 @@ export function beginJob(
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
   if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
-  if (isMending) return undefined;
-  pool ??= new Pool(count, (reason, isStarted) => {
+  if (found === undefined) void find();
+  if (found === undefined || isFetching) return undefined;
+  pool ??= new found.Pool(count, (reason, isStarted) => {
     pool = undefined;
     if (isStarted) env().giveUpThreads(reason);
-    else void mend(reason);
+    else void mend(found!, reason);
   });
   return pool.begin(module, entry, most, isBrief, keep);
 }
 
+async function find(): Promise<void> {
+  if (isFetching) return;
+  isFetching = true;
+  try {
+    found = await import('./pool.js');
+  } catch (error) {
+    env().giveUpThreads(String(error));
+  }
+  isFetching = false;
+}
+
 /** Has the next threads start another way where none has ever run. */
-async function mend(reason: string): Promise<void> {
-  isMending = true;
+async function mend({ inlineThreads }: NonNullable<typeof found>, reason: string): Promise<void> {
+  isFetching = true;
   const isNew = await inlineThreads().catch(() => false);
-  isMending = false;
+  isFetching = false;
   if (!isNew) env().giveUpThreads(reason);
 }
 
 /** Whether threads that the module has asked for are not up yet. */
-export const isStarting = (module: SharedModule) => isMending || pool?.isStarting(module) === true;
+export const isStarting = (module: SharedModule) => isFetching || pool?.isStarting(module) === true;
 
 /** Whether a run is under way. */
 export const poolIsBusy = () => pool?.job !== undefined;
@@ -77,12 +89,17 @@ export async function poolIsIdle(): Promise<void> {
   while (pool?.job !== undefined) await pool.job.over();
 }
 
-/** Threads, modules they share, and the bytes of those. */
+const ownsMemory = ({ firstPhase }: SharedModule) => firstPhase === undefined;
+
+/** Whether a thread has not got all that it has been sent. */
+export const threadsAreStarting = () => isFetching || pool?.isBehind === true;
+
+/** Threads, modules with a memory that they share, and the bytes of those. */
 export function threadCounts(): { threads: number; sharedModules: number; sharedBytes: number } {
-  const bytes = [...modules].map(({ memory }) => memory.buffer.byteLength);
+  const bytes = [...modules].filter(ownsMemory).map(({ memory }) => memory.buffer.byteLength);
   return {
     threads: pool?.size ?? 0,
-    sharedModules: modules.size,
+    sharedModules: bytes.length,
     sharedBytes: bytes.reduce((total, each) => total + each, 0),
   };
 }

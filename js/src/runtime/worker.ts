@@ -66,8 +66,8 @@ function apply(message: ToWorker): void {
       ({ control, index } = message);
       break;
     case 'load': {
-      const { id, module, memory, entries } = message;
-      const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+      const { id, module, memory, entries, firstPhase = 0 } = message;
+      const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
       modules.set(id, { exports, entries });
       break;
     }

@@ -1,10 +1,12 @@
 /** Functions whose inputs, results and variables lie in the heap, where other functions find them. */
-import type { BufferPlace, Dump } from '../core/abi.js';
+import type { BufferPlace, CompileRequest, Dump } from '../core/abi.js';
 import { type CoreExecutable, CoreGraph } from '../core/handles.js';
 import { copyInto } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
+import { env } from '../runtime/env.js';
+import { heap } from '../runtime/heap.js';
 import { HeapModule } from '../runtime/heap_module.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { features, target } from '../tune/target.js';
@@ -26,14 +28,21 @@ export function compileForHeap(
   { dumps, origins }: FunctionOptions = {},
   look?: (executable: CoreExecutable) => void,
 ): HeapModule {
-  const request = { ...target(), features: { ...features(), threads: false } };
-  const executable = graph.compile({ ...request, dumps, origins, relocatable: true });
+  const request = { ...target(), ...threadsOfHeap(), dumps, origins, relocatable: true };
+  const executable = graph.compile(request);
   try {
     look?.(executable);
     return new HeapModule(executable);
   } finally {
     executable.free();
   }
+}
+
+/** Modules in a heap that threads share import it as such, though these may be of no use to them. */
+function threadsOfHeap(): Pick<CompileRequest, 'features' | 'worthSplitting'> {
+  const isOne = env().threads.count === 1;
+  const worthSplitting = isOne ? Number.MAX_VALUE : env().get('THREADS_MIN_WORK');
+  return { features: { ...features(), threads: heap().isShared }, worthSplitting };
 }
 
 /** A function compiled with `heap`: its results stay where other such functions read them. */
@@ -66,7 +75,7 @@ export class HeapFunction<Inputs extends string = string, Outputs extends string
       const { memoryBytes, temporaryBytes } = module.metadata;
       const { moduleBytes } = module;
       const [compileMs, instantiateMs] = [compiled - start, performance.now() - compiled];
-      const threads = 1;
+      const { threads } = module.metadata.entries[0]!;
       this.#stats = {
         compileMs,
         instantiateMs,

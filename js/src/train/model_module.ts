@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { Entry } from '../runtime/entry.js';
 import type { Instance } from '../runtime/instance.js';
-import { mayBlock } from '../runtime/pool.js';
+import { mayBlock } from '../runtime/may_block.js';
 import { BatchLoader } from './batch_loader.js';
 import { checkNumbers, watches } from './numerics.js';
 import { Prediction } from './prediction.js';

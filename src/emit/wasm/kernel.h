@@ -41,6 +41,10 @@ struct Callee {
   std::vector<int32_t> bases = {};
 };
 
+// Pushes a base that whoever began the run has left for its threads, in 4 bytes of those behind the
+// first 192 of the memory.
+void load_base(wasm::FunctionBuilder& code, int32_t base);
+
 class KernelEmitter {
  public:
   KernelEmitter(wasm::ModuleBuilder& module_builder, const loop::Module& module,
@@ -49,7 +53,7 @@ class KernelEmitter {
 
   // The function that runs the kernel.
   Callee emit();
-  // The kernel for several threads, all buffers at fixed addresses: each phase waits for the one
+  // The kernel for several threads, which find bases in the memory: each phase waits for the one
   // before it.
   std::vector<Phase> emit_phases(TaskOrder& order);
 

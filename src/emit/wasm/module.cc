@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "lathe/base/check.h"
@@ -16,6 +17,7 @@ namespace {
 using wasm::Opcode;
 
 constexpr uint64_t kPage = 65536;
+constexpr uint64_t kMostPages = 65536;
 
 std::span<const uint8_t> bytes_of(std::span<const std::byte> data) {
   return {reinterpret_cast<const uint8_t*>(data.data()), data.size()};
@@ -45,27 +47,31 @@ Status check_index_widths(const loop::Entry& entry) {
   return {};
 }
 
-void push_condition(wasm::FunctionBuilder& function, int32_t buffer, const Placement& placement) {
+// The parameters of the function are the bases, in order.
+void push_parameter(wasm::FunctionBuilder& function, int32_t base) {
+  function.op_index(Opcode::local_get, static_cast<uint32_t>(base));
+}
+
+template <class PushBase>
+void push_condition(wasm::FunctionBuilder& function, int32_t buffer, const Placement& placement,
+                    const PushBase& push_base) {
   const loop::BufferRef condition{loop::Space::Global, buffer};
   if (const int32_t base = placement.base_of(condition); base >= 0) {
-    function.op_index(Opcode::local_get, static_cast<uint32_t>(base));
+    push_base(function, base);
   } else {
     function.i32_const(0);
   }
   function.op_memory(Opcode::i32_load8_u, {.offset = placement.offset_of(condition)});
 }
 
-// The parameters of the function are the bases, in order.
-template <class Emitter>
+template <class Emitter, class PushBase>
 void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
                 const std::vector<loop::Step>& steps, const Placement& placement,
-                const Emitter& emitter) {
+                const Emitter& emitter, const PushBase& push_base) {
   for (const loop::Step& step : steps) {
     if (step.repeat < 0) {
       const Callee kernel = emitter(entry.kernels[step.begin]).emit();
-      for (const int32_t base : kernel.bases) {
-        function.op_index(Opcode::local_get, static_cast<uint32_t>(base));
-      }
+      for (const int32_t base : kernel.bases) push_base(function, base);
       function.call(kernel.function);
       continue;
     }
@@ -77,10 +83,10 @@ void emit_steps(wasm::FunctionBuilder& function, const loop::Entry& entry,
     if (may_end) function.block();
     function.loop();
     if (may_end) {
-      push_condition(function, repeat.condition, placement);
+      push_condition(function, repeat.condition, placement, push_base);
       function.op(Opcode::i32_eqz).br_if(1);
     }
-    emit_steps(function, entry, loop::steps_of(entry, step), placement, emitter);
+    emit_steps(function, entry, loop::steps_of(entry, step), placement, emitter, push_base);
     function.op_index(Opcode::local_get, counter).i32_const(1).op(Opcode::i32_sub);
     function.op_index(Opcode::local_tee, counter).br_if(0).end();
     if (may_end) function.end();
@@ -148,7 +154,7 @@ void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
     wasm::FunctionBuilder& function =
         builder.add_function(entry.name, std::vector<wasm::ValType>(bases, wasm::ValType::i32), {});
     builder.export_function(entry.name, function.index());
-    emit_steps(function, entry, loop::steps_of(entry), placement, emitter);
+    emit_steps(function, entry, loop::steps_of(entry), placement, emitter, push_parameter);
   }
 }
 
@@ -168,7 +174,7 @@ template <class Emitter>
     Stopwatch watch(function, times[i], clock);
     for (const loop::Step& step : loop::steps_of(entry)) {
       watch.begin(entry.kernels[step.begin].part);
-      emit_steps(function, entry, {step}, placement, emitter);
+      emit_steps(function, entry, {step}, placement, emitter, push_parameter);
     }
     watch.end();
   }
@@ -176,8 +182,10 @@ template <class Emitter>
 
 template <class Emitter>
 [[gnu::noinline]] void emit_for_threads(wasm::ModuleBuilder& builder, const loop::Module& module,
-                                        const Placement& placement, const Emitter& emitter) {
-  ThreadsEmitter threads(builder);
+                                        const Placement& placement,
+                                        std::optional<uint32_t> first_phase,
+                                        const Emitter& emitter) {
+  ThreadsEmitter threads(builder, first_phase);
   for (const loop::Entry& entry : module.entries) {
     TaskOrder order(module);
     std::vector<Phase> phases;
@@ -189,7 +197,7 @@ template <class Emitter>
       }
       wasm::FunctionBuilder& alone = builder.add_function(
           concat(entry.name, ".repeat", step.repeat), {wasm::ValType::i32}, {});
-      emit_steps(alone, entry, {step}, placement, emitter);
+      emit_steps(alone, entry, {step}, placement, emitter, load_base);
       phases.push_back({{{alone.index()}, 1}});
     }
     threads.emit_entry(entry.name, merged(std::move(phases)));
@@ -208,14 +216,19 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   const uint32_t clock =
       is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
   const bool is_relocatable = !layout.placement.bases.empty();
-  LATHE_CHECK(!is_relocatable || !(is_timed || target.threads || !contents.empty()));
+  LATHE_CHECK(!is_relocatable || (!is_timed && contents.empty()));
   wasm::Limits limits;
   if (!is_relocatable) limits.min = (layout.total_bytes + kPage - 1) / kPage;
+  limits.shared = target.threads || layout.shared_memory;
   if (!is_relocatable) limits.max = limits.min;
-  limits.shared = target.threads;
-  const bool is_imported = is_relocatable || target.threads;
+  if (is_relocatable && limits.shared) limits.max = kMostPages;
+  const bool is_imported = is_relocatable || limits.shared;
   const uint32_t memory =
       is_imported ? builder.import_memory("env", "memory", limits) : builder.add_memory(limits);
+  std::optional<uint32_t> first_phase;
+  if (is_relocatable && target.threads) {
+    first_phase = builder.import_global("env", "firstPhase", {wasm::ValType::i32});
+  }
   if (!is_relocatable) {
     builder.export_memory("memory", memory);
     export_offsets(builder, module, layout);
@@ -226,7 +239,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
     return KernelEmitter(builder, module, kernel, layout.placement, target, layout.origins);
   };
   if (target.threads) {
-    emit_for_threads(builder, module, layout.placement, emitter);
+    emit_for_threads(builder, module, layout.placement, first_phase, emitter);
   } else if (is_timed) {
     emit_timed_entries(builder, module.entries, layout.times, layout.placement, clock, emitter);
   } else {

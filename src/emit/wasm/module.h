@@ -29,6 +29,7 @@ struct Times {
 struct Layout {
   Placement placement;
   uint64_t total_bytes = 0;                // where addresses are fixed
+  bool shared_memory = false;              // even of a module for one thread
   std::span<const Times> times = {};       // one for each entry; none: nothing is measured
   std::vector<Origin>* origins = nullptr;  // where those of all kernels are noted
 };
@@ -42,7 +43,8 @@ struct Layout {
 // Where buffers have bases the memory is imported as "env" "memory", of any size, and the module
 // data have offsets from the base of the constants, which who owns the memory adds. Each entry is a
 // function (scratch, constants, each state, each of its inputs, each of its outputs: i32) -> ();
-// no offset is exported. For one thread, without times or contents.
+// no offset is exported. Without times or contents. For threads these bases lie in the memory, 4
+// bytes each from byte 192 on, and "env" "firstPhase" (i32) is imported (emit/wasm/threads.h).
 Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layout,
                                  std::span<const Content> contents, std::string_view metadata,
                                  Target target);

@@ -30,6 +30,12 @@ std::vector<const Stmt*> parallel_loops(const Stmt& outermost) {
 
 }  // namespace
 
+void load_base(wasm::FunctionBuilder& code, int32_t base) {
+  constexpr uint64_t kFirst = 192;  // behind where threads meet
+  const uint64_t offset = kFirst + 4 * static_cast<uint64_t>(base);
+  code.i32_const(0).op_memory(Opcode::i32_load, {.offset = offset});
+}
+
 std::vector<Phase> KernelEmitter::emit_phases(TaskOrder& order) {
   if (target_.simd) find_vector_registers();
   const std::span<const Stmt> body = kernel_.body;
@@ -59,6 +65,11 @@ void KernelEmitter::begin_task() {
   scope_.function = &module_builder_.add_function(concat(kernel_.name, ".task", task_count_++),
                                                   {ValType::i32}, {});
   mark_origin();
+  for (const int32_t base : bases_used()) {
+    const uint32_t local = scope_.forms[{{}, base}] = acquire(ValType::i32);
+    load_base(code(), base);
+    code().op_index(Opcode::local_set, local);
+  }
 }
 
 Tasks KernelEmitter::emit_task(std::span<const Stmt> stmts) {

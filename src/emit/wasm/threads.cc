@@ -86,11 +86,18 @@ bool is_single(const Phase& phase) { return phase.size() == 1 && phase[0].count 
 
 }  // namespace
 
-ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder)
-    : module_builder_(module_builder) {
+ThreadsEmitter::ThreadsEmitter(wasm::ModuleBuilder& module_builder,
+                               std::optional<uint32_t> first_phase)
+    : module_builder_(module_builder), first_phase_(first_phase) {
   emit_take();
   emit_advance();
   emit_wait();
+}
+
+// The number that the phase has among those of all modules.
+void ThreadsEmitter::push_phase(FunctionBuilder& code, uint32_t phase) const {
+  code.i32_const(static_cast<int32_t>(phase));
+  if (first_phase_) code.op_index(Opcode::global_get, *first_phase_).op(Opcode::i32_add);
 }
 
 // Half of the threads take tasks in order, half from the last one back: so each stays with its part
@@ -189,7 +196,7 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   const uint32_t task = code.add_local(ValType::i32), all = code.add_local(ValType::i32);
   const uint32_t taken = code.add_local(ValType::i32), last = code.add_local(ValType::i32);
   const uint32_t from_back = code.add_local(ValType::i32);
-  const auto first = static_cast<int32_t>(phases_);
+  const uint32_t first = phases_;
   const auto count = static_cast<uint32_t>(phases.size());
   first_phases_.push_back(phases_);
   phases_ += count + 1;  // the last one is none: the run is over
@@ -202,7 +209,8 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.op_index(Opcode::local_set, from_back);
   code.loop().i32_const(0).op_memory(Opcode::i64_atomic_load, {.offset = kWork});
   code.op_index(Opcode::local_tee, work).i64_const(32).op(Opcode::i64_shr_u);
-  code.op(Opcode::i32_wrap_i64).i32_const(first).op(Opcode::i32_sub);
+  push_phase(code.op(Opcode::i32_wrap_i64), first);
+  code.op(Opcode::i32_sub);
   code.op_index(Opcode::local_tee, phase).i32_const(static_cast<int32_t>(count));
   code.op(Opcode::i32_ge_u);
   read(code, kClosed).op_index(Opcode::local_get, 0).i32_const(kAlone).op(Opcode::i32_and);
@@ -247,10 +255,12 @@ void ThreadsEmitter::emit_entry(std::string_view name, std::span<const Phase> ph
   code.end().i32_const(0).op_index(Opcode::local_get, taken);
   code.op_memory(Opcode::i32_atomic_rmw_add, {.offset = kDone}).op_index(Opcode::local_get, taken);
   code.op(Opcode::i32_add).op_index(Opcode::local_get, all).op(Opcode::i32_eq).if_();
-  code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add).call(advance_).end();
+  push_phase(code.op_index(Opcode::local_get, phase), first);
+  code.op(Opcode::i32_add).call(advance_).end();
   code.br(1).end();
-  code.op_index(Opcode::local_get, phase).i32_const(first).op(Opcode::i32_add);
-  code.op_index(Opcode::local_get, 0)
+  push_phase(code.op_index(Opcode::local_get, phase), first);
+  code.op(Opcode::i32_add)
+      .op_index(Opcode::local_get, 0)
       .i32_const(kMaySleep)
       .op(Opcode::i32_and)
       .call(wait_)
@@ -272,7 +282,8 @@ void ThreadsEmitter::finish() {
   for (size_t entry = 0; entry < first_phases_.size(); ++entry) {
     begin.op_index(Opcode::local_get, 0).i32_const(static_cast<int32_t>(entry));
     begin.op(Opcode::i32_eq).if_();
-    begin.i32_const(0).i64_const(static_cast<int64_t>(first_phases_[entry]) << 32);
+    push_phase(begin.i32_const(0), first_phases_[entry]);
+    begin.op(Opcode::i64_extend_i32_u).i64_const(32).op(Opcode::i64_shl);
     begin.op_memory(Opcode::i64_atomic_store, {.offset = kWork}).end();
   }
   FunctionBuilder& abort = module_builder_.add_function("threads.abort", {}, {});

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -12,10 +13,12 @@
 
 namespace lathe::emit {
 
-// Uses the first 192 bytes of the memory.
 class ThreadsEmitter {
  public:
-  explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder);
+  // `first_phase`: the global with the number of the module's first phase, where modules that share
+  // the memory have phases of their own: a thread that comes late finds none of its module's then.
+  explicit ThreadsEmitter(wasm::ModuleBuilder& module_builder,
+                          std::optional<uint32_t> first_phase = {});
 
   // Exports a function (how: i32) -> i32 that any number of threads call. It returns 1 when the run
   // is over: all tasks are done. It returns 0 when it has waited for the tasks of others some tens
@@ -34,8 +37,10 @@ class ThreadsEmitter {
   void emit_take();
   void emit_advance();
   void emit_wait();
+  void push_phase(wasm::FunctionBuilder& code, uint32_t phase) const;
 
   wasm::ModuleBuilder& module_builder_;
+  const std::optional<uint32_t> first_phase_;
   uint32_t take_ = 0;     // (work, from_back, all) -> (which tasks are taken, or why none)
   uint32_t advance_ = 0;  // (phase that is done) -> ()
   uint32_t wait_ = 0;     // (phase, may_sleep) -> (whether to look again)

@@ -7,7 +7,7 @@ Atomics.wait = () => {
   throw new TypeError('Atomics.wait cannot be called in this context');
 };
 const tl = await import('tensorlathe');
-const { mayBlock } = await import('../../../js/dist/runtime/pool.js');
+const { mayBlock } = await import('../../../js/dist/runtime/may_block.js');
 
 afterEach(() => tl.env().reset());
 
@@ -125,6 +125,23 @@ for (const count of [1, 4]) {
     alone.dispose();
   });
 }
+
+test('operations on tensors are shared by threads while a model trains', async () => {
+  force(4);
+  const model = network();
+  const [x, y] = batch(1);
+  const product = () => tl.tidy(() => x.matMul(x, true, false).sum(1).dataSync());
+  const want = product();
+  const training = model.fit(x, y, { epochs: 10, verbose: 0 });
+  let isOver = false;
+  void training.then(() => (isOver = true));
+  while (!isOver || tl.memory().threads === 0) {
+    assert.deepEqual(product(), want);
+    await new Promise((done) => setImmediate(done));
+  }
+  for (let round = 0; round < 100; ++round) assert.deepEqual(product(), want);
+  model.dispose();
+});
 
 for (const count of [1, 4]) {
   const recurrent = () => {
