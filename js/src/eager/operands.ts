@@ -159,7 +159,9 @@ function common(operands: readonly Operand[]): DType {
   let hasNumber = false;
   for (const each of operands) {
     if (typeof each === 'number') hasNumber = true;
-    else dtype = dtype === undefined ? each.dtype : upcastType(dtype, each.dtype);
+    else if (dtype !== each.dtype) {
+      dtype = dtype === undefined ? each.dtype : upcastType(dtype, each.dtype);
+    }
   }
   if (dtype === undefined) return 'float32';
   return hasNumber && yields(dtype) ? 'float32' : dtype;

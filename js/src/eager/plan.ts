@@ -77,6 +77,7 @@ class Planner {
       const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
       if (formula instanceof GradientPart) {
         const { path, sources } = formula.pullBack;
+        if (this.#pullBacks.has(formula.pullBack)) return;
         this.#pullBacks.add(formula.pullBack);
         for (const [on, how] of path) {
           this.#paths.set(on, how);
