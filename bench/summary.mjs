@@ -15,6 +15,16 @@ const groups = [
   { suite: 'mlps', title: 'dense networks, batch of 64', rows: /batch 64$/ },
   { suite: 'ops', title: 'convolutions, softmax, normalisation, sums, sorting, resizing' },
   { suite: 'products', title: 'products of matrices, 64³ to 1024³' },
+  {
+    suite: 'tensors',
+    title: 'operations on tensors, TensorFlow.js API',
+    rows: /^(?!.*(digits|curve|a step|basic|segm|LSTM))/,
+  },
+  {
+    suite: 'tensors',
+    title: 'training loops written with tensors',
+    rows: /^(digits|curve|a step)/,
+  },
   { suite: 'start', title: 'from navigation to the first result' },
 ];
 
