@@ -45,6 +45,7 @@ export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { input, layers, loadLayersModel, model, models, sequential } from './tfjs/layers.js';
 export { nextFrame } from './tfjs/next_frame.js';
 export * as node from './tfjs/node_images.js';
+export { op } from './tfjs/op.js';
 export { type NamedTensor, Optimizer } from './tfjs/optimizers/optimizer.js';
 export {
   AdadeltaOptimizer,
@@ -55,7 +56,9 @@ export {
   RMSPropOptimizer,
   SGDOptimizer,
   train,
+  train as OptimizerConstructors,
 } from './tfjs/optimizers/train.js';
+export { registerCallbackConstructor } from './tfjs/register_callback.js';
 export * as scatter_util from './shapes/scatter_util.js';
 export * as serialization from './tfjs/serialization.js';
 export * as slice_util from './shapes/slice_util.js';

@@ -17,7 +17,7 @@ const without = {
     loadGraphModelSync loadLayersModel loadModel toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
     CompiledFunction HeapFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
     AdagradOptimizer AdamOptimizer AdamaxOptimizer MomentumOptimizer Optimizer RMSPropOptimizer SGDOptimizer registerOp
-    deregisterOp tune.* activations.* learningRates.*`,
+    deregisterOp registerCallbackConstructor op tune.* activations.* learningRates.*`,
   'what runs, not what is computed': `Environment KernelBackend Tensor TensorBuffer Variable backend copyRegisteredKernels
     deprecationWarn disableDeprecationWarnings disposeVariables enableDebugMode enableProdMode engine env findBackend
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
@@ -25,6 +25,7 @@ const without = {
     equationTimes`,
   'TensorFlow.js has none of these; tests/js/node has tfjs_linalg and tfjs_jit': `linalg.cholesky linalg.det linalg.eigh
     linalg.inv linalg.solve linalg.svd jit vmap`,
+  'a length: tests/js/node/tfjs_utilities': 'enclosingPowerOfTwo',
   'ours, within others that have rows':
     'flatten identity places reshapeAs setdiff1d confusionMatrix',
 };

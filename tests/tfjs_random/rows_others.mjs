@@ -22,10 +22,9 @@ for (const name of ['real', 'imag'])
 for (const name of ['fft', 'ifft', 'irfft'])
   rows[name] = {
     draw: (c) => {
-      // TensorFlow.js gives an axis more for one, and one less for one or two numbers.
-      const found = complexes(c).filter(
-        ({ shape }) => name !== 'irfft' || (shape.length > 1 && shape.at(-1) > 2),
-      );
+      // TensorFlow.js gives an axis more for one, two for more than three, and one less for one or two numbers.
+      const isGiven = ({ length, [length - 1]: last }) => length > 1 && length < 4 && last > 2;
+      const found = complexes(c).filter(({ shape }) => name !== 'irfft' || isGiven(shape));
       return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
     },
   };
@@ -41,6 +40,7 @@ rows.rfft = {
 };
 rows['signal.hammingWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
 rows['signal.hannWindow'] = { draw: (c) => [c.d.size(1, 12)], isRare: true };
+rows.cosineWindow = { draw: (c) => [c.d.size(1, 12), 0.54, 0.46], isRare: true };
 rows['signal.frame'] = {
   refused: 'TensorFlow.js fails where steps are longer than frames',
   draw: (c) => {

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { checkStored, type StoredDType } from '../tensor/convert.js';
 import { Dataset } from './dataset.js';
-import type { TextSource } from './text_source.js';
+import type { ByteSource, TextSource } from './text_source.js';
 
 /** The value of a column in a row; undefined where the field is empty and has no default. */
 export type CSVValue = string | number | boolean | undefined;
@@ -39,13 +39,12 @@ export interface CSVConfig {
   delimiter?: string;
 }
 
-/** A dataset of rows; made by `csv`. */
+/** A dataset of rows, as `csv` makes it. */
 export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
-  readonly #source: TextSource;
+  readonly #source: TextSource | ByteSource;
   readonly #config: CSVConfig;
 
-  /** @internal */
-  constructor(source: TextSource, config: CSVConfig) {
+  constructor(source: TextSource | ByteSource, config: CSVConfig = {}) {
     super(async function* () {
       const { readRows } = await import('./csv_rows.js');
       yield* readRows(source, config) as AsyncGenerator<Row>;

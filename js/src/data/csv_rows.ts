@@ -5,7 +5,7 @@ import { own, setOwn } from '../base/own.js';
 import type { ColumnConfig, CSVConfig, CSVRow, CSVValue } from './csv.js';
 import { once } from './iterate.js';
 import { splitRecords, type TextRecord } from './records.js';
-import { readText, type TextSource } from './text_source.js';
+import { type ByteSource, readText, type TextSource } from './text_source.js';
 
 interface Columns {
   /** Of every field. */
@@ -15,7 +15,10 @@ interface Columns {
 }
 
 /** The names of the wanted columns of a source. */
-export async function readColumnNames(source: TextSource, config: CSVConfig): Promise<string[]> {
+export async function readColumnNames(
+  source: TextSource | ByteSource,
+  config: CSVConfig,
+): Promise<string[]> {
   const records = open(source, config);
   try {
     return (await readNames(records, config)).names;
@@ -38,7 +41,7 @@ const columnNames: OptionNames<ColumnConfig> = {
   isLabel: true,
 };
 
-function open(source: TextSource, config: CSVConfig): AsyncGenerator<TextRecord> {
+function open(source: TextSource | ByteSource, config: CSVConfig): AsyncGenerator<TextRecord> {
   checkOptions('csv', config, names);
   for (const [name, column] of Object.entries(config.columnConfigs ?? {}))
     checkOptions(`csv: column ${name}`, column, columnNames);
@@ -71,7 +74,10 @@ async function readNames(
 }
 
 /** The rows of a source. */
-export async function* readRows(source: TextSource, config: CSVConfig): AsyncGenerator<CSVRow> {
+export async function* readRows(
+  source: TextSource | ByteSource,
+  config: CSVConfig,
+): AsyncGenerator<CSVRow> {
   const { columnConfigs = {} } = config;
   const records = open(source, config);
   try {

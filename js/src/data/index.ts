@@ -17,4 +17,4 @@ export {
   zip,
   type Zipped,
 } from './dataset.js';
-export type { TextSource } from './text_source.js';
+export type { ByteSource, TextSource } from './text_source.js';

@@ -2,24 +2,41 @@
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 import { TextDecoder } from '../base/text.js';
+import { once } from './iterate.js';
 
 /** An http(s) or file address, relative in a page; a path in Node; a Blob or a File. */
 export type TextSource = string | URL | Blob;
 
+/** What gives its bytes itself, from the beginning each time; `data.URLDataSource` of TensorFlow.js is one. */
+export interface ByteSource {
+  iterator(): Promise<AsyncIterator<Uint8Array>>;
+}
+
+const isByteSource = (source: object | string): source is ByteSource =>
+  typeof source === 'object' && 'iterator' in source;
+
 /** The text of a source, decoded from UTF-8. Errors: it cannot be read, and why. */
-export async function* readText(source: TextSource, what: string): AsyncGenerator<string> {
+export async function* readText(
+  source: TextSource | ByteSource,
+  what: string,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder();
-  const name = source instanceof Blob ? ((source as File).name ?? 'a Blob') : String(source);
   try {
     for await (const bytes of readBytes(source)) yield decoder.decode(bytes, { stream: true });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new LatheError(`${what}: cannot read ${name}: ${reason}`, { cause: error });
+    throw new LatheError(`${what}: cannot read ${nameOf(source)}: ${reason}`, { cause: error });
   }
   yield decoder.decode();
 }
 
-async function* readBytes(source: TextSource): AsyncGenerator<Uint8Array> {
+function nameOf(source: TextSource | ByteSource): string {
+  if (source instanceof Blob) return (source as File).name ?? 'a Blob';
+  return isByteSource(source) ? 'the data source' : String(source);
+}
+
+async function* readBytes(source: TextSource | ByteSource): AsyncGenerator<Uint8Array> {
+  if (isByteSource(source)) return yield* once(await source.iterator());
   if (source instanceof Blob) return yield* readStream(source.stream());
   const address = String(source);
   const isFile = address.startsWith('file:');

@@ -5,6 +5,7 @@ export * from './cells.js';
 export * from './compare.js';
 export { complex, imag, real } from './complex.js';
 export * from './convolution.js';
+export { cosineWindow, enclosingPowerOfTwo } from './cosine_window.js';
 export * from './counts.js';
 export * from './create.js';
 export * as fused from './fused.js';

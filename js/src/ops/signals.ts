@@ -4,21 +4,14 @@ import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';
+import { cosineWindow, enclosingPowerOfTwo } from './cosine_window.js';
 import { rfft } from './spectral.js';
 
-function cosine(length: number, a: number, b: number): Tensor {
-  const even = 1 - (length % 2);
-  const values = Float32Array.from(
-    { length },
-    (_, at) => a - b * Math.cos((2 * Math.PI * at) / (length + even - 1)),
-  );
-  return constant(values, [length]);
-}
-
 /** Hann's window. */
-export const hannWindow = (windowLength: number): Tensor => cosine(windowLength, 0.5, 0.5);
+export const hannWindow = (windowLength: number): Tensor => cosineWindow(windowLength, 0.5, 0.5);
 /** Hamming's window. */
-export const hammingWindow = (windowLength: number): Tensor => cosine(windowLength, 0.54, 0.46);
+export const hammingWindow = (windowLength: number): Tensor =>
+  cosineWindow(windowLength, 0.54, 0.46);
 
 /** Frames of a signal, each `frameStep` further, [frames, frameLength]; padEnd: up to the last sample. */
 export function frame(
@@ -49,7 +42,7 @@ export function stft(
   signal: TensorLike,
   frameLength: number,
   frameStep: number,
-  fftLength = 2 ** Math.ceil(Math.log2(frameLength)),
+  fftLength = enclosingPowerOfTwo(frameLength),
   windowFn: (length: number) => Tensor = hannWindow,
 ): Tensor {
   return tidy(() => {

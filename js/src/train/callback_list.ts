@@ -10,6 +10,7 @@ import {
   type Params,
   type TrainingCallbacks,
 } from './history.js';
+import { registered } from './registered_callbacks.js';
 
 type Events = Omit<Required<TrainingCallbacks<unknown>>, 'yieldEvery' | 'setParams' | 'setModel'>;
 
@@ -43,7 +44,7 @@ export function record(
   }
 }
 
-/** The callbacks of one training. Error: functions for events that there are none of. */
+/** The callbacks of one training, registered ones first. Error: functions for events that there are none of. */
 export class CallbackList<Model> {
   readonly #all: readonly TrainingCallbacks<Model>[];
 
@@ -52,7 +53,8 @@ export class CallbackList<Model> {
     model: Model,
     params: Params,
   ) {
-    this.#all = [given ?? []].flat() as TrainingCallbacks<Model>[];
+    const wanted = registered.filter(({ level }) => level <= (params.verbose ?? 1));
+    this.#all = [...wanted.map(({ Made }) => new Made()), given ?? []].flat();
     for (const each of this.#all) {
       const functions = Object.keys(each).filter((name) => /^on[A-Z]/.test(name));
       checkOptions('callbacks', Object.fromEntries(functions.map((name) => [name, true])), events);

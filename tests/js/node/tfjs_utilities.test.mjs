@@ -57,6 +57,7 @@ same('util.inferFromImplicitShape', () => [list(draw(4), -1, 4), draw(25)]);
 same('util.squeezeShape', () => [shape(), one(undefined, [], list(draw(3), -4, 3))].slice(0, 2));
 same('util.parseAxisParam', () => [one(between(-4, 4), list(draw(3), -3, 3)), shape()]);
 same('util.computeStrides', () => [shape()]);
+same('enclosingPowerOfTwo', () => [between(1, 5000)]);
 same('util.nearestDivisor', () => [between(1, 60), between(1, 10)]);
 same('util.indexToLoc', () => [draw(24), 3, [12, 4]]);
 same('util.sizeToSquarishShape', () => [between(1, 90)]);

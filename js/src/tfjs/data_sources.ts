@@ -1,0 +1,65 @@
+/** Bytes for datasets, as `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js give them: in chunks of one size. */
+import { LatheError } from '../base/errors.js';
+import { nodeModule, nodeProcess } from '../base/node.js';
+import type { ByteSource } from '../data/text_source.js';
+
+/** Where reading begins, and how many bytes a chunk has; default: 0, and 1 MiB. */
+export interface ChunkOptions {
+  offset?: number;
+  chunkSize?: number;
+}
+
+type Bytes = Blob | Uint8Array<ArrayBuffer>;
+
+/** A Blob, a File or bytes; in Node also an address `file://…`. */
+export class FileDataSource implements ByteSource {
+  constructor(
+    protected input: string | Bytes,
+    protected readonly options: ChunkOptions = {},
+  ) {}
+
+  /** The chunks from the beginning. Rejects: there are no bytes there. */
+  async iterator(): Promise<AsyncIterator<Uint8Array>> {
+    if (typeof this.input === 'string') this.input = await readFile(this.input);
+    return chunksOf(this.input, this.options);
+  }
+}
+
+/** What an address or a Request gives, asked anew for each iterator; in Node also files. */
+export class URLDataSource implements ByteSource {
+  constructor(
+    protected readonly url: string | Request,
+    protected readonly fileOptions: ChunkOptions = {},
+  ) {}
+
+  /** The chunks from the beginning. Rejects: the answer is an error. */
+  async iterator(): Promise<AsyncIterator<Uint8Array>> {
+    const { url, fileOptions } = this;
+    if (isLocal(url)) return new FileDataSource(url, fileOptions).iterator();
+    const response = await fetch(url);
+    if (!response.ok) throw new LatheError(`URLDataSource: ${response.statusText}`);
+    return chunksOf(await response.blob(), fileOptions);
+  }
+}
+
+const isLocal = (source: unknown): source is string =>
+  typeof source === 'string' && source.startsWith('file://');
+
+async function readFile(address: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (nodeProcess === undefined || !isLocal(address)) {
+    throw new LatheError(
+      `FileDataSource: a File, a Blob, a Uint8Array or, in Node, file://… is needed, got ${address}`,
+    );
+  }
+  return nodeModule('node:fs').promises.readFile(new URL(address));
+}
+
+async function* chunksOf(
+  bytes: Bytes,
+  { offset = 0, chunkSize = 2 ** 20 }: ChunkOptions,
+): AsyncGenerator<Uint8Array> {
+  const whole = bytes instanceof Blob ? bytes : new Blob([bytes]);
+  for (let at = offset; at < whole.size; at += chunkSize) {
+    yield new Uint8Array(await whole.slice(at, at + chunkSize).arrayBuffer());
+  }
+}

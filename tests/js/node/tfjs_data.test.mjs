@@ -1,0 +1,104 @@
+// Sources and datasets of tensorlathe/tfjs that the package itself does not have, beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import * as there from '@tensorflow/tfjs';
+import * as here from 'tensorlathe/tfjs';
+
+const text = 'a,b\r\n1,2\n\n3,é€\u{1f600}\r\n';
+const bytes = new TextEncoder().encode(text);
+let server, url, folder, file;
+
+before(async () => {
+  server = createServer((request, response) => {
+    if (request.headers.accept === 'text/csv') response.end('from,a Request\n');
+    else if (request.url === '/table') response.end(text);
+    else response.writeHead(404).end();
+  });
+  await new Promise((done) => server.listen(0, '127.0.0.1', done));
+  url = `http://127.0.0.1:${server.address().port}/table`;
+  folder = mkdtempSync(join(tmpdir(), 'tensorlathe-'));
+  file = join(folder, 'table.csv');
+  writeFileSync(file, text);
+});
+after(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function chunksOf(source) {
+  const iterator = await source.iterator();
+  const chunks = [];
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done) return chunks;
+    chunks.push([...value]);
+  }
+}
+
+const sources = {
+  bytes: ({ FileDataSource }, options) => new FileDataSource(bytes, options),
+  'a file': ({ FileDataSource }, options) => new FileDataSource(`file://${file}`, options),
+  'a file by its address': ({ URLDataSource }, options) =>
+    new URLDataSource(pathToFileURL(file).href, options),
+  'an address': ({ URLDataSource }, options) => new URLDataSource(url, options),
+  'a Request': ({ URLDataSource }, options) =>
+    new URLDataSource(new Request(url, { headers: { accept: 'text/csv' } }), options),
+};
+
+for (const [name, open] of Object.entries(sources)) {
+  test(`${name}: chunks, lines and rows are those of TensorFlow.js`, async () => {
+    for (const options of [undefined, { chunkSize: 5 }, { chunkSize: 7, offset: 4 }]) {
+      const sourceOf = (lib) => open(lib.data, options);
+      assert.deepEqual(await chunksOf(sourceOf(here)), await chunksOf(sourceOf(there)));
+      const linesOf = (lib) => new lib.data.TextLineDataset(sourceOf(lib)).toArray();
+      assert.deepEqual(await linesOf(here), await linesOf(there));
+    }
+    const lines = new here.data.TextLineDataset(open(here.data));
+    assert.deepEqual(await lines.toArray(), await lines.toArray(), 'a second walk');
+    const columns = (lib) => new lib.data.CSVDataset(open(lib.data)).columnNames();
+    assert.deepEqual(await columns(here), await columns(there));
+  });
+}
+
+test('rows of a source', async () => {
+  const source = ({ FileDataSource }) => new FileDataSource(new TextEncoder().encode('a,b\n1,2\n'));
+  const config = { columnConfigs: { b: { isLabel: true } } };
+  const rows = (lib) => new lib.data.CSVDataset(source(lib.data), config).toArray();
+  assert.deepEqual(await rows(here), await rows(there));
+});
+
+test('a Blob is a source in Node too', async () => {
+  const source = new here.data.FileDataSource(new Blob([bytes]), { chunkSize: 9, offset: 2 });
+  const expected = new here.data.FileDataSource(bytes, { chunkSize: 9, offset: 2 });
+  assert.deepEqual(await chunksOf(source), await chunksOf(expected));
+});
+
+test('what cannot be read is an error', async () => {
+  const { CSVDataset, FileDataSource, TextLineDataset, URLDataSource } = here.data;
+  await assert.rejects(new URLDataSource(`${url}-`).iterator(), /URLDataSource: Not Found/);
+  await assert.rejects(new FileDataSource('table.csv').iterator(), /got table\.csv/);
+  await assert.rejects(new FileDataSource(`file://${file}-`).iterator(), /ENOENT/);
+  const gone = new URLDataSource(`${url}-`);
+  await assert.rejects(
+    new TextLineDataset(gone).toArray(),
+    /TextLineDataset: cannot read the data source: URLDataSource: Not Found/,
+  );
+  await assert.rejects(new CSVDataset(gone).toArray(), /csv: cannot read the data source/);
+});
+
+test('func asks a function for each element, and goes on where it was', async () => {
+  for (const lib of [there, here]) {
+    let count = 0;
+    const numbers = lib.data.func(() => ({ value: ++count, done: count > 5 }));
+    assert.deepEqual(await numbers.take(2).toArray(), [1, 2]);
+    assert.deepEqual(await numbers.map((each) => each * 2).toArray(), [6, 8, 10]);
+  }
+  let count = 0;
+  const later = here.data.func(async () => ({ value: ++count, done: count > 3 }));
+  assert.deepEqual(await later.toArray(), [1, 2, 3]);
+});
