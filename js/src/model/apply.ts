@@ -3,7 +3,14 @@ import { LatheError } from '../base/errors.js';
 import { apply as applied } from '../eager/apply.js';
 import type { Variable } from '../eager/variable.js';
 import { CustomLayer } from '../layers/custom_layer.js';
-import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
+import {
+  type ApplyArgs,
+  inputClass,
+  type Layer,
+  type LayerArgs,
+  type SymbolicTensor,
+} from '../layers/layer.js';
+import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
 import { alone, hold } from './alone.js';
 import { callLayer } from '../numbers/layer_call.js';
@@ -60,7 +67,7 @@ function called(
     const found = throughCustom(layer, given, masks, training, args);
     if (found !== undefined) return found;
   }
-  return throughCore(layer, given, masks, training);
+  return overRows(layer, given, training) ?? throughCore(layer, given, masks, training);
 }
 
 /** What the outputs of a model need, layer by layer. */
@@ -134,6 +141,38 @@ function made(layer: Layer, given: Given): void {
     layer,
     given.map(({ shape }) => [null, ...shape.slice(1)]),
   );
+}
+
+/** What a layer gives whose axis is that of the rows, which no model mixes; nothing where it is another one. */
+function overRows(layer: Layer, given: Given, training: boolean): Found | undefined {
+  const { axis } = layer.options as { axis?: number };
+  const [x] = given;
+  if (x === undefined || (axis !== 0 && axis !== -x.rank)) return undefined;
+  if (layer.getClassName() === 'Concatenate') {
+    return { results: [applied('concat', given.map(floats), [0])], masks: [undefined] };
+  }
+  if (layer.getClassName() !== 'BatchNormalization') return undefined;
+  const [first, ...others] = x.shape.map((_, at) => at);
+  const turned = applied('transpose', [x], [[...others, first!]]);
+  const { results, masks } = throughCore(turnedLayer(layer), [turned], [], training);
+  return {
+    results: [applied('transpose', [results[0]!], [[x.rank - 1, ...others.keys()]])],
+    masks,
+  };
+}
+
+const turnedLayers = new WeakMap<Layer, Layer>();
+
+/** The layer over the last axis, with the same weights. */
+function turnedLayer(layer: Layer): Layer {
+  let found = turnedLayers.get(layer);
+  if (found === undefined) {
+    found = makeLayer(layer.getClassName(), { ...layer.options, axis: -1 } as LayerArgs);
+    Object.assign(found, { shared: layer.shared, initialWeights: layer.initialWeights });
+    turnedLayers.set(layer, found);
+  }
+  found.trainable = layer.trainable;
+  return found;
 }
 
 function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean): Found {

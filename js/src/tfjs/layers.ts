@@ -9,14 +9,18 @@ import { extras } from '../model/extras.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
+import { randomWidth } from './random_width.js';
 
 function withExtras<T>(way: T): T {
   useExtras(extras);
   return way;
 }
 
+/** Those of the package, and what works on tensors only; a function, as bundlers keep objects that others are spread into. */
+const allLayers = () => withExtras({ ...plainLayers, randomWidth });
+
 export const input = /* @__PURE__ */ withExtras(plainInput);
-export const layers = /* @__PURE__ */ withExtras(plainLayers);
+export const layers = /* @__PURE__ */ allLayers();
 export const loadLayersModel = /* @__PURE__ */ withExtras(load);
 export const model = /* @__PURE__ */ withExtras(plainModel);
 export const models = /* @__PURE__ */ withExtras(plainModels);

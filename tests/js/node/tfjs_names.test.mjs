@@ -26,7 +26,6 @@ const missing = {
     'ENV.platform.util',
     'ENV.urlFlags',
   ],
-  'every call has another width, and what follows is compiled for one': ['layers.randomWidth'],
   'its classes are not for programs': ['CallbackList', 'DataStorage', 'InputSpec', 'LayerVariable'],
 };
 
