@@ -9,6 +9,18 @@ import { elements, Tensor } from '../tensor/tensor.js';
 /** Those that are alive, by name. */
 export const variables = new Map<string, Variable>();
 let last = 0;
+let collected: Map<HeapValue, Variable> | undefined;
+
+/** Adds the variables that are made meanwhile, by their first values, which are held. */
+export function collecting<T>(into: Map<HeapValue, Variable>, action: () => T): T {
+  const around = collected;
+  collected = into;
+  try {
+    return action();
+  } finally {
+    collected = around;
+  }
+}
 
 /** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
 export class Variable<R extends Rank = Rank> extends Tensor<R> {
@@ -31,6 +43,9 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
     variables.set(this.name, this);
     this.kept = true;
     this[tracked](true);
+    if (collected === undefined) return;
+    value.hold();
+    collected.set(value, this);
   }
 
   /** Gives it the elements of a tensor, which goes on to be the caller's. Errors: another dtype or shape. */

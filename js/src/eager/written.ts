@@ -9,7 +9,7 @@ import { lastFormula } from './formulas.js';
 import { separate } from './gradients.js';
 import { isNested, takenApart } from './nested.js';
 import type { ValueType } from './signature.js';
-import { type Variable, variables } from './variable.js';
+import { collecting, type Variable, variables } from './variable.js';
 
 /** An argument of a function that is being written down. */
 export class Argument extends HeapValue {
@@ -60,23 +60,26 @@ export function written(
 ): Written {
   const given = types.map((type) => new Argument(what, type));
   for (const each of variables.values()) separate(each);
-  const before = new Map([...variables.values()].map((each) => [HeapValue.of(each), each]));
-  for (const each of before.keys()) each.hold();
+  const old = new Set(variables.values());
+  const values = new Map([...old].map((each) => [HeapValue.of(each), each]));
+  for (const each of values.keys()) each.hold();
   const begin = lastFormula();
   depth += 1;
   try {
     return recorded(() =>
       tidy(() => {
-        const found = f(given.map((each) => shown(each)));
+        const found = collecting(values, () => f(given.map((each) => shown(each))));
         const { leaves, rebuild } = takenApart(found, (value, path) => ofResult(what, value, path));
-        checkVariables(what, before);
+        followMade(values, old);
+        checkVariables(what, values);
+        forgetPart(values, old);
         const results = leaves.map((each) => HeapValue.of(each as Tensor));
         for (const each of results) each.hold();
-        return { arguments: given, results, rebuild, begin, variables: before };
+        return { arguments: given, results, rebuild, begin, variables: values };
       }),
     );
   } catch (error) {
-    for (const each of before.keys()) each.release();
+    for (const each of values.keys()) each.release();
     throw error;
   } finally {
     depth -= 1;
@@ -98,10 +101,23 @@ function ofResult(what: string, value: unknown, path: string): string | undefine
   );
 }
 
+/** Weights of layers that the function made have moved to where the newest are. */
+function followMade(values: Map<HeapValue, Variable>, old: ReadonlySet<Variable>): void {
+  for (const [value, variable] of [...values]) {
+    if (old.has(variable) || variable.isDisposed) continue;
+    const now = HeapValue.of(variable);
+    if (now === value || !now.isThere) continue;
+    now.hold();
+    values.set(now, variable);
+    values.delete(value);
+    value.release();
+  }
+}
+
 /** Gives variables that were assigned what they were. */
-function checkVariables(what: string, before: ReadonlyMap<HeapValue, Variable>): void {
+function checkVariables(what: string, values: ReadonlyMap<HeapValue, Variable>): void {
   let assigned: string | undefined;
-  for (const [value, variable] of before) {
+  for (const [value, variable] of values) {
     if (variable.isDisposed || variable[elements] === value) continue;
     assigned ??= variable.name;
     (variable[elements] as HeapValue).free();
@@ -114,4 +130,14 @@ function checkVariables(what: string, before: ReadonlyMap<HeapValue, Variable>):
     `${what}: the function assigns the variable ${assigned}, and later calls would not; ` +
       'return the value and assign it outside',
   );
+}
+
+/** Variables that the function made are read at each call too, but for those that it computes, or that show what others do. */
+function forgetPart(values: Map<HeapValue, Variable>, old: ReadonlySet<Variable>): void {
+  for (const [value, variable] of values) {
+    const isOwn = value.isThere && value.tensors === 1 && !variable.isDisposed;
+    if (old.has(variable) || isOwn) continue;
+    values.delete(value);
+    value.release();
+  }
 }

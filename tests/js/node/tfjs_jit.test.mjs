@@ -129,6 +129,29 @@ test('gradients go through it without calling it again', () => {
   assert.equal(f.calls, 1);
 });
 
+test('weights of layers and variables that it makes are read at each call', () => {
+  const x = tf.ones([1, 2]);
+  const layer = tf.layers.dense({ units: 1, kernelInitializer: 'ones' });
+  let own;
+  const f = tf.jit((y) => {
+    own ??= tf.variable(tf.tensor1d([5]));
+    return layer.apply(y).add(own);
+  });
+  same(f(x), tf.tensor2d([[7]]));
+  layer.setWeights([tf.fill([2, 1], 3), tf.zeros([1])]);
+  same(f(x), layer.apply(x).add(5));
+  const shown = tf.ones([2]);
+  const twice = tf.jit((y) => tf.tidy(() => y.add(shown).add(tf.variable(shown).mul(1))));
+  same(twice(x), tf.fill([1, 2], 3));
+  same(twice(x), tf.fill([1, 2], 3));
+  const norm = tf.layers.batchNormalization();
+  assert.throws(
+    () => tf.jit((y) => norm.apply(y, { training: true }))(x),
+    /the function assigns the variable batch_norm\S*moving_mean/,
+  );
+  same(norm.getWeights()[2], tf.zeros([2]));
+});
+
 test('gradients by variables, by numbers, second ones, of the same tensor twice', () => {
   const w = tf.variable(tf.tensor1d([1, 2, 3]));
   const loss = tf.jit((x) => x.mul(w).square().sum());
