@@ -3,16 +3,11 @@ import { LatheError } from '../base/errors.js';
 import { apply as applied } from '../eager/apply.js';
 import type { Variable } from '../eager/variable.js';
 import { CustomLayer } from '../layers/custom_layer.js';
-import {
-  type ApplyArgs,
-  inputClass,
-  type Layer,
-  type LayerArgs,
-  type SymbolicTensor,
-} from '../layers/layer.js';
+import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
 import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
 import { alone, hold } from './alone.js';
+import { keepsStates, keptStates } from './kept_states.js';
 import { callLayer } from '../numbers/layer_call.js';
 import { variablesOf } from '../numbers/layer_variables.js';
 import { layerName, writtenLayer } from '../numbers/written_layer.js';
@@ -67,6 +62,7 @@ function called(
     const found = throughCustom(layer, given, masks, training, args);
     if (found !== undefined) return found;
   }
+  if (keepsStates(layer)) return throughStates(layer, given, masks, training);
   return overRows(layer, given, training) ?? throughCore(layer, given, masks, training);
 }
 
@@ -154,22 +150,42 @@ function overRows(layer: Layer, given: Given, training: boolean): Found | undefi
   if (layer.getClassName() !== 'BatchNormalization') return undefined;
   const [first, ...others] = x.shape.map((_, at) => at);
   const turned = applied('transpose', [x], [[...others, first!]]);
-  const { results, masks } = throughCore(turnedLayer(layer), [turned], [], training);
+  const { results, masks } = throughCore(formOf(layer, { axis: -1 }), [turned], [], training);
   return {
     results: [applied('transpose', [results[0]!], [[x.rank - 1, ...others.keys()]])],
     masks,
   };
 }
 
-const turnedLayers = new WeakMap<Layer, Layer>();
+/** What a recurrent layer gives that goes on where the last call ended. */
+function throughStates(
+  layer: Layer,
+  [x, ...initial]: Given,
+  masks: Masks,
+  training: boolean,
+): Found {
+  const form = formOf(layer, { stateful: false, returnState: true });
+  const shapes = () =>
+    throughCore(form, [x!], [], false)
+      .results.slice(1)
+      .map(({ shape }) => shape);
+  const kept = keptStates(layer, x!.shape[0]!, shapes);
+  const found = throughCore(form, [x!, ...(initial.length > 0 ? initial : kept)], masks, training);
+  kept.forEach((each, at) => each.assign(found.results[at + 1]!));
+  const { returnState } = layer.options as { returnState?: boolean };
+  const count = returnState === true ? found.results.length : 1;
+  return { results: found.results.slice(0, count), masks: found.masks.slice(0, count) };
+}
 
-/** The layer over the last axis, with the same weights. */
-function turnedLayer(layer: Layer): Layer {
-  let found = turnedLayers.get(layer);
+const forms = new WeakMap<Layer, Layer>();
+
+/** The layer with other options, as a graph of the core can be made of it; its weights are the same. */
+function formOf(layer: Layer, options: object): Layer {
+  let found = forms.get(layer);
   if (found === undefined) {
-    found = makeLayer(layer.getClassName(), { ...layer.options, axis: -1 } as LayerArgs);
+    found = makeLayer(layer.getClassName(), { ...layer.options, ...options });
     Object.assign(found, { shared: layer.shared, initialWeights: layer.initialWeights });
-    turnedLayers.set(layer, found);
+    forms.set(layer, found);
   }
   found.trainable = layer.trainable;
   return found;
@@ -179,7 +195,7 @@ function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean
   if (layer.getClassName() === inputClass) return { results: given, masks };
   if (layer.stateful) {
     throw new LatheError(
-      `apply: layer "${layer.label}" keeps states from one batch to the next, which only models do`,
+      `apply: a layer in "${layer.label}" keeps states from one batch to the next, which only models do there`,
     );
   }
   made(layer, given);

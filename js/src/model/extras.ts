@@ -17,6 +17,7 @@ import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { alone, hold } from './alone.js';
 import { applyLayer, weightOf } from './apply.js';
 import { checkArguments } from './check_arguments.js';
+import { resetStates, states } from './kept_states.js';
 import { leaves } from './layer_graph.js';
 import { LayersModel } from './model.js';
 import { modelConfig, modelFromKeras, toJSON } from './model_json.js';
@@ -117,37 +118,6 @@ function loadNamed(model: LayersModel, named: Record<string, TensorLike>, strict
   for (const [weight, value] of pairs) weight.write(value);
 }
 
-/** What a stateful layer keeps, in the memory of its model. */
-function keptOf(layer: Layer, what: string) {
-  if (!isStateful(layer)) throw new LatheError(`${what}: layer "${layer.label}" keeps no states`);
-  return layer.access(what).kept();
-}
-
-function resetStates(layer: Layer, states?: Tensor | Tensor[]): void {
-  const kept = keptOf(layer, 'resetStates');
-  const given = states == null ? undefined : [states].flat();
-  const fits = given?.every((each, at) => each.shape.join() === kept[at]?.shape.join());
-  if (given !== undefined && (given.length !== kept.length || !fits)) {
-    const shapes = kept.map(({ shape }) => `[${shape.join(',')}]`).join(', ');
-    throw new LatheError(`resetStates: layer "${layer.label}" keeps states of shapes ${shapes}`);
-  }
-  kept.forEach(({ bytes }, at) => {
-    const values = given?.[at]!.dataSync();
-    if (values === undefined) bytes.fill(0);
-    else bytes.set(new Uint8Array(Float32Array.from(values as Float32Array).buffer));
-  });
-}
-
-function states(layer: Layer): (Tensor | null)[] | undefined {
-  const names = ['SimpleRNN', 'GRU', 'RNN', 'LSTM', 'ConvLSTM2D'];
-  const at = names.indexOf(layer.getClassName());
-  if (at < 0) return undefined;
-  if (!isStateful(layer)) return Array<null>(at < 3 ? 1 : 2).fill(null);
-  return keptOf(layer, 'states').map(
-    ({ shape, bytes }) => new Tensor(new Float32Array(bytes.slice().buffer), [...shape], 'float32'),
-  );
-}
-
 const ids = new WeakMap<Layer, number>();
 let nextId = 0;
 function idOf(layer: Layer): number {
@@ -219,7 +189,11 @@ const members: Extras['members'] = {
   },
   calculateLosses: () => [],
   setFastWeightInitDuringBuild: () => {},
-  built: (layer: Layer) => isModel(layer) || layer.inboundNodes.length > 0 || alone.has(layer),
+  built: (layer: Layer) =>
+    isModel(layer) ||
+    layer.inboundNodes.length > 0 ||
+    layer.shared.copies.size > 0 ||
+    alone.has(layer),
   losses: () => [],
   updates: () => [],
   stateful: isStateful,

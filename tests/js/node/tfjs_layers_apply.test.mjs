@@ -438,6 +438,4 @@ test('what does not fit is refused', () => {
     /^layer "first" \(Dense\): for inputs of \[2,4\] first\/kernel\S* would have shape \[4,2\], it has \[3,2\]$/,
   );
   refuses(() => model.apply([tl.ones([2, 3]), tl.ones([2, 3])]), /takes 1 inputs, got 2/);
-  const stateful = tl.layers.lstm({ units: 2, stateful: true, batchInputShape: [2, 3, 1] });
-  refuses(() => stateful.apply(tl.ones([2, 3, 1])), /keeps states from one batch to the next/);
 });
