@@ -14,6 +14,7 @@ import type { Tensor } from '../tensor/tensor.js';
 import * as backends from './backends.js';
 import { memory } from './memory.js';
 import { profile, time } from './profile.js';
+import { runKernel } from './run_kernel.js';
 
 let lastId = 0;
 
@@ -46,6 +47,7 @@ const theEngine = {
   tidy,
   keep,
   customGrad,
+  runKernel,
   memory,
   profile,
   time,

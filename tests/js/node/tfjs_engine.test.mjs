@@ -1,6 +1,7 @@
 // What programs ask the engine of TensorFlow.js.
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 
 await tl.ready();
@@ -74,4 +75,64 @@ test('the variables of the engine, by name', () => {
   assert.throws(() => tl.variable(tl.scalar(4), true, 'three'), /already registered/);
   tl.disposeVariables();
   assert.deepEqual(tl.engine().registeredVariables, {});
+});
+
+/** What a program gives in either library must be the same. */
+const sameIn = (program) => {
+  const [ours, theirs] = [tl, tf].map((lib) =>
+    [program(lib)].flat().map((x) => [x.dtype, x.shape, ...x.dataSync()]),
+  );
+  assert.deepEqual(ours, theirs);
+};
+
+const kernels = {
+  Add: (lib, x) => [{ a: x, b: lib.scalar(2) }],
+  Sum: (_, x) => [{ x }, { axis: 1, keepDims: true }],
+  Concat: (_, x) => [[x, x], { axis: 0 }],
+  Reshape: (_, x) => [{ x }, { shape: [-1] }],
+  Identity: (_, x) => [{ x }],
+  SplitV: (_, x) => [{ x }, { numOrSizeSplits: [1, 1], axis: 0 }],
+  Cast: (_, x) => [{ x }, { dtype: 'int32' }],
+};
+
+test('kernels by their names', async () => {
+  await tf.setBackend('cpu');
+  for (const [name, args] of Object.entries(kernels)) {
+    sameIn((lib) => lib.engine().runKernel(name, ...args(lib, lib.tensor2d([[1, -2], [3, 4]])))); // prettier-ignore
+  }
+  const square = (lib) => (x) => lib.engine().runKernel(lib.Square, { x });
+  sameIn((lib) => lib.grad(square(lib))(lib.tensor1d([1, -2])));
+  const x = tl.ones([2]);
+  assert.throws(
+    () => tl.engine().runKernel('Nought', { x }),
+    /Kernel 'Nought' not registered for backend 'lathe'/,
+  );
+});
+
+test('kernels and gradients that a program registers', () => {
+  const [kernelName, triple] = ['Triple', 'TripleAtOnce'];
+  for (const lib of [tl, tf]) {
+    const backendName = lib.getBackend();
+    const kernelFunc = ({ inputs: { x }, attrs }) => x.mul(attrs?.by ?? 3);
+    lib.registerKernel({ kernelName, backendName, kernelFunc });
+    lib.registerKernel({ kernelName: triple, backendName, kernelFunc });
+    lib.registerGradient({
+      kernelName,
+      inputsToSave: ['x'],
+      outputsToSave: [true],
+      gradFunc: (dy, [x, y], { by }) => ({ x: () => dy.mul(x).add(y).mul(by) }),
+    });
+  }
+  const run = (lib) => (x) => lib.engine().runKernel(kernelName, { x }, { by: 5 });
+  sameIn((lib) => run(lib)(lib.tensor1d([1, 2])));
+  sameIn((lib) => lib.grad(run(lib))(lib.tensor1d([1, 2])));
+  const plain = tl.grad((x) => tl.engine().runKernel(triple, { x }));
+  assert.deepEqual([...plain(tl.ones([2])).dataSync()], [3, 3], 'as its operations are');
+
+  const { numTensors } = tl.memory();
+  run(tl)(tl.scalar(1)).dispose();
+  assert.equal(tl.memory().numTensors, numTensors + 1);
+  tl.registerKernel({ kernelName: 'Wrong', backendName: tl.getBackend(), kernelFunc: () => ({}) });
+  assert.throws(() => tl.engine().runKernel('Wrong', {}), /the kernel 'Wrong' must give tensors/);
+  for (const lib of [tl, tf]) lib.unregisterGradient(kernelName);
 });
