@@ -69,6 +69,7 @@ export {
   type LayerFunction,
   type LayerVariable,
 } from './layers/custom_layer.js';
+export type { InputRule, InputRules } from './layers/input_spec.js';
 export {
   input,
   type InputArgs,

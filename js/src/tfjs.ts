@@ -34,6 +34,7 @@ export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
 export * as fused from './tfjs/fused.js';
 export * as gather_util from './shapes/gather_util.js';
+export { InputSpec } from './tfjs/input_spec.js';
 export * as io from './tfjs/io.js';
 export * as kernel_impls from './tfjs/kernel_impls.js';
 export * from './tfjs/kernel_names.js';

@@ -12,7 +12,7 @@ const without = {
   'checks of the suite run it': 'compile profile time',
   'what shows and fills tensors': 'print buffer',
   'texts: tests/tfjs has their specs': 'string.*',
-  'models, files and what trains: tests/js/layers_random.mjs and others': `LayersModel Sequential SymbolicTensor Layer RNN
+  'models, files and what trains: tests/js/layers_random.mjs and others': `LayersModel Sequential SymbolicTensor Layer InputSpec RNN
     RNNCell GraphModel History Callback CustomCallback EarlyStopping ModelCheckpoint input model sequential loadGraphModel
     loadGraphModelSync loadLayersModel loadModel toOnnx scheduleLearningRate layerTimes moduleText setWasmUrl LatheError
     CompiledFunction HeapFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer

@@ -4,7 +4,8 @@ import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, type TracedTensor } from '../trace/trace.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { extrasFor } from './extras.js';
+import { extrasAtHand, extrasFor } from './extras.js';
+import type { InputRules } from './input_spec.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
 
@@ -110,6 +111,8 @@ export class CustomLayer extends Layer implements HostedLayer {
   override supportsMasking = false;
   /** Whether `build` has been called. */
   override built = false;
+  /** What the inputs must be, as `InputSpec` of TensorFlow.js; the constructor or `build` may say it. */
+  declare inputSpec?: InputRules;
   readonly #id = addHosted(this);
   #variables: LayerVariable[] = [];
 
@@ -198,9 +201,9 @@ export class CustomLayer extends Layer implements HostedLayer {
   ): { outputs: ValueId[]; updates: number[][] } {
     const g = new Trace(graph);
     const variables = this.#variables;
-    const values = g.values(weights);
+    const kept = g.values(weights);
     variables.forEach((each, at) => {
-      each.value = values[at]!;
+      each.value = kept[at]!;
       each.written = undefined;
       each.training = training;
     });
@@ -208,7 +211,9 @@ export class CustomLayer extends Layer implements HostedLayer {
       const args: CallArgs = { training, g };
       const given = masks.map((id) => (id === 0 ? undefined : g.values([id])[0]));
       if (given.some((each) => each !== undefined)) args.mask = onlyOrAll(given)!;
-      const result = this.call(onlyOrAll(g.values(inputs)), args);
+      const values = g.values(inputs);
+      extrasAtHand()?.checkInputs(this.label, this.inputSpec, values);
+      const result = this.call(onlyOrAll(values), args);
       const outputs = [result].flat().map((each) => g.numberOf('call', each));
       const updates = variables.flatMap(({ written }, at) =>
         written === undefined ? [] : [[at, g.numberOf('write', written)]],

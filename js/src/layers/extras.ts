@@ -4,6 +4,8 @@
  * what it does.
  */
 import { LatheError } from '../base/errors.js';
+import type { Tensor } from '../tensor/tensor.js';
+import type { InputRules } from './input_spec.js';
 import type { Layer, LayerArgs } from './layer.js';
 
 /** Functions by the names of members; the first argument is the layer. */
@@ -15,6 +17,8 @@ export interface Extras {
   members: Members;
   /** Error: what makes inputs, models or callbacks has no option of a name. */
   checkArguments(maker: string, given: object): void;
+  /** Error: the inputs of a layer are not as it says. */
+  checkInputs(layer: string, rules: InputRules, inputs: readonly Tensor[]): void;
   /** Error: the options of a layer of the core are wrong. */
   checkLayer(maker: string, className: string, options: LayerArgs): void;
   /** Error: the parameters of an initialiser and the like are wrong. */

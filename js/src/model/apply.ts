@@ -3,6 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { apply as applied } from '../eager/apply.js';
 import type { Variable } from '../eager/variable.js';
 import { CustomLayer } from '../layers/custom_layer.js';
+import { checkInputs } from '../layers/input_spec.js';
 import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
 import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
@@ -113,6 +114,7 @@ function throughCustom(
   args: object = {},
 ): Found | undefined {
   made(layer, given);
+  checkInputs(layer.label, layer.inputSpec, given);
   const told = {
     ...args,
     training,

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { addMembers, type Extras } from '../layers/extras.js';
 import { checkLayer, checkParameters } from '../layers/check_layer.js';
+import { checkInputs } from '../layers/input_spec.js';
 import { choiceConfig, fromConfig, layerConfig } from '../layers/layer_config.js';
 import {
   input,
@@ -258,6 +259,7 @@ addMembers(
 export const extras: Extras = {
   members,
   checkArguments,
+  checkInputs,
   checkLayer,
   checkParameters,
   choiceConfig,

@@ -86,3 +86,53 @@ test('registered callbacks hear of every training, before those that are given',
 });
 
 test('train by its other name', () => assert.equal(here.OptimizerConstructors, here.train));
+
+const rules = {
+  'another number of axes': [{ ndim: 3 }, [4]],
+  'too many axes': [{ maxNDim: 2 }, [4, 3]],
+  'too few axes': [{ minNDim: 3 }, [4]],
+  'another size': [{ axes: { '-1': 3 } }, [4]],
+  'another shape': [{ shape: [null, 4, 2] }, [4, 3]],
+  'another type': [{ dtype: 'int32' }, [4]],
+  'what fits': [{ shape: [null, 4], axes: { 1: 4 } }, [4]],
+  'what fits anything': [{}, [4, 3]],
+};
+for (const [name, [rule, shape]] of Object.entries(rules)) {
+  test(`inputSpec of layers: ${name}`, () => {
+    for (const lib of [there, here]) {
+      class Same extends lib.layers.Layer {
+        static className = 'Same';
+        constructor(spec) {
+          super({});
+          this.inputSpec = spec;
+        }
+        call(x) {
+          return [x].flat()[0].mul(1);
+        }
+        computeOutputShape = (given) => given;
+        getClassName = () => 'Same';
+      }
+      const layer = () => new Same([new lib.InputSpec(rule)]);
+      const calls = [
+        () => layer().apply(lib.ones([2, ...shape])),
+        () => layer().apply(lib.input({ shape })),
+      ];
+      for (const call of calls) {
+        if (name.startsWith('what fits')) call();
+        else
+          assert.throws(
+            call,
+            lib === here ? { name: 'LatheError', message: /must have/ } : /expected/,
+          );
+      }
+      assert.throws(() => layer().apply([lib.ones([2, 4]), lib.ones([2, 4])]));
+    }
+  });
+}
+
+test('InputSpec says what it was given', () => {
+  const [ours, theirs] = [here, there].map(
+    (lib) => new lib.InputSpec({ shape: [null, 3], axes: { 1: 3 }, dtype: 'float32' }),
+  );
+  assert.deepEqual({ ...ours }, { ...theirs });
+});
