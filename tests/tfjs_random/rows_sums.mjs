@@ -253,7 +253,7 @@ const loss = (more = () => [], labels) => ({
   },
 });
 const share = (c, shape) => c.between(shape, 0, 1);
-rows['losses.absoluteDifference'] = loss();
+rows['losses.absoluteDifference'] = { ...loss(), slope: rows.norm.slope };
 rows['losses.meanSquaredError'] = loss();
 rows['losses.hingeLoss'] = loss(undefined, share);
 rows['losses.huberLoss'] = loss((c) => [c.maybe(0.5)]);
