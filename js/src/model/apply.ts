@@ -172,8 +172,9 @@ function throughStates(
       .results.slice(1)
       .map(({ shape }) => shape);
   const kept = keptStates(layer, x!.shape[0]!, shapes);
-  const found = throughCore(form, [x!, ...(initial.length > 0 ? initial : kept)], masks, training);
-  kept.forEach((each, at) => each.assign(found.results[at + 1]!));
+  const before = initial.length > 0 ? initial : kept.map((each) => each.read());
+  const found = throughCore(form, [x!, ...before], masks, training);
+  kept.forEach((each, at) => each.write(found.results[at + 1]));
   const { returnState } = layer.options as { returnState?: boolean };
   const count = returnState === true ? found.results.length : 1;
   return { results: found.results.slice(0, count), masks: found.masks.slice(0, count) };

@@ -1,11 +1,12 @@
 /**
- * What recurrent layers keep from one batch to the next: those of models in the module, others from one call on tensors to
- * the next as variables.
+ * What recurrent layers keep from one batch to the next, also from one call on tensors to the next: those of models in the
+ * module, others as variables.
  */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { type Variable, variable } from '../eager/variable.js';
 import type { Layer } from '../layers/layer.js';
+import { aliveCopies, type WeightAccess } from '../layers/shared_weights.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 
@@ -29,38 +30,13 @@ export const keepsStates = (layer: Layer): boolean =>
 const aliveStates = (layer: Layer): Variable[] | undefined =>
   kept.get(layer)?.some(({ isDisposed }) => isDisposed) === false ? kept.get(layer) : undefined;
 
-/**
- * What the last call on tensors left, before the first zeros of these shapes; the caller assigns what this one leaves.
- * Errors: the layer is part of a model; another number of rows than in the last call.
- */
-export function keptStates(
-  layer: Layer,
-  rows: number,
-  shapes: () => (readonly number[])[],
-): readonly Variable[] {
-  const fail = (why: string): never => {
-    throw new LatheError(`apply: layer "${layer.label}" ${why}`);
-  };
-  if (layer.inboundNodes.length > 0) {
-    fail("is part of a model, which keeps its states, and only in the model's own calls");
-  }
-  let found = aliveStates(layer);
-  if (found === undefined) {
-    found = shapes().map((shape) => variable(zeros(shape), false));
-    kept.set(layer, found);
-  }
-  const due = found[0]!.shape[0];
-  if (due !== rows) fail(`keeps states of ${due} rows, got ${rows} rows`);
-  return found;
-}
-
 /** Error: it keeps none. */
 function statesOf(layer: Layer, what: string): KeptState[] {
   if (!layer.stateful) {
     throw new LatheError(`${what}: layer "${layer.label}" keeps no states`);
   }
   const own = layer.inboundNodes.length > 0 ? undefined : aliveStates(layer);
-  if (own === undefined) return layer.access(what).kept().map(inModule);
+  if (own === undefined) return placesOf(layer, what).map(inModule);
   return own.map((each) => ({
     shape: each.shape,
     read: () => each.clone(),
@@ -68,13 +44,15 @@ function statesOf(layer: Layer, what: string): KeptState[] {
   }));
 }
 
-const inModule = ({
-  shape,
-  bytes,
-}: {
-  shape: readonly number[];
-  bytes: Uint8Array;
-}): KeptState => ({
+/** Of the model that keeps some: variables are copies of weights alone. */
+const placesOf = (layer: Layer, what: string): Place[] =>
+  aliveCopies(layer.shared)
+    .map(({ access }) => access.kept())
+    .find(({ length }) => length > 0) ?? layer.access(what).kept();
+
+type Place = ReturnType<WeightAccess['kept']>[number];
+
+const inModule = ({ shape, bytes }: Place): KeptState => ({
   shape,
   read: () => new Tensor(new Float32Array(bytes.slice().buffer), [...shape], 'float32'),
   write: (value) => {
@@ -82,6 +60,27 @@ const inModule = ({
     else bytes.set(new Uint8Array(Float32Array.from(value.dataSync() as Float32Array).buffer));
   },
 });
+
+/**
+ * What a call on tensors goes on with, and is to change; before the first zeros of these shapes. Error: another number of rows
+ * than in the last call.
+ */
+export function keptStates(
+  layer: Layer,
+  rows: number,
+  shapes: () => (readonly number[])[],
+): KeptState[] {
+  if (layer.inboundNodes.length === 0 && aliveStates(layer) === undefined) {
+    const begin = shapes().map((shape) => variable(zeros(shape), false));
+    kept.set(layer, begin);
+  }
+  const found = statesOf(layer, 'apply');
+  const due = found[0]!.shape[0];
+  if (due === rows) return found;
+  throw new LatheError(
+    `apply: layer "${layer.label}" keeps states of ${due} rows, got ${rows} rows`,
+  );
+}
 
 export function resetStates(layer: Layer, states?: Tensor | Tensor[]): void {
   const all = statesOf(layer, 'resetStates');

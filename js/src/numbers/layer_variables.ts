@@ -6,6 +6,7 @@ import { compute } from '../eager/compute.js';
 import { Variable, variables } from '../eager/variable.js';
 import type { Layer } from '../layers/layer.js';
 import {
+  type LayerWeights,
   type ModelWeight,
   type WeightAccess,
   type WeightBytes,
@@ -148,20 +149,21 @@ function freeName(name: string): string {
   return free;
 }
 
-const known = new WeakMap<Layer, LayerVariables>();
+/** By where the weights are: forms of one layer share them. */
+const known = new WeakMap<LayerWeights, LayerVariables>();
 
 /** The variables of a layer that has weights, by their names within it; the same each time. */
 export function variablesOf(layer: Layer): ReadonlyMap<string, Variable> {
-  let found = known.get(layer);
+  let found = known.get(layer.shared);
   if (found === undefined || [...found.all.values()].some(({ isDisposed }) => isDisposed)) {
     found = new LayerVariables(layer);
-    known.set(layer, found);
+    known.set(layer.shared, found);
   }
   return found.all;
 }
 
 /** Lets the variables of a layer go. */
 export function forgetVariables(layer: Layer): void {
-  for (const each of known.get(layer)?.all.values() ?? []) each.dispose();
-  known.delete(layer);
+  for (const each of known.get(layer.shared)?.all.values() ?? []) each.dispose();
+  known.delete(layer.shared);
 }

@@ -96,6 +96,29 @@ test('gradients flow from one call into the one before', () => {
   near(run(tl), run(tf));
 });
 
+test('a model on tensors and its predictions go on with the same states', () => {
+  const run = (lib) => {
+    const layer = lib.layers.gru({ ...ones, batchInputShape: [rows, 4, 2] });
+    const model = lib.sequential({ layers: [layer, lib.layers.dense({ units: 1 })] });
+    model.setWeights(model.getWeights().map(({ shape }, at) => waves(lib, shape, at + 2)));
+    const x = waves(lib, [rows, 4, 2]);
+    const found = [model.predict(x), model.apply(x), model.predict(x), layer.apply(x)].map(numbers);
+    model.resetStates();
+    found.push(numbers(model.apply(x, { training: true })), numbers(layer.states));
+    const weights = model.trainableWeights.map(({ val }) => val);
+    const { grads } = lib.variableGrads(() => model.apply(x).square().sum(), weights);
+    found.push(...weights.map(({ name }) => numbers(grads[name])));
+    const optimizer = lib.train.sgd(0.1);
+    for (let step = 0; step < 3; ++step) {
+      optimizer.minimize(() => model.predict(x).sub(1).square().mean());
+      found.push(numbers(layer.states), ...model.getWeights().map(numbers));
+    }
+    assert.throws(() => model.apply(lib.ones([rows + 1, 4, 2])));
+    return found;
+  };
+  near(run(tl), run(tf));
+});
+
 test('calls leave no tensors behind', () => {
   const layer = tl.layers.lstm({ ...ones });
   const x = tl.ones([rows, 4, 2]);
@@ -119,9 +142,6 @@ test('what cannot keep states says why', () => {
   refuses(() => written(x), /jit: the function assigns the variable/);
   refuses(() => layer.apply(tl.ones([3, 4, 2])), /keeps states of 2 rows, got 3 rows/);
   refuses(() => layer.resetStates([tl.ones([2, 3])]), /keeps states of shapes \[2,3\], \[2,3\]/);
-  const model = tl.sequential();
-  model.add(tl.layers.gru({ ...ones, batchInputShape: [rows, 4, 2] }));
-  refuses(() => model.apply(x), /is part of a model/);
   const both = tl.layers.bidirectional({ layer: tl.layers.gru({ ...ones }), mergeMode: 'concat' });
   refuses(() => both.apply(x), /a layer in "bidirectional" keeps states/);
 });
