@@ -56,8 +56,8 @@ void nbits(Builder& b) {
                : b.cast(b.input("w", DType::I32, {columns, blocks, bytes}) * 83.0f, DType::U8);
   const Tensor scale = constant ? scales_like(b, scales, {columns, blocks})
                                 : b.input("s", scales, {columns, blocks});
-  // Of the size of x, so that errors count as they do there.
-  const float size = 0.25f / static_cast<float>(1 << bits);
+  // So small that what rounds x to 16 bits counts like what rounds floats.
+  const float size = 0.02f / static_cast<float>(1 << bits);
   b.output("y", size * ops::mat_mul_nbits(x, w, scale, zero, {columns, bits, block}));
 }
 
@@ -67,7 +67,7 @@ void by_channel(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {kRows, 96});
   const Tensor q = noise(b, kTransposed ? Shape{72, 96} : Shape{96, 72}, 3, kType);
   const Tensor w = ops::dequantise(q, scales_like(b, DType::F32, {72}), {}, kTransposed ? 0 : 1);
-  b.output("y", 0.02f * b.matmul(x, w, false, kTransposed));
+  b.output("y", 0.0001f * b.matmul(x, w, false, kTransposed));
 }
 
 // Enough halves that they stay halves.

@@ -170,6 +170,7 @@ class KernelEmitter {
   void store_vector(loop::DType dtype, wasm::MemArg at);
   // False: it is none of pairs.
   bool vector_pairs(loop::ExprId id);
+  bool bits_of_pairs(const loop::Expr& expr);
   bool load_pairs(const loop::Pair& pair);
   void load_pairs_in_turns(const loop::Expr* low, const loop::Expr& high);
   void forget_pairs();

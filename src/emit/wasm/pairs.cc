@@ -45,8 +45,31 @@ bool KernelEmitter::vector_pairs(ExprId id) {
     code().op(Opcode::i32x4_add);
     return true;
   }
+  if (expr.op == loop::Op::BitAnd) return bits_of_pairs(expr);
   const auto pair = as_pair(kernel_, expr);
   return pair && load_pairs(*pair);
+}
+
+// bit_and(shift_right(x, count), mask) where one instruction does both: nothing is shifted, or the
+// mask holds all bits that each half of x has left.
+bool KernelEmitter::bits_of_pairs(const Expr& expr) {
+  const Expr& shifted = kernel_.exprs[static_cast<size_t>(expr.operands[0])];
+  const Expr& mask = kernel_.exprs[static_cast<size_t>(expr.operands[1])];
+  if (shifted.kind != ExprKind::Apply || shifted.op != loop::Op::ShiftRight) return false;
+  const Expr& count = kernel_.exprs[static_cast<size_t>(shifted.operands[1])];
+  if (mask.kind != ExprKind::Constant || count.kind != ExprKind::Index) return false;
+  const Place at = place(count.address, 1);
+  const auto bits = static_cast<int32_t>(at.constant);
+  if (!at.form.empty() || at.lane_coefficient != 0 || bits < 0 || bits >= 16) return false;
+  if (bits > 0 && mask.constant.i != (0xffff >> bits) * 0x10001) return false;
+  emit_vector(shifted.operands[0]);
+  if (bits > 0) {
+    code().i32_const(bits).op(Opcode::i16x8_shr_u);
+  } else {
+    emit_vector(expr.operands[1]);
+    code().op(Opcode::v128_and);
+  }
+  return true;
 }
 
 // The memory that a half lies in; nothing where it is anything but a plain load.

@@ -1,7 +1,6 @@
 // A few rows times weights of few bits: words of weights are read once, and multiplied as they are,
-// two numbers an instruction. Before, a kernel makes integers of the rows: of each part of a row,
-// relative to its greatest number, 30 bits in two halves that 16 bits hold. What sums of products
-// of integers give is exact, so the result is as that of floats, or closer.
+// two numbers an instruction. Before, a kernel rounds each part of the rows to integers of 16 bits,
+// relative to its greatest number: all else is exact, for sums of products of integers are.
 #include <algorithm>
 #include <utility>
 
@@ -31,9 +30,8 @@ namespace {
 constexpr int64_t kMostRows = 4;
 constexpr int64_t kMostSums = 8;    // vectors of columns times rows that registers hold
 constexpr int64_t kMostUnroll = 4;  // words times rows
-constexpr float kRange = 1 << 30;
+constexpr float kRange = 32767;
 constexpr float kLeast = 1e-29f;  // of a greatest number: kRange divided by it is finite
-constexpr int32_t kHalf = 16;
 
 std::vector<Stmt> one(Stmt stmt) {
   std::vector<Stmt> stmts;
@@ -82,10 +80,10 @@ class FewBitsLowering {
   // A function of its own: engines compile a function when it is first called, and few contractions
   // get here.
   [[gnu::noinline]] void run() {
-    integers_ = buffer("integers", DType::I32, rows_ * parts_ * weights_.part_depth);
-    sums_ = buffer("sums", DType::I32, rows_ * parts_ * 2);
+    integers_ = buffer("integers", DType::I32, rows_ * parts_ * weights_.part_depth / 2);
+    sums_ = buffer("sums", weights_.zero ? DType::I32 : DType::F32, rows_ * parts_);
     units_ = buffer("units", DType::F32, rows_ * parts_);
-    split_rows();
+    round_rows();
     words_ = weights_.pack_words();
     scales_ = weights_.pack_scales();
     if (!weights_.zero) zeros_ = weights_.pack_zeros();
@@ -144,7 +142,7 @@ class FewBitsLowering {
     return contraction_.element_inside(nest, 1 - weights_.operand, index, std::move(guards));
   }
 
-  void split_rows() {
+  void round_rows() {
     Kernel kernel;
     kernel.origin = kernel_.origin;
     kernel.vars = kernel_.vars;
@@ -152,7 +150,7 @@ class FewBitsLowering {
     const StepLoop rows = step_loop(kernel, "row", {0, rows_, 1});
     const StepLoop parts = step_loop(kernel, "part", {0, weights_.parts, 1});
     const Part part{rows.position, weights_.block_number(), parts.position};
-    std::vector<Stmt> body = split_part(nest, part);
+    std::vector<Stmt> body = round_part(nest, part);
     body = parts.around(std::move(body), true);
     for (size_t i = weights_.blocks.size(); i-- > 0;) {
       body = contraction_.serial(weights_.blocks[i], std::move(body));
@@ -161,7 +159,7 @@ class FewBitsLowering {
     contraction_.context().before.push_back(std::move(kernel));
   }
 
-  std::vector<Stmt> split_part(Nest& nest, const Part& part) {
+  std::vector<Stmt> round_part(Nest& nest, const Part& part) {
     Kernel& kernel = nest.kernel();
     ExprBuilder& exprs = nest.exprs();
     const int64_t depth = weights_.part_depth;
@@ -181,56 +179,42 @@ class FewBitsLowering {
         loop::store(factor, Affine(0), exprs.apply(Op::Div, {exprs.constant(kRange), greatest})));
     body.push_back(loop::store(units_, part.place(*this),
                                exprs.apply(Op::Mul, {greatest, exprs.constant(1 / kRange)})));
-    append(body, split_numbers(nest, part, factor));
+    append(body, round_numbers(nest, part, factor));
     return body;
   }
 
-  // Both halves of all numbers, as pairs, and what they add up to.
-  std::vector<Stmt> split_numbers(Nest& nest, const Part& part, BufferRef factor) {
+  // All numbers, as pairs, and what they add up to.
+  std::vector<Stmt> round_numbers(Nest& nest, const Part& part, BufferRef factor) {
     Kernel& kernel = nest.kernel();
     ExprBuilder& exprs = nest.exprs();
     const int64_t depth = weights_.part_depth;
     std::vector<Stmt> body;
-    const BufferRef sums = filled(kernel, "sums", 2 * kLanes, Number::of(int32_t{0}), exprs, body);
+    const BufferRef sums = filled(kernel, "sums", kLanes, Number::of(int32_t{0}), exprs, body);
     const BufferRef whole = kernel.add_register("whole", DType::I32, 2 * kLanes);
     const StepLoop chunks = step_loop(kernel, "k", {0, depth / (2 * kLanes), 2 * kLanes});
     const LaneLoops round = lane_loops(kernel, 2 * kLanes);
     const ExprId scaled = exprs.apply(
         Op::Mul, {row_element(nest, part.row, part.part * depth + chunks.position + round.element),
                   exprs.load(factor, DType::F32, Affine(0))});
-    std::vector<Stmt> chunk = stored(round, whole, round.element, exprs.cast(scaled, DType::I32));
-    const ExprId shift = number(exprs, kHalf);
-    const auto high = [&](const Affine& at) {
-      const ExprId rounded = exprs.apply(
-          Op::Add, {exprs.load(whole, DType::I32, at), number(exprs, 1 << (kHalf - 1))});
-      return exprs.apply(Op::ShiftRight, {rounded, shift});
-    };
-    const auto low = [&](const Affine& at) {
-      return exprs.apply(Op::Sub, {exprs.load(whole, DType::I32, at),
-                                   exprs.apply(Op::ShiftLeft, {high(at), shift})});
-    };
-    const Affine to = part.place(*this) * depth;
-    for (const int64_t half : {0, 1}) {
-      const VarId v = kernel.add_var("v", kLanes);
-      const Affine near = Affine::variable(v), far = near + kLanes;
-      const ExprId x = half == 0 ? high(near) : low(near), y = half == 0 ? high(far) : low(far);
-      const Affine sum = Affine::variable(v) + half * kLanes;
-      std::vector<Stmt> stores;
-      stores.push_back(loop::store(
-          integers_, to + Affine(half * (depth / 2)) + pair_place(chunks) + Affine::variable(v),
-          loop::join_pair(exprs, x, y)));
-      stores.push_back(loop::store(
-          sums, sum,
-          exprs.apply(Op::Add, {exprs.load(sums, DType::I32, sum), exprs.apply(Op::Add, {x, y})})));
-      chunk.push_back(loop::for_loop(v, LoopKind::Vector, std::move(stores)));
-    }
+    std::vector<Stmt> chunk = stored(round, whole, round.element,
+                                     exprs.cast(exprs.apply(Op::Nearest, {scaled}), DType::I32));
+    const VarId v = kernel.add_var("v", kLanes);
+    const Affine lane = Affine::variable(v);
+    const ExprId x = exprs.load(whole, DType::I32, lane);
+    const ExprId y = exprs.load(whole, DType::I32, lane + kLanes);
+    std::vector<Stmt> stores;
+    stores.push_back(loop::store(integers_,
+                                 part.place(*this) * (depth / 2) + pair_place(chunks) + lane,
+                                 loop::join_pair(exprs, x, y)));
+    stores.push_back(loop::store(
+        sums, lane,
+        exprs.apply(Op::Add, {exprs.load(sums, DType::I32, lane), exprs.apply(Op::Add, {x, y})})));
+    chunk.push_back(loop::for_loop(v, LoopKind::Vector, std::move(stores)));
     append(body, chunks.around(std::move(chunk)));
-    for (const int64_t half : {0, 1}) {
-      const ExprId sum = folded(exprs, Op::Add, sums, DType::I32, half * kLanes);
-      const ExprId from_zero =
-          weights_.zero ? exprs.apply(Op::Mul, {sum, number(exprs, -*weights_.zero)}) : sum;
-      body.push_back(loop::store(sums_, part.place(*this) * 2 + half, from_zero));
-    }
+    const ExprId sum = folded(exprs, Op::Add, sums, DType::I32, 0);
+    const ExprId less = weights_.zero ? exprs.apply(Op::Mul, {sum, number(exprs, -*weights_.zero)})
+                                      : exprs.apply(Op::Neg, {exprs.cast(sum, DType::F32)});
+    body.push_back(loop::store(sums_, part.place(*this), less));
     return body;
   }
 
@@ -254,38 +238,28 @@ class FewBitsLowering {
 
   // The part's products, added to the results.
   std::vector<Stmt> multiply(BufferRef results, const Columns& columns, const Affine& part) {
-    const int64_t size = rows_ * columns.width;
-    const BufferRef high = kernel_.add_register("high", DType::I32, size);
-    const BufferRef low = kernel_.add_register("low", DType::I32, size);
-    std::vector<Stmt> body;
+    const BufferRef sums = kernel_.add_register("sums", DType::I32, rows_ * columns.width);
     const VarId r = kernel_.add_var("r", rows_);
     const Part place{Affine::variable(r), weights_.block_number(), part};
-    std::vector<Stmt> starts;
-    for (const int64_t half : {0, 1}) {
-      const LaneLoops lanes = lane_loops(kernel_, columns.width);
-      const ExprId start = weights_.zero
-                               ? exprs_.load(sums_, DType::I32, place.place(*this) * 2 + half)
-                               : number(exprs_, 0);
-      append(starts, stored(lanes, half == 0 ? high : low,
-                            Affine::variable(r, columns.width) + lanes.element, start));
-    }
-    append(body, unrolled(r, std::move(starts)));
+    const LaneLoops lanes = lane_loops(kernel_, columns.width);
+    const ExprId start =
+        weights_.zero ? exprs_.load(sums_, DType::I32, place.place(*this)) : number(exprs_, 0);
+    std::vector<Stmt> body =
+        unrolled(r, stored(lanes, sums, Affine::variable(r, columns.width) + lanes.element, start));
     for (const Segment& segment :
          split(weights_.words(), std::max<int64_t>(kMostUnroll / rows_, 1))) {
       const StepLoop steps = step_loop(kernel_, "w", segment);
       const VarId u = kernel_.add_var("u", segment.width);
-      append(body, steps.around(unrolled(u, multiply_word(high, low, columns, part,
+      append(body, steps.around(unrolled(u, multiply_word(sums, columns, part,
                                                           steps.position + Affine::variable(u)))));
     }
-    append(body, scale(results, high, low, columns, part));
+    append(body, scale(results, sums, columns, part));
     return body;
   }
 
-  std::vector<Stmt> multiply_word(BufferRef high, BufferRef low, const Columns& columns,
-                                  const Affine& part, const Affine& word) {
+  std::vector<Stmt> multiply_word(BufferRef sums, const Columns& columns, const Affine& part,
+                                  const Affine& word) {
     const BufferRef words = kernel_.add_register("words", DType::I32, columns.width);
-    const BufferRef pair = kernel_.add_register("pair", DType::I32, kLanes);
-    const int64_t pairs = weights_.pairs_in_word();
     const LaneLoops read = lane_loops(kernel_, columns.width);
     const Affine from =
         columns.start * (parts_ * weights_.words()) +
@@ -294,63 +268,58 @@ class FewBitsLowering {
     std::vector<Stmt> body =
         stored(read, words, read.element,
                exprs_.load(words_, DType::I32, from + columns.from + read.element));
-    const VarId p = kernel_.add_var("p", pairs), r = kernel_.add_var("r", rows_);
-    const VarId c = kernel_.add_var("c", columns.width / kLanes);
-    const VarId split = kernel_.add_var("v", kLanes);
-    const int32_t mask = ((1 << weights_.bits) - 1) * 0x10001;
-    const ExprId shifted = exprs_.apply(
-        Op::ShiftRight,
-        {exprs_.load(words, DType::I32, Affine::variable(c, kLanes) + Affine::variable(split)),
-         exprs_.index(Affine::variable(p, weights_.bits))});
-    std::vector<Stmt> in_column = one(loop::for_loop(
-        split, LoopKind::Vector,
-        one(loop::store(pair, Affine::variable(split),
-                        exprs_.apply(Op::BitAnd, {shifted, number(exprs_, mask)})))));
-    const Part place{Affine::variable(r), weights_.block_number(), part};
-    const Affine integer = place.place(*this) * weights_.part_depth + word * pairs;
-    std::vector<Stmt> in_row;
-    for (const int64_t half : {0, 1}) {
-      const VarId v = kernel_.add_var("v", kLanes);
-      const BufferRef sums = half == 0 ? high : low;
-      const Affine sum =
-          Affine::variable(r, columns.width) + Affine::variable(c, kLanes) + Affine::variable(v);
-      const ExprId x = exprs_.load(
-          integers_, DType::I32, integer + half * (weights_.part_depth / 2) + Affine::variable(p));
-      const ExprId total =
-          loop::add_pair_products(exprs_, exprs_.load(pair, DType::I32, Affine::variable(v)), x,
-                                  exprs_.load(sums, DType::I32, sum));
-      in_row.push_back(loop::for_loop(v, LoopKind::Vector, one(loop::store(sums, sum, total))));
-    }
-    append(in_column, unrolled(r, std::move(in_row)));
-    append(body, unrolled(p, unrolled(c, std::move(in_column))));
+    const VarId p = kernel_.add_var("p", weights_.pairs_in_word());
+    append(body, unrolled(p, multiply_pairs(sums, words, columns, part, word, p)));
     return body;
   }
 
-  ExprId joined(ExprId high, ExprId low) {
-    return exprs_.apply(
-        Op::MulAdd, {exprs_.cast(high, DType::F32), exprs_.constant(static_cast<float>(1 << kHalf)),
-                     exprs_.cast(low, DType::F32)});
+  // Pair `p` of the words of all columns by the same of the rows, which registers hold meanwhile.
+  std::vector<Stmt> multiply_pairs(BufferRef sums, BufferRef words, const Columns& columns,
+                                   const Affine& part, const Affine& word, VarId p) {
+    const BufferRef integers = kernel_.add_register("integers", DType::I32, rows_ * kLanes);
+    const BufferRef pair = kernel_.add_register("pair", DType::I32, kLanes);
+    const VarId from = kernel_.add_var("r", rows_), r = kernel_.add_var("r", rows_);
+    const VarId c = kernel_.add_var("c", columns.width / kLanes);
+    const LaneLoops copy = lane_loops(kernel_, kLanes), cut = lane_loops(kernel_, kLanes);
+    const LaneLoops add = lane_loops(kernel_, kLanes);
+    const Part place{Affine::variable(from), weights_.block_number(), part};
+    const Affine integer = place.place(*this) * (weights_.part_depth / 2) +
+                           word * weights_.pairs_in_word() + Affine::variable(p);
+    std::vector<Stmt> body =
+        unrolled(from, stored(copy, integers, Affine::variable(from, kLanes) + copy.element,
+                              exprs_.load(integers_, DType::I32, integer)));
+    const ExprId shifted = exprs_.apply(
+        Op::ShiftRight, {exprs_.load(words, DType::I32, Affine::variable(c, kLanes) + cut.element),
+                         exprs_.index(Affine::variable(p, weights_.bits))});
+    const ExprId mask = number(exprs_, ((1 << weights_.bits) - 1) * 0x10001);
+    std::vector<Stmt> in_column =
+        stored(cut, pair, cut.element, exprs_.apply(Op::BitAnd, {shifted, mask}));
+    const Affine sum =
+        Affine::variable(r, columns.width) + Affine::variable(c, kLanes) + add.element;
+    const ExprId total = loop::add_pair_products(
+        exprs_, exprs_.load(pair, DType::I32, add.element),
+        exprs_.load(integers, DType::I32, Affine::variable(r, kLanes) + add.element),
+        exprs_.load(sums, DType::I32, sum));
+    append(in_column, unrolled(r, stored(add, sums, sum, total)));
+    append(body, unrolled(c, std::move(in_column)));
+    return body;
   }
 
-  std::vector<Stmt> scale(BufferRef results, BufferRef high, BufferRef low, const Columns& columns,
+  std::vector<Stmt> scale(BufferRef results, BufferRef sums, const Columns& columns,
                           const Affine& part) {
     const VarId r = kernel_.add_var("r", rows_);
     const LaneLoops lanes = lane_loops(kernel_, columns.width);
     const Affine at = Affine::variable(r, columns.width) + lanes.element;
-    const Part place{Affine::variable(r), weights_.block_number(), part};
+    const Affine place = Part{Affine::variable(r), weights_.block_number(), part}.place(*this);
     const Affine of_block = columns.start * weights_.block_count() +
                             weights_.block_number() * columns.tile.width + columns.from +
                             lanes.element;
-    ExprId sum = joined(exprs_.load(high, DType::I32, at), exprs_.load(low, DType::I32, at));
+    ExprId sum = exprs_.cast(exprs_.load(sums, DType::I32, at), DType::F32);
     if (!weights_.zero) {
-      const auto all = [&](int64_t half) {
-        return exprs_.load(sums_, DType::I32, place.place(*this) * 2 + half);
-      };
-      const ExprId zeros = exprs_.apply(
-          Op::Mul, {joined(all(0), all(1)), exprs_.load(zeros_, DType::F32, of_block)});
-      sum = exprs_.apply(Op::Sub, {sum, zeros});
+      sum = exprs_.apply(Op::MulAdd, {exprs_.load(sums_, DType::F32, place),
+                                      exprs_.load(zeros_, DType::F32, of_block), sum});
     }
-    const ExprId unit = exprs_.load(units_, DType::F32, place.place(*this));
+    const ExprId unit = exprs_.load(units_, DType::F32, place);
     const ExprId result = exprs_.apply(
         Op::MulAdd, {exprs_.apply(Op::Mul, {sum, unit}), exprs_.load(scales_, DType::F32, of_block),
                      exprs_.load(results, DType::F32, at)});
@@ -387,8 +356,9 @@ class FewBitsLowering {
   Kernel& kernel_;
   ExprBuilder& exprs_;
   int64_t rows_;
-  int64_t parts_;  // of a row
-  BufferRef integers_, sums_, units_, words_, scales_, zeros_;
+  int64_t parts_;   // of a row
+  BufferRef sums_;  // of parts, times -zero: as integers, or, without a zero of all, times -1
+  BufferRef integers_, units_, words_, scales_, zeros_;
 };
 
 // Whether the inner dimensions can be walked as one, by the last of them.

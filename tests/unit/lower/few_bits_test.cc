@@ -76,8 +76,7 @@ TEST(FewBits, ProductsOfAllSizes) {
         random.below(2) == 1, random.below(4) > 0};
     const Graph graph = product(of);
     const loop::Module module = lower({{graph}});
-    const double tolerance = of.rows > 4 ? 1e-3 : 1e-4;  // many rows are summed as floats
-    EXPECT_EQ(lower::problem(graph, module, random, tolerance), "")
+    EXPECT_EQ(lower::problem(graph, module, random, 1e-3), "")
         << of.rows << " x " << of.depth << " x " << of.columns << ", " << bits << " bits by "
         << of.block << (of.has_zeros ? " with zeros\n" : "\n") << loop::print(module);
   }
