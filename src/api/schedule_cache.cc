@@ -24,7 +24,7 @@ Status read_target(const Json& pairs, const std::string& path, lower::cpu::Sched
 std::string words_of(compile::Features features) {
   std::string words;
   features.visit([&](std::string_view name, bool has) {
-    if (has && name != "threads") append(words, ' ', name);
+    if (has && name != "threads" && name != "fastPairs") append(words, ' ', name);
   });
   return words;
 }

@@ -11,7 +11,7 @@
 namespace lathe::api {
 
 // By target: an engine and its version, the processor, and the features of compile/features.def
-// but threads, "V8 13.6 x64 AMD EPYC simd relaxedSimd".
+// but threads and fast pairs, "V8 13.6 x64 AMD EPYC simd relaxedSimd".
 using ScheduleCache = std::map<std::string, lower::cpu::Schedules, std::less<>>;
 
 // {"version": 1, "targets": {"TARGET": [["KEY", {"rows": 4, "columns": 8}], ...]}}

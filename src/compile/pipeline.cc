@@ -67,7 +67,8 @@ Status lower_to_lanes(State& state) {
   const Features& features = state.options.features;
   return lowered(state, lower::cpu::lower(
                             state.program, state.options.schedules, &state.executable.contractions,
-                            {features.relaxed_simd, features.wide_lanes}, state.options.winograd));
+                            {features.relaxed_simd, features.wide_lanes, features.fast_pairs},
+                            state.options.winograd));
 }
 
 Status lower_to_threads(State& state) {

@@ -33,10 +33,10 @@ struct Variant {
 inline constexpr Variant kVariants[] = {
     {"scalar", {.simd = false, .relaxed_simd = false}},
     {"simd", {.simd = true, .relaxed_simd = false}},
-    {"relaxed", {.simd = true, .relaxed_simd = true}},
+    {"relaxed", {.simd = true, .relaxed_simd = true, .fast_pairs = true}},
     {"wide", {.simd = true, .relaxed_simd = false, .wide_lanes = true}},
     {"wide_relaxed", {.simd = true, .relaxed_simd = true, .wide_lanes = true}},
-    {"threads", {.simd = true, .relaxed_simd = false, .threads = true}},
+    {"threads", {.simd = true, .relaxed_simd = false, .threads = true, .fast_pairs = true}},
     {"threads_scalar", {.simd = false, .relaxed_simd = false, .threads = true}},
     {"threads_relaxed", {.simd = true, .relaxed_simd = true, .threads = true}},
     {"relocatable", {.simd = true, .relaxed_simd = false}, compile::Placement::Relocatable},

@@ -67,7 +67,7 @@ void by_channel(Builder& b) {
   const Tensor x = b.input("x", DType::F32, {kRows, 96});
   const Tensor q = noise(b, kTransposed ? Shape{72, 96} : Shape{96, 72}, 3, kType);
   const Tensor w = ops::dequantise(q, scales_like(b, DType::F32, {72}), {}, kTransposed ? 0 : 1);
-  b.output("y", 0.0001f * b.matmul(x, w, false, kTransposed));
+  b.output("y", 0.00002f * b.matmul(x, w, false, kTransposed));
 }
 
 // Enough halves that they stay halves.

@@ -265,7 +265,9 @@ export interface ValueType {
 
 /** What every compilation is told. */
 export interface EngineRequest {
-  features: { simd: boolean; relaxedSimd: boolean; wideLanes: boolean; threads: boolean };
+  features: Record<'simd' | 'relaxedSimd' | 'wideLanes' | 'threads', boolean> & {
+    fastPairs?: boolean;
+  };
   /** With threads: nanoseconds that a kernel must take one of them to be split. */
   worthSplitting: number;
   schedules?: Schedules;

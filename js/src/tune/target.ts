@@ -11,7 +11,17 @@ export function features(): Omit<CompileRequest['features'], 'threads'> {
     simd: SIMD,
     relaxedSimd: SIMD && RELAXED_SIMD,
     wideLanes: SIMD && NODE_REVECTORIZE,
+    fastPairs: SIMD && (x86 ??= isX86()),
   };
+}
+
+let x86: boolean | undefined;
+
+/** By the sign of the NaN that comes of no other one. */
+function isX86(): boolean {
+  const number = Float32Array.of(Infinity);
+  number[0]! -= number[0]!;
+  return new Uint8Array(number.buffer)[3] === 255;
 }
 
 /** What decides whether a module fits. */
@@ -34,7 +44,7 @@ export function target(): Required<
 
 /** Engine, processor as far as it is known, and features: measurements hold for equal names. */
 export function targetName(): string {
-  const on = Object.entries(features()).filter(([, value]) => value);
+  const on = Object.entries({ ...features(), fastPairs: false }).filter(([, value]) => value);
   return [engineName(), ...on.map(([name]) => name)].join(' ');
 }
 

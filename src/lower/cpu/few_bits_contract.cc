@@ -1,4 +1,4 @@
-// A few rows times weights of few bits: words of weights are read once, and multiplied as they are,
+// Rows times weights of few bits: words of weights are read once, and multiplied as they are,
 // two numbers an instruction. Before, a kernel rounds each part of the rows to integers of 16 bits,
 // relative to its greatest number: all else is exact, for sums of products of integers are.
 #include <algorithm>
@@ -27,9 +27,9 @@ using loop::VarId;
 
 namespace {
 
-constexpr int64_t kMostRows = 4;
-constexpr int64_t kMostSums = 8;    // vectors of columns times rows that registers hold
-constexpr int64_t kMostUnroll = 4;  // words times rows
+constexpr int64_t kTileRows = 4;
+constexpr int64_t kMostSums = 8;     // vectors of columns times rows that registers hold
+constexpr int64_t kMostUnroll = 16;  // pairs times rows
 constexpr float kRange = 32767;
 constexpr float kLeast = 1e-29f;  // of a greatest number: kRange divided by it is finite
 
@@ -91,13 +91,10 @@ class FewBitsLowering {
     for (const Segment& tile : weights_.tiles) {
       const StepLoop along = step_loop(kernel_, "j", tile);
       Code strip;
-      const int64_t held = std::max<int64_t>(kMostSums / rows_, 1) * kLanes;
-      for (int64_t from = 0; from < tile.width; from += held) {
-        const int64_t width = std::min(held, tile.width - from);
-        Code part;
-        part.body = columns({tile, along.position, from, width});
-        part.work = rows_ * width * parts_ * weights_.part_depth;
-        part.outlined = false;
+      for (const Segment& rows : split(rows_, kTileRows)) {
+        const StepLoop down = step_loop(kernel_, "i", rows);
+        Code part = this->rows({tile, along.position, down.position, rows.width});
+        part.loop(down, rows.count);
         strip.add(std::move(part));
       }
       strip.loop(along, tile.count);
@@ -107,12 +104,27 @@ class FewBitsLowering {
   }
 
  private:
-  // Columns of a tile that registers hold.
-  struct Columns {
-    Segment tile;
-    Affine start;  // of the tile
-    int64_t from, width;
+  // Rows and columns that registers hold.
+  struct Tile {
+    Segment columns;
+    Affine start, row;  // first column of these, and first row
+    int64_t rows;
+    int64_t from = 0, width = 0;  // of the columns
   };
+
+  Code rows(Tile tile) {
+    Code code;
+    tile.width = std::max<int64_t>(kMostSums / tile.rows, 1) * kLanes;
+    for (; tile.from < tile.columns.width; tile.from += tile.width) {
+      tile.width = std::min(tile.width, tile.columns.width - tile.from);
+      Code part;
+      part.body = columns(tile);
+      part.work = tile.rows * tile.width * parts_ * weights_.part_depth;
+      part.outlined = false;
+      code.add(std::move(part));
+    }
+    return code;
+  }
 
   BufferRef buffer(const char* name, DType dtype, int64_t size) {
     EntryContext& context = contraction_.context();
@@ -222,104 +234,105 @@ class FewBitsLowering {
     return chunks.var < 0 ? Affine(0) : Affine::variable(chunks.var, kLanes);
   }
 
-  std::vector<Stmt> columns(const Columns& columns) {
-    const int64_t size = rows_ * columns.width;
+  // Apart from run(): so the core compresses better.
+  [[gnu::noinline]] std::vector<Stmt> columns(const Tile& tile) {
     std::vector<Stmt> body;
-    const BufferRef results = filled(kernel_, "results", size, Number::of(0.0f), exprs_, body);
+    const BufferRef results =
+        filled(kernel_, "results", tile.rows * tile.width, Number::of(0.0f), exprs_, body);
     const StepLoop parts = step_loop(kernel_, "part", {0, weights_.parts, 1});
-    std::vector<Stmt> blocks = parts.around(multiply(results, columns, parts.position));
+    std::vector<Stmt> blocks = parts.around(multiply(results, tile, parts.position));
     for (size_t i = weights_.blocks.size(); i-- > 0;) {
       blocks = contraction_.serial(weights_.blocks[i], std::move(blocks));
     }
     append(body, std::move(blocks));
-    append(body, finish(results, columns));
+    append(body, finish(results, tile));
     return body;
+  }
+
+  // Where the part of row `r` of a tile lies.
+  Affine place(const Tile& tile, VarId r, const Affine& part) const {
+    return Part{tile.row + Affine::variable(r), weights_.block_number(), part}.place(*this);
   }
 
   // The part's products, added to the results.
-  std::vector<Stmt> multiply(BufferRef results, const Columns& columns, const Affine& part) {
-    const BufferRef sums = kernel_.add_register("sums", DType::I32, rows_ * columns.width);
-    const VarId r = kernel_.add_var("r", rows_);
-    const Part place{Affine::variable(r), weights_.block_number(), part};
-    const LaneLoops lanes = lane_loops(kernel_, columns.width);
+  std::vector<Stmt> multiply(BufferRef results, const Tile& tile, const Affine& part) {
+    const BufferRef sums = kernel_.add_register("sums", DType::I32, tile.rows * tile.width);
+    const VarId r = kernel_.add_var("r", tile.rows);
+    const LaneLoops lanes = lane_loops(kernel_, tile.width);
     const ExprId start =
-        weights_.zero ? exprs_.load(sums_, DType::I32, place.place(*this)) : number(exprs_, 0);
+        weights_.zero ? exprs_.load(sums_, DType::I32, place(tile, r, part)) : number(exprs_, 0);
     std::vector<Stmt> body =
-        unrolled(r, stored(lanes, sums, Affine::variable(r, columns.width) + lanes.element, start));
-    for (const Segment& segment :
-         split(weights_.words(), std::max<int64_t>(kMostUnroll / rows_, 1))) {
+        unrolled(r, stored(lanes, sums, Affine::variable(r, tile.width) + lanes.element, start));
+    const int64_t unrolled_words = kMostUnroll / (tile.rows * weights_.pairs_in_word());
+    for (const Segment& segment : split(weights_.words(), std::max<int64_t>(unrolled_words, 1))) {
       const StepLoop steps = step_loop(kernel_, "w", segment);
       const VarId u = kernel_.add_var("u", segment.width);
-      append(body, steps.around(unrolled(u, multiply_word(sums, columns, part,
-                                                          steps.position + Affine::variable(u)))));
+      append(body, steps.around(unrolled(
+                       u, multiply_word(sums, tile, part, steps.position + Affine::variable(u)))));
     }
-    append(body, scale(results, sums, columns, part));
+    append(body, scale(results, sums, tile, part));
     return body;
   }
 
-  std::vector<Stmt> multiply_word(BufferRef sums, const Columns& columns, const Affine& part,
+  std::vector<Stmt> multiply_word(BufferRef sums, const Tile& tile, const Affine& part,
                                   const Affine& word) {
-    const BufferRef words = kernel_.add_register("words", DType::I32, columns.width);
-    const LaneLoops read = lane_loops(kernel_, columns.width);
+    const BufferRef words = kernel_.add_register("words", DType::I32, tile.width);
+    const LaneLoops read = lane_loops(kernel_, tile.width);
     const Affine from =
-        columns.start * (parts_ * weights_.words()) +
+        tile.start * (parts_ * weights_.words()) +
         ((weights_.block_number() * weights_.parts + part) * weights_.words() + word) *
-            columns.tile.width;
+            tile.columns.width;
     std::vector<Stmt> body =
         stored(read, words, read.element,
-               exprs_.load(words_, DType::I32, from + columns.from + read.element));
+               exprs_.load(words_, DType::I32, from + tile.from + read.element));
     const VarId p = kernel_.add_var("p", weights_.pairs_in_word());
-    append(body, unrolled(p, multiply_pairs(sums, words, columns, part, word, p)));
+    append(body, unrolled(p, multiply_pairs(sums, words, tile, part, word, p)));
     return body;
   }
 
-  // Pair `p` of the words of all columns by the same of the rows, which registers hold meanwhile.
-  std::vector<Stmt> multiply_pairs(BufferRef sums, BufferRef words, const Columns& columns,
+  // Pair `p` of the words of all columns by the same of each row.
+  std::vector<Stmt> multiply_pairs(BufferRef sums, BufferRef words, const Tile& tile,
                                    const Affine& part, const Affine& word, VarId p) {
-    const BufferRef integers = kernel_.add_register("integers", DType::I32, rows_ * kLanes);
-    const BufferRef pair = kernel_.add_register("pair", DType::I32, kLanes);
-    const VarId from = kernel_.add_var("r", rows_), r = kernel_.add_var("r", rows_);
-    const VarId c = kernel_.add_var("c", columns.width / kLanes);
-    const LaneLoops copy = lane_loops(kernel_, kLanes), cut = lane_loops(kernel_, kLanes);
-    const LaneLoops add = lane_loops(kernel_, kLanes);
-    const Part place{Affine::variable(from), weights_.block_number(), part};
-    const Affine integer = place.place(*this) * (weights_.part_depth / 2) +
-                           word * weights_.pairs_in_word() + Affine::variable(p);
-    std::vector<Stmt> body =
-        unrolled(from, stored(copy, integers, Affine::variable(from, kLanes) + copy.element,
-                              exprs_.load(integers_, DType::I32, integer)));
-    const ExprId shifted = exprs_.apply(
-        Op::ShiftRight, {exprs_.load(words, DType::I32, Affine::variable(c, kLanes) + cut.element),
-                         exprs_.index(Affine::variable(p, weights_.bits))});
+    const BufferRef pairs = kernel_.add_register("pairs", DType::I32, tile.width);
+    const BufferRef integers = kernel_.add_register("integers", DType::I32, kLanes);
+    const LaneLoops cut = lane_loops(kernel_, tile.width), copy = lane_loops(kernel_, kLanes);
+    const ExprId shifted =
+        exprs_.apply(Op::ShiftRight, {exprs_.load(words, DType::I32, cut.element),
+                                      exprs_.index(Affine::variable(p, weights_.bits))});
     const ExprId mask = number(exprs_, ((1 << weights_.bits) - 1) * 0x10001);
-    std::vector<Stmt> in_column =
-        stored(cut, pair, cut.element, exprs_.apply(Op::BitAnd, {shifted, mask}));
-    const Affine sum =
-        Affine::variable(r, columns.width) + Affine::variable(c, kLanes) + add.element;
+    std::vector<Stmt> body =
+        stored(cut, pairs, cut.element, exprs_.apply(Op::BitAnd, {shifted, mask}));
+    const VarId r = kernel_.add_var("r", tile.rows);
+    const VarId c = kernel_.add_var("c", tile.width / kLanes), v = kernel_.add_var("v", kLanes);
+    const Affine integer = place(tile, r, part) * (weights_.part_depth / 2) +
+                           word * weights_.pairs_in_word() + Affine::variable(p);
+    std::vector<Stmt> in_row =
+        stored(copy, integers, copy.element, exprs_.load(integers_, DType::I32, integer));
+    const Affine column = Affine::variable(c, kLanes) + Affine::variable(v);
+    const Affine sum = Affine::variable(r, tile.width) + column;
     const ExprId total = loop::add_pair_products(
-        exprs_, exprs_.load(pair, DType::I32, add.element),
-        exprs_.load(integers, DType::I32, Affine::variable(r, kLanes) + add.element),
-        exprs_.load(sums, DType::I32, sum));
-    append(in_column, unrolled(r, stored(add, sums, sum, total)));
-    append(body, unrolled(c, std::move(in_column)));
+        exprs_, exprs_.load(pairs, DType::I32, column),
+        exprs_.load(integers, DType::I32, Affine::variable(v)), exprs_.load(sums, DType::I32, sum));
+    append(
+        in_row,
+        unrolled(c, one(loop::for_loop(v, LoopKind::Vector, one(loop::store(sums, sum, total))))));
+    append(body, unrolled(r, std::move(in_row)));
     return body;
   }
 
-  std::vector<Stmt> scale(BufferRef results, BufferRef sums, const Columns& columns,
-                          const Affine& part) {
-    const VarId r = kernel_.add_var("r", rows_);
-    const LaneLoops lanes = lane_loops(kernel_, columns.width);
-    const Affine at = Affine::variable(r, columns.width) + lanes.element;
-    const Affine place = Part{Affine::variable(r), weights_.block_number(), part}.place(*this);
-    const Affine of_block = columns.start * weights_.block_count() +
-                            weights_.block_number() * columns.tile.width + columns.from +
+  std::vector<Stmt> scale(BufferRef results, BufferRef sums, const Tile& tile, const Affine& part) {
+    const VarId r = kernel_.add_var("r", tile.rows);
+    const LaneLoops lanes = lane_loops(kernel_, tile.width);
+    const Affine at = Affine::variable(r, tile.width) + lanes.element;
+    const Affine of_block = tile.start * weights_.block_count() +
+                            weights_.block_number() * tile.columns.width + tile.from +
                             lanes.element;
     ExprId sum = exprs_.cast(exprs_.load(sums, DType::I32, at), DType::F32);
     if (!weights_.zero) {
-      sum = exprs_.apply(Op::MulAdd, {exprs_.load(sums_, DType::F32, place),
+      sum = exprs_.apply(Op::MulAdd, {exprs_.load(sums_, DType::F32, place(tile, r, part)),
                                       exprs_.load(zeros_, DType::F32, of_block), sum});
     }
-    const ExprId unit = exprs_.load(units_, DType::F32, place);
+    const ExprId unit = exprs_.load(units_, DType::F32, place(tile, r, part));
     const ExprId result = exprs_.apply(
         Op::MulAdd, {exprs_.apply(Op::Mul, {sum, unit}), exprs_.load(scales_, DType::F32, of_block),
                      exprs_.load(results, DType::F32, at)});
@@ -327,21 +340,22 @@ class FewBitsLowering {
   }
 
   // Whole vectors, then what is left one by one.
-  std::vector<Stmt> finish(BufferRef results, const Columns& columns) {
-    const int64_t there = std::min(
-        columns.width, contraction_.extent(weights_.column) - columns.tile.begin - columns.from);
+  std::vector<Stmt> finish(BufferRef results, const Tile& tile) {
+    const int64_t there =
+        std::min(tile.width, contraction_.extent(weights_.column) - tile.columns.begin - tile.from);
     std::vector<Stmt> body;
     for (const auto& [begin, width] : {std::pair(int64_t{0}, there / kLanes * kLanes),
                                        std::pair(there / kLanes * kLanes, there % kLanes)}) {
       if (width == 0) continue;
-      const VarId r = kernel_.add_var("r", rows_);
+      const VarId r = kernel_.add_var("r", tile.rows);
       const LaneLoops lanes = lane_loops(kernel_, width);
       Index index = contraction_.index();
-      if (weights_.row >= 0) index[static_cast<size_t>(weights_.row)] = Affine::variable(r);
-      index[static_cast<size_t>(weights_.column)] =
-          columns.start + columns.from + begin + lanes.element;
-      const ExprId result = exprs_.load(results, DType::F32,
-                                        Affine::variable(r, columns.width) + begin + lanes.element);
+      if (weights_.row >= 0) {
+        index[static_cast<size_t>(weights_.row)] = tile.row + Affine::variable(r);
+      }
+      index[static_cast<size_t>(weights_.column)] = tile.start + tile.from + begin + lanes.element;
+      const ExprId result =
+          exprs_.load(results, DType::F32, Affine::variable(r, tile.width) + begin + lanes.element);
       const bool vector = lanes.vector >= 0;
       append(body,
              unrolled(r, lanes.around(contraction_.finish(
@@ -375,10 +389,11 @@ bool lies_evenly(Contraction& contraction, const FewBits& weights) {
 
 }  // namespace
 
-bool few_bits_contract(Contraction& contraction) {
+bool few_bits_contract(Contraction& contraction, const VectorUnit& unit) {
   std::optional<FewBits> weights = FewBits::find(contraction);
   if (!weights || !lies_evenly(contraction, *weights)) return false;
-  if (weights->row >= 0 && contraction.extent(weights->row) > kMostRows) return false;
+  const bool any_rows = unit.paired && !unit.doubled;
+  if (!any_rows && weights->row >= 0 && contraction.extent(weights->row) > kTileRows) return false;
   FewBitsLowering(contraction, *weights).run();
   return true;
 }

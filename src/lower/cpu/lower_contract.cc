@@ -113,7 +113,7 @@ auto strategy_of(const Schedule& schedule) {
 }  // namespace
 
 void lower_contract(Contraction& contraction, const Scheduling& scheduling) {
-  if (few_bits_contract(contraction)) return;
+  if (few_bits_contract(contraction, scheduling.unit)) return;
   contraction.pair_products();
   const ContractionShape shape = shape_of(contraction, scheduling);
   // Nothing to multiply: no guards are made, so nothing may be copied.

@@ -68,6 +68,7 @@ using Schedules = std::map<std::string, Schedule, std::less<>>;
 struct VectorUnit {
   bool fused = true;     // one multiplies and adds
   bool doubled = false;  // two on neighbouring vectors run as one
+  bool paired = false;   // two products of short integers take less time than two of floats
 };
 
 struct ContractionShape : lower::ContractionShape {

@@ -22,8 +22,9 @@ void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
 void dot_contract(Contraction& contraction, const ContractionShape& shape,
                   const Schedule& schedule);
-// Of a few rows and weights of few bits that are known; false: it is none, and nothing is done.
-bool few_bits_contract(Contraction& contraction);
+// Of rows and weights of few bits that are known; false: it is none, or has rows so many that
+// floats are faster, and nothing is done.
+bool few_bits_contract(Contraction& contraction, const VectorUnit& unit);
 void winograd_contract(Contraction& contraction, const ContractionShape& shape,
                        const Schedule& schedule);
 

@@ -60,11 +60,9 @@ for (const threads of [1, 2, 3]) {
           const session = await ort.InferenceSession.create(bytes, options);
           const wanted = await session.run({ x: new ort.Tensor('float32', x, [rows, depth]) });
           const most = wanted.y.data.reduce((max, each) => Math.max(max, Math.abs(each)), 0);
-          // Few rows are rounded to integers of 16 bits.
-          const allowed = rows > 4 ? 1e-5 : 1e-4;
           for (const [k, each] of y.dataSync().entries()) {
             const off = Math.abs(each - wanted.y.data[k]) / most;
-            assert.ok(off < allowed, `${JSON.stringify(what)}: y[${k}] is off by ${off}`);
+            assert.ok(off < 1e-4, `${JSON.stringify(what)}: y[${k}] is off by ${off}`);
           }
           loaded.dispose();
           await session.release();

@@ -202,7 +202,7 @@ TEST(Compile, FeaturesHaveNames) {
   EXPECT_TRUE(both->simd && both->relaxed_simd);
   EXPECT_FALSE(none->simd || none->relaxed_simd);
   EXPECT_EQ(parse_features("simd,warp").error().message,
-            "unknown feature \"warp\"; known: simd, relaxedSimd, threads, wideLanes");
+            "unknown feature \"warp\"; known: simd, relaxedSimd, threads, wideLanes, fastPairs");
 }
 
 TEST(Compile, DeepNetworksTakeCodeInProportion) {
