@@ -37,6 +37,7 @@ const external = {
   tensorlathe: '/js/dist/index.js',
   'tensorlathe/tfjs': '/js/dist/tfjs.js',
   'tensorlathe/tfjs-backend': '/js/dist/tfjs_backend.js',
+  '@wllama/wllama': '/node_modules/@wllama/wllama/esm/index.js',
   'onnxruntime-web': '/node_modules/onnxruntime-web/dist/ort.wasm.min.mjs',
 };
 

@@ -2,6 +2,7 @@
 import { llama } from '../../tests/js/onnx/llama.mjs';
 import { random } from '../../tests/js/onnx/write.mjs';
 import { engine, names } from './engines.mjs';
+import { wllama } from './wllama.mjs';
 
 const config = {
   width: 768,
@@ -36,8 +37,28 @@ function largestOf(values) {
   return largest;
 }
 
+/** An engine with a model: `prompt` begins anew, `next` gives so many tokens behind those that there are, each with its time. */
+async function decoder(who, bytes, threads) {
+  const { tensor, elements, load } = await engine(who, threads);
+  const model = await load(bytes);
+  const step = stepOf({ tensor, elements }, model);
+  return {
+    prompt: (tokens) => step(tokens, true),
+    async next(tokens, count) {
+      const [times, given] = [[], []];
+      for (let last = tokens.at(-1); given.length < count; last = given.at(-1)) {
+        const [ms, token] = await step([last]);
+        times.push(ms);
+        given.push(token);
+      }
+      return { times, given };
+    },
+    close: () => model.close(),
+  };
+}
+
 /** A function that takes tokens behind those before, all or none, and gives the next one and how long that took. */
-function decoder({ tensor, elements }, model) {
+function stepOf({ tensor, elements }, model) {
   let [cache, length] = [{}, 0];
   const clear = () => {
     length = 0;
@@ -70,36 +91,39 @@ const turn = 8;
 /** Before a turn: threads look for work for a while when a run is over, and would take the processors from the other engine. */
 const rest = () => new Promise((done) => setTimeout(done, 50));
 
-/** Milliseconds of prompts and of tokens of both, and how many of these are the same. */
+/**
+ * Milliseconds of prompts and of tokens of all engines, and how many of all tokens are the same as ours. llama.cpp is one of them
+ * in pages, where it runs; it rounds rows to 8 bits for weights of few.
+ */
 export async function decoded({ bits, threads, prompts, promptLength, warmUp, tokens }) {
-  const bytes = llama(config, drawn(), { grouped: true, bits });
   const prompt = Array.from({ length: promptLength }, (_, k) => (k * 7919 + 1) % config.vocabulary);
+  const weights = drawn();
+  const bytes = llama(config, weights, { grouped: true, bits });
   const open = [];
-  for (const who of names) {
-    const made = await engine(who, threads);
-    const model = await made.load(bytes);
-    open.push({ model, next: decoder(made, model), given: [], prompts: [], times: [] });
-  }
+  for (const who of names) open.push(await decoder(who, bytes, threads));
+  if (globalThis.document) open.push(await wllama({ config, weights, bits, threads }));
+  const found = open.map(() => ({ prompts: [], times: [], given: [] }));
   for (let at = 0; at <= prompts; at++) {
-    for (const each of open) {
+    for (const [who, each] of open.entries()) {
       await rest();
-      const [ms, token] = await each.next(prompt, true);
-      if (at > 0) each.prompts.push(ms);
-      each.given = [token];
+      const [ms, token] = await each.prompt(prompt);
+      if (at > 0) found[who].prompts.push(ms);
+      found[who].given = [token];
     }
   }
   for (let at = 0; at < warmUp + tokens; at += turn) {
-    for (const each of open) {
+    for (const [who, each] of open.entries()) {
       await rest();
-      for (let k = at; k < Math.min(at + turn, warmUp + tokens); k++) {
-        const [ms, token] = await each.next([each.given.at(-1)]);
-        if (k >= warmUp) each.times.push(ms);
-        each.given.push(token);
-      }
+      const { times, given } = found[who];
+      const more = await each.next([...prompt, ...given], turn);
+      if (at >= warmUp) times.push(...more.times);
+      given.push(...more.given);
     }
   }
-  for (const { model } of open) await model.close();
-  const [{ given }, other] = open;
-  const same = given.filter((token, at) => at > 0 && token === other.given[at]).length;
-  return { engines: open.map(({ prompts: first, times }) => ({ prompts: first, times })), same };
+  for (const each of open) await each.close();
+  const same = found
+    .slice(1)
+    .map(({ given }) => given.filter((token, at) => token === found[0].given[at]).length);
+  const engines = found.map(({ prompts: first, times }) => ({ prompts: first, times }));
+  return { engines, same, all: found[0].given.length };
 }

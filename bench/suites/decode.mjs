@@ -1,6 +1,6 @@
 /**
- * A llama of 109.5 M random weights with a key/value cache, beside ONNX Runtime Web: tokens a second of a prompt, then one at a
- * time, the engines by turns. What is read for a token limits both: the weights, once.
+ * A llama of 109.5 M random weights with a key/value cache, beside ONNX Runtime Web and, in pages, llama.cpp (wllama): tokens a
+ * second of a prompt, then one at a time, the engines by turns. What is read for a token limits all: the weights, once.
  */
 import { formatTable, median } from '../report.mjs';
 import { inEngines } from './onnx_engines.mjs';
@@ -23,21 +23,22 @@ async function run(settings) {
     for (const [name, bits] of Object.entries(forms)) {
       if (!name.includes(settings.rowText)) continue;
       const sizes = { prompts, promptLength, warmUp, tokens };
-      const { engines, same } = await call({ task: 'decoded', bits, threads, ...sizes });
+      const { engines, same, all } = await call({ task: 'decoded', bits, threads, ...sizes });
       rows.push({
         name,
         prompts: engines.map((each) => (1000 * promptLength) / median(each.prompts)),
         rates: engines.map((each) => 1000 / median(each.times)),
-        same: `${same} of ${warmUp + tokens}`,
+        same: `${same.join(', ')} of ${all}`,
       });
     }
+    const peers = ['ONNX Runtime Web', 'wllama'].slice(0, rows[0].rates.length - 1);
     const markdown = formatTable(
       [
         `llama of 109.5 M weights, ${title}`,
         'tokens/s',
-        'ONNX Runtime Web',
+        ...peers,
         `prompt of ${promptLength}, tokens/s`,
-        'ONNX Runtime Web',
+        ...peers,
         'same tokens',
       ],
       rows.map(({ name, rates, prompts: given, same }) => [

@@ -29,7 +29,7 @@ const words = new Uint32Array(1);
 const floats = new Float32Array(words.buffer);
 
 /** The bits of the half next to a number, which is rounded to zero and neither large nor infinite. */
-function halfOf(number) {
+export function halfOf(number) {
   floats[0] = number;
   const exponent = ((words[0] >>> 23) & 255) - 112;
   if (exponent <= 0) return 0;

@@ -1,0 +1,42 @@
+/** llama.cpp in a page, as npm's wllama has it, with what `decoded` wants of an engine. It tells times itself. */
+import { gguf, textOf, tokensIn } from './gguf.mjs';
+
+const wasm = '/node_modules/@wllama/wllama/esm/wasm/wllama.wasm';
+
+/** The engine with the model of `gguf` of these. */
+export async function wllama({ config, weights, bits, threads }) {
+  const { Wllama } = await import('@wllama/wllama');
+  const engine = new Wllama({ default: wasm }, { suppressNativeLog: true });
+  engine.setCompat(null);
+  await engine.loadModel([gguf(config, weights, bits)], {
+    n_threads: threads,
+    n_gpu_layers: 0,
+    n_ctx: config.positions,
+    n_parallel: 1,
+    warmup: false,
+  });
+  const complete = async (tokens, count, isKept) => {
+    const { choices, timings } = await engine.createCompletion({
+      prompt: textOf(tokens),
+      max_tokens: count,
+      temperature: 0,
+      top_k: 1,
+      ignore_eos: true,
+      cache_prompt: isKept,
+    });
+    return { timings, given: tokensIn(choices[0].text) };
+  };
+  return {
+    async prompt(tokens) {
+      const { timings, given } = await complete(tokens, 1, false);
+      return [timings.prompt_ms, given[0]];
+    },
+    /** So many more tokens; the time of each is the mean. */
+    async next(tokens, count) {
+      const { timings, given } = await complete(tokens, count, true);
+      const ms = (timings.prompt_ms + timings.predicted_ms) / count;
+      return { times: Array(count).fill(ms), given };
+    },
+    close: () => engine.exit(),
+  };
+}
