@@ -1,8 +1,10 @@
 // Decoders whose keys and values stay in states: whatever is fed, they give what ONNX Runtime Web gives.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
+import { SharedEntry } from '../../../js/dist/runtime/shared_entry.js';
 import { llama } from '../onnx/llama.mjs';
 import { random } from '../onnx/write.mjs';
 
@@ -124,3 +126,50 @@ for (const grouped of [false, true]) {
     assertSame(b.got, b.wanted);
   });
 }
+
+test('a call that threads have broken off may be made again', async () => {
+  const bytes = llama(config, weights, { grouped: true });
+  const chain = async (model, call) => {
+    const logits = [];
+    for (let past; logits.length < 60;) {
+      const [token, length] = [(logits.length * 5) % config.vocabulary, logits.length];
+      past = await call(() => model.run(feeds(ours, [token], length, past, true)));
+      logits.push([...past.logits.dataSync()]);
+    }
+    return logits;
+  };
+  tl.env().set('THREADS_COUNT', 1);
+  const alone = await tl.loadModel(bytes);
+  const wanted = await chain(alone, (run) => run());
+  alone.dispose();
+  tl.env().set('THREADS_COUNT', 3);
+  tl.env().set('THREADS_MIN_WORK', 1);
+  const model = await tl.loadModel(bytes);
+  await chain(model, (run) => run().then(waited));
+
+  const { begin } = SharedEntry.prototype;
+  let [jobs, broken] = [0, 0];
+  SharedEntry.prototype.begin = function () {
+    const job = begin.call(this);
+    jobs += 1;
+    if (jobs % 3 === 0) job?.pool.fail(job, 'broken off');
+    return job;
+  };
+  const again = (run) =>
+    run().catch(({ message }) => {
+      assert.equal(message, 'a thread failed: broken off');
+      broken += 1;
+      return again(run);
+    });
+  try {
+    assert.deepEqual(await chain(model, again), wanted);
+  } finally {
+    SharedEntry.prototype.begin = begin;
+  }
+  assert.ok(broken > 10, `${broken} of ${jobs} runs were broken off`);
+  model.dispose();
+  tl.env().reset();
+});
+
+/** Threads start meanwhile. */
+const waited = (result) => pause(1, result);
