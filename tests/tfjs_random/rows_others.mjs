@@ -18,6 +18,7 @@ for (const name of ['real', 'imag'])
       return found.length > 0 ? [{ ref: c.d.pick(found).id }] : undefined;
     },
     exact: true,
+    refused: 'it looks for the parts of numbers that have none; they are real here',
   };
 for (const name of ['fft', 'ifft', 'irfft'])
   rows[name] = {
