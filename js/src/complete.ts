@@ -3,9 +3,12 @@ import { nodeProcess } from './base/node.js';
 import { openFormats } from './core/formats.js';
 import { alsoReady, useExtras } from './layers/extras.js';
 import { extras } from './model/extras.js';
+import * as pool from './runtime/pool.js';
+import { useThreads } from './runtime/threads.js';
 
 export * from './index.js';
 
 useExtras(extras);
+useThreads(pool);
 // In one file nothing is beside it: pages have it all at once.
 if (nodeProcess === undefined && !import.meta.url) alsoReady(openFormats());

@@ -1,8 +1,10 @@
 /** Makes the package usable: the core, and what was measured on this machine before. */
 import { LatheError } from '../base/errors.js';
+import { nodeProcess } from '../base/node.js';
 import { chooseWasm, compileCore } from '../core/core_module.js';
 import { currentCore, hasCore, useCoreModule } from '../core/core.js';
 import { extrasAsked } from '../layers/extras.js';
+import { fetchThreads } from '../runtime/threads.js';
 import { schedulesRead } from '../tune/schedules.js';
 import { probeTarget } from '../tune/target.js';
 
@@ -26,6 +28,8 @@ async function load(): Promise<void> {
   const remembered = Promise.all([probeTarget(), schedulesRead()]);
   if (!hasCore()) useCoreModule(await compileCore());
   currentCore();
+  // Programs may never wait again.
+  if (nodeProcess !== undefined) await fetchThreads();
   await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);
 }
 

@@ -4,8 +4,10 @@ import { env } from './env.js';
 import type { Job, Pool, SharedModule } from './pool.js';
 
 const modules = new Set<SharedModule>();
+type Found = typeof import('./pool.js');
+
 /** What runs them, fetched with the first run that is worth it. */
-let found: typeof import('./pool.js') | undefined;
+let found: Found | undefined;
 let pool: Pool | undefined;
 /** Whether that is being fetched, or the script of threads that could not start. */
 let isFetching = false;
@@ -49,7 +51,7 @@ export function beginJob(
   const { count } = env().threads;
   if (pool !== undefined && pool.size !== count && pool.job === undefined) stopPool();
   if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
-  if (found === undefined) void find();
+  if (found === undefined) void fetchThreads();
   if (found === undefined || isFetching) return undefined;
   pool ??= new found.Pool(count, (reason, isStarted) => {
     pool = undefined;
@@ -59,8 +61,14 @@ export function beginJob(
   return pool.begin(module, entry, most, isBrief, keep);
 }
 
-async function find(): Promise<void> {
-  if (isFetching) return;
+/** What runs them is there: programs that never wait could not fetch it. */
+export function useThreads(there: Found): void {
+  found = there;
+}
+
+/** Fetches what runs them. */
+export async function fetchThreads(): Promise<void> {
+  if (isFetching || found !== undefined) return;
   isFetching = true;
   try {
     found = await import('./pool.js');
@@ -71,7 +79,7 @@ async function find(): Promise<void> {
 }
 
 /** Has the next threads start another way where none has ever run. */
-async function mend({ inlineThreads }: NonNullable<typeof found>, reason: string): Promise<void> {
+async function mend({ inlineThreads }: Found, reason: string): Promise<void> {
   isFetching = true;
   const isNew = await inlineThreads().catch(() => false);
   isFetching = false;
