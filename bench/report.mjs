@@ -23,7 +23,13 @@ export function writeReport(name, { markdown, svg, ...result }, { partial }) {
   const chart = svg ? `\n![${name}](${name}.svg)\n` : '';
   const text = `# ${name}\n\nMade by \`./dev bench ${name}\` on ${date}: ${machine}.\n${chart}\n${markdown}\n`;
   writeFileSync(new URL(`${name}.md`, target), text);
-  writeFileSync(new URL(`${name}.json`, target), `${JSON.stringify(result, null, 1)}\n`);
+  writeFileSync(new URL(`${name}.json`, target), `${JSON.stringify(result, rounded, 1)}\n`);
   if (svg) writeFileSync(new URL(`${name}.svg`, target), svg);
   console.log(`\nwritten: ${fileURLToPath(target)}${name}.md and .json`);
+}
+
+/** No figure is known to more than five digits. */
+function rounded(_, value) {
+  const isFraction = typeof value === 'number' && !Number.isInteger(value);
+  return isFraction ? Number(value.toPrecision(5)) : value;
 }

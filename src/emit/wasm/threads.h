@@ -13,6 +13,7 @@
 
 namespace lathe::emit {
 
+// Uses the first 192 bytes of the memory.
 class ThreadsEmitter {
  public:
   // `first_phase`: the global with the number of the module's first phase, where modules that share
