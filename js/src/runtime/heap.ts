@@ -2,6 +2,7 @@
  * One memory that many modules share, and who has which part of it: lists of free blocks by size, eight for each
  * doubling (M. Masmano et al., "TLSF: a new dynamic memory allocator for real-time systems", 2004). Nothing moves.
  */
+import { LatheError } from '../base/errors.js';
 import { askEngine } from './ask_engine.js';
 import { env } from './env.js';
 
@@ -58,8 +59,11 @@ export class Heap {
     this.#putIn(this.#last);
   }
 
-  /** Leaves for threads what a run is given. Of a shared heap. */
+  /** Leaves for threads what a run is given. Of a shared heap. Error: it is too much. */
   putBases(bases: readonly number[]): void {
+    if (bases.length > meeting.bases) {
+      throw new LatheError(`${bases.length} tensors in one module: ${meeting.bases} at most`);
+    }
     new Uint32Array(this.memory.buffer, meeting.bytes, meeting.bases).set(bases);
   }
 

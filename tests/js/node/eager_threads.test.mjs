@@ -133,3 +133,18 @@ test('what keeps variables runs on one thread, and what nobody may share too', (
   assert.equal(counter.variable('sum').dataSync()[0], 5 * 64);
   counter.dispose();
 });
+
+test('more tensors than threads can be given are an error that says so', () => {
+  force(4);
+  const names = Array.from({ length: 1100 }, (_, at) => `x${at}`);
+  const inputs = (value) => Object.fromEntries(names.map((name) => [name, value]));
+  const x = tl.ones([3]);
+  assert.throws(
+    () => {
+      const add = (all) => ({ y: names.map((name) => all[name]).reduce((a, b) => a.add(b)) });
+      tl.compile(inputs([3]), add, { heap: true }).run(inputs(x));
+    },
+    { name: 'LatheError', message: '1103 tensors in one module: 1008 at most' },
+  );
+  x.dispose();
+});
