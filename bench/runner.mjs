@@ -124,6 +124,6 @@ export async function run({ command, ...options }) {
     return await commands[command](options);
   } catch (error) {
     if (error instanceof Unsupported) return { unsupported: error.message };
-    return { error: String(error?.stack ?? error) };
+    return { error: String(error?.stack || error) };
   }
 }

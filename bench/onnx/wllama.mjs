@@ -2,13 +2,14 @@
 import { gguf, textOf, tokensIn } from './gguf.mjs';
 
 const wasm = '/node_modules/@wllama/wllama/esm/wasm/wllama.wasm';
+const storedAtOnce = 2 ** 26;
 
 /** The engine with the model of `gguf` of these. */
 export async function wllama({ config, weights, bits, threads }) {
   const { Wllama } = await import('@wllama/wllama');
   const engine = new Wllama({ default: wasm }, { suppressNativeLog: true });
   engine.setCompat(null);
-  await engine.loadModel([gguf(config, weights, bits)], {
+  await engine.loadModel([await stored(gguf(config, weights, bits))], {
     n_threads: threads,
     n_gpu_layers: 0,
     n_ctx: config.positions,
@@ -39,4 +40,16 @@ export async function wllama({ config, weights, bits, threads }) {
     },
     close: () => engine.exit(),
   };
+}
+
+/** A copy on the disk: browsers keep a few hundred megabytes of such in memory. */
+async function stored(blob) {
+  const folder = await navigator.storage.getDirectory();
+  const file = await folder.getFileHandle('model.gguf', { create: true });
+  const writable = await file.createWritable();
+  for (let at = 0; at < blob.size; at += storedAtOnce) {
+    await writable.write(blob.slice(at, at + storedAtOnce));
+  }
+  await writable.close();
+  return file.getFile();
 }
