@@ -70,10 +70,18 @@ void by_channel(Builder& b) {
   b.output("y", 0.00002f * b.matmul(x, w, false, kTransposed));
 }
 
-// Enough halves that they stay halves.
-template <int kRows, bool kTransposed>
+// Enough halves, of both signs and below 2, that they stay halves.
+template <int kRows, bool kTransposed, int kColumns = 272, DType kType = DType::F16>
 void halves(Builder& b) {
-  const Tensor w = b.cast(scales_like(b, DType::F16, {272, 272}), DType::F32);
+  std::vector<std::byte> data;
+  uint32_t seed = 7;
+  for (int i = 0; i < 272 * kColumns; ++i) {
+    seed = seed * 1664525 + 1013904223;
+    data.push_back(static_cast<std::byte>(seed >> 16));
+    data.push_back(static_cast<std::byte>(seed >> 24 & 0xbf));
+  }
+  const Shape shape = kTransposed ? Shape{kColumns, 272} : Shape{272, kColumns};
+  const Tensor w = b.cast(b.constant(kType, shape, std::move(data)), DType::F32);
   b.output("y", 0.02f * b.matmul(b.input("x", DType::F32, {kRows, 272}), w, false, kTransposed));
 }
 
@@ -126,7 +134,11 @@ constexpr Case kCases[] = {
     {"bytes_rows_9", by_channel<9, DType::I8, true>},
     {"halves_row", halves<1, false>},
     {"halves_row_transposed", halves<1, true>},
+    {"halves_row_odd", halves<1, false, 277>},
+    {"halves_row_narrow", halves<1, true, 243>},
     {"halves_rows_3", halves<3, false>},
+    {"halves_rows_2_odd", halves<2, false, 269>},
+    {"brain_halves_row_odd", halves<1, false, 277, DType::BF16>},
     {"dynamically_quantised", dynamically, false},
     {"gather_block_quantised", gathered_blocks, false},
 };

@@ -16,11 +16,13 @@ void KernelEmitter::hoist_constants(const Stmt& stmt) {
     begin_statement(store);
     for (loop::ExprId id : reached_) {
       const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
-      if (expr.kind != loop::ExprKind::Constant) continue;
-      const uint64_t bits = half_of_vector(expr.constant);
+      const auto moved = moved_halves(expr);
+      if (expr.kind != loop::ExprKind::Constant && !moved) continue;
+      const loop::Number& number = moved ? moved->mask : expr.constant;
+      const uint64_t bits = half_of_vector(number);
       if (bits == 0 || bits == ~uint64_t{0} || scope_.constants.contains(bits)) continue;
       const uint32_t local = acquire(ValType::v128);
-      vector_constant(expr.constant);
+      vector_constant(number);
       code().op_index(Opcode::local_set, local);
       scope_.constants[bits] = local;
     }

@@ -12,6 +12,7 @@ using loop::DType;
 using loop::Expr;
 using loop::ExprId;
 using loop::ExprKind;
+using loop::VarId;
 using wasm::Opcode;
 using wasm::ValType;
 
@@ -45,7 +46,7 @@ bool KernelEmitter::vector_pairs(ExprId id) {
     code().op(Opcode::i32x4_add);
     return true;
   }
-  if (expr.op == loop::Op::BitAnd) return bits_of_pairs(expr);
+  if (expr.op == loop::Op::BitAnd) return bits_of_pairs(expr) || load_moved_halves(expr);
   const auto pair = as_pair(kernel_, expr);
   return pair && load_pairs(*pair);
 }
@@ -89,34 +90,58 @@ void KernelEmitter::forget_pairs() {
   next_pairs_.reset();
 }
 
+// The variable of an unrolled loop whose next copy reads these places, of vectors, one vector
+// further.
+std::optional<VarId> KernelEmitter::var_of_next(const Expr* low, const Expr& high) const {
+  if (conditional_) return std::nullopt;
+  for (const auto& [var, value] : fixed_.values) {
+    const bool steps = (low == nullptr || low->address.coefficient(var) == loop::kLanes) &&
+                       high.address.coefficient(var) == loop::kLanes;
+    const bool has_next = value + 1 < kernel_.vars[static_cast<size_t>(var)].extent;
+    if (steps && has_next && value % 2 == 0) return var;
+  }
+  return std::nullopt;
+}
+
+void KernelEmitter::load_halves(const Expr& from, Opcode of_bytes, Opcode of_words) {
+  const int size = scalar::size_of(from.dtype);
+  wasm::MemArg at = push_address(from.buffer, from.address);
+  at.align = static_cast<uint32_t>(size);
+  code().op_memory(size == 1 ? of_bytes : of_words, at);
+}
+
+// The vector that an earlier copy of the loop has left for this one, if there is one.
+bool KernelEmitter::recall_next(const Expr* low, const Expr& high) {
+  const bool is_next =
+      next_pairs_ && next_pairs_->of == std::pair(low, &high) && next_pairs_->at == fixed_.values;
+  if (is_next) next_in_turns(loop::kLanes);
+  forget_pairs();
+  return is_next;
+}
+
+void KernelEmitter::keep_next(const Expr* low, const Expr& high, VarId var) {
+  next_pairs_ = {{low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
+  ++next_pairs_->at[var];
+}
+
+void KernelEmitter::next_in_turns(int first) {
+  code().op_index(Opcode::local_get, next_pairs_->low);
+  code().op_index(Opcode::local_get, next_pairs_->high);
+  code().shuffle(in_turns(2, first));
+}
+
 // Halves from two places, or behind zeros: two vectors of them at once where the next copy of an
 // unrolled loop wants the second one.
 void KernelEmitter::load_pairs_in_turns(const Expr* low, const Expr& high) {
-  const auto get_both = [&] {
-    code().op_index(Opcode::local_get, next_pairs_->low);
-    code().op_index(Opcode::local_get, next_pairs_->high);
-  };
-  if (next_pairs_ && next_pairs_->of == std::pair(low, &high) && next_pairs_->at == fixed_.values) {
-    get_both();
-    code().shuffle(in_turns(2, loop::kLanes));
-    return forget_pairs();
-  }
-  forget_pairs();
+  if (recall_next(low, high)) return;
   const int size = scalar::size_of(high.dtype);
   const bool is_signed = scalar::is_signed(high.dtype);
   const auto load = [&](const Expr* from, Opcode of_bytes, Opcode of_words) {
     if (from == nullptr) return vector_constant(loop::Number::of(int32_t{0}));
-    wasm::MemArg at = push_address(from->buffer, from->address);
-    at.align = static_cast<uint32_t>(size);
-    code().op_memory(size == 1 ? of_bytes : of_words, at);
+    load_halves(*from, of_bytes, of_words);
   };
-  const auto next = std::ranges::find_if(fixed_.values, [&](const auto& each) {
-    const auto& [var, value] = each;
-    return (low == nullptr || low->address.coefficient(var) == loop::kLanes) &&
-           high.address.coefficient(var) == loop::kLanes && value % 2 == 0 &&
-           value + 1 < kernel_.vars[static_cast<size_t>(var)].extent;
-  });
-  if (next == fixed_.values.end() || conditional_) {
+  const auto next = var_of_next(low, high);
+  if (!next) {
     load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     load(&high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     code().shuffle(in_turns(size));
@@ -124,15 +149,13 @@ void KernelEmitter::load_pairs_in_turns(const Expr* low, const Expr& high) {
     code().op(is_signed ? Opcode::i16x8_extend_low_i8x16_s : Opcode::i16x8_extend_low_i8x16_u);
     return;
   }
-  next_pairs_ = {{low, &high}, fixed_.values, acquire(ValType::v128), acquire(ValType::v128)};
-  ++next_pairs_->at[next->first];
+  keep_next(low, high, *next);
   const Opcode eight = is_signed ? Opcode::v128_load8x8_s : Opcode::v128_load8x8_u;
   load(low, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->low);
   load(&high, eight, Opcode::v128_load);
   code().op_index(Opcode::local_set, next_pairs_->high);
-  get_both();
-  code().shuffle(in_turns(2));
+  next_in_turns(0);
 }
 
 bool KernelEmitter::load_pairs(const loop::Pair& pair) {
@@ -174,6 +197,53 @@ bool KernelEmitter::load_high_words(const Expr& expr) {
     return false;
   }
   load_pairs_in_turns(nullptr, *half);
+  return true;
+}
+
+// bit_and(shift_left(x, count), mask) of signed halves in memory, where the mask has all bits that
+// come from below.
+std::optional<KernelEmitter::MovedHalves> KernelEmitter::moved_halves(const Expr& expr) const {
+  const auto operand = [this](const Expr& of, size_t i) -> const Expr& {
+    return kernel_.exprs[static_cast<size_t>(of.operands[i])];
+  };
+  const auto applies = [](const Expr& each, loop::Op op) {
+    return each.kind == ExprKind::Apply && each.op == op && each.dtype == DType::I32;
+  };
+  if (lanes_ != loop::kLanes || !applies(expr, loop::Op::BitAnd)) return std::nullopt;
+  const Expr &shifted = operand(expr, 0), &mask = operand(expr, 1);
+  if (mask.kind != ExprKind::Constant || !applies(shifted, loop::Op::ShiftLeft)) {
+    return std::nullopt;
+  }
+  const Expr& count = operand(shifted, 1);
+  const Expr* half = half_in_memory(shifted.operands[0]);
+  if (count.kind != ExprKind::Constant || half == nullptr || half->dtype != DType::I16) {
+    return std::nullopt;
+  }
+  const auto bits = static_cast<int32_t>(count.constant.i);
+  if (bits <= 0 || bits >= 16) return std::nullopt;
+  const auto kept = static_cast<uint32_t>(mask.constant.i);
+  if ((kept | ((1u << bits) - 1)) << 16 != 0xffff0000) return std::nullopt;
+  const uint32_t upper = kept >> 16;
+  return MovedHalves{half, bits, loop::Number::of(static_cast<int32_t>(upper << 16 | upper))};
+}
+
+// Two vectors of them at once: their lower and upper words, moved as such.
+bool KernelEmitter::load_moved_halves(const Expr& expr) {
+  const auto moved = moved_halves(expr);
+  if (!moved || moved->half->address.coefficient(fixed_.lane) != 1) return false;
+  if (recall_next(&expr, *moved->half)) return true;
+  const auto next = var_of_next(nullptr, *moved->half);
+  if (!next) return false;
+  keep_next(&expr, *moved->half, *next);
+  load_halves(*moved->half, Opcode::v128_load8x8_s, Opcode::v128_load);
+  code().op_index(Opcode::local_tee, next_pairs_->low);
+  code().i32_const(16 - moved->bits).op(Opcode::i16x8_shr_s);
+  vector_constant(moved->mask);
+  code().op(Opcode::v128_and).op_index(Opcode::local_set, next_pairs_->high);
+  code().op_index(Opcode::local_get, next_pairs_->low);
+  code().i32_const(moved->bits).op(Opcode::i16x8_shl);
+  code().op_index(Opcode::local_set, next_pairs_->low);
+  next_in_turns(0);
   return true;
 }
 
