@@ -6,6 +6,7 @@ import type { Rank } from '../tensor/ranks.js';
 import { tracked } from '../tensor/scopes.js';
 import { elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import {
+  checkNumber,
   checkOperand,
   countOf,
   dtypeOf,
@@ -65,6 +66,7 @@ export function apply(
   const types: ValueType[] = [];
   for (const each of operands) {
     if (each instanceof TracedTensor) return each.trace.apply(op, [...operands], [...values]);
+    if (typeof each === 'number') checkNumber(op, each, dtype);
     types.push(typeof each === 'number' ? numberType(dtype) : each);
   }
   const signature = signatureOf(op, types, values);

@@ -6,7 +6,7 @@ import type { CoreGraph } from '../core/handles.js';
 import { dtypes, type OperationName, operations } from '../core/names.js';
 import type { GraphValue } from '../core/words.js';
 import { checkDType, coreDType, zeros } from '../tensor/convert.js';
-import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
+import { arrayTypes, coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import {
   borrow,
   noNumber,
@@ -334,6 +334,7 @@ export class Trace {
       return value;
     }
     checkOperand(what, value);
+    if (typeof value === 'number') checkNumber(what, value, dtype);
     return this.constant(value, ...typeFor(value, dtype));
   }
 
@@ -347,6 +348,18 @@ export class Trace {
 export function checkOperand(op: string, value: unknown): void {
   if (value === undefined || value === null) throw new LatheError(`${op}: an operand is missing`);
 }
+
+/** Error: a number that is none of the integers of this dtype; of 64 bits its conversion says so. */
+export function checkNumber(op: string, value: number, dtype: DType): void {
+  if (!/int(8|16|32)$/.test(dtype)) return;
+  const least = dtype.startsWith('u') ? 0 : -(2 ** (bitsOf(dtype) - 1));
+  if (Number.isInteger(value) && value >= least && value < least + 2 ** bitsOf(dtype)) return;
+  throw new LatheError(
+    `${op}: ${value} is no ${dtype}, which the tensor beside it is; cast the operands`,
+  );
+}
+
+const bitsOf = (dtype: DType) => 8 * arrayTypes[dtype].BYTES_PER_ELEMENT;
 
 /** What numbers beside these operands become: the dtype of the first tensor that is not bool. */
 export function dtypeOf(operands: readonly unknown[]): DType {

@@ -474,3 +474,25 @@ test('products of all types have the type they are computed in, tuned or not', a
   const precise = tl.tensor([2 ** 53 - 1], [1, 1], 'float64');
   assert.deepEqual(applied(precise, (x) => x.matMul(x.mul(0).add(1))).arraySync(), [[2 ** 53 - 1]]);
 });
+
+test('a number that the integers beside it do not hold is refused, at the call and in functions', () => {
+  const wrong = [
+    ['int32', 2.5],
+    ['int32', 2 ** 31],
+    ['int32', NaN],
+    ['uint8', 300],
+    ['uint8', -1],
+  ];
+  for (const [dtype, number] of wrong) {
+    const x = tl.tensor([1, 2, 3], [3], dtype);
+    const message = new RegExp(`mul: ${number} is no ${dtype}.*cast the operands`);
+    refuses(() => x.mul(number), message);
+    refuses(() => applied(x, (each) => each.mul(number)), message);
+  }
+  const x = tl.tensor([1, 2, 3], [3], 'int32');
+  assert.deepEqual(
+    [...x.add(2 ** 31 - 4).dataSync()],
+    [3, 2, 1].map((less) => 2 ** 31 - less),
+  );
+  assert.deepEqual([...x.cast('float32').mul(2.5).dataSync()], [2.5, 5, 7.5]);
+});
