@@ -37,10 +37,11 @@ export function operation(
   return pending(signatureOf(op, types, values), sources);
 }
 
-/** Another tensor that shows a value. */
+/** Another tensor that shows a value, or the first again. */
 export function shownAgain(value: HeapValue): Tensor {
+  const { isShown } = value;
   value.share();
-  return new Tensor(value, value.shape, value.dtype)[tracked](true);
+  return new Tensor(value, value.shape, value.dtype)[tracked](isShown);
 }
 
 /** Another value of the same elements. The core sees no second one behind a change of shape that is none. */
