@@ -6,6 +6,7 @@ import { grad } from '../eager/gradients.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { zeros } from '../tensor/create.js';
 import { partsOf, textsOf, textTensor } from '../tensor/odd.js';
+import { knownElements } from '../runtime/heap_value.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
@@ -19,12 +20,16 @@ import { complexOf, move } from './moving.js';
 
 type Sizes = readonly number[];
 
-/** The slices of x along an axis at the indices; of each batch its own. Errors: axes that there are not. */
+/**
+ * The slices of x along an axis at the indices; of each batch its own. Errors: axes that there are not; indices outside,
+ * where they are known at the call. Those that are computed are moved inside.
+ */
 export function gather(x: TensorLike, indices: TensorLike, axis = 0, batchDims = 0): Tensor {
   return tidy(() => {
     const given = toTensor(x, 'x', 'gather', 'any');
     const places = toTensor(indices, 'indices', 'gather', 'int32');
     const [along] = axesOf(axis, given.rank) as [number];
+    checkPlaces(places, given.shape[along]!);
     if (batchDims === 0) return taken(given, places, along);
     const batch = batchDims < 0 ? batchDims + places.rank : batchDims;
     checkBatches(given, places, along, batchDims, batch);
@@ -75,6 +80,26 @@ function checkBatches(x: Tensor, places: Tensor, axis: number, said: number, bat
   }
 }
 
+function checkPlaces(places: Tensor, size: number): void {
+  for (const each of knownPlaces(places)) {
+    if (each >= 0 && each < size) continue;
+    throw new LatheError(`GatherV2: the index value ${each} is not in [0, ${size - 1}]`);
+  }
+}
+
+const knownPlaces = (places: Tensor) =>
+  ((!(places instanceof TracedTensor) && knownElements(places)) || []) as Int32Array;
+
+function checkRows(indices: Tensor, shape: Sizes): void {
+  const known = knownPlaces(indices);
+  const depth = indices.shape.at(-1)!;
+  known.forEach((each, at) => {
+    if (each >= 0 && each < shape[at % depth]!) return;
+    const row = known.slice(at - (at % depth), at - (at % depth) + depth);
+    throw new LatheError(`Invalid indices: ${row} does not index into ${shape}`);
+  });
+}
+
 function taken(x: Tensor, places: Tensor, axis: number): Tensor {
   const parts = partsOf(x);
   if (parts !== undefined) {
@@ -105,12 +130,16 @@ function flatPlaces(indices: Tensor, shape: Sizes): Tensor {
   return apply('sum', [apply('mul', [rows, steps])], [[1]]);
 }
 
-/** Slices of x by their places, which are along the last axis of the indices. Errors: no int32; more places than axes. */
+/**
+ * Slices of x by their places, which are along the last axis of the indices. Errors: no int32; more places than axes;
+ * places outside, where they are known at the call.
+ */
 export function gatherND(x: TensorLike, indices: TensorLike): Tensor {
   return tidy(() => {
     const places = toTensor(indices, 'indices', 'gatherND', 'int32');
     const given = toTensor(x, 'x', 'gatherND', 'any');
     prepareAndValidate(given as never, places as never);
+    checkRows(places, given.shape);
     const depth = places.shape.at(-1)!;
     const inner = given.shape.slice(depth);
     const count = elementCount(given.shape.slice(0, depth));

@@ -65,6 +65,8 @@ export function gramSchmidt(xs: Tensor | Tensor[]): Tensor | Tensor[] {
       );
     }
   }
+  if (!isArray && xs.rank < 2)
+    throw new LatheError(`Gram-Schmidt: the rows of a matrix are needed, got [${xs.shape.join()}]`);
   return tidy(() => {
     const all = isArray ? xs : split(xs, xs.shape[0]!, 0).map((each) => squeeze(each, [0]));
     if (all.length > all[0]!.shape[0]!) {

@@ -1,4 +1,5 @@
 /** Windows on signals. */
+import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
 import { toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
@@ -13,7 +14,10 @@ export const hannWindow = (windowLength: number): Tensor => cosineWindow(windowL
 export const hammingWindow = (windowLength: number): Tensor =>
   cosineWindow(windowLength, 0.54, 0.46);
 
-/** Frames of a signal, each `frameStep` further, [frames, frameLength]; padEnd: up to the last sample. */
+/**
+ * Frames of a signal, each `frameStep` further, [frames, frameLength]; padEnd: up to the last sample. Errors: lengths
+ * and steps that are no integers; steps below 1.
+ */
 export function frame(
   signal: TensorLike,
   frameLength: number,
@@ -23,18 +27,24 @@ export function frame(
 ): Tensor {
   return tidy(() => {
     const x = toTensor(signal, 'signal', 'frame');
+    checkAtLeast(0, 'frameLength', frameLength);
     const room = padEnd ? x.size - 1 : x.size - frameLength;
-    const count = room < 0 || frameLength === 0 ? 0 : Math.floor(room / frameStep) + 1;
+    if (room < 0 || frameLength === 0) return constant(new Float32Array(0), [0, frameLength]);
+    checkAtLeast(1, 'frameStep', frameStep);
+    const count = Math.floor(room / frameStep) + 1;
     const places = new Int32Array(count * frameLength);
     for (let at = 0; at < places.length; at += 1) {
       places[at] = Math.floor(at / frameLength) * frameStep + (at % frameLength);
     }
-    const last = count === 0 ? 0 : (count - 1) * frameStep + frameLength;
-    const more = Math.max(0, last - x.size);
+    const more = Math.max(0, (count - 1) * frameStep + frameLength - x.size);
     const padded = more === 0 ? x : apply('pad', [x], [[[0, more]], padValue]);
-    if (count === 0) return constant(new Float32Array(0), [0, frameLength]);
     return apply('gather', [padded, integers(places, [count, frameLength])], [0]);
   });
+}
+
+function checkAtLeast(least: number, name: string, value: number): void {
+  if (Number.isInteger(value) && value >= least) return;
+  throw new LatheError(`frame: ${name} has to be an integer of at least ${least}, got ${value}`);
 }
 
 /** Transforms of the frames of a signal under a window, complex64 [frames, fftLength / 2 + 1]. */

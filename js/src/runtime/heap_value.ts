@@ -152,8 +152,12 @@ export class HeapValue implements PendingData {
 
   /** The same copy each time, unless it has been transferred. */
   now(): DataArray {
-    if (this.#copy?.length !== this.size) this.#copy = copyOf(this.window(), this.dtype);
-    return this.#copy;
+    return this.known ?? (this.#copy = copyOf(this.window(), this.dtype));
+  }
+
+  /** The elements, if they have been read or come from JavaScript: asking takes no time. */
+  get known(): DataArray | undefined {
+    return this.#copy?.length === this.size ? this.#copy : undefined;
   }
 
   get later(): Promise<DataArray> {
@@ -221,4 +225,11 @@ export class HeapValue implements PendingData {
     tensor[elements] = value;
     return value;
   }
+}
+
+/** The elements of a tensor, where asking for them computes and copies nothing. */
+export function knownElements(tensor: Tensor): DataArray | undefined {
+  const held: unknown = tensor[elements];
+  if (ArrayBuffer.isView(held)) return held as DataArray;
+  return held instanceof HeapValue ? held.known : undefined;
 }

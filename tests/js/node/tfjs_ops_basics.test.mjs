@@ -434,3 +434,40 @@ test('an optimiser goes on from the weights of another one', async () => {
   };
   assert.deepEqual(await losses(3), await losses(99));
 });
+
+test('places outside that are known at the call are refused', () => {
+  const x = tl.tensor2d([1, 2, 3, 4, 5, 6], [3, 2]);
+  const places = tl.tensor1d([0, 2], 'int32');
+  assert.deepEqual([...tl.gather(x, places).dataSync()], [1, 2, 5, 6]);
+  for (const wrong of [[3], [-1], tl.tensor1d([0, 7], 'int32')])
+    assert.throws(
+      () => tl.gather(x, wrong),
+      /GatherV2: the index value (3|-1|7) is not in \[0, 2\]/,
+    );
+  assert.throws(() => x.gather([2], 1), /the index value 2 is not in \[0, 1\]/);
+  const computed = places.add(tl.scalar(1, 'int32'));
+  computed.dataSync();
+  assert.throws(() => tl.gather(x, computed), /the index value 3 is not in \[0, 2\]/);
+  assert.throws(
+    () =>
+      tl.gatherND(x, [
+        [0, 1],
+        [1, 2],
+      ]),
+    /Invalid indices: 1,2 does not index into 3,2/,
+  );
+  assert.deepEqual(
+    [
+      ...tl
+        .gatherND(x, [
+          [0, 1],
+          [2, 0],
+        ])
+        .dataSync(),
+    ],
+    [2, 5],
+  );
+  assert.throws(() => tl.signal.frame([1, 2, 3], 2, 0), /frame: frameStep has to be an integer/);
+  assert.throws(() => tl.signal.frame([1, 2, 3], -2, 1), /frame: frameLength has to be an integer/);
+  assert.throws(() => tl.linalg.gramSchmidt(tl.tensor1d([1])), /rows of a matrix are needed/);
+});
