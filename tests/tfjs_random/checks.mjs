@@ -136,11 +136,21 @@ async function again(program) {
   await eager(changed, 1);
 }
 
+const arithmetic = /^(add|sub|mul|div|divNoNan|maximum|minimum|squaredDifference|atan2|pow)$/;
+
+/** A number beside an integer is one in functions that are traced, which take types as they are. */
+function isBesideWhole({ wanted }, { name, args }) {
+  const isWhole = (each) => wanted.get(each?.ref)?.dtype === 'int32';
+  const isNumber = (each) => typeof (each?.number ?? each) === 'number';
+  return arithmetic.test(name) && args.some(isWhole) && args.some(isNumber);
+}
+
 /** As a function that is traced and compiled. */
 async function compiled(program) {
   if (program.steps.some(({ name }) => rows[name].reads)) return;
   const complex = [...program.wanted.values()].some(({ dtype }) => dtype === 'complex64');
   if (complex) return;
+  if (program.steps.some((step) => isBesideWhole(program, step))) return;
   const specs = program.leaves.map(({ id, shape, dtype }) => [`x${id}`, { shape, dtype }]);
   const outs = program.steps.flatMap((step) => step.outs);
   // Methods there are the operations of the core.
@@ -154,7 +164,6 @@ async function compiled(program) {
   try {
     f = tl.compile(Object.fromEntries(specs), write);
   } catch (error) {
-    // Types are taken as they are there.
     if (/cast the operands/.test(error.message)) return;
     throw error;
   }

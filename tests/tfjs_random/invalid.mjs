@@ -75,5 +75,6 @@ export async function invalidCall(program) {
   if (step.isChained && at === 0 && args.length > 1) return;
   const isTensor = d.chance(0.4) || (step.isChained && at === 0);
   args[at] = isTensor ? { ref: d.pick(others) } : d.pick(wrong);
+  if (rows[step.name].hangs?.(args)) return;
   await refuse(program, [{ ...step, args }], isTensor || Number.isFinite(args[at]));
 }

@@ -8,6 +8,7 @@
 //   isMethod    false: the method of TensorFlow.js takes other arguments, or none
 //   isRare      drawn less often
 //   isCustom    its gradient is not that of differences
+//   hangs(args) whether TensorFlow.js never ends
 //   slope(step) what is wrong with the gradient of TensorFlow.js, if something is
 //   refused     why TensorFlow.js refuses calls that are taken here
 // Comments in the recipes say what is not drawn because TensorFlow.js is wrong there, or the two differ knowingly.

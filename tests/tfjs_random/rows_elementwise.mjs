@@ -60,6 +60,12 @@ for (const [name, bounds] of Object.entries({
 }))
   rows[name] = { draw: within(...bounds) };
 for (const name of ['sin', 'cos', 'tan']) rows[name].draw = bounded(rows[name].draw);
+rows.reciprocal.draw = (c) => {
+  const [x] = float(c) ?? [];
+  // TensorFlow.js rounds -0.5 to 0.
+  if (x === undefined || c.leaves.some(({ id }) => id === x.ref)) return x && [x];
+  return [c.between(c.shapeOf(x), 0.1, 4)];
+};
 for (const name of ['abs', 'neg', 'relu', 'relu6']) rows[name].exact = true;
 rows.abs.slope = () => 'TensorFlow.js gives -1 at 0';
 for (const name of 'abs neg relu relu6 square sqrt exp'.split(' ')) rows[name].draw = any;
@@ -139,6 +145,8 @@ rows.pow = {
     if (x === undefined) return undefined;
     return [x, d.chance(0.5) ? d.pick([2, 3, 0.5, -1, 0, 1, -2]) : c.of(c.beside(c.shapeOf(x)))];
   },
+  slope: ({ args }) =>
+    args[1] === 0 ? 'TensorFlow.js multiplies 0 by the power of -1, infinite at 0' : undefined,
 };
 rows.prelu = {
   draw: (c) => {
