@@ -136,13 +136,11 @@ async function again(program) {
   await eager(changed, 1);
 }
 
-const arithmetic = /^(add|sub|mul|div|divNoNan|maximum|minimum|squaredDifference|atan2|pow)$/;
-
 /** A number beside an integer is one in functions that are traced, which take types as they are. */
 function isBesideWhole({ wanted }, { name, args }) {
   const isWhole = (each) => wanted.get(each?.ref)?.dtype === 'int32';
   const isNumber = (each) => typeof (each?.number ?? each) === 'number';
-  return arithmetic.test(name) && args.some(isWhole) && args.some(isNumber);
+  return rows[name].takesNumbers && args.some(isWhole) && args.some(isNumber);
 }
 
 /** As a function that is traced and compiled. */

@@ -6,6 +6,7 @@
 //   isAsync     gives a promise
 //   reads       why functions that are traced have none of it
 //   isMethod    false: the method of TensorFlow.js takes other arguments, or none
+//   takesNumbers  numbers of JavaScript may stand beside its tensors
 //   isRare      drawn less often
 //   isCustom    its gradient is not that of differences
 //   hangs(args) whether TensorFlow.js never ends

@@ -90,7 +90,7 @@ for (const name of 'onesLike zerosLike clone'.split(' '))
 rows.zerosLike.slope = () => 'TensorFlow.js multiplies by 0';
 
 for (const name of 'add sub mul div divNoNan maximum minimum squaredDifference atan2'.split(' '))
-  rows[name] = { draw: pair(), exact: /imum/.test(name) };
+  rows[name] = { draw: pair(), exact: /imum/.test(name), takesNumbers: true };
 // What nearly 0 is, rounding decides.
 rows.divNoNan.draw = (c) => {
   c.exactOnly = true;
@@ -135,6 +135,7 @@ rows.bitwiseAnd = {
   exact: true,
 };
 rows.pow = {
+  takesNumbers: true,
   draw: (c) => {
     const { d } = c;
     if (d.chance(0.3)) {

@@ -329,3 +329,25 @@ test('ten thousand random sequences agree with JavaScript, and scopes clear them
   });
   assert.deepEqual(left, [0, 0, 0, 0]);
 });
+
+test('gradients that show a value again count its elements', () => {
+  const before = tensorCounts();
+  const x = tl.tensor([1, 5, 3]);
+  const custom = tl.customGrad((of, save) => {
+    const value = of.square();
+    save([of, value]);
+    return { value, gradFunc: (dy, [each, squared]) => dy.mul(each).add(squared) };
+  });
+  for (const f of [(of) => tl.max(of), (of) => tl.min(of), (of) => custom(of).sum()]) {
+    const slope = tl.grad(f)(x);
+    slope.dataSync();
+    const { numTensors, numDataBuffers, numBytes } = tensorCounts();
+    assert.deepEqual(
+      [numTensors, numDataBuffers, numBytes],
+      [before.numTensors + 2, before.numDataBuffers + 2, before.numBytes + 24],
+    );
+    slope.dispose();
+  }
+  x.dispose();
+  assert.deepEqual(tensorCounts(), before);
+});

@@ -82,6 +82,7 @@ export class RuleOptimizer extends Optimizer {
   }
 
   override async getWeights(): Promise<NamedTensor[]> {
+    // TensorFlow.js keeps none of Adamax either; its words.
     if (this.name === 'adamax') {
       throw new LatheError('getWeights() is not implemented for Adamax yet.');
     }
