@@ -75,6 +75,20 @@ Tensor weighted_values(Tensor weights, Tensor v) {
   return v.builder->reshape(sums, {x[0], x[1], x[2], y[3]});
 }
 
+Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest) {
+  Builder& builder = *buffer.builder;
+  const Shape shape = buffer.shape();
+  const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
+  const Tensor place = builder.iota({1, 1, shape[2], 1}, 2);
+  const Tensor from = place - builder.reshape(first, {batch, 1, 1, 1});
+  Shape index = fresh.shape();
+  index[2] = shape[2];
+  const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
+  const Tensor rest = keeps_rest ? buffer : zero(buffer);
+  const Tensor behind = select(from < number(builder, n), moved, rest);
+  return select(from < number(builder, 0), buffer, behind);
+}
+
 Tensor masked_softmax(Tensor x) {
   if (!x.valid()) return x;
   Builder& builder = *x.builder;

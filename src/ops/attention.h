@@ -33,6 +33,10 @@ Tensor seen_keys(const KeyWindow& window, int64_t queries, int64_t keys);
 // bool [b, 1, 1, m]: the first lengths[b] keys.
 Tensor first_keys(Tensor lengths, int64_t keys);
 
+// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then what
+// was there, or zeros. `first` is I32 [] or [b].
+Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest);
+
 // x [b, h, n, d] where the first r numbers of each row are turned pairwise by angles of cosines and
 // sines [1 or b, n, r / 2]; pairs are neighbours, or else one half and the other. Su et al.,
 // "RoFormer: Enhanced transformer with rotary position embedding", 2021.

@@ -1,16 +1,25 @@
 /**
  * Decoders whose keys and values stay where they are computed, in states with room for more: no call copies them or is compiled
- * for their number. Tokens go in alone or in pieces of a fixed length.
+ * for their number. Tokens go in alone or in pieces of a fixed length; where there is no mask, those of a prompt as if nothing
+ * were kept, and alone behind it.
  */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { arrayTypes, type DType } from '../tensor/dtypes.js';
+import { arrayTypes } from '../tensor/dtypes.js';
 import type { DataArray } from '../tensor/convert.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Terms } from '../trace/compiled_function.js';
 import type { DecoderPlan } from './decoder_plan.js';
-import type { OnnxFile } from './file.js';
-import { KeptTensor, rowAxis, RowStates, slices, type WrittenPiece } from './kept_rows.js';
+import type { OnnxFile, Port } from './file.js';
+import {
+  HeldTensor,
+  KeptTensor,
+  type Place,
+  rowAxis,
+  RowStates,
+  slices,
+  type WrittenPiece,
+} from './kept_rows.js';
 import { dtypeOf, type OnnxValue, type TensorValue, valueOf } from './values.js';
 
 /** Rows that states have room for at first; twice as many whenever they are full. */
@@ -26,12 +35,6 @@ const mostInShort = 64;
 /** How far results with kept rows may be off, relative to the largest element. */
 const tolerance = 1e-3;
 
-/** A state. */
-interface Place {
-  dtype: DType;
-  shape: readonly number[];
-}
-
 /** A call, as far as it matters what is kept. */
 interface Call {
   values: readonly TensorValue[];
@@ -46,6 +49,8 @@ export class Decoder {
   readonly #file: OnnxFile;
   readonly #plan: DecoderPlan;
   #states: RowStates | undefined;
+  /** The sizes that they are for. */
+  #writtenFor = '';
   /** Whether the model concatenates rows, and must be told by the mask which of them count. */
   #isJoined = false;
   /** Whether it has been seen to give the same as without states. */
@@ -90,7 +95,8 @@ export class Decoder {
     const call = this.#isRefused ? undefined : this.#read(values);
     if (call === undefined || !this.#prepare(call)) return undefined;
     const kept = await this.#run(call);
-    if (this.#isProven || !this.#isJoined) return kept;
+    const isSure = this.#plan.mask !== undefined && !this.#isJoined;
+    if (this.#isProven || isSure) return kept;
     const wanted = await exactly();
     this.#isProven = this.#isSame(kept, wanted);
     if (this.#isProven) return kept;
@@ -98,15 +104,26 @@ export class Decoder {
     return wanted;
   }
 
-  /** Nothing: of other shapes than a decoder's. */
+  /** The results of a call without states, of which those that stay as they are come back as inputs. */
+  held(results: readonly OnnxValue[]): OnnxValue[] {
+    return results.map((each, at) => {
+      if (each?.kind !== 'tensor' || !this.#plan.repeated.has(at)) return each;
+      return new HeldTensor(each.type, each.shape, () => each.data as DataArray);
+    });
+  }
+
+  /** Nothing: of other shapes than a decoder's, or nothing to keep states for. */
   #read(values: readonly OnnxValue[]): Call | undefined {
-    const { mask, tokens, pairs } = this.#plan;
+    const { mask, branch, tokens, pairs } = this.#plan;
     const tensors = values.filter((each): each is TensorValue => each?.kind === 'tensor');
     if (tensors.length !== values.length) return undefined;
     const count = tensors[tokens]!.shape[1]!;
-    const before = tensors[mask]!.shape[1]! - count;
+    const before = tensors[pairs[0]![0]]!.shape[rowAxis]!;
+    const isAll = mask === undefined || tensors[mask]!.shape[1] === before + count;
     const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === before);
-    if (!fits || count === 0) return undefined;
+    if (!fits || !isAll || count === 0) return undefined;
+    if (mask === undefined && (before === 0 || count > 1)) return undefined;
+    if (branch !== undefined && !(tensors[branch]!.data as DataArray)[0]) return undefined;
     return { values: tensors, before, tokens: count, lengths: this.#lengths(count) };
   }
 
@@ -122,24 +139,29 @@ export class Decoder {
 
   /** Brings the states to hold the rows of a call, with room for its tokens. Whether the model can be written so. */
   #prepare({ values, before, lengths }: Call): boolean {
-    const { pairs } = this.#plan;
+    const { pairs, fixed } = this.#plan;
     const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
-    const [first] = given;
-    const batch = first!.shape[0];
     const states = this.#states;
     this.#ports = values.map(({ type, shape }) => ({ kind: 'tensor', type, shape }));
     const isKept = given.every((each, at) => {
-      return each instanceof KeptTensor && each.state === at && states?.hold(each.rows) === true;
+      const isOurs = each instanceof KeptTensor && !each.isRead && each.state === at;
+      return isOurs && states?.hold(each.rows) === true;
     });
-    const hasRoom = states?.places[0]!.shape[0] === batch && states!.capacity >= needed;
-    if (isKept && hasRoom) return true;
+    const sizes = this.#sizes();
+    const hasRoom = this.#writtenFor === sizes && states !== undefined && states.capacity >= needed;
+    const fix = () => {
+      for (const [at, input] of fixed.entries()) this.#states!.fix(at, values[input]!);
+      return true;
+    };
+    if (isKept && hasRoom) return fix();
     const rows = before === 0 ? [] : given.map(({ data }) => data as DataArray);
     if (!hasRoom) {
       let capacity = Math.max(leastRows, states?.capacity ?? 0);
       while (capacity < needed) capacity *= 2;
       states?.dispose();
-      this.#states = this.#make(given, capacity);
+      this.#states = this.#make(values, capacity);
+      this.#writtenFor = sizes;
     }
     try {
       this.#states!.piece(1);
@@ -148,20 +170,43 @@ export class Decoder {
       return false;
     }
     this.#states!.load(rows, before);
-    return true;
+    return fix();
   }
 
-  #make(given: readonly TensorValue[], capacity: number): RowStates {
-    const places = given.map(({ type, shape }) => {
-      const [batch, heads, , size] = shape as [number, number, number, number];
-      return { dtype: dtypeOf(type), shape: [batch, heads, capacity, size] };
-    });
-    return new RowStates(places, (tokens) => this.#write(places, tokens), this.terms);
+  /** What else than the number of rows and of tokens a model is written down for. */
+  #sizes(): string {
+    const { pairs, mask, inputs } = this.#plan;
+    const open = new Map<number, number>([
+      ...inputs,
+      ...pairs.map(([at]) => [at, rowAxis] as const),
+    ]);
+    if (mask !== undefined) open.set(mask, 1);
+    return JSON.stringify(
+      this.#ports.map(({ type, shape }, at) => [
+        type,
+        shape.map((n, k) => (k === open.get(at) ? 0 : n)),
+      ]),
+    );
+  }
+
+  #make(values: readonly TensorValue[], capacity: number): RowStates {
+    const { pairs, fixed } = this.#plan;
+    const place = (input: number, rows?: number): Place => {
+      const { type, shape } = values[input]!;
+      return {
+        dtype: dtypeOf(type),
+        shape: shape.map((n, k) => (k === rowAxis ? (rows ?? n) : n)),
+      };
+    };
+    const places = pairs.map(([input]) => place(input, capacity));
+    const others = fixed.map((input) => place(input));
+    return new RowStates(places, others, (tokens) => this.#write(places, tokens), this.terms);
   }
 
   /** The model for so many new tokens. Error: it cannot be written so. */
   #write(places: readonly Place[], tokens: number): WrittenPiece {
     const capacity = places[0]!.shape[rowAxis]!;
+    if (this.#plan.mask === undefined) return this.#writeFor(places, tokens, capacity);
     if (this.#isJoined) return this.#writeFor(places, tokens, capacity + tokens);
     try {
       return this.#writeFor(places, tokens, capacity);
@@ -174,15 +219,18 @@ export class Decoder {
 
   /** With a mask of so many tokens: of as many as there are rows, where operators put new rows behind those that count. */
   #writeFor(places: readonly Place[], tokens: number, seen: number): WrittenPiece {
-    const { pairs, mask, inputs } = this.#plan;
+    const { pairs, fixed, mask, branch, inputs } = this.#plan;
     const stateOf = new Map(pairs.map(([input], at) => [input, places[at]!.shape]));
     const ports = this.#ports.map((port, at) => {
       const axis = inputs.get(at);
       let shape = port.shape.map((size, k) => (k === axis ? tokens : size));
       if (at === mask) shape = [port.shape[0]!, seen];
-      return { ...port, shape: stateOf.get(at) ?? shape };
+      const known = at === branch ? { data: [0, 1] as const } : {};
+      return { ...port, ...known, shape: stateOf.get(at) ?? shape };
     });
-    const trace = this.#file.trace(ports, [], new Uint8Array(), { cache: pairs }, true);
+    const cache = [...pairs, ...fixed.map((input) => [input] as const)];
+    const options = { cache, ...(mask === undefined ? { freshRows: tokens } : {}) };
+    const trace = this.#file.trace(ports, [], Uint8Array.of(1), options, true);
     const isJoined = seen > places[0]!.shape[rowAxis]!;
     if (trace.whole && trace.joined === isJoined) return trace;
     trace.graph.free();
@@ -200,7 +248,9 @@ export class Decoder {
       const outputs = await run.runAsync(this.#inputs(values, before + from, from, length));
       from += count;
       states.length = before + from;
-      parts.push(results.map((port, at) => this.#cut(at, valueOf(port, outputs), count)));
+      parts.push(
+        results.map((port, at) => this.#cut(at, this.#result(port, values, outputs), count)),
+      );
     }
     const rows = states.give();
     const joined = parts.at(-1)!.map((last, at) => {
@@ -220,10 +270,18 @@ export class Decoder {
     return joined;
   }
 
+  /** An output; one that is a state which stays as it is: what was given for that. */
+  #result(port: Port, values: readonly TensorValue[], outputs: Record<string, Tensor>): OnnxValue {
+    const { pairs, fixed } = this.#plan;
+    const name = port?.kind === 'tensor' ? port.name : undefined;
+    const input = fixed.find((_, at) => name === `cache${pairs.length + at}`);
+    return input === undefined ? valueOf(port, outputs) : values[input]!;
+  }
+
   /** What a piece is run with: tokens from `from` on, when there are rows of so many. */
   #inputs(values: readonly TensorValue[], rows: number, from: number, length: number) {
-    const { mask, inputs, pairs } = this.#plan;
-    const kept = new Set(pairs.map(([input]) => input));
+    const { mask, inputs, pairs, fixed } = this.#plan;
+    const kept = new Set([...fixed, ...pairs.map(([input]) => input)]);
     const given: Record<string, Tensor> = { at: new Tensor(Int32Array.of(rows), [], 'int32') };
     let number = 0;
     for (const [at, value] of values.entries()) {
@@ -276,9 +334,12 @@ export class Decoder {
   }
 
   #isSame(kept: readonly OnnxValue[], wanted: readonly OnnxValue[]): boolean {
-    return [...this.#plan.outputs.keys()].every((at) => {
+    const { pairs, repeated } = this.#plan;
+    const others = new Set([...repeated, ...pairs.map(([, result]) => result)]);
+    return wanted.every((_, at) => {
+      if (others.has(at)) return true;
       const [a, b] = [kept[at] as TensorValue, wanted[at] as TensorValue];
-      if (a.shape.join() !== b.shape.join()) return false;
+      if (b?.kind !== 'tensor' || a.shape.join() !== b.shape.join()) return false;
       let [worst, most] = [0, 0];
       for (const [k, value] of (b.data as DataArray).entries()) {
         worst = Math.max(worst, Math.abs(Number(value) - Number(a.data[k])));

@@ -1,12 +1,21 @@
 /** Which models are decoders that give keys and values and take them back at the next call. */
-import type { CachePair, OnnxDescription, OnnxType } from './file.js';
+import type { OnnxDescription, OnnxType } from './file.js';
+
+/** Numbers of an input for kept rows, and of the output that has them with the new ones. */
+type RowPair = readonly [input: number, result: number];
 
 /** How a decoder takes and gives what it keeps. */
 export interface DecoderPlan {
-  /** Inputs for kept rows [batch, heads, rows, size], and the outputs that have them with the new ones. */
-  pairs: readonly CachePair[];
-  /** Number of the input that says which tokens count, [batch, all tokens]. */
-  mask: number;
+  /** Of kept rows [batch, heads, rows, size]. */
+  pairs: readonly RowPair[];
+  /** Numbers of inputs for keys and values that stay as they are, those of an encoder. */
+  fixed: readonly number[];
+  /** The outputs that repeat these, or make them where there are no rows yet. */
+  repeated: ReadonlySet<number>;
+  /** Number of the input that says which tokens count, [batch, all tokens]; nothing: all do. */
+  mask: number | undefined;
+  /** Number of the input that says whether there are rows. */
+  branch: number | undefined;
   /** Number of the input of tokens. */
   tokens: number;
   /** The axes of new tokens, by the numbers of inputs, and of outputs. */
@@ -18,38 +27,40 @@ type Named = OnnxType & { name: string };
 
 /** The plan of a decoder, by the names that exporters give; nothing of other models. */
 export function planOf({ inputs, outputs }: OnnxDescription): DecoderPlan | undefined {
-  const tokens = inputs.findIndex(({ name }) => name === 'input_ids' || name === 'inputs_embeds');
-  const mask = inputs.findIndex(({ name, shape }) => {
-    return name === 'attention_mask' && shape?.length === 2;
-  });
+  const number = (found: number) => (found < 0 ? undefined : found);
+  const tokens = inputs.findIndex(({ name }) =>
+    /^(decoder_)?(input_ids|inputs_embeds)$/.test(name),
+  );
+  const mask = number(inputs.findIndex(({ name }) => name === 'attention_mask'));
+  const branch = number(inputs.findIndex(({ name }) => name === 'use_cache_branch'));
   const length = inputs[tokens]?.shape?.[1];
-  const pairs = pairsOf(inputs, outputs);
-  if (pairs === undefined || typeof length !== 'string') return undefined;
-  if (mask < 0 || inputs[mask]!.shape![1] === length) return undefined;
-  const kept = new Set(pairs.map(([, result]) => result));
-  if (outputs.some(({ shape }, at) => !kept.has(at) && shape === undefined)) return undefined;
-  return { pairs, mask, tokens, inputs: axesOf(inputs, length), outputs: axesOf(outputs, length) };
-}
-
-/** Error-free or not at all: all inputs of earlier rows have one name for their number, and an output each. */
-function pairsOf(inputs: readonly Named[], outputs: readonly Named[]): CachePair[] | undefined {
-  const pairs: CachePair[] = [];
-  const names = new Set<unknown>();
-  for (const [at, { name, shape }] of inputs.entries()) {
-    if (!name.includes('past')) continue;
-    const wanted = name.replace(/past_key_values|past/, 'present');
-    const result = outputs.findIndex((each) => each.name === wanted);
-    const [, heads, rows, size] = shape ?? [];
-    const isOpen =
-      typeof rows === 'string' && [heads, size].every((each) => Number.isInteger(each));
-    if (result < 0 || shape?.length !== 4 || !isOpen) return undefined;
-    names.add(rows);
-    pairs.push([at, result]);
+  const past = inputs.flatMap(({ name }, at) => (name.includes('past') ? [at] : []));
+  const fixed = past.filter((at) => inputs[at]!.name.includes('.encoder.'));
+  const rows = past.filter((at) => !fixed.includes(at));
+  const resultOf = (at: number) => {
+    const wanted = inputs[at]!.name.replace(/past_key_values|past/, 'present');
+    return outputs.findIndex(({ name }) => name === wanted);
+  };
+  const pairs = rows.map((at): RowPair => [at, resultOf(at)]);
+  const isOpen = ({ shape }: Named) => shape?.length === 4 && typeof shape[2] === 'string';
+  const hasSizes = ({ shape }: Named) => [shape![1], shape![3]].every(Number.isInteger);
+  if (!past.every((at) => isOpen(inputs[at]!) && hasSizes(inputs[at]!))) return undefined;
+  if (pairs.some(([, result]) => result < 0)) return undefined;
+  if (new Set(rows.map((at) => inputs[at]!.shape![2])).size !== 1) return undefined;
+  if (mask !== undefined) {
+    const { shape } = inputs[mask]!;
+    if (shape?.length !== 2 || shape[1] === length || typeof length !== 'string') return undefined;
   }
-  return names.size === 1 ? pairs : undefined;
+  const repeated = new Set(fixed.map(resultOf));
+  const kept = new Set([...pairs.map(([, result]) => result), ...repeated]);
+  if (outputs.some(({ shape }, at) => !kept.has(at) && shape === undefined)) return undefined;
+  const axes = { inputs: axesOf(inputs, length), outputs: axesOf(outputs, length) };
+  return { pairs, fixed, repeated, mask, branch, tokens, ...axes };
 }
 
-function axesOf(ports: readonly Named[], length: string): Map<number, number> {
-  const axes = ports.map(({ shape }, at): [number, number] => [at, shape?.indexOf(length) ?? -1]);
+function axesOf(ports: readonly Named[], length: unknown): Map<number, number> {
+  const axes = ports.map(({ shape }, at): [number, number] => {
+    return [at, typeof length === 'string' ? (shape?.indexOf(length) ?? -1) : -1];
+  });
   return new Map(axes.filter(([, axis]) => axis >= 0));
 }

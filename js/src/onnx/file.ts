@@ -57,13 +57,15 @@ export interface KnownContent {
   data: readonly [offset: number, size: number];
 }
 
-/** Numbers of an input and an output that are one state from call to call. */
-export type CachePair = readonly [input: number, result: number];
+/** Numbers of an input and an output that are one state from call to call; of an input alone: it stays as it is. */
+export type CachePair = readonly [input: number, result?: number];
 
 /** How a model is written down. */
 export interface TraceOptions {
   /** What is kept in states. */
   cache?: readonly CachePair[];
+  /** Of a model that goes by how many rows are kept instead of by a mask: how many a call adds. */
+  freshRows?: number;
   /** Whether weights that training changes are inputs. */
   weightsAreInputs?: boolean;
   /** Names of values that are the results instead of the model's outputs. */

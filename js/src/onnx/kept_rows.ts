@@ -8,6 +8,7 @@ import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { TracedVariable } from '../trace/trace.js';
 import type { Port } from './file.js';
+import type { TensorValue } from './values.js';
 
 /** Along which rows stand, of [batch, heads, rows, size]. */
 export const rowAxis = 2;
@@ -16,6 +17,12 @@ export const rowAxis = 2;
 export interface WrittenPiece {
   graph: CoreGraph;
   results: Port[];
+}
+
+/** A state. */
+export interface Place {
+  dtype: DType;
+  shape: readonly number[];
 }
 
 interface Piece {
@@ -69,26 +76,50 @@ export class Rows {
   }
 }
 
-/** An output of kept rows, a tensor that is read when somebody asks for its elements. */
-export class KeptTensor {
+/** An output that comes back as an input, unless somebody reads its elements, and may have changed them, as it was. */
+export class HeldTensor {
   readonly kind = 'tensor';
   #data: DataArray | undefined;
+  #isRead = false;
 
   constructor(
-    readonly rows: Rows,
-    readonly state: number,
     readonly type: string,
     readonly shape: readonly number[],
+    private readonly make: () => DataArray,
   ) {}
 
   get data(): DataArray {
-    return (this.#data ??= this.rows.read(this.state));
+    return (this.#data ??= this.make());
+  }
+
+  get isRead(): boolean {
+    return this.#isRead;
+  }
+
+  /** The elements, for those who called the model. */
+  read(): DataArray {
+    this.#isRead = true;
+    return this.data;
+  }
+}
+
+/** Kept rows as an output. */
+export class KeptTensor extends HeldTensor {
+  constructor(
+    readonly rows: Rows,
+    readonly state: number,
+    type: string,
+    shape: readonly number[],
+  ) {
+    super(type, shape, () => rows.read(state));
   }
 }
 
 /** The states of a decoder, and what is compiled for pieces of tokens of several lengths that share them. */
 export class RowStates {
   #shared = new SharedVariables();
+  /** What the states that stay as they are hold. */
+  readonly #fixed: (TensorValue | undefined)[] = [];
   readonly #pieces = new Map<number, Piece>();
   /** What was given away and may still be read. */
   readonly #given = new Set<WeakRef<Rows>>();
@@ -97,7 +128,9 @@ export class RowStates {
 
   constructor(
     /** Of the states, [batch, heads, capacity, size]. */
-    readonly places: readonly { dtype: DType; shape: readonly number[] }[],
+    readonly places: readonly Place[],
+    /** Of those behind them, which no call changes. */
+    private readonly fixed: readonly Place[],
     private readonly write: (tokens: number) => WrittenPiece,
     private readonly terms: Terms,
   ) {}
@@ -112,12 +145,13 @@ export class RowStates {
     if (known !== undefined) return known;
     const { graph, results } = this.write(tokens);
     const variables = new Map(
-      this.places.map(({ dtype, shape }, at): [string, TracedVariable] => {
+      [...this.places, ...this.fixed].map(({ dtype, shape }, at): [string, TracedVariable] => {
         const initial = new Tensor(new arrayTypes[dtype](elementCount(shape)), shape, dtype);
         return [`cache${at}`, { dtype, shape, initial } as unknown as TracedVariable];
       }),
     );
-    const written = { graph, variables, assigned: new Set(variables.keys()) };
+    const assigned = new Set([...variables.keys()].slice(0, this.places.length));
+    const written = { graph, variables, assigned };
     // A run writes its own rows before it reads them, and none before them.
     const terms = { ...this.terms, isRepeatable: true };
     const run = new CompiledFunction(() => written, {}, this.#shared, terms);
@@ -157,6 +191,16 @@ export class RowStates {
       }
       piece!.run.setVariable(`cache${at}`, new Tensor(all, shape, dtype));
     }
+  }
+
+  /** Fills a state that stays as it is, unless it holds just this. */
+  fix(state: number, value: TensorValue): void {
+    if (this.#fixed[state] === value && value instanceof HeldTensor && !value.isRead) return;
+    this.#fixed[state] = value;
+    const { shape, dtype } = this.fixed[state]!;
+    const [piece] = this.#pieces.values();
+    const tensor = new Tensor(value.data as DataArray, shape, dtype);
+    piece!.run.setVariable(`cache${this.places.length + state}`, tensor);
   }
 
   /** What the states hold now. */

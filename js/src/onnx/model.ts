@@ -5,7 +5,7 @@ import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
-import { KeptTensor } from './kept_rows.js';
+import { HeldTensor } from './kept_rows.js';
 import { inlined, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
@@ -145,8 +145,8 @@ function valueFrom(
     checkShape(what, strings.shape, type.shape, sizes);
     return strings;
   }
-  const kept = given instanceof Tensor ? keptTensors.get(given) : undefined;
-  if (kept !== undefined) return kept;
+  const held = given instanceof Tensor ? heldTensors.get(given) : undefined;
+  if (held !== undefined) return held;
   const dtype = dtypeOf(type.type!);
   const { shape, data } = elementsOf(what, given as TensorLike, dtype, type.shape, sizes);
   checkShape(what, shape, type.shape, sizes);
@@ -234,23 +234,23 @@ function stringsFrom(what: string, given: NestedStrings): Extract<OnnxValue, { k
 }
 
 /** Outputs whose elements are read when somebody asks for them. */
-const keptTensors = new WeakMap<Tensor, KeptTensor>();
+const heldTensors = new WeakMap<Tensor, HeldTensor>();
 
-function keptOutput(value: KeptTensor): Tensor {
+function heldOutput(value: HeldTensor): Tensor {
   const pending = {
-    now: () => value.data,
+    now: () => value.read(),
     get later() {
-      return Promise.resolve(value.data);
+      return Promise.resolve(value.read());
     },
   };
   const tensor = new Tensor(pending, value.shape, dtypeOf(value.type));
-  keptTensors.set(tensor, value);
+  heldTensors.set(tensor, value);
   return tensor;
 }
 
 function outputOf(value: OnnxValue): ModelOutput {
   if (value === null) return null;
-  if (value instanceof KeptTensor) return keptOutput(value);
+  if (value instanceof HeldTensor) return heldOutput(value);
   if (value.kind !== 'tensor') {
     if (value.kind === 'sequence') return value.elements.map(outputOf);
     const [keys, values] = value.elements.map(outputOf);

@@ -76,7 +76,7 @@ export class OnnxSession {
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
   /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
-  readonly #atWork = new Map<string, { program: Program; calls: number }>();
+  readonly #atWork = new Map<string, { program: Program; calls: number; isKept: boolean }>();
   /** The one that was at work last, however large it is. */
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
@@ -103,24 +103,29 @@ export class OnnxSession {
   async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
     if (this.#decoder === undefined) return this.#callExactly(values);
-    const kept = await this.#decoder.call(values, () => this.#callExactly(values));
-    if (kept === undefined) return this.#callExactly(values);
+    const kept = await this.#decoder.call(values, () => this.#callExactly(values, true));
+    if (kept === undefined) return this.#decoder.held(await this.#callExactly(values));
     this.#file.rest();
     return kept;
   }
 
-  async #callExactly(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
+  /** `isOnce`: such a call does not come again. */
+  async #callExactly(values: readonly OnnxValue[], isOnce = false): Promise<OnnxValue[]> {
     this.#check();
     const tensors = values.flatMap((each) => [...tensorsOf(each)]);
     try {
-      return await this.#callOn(values.map(portOf), tensors);
+      return await this.#callOn(values.map(portOf), tensors, isOnce);
     } finally {
       // Parts move them to the heap.
       for (const each of tensors) each.dispose();
     }
   }
 
-  async #callOn(ports: readonly Port[], tensors: readonly Tensor[]): Promise<OnnxValue[]> {
+  async #callOn(
+    ports: readonly Port[],
+    tensors: readonly Tensor[],
+    isOnce: boolean,
+  ): Promise<OnnxValue[]> {
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
     const base = JSON.stringify(ports);
     for (let round = 0; round < mostRounds; round++) {
@@ -128,7 +133,7 @@ export class OnnxSession {
       const before = new Set(this.#asked.get(base));
       const { key, told, data } = this.#tell(ports, tensors);
       try {
-        return await this.#run(key, () => this.#compile(told, data, tensors), inputs);
+        return await this.#run(key, () => this.#compile(told, data, tensors), inputs, isOnce);
       } catch (error) {
         if (!(error instanceof Asked)) throw error;
         if (error.numbers.every((each) => before.has(each))) break;
@@ -145,16 +150,19 @@ export class OnnxSession {
     key: string,
     compile: () => Program,
     inputs: Record<string, Tensor>,
+    isOnce: boolean,
   ): Promise<OnnxValue[]> {
-    const work = this.#atWork.get(key) ?? { program: this.#take(key) ?? compile(), calls: 0 };
+    const known = this.#atWork.has(key) ? undefined : this.#take(key);
+    const work = this.#atWork.get(key) ?? { program: known ?? compile(), calls: 0, isKept: false };
     this.#atWork.set(key, work);
     work.calls++;
+    work.isKept ||= known !== undefined || !isOnce;
     try {
       return await work.program.run(inputs);
     } finally {
       if (--work.calls === 0) {
         this.#atWork.delete(key);
-        if (this.#isDisposed) work.program.dispose();
+        if (this.#isDisposed || !work.isKept) work.program.dispose();
         else this.#keep({ key, program: work.program });
       }
     }

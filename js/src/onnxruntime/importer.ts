@@ -1,5 +1,6 @@
 /** The one place that knows the importer: what is fed becomes values of it, what it gives becomes what tensors are made of. */
 import type { OnnxDescription, OnnxType } from '../onnx/file.js';
+import type { HeldTensor } from '../onnx/kept_rows.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
@@ -21,6 +22,8 @@ export interface Elements {
   type: string;
   data: TensorData;
   dims: readonly number[];
+  /** The importer's own, where it holds the elements until somebody reads them. */
+  held?: HeldTensor;
 }
 
 /** A sequence is an array, a none null. */
@@ -82,7 +85,9 @@ function valueOf(given: Value, type: OnnxType): OnnxValue {
     const elements = given.map((each) => valueOf(each, inner));
     return { kind: 'sequence', type: inner.type ?? 'float32', elements };
   }
-  const { type: kind, data, dims } = given as Elements;
+  const elements = given as Elements;
+  if (elements.held !== undefined) return elements.held;
+  const { type: kind, data, dims } = elements;
   return { kind: 'tensor', type: kind, shape: dims, data: held(kind, data, dims) };
 }
 
@@ -107,8 +112,18 @@ function elementsOf(value: OnnxValue): Value {
     return new Map(Array.from(keys as string[], (key, at) => [key, values![at]]));
   }
   if (value.kind !== 'tensor') return value.elements.map(elementsOf);
-  const { type, shape, data } = value;
-  return { type, dims: [...shape], data: packed(type, data as TensorData) };
+  const { type, shape } = value;
+  const dims = [...shape];
+  if (!('read' in value)) return { type, dims, data: packed(type, value.data as TensorData) };
+  const own = value as HeldTensor;
+  return {
+    type,
+    dims,
+    held: own,
+    get data() {
+      return own.read() as TensorData;
+    },
+  };
 }
 
 /** The reverse of `held` for elements of four bits. */

@@ -16,7 +16,7 @@ import {
   type RunOptions as OptionsOfRun,
   type SessionOptions as OptionsOfSession,
 } from './options.js';
-import { arrayTypeOf, Tensor } from './tensor.js';
+import { arrayTypeOf, Tensor, tensorOf, untouchedElements } from './tensor.js';
 import type { TensorData, TensorType } from './tensor_types.js';
 
 /** A tensor; where ONNX Runtime Web gives nothing, also an array for a sequence, a Map, and null for a none. */
@@ -198,6 +198,8 @@ class Session {
 function elementsOf(name: string, value: any): Value {
   if (value === null) return null;
   if (Array.isArray(value)) return value.map((each) => elementsOf(name, each));
+  const untouched = untouchedElements(value ?? {});
+  if (untouched !== undefined) return untouched;
   const { type, dims, data } = value ?? {};
   if (typeof type === 'string' && Array.isArray(dims) && data?.length !== undefined) {
     return { type, dims, data };
@@ -209,14 +211,16 @@ function elementsOf(name: string, value: any): Value {
 function written(name: string, value: Value, place: OnnxValue | null): OnnxValue {
   if (value === null || value instanceof Map) return value as unknown as OnnxValue;
   if (Array.isArray(value)) return value.map((each) => written(name, each, null)) as never;
-  const { type, data, dims } = value;
-  if (place === null) return new Tensor(type as TensorType, data, dims);
+  const { type, dims } = value;
+  if (place === null) {
+    return 'held' in value ? tensorOf(value) : new Tensor(type as TensorType, value.data, dims);
+  }
   if (place.type !== type || String(place.dims) !== String(dims)) {
     throw new Error(
       `'fetches': ${name} is ${type} [${dims.join(', ')}], the tensor for it ${place.type} [${place.dims.join(', ')}]`,
     );
   }
-  copyInto(place.data, data, type);
+  copyInto(place.data, value.data, type);
   return place;
 }
 

@@ -248,6 +248,46 @@ class TensorOf {
   }
 }
 
+/** Elements that are read when somebody asks for them. */
+export interface LaterElements {
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: TensorData;
+}
+
+/** What tensors were made of whose elements nobody has read or replaced. */
+const untouched = /* @__PURE__ */ new WeakMap<object, LaterElements>();
+
+/** What a tensor was made of, unless its elements or sizes may be others by now. */
+export function untouchedElements(tensor: { dims: readonly number[] }): LaterElements | undefined {
+  const elements = untouched.get(tensor);
+  return elements?.dims === tensor.dims ? elements : undefined;
+}
+
+/** A tensor of elements that need not be there yet. */
+export function tensorOf(elements: LaterElements): Tensor {
+  const { type, dims } = elements;
+  const empty = new (arrayTypeOf(type)!)(0);
+  const tensor = new TensorOf({ location: 'cpu-pinned', type, data: empty, dims: [0] });
+  Object.assign(tensor, { dims, size: sizeOf(dims), dataLocation: 'cpu' });
+  const settle = (value: TensorData | undefined) => {
+    untouched.delete(tensor);
+    const as = { value, writable: true, enumerable: true, configurable: true };
+    Object.defineProperty(tensor, 'cpuData', as);
+  };
+  Object.defineProperty(tensor, 'cpuData', {
+    get() {
+      settle(dataOf(type as TensorType, elements.data));
+      return tensor.cpuData;
+    },
+    set: settle,
+    enumerable: true,
+    configurable: true,
+  });
+  untouched.set(tensor, elements);
+  return tensor as unknown as Tensor;
+}
+
 /** Elements of one type in rows, fed to models and given by them. */
 export interface Tensor extends TypedTensor<TensorType> {}
 export const Tensor = /* @__PURE__ */ Object.defineProperty(TensorOf, 'name', {

@@ -1,5 +1,7 @@
 #include "lathe/api/onnx/json.h"
 
+#include <algorithm>
+
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
 
@@ -210,11 +212,15 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
   }
   for (const Json& each : parsed.at("cache").values()) {
     const auto& pair = each.values();
-    if (pair.size() != 2 || !pair[0].is_count() || !pair[1].is_count()) {
-      return fail("cache: wants pairs of numbers");
+    const bool is_fit = pair.size() == 1 || pair.size() == 2;
+    if (!is_fit || !std::ranges::all_of(pair, &Json::is_count)) {
+      return fail("cache: wants an input's number each, and an output's");
     }
-    request.cache.push_back(
-        {static_cast<size_t>(pair[0].number()), static_cast<size_t>(pair[1].number())});
+    CachePair& kept = request.cache.emplace_back(static_cast<size_t>(pair[0].number()));
+    if (pair.size() == 2) kept.result = static_cast<size_t>(pair[1].number());
+  }
+  if (const Json& fresh = parsed.at("freshRows"); fresh.is_count()) {
+    request.fresh_rows = static_cast<int64_t>(fresh.number());
   }
   for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());
   request.weights_are_inputs = parsed.at("weightsAreInputs").boolean();

@@ -18,6 +18,7 @@ struct TraceRequest {
   std::vector<Port> inputs;
   std::vector<Content> known;
   std::vector<CachePair> cache;
+  int64_t fresh_rows = 0;
   bool weights_are_inputs = false;
   std::vector<std::string> results;
 };

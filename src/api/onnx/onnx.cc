@@ -71,6 +71,7 @@ Result<Trace> traced(const Model& model, std::string_view json, std::span<const 
   LATHE_ASSIGN_OR_RETURN(const auto trace,
                          lathe::onnx::trace(model.proto, request.inputs, request.known,
                                             {.cache = request.cache,
+                                             .fresh_rows = request.fresh_rows,
                                              .weights_are_inputs = request.weights_are_inputs,
                                              .results = request.results}));
   Trace result{.graph = lathe::graph::encode(trace.graph),

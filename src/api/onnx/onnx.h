@@ -32,7 +32,8 @@ int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, 
  * "data": [offset, size] in `data`; {"kind": "sequence", "type", "elements": [PORT…]}; null where
  * an optional one is left out. CONTENT: {"type", "shape", "data"}, what the values behind the cuts
  * hold, in order. "cache": [[input, result]…], numbers of inputs and outputs that are kept in
- * states, see src/import/onnx/trace.h. Returns the handle > 0 of a trace. */
+ * states, [input] of one that stays as it is; "freshRows": see src/import/onnx/trace.h. Returns the
+ * handle > 0 of a trace. */
 LATHE_EXPORT(lathe_onnx_trace)
 int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const uint8_t* data,
                          size_t size);

@@ -37,6 +37,11 @@ Result<Content> Call::content(size_t i) {
   return tracer_.content(operand(i));
 }
 
+Result<Counted> Call::counted(size_t i) {
+  if (!has(i)) return refuse(concat("input ", i, " is missing"));
+  return tracer_.counted(operand(i));
+}
+
 Result<std::vector<int64_t>> Call::integers(size_t i) {
   LATHE_ASSIGN_OR_RETURN(const Content held, content(i));
   if (held.type == Type::String) return refuse(concat("input ", i, " must be integers"));
@@ -127,6 +132,19 @@ Result<std::optional<std::vector<int64_t>>> Call::moved(std::string_view name) {
   if (found == nullptr) return Found{};
   if (found->kind == AttributeProto::Kind::Int) return Found{{found->integer}};
   return Found{found->integers};
+}
+
+Result<std::optional<Counted>> Call::moved_counted(std::string_view name) {
+  using Found = std::optional<Counted>;
+  if (const auto place = place_of(name)) {
+    if (!has(*place)) return Found{};
+    LATHE_ASSIGN_OR_RETURN(Counted found, counted(*place));
+    return Found{std::move(found)};
+  }
+  LATHE_ASSIGN_OR_RETURN(auto values, moved(name));
+  if (!values) return Found{};
+  std::vector<int64_t> steps(values->size(), 0);
+  return Found{Counted{std::move(*values), std::move(steps)}};
 }
 
 Result<int> Call::axis(int64_t given, int rank) const {

@@ -49,6 +49,8 @@ class Call {
   Result<Content> content(size_t i);
   Result<std::vector<int64_t>> integers(size_t i);
   Result<int64_t> integer(size_t i);
+  // Integers that may follow from how many rows are kept, see kept_rows.h.
+  Result<Counted> counted(size_t i);
   Result<double> number(size_t i);
 
   bool has_attribute(std::string_view name) const { return attribute(name) != nullptr; }
@@ -62,6 +64,8 @@ class Call {
 
   // An attribute that became an input; nothing where it is absent.
   Result<std::optional<std::vector<int64_t>>> moved(std::string_view name);
+  // The same of integers that may follow from how many rows are kept.
+  Result<std::optional<Counted>> moved_counted(std::string_view name);
   // Whether it is, in this version, and at which place.
   std::optional<size_t> place_of(std::string_view name) const;
 

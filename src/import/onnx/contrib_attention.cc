@@ -7,6 +7,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/attention.h"
 #include "lathe/ops/indexing.h"
@@ -98,22 +99,6 @@ Tensor columns(Tensor x, int64_t begin, int64_t size) {
   return ops::slice(x, first, shape);
 }
 
-// The first rows first[b] of a buffer [b, g, m, d], fresh ones [b, g, n, d] behind them, then what
-// was there, or zeros.
-Tensor with_rows(Tensor buffer, Tensor fresh, Tensor first, bool keeps_rest) {
-  Builder& builder = *buffer.builder;
-  const Shape shape = buffer.shape();
-  const int64_t n = fresh.shape()[2], batch = first.rank() == 0 ? 1 : first.shape()[0];
-  const Tensor place = builder.iota({1, 1, shape[2], 1}, 2);
-  const Tensor from = place - builder.reshape(first, {batch, 1, 1, 1});
-  Shape index = fresh.shape();
-  index[2] = shape[2];
-  const Tensor moved = builder.gather(fresh, builder.broadcast_to(from, index, "cache"), 2);
-  const Tensor rest = keeps_rest ? buffer : zero(buffer);
-  const Tensor behind = select(from < number(builder, n), moved, rest);
-  return select(from < number(builder, 0), buffer, behind);
-}
-
 // What a mask of operand i adds to scores [b, h, n, m]: the filter where a key is padding.
 Result<Tensor> mask_bias(Call& call, size_t i, const Heads& heads, float filter) {
   if (!call.has(i)) return Tensor{};
@@ -155,10 +140,12 @@ Status add_masks(Call& call, Heads& heads, size_t mask, size_t bias) {
   return {};
 }
 
-void add_order(Call& call, Heads& heads) {
+// `place`: of the first query, where that is not behind all other keys.
+void add_order(Call& call, Heads& heads, Tensor place = {}) {
   if (call.int_of("unidirectional", 0) == 0) return;
   const int64_t queries = heads.q.shape()[2], keys = heads.k.shape()[2];
-  const ops::KeyWindow window{.first = number(call.builder(), keys - queries), .right = 0};
+  const ops::KeyWindow window{
+      .first = place.valid() ? place : number(call.builder(), keys - queries), .right = 0};
   heads.seen = both(heads.seen, ops::seen_keys(window, queries, keys));
 }
 
@@ -167,7 +154,8 @@ void add_order(Call& call, Heads& heads) {
 Tensor behind_past(Call& call, Tensor fresh, size_t i, Tensor place) {
   if (!call.has(i)) return fresh;
   const Tensor past = call.tensor(i);
-  return place.valid() ? with_rows(past, fresh, place, true) : ops::concatenate({past, fresh}, 2);
+  return place.valid() ? ops::with_rows(past, fresh, place, true)
+                       : ops::concatenate({past, fresh}, 2);
 }
 
 Values results_of(Call& call, const Attended& attended, const Heads& heads) {
@@ -215,16 +203,21 @@ Result<Values> multi_head_attention(Call& call) {
   }
   LATHE_TRY(check_heads(call, heads));
   Tensor place;
-  if (call.has(8) && call.has(6)) {
-    place = builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
+  KeptRows* rows = call.has(6) ? call.tracer().rows() : nullptr;
+  const bool is_kept = rows != nullptr && rows->is_state(call.tensor(6));
+  if (is_kept || (call.has(8) && call.has(6))) {
+    place =
+        is_kept ? rows->earlier() : builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
     const Tensor total = place + number(builder, heads.k.shape()[2]);
     heads.seen = ops::first_keys(builder.reshape(total, {1}), call.shape(6)[2]);
   }
   heads.k = behind_past(call, heads.k, 6, place);
   heads.v = behind_past(call, heads.v, 7, place);
   LATHE_TRY(add_masks(call, heads, 4, 5));
-  add_order(call, heads);
-  return results_of(call, attend(call, heads), heads);
+  add_order(call, heads, place);
+  Values results = results_of(call, attend(call, heads), heads);
+  if (is_kept) rows->accept();
+  return results;
 }
 
 Result<Values> decoder_masked_attention(Call& call) {
@@ -354,7 +347,7 @@ Tensor cached(Call& call, Tensor fresh, size_t i, const Tokens& tokens) {
   if (more > 0 && !tokens.count.valid()) return ops::concatenate({past, fresh}, 2);
   const Tensor room = more > 0 ? ops::pad(past, {{0, 0}, {0, 0}, {0, more}, {0, 0}}, 0) : past;
   const bool is_kept = call.builder().graph()[past.value].kind == graph::Kind::State;
-  return with_rows(room, fresh, tokens.first, is_kept);
+  return ops::with_rows(room, fresh, tokens.first, is_kept);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/movement.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/indexing.h"
 
 namespace lathe::onnx::rows {
@@ -32,12 +33,22 @@ Result<Values> shape(Call& call) {
     return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
   const int64_t start = inside(call.int_of("start", 0)), end = inside(call.int_of("end", rank));
+  if (KeptRows* rows = call.tracer().rows()) {
+    if (const auto counted = rows->sizes(call.operand(0).tensor, start, end)) {
+      call.tracer().assume(counted->sizes, counted->said);
+      return Values{counted->sizes};
+    }
+  }
   Shape part;
   if (start < end) part.assign(sizes.begin() + start, sizes.begin() + end);
   return Values{integers_content(Type::Int64, {static_cast<int64_t>(part.size())}, part)};
 }
 
 Result<Values> size(Call& call) {
+  const KeptRows* rows = call.tracer().rows();
+  if (rows != nullptr && rows->is_marked(call.operand(0).tensor)) {
+    return call.refuse("goes by how many rows are kept");
+  }
   return Values{integers_content(Type::Int64, {}, {graph::element_count(call.shape(0))})};
 }
 
@@ -74,17 +85,15 @@ Result<Values> constant(Call& call) {
 }
 
 Result<Values> constant_of_shape(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(Shape shape, call.integers(0));
+  LATHE_ASSIGN_OR_RETURN(const Counted sizes, call.counted(0));
   const AttributeProto* value = call.attribute("value");
-  if (value == nullptr || value->tensors.empty()) {
-    return Values{call.builder().full(std::move(shape), scalar::Number::of(0.0f))};
-  }
-  const Content& content = value->tensors[0].content;
+  Content content = numbers_content(Type::Float32, {1}, {0});
+  if (value != nullptr && !value->tensors.empty()) content = value->tensors[0].content;
   if (content.count() != 1 || content.type == Type::String) {
     return call.refuse("its value must be one number");
   }
-  const Tensor filled =
-      call.builder().constant(dtype_of(content.type), std::move(shape), content.data);
+  const Tensor filled = call.builder().constant(dtype_of(content.type), sizes.values, content.data);
+  LATHE_TRY(accept_rows(call, filled, sizes));
   return Values{Value(filled, content.type)};
 }
 
@@ -92,9 +101,14 @@ Result<Values> range(Call& call) {
   const DType dtype = dtype_of(call.type(0));
   Builder& builder = call.builder();
   if (!scalar::is_float(dtype)) {
-    LATHE_ASSIGN_OR_RETURN(const int64_t start, call.integer(0));
-    LATHE_ASSIGN_OR_RETURN(const int64_t limit, call.integer(1));
-    LATHE_ASSIGN_OR_RETURN(const int64_t delta, call.integer(2));
+    std::array<Counted, 3> given;
+    for (size_t k = 0; k < given.size(); ++k) {
+      LATHE_ASSIGN_OR_RETURN(given[k], call.counted(k));
+      if (given[k].values.size() != 1)
+        return call.refuse(concat("input ", k, " must be one number"));
+    }
+    const int64_t start = given[0].values[0], limit = given[1].values[0];
+    const int64_t delta = given[2].values[0], later = given[0].steps[0];
     if (delta == 0) return call.refuse("its step is 0");
     const double span = static_cast<double>(limit) - static_cast<double>(start);
     if (std::abs(span) > static_cast<double>(kMostElements)) {
@@ -105,8 +119,15 @@ Result<Values> range(Call& call) {
         0);
     const Tensor place = builder.cast(builder.iota({count}, 0), dtype);
     const Tensor step = builder.full({}, scalar::Number::integer(dtype, delta));
-    const Tensor first = builder.full({}, scalar::Number::integer(dtype, start));
-    return like_operand(call, first + place * step);
+    const Tensor first = later != 0 ? builder.reshape(call.tensor(0), {})
+                                    : builder.full({}, scalar::Number::integer(dtype, start));
+    const Tensor places = first + place * step;
+    const bool has_rows = later != given[1].steps[0];
+    if (given[2].steps[0] != 0 || (has_rows && (later != 0 || start != 0 || delta != 1))) {
+      return call.refuse("goes by how many rows are kept");
+    }
+    if (has_rows) LATHE_TRY(accept_rows(call, places, {{limit}, given[1].steps}));
+    return like_operand(call, places);
   }
   LATHE_ASSIGN_OR_RETURN(const double start, call.number(0));
   LATHE_ASSIGN_OR_RETURN(const double limit, call.number(1));

@@ -46,7 +46,11 @@ Tensor index_of(Call& call, size_t i, int64_t size) {
 Result<Values> gather_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-  return like_operand(call, ops::gather(call.tensor(0), index_of(call, 1, size), axis));
+  const Tensor picked = ops::gather(call.tensor(0), index_of(call, 1, size), axis);
+  if (KeptRows* rows = call.tracer().rows()) {
+    rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
+  }
+  return like_operand(call, picked);
 }
 
 // Only the part of x that the indices see: they may be fewer along the other axes.

@@ -7,9 +7,13 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/tracer.h"
+#include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::onnx::rows {
+
+using graph::Builder;
+using graph::DType;
 
 Values like_operand(const Call& call, Tensor x, size_t i) { return {Value(x, call.type(i))}; }
 
@@ -56,6 +60,17 @@ Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) 
   return results;
 }
 
+Status accept_rows(Call& call, Tensor x, const Counted& sizes, size_t first) {
+  KeptRows* rows = call.tracer().rows();
+  if (rows == nullptr) return {};
+  std::vector<int> axes;
+  for (size_t k = 0; k < sizes.values.size(); ++k) {
+    LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(sizes, k));
+    if (is_all) axes.push_back(static_cast<int>(first + k));
+  }
+  return rows->accept_along(x, axes);
+}
+
 Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& given, int rank) {
   std::vector<int> axes;
   for (const int64_t each : given) {
@@ -71,10 +86,10 @@ Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& g
 Result<Values> identity(Call& call) { return Values{call.operand(0)}; }
 
 Result<Values> reshape(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved("shape"));
+  LATHE_ASSIGN_OR_RETURN(const auto given, call.moved_counted("shape"));
   if (!given) return call.refuse("has no shape");
   const Shape from = call.shape(0);
-  Shape shape = *given;
+  Shape shape = given->values;
   const bool copies_sizes = call.int_of("allowzero", 0) == 0;
   int64_t rest = graph::element_count(from), open = -1, others = 1;
   bool is_huge = false;
@@ -83,24 +98,26 @@ Result<Values> reshape(Call& call) {
     if (shape[k] == -1 && open < 0) {
       open = static_cast<int64_t>(k);
     } else if (shape[k] < 0) {
-      return call.refuse(concat("shape ", bracketed(*given), " has negative sizes"));
+      return call.refuse(concat("shape ", bracketed(given->values), " has negative sizes"));
     } else {
       is_huge = is_huge || __builtin_mul_overflow(others, shape[k], &others);
     }
   }
-  if (is_huge) return call.refuse(concat("shape ", bracketed(*given), " is too large"));
+  if (is_huge) return call.refuse(concat("shape ", bracketed(given->values), " is too large"));
   if (open >= 0) {
     if (others == 0 || rest % others != 0) {
-      return call.refuse(concat("shape ", bracketed(*given), " does not divide the elements of ",
-                                bracketed(from)));
+      return call.refuse(concat("shape ", bracketed(given->values),
+                                " does not divide the elements of ", bracketed(from)));
     }
     shape[static_cast<size_t>(open)] = rest / others;
   }
   if (graph::element_count(shape) != rest) {
     return call.refuse(concat("input ", bracketed(from), " has ", rest, " elements, shape ",
-                              bracketed(*given), " has others"));
+                              bracketed(given->values), " has others"));
   }
-  return reshaped(call, std::move(shape));
+  Values results = reshaped(call, std::move(shape));
+  LATHE_TRY(accept_rows(call, results[0].tensor, *given));
+  return results;
 }
 
 Result<Values> flatten(Call& call) {
@@ -164,14 +181,17 @@ Result<Values> transpose_numbers(Call& call) {
 }
 
 Result<Values> expand_numbers(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(Shape shape, call.integers(1));
+  LATHE_ASSIGN_OR_RETURN(const Counted sizes, call.counted(1));
+  Shape shape = sizes.values;
   const Shape from = call.shape(0);
   if (shape.size() < from.size()) shape.insert(shape.begin(), from.size() - shape.size(), 1);
   const size_t first = shape.size() - from.size();
   for (size_t k = 0; k < from.size(); ++k) {
     if (shape[first + k] == 1) shape[first + k] = from[k];
   }
-  return like_operand(call, ops::broadcast_to(call.tensor(0), shape));
+  const Tensor x = ops::broadcast_to(call.tensor(0), shape);
+  LATHE_TRY(accept_rows(call, x, sizes, shape.size() - sizes.values.size()));
+  return like_operand(call, x);
 }
 
 Result<Values> tile_numbers(Call& call) {
@@ -191,6 +211,11 @@ Result<Values> concat_numbers(Call& call) {
   for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 1), call.rank(0)));
   if (tensors.size() == 1) return Values{call.operand(0)};
+  if (KeptRows* rows = call.tracer().rows(); rows != nullptr && rows->is_state(tensors[0])) {
+    if (axis == kCacheAxis && tensors.size() == 2) {
+      return like_operand(call, rows->written(tensors[0], tensors[1]));
+    }
+  }
   return like_operand(call, ops::concatenate(tensors, axis));
 }
 
@@ -230,25 +255,76 @@ Result<Values> split_numbers(Call& call) {
   return parts;
 }
 
+// Elements starts[k] to ends[k] of an axis, where which these are follows from how many rows are
+// kept; nothing: it does not.
+Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t k,
+                                         const Counted& starts, const Counted& ends) {
+  KeptRows* rows = call.tracer().rows();
+  if (rows == nullptr) return std::nullopt;
+  const int64_t start = starts.values[k], end = ends.values[k];
+  const int64_t full = x.shape()[static_cast<size_t>(axis)];
+  const bool has_rows = rows->has_rows(x, axis);
+  const bool is_fixed = starts.steps[k] == 0 && ends.steps[k] == 0;
+  if (rows->is_state(x) || (is_fixed && (!has_rows || start >= 0))) return std::nullopt;
+  Builder& builder = call.builder();
+  if (starts.steps[k] == 0 && start == 0) {
+    LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(ends, k));
+    if (!is_all || end > full) return call.refuse("goes by how many rows are kept");
+    Shape size = x.shape();
+    size[static_cast<size_t>(axis)] = end;
+    const Tensor part = ops::slice(x, {}, size);
+    LATHE_TRY(rows->accept_along(part, {axis}));
+    return part;
+  }
+  Tensor first;
+  int64_t count = full - start;
+  if (is_fixed && end >= full) {
+    count = -start;
+    first = rows->all() + builder.full({}, scalar::Number::of(static_cast<int32_t>(start)));
+  } else if (starts.steps[k] != 0) {
+    const bool is_rest = has_rows && starts.steps[k] == 1 && ends.steps[k] == 0 && end >= full;
+    if (ends.steps[k] == starts.steps[k])
+      count = end - start;
+    else if (!is_rest)
+      return call.refuse("goes by how many rows are kept");
+    const Tensor own =
+        ops::slice(call.tensor(*call.place_of("starts")), {static_cast<int64_t>(k)}, Shape{1});
+    first = builder.reshape(builder.cast(own, DType::I32), {});
+  }
+  if (!first.valid() || count < 0) return call.refuse("goes by how many rows are kept");
+  const Tensor part = ops::gather(x, builder.iota({count}, 0) + first, axis);
+  rows->accept_part(part, x, axis);
+  return part;
+}
+
 Result<Values> slice_numbers(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const auto starts, call.moved("starts"));
-  LATHE_ASSIGN_OR_RETURN(const auto ends, call.moved("ends"));
+  LATHE_ASSIGN_OR_RETURN(const auto starts, call.moved_counted("starts"));
+  LATHE_ASSIGN_OR_RETURN(const auto ends, call.moved_counted("ends"));
   LATHE_ASSIGN_OR_RETURN(auto given, call.moved("axes"));
   LATHE_ASSIGN_OR_RETURN(const auto steps, call.moved("steps"));
   if (!starts || !ends) return call.refuse("has no starts or ends");
   if (!given) {
-    given.emplace(starts->size());
+    given.emplace(starts->values.size());
     std::iota(given->begin(), given->end(), 0);
   }
-  if (starts->size() != ends->size() || starts->size() != given->size() ||
-      (steps && steps->size() != starts->size())) {
-    return call.refuse(concat("starts ", bracketed(*starts), ", ends ", bracketed(*ends),
-                              " and axes ", bracketed(*given), " have not one length"));
+  if (starts->values.size() != ends->values.size() || starts->values.size() != given->size() ||
+      (steps && steps->size() != starts->values.size())) {
+    return call.refuse(concat("starts ", bracketed(starts->values), ", ends ",
+                              bracketed(ends->values), " and axes ", bracketed(*given),
+                              " have not one length"));
   }
   LATHE_ASSIGN_OR_RETURN(const auto axes, axes_of(call, *given, call.rank(0)));
+  Tensor x = call.tensor(0);
   Shape size = call.shape(0), begin(size.size(), 0), step(size.size(), 1);
   for (size_t k = 0; k < axes.size(); ++k) {
     const auto at = static_cast<size_t>(axes[k]);
+    LATHE_ASSIGN_OR_RETURN(const auto part, kept_slice(call, x, axes[k], k, *starts, *ends));
+    if (part) {
+      if (steps && (*steps)[k] != 1) return call.refuse("goes in steps from kept rows");
+      x = *part;
+      size[at] = x.shape()[at];
+      continue;
+    }
     const int64_t full = size[at], by = steps ? (*steps)[k] : 1;
     if (by == 0) return call.refuse("a step is 0");
     const int64_t low = by < 0 ? -1 : 0, high = by < 0 ? full - 1 : full;
@@ -256,15 +332,15 @@ Result<Values> slice_numbers(Call& call) {
       return std::clamp(place < 0 ? std::max(place, -full - 1) + full : place, low, high);
     };
     // Backwards only the end may lie before the first element.
-    const int64_t first = std::max(inside((*starts)[k]), std::min<int64_t>(high, 0));
-    const int64_t last = inside((*ends)[k]);
+    const int64_t first = std::max(inside(starts->values[k]), std::min<int64_t>(high, 0));
+    const int64_t last = inside(ends->values[k]);
     const int64_t span = by > 0 ? last - first : first - last;
     const uint64_t stride = by > 0 ? static_cast<uint64_t>(by) : -static_cast<uint64_t>(by);
     begin[at] = std::max<int64_t>(first, 0);
     size[at] = span <= 0 ? 0 : static_cast<int64_t>((static_cast<uint64_t>(span) - 1) / stride) + 1;
     step[at] = by;
   }
-  return like_operand(call, ops::strided_slice(call.tensor(0), begin, step, size));
+  return like_operand(call, ops::strided_slice(x, begin, step, size));
 }
 
 Result<Values> pad_numbers(Call& call) {

@@ -7,6 +7,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/movement.h"
 
 namespace lathe::onnx::rows {
@@ -122,7 +123,11 @@ Result<Values> softmax(Call& call) {
   const int64_t given = call.int_of("axis", is_row ? 1 : -1);
   LATHE_ASSIGN_OR_RETURN(const int axis,
                          call.axis(given, is_row && given == rank ? rank + 1 : rank));
-  const Tensor x = call.tensor(0);
+  KeptRows* of_rows = call.tracer().rows();
+  const Tensor given_x = call.tensor(0);
+  const bool hides = of_rows != nullptr && call.op() == "Softmax" &&
+                     of_rows->has_rows(given_x, axis) && (!is_row || axis == rank - 1);
+  const Tensor x = hides ? of_rows->hidden(given_x, axis) : given_x;
   Builder& builder = *x.builder;
   const Shape shape = x.shape();
   int along = axis;
@@ -147,7 +152,9 @@ Result<Values> softmax(Call& call) {
     const Tensor total = sum(power, {along}, true);
     result = call.op() == "Softmax" ? power * (1.0f / total) : shifted - log_of(total);
   }
-  return Values{cast_like(builder.reshape(result, shape), x)};
+  const Tensor y = cast_like(builder.reshape(result, shape), x);
+  if (hides) of_rows->accept_weights(y, given_x, axis);
+  return Values{y};
 }
 
 Result<Values> running_fold(Call& call) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,7 +33,9 @@ struct Port {
 struct CachePair {
   size_t
       input;  // number of the model's input for earlier rows, of shape [batch, heads, rows, size]
-  size_t result;  // number of the output that has them and those of the new tokens
+  // Number of the output that has them and those of the new tokens; nothing: they stay as they are,
+  // and outputs that are they have the name of the state.
+  std::optional<size_t> result;
 };
 // Along this axis of both.
 constexpr int kCacheAxis = 2;
@@ -56,6 +59,9 @@ struct Trace {
 
 struct TraceOptions {
   std::span<const CachePair> cache = {};
+  // Of a model that goes by how many rows are kept, not by a mask: how many the call adds, so many
+  // less of which it is told than the states have room for; see kept_rows.h. 0: by a mask.
+  int64_t fresh_rows = 0;
   // Whether weights that training changes are inputs "w0"…: what products, convolutions and
   // normalisations multiply by or add, but for moments.
   bool weights_are_inputs = false;

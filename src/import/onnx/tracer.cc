@@ -47,6 +47,7 @@ Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const Tr
     : model_(model),
       known_(known),
       cache_(options.cache),
+      fresh_rows_(options.fresh_rows),
       weights_are_inputs_(options.weights_are_inputs),
       wanted_(options.results),
       graph_("run") {}
@@ -63,6 +64,11 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   trace_.inputs.assign(inputs.begin(), inputs.end());
   LATHE_TRY(initializers(model_.graph, scope));
   if (weights_are_inputs_) add_weights(scope);
+  if (!cache_.empty()) {
+    earlier_rows_ = graph_.input("at", DType::I32, {});
+    const int64_t room = inputs[cache_[0].input].shape[kCacheAxis];
+    if (fresh_rows_ > 0) rows_.emplace(graph_, earlier_rows_, room, fresh_rows_);
+  }
   for (size_t k = 0; k < expected; ++k) {
     const auto pair = std::ranges::find(cache_, k, &CachePair::input);
     scope.names[model_.graph.inputs[k].name] =
@@ -82,8 +88,10 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (done) {
     LATHE_TRY(keep_rows(*done));
     for (size_t k = 0; k < done->size(); ++k) {
-      const bool is_kept = std::ranges::find(cache_, k, &CachePair::result) != cache_.end();
-      trace_.results.push_back(is_kept ? Port{} : result((*done)[k]));
+      if (rows_ && !is_kept(k) && rows_->has_rows((*done)[k].tensor)) {
+        return fail("cache: an output is as long as there are kept rows");
+      }
+      trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
     }
     trace_.is_whole = !is_asking_;
   }
@@ -107,7 +115,10 @@ Value Tracer::input(const Port& given, Port& named) {
       }
       named.name = concat('i', inputs_++);
       Value value(graph_.input(named.name, dtype_of(given.type), given.shape), given.type);
-      if (given.known) arrays_[{&graph_, value.tensor.value}] = array_of(*given.known);
+      if (given.known) {
+        arrays_[{&graph_, value.tensor.value}] = array_of(*given.known);
+        arrays_of_more_[{&graph_, value.tensor.value}] = array_of(*given.known);
+      }
       return value;
     }
     case Value::Kind::Sequence:
@@ -136,18 +147,36 @@ Result<Values> Tracer::wanted(const Scope& scope) const {
 
 // An input for rows that are kept: a state.
 Value Tracer::cached(const Port& given, size_t number) {
-  return {graph_.state(concat("cache", number), dtype_of(given.type), given.shape), given.type};
+  const Tensor state = graph_.state(concat("cache", number), dtype_of(given.type), given.shape);
+  if (rows_ && cache_[number].result) rows_->add_state(state);
+  return {state, given.type};
+}
+
+bool Tracer::is_kept(size_t result) const {
+  return std::ranges::find(cache_, std::optional(result), &CachePair::result) != cache_.end();
+}
+
+Status Tracer::follow_rows() { return rows() == nullptr ? Status{} : rows_->follow(); }
+
+void Tracer::assume(Tensor x, const Counted& counted) {
+  Counted more = counted;
+  for (size_t k = 0; k < more.values.size(); ++k) more.values[k] += more.steps[k];
+  const auto array = [&](const Counted& each) {
+    return array_of(integers_content(Type::Int64, x.shape(), each.values));
+  };
+  arrays_[{x.builder, x.value}] = array(counted);
+  arrays_of_more_[{x.builder, x.value}] = array(more);
 }
 
 // The states with the new rows behind those that they hold.
 Status Tracer::keep_rows(const Values& results) {
   if (cache_.empty()) return {};
-  const Tensor at = graph_.input("at", DType::I32, {});
   for (size_t k = 0; k < cache_.size(); ++k) {
     const CachePair& pair = cache_[k];
+    if (!pair.result) continue;
     const Port& port = trace_.inputs[pair.input];
-    const Tensor state = tensor(cached(port, k));
-    const Value& result = results[pair.result];
+    const Tensor state = graph_.state(concat("cache", k), dtype_of(port.type), port.shape);
+    const Value& result = results[*pair.result];
     const int64_t rows = port.shape[kCacheAxis];
     const int64_t fresh = result.rank() == 4 ? result.shape()[kCacheAxis] - rows : -1;
     if (fresh < 0 || result.type != port.type) {
@@ -156,7 +185,7 @@ Status Tracer::keep_rows(const Values& results) {
     Tensor next = tensor(result);
     if (fresh > 0) {
       trace_.is_joined = true;
-      const Tensor places = graph_.iota({rows, 1}, 0) - at;
+      const Tensor places = graph_.iota({rows, 1}, 0) - earlier_rows_;
       const Tensor picked = ops::gather(ops::slice(next, {0, 0, rows}, std::nullopt),
                                         graph_.reshape(places, {rows}), kCacheAxis);
       const Tensor is_new = graph_.map(
@@ -175,11 +204,15 @@ Port Tracer::result(const Value& value) {
   Port port{.kind = value.kind, .type = value.type};
   if (value.is_tensor()) {
     port.shape = value.shape();
-    if (value.type == Type::String) {
+    const bool is_numbers = value.type != Type::String;
+    const Tensor x = is_numbers ? tensor(value) : Tensor{};
+    if (x.valid() && graph_.graph()[x.value].kind == Kind::State) {
+      port.name = graph_.graph()[x.value].name;
+    } else if (!is_numbers) {
       port.known = value.known;
     } else {
       port.name = concat('o', results_++);
-      graph_.output(port.name, tensor(value));
+      graph_.output(port.name, x);
     }
   }
   for (const Value& each : value.elements) port.elements.push_back(result(each));
@@ -282,6 +315,9 @@ Status Tracer::node(const NodeProto& node, Scope& scope) {
   }
   Builder& at = builder();
   if (!at.ok()) return fail(concat(named(node), ": ", at.message()));
+  if (Status sound = follow_rows(); !sound) {
+    return fail(concat(named(node), ": ", sound.error().message));
+  }
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
     if (k >= results->size()) {
@@ -388,6 +424,9 @@ Tensor Tracer::captured(Tensor x, size_t depth) {
   if (x.builder == &builder_at(depth)) return x;
   OpenBody& body = *bodies_[depth - 1];
   const Tensor outside = captured(x, depth - 1);
+  if (rows_ && rows_->is_marked(outside)) {
+    return body.builder.error("goes by how many rows are kept");
+  }
   const auto found = body.inputs.find(outside.value);
   if (found != body.inputs.end()) return found->second;
   const Tensor input =
@@ -462,7 +501,7 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
 }
 
 std::optional<Content> Tracer::peek(const Value& value) {
-  if (!value.is_tensor()) return std::nullopt;
+  if (!value.is_tensor() || (rows_ && rows_->is_counted(value.tensor))) return std::nullopt;
   if (value.known) return *value.known;
   if (!value.tensor.valid()) return std::nullopt;
   auto array = evaluated(*value.tensor.builder, value.tensor.value);
@@ -470,8 +509,37 @@ std::optional<Content> Tracer::peek(const Value& value) {
   return Content{.type = value.type, .shape = value.shape(), .data = std::move(array->data)};
 }
 
+Result<Counted> Tracer::counted(const Value& value) {
+  const bool is_counted = value.is_tensor() && rows_ && rows_->is_counted(value.tensor);
+  const auto integers = [&](const Content& content) {
+    std::vector<int64_t> values(static_cast<size_t>(content.count()));
+    for (size_t k = 0; k < values.size(); ++k) values[k] = content.integer(static_cast<int64_t>(k));
+    return values;
+  };
+  if (!is_counted) {
+    LATHE_ASSIGN_OR_RETURN(const Content held, content(value));
+    if (held.type == Type::String) return fail("strings are no integers");
+    std::vector<int64_t> values = integers(held);
+    std::vector<int64_t> steps(values.size(), 0);
+    return Counted{std::move(values), std::move(steps)};
+  }
+  const auto held = [&]() -> Result<std::vector<int64_t>> {
+    auto array = evaluated(*value.tensor.builder, value.tensor.value);
+    if (!array) return fail("goes by how many rows are kept, and by more");
+    return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
+  };
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> values, held());
+  std::swap(arrays_, arrays_of_more_);
+  auto more = held();
+  std::swap(arrays_, arrays_of_more_);
+  if (!more) return std::unexpected(std::move(more.error()));
+  for (size_t k = 0; k < values.size(); ++k) (*more)[k] -= values[k];
+  return Counted{std::move(values), std::move(*more)};
+}
+
 Result<Content> Tracer::content(const Value& value) {
   if (!value.is_tensor()) return fail("wants a tensor");
+  if (rows_ && rows_->is_counted(value.tensor)) return fail("goes by how many rows are kept");
   if (!value.known && !value.tensor.valid()) return fail("an operand is invalid");
   if (auto content = peek(value)) return std::move(*content);
   return ask(value);
@@ -531,6 +599,11 @@ Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
     if (each.input >= inputs.size() || each.result >= model.graph.outputs.size() ||
         inputs[each.input].kind != Value::Kind::Tensor || inputs[each.input].shape.size() != 4) {
       return fail("cache: wants inputs [batch, heads, rows, size] and outputs of the model");
+    }
+    const int64_t room = inputs[options.cache[0].input].shape[kCacheAxis];
+    const bool is_alike = !each.result || inputs[each.input].shape[kCacheAxis] == room;
+    if (options.fresh_rows > 0 && (!is_alike || options.fresh_rows >= room)) {
+      return fail(concat("cache: ", options.fresh_rows, " new rows have no room in ", room));
     }
   }
   return Tracer(model, known, options).run(inputs);

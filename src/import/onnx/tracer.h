@@ -13,6 +13,7 @@
 
 #include "lathe/graph/evaluate.h"
 #include "lathe/import/onnx/call.h"
+#include "lathe/import/onnx/kept_rows.h"
 #include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/trace.h"
 
@@ -32,6 +33,15 @@ class Tracer {
   std::optional<Content> peek(const Value& value);
   // The same. An error where nobody knows: the graph is then cut, see Call::content.
   Result<Content> content(const Value& value);
+  // The same of integers that may follow from how many rows are kept.
+  Result<Counted> counted(const Value& value);
+
+  // What is known of kept rows, for models that go by how many there are; nothing of others, and
+  // inside bodies.
+  KeptRows* rows() { return rows_ && bodies_.empty() ? &*rows_ : nullptr; }
+  // What a tensor holds that follows from how many rows are kept, as `counted` gives it from now
+  // on.
+  void assume(Tensor x, const Counted& counted);
 
   // The graph of an attribute, written down here for these values of its inputs; its outputs.
   Result<Values> inlined(const GraphProto& graph, Values given);
@@ -82,6 +92,8 @@ class Tracer {
   const Value* find(const Scope& scope, std::string_view name) const;
   Value input(const Port& given, Port& named);
   Value cached(const Port& given, size_t number);
+  bool is_kept(size_t result) const;
+  Status follow_rows();
   Result<Values> wanted(const Scope& scope) const;
   std::set<const NodeProto*> needed_nodes() const;
   void add_weights(Scope& scope);
@@ -96,6 +108,9 @@ class Tracer {
   const ModelProto& model_;
   std::span<const Content> known_;
   std::span<const CachePair> cache_;
+  int64_t fresh_rows_;
+  Tensor earlier_rows_;  // I32 []: where rows are kept
+  std::optional<KeptRows> rows_;
   bool weights_are_inputs_;
   std::span<const std::string> wanted_;
   graph::Builder graph_;
@@ -106,7 +121,8 @@ class Tracer {
   bool is_asking_ = false, must_unroll_ = false;
   size_t inputs_ = 0, results_ = 0;   // names given
   int64_t nodes_ = 0, computed_ = 0;  // written down, and elements computed for it
-  std::map<std::pair<const graph::Builder*, graph::Value>, graph::Array> arrays_;
+  // What is known; and the same if one row more were kept than is said.
+  std::map<std::pair<const graph::Builder*, graph::Value>, graph::Array> arrays_, arrays_of_more_;
   struct Spelled {
     std::shared_ptr<const Content> content;  // lives as long as the tensor may be asked for
     Tensor tensor;

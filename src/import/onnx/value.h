@@ -28,6 +28,12 @@ struct Content {
   int64_t integer(int64_t index) const;
 };
 
+// Integers that follow from how many rows a decoder keeps: what they are for full states, and by
+// how much each grows with every row.
+struct Counted {
+  std::vector<int64_t> values, steps;
+};
+
 Content integers_content(Type type, Shape shape, const std::vector<int64_t>& values);
 Content numbers_content(Type type, Shape shape, const std::vector<double>& values);
 Content strings_content(Shape shape, std::vector<std::string> strings);

@@ -1,0 +1,242 @@
+#include "lathe/import/onnx/kept_rows.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "lathe/base/text.h"
+#include "lathe/ops/attention.h"
+#include "lathe/ops/movement.h"
+
+namespace lathe::onnx {
+
+using graph::DType;
+using graph::Kind;
+using graph::Node;
+using graph::Op;
+
+namespace {
+
+// The axis of `to` that axis `axis` of `from` is, where all elements stay in order; -1: part of
+// one.
+int reshaped(const Shape& from, const Shape& to, int axis) {
+  const auto at = static_cast<size_t>(axis);
+  const int64_t before =
+      graph::element_count({from.begin(), from.begin() + static_cast<int64_t>(at)});
+  int64_t count = 1;
+  for (size_t k = 0; k < to.size(); count *= to[k++]) {
+    if (count == before && to[k] == from[at]) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+// The axis of a result of `shape` along which an operand's index `d` runs alone and wholly.
+int axis_of(const graph::AffineMap& map, const Shape& shape, int d, int64_t size) {
+  for (size_t k = 0; k < map.axes.size(); ++k) {
+    if (map.axes[k].single_dimension() == d && shape[k] == size) return static_cast<int>(k);
+  }
+  return -1;
+}
+
+std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room for others"); }
+
+}  // namespace
+
+KeptRows::KeptRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh)
+    : builder_(builder),
+      earlier_(earlier),
+      all_(earlier + builder.full({}, scalar::Number::of(static_cast<int32_t>(fresh)))),
+      room_(room),
+      fresh_(fresh) {
+  accept();
+}
+
+KeptRows::Mark KeptRows::mark(Tensor x) const {
+  const auto at = static_cast<size_t>(x.value.id);
+  return x.builder == &builder_ && x.valid() && at < marks_.size() ? marks_[at] : Mark{};
+}
+
+bool KeptRows::is_marked(Tensor x) const {
+  const Mark of = mark(x);
+  return of.is_state || of.is_counted || of.axes != 0;
+}
+
+void KeptRows::add_state(Tensor state) { accept(state, {.is_state = true}); }
+
+Status KeptRows::follow() {
+  const graph::Graph& graph = builder_.graph();
+  while (marks_.size() < graph.nodes.size()) {
+    const Node& node = graph.nodes[marks_.size()];
+    bool has_rows = false, is_counted = false;
+    for (const graph::Value each : node.operands) {
+      if (mark(each).is_state) return fail("reads kept rows before the new ones are behind them");
+      has_rows = has_rows || mark(each).axes != 0;
+      is_counted = is_counted || mark(each).is_counted;
+    }
+    Mark next;
+    if (has_rows) {
+      LATHE_ASSIGN_OR_RETURN(next, moved(node));
+    }
+    next.is_counted = is_counted;
+    marks_.push_back(next);
+  }
+  return {};
+}
+
+// Where the rows of its operands lie in what a node gives.
+Result<KeptRows::Mark> KeptRows::moved(const Node& node) const {
+  Mark next;
+  // Each axis of rows of operand k becomes `axis(…)` of the result.
+  const auto move = [&](size_t k, auto axis) -> Status {
+    const Mark& of = mark(node.operands[k]);
+    const int rank = static_cast<int>(builder_.graph()[node.operands[k]].shape.size());
+    for (int from = 0; from < rank; ++from) {
+      if ((of.axes & bit(from)) == 0) continue;
+      const int to = axis(from);
+      if (to < 0) return mixed();
+      next.axes |= bit(to);
+      if ((of.zeros & bit(from)) != 0) next.zeros |= bit(to);
+    }
+    return {};
+  };
+  const auto same = [](int axis) { return axis; };
+  const Shape& from = builder_.graph()[node.operands[0]].shape;
+  switch (node.kind) {
+    case Kind::Cast:
+      LATHE_TRY(move(0, same));
+      break;
+    case Kind::Map:
+      for (size_t k = 0; k < node.operands.size(); ++k) LATHE_TRY(move(k, same));
+      if (node.op != Op::Mul) next.zeros = 0;
+      break;
+    case Kind::Reshape:
+      LATHE_TRY(move(0, [&](int axis) { return reshaped(from, node.shape, axis); }));
+      break;
+    case Kind::Reindex:
+      LATHE_TRY(move(0, [&](int axis) {
+        const int d = node.map.axes[static_cast<size_t>(axis)].single_dimension();
+        return d >= 0 && node.shape[static_cast<size_t>(d)] == from[static_cast<size_t>(axis)] ? d
+                                                                                               : -1;
+      }));
+      break;
+    case Kind::Join:
+      for (size_t k = 0; k < node.operands.size(); ++k) {
+        const Shape& shape = builder_.graph()[node.operands[k]].shape;
+        LATHE_TRY(move(k, [&](int axis) {
+          return axis_of(node.maps[k], node.shape, axis, shape[static_cast<size_t>(axis)]);
+        }));
+      }
+      next.zeros = 0;
+      break;
+    case Kind::Gather:
+      LATHE_TRY(move(0, [&](int axis) { return axis == node.axes[0] ? -1 : axis; }));
+      LATHE_TRY(move(1, same));
+      next.zeros = 0;
+      break;
+    case Kind::Scan:
+      if (node.reverse && (mark(node.operands[0]).axes & bit(node.axes[0])) != 0) return mixed();
+      LATHE_TRY(move(0, same));
+      next.zeros = 0;
+      break;
+    case Kind::Reduce:
+      LATHE_TRY(move(0, [&](int axis) {
+        return std::ranges::find(node.axes, axis) != node.axes.end()
+                   ? -1
+                   : axis - static_cast<int>(std::ranges::lower_bound(node.axes, axis) -
+                                             node.axes.begin());
+      }));
+      break;
+    case Kind::Contract:
+      return contracted(node);
+    default:
+      return mixed();
+  }
+  return next;
+}
+
+Result<KeptRows::Mark> KeptRows::contracted(const Node& node) const {
+  const graph::Contraction& sum = node.contraction;
+  uint64_t rows = 0, zeros = 0;  // dimensions
+  for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
+    const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
+    const Shape& shape = builder_.graph()[node.operands[static_cast<size_t>(operand)]].shape;
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      if ((of.axes & bit(static_cast<int>(axis))) == 0) continue;
+      const int d = map->axes[axis].single_dimension();
+      if (d < 0 || sum.extents[static_cast<size_t>(d)] != shape[axis]) return mixed();
+      rows |= uint64_t{1} << d;
+      if ((of.zeros & bit(static_cast<int>(axis))) != 0) zeros |= uint64_t{1} << d;
+    }
+  }
+  Mark next;
+  for (; rows != 0; rows &= rows - 1) {
+    const int d = std::countr_zero(rows);
+    const bool is_zero = (zeros >> d & 1) != 0;
+    const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
+    if (axis < 0 && !is_zero) return mixed();
+    if (axis < 0) continue;
+    next.axes |= bit(axis);
+    if (is_zero) next.zeros |= bit(axis);
+  }
+  return next;
+}
+
+Tensor KeptRows::written(Tensor state, Tensor fresh) {
+  const bool fits = fresh.rank() == 4 && fresh.shape()[kCacheAxis] == fresh_;
+  if (!fits) return builder_.error("puts another number of rows behind the kept ones");
+  const Tensor next = ops::with_rows(state, fresh, earlier_, true);
+  accept(next, {.axes = bit(kCacheAxis)});
+  return next;
+}
+
+Tensor KeptRows::hidden(Tensor x, int axis) {
+  Shape along(x.shape().size(), 1);
+  along[static_cast<size_t>(axis)] = room_;
+  const Tensor counts = builder_.iota(std::move(along), axis) < all_;
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  return select(counts, x, builder_.full({}, scalar::Number::from(x.dtype(), kNone)));
+}
+
+std::optional<KeptRows::Sizes> KeptRows::sizes(Tensor x, int64_t begin, int64_t end) {
+  const Mark of = mark(x);
+  const Shape shape = x.shape();
+  Counted said;
+  std::vector<Tensor> sizes;
+  for (auto axis = static_cast<int>(begin); axis < end; ++axis) {
+    const int64_t size = shape[static_cast<size_t>(axis)];
+    const bool is_past = of.is_state && axis == kCacheAxis;
+    const bool is_counted = is_past || (of.axes & bit(axis)) != 0;
+    said.values.push_back(is_past ? size - fresh_ : size);
+    said.steps.push_back(is_counted ? 1 : 0);
+    if (is_counted) {
+      const Tensor number = builder_.cast(is_past ? earlier_ : all_, DType::I64);
+      sizes.push_back(builder_.reshape(number, {1}));
+    } else {
+      sizes.push_back(builder_.full({1}, scalar::Number::integer(DType::I64, size)));
+    }
+  }
+  if (std::ranges::count(said.steps, 1) == 0) return std::nullopt;
+  const Tensor joined = ops::concatenate(sizes, 0);
+  accept_counted(joined);
+  return Sizes{joined, std::move(said)};
+}
+
+Result<bool> KeptRows::is_all(const Counted& sizes, size_t k) const {
+  if (sizes.steps[k] == 0) return false;
+  if (sizes.steps[k] == 1 && sizes.values[k] == room_) return true;
+  return fail("a size follows from how many rows are kept, but is not that of all");
+}
+
+Status KeptRows::accept_along(Tensor x, const std::vector<int>& axes) {
+  LATHE_TRY(follow());
+  if (!x.valid()) return {};
+  for (const int axis : axes) marks_[static_cast<size_t>(x.value.id)].axes |= bit(axis);
+  return {};
+}
+
+void KeptRows::accept(Tensor x, Mark as) {
+  accept();
+  if (x.valid()) marks_[static_cast<size_t>(x.value.id)] = as;
+}
+
+}  // namespace lathe::onnx

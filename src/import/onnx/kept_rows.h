@@ -1,0 +1,92 @@
+// A decoder written down for states with room for more rows than there are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lathe/base/result.h"
+#include "lathe/import/onnx/trace.h"
+
+namespace lathe::onnx {
+
+// For models that go by how many earlier rows there are, and need no mask. States have `room` rows,
+// the first `earlier` of them hold something; the call puts `fresh` behind them.
+//
+// The model is told that there are room - fresh earlier rows, which makes every shape known. Where
+// it computes with that number (places of tokens, who sees whom), the graph computes with
+// `earlier`. What has an axis of all rows may be moved, and computed element by element. What would
+// mix rows that count with others is refused, but for Softmax, which leaves these out, and sums
+// behind it.
+class KeptRows {
+ public:
+  KeptRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh);
+
+  Tensor earlier() const { return earlier_; }  // I32 []
+  Tensor all() const { return all_; }          // with the fresh ones
+  int64_t fresh() const { return fresh_; }
+
+  void add_state(Tensor state);
+  bool is_state(Tensor x) const { return mark(x).is_state; }
+  // Whether it follows from how many rows there are: its content is that for full states.
+  bool is_counted(Tensor x) const { return mark(x).is_counted; }
+  bool has_rows(Tensor x) const { return mark(x).axes != 0; }
+  bool has_rows(Tensor x, int axis) const { return (mark(x).axes >> axis & 1) != 0; }
+  // Whether anything is to be known of it.
+  bool is_marked(Tensor x) const;
+
+  // Goes through the nodes that were added since the last one. Error: one that mixes rows.
+  Status follow();
+
+  // The state with the fresh rows in it.
+  Tensor written(Tensor state, Tensor fresh);
+  // x, -inf along the axis where there is no row.
+  Tensor hidden(Tensor x, int axis);
+  // Sizes of axes `begin` to `end` of x, I64, and what they are said to be; nothing: they are true.
+  struct Sizes {
+    Tensor sizes;
+    Counted said;
+  };
+  std::optional<Sizes> sizes(Tensor x, int64_t begin, int64_t end);
+  // Whether a size is that of all rows. Error: it follows from how many there are in another way.
+  Result<bool> is_all(const Counted& sizes, size_t k) const;
+
+  // The nodes that were added since are fine, and x is: one that follows from the number of rows;
+  // one with rows along `axes` more; one with rows along the axes of another one, zero where there
+  // are none along `axis`, or along all but `axis`; one picked from a table without rows by
+  // indices, which stand for `axis`.
+  void accept() { marks_.resize(builder_.graph().nodes.size()); }
+  void accept_counted(Tensor x) { accept(x, {.is_counted = true}); }
+  Status accept_along(Tensor x, const std::vector<int>& axes);
+  void accept_weights(Tensor x, Tensor like, int axis) {
+    accept(x, {.axes = mark(like).axes, .zeros = mark(like).zeros | bit(axis)});
+  }
+  void accept_picked(Tensor x, Tensor table, Tensor indices, int axis) {
+    const uint32_t axes = mark(indices).axes << axis;
+    if (axes != 0 && !is_marked(table)) accept(x, {.is_counted = true, .axes = axes});
+  }
+  void accept_part(Tensor x, Tensor like, int axis) {
+    accept(x, {.axes = mark(like).axes & ~bit(axis), .zeros = mark(like).zeros & ~bit(axis)});
+  }
+
+ private:
+  // Of axes, one bit each.
+  struct Mark {
+    bool is_state = false, is_counted = false;
+    uint32_t axes = 0;   // rows lie along them
+    uint32_t zeros = 0;  // and those that do not count are zero
+  };
+  static uint32_t bit(int axis) { return uint32_t{1} << axis; }
+  void accept(Tensor x, Mark as);
+  Mark mark(Tensor x) const;
+  const Mark& mark(graph::Value x) const { return marks_[static_cast<size_t>(x.id)]; }
+  Result<Mark> moved(const graph::Node& node) const;
+  Result<Mark> contracted(const graph::Node& node) const;
+
+  graph::Builder& builder_;
+  Tensor earlier_, all_;
+  int64_t room_, fresh_;
+  std::vector<Mark> marks_;  // by nodes
+};
+
+}  // namespace lathe::onnx

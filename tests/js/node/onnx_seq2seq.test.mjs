@@ -1,0 +1,169 @@
+// Decoders behind an encoder, whose keys and values stay where they are: they give what ONNX Runtime Web gives, and nothing is
+// compiled for a number of tokens.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as ort from 'onnxruntime-web';
+import * as tl from 'tensorlathe';
+import { OnnxFile } from '../../../js/dist/onnx/file.js';
+import { cacheNames, config, decoder } from '../onnx/seq2seq.mjs';
+import { random } from '../onnx/write.mjs';
+
+const { width, heads, vocabulary } = config;
+const size = width / heads;
+ort.env.wasm.numThreads = 1;
+
+let written = 0;
+const { trace } = OnnxFile.prototype;
+OnnxFile.prototype.trace = function (...given) {
+  written++;
+  return trace.apply(this, given);
+};
+
+const engines = {
+  ours: (type, data, shape) => tl.tensor(data, shape, type),
+  theirs: (type, data, shape) => new ort.Tensor(type, data, shape),
+};
+
+/** What somebody says once: an encoder's states and which of them count. */
+function said(seed, batch, length) {
+  const states = random(seed, [batch, length, width], 1).data;
+  const mask = BigInt64Array.from({ length: batch * length }, (_, k) => (k % 5 === 4 ? 0n : 1n));
+  return { seed, batch, length, states, mask };
+}
+
+/** `past`: the results of the call before, and of the first one; nothing: random keys where the decoder makes none. */
+function feeds(make, choice, { seed, batch, length, states, mask }, tokens, past) {
+  const count = tokens.length / batch;
+  const empty = (name, at) => {
+    if (choice !== 'none') return make('float32', new Float32Array(0), [batch, heads, 0, size]);
+    const shape = [batch, heads, name.includes('encoder') ? length : 3, size];
+    return make('float32', random(seed * 100 + at, shape, 1).data, shape);
+  };
+  const held = cacheNames.map((name, at) => {
+    const from = name.includes('encoder') ? past?.first : past?.last;
+    return [`past_key_values.${name}`, from?.[`present.${name}`] ?? empty(name, at)];
+  });
+  const own = {
+    input_ids: make('int64', BigInt64Array.from(tokens, BigInt), [batch, count]),
+    encoder_attention_mask: make('int64', mask, [batch, length]),
+    ...Object.fromEntries(held),
+  };
+  if (choice === 'none') return own;
+  return {
+    ...own,
+    encoder_hidden_states: make('float32', states, [batch, length, width]),
+    use_cache_branch: make('bool', Uint8Array.of(past ? 1 : 0), [1]),
+  };
+}
+
+const dataOf = (value) => value.dataSync?.() ?? value.data;
+const shapeOf = (value) => [...(value.dims ?? value.shape)];
+
+function assertSame(got, wanted, names) {
+  for (const name of names) {
+    assert.deepEqual(shapeOf(got[name]), shapeOf(wanted[name]), name);
+    const [a, b] = [dataOf(got[name]), dataOf(wanted[name])];
+    for (const [k, each] of b.entries()) {
+      assert.ok(Math.abs(a[k] - each) < 1e-3, `${name}[${k}] is ${a[k]}, not ${each}`);
+    }
+  }
+}
+
+/** A decoder in both engines. */
+async function both(options) {
+  const bytes = decoder(options);
+  const model = await tl.loadModel(bytes);
+  const settings = { executionProviders: ['wasm'], logSeverityLevel: 4 };
+  const session = await ort.InferenceSession.create(bytes, settings);
+  return {
+    /** One call of both behind an earlier one. */
+    async call(what, tokens, before) {
+      const { choice } = options;
+      const pasts = ['ours', 'theirs'].map((each) => before?.[each]);
+      const got = await model.run(feeds(engines.ours, choice, what, tokens, pasts[0]));
+      const wanted = await session.run(feeds(engines.theirs, choice, what, tokens, pasts[1]));
+      assertSame(got, wanted, ['logits']);
+      const behind = (past, last) => ({ first: past?.first ?? last, last });
+      return { ours: behind(pasts[0], got), theirs: behind(pasts[1], wanted) };
+    },
+    async free() {
+      model.dispose();
+      await session.release();
+    },
+  };
+}
+
+const tokens = (count, seed) =>
+  Array.from({ length: count }, (_, at) => (at * 7 + seed * 5) % vocabulary);
+const rowNames = cacheNames
+  .filter((name) => name.includes('decoder'))
+  .map((name) => `present.${name}`);
+
+const variants = [];
+for (const places of ['gather', 'range', 'slice', 'relative']) {
+  for (const choice of ['layer', 'whole', 'none']) variants.push({ places, choice });
+}
+variants.push({ places: 'slice', choice: 'whole', isOrdered: true });
+variants.push({ places: 'gather', choice: 'layer', isOrdered: true });
+for (const choice of ['layer', 'whole', 'none']) {
+  variants.push({ places: 'gather', choice, isFused: true });
+  variants.push({ places: 'relative', choice, isFused: true });
+}
+
+for (const options of variants) {
+  test(`tokens one by one, ${JSON.stringify(options)}`, async () => {
+    const { call, free } = await both(options);
+    for (const [batch, length] of [
+      [1, 7],
+      [2, 9],
+      [1, 128],
+    ]) {
+      const what = said(length, batch, length);
+      let state = await call(what, tokens(batch * (options.choice === 'none' ? 1 : 3), 1));
+      state = await call(what, tokens(batch, 2), state);
+      state = await call(what, tokens(batch, 3), state);
+      written = 0;
+      for (let step = 0; step < 12; step++) state = await call(what, tokens(batch, step), state);
+      assert.equal(written, 0, 'nothing is written down anew');
+      assertSame(state.ours.last, state.theirs.last, rowNames);
+      // Somebody has read them, and may have changed them.
+      const key = state.ours.last[rowNames[1]].dataSync();
+      key[3] += 1;
+      state.theirs.last[rowNames[1]].data[3] += 1;
+      for (let step = 0; step < 2; step++) state = await call(what, tokens(batch, step), state);
+      assert.equal(written, 0, 'nothing is written down anew');
+    }
+    await free();
+  });
+}
+
+test('more tokens than there is room for at first', async () => {
+  const { call, free } = await both({ places: 'slice', choice: 'whole' });
+  const what = said(5, 1, 11);
+  let state = await call(what, tokens(120, 3));
+  written = 0;
+  for (let step = 0; step < 15; step++) state = await call(what, tokens(1, step), state);
+  assert.ok(written <= 4, `${written} times written down`);
+  assertSame(state.ours.last, state.theirs.last, rowNames);
+  await free();
+});
+
+test('two texts by turns, several tokens at once, and going on from an earlier place', async () => {
+  const { call, free } = await both({ places: 'range', choice: 'layer' });
+  const [a, b] = [said(1, 1, 6), said(2, 1, 6)];
+  const first = await call(a, tokens(4, 1));
+  const second = await call(b, tokens(2, 2));
+  const firstOn = await call(a, [4], first);
+  const secondOn = await call(b, [6], second);
+  const again = await call(a, [7], first);
+  const many = await call(a, tokens(5, 4), again);
+  await call(a, [8], many);
+  await call(a, [8], again);
+  const changed = dataOf(first.ours.first['present.0.encoder.key']);
+  changed[2] += 0.5;
+  first.theirs.first['present.0.encoder.key'].data[2] += 0.5;
+  await call(a, [9], firstOn);
+  await call(b, [9], secondOn);
+  assertSame(first.ours.last, first.theirs.last, rowNames);
+  await free();
+});
