@@ -104,6 +104,15 @@ export class Decoder {
     return wanted;
   }
 
+  /** The values as they are now: calls wait for those before them. */
+  static taken(values: readonly OnnxValue[]): OnnxValue[] {
+    return values.map((each) => {
+      if (each?.kind !== 'tensor' || (each instanceof HeldTensor && !each.isRead)) return each;
+      const { kind, type, shape, data } = each;
+      return { kind, type, shape, data: data.slice() };
+    });
+  }
+
   /** The results of a call without states, of which those that stay as they are come back as inputs. */
   held(results: readonly OnnxValue[]): OnnxValue[] {
     return results.map((each, at) => {
@@ -246,6 +255,7 @@ export class Decoder {
       if (length === long.length) states.drop(short.length);
       const count = Math.min(length, tokens - from);
       const outputs = await run.runAsync(this.#inputs(values, before + from, from, length));
+      if (this.#states !== states) throw new LatheError('this model has been disposed');
       from += count;
       states.length = before + from;
       parts.push(
@@ -275,7 +285,11 @@ export class Decoder {
     const { pairs, fixed } = this.#plan;
     const name = port?.kind === 'tensor' ? port.name : undefined;
     const input = fixed.find((_, at) => name === `cache${pairs.length + at}`);
-    return input === undefined ? valueOf(port, outputs) : values[input]!;
+    if (input === undefined) return valueOf(port, outputs);
+    const given = values[input]!;
+    if (given instanceof HeldTensor && !given.isRead) return given.again();
+    const { type, shape, data } = given;
+    return new HeldTensor(type, shape, () => data as DataArray);
   }
 
   /** What a piece is run with: tokens from `from` on, when there are rows of so many. */

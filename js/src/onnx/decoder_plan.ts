@@ -33,7 +33,8 @@ export function planOf({ inputs, outputs }: OnnxDescription): DecoderPlan | unde
   );
   const mask = number(inputs.findIndex(({ name }) => name === 'attention_mask'));
   const branch = number(inputs.findIndex(({ name }) => name === 'use_cache_branch'));
-  const length = inputs[tokens]?.shape?.[1];
+  if ((inputs[tokens]?.shape?.length ?? 0) < 2) return undefined;
+  const length = inputs[tokens]!.shape![1];
   const past = inputs.flatMap(({ name }, at) => (name.includes('past') ? [at] : []));
   const fixed = past.filter((at) => inputs[at]!.name.includes('.encoder.'));
   const rows = past.filter((at) => !fixed.includes(at));

@@ -66,8 +66,8 @@ export interface TraceOptions {
   cache?: readonly CachePair[];
   /** Of a model that goes by how many rows are kept instead of by a mask: how many a call adds. */
   freshRows?: number;
-  /** Whether weights that training changes are inputs. */
-  weightsAreInputs?: boolean;
+  /** Which weights are inputs: those that training changes, or all that are large. */
+  weightInputs?: 'trained' | 'large';
   /** Names of values that are the results instead of the model's outputs. */
   results?: readonly string[];
 }
@@ -76,7 +76,7 @@ export interface TraceOptions {
 export interface OnnxTrace {
   whole: boolean;
   /** What the inputs "w0"… stand for. */
-  weights: { name: string; shape: number[] }[];
+  weights: { name: string; type: string; shape: number[] }[];
   /** Of kept rows: the model concatenates them. */
   joined: boolean;
   asked: number[];
@@ -140,6 +140,11 @@ export class OnnxFile {
     return this.#bytes >= largeBytes;
   }
 
+  /** Of the model and the files beside it. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** One of `externalFiles`. */
   addExternal(location: string, { bytes, again }: FileBytes): void {
     this.#add(location, bytes);
@@ -154,14 +159,15 @@ export class OnnxFile {
     if (this.isLarge && isThere) this.#forget();
   }
 
-  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. `isAlone`: whether the graph becomes part of no other. */
+  /** The model for what its inputs are called with; `known`: what values behind cuts hold; contents lie in `data`. `isAlone`: whether the graph becomes part of no other; `look` sees what the weights that are inputs hold, while it runs. */
   trace(
     inputs: readonly Port[],
     known: readonly KnownContent[],
     data: Uint8Array,
     options: TraceOptions = {},
     isAlone = false,
-  ): OnnxTrace & { graph: CoreGraph; contents: Float32Array[] } {
+    look?: (contents: readonly Uint8Array[], weights: OnnxTrace['weights']) => void,
+  ): OnnxTrace & { graph: CoreGraph } {
     const read = this.#awake();
     const { core } = read;
     const contents = core.copy('ONNX model', data);
@@ -179,8 +185,16 @@ export class OnnxFile {
     try {
       const text = core.call('ONNX model', (exports) => exports.lathe_onnx_trace_text(handle));
       const trace = JSON.parse(core.text(text)) as OnnxTrace;
-      const into = isAlone && this.isLarge ? this.#separate() : currentCore();
-      return { ...trace, ...graphOf(core, handle, trace.weights.length, into) };
+      const hasWeights = options.weightInputs !== 'large';
+      const into = isAlone && this.isLarge && hasWeights ? this.#separate() : currentCore();
+      const { graph, contents } = graphOf(core, handle, trace.weights.length, into);
+      try {
+        look?.(contents, trace.weights);
+      } catch (error) {
+        graph.free();
+        throw error;
+      }
+      return { ...trace, graph };
     } finally {
       core.run('free', (exports) => exports.lathe_onnx_trace_free(handle));
     }
@@ -236,22 +250,18 @@ export class OnnxFile {
   }
 }
 
-/** The graph of a trace, in the core `core`, and what its `weights` inputs hold. */
+/** The graph of a trace, in the core `core`, and what its `weights` inputs hold, as long as the trace is there. */
 function graphOf(
   from: Core<OnnxExports>,
   trace: Handle,
   weights: number,
   core: Core,
-): { graph: CoreGraph; contents: Float32Array[] } {
+): { graph: CoreGraph; contents: Uint8Array[] } {
   const at = from.call('ONNX model', (exports) => exports.lathe_onnx_graph(trace));
   const places = new Uint32Array(from.exports.memory.buffer, at, 3);
   const [bytes, size, count] = [...places] as [Pointer, number, number];
   const behind = at + places.byteLength;
   const ranges = new Uint32Array(from.exports.memory.buffer, behind, 2 * (count + weights));
-  const contents = Array.from({ length: weights }, (_, k) => {
-    const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
-    return new Float32Array(from.bytes(place, length).buffer);
-  });
   const copies = new Uint32Array(2 * count);
   for (let k = 0; k < copies.length; k += 2) {
     const [place, length] = [ranges[k]!, ranges[k + 1]!];
@@ -263,7 +273,12 @@ function graphOf(
     const handle = core.withBytes('graph', from.view(bytes, size), (code, length) =>
       core.exports.lathe_graph_decode(code, length, list, count),
     );
-    return { graph: new CoreGraph({ core, handle, isOwned: true }), contents };
+    const graph = new CoreGraph({ core, handle, isOwned: true });
+    const contents = Array.from({ length: weights }, (_, k) => {
+      const [place, length] = ranges.subarray(2 * (count + k)) as unknown as [Pointer, number];
+      return from.view(place, length);
+    });
+    return { graph, contents };
   } finally {
     if (!core.dead) core.exports.lathe_free(list);
   }

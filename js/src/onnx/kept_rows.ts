@@ -79,27 +79,42 @@ export class Rows {
 /** An output that comes back as an input, unless somebody reads its elements, and may have changed them, as it was. */
 export class HeldTensor {
   readonly kind = 'tensor';
-  #data: DataArray | undefined;
-  #isRead = false;
+  #pristine: DataArray | undefined;
+  #handed: DataArray | undefined;
+  readonly #make: () => DataArray;
+  /** Same of all that hold the same elements. */
+  readonly origin: object;
 
   constructor(
     readonly type: string,
     readonly shape: readonly number[],
-    private readonly make: () => DataArray,
-  ) {}
+    make: () => DataArray,
+    origin?: HeldTensor,
+  ) {
+    this.#make = make;
+    this.origin = origin?.origin ?? this;
+  }
+
+  /** The same once more, as another output. */
+  again(): HeldTensor {
+    return new HeldTensor(this.type, this.shape, () => this.#untouched(), this);
+  }
 
   get data(): DataArray {
-    return (this.#data ??= this.make());
+    return this.#handed ?? this.#untouched();
   }
 
   get isRead(): boolean {
-    return this.#isRead;
+    return this.#handed !== undefined;
   }
 
-  /** The elements, for those who called the model. */
+  /** The elements, for those who called the model: a copy, as others may hold the same. */
   read(): DataArray {
-    this.#isRead = true;
-    return this.data;
+    return (this.#handed ??= this.#untouched().slice());
+  }
+
+  #untouched(): DataArray {
+    return (this.#pristine ??= this.#make());
   }
 }
 
@@ -118,8 +133,8 @@ export class KeptTensor extends HeldTensor {
 /** The states of a decoder, and what is compiled for pieces of tokens of several lengths that share them. */
 export class RowStates {
   #shared = new SharedVariables();
-  /** What the states that stay as they are hold. */
-  readonly #fixed: (TensorValue | undefined)[] = [];
+  /** What the states that stay as they are hold, where that comes back. */
+  readonly #fixed: (object | undefined)[] = [];
   readonly #pieces = new Map<number, Piece>();
   /** What was given away and may still be read. */
   readonly #given = new Set<WeakRef<Rows>>();
@@ -195,12 +210,14 @@ export class RowStates {
 
   /** Fills a state that stays as it is, unless it holds just this. */
   fix(state: number, value: TensorValue): void {
-    if (this.#fixed[state] === value && value instanceof HeldTensor && !value.isRead) return;
-    this.#fixed[state] = value;
+    const origin = value instanceof HeldTensor && !value.isRead ? value.origin : undefined;
+    if (origin !== undefined && this.#fixed[state] === origin) return;
+    this.#fixed[state] = undefined;
     const { shape, dtype } = this.fixed[state]!;
     const [piece] = this.#pieces.values();
     const tensor = new Tensor(value.data as DataArray, shape, dtype);
     piece!.run.setVariable(`cache${this.places.length + state}`, tensor);
+    this.#fixed[state] = origin;
   }
 
   /** What the states hold now. */
@@ -225,6 +242,7 @@ export class RowStates {
     this.#keepGiven();
     for (const { run } of this.#pieces.values()) run.dispose();
     this.#pieces.clear();
+    this.#fixed.length = 0;
     // Who holds rows of it need not hold its memory.
     this.#shared = new SharedVariables();
   }

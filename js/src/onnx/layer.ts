@@ -14,8 +14,13 @@ export interface OnnxLayerArgs extends Pick<LayerArgs, 'name' | 'trainable'> {
 }
 
 /** The model for tensors of these types. Errors: whatever it refuses; data decides how it goes on. */
-function traced(file: OnnxFile, ports: readonly Port[], options: TraceOptions) {
-  const trace = file.trace(ports, [], new Uint8Array(), options);
+function traced(
+  file: OnnxFile,
+  ports: readonly Port[],
+  options: TraceOptions,
+  look?: (weights: readonly Uint8Array[]) => void,
+) {
+  const trace = file.trace(ports, [], new Uint8Array(), options, false, look);
   if (trace.whole) return trace;
   trace.graph.free();
   throw new LatheError(
@@ -73,7 +78,10 @@ export class OnnxLayer extends CustomLayer {
     const all = (Array.isArray(inputShape[0]) ? inputShape : [inputShape]) as SymbolicShape[];
     const shapes = all.map((shape) => shape.map((size) => size ?? 1));
     const { file } = this.#session;
-    const { graph, weights, contents } = traced(file, portsOf(file, shapes), this.#options);
+    let contents: Float32Array[] = [];
+    const { graph, weights } = traced(file, portsOf(file, shapes), this.#options, (given) => {
+      contents = given.map((each) => new Float32Array(each.slice().buffer));
+    });
     graph.free();
     this.#weights = weights.map(({ name, shape }) => this.addWeight(name, shape, null, 'zeros'));
     this.initialWeights = weights.map(({ shape }, at) => tensor(contents[at]!, shape));
@@ -89,6 +97,6 @@ export class OnnxLayer extends CustomLayer {
   get #options(): TraceOptions {
     const { outputs } = this.#session.description;
     const results = this.#outputs ?? outputs.map(({ name }) => name);
-    return { weightsAreInputs: true, results };
+    return { weightInputs: 'trained', results };
   }
 }

@@ -10,14 +10,8 @@ import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
 import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import { Decoder } from './decoder.js';
 import { planOf } from './decoder_plan.js';
+import { type Program, SharedWeights } from './shared_weights.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
-
-/** Something compiled for some types of inputs. */
-interface Program {
-  readonly bytes: number;
-  run(inputs: Record<string, Tensor>): Promise<OnnxValue[]>;
-  dispose(): void;
-}
 
 /** What a graph computes does not change what has no states. */
 const nothing = { variables: new Map(), assigned: new Set<string>() };
@@ -75,6 +69,9 @@ export class OnnxSession {
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
+  readonly #shared: SharedWeights;
+  /** The shapes that it was called with, until there is a second one. */
+  #onlyShapes: string | undefined;
   /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
   readonly #atWork = new Map<string, { program: Program; calls: number; isKept: boolean }>();
   /** The one that was at work last, however large it is. */
@@ -85,6 +82,7 @@ export class OnnxSession {
   constructor(file: OnnxFile, threads?: number) {
     this.#file = file;
     this.#terms = { isLean: file.isLarge, threads };
+    this.#shared = new SharedWeights(file, threads);
     const plan = planOf(file.description);
     if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
   }
@@ -103,8 +101,9 @@ export class OnnxSession {
   async call(values: readonly OnnxValue[]): Promise<OnnxValue[]> {
     this.#check();
     if (this.#decoder === undefined) return this.#callExactly(values);
-    const kept = await this.#decoder.call(values, () => this.#callExactly(values, true));
-    if (kept === undefined) return this.#decoder.held(await this.#callExactly(values));
+    const taken = Decoder.taken(values);
+    const kept = await this.#decoder.call(taken, () => this.#callExactly(taken, true));
+    if (kept === undefined) return this.#decoder.held(await this.#callExactly(taken));
     this.#file.rest();
     return kept;
   }
@@ -188,6 +187,7 @@ export class OnnxSession {
     this.#last?.program.dispose();
     this.#last = undefined;
     this.#decoder?.dispose();
+    this.#shared.dispose();
     this.#file.free();
   }
 
@@ -218,6 +218,13 @@ export class OnnxSession {
   #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
     this.#check();
     const data = contents.joined();
+    const shapes = JSON.stringify(ports);
+    this.#onlyShapes ??= shapes;
+    if (shapes !== this.#onlyShapes) {
+      this.#onlyShapes = '';
+      const shared = this.#shared.program(ports, data);
+      if (shared !== undefined) return shared;
+    }
     const { results, graph, cuts } = this.#trace(ports, [], data, true);
     if (cuts.length === 0) {
       this.#file.rest();

@@ -261,7 +261,7 @@ const untouched = /* @__PURE__ */ new WeakMap<object, LaterElements>();
 /** What a tensor was made of, unless its elements or sizes may be others by now. */
 export function untouchedElements(tensor: { dims: readonly number[] }): LaterElements | undefined {
   const elements = untouched.get(tensor);
-  return elements?.dims === tensor.dims ? elements : undefined;
+  return String(elements?.dims) === String(tensor.dims) ? elements : undefined;
 }
 
 /** A tensor of elements that need not be there yet. */
@@ -269,7 +269,7 @@ export function tensorOf(elements: LaterElements): Tensor {
   const { type, dims } = elements;
   const empty = new (arrayTypeOf(type)!)(0);
   const tensor = new TensorOf({ location: 'cpu-pinned', type, data: empty, dims: [0] });
-  Object.assign(tensor, { dims, size: sizeOf(dims), dataLocation: 'cpu' });
+  Object.assign(tensor, { dims: [...dims], size: sizeOf(dims), dataLocation: 'cpu' });
   const settle = (value: TensorData | undefined) => {
     untouched.delete(tensor);
     const as = { value, writable: true, enumerable: true, configurable: true };

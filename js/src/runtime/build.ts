@@ -50,7 +50,7 @@ export class Build {
     let instance: Instance | undefined;
     try {
       const metadata = executable.metadata();
-      limit(metadata, threads);
+      limitThreads(metadata, threads);
       const parts = executable.parts();
       const moduleBytes = sizeOf(parts);
       const compiled = performance.now();
@@ -95,7 +95,8 @@ export class Build {
   }
 }
 
-function limit({ entries }: ModuleMetadata, threads: number): void {
+/** Has no entry of a module keep more threads busy. */
+export function limitThreads({ entries }: ModuleMetadata, threads: number): void {
   for (const each of entries) each.threads = Math.min(each.threads, threads);
 }
 

@@ -6,6 +6,7 @@ import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
 import { askEngine } from './ask_engine.js';
+import { limitThreads } from './build.js';
 import { type Block, heap } from './heap.js';
 import { HeapValue } from './heap_value.js';
 import type { SharedModule } from './pool.js';
@@ -68,8 +69,9 @@ export class HeapModule {
   readonly #outputs: readonly { dtype: DType; shape: readonly number[] }[];
 
   /** Leaves the executable to the caller; states have any content. Errors: no memory for it; an engine that refuses it. */
-  constructor(executable: CoreExecutable) {
+  constructor(executable: CoreExecutable, threads = Infinity) {
     this.metadata = executable.metadata();
+    limitThreads(this.metadata, threads);
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;
     const parts = executable.parts();
     this.moduleBytes = sizeOf(parts);
@@ -123,10 +125,11 @@ export class HeapModule {
     this.#call(bases);
   }
 
-  /** Runs on tensors; what it gives is new. */
-  call(inputs: readonly Tensor[]): Tensor[] {
+  /** Runs on tensors, or what lies in the heap; what it gives is new. */
+  call(inputs: readonly (Tensor | HeapValue)[]): Tensor[] {
     const results = this.#outputs.map(({ dtype, shape }) => new HeapValue(dtype, shape));
-    this.run(inputs.map(HeapValue.of), results);
+    const values = inputs.map((each) => (each instanceof HeapValue ? each : HeapValue.of(each)));
+    this.run(values, results);
     return results.map((each) => new Tensor(each, each.shape, each.dtype));
   }
 

@@ -22,17 +22,18 @@ import {
 } from './compiled_function.js';
 import type { Operand, Trace, TracedTensor } from './trace.js';
 
-/** The entry of a graph as a module; `look` sees the executable before it is freed. */
+/** The entry of a graph as a module for so many threads at most; `look` sees the executable before it is freed. */
 export function compileForHeap(
   graph: CoreGraph,
   { dumps, origins }: FunctionOptions = {},
   look?: (executable: CoreExecutable) => void,
+  threads = Infinity,
 ): HeapModule {
   const request = { ...target(), ...threadsOfHeap(), dumps, origins, relocatable: true };
   const executable = graph.compile(request);
   try {
     look?.(executable);
-    return new HeapModule(executable);
+    return new HeapModule(executable, threads);
   } finally {
     executable.free();
   }

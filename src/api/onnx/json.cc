@@ -180,6 +180,7 @@ std::string describe(const Trace& trace) {
   for (const TensorProto* each : trace.weights) {
     Json weight = Json::object();
     weight.add("name", text_json(each->name));
+    weight.add("type", text_json(text(each->content.type)));
     weight.add("shape", shape_json(each->content.shape));
     weights.add(std::move(weight));
   }
@@ -223,7 +224,11 @@ Result<TraceRequest> read_request(std::string_view json, std::span<const std::by
     request.fresh_rows = static_cast<int64_t>(fresh.number());
   }
   for (const Json& each : parsed.at("results").values()) request.results.push_back(each.string());
-  request.weights_are_inputs = parsed.at("weightsAreInputs").boolean();
+  if (const Json* weights = parsed.find("weightInputs")) {
+    const std::string& which = weights->string();
+    if (which != "trained" && which != "large") return fail("weightInputs: trained or large");
+    request.weights = which == "large" ? WeightInputs::Large : WeightInputs::Trained;
+  }
   return request;
 }
 

@@ -19,7 +19,7 @@ struct TraceRequest {
   std::vector<Content> known;
   std::vector<CachePair> cache;
   int64_t fresh_rows = 0;
-  bool weights_are_inputs = false;
+  WeightInputs weights = WeightInputs::None;
   std::vector<std::string> results;
 };
 

@@ -72,7 +72,7 @@ Result<Trace> traced(const Model& model, std::string_view json, std::span<const 
                          lathe::onnx::trace(model.proto, request.inputs, request.known,
                                             {.cache = request.cache,
                                              .fresh_rows = request.fresh_rows,
-                                             .weights_are_inputs = request.weights_are_inputs,
+                                             .weights = request.weights,
                                              .results = request.results}));
   Trace result{.graph = lathe::graph::encode(trace.graph),
                .places = {},

@@ -205,14 +205,22 @@ Result<Values> multi_head_attention(Call& call) {
   Tensor place;
   KeptRows* rows = call.has(6) ? call.tracer().rows() : nullptr;
   const bool is_kept = rows != nullptr && rows->is_state(call.tensor(6));
+  if (is_kept) {
+    bool is_plain = rows->is_state(call.tensor(7)) && !call.has(4) && !call.wants(3);
+    for (size_t i = 0; i < 4; ++i) {
+      const Tensor x = call.tensor_or(i, {});
+      is_plain = is_plain && !rows->has_rows(x) && !rows->is_state(x);
+    }
+    if (!is_plain) return call.refuse("goes by how many rows are kept");
+  }
   if (is_kept || (call.has(8) && call.has(6))) {
     place =
         is_kept ? rows->earlier() : builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
     const Tensor total = place + number(builder, heads.k.shape()[2]);
     heads.seen = ops::first_keys(builder.reshape(total, {1}), call.shape(6)[2]);
   }
-  heads.k = behind_past(call, heads.k, 6, place);
-  heads.v = behind_past(call, heads.v, 7, place);
+  heads.k = is_kept ? rows->written(call.tensor(6), heads.k) : behind_past(call, heads.k, 6, place);
+  heads.v = is_kept ? rows->written(call.tensor(7), heads.v) : behind_past(call, heads.v, 7, place);
   LATHE_TRY(add_masks(call, heads, 4, 5));
   add_order(call, heads, place);
   Values results = results_of(call, attend(call, heads), heads);

@@ -38,6 +38,8 @@ Result<Values> shape(Call& call) {
       call.tracer().assume(counted->sizes, counted->said);
       return Values{counted->sizes};
     }
+  } else if (call.tracer().goes_by_rows(call.operand(0))) {
+    return call.refuse("goes by how many rows are kept");
   }
   Shape part;
   if (start < end) part.assign(sizes.begin() + start, sizes.begin() + end);
@@ -45,8 +47,7 @@ Result<Values> shape(Call& call) {
 }
 
 Result<Values> size(Call& call) {
-  const KeptRows* rows = call.tracer().rows();
-  if (rows != nullptr && rows->is_marked(call.operand(0).tensor)) {
+  if (call.tracer().goes_by_rows(call.operand(0))) {
     return call.refuse("goes by how many rows are kept");
   }
   return Values{integers_content(Type::Int64, {}, {graph::element_count(call.shape(0))})};
@@ -145,6 +146,8 @@ Result<Values> range(Call& call) {
 Result<Values> eye_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, "dtype", call.type(0)));
   const Shape shape = call.shape(0);
+  if (call.tracer().goes_by_rows(call.operand(0)))
+    return call.refuse("goes by how many rows are kept");
   if (shape.size() != 2) return call.refuse(concat("input ", bracketed(shape), " is no matrix"));
   Builder& builder = call.builder();
   const auto shift =

@@ -1,6 +1,7 @@
 #include "lathe/import/onnx/kept_rows.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 
@@ -38,6 +39,30 @@ int axis_of(const graph::AffineMap& map, const Shape& shape, int d, int64_t size
   return -1;
 }
 
+// Whether a node of operands of which one grows evenly does, too.
+bool is_even_of(const Node& node, int64_t counted) {
+  switch (node.kind) {
+    case Kind::Cast:
+    case Kind::Reshape:
+    case Kind::Reindex:
+    case Kind::Join:
+      return true;
+    case Kind::Map:
+      return node.op == Op::Add || node.op == Op::Sub || node.op == Op::Neg ||
+             (node.op == Op::Mul && counted == 1);
+    default:
+      return false;
+  }
+}
+
+// Whether finite numbers become finite ones.
+bool keeps_finite(const Node& node) {
+  if (node.kind != Kind::Map) return true;
+  constexpr std::array kOps = {Op::Add, Op::Sub, Op::Mul, Op::Neg,
+                               Op::Abs, Op::Max, Op::Min, Op::Select};
+  return std::ranges::find(kOps, node.op) != kOps.end() || node.dtype == DType::Bool;
+}
+
 std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room for others"); }
 
 }  // namespace
@@ -67,17 +92,25 @@ Status KeptRows::follow() {
   const graph::Graph& graph = builder_.graph();
   while (marks_.size() < graph.nodes.size()) {
     const Node& node = graph.nodes[marks_.size()];
-    bool has_rows = false, is_counted = false;
+    bool has_rows = false, is_wild = false, is_even = true;
+    int64_t counted = 0;
     for (const graph::Value each : node.operands) {
-      if (mark(each).is_state) return fail("reads kept rows before the new ones are behind them");
-      has_rows = has_rows || mark(each).axes != 0;
-      is_counted = is_counted || mark(each).is_counted;
+      const Mark& of = mark(each);
+      if (of.is_state) return fail("reads kept rows before the new ones are behind them");
+      has_rows = has_rows || of.axes != 0;
+      is_wild = is_wild || of.is_wild;
+      counted += of.is_counted ? 1 : 0;
+      is_even = is_even && (!of.is_counted || of.is_even);
     }
     Mark next;
     if (has_rows) {
       LATHE_ASSIGN_OR_RETURN(next, moved(node));
     }
-    next.is_counted = is_counted;
+    next.is_counted = counted > 0;
+    const bool picks = node.kind == Kind::Gather && !mark(node.operands[1]).is_counted;
+    next.is_even = is_even && counted > 0 && (picks || is_even_of(node, counted));
+    next.is_wild = has_rows && (is_wild || !keeps_finite(node));
+    if (next.is_wild) next.zeros = 0;
     marks_.push_back(next);
   }
   return {};
@@ -157,6 +190,7 @@ Result<KeptRows::Mark> KeptRows::moved(const Node& node) const {
 Result<KeptRows::Mark> KeptRows::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
   uint64_t rows = 0, zeros = 0;  // dimensions
+  const bool is_wild = mark(node.operands[0]).is_wild || mark(node.operands[1]).is_wild;
   for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
     const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
     const Shape& shape = builder_.graph()[node.operands[static_cast<size_t>(operand)]].shape;
@@ -171,7 +205,7 @@ Result<KeptRows::Mark> KeptRows::contracted(const Node& node) const {
   Mark next;
   for (; rows != 0; rows &= rows - 1) {
     const int d = std::countr_zero(rows);
-    const bool is_zero = (zeros >> d & 1) != 0;
+    const bool is_zero = !is_wild && (zeros >> d & 1) != 0;
     const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
     if (axis < 0 && !is_zero) return mixed();
     if (axis < 0) continue;

@@ -25,13 +25,20 @@ class KeptRows {
   Tensor earlier() const { return earlier_; }  // I32 []
   Tensor all() const { return all_; }          // with the fresh ones
   int64_t fresh() const { return fresh_; }
+  int64_t said() const { return room_ - fresh_; }  // to be earlier ones
 
   void add_state(Tensor state);
   bool is_state(Tensor x) const { return mark(x).is_state; }
   // Whether it follows from how many rows there are: its content is that for full states.
   bool is_counted(Tensor x) const { return mark(x).is_counted; }
+  // Whether every number in it grows by the same with each row.
+  bool is_even(Tensor x) const { return mark(x).is_even; }
   bool has_rows(Tensor x) const { return mark(x).axes != 0; }
   bool has_rows(Tensor x, int axis) const { return (mark(x).axes >> axis & 1) != 0; }
+  // Whether an output is not what it must be: kept rows with the new ones, or of true sizes.
+  bool is_misplaced(Tensor x, bool is_kept) const {
+    return is_kept ? mark(x).axes != bit(kCacheAxis) : mark(x).axes != 0 || mark(x).is_state;
+  }
   // Whether anything is to be known of it.
   bool is_marked(Tensor x) const;
 
@@ -56,25 +63,28 @@ class KeptRows {
   // are none along `axis`, or along all but `axis`; one picked from a table without rows by
   // indices, which stand for `axis`.
   void accept() { marks_.resize(builder_.graph().nodes.size()); }
-  void accept_counted(Tensor x) { accept(x, {.is_counted = true}); }
+  void accept_counted(Tensor x) { accept(x, {.is_counted = true, .is_even = true}); }
   Status accept_along(Tensor x, const std::vector<int>& axes);
   void accept_weights(Tensor x, Tensor like, int axis) {
-    accept(x, {.axes = mark(like).axes, .zeros = mark(like).zeros | bit(axis)});
+    accept(x, {.is_counted = mark(like).is_counted, .axes = mark(like).axes, .zeros = bit(axis)});
   }
   void accept_picked(Tensor x, Tensor table, Tensor indices, int axis) {
     const uint32_t axes = mark(indices).axes << axis;
     if (axes != 0 && !is_marked(table)) accept(x, {.is_counted = true, .axes = axes});
   }
   void accept_part(Tensor x, Tensor like, int axis) {
-    accept(x, {.axes = mark(like).axes & ~bit(axis), .zeros = mark(like).zeros & ~bit(axis)});
+    accept(x, {.is_counted = true,
+               .axes = mark(like).axes & ~bit(axis),
+               .zeros = mark(like).zeros & ~bit(axis)});
   }
 
  private:
   // Of axes, one bit each.
   struct Mark {
-    bool is_state = false, is_counted = false;
-    uint32_t axes = 0;   // rows lie along them
-    uint32_t zeros = 0;  // and those that do not count are zero
+    bool is_state = false, is_counted = false, is_even = false;
+    uint32_t axes = 0;     // rows lie along them
+    uint32_t zeros = 0;    // and those that do not count are zero
+    bool is_wild = false;  // or may be infinite
   };
   static uint32_t bit(int axis) { return uint32_t{1} << axis; }
   void accept(Tensor x, Mark as);

@@ -291,7 +291,11 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
         ops::slice(call.tensor(*call.place_of("starts")), {static_cast<int64_t>(k)}, Shape{1});
     first = builder.reshape(builder.cast(own, DType::I32), {});
   }
-  if (!first.valid() || count < 0) return call.refuse("goes by how many rows are kept");
+  // Where no row is earlier.
+  const int64_t least = is_fixed ? rows->fresh() + start : start - starts.steps[k] * rows->said();
+  if (!first.valid() || count < 0 || least < 0 || starts.steps[k] < 0) {
+    return call.refuse("goes by how many rows are kept");
+  }
   const Tensor part = ops::gather(x, builder.iota({count}, 0) + first, axis);
   rows->accept_part(part, x, axis);
   return part;

@@ -7,6 +7,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
 #include "lathe/ops/movement.h"
@@ -61,11 +62,17 @@ Result<Values> random_normal(Call& call) {
 
 Result<Values> random_uniform_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
+  if (call.tracer().goes_by_rows(call.operand(0))) {
+    return call.refuse("goes by how many rows are kept");
+  }
   return typed(uniform(call, call.shape(0)), type);
 }
 
 Result<Values> random_normal_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
+  if (call.tracer().goes_by_rows(call.operand(0))) {
+    return call.refuse("goes by how many rows are kept");
+  }
   return typed(normal(call, call.shape(0)), type);
 }
 

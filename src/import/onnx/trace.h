@@ -57,14 +57,22 @@ struct Trace {
   std::vector<const TensorProto*> weights;  // what the inputs "w0"… stand for
 };
 
+// Which initialisers are inputs "w0"… of what is written down.
+enum class WeightInputs : uint8_t {
+  None,
+  // What training changes: what products, convolutions and normalisations multiply by or add, but
+  // for moments.
+  Trained,
+  // Those of 16 KiB or more that graphs for other shapes may share.
+  Large,
+};
+
 struct TraceOptions {
   std::span<const CachePair> cache = {};
   // Of a model that goes by how many rows are kept, not by a mask: how many the call adds, so many
   // less of which it is told than the states have room for; see kept_rows.h. 0: by a mask.
   int64_t fresh_rows = 0;
-  // Whether weights that training changes are inputs "w0"…: what products, convolutions and
-  // normalisations multiply by or add, but for moments.
-  bool weights_are_inputs = false;
+  WeightInputs weights = WeightInputs::None;
   // Names of values that are the results instead of the model's outputs.
   std::span<const std::string> results = {};
 };

@@ -48,7 +48,7 @@ Tracer::Tracer(const ModelProto& model, std::span<const Content> known, const Tr
       known_(known),
       cache_(options.cache),
       fresh_rows_(options.fresh_rows),
-      weights_are_inputs_(options.weights_are_inputs),
+      weights_(options.weights),
       wanted_(options.results),
       graph_("run") {}
 
@@ -63,7 +63,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   }
   trace_.inputs.assign(inputs.begin(), inputs.end());
   LATHE_TRY(initializers(model_.graph, scope));
-  if (weights_are_inputs_) add_weights(scope);
+  if (weights_ != WeightInputs::None) add_weights(scope);
   if (!cache_.empty()) {
     earlier_rows_ = graph_.input("at", DType::I32, {});
     const int64_t room = inputs[cache_[0].input].shape[kCacheAxis];
@@ -88,7 +88,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (done) {
     LATHE_TRY(keep_rows(*done));
     for (size_t k = 0; k < done->size(); ++k) {
-      if (rows_ && !is_kept(k) && rows_->has_rows((*done)[k].tensor)) {
+      if (rows_ && rows_->is_misplaced((*done)[k].tensor, is_kept(k))) {
         return fail("cache: an output is as long as there are kept rows");
       }
       trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
@@ -501,7 +501,7 @@ std::optional<Array> Tracer::evaluated(Builder& at, graph::Value value) {
 }
 
 std::optional<Content> Tracer::peek(const Value& value) {
-  if (!value.is_tensor() || (rows_ && rows_->is_counted(value.tensor))) return std::nullopt;
+  if (!value.is_tensor() || goes_by_rows(value)) return std::nullopt;
   if (value.known) return *value.known;
   if (!value.tensor.valid()) return std::nullopt;
   auto array = evaluated(*value.tensor.builder, value.tensor.value);
@@ -528,6 +528,9 @@ Result<Counted> Tracer::counted(const Value& value) {
     if (!array) return fail("goes by how many rows are kept, and by more");
     return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
   };
+  if (!rows_->is_even(value.tensor)) {
+    return fail("does not grow evenly with how many rows are kept");
+  }
   LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> values, held());
   std::swap(arrays_, arrays_of_more_);
   auto more = held();
@@ -539,7 +542,7 @@ Result<Counted> Tracer::counted(const Value& value) {
 
 Result<Content> Tracer::content(const Value& value) {
   if (!value.is_tensor()) return fail("wants a tensor");
-  if (rows_ && rows_->is_counted(value.tensor)) return fail("goes by how many rows are kept");
+  if (goes_by_rows(value)) return fail("goes by how many rows are kept");
   if (!value.known && !value.tensor.valid()) return fail("an operand is invalid");
   if (auto content = peek(value)) return std::move(*content);
   return ask(value);

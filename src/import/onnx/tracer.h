@@ -39,6 +39,8 @@ class Tracer {
   // What is known of kept rows, for models that go by how many there are; nothing of others, and
   // inside bodies.
   KeptRows* rows() { return rows_ && bodies_.empty() ? &*rows_ : nullptr; }
+  // Whether a tensor's sizes or content follow from how many rows are kept, also inside bodies.
+  bool goes_by_rows(const Value& x) const { return rows_ && rows_->is_marked(x.tensor); }
   // What a tensor holds that follows from how many rows are kept, as `counted` gives it from now
   // on.
   void assume(Tensor x, const Counted& counted);
@@ -111,7 +113,7 @@ class Tracer {
   int64_t fresh_rows_;
   Tensor earlier_rows_;  // I32 []: where rows are kept
   std::optional<KeptRows> rows_;
-  bool weights_are_inputs_;
+  WeightInputs weights_;
   std::span<const std::string> wanted_;
   graph::Builder graph_;
   std::vector<std::unique_ptr<OpenBody>> bodies_;

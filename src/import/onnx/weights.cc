@@ -1,4 +1,4 @@
-// Weights of a model that training changes: inputs of what is written down.
+// Weights of a model that are inputs of what is written down.
 #include <algorithm>
 #include <ranges>
 
@@ -9,28 +9,33 @@ namespace lathe::onnx {
 
 namespace {
 
-// Whether training changes this operand of a node.
-bool is_weight(const NodeProto& node, size_t operand) {
-  struct Row {
-    std::string_view op;
-    size_t first, last;  // operands
-  };
-  static constexpr Row kRows[] = {
-      {"Conv", 1, 2},
-      {"ConvTranspose", 1, 2},
-      {"Gemm", 0, 2},
-      {"MatMul", 0, 1},
-      {"BatchNormalization", 1, 2},
-      {"LayerNormalization", 1, 2},
-      {"InstanceNormalization", 1, 2},
-      {"GroupNormalization", 1, 2},
-      {"Gather", 0, 0},
-      {"Add", 0, 1},
-      {"Mul", 0, 1},
-      {"PRelu", 1, 1},
-  };
+// Operands that training changes, and those whose kernels do as well when they do not know them: of
+// others, packed for them, every graph has its own.
+struct Row {
+  std::string_view op;
+  size_t first, last;  // operands
+  bool is_trained = true, is_shared = true;
+};
+constexpr Row kRows[] = {
+    {"Conv", 1, 2, true, false},
+    {"ConvTranspose", 1, 2, true, false},
+    {"Gemm", 0, 2},
+    {"MatMul", 0, 1},
+    {"MatMulInteger", 0, 1, false, true},
+    {"BatchNormalization", 1, 2},
+    {"LayerNormalization", 1, 2},
+    {"InstanceNormalization", 1, 2},
+    {"GroupNormalization", 1, 2},
+    {"Gather", 0, 0},
+    {"Add", 0, 1},
+    {"Mul", 0, 1},
+    {"PRelu", 1, 1},
+};
+
+bool is_weight(const NodeProto& node, size_t operand, WeightInputs which) {
   return std::ranges::any_of(kRows, [&](const Row& row) {
-    return row.op == node.op_type && row.first <= operand && operand <= row.last;
+    return row.op == node.op_type && row.first <= operand && operand <= row.last &&
+           (which == WeightInputs::Large ? row.is_shared : row.is_trained);
   });
 }
 
@@ -55,26 +60,30 @@ std::set<const NodeProto*> Tracer::needed_nodes() const {
   return needed;
 }
 
-// Weights that training changes wherever they are read.
+// Those that are such operands wherever they are read.
 void Tracer::add_weights(Scope& scope) {
+  constexpr size_t kLarge = size_t{1} << 14;
   const std::set<const NodeProto*> needed = needed_nodes();
-  std::map<std::string_view, bool> trained;
+  std::map<std::string_view, bool> are_weights;
   for (const NodeProto& node : model_.graph.nodes) {
     if (!needed.contains(&node)) continue;
     for (size_t k = 0; k < node.inputs.size(); ++k) {
-      const bool is_one = is_weight(node, k);
-      const auto [found, is_new] = trained.emplace(node.inputs[k], is_one);
+      const bool is_one = is_weight(node, k, weights_);
+      const auto [found, is_new] = are_weights.emplace(node.inputs[k], is_one);
       if (!is_new) found->second = found->second && is_one;
     }
   }
   for (const TensorProto& each : model_.graph.initializers) {
-    const auto found = trained.find(each.name);
-    if (each.content.type != Type::Float32 || each.content.shape.empty() ||
-        found == trained.end() || !found->second) {
-      continue;
-    }
+    const Content& content = each.content;
+    const auto found = are_weights.find(each.name);
+    if (found == are_weights.end() || !found->second || content.shape.empty()) continue;
+    const bool is_wanted = weights_ == WeightInputs::Large
+                               ? content.type != Type::String && content.data.size() >= kLarge
+                               : content.type == Type::Float32;
+    if (!is_wanted) continue;
     const std::string name = concat('w', trace_.weights.size());
-    scope.names[each.name] = Value(graph_.input(name, DType::F32, each.content.shape));
+    scope.names[each.name] =
+        Value(graph_.input(name, dtype_of(content.type), content.shape), content.type);
     trace_.weights.push_back(&each);
   }
 }

@@ -6,6 +6,7 @@ import * as ort from 'onnxruntime-web';
 import * as tl from 'tensorlathe';
 import { OnnxFile } from '../../../js/dist/onnx/file.js';
 import { cacheNames, config, decoder } from '../onnx/seq2seq.mjs';
+import { Builder } from '../../transformers/builder.mjs';
 import { random } from '../onnx/write.mjs';
 
 const { width, heads, vocabulary } = config;
@@ -136,6 +137,52 @@ for (const options of variants) {
     await free();
   });
 }
+
+test('what results of later calls repeat is theirs', async () => {
+  const { call, free } = await both({ places: 'gather', choice: 'whole' });
+  const what = said(4, 1, 6);
+  let state = await call(what, tokens(3, 1));
+  state = await call(what, [5], state);
+  const next = await call(what, [6], state);
+  const key = 'present.0.encoder.key';
+  // ONNX Runtime Web shares nothing: changing one of them changes no other.
+  next.ours.first[key].dataSync()[0] += 5;
+  const fed = { ours: { ...next.ours, first: { ...next.ours.first, [key]: next.ours.last[key] } } };
+  await call(what, [7], { ...fed, theirs: next.theirs });
+  await free();
+});
+
+test('inputs are those at the call, and a model may go while it runs', async () => {
+  const model = await tl.loadModel(decoder({ places: 'gather', choice: 'layer' }));
+  const what = said(4, 1, 6);
+  const run = (tokens, past) => model.run(feeds(engines.ours, 'layer', what, tokens, past));
+  const first = await run([1, 2, 3]);
+  const past = { first, last: await run([4], { first, last: first }) };
+  const wanted = (await run([5], past)).logits.arraySync();
+  const given = feeds(engines.ours, 'layer', what, [5], past);
+  const running = model.run(given);
+  given.input_ids.dataSync()[0] = 9n;
+  assert.deepEqual((await running).logits.arraySync(), wanted);
+  const last = run([6], past).catch(({ message }) => assert.match(message, /disposed/));
+  model.dispose();
+  await last;
+});
+
+test('models that only look like decoders', async () => {
+  const g = new Builder(1);
+  const x = g.input('x', 'float32', ['n']);
+  const old = g.input('past_key_values.0.key', 'float32', [1, 2, 'rows', 3]);
+  g.output('y', 'float32', ['n'], g.op('Neg', [x]));
+  g.output('present.0.key', 'float32', [1, 2, 'rows', 3], g.op('Neg', [old]));
+  const model = await tl.loadModel(g.bytes());
+  const result = await model.run({
+    x: tl.tensor([1, 2]),
+    'past_key_values.0.key': tl.ones([1, 2, 1, 3]),
+  });
+  assert.deepEqual(result.y.arraySync(), [-1, -2]);
+  assert.deepEqual(result['present.0.key'].arraySync()[0][0], [[-1, -1, -1]]);
+  model.dispose();
+});
 
 test('more tokens than there is room for at first', async () => {
   const { call, free } = await both({ places: 'slice', choice: 'whole' });

@@ -27,7 +27,7 @@ constexpr int64_t kRoom = 9, kHeads = 2, kWidth = 3;
 // and outputs "present", which is "rows", and "y".
 class Model {
  public:
-  Model() {
+  explicit Model(std::string present = "rows") {
     proto_.sets[""] = 21;
     proto_.sets["com.microsoft"] = 1;
     for (const char* each : {"past", "x"}) proto_.graph.inputs.push_back({each, {}});
@@ -48,7 +48,7 @@ class Model {
     add("Squeeze", {"before"}, {"before_number"});
     add("Squeeze", {"all"}, {"all_number"});
     add("Concat", {"past", "x"}, {"rows"}, "axis", 2);
-    add("Identity", {"rows"}, {"present"});
+    add("Identity", {std::move(present)}, {"present"});
   }
 
   static Numbers numbers(int64_t count) {
@@ -84,6 +84,14 @@ class Model {
     AttributeProto& attribute = proto_.graph.nodes.back().attributes.back();
     attribute.kind = AttributeProto::Kind::Ints;
     attribute.integers = std::move(values);
+    return *this;
+  }
+
+  Model& add(std::string op, Names inputs, Names outputs, GraphProto body) {
+    add(std::move(op), std::move(inputs), std::move(outputs), "body", 0);
+    AttributeProto& attribute = proto_.graph.nodes.back().attributes.back();
+    attribute.kind = AttributeProto::Kind::Graph;
+    attribute.graphs.push_back(std::make_shared<const GraphProto>(std::move(body)));
     return *this;
   }
 
@@ -303,6 +311,95 @@ TEST(KeptRows, SumsOverAllThatIsThereAreRefused) {
   product.add("Transpose", {"rows"}, {"columns"}, "perm", {0, 1, 3, 2});
   product.add("MatMul", {"columns", "rows"}, {"y"});
   EXPECT_NE(refusal(product), "");
+}
+
+// The first rows that count begin at a size that does not grow with every row, or before the first.
+TEST(KeptRows, SizesThatDoNotGrowEvenlyAreRefused) {
+  Model window;
+  window.ints("four", {1}, {4}).add("Sub", {"all", "four"}, {"behind"});
+  window.add("Max", {"behind", "first"}, {"start"});
+  window.add("Slice", {"rows", "start", "all", "third"}, {"last"});
+  EXPECT_NE(refusal(window.add("ReduceSum", {"last", "third"}, {"y"})), "");
+  Model fixed;
+  fixed.ints("last", {1}, {-5}).add("Slice", {"rows", "last", "far", "third"}, {"some"});
+  EXPECT_NE(refusal(fixed.add("ReduceSum", {"some", "third"}, {"y"})), "");
+  Model negative;
+  negative.add("Neg", {"all"}, {"start"}).add("Neg", {"before"}, {"end"});
+  EXPECT_NE(refusal(negative.add("Slice", {"table", "start", "end", "first"}, {"y"})), "");
+  Model some;
+  some.add("Min", {"all", "fourth"}, {"size"}).add("ConstantOfShape", {"size"}, {"zeros"});
+  EXPECT_NE(refusal(some.add("ReduceSum", {"zeros", "first"}, {"y"})), "");
+  Model read;
+  read.add("Range", {"zero", "all_number", "one"}, {"at"});
+  read.add("Slice", {"at", "before", "all", "first"}, {"places"});
+  read.add("ReduceMax", {"places", "first"}, {"last"}).add("Add", {"last", "second"}, {"end"});
+  EXPECT_NE(refusal(read.add("Slice", {"table", "last", "end", "first"}, {"y"})), "");
+}
+
+TEST(KeptRows, WeightsAreZeroAlongTheirAxisAlone) {
+  Model twice;
+  twice.add("Transpose", {"rows"}, {"columns"}, "perm", {0, 1, 3, 2});
+  twice.add("MatMul", {"rows", "columns"}, {"scores"});
+  twice.add("Softmax", {"scores"}, {"once"}, "axis", 3).add("Softmax", {"once"}, {"p"}, "axis", 2);
+  twice.add("MatMul", {"p", "rows"}, {"mixed"});
+  EXPECT_NE(refusal(twice.add("Slice", {"mixed", "before", "all", "third"}, {"y"})), "");
+  // 0 times what may be infinite where there is no row.
+  Model infinite;
+  infinite.add("Transpose", {"rows"}, {"columns"}, "perm", {0, 1, 3, 2});
+  infinite.add("MatMul", {"x", "columns"}, {"scores"});
+  infinite.add("Softmax", {"scores"}, {"p"}, "axis", -1).add("Reciprocal", {"rows"}, {"inverse"});
+  EXPECT_NE(refusal(infinite.add("MatMul", {"p", "inverse"}, {"y"})), "");
+}
+
+TEST(KeptRows, OutputsMustHaveTrueSizes) {
+  Model past;
+  EXPECT_NE(refusal(past.add("Identity", {"past"}, {"y"})), "");
+  Model like;
+  like.add("Concat", {"all", "all"}, {"shape"}, "axis", 0).add("ConstantOfShape", {"shape"}, {"z"});
+  like.add("EyeLike", {"z"}, {"ones"}).add("ReduceSum", {"ones"}, {"y"});
+  EXPECT_NE(refusal(like), "");
+  Model unkept("past");
+  EXPECT_NE(refusal(unkept.add("Neg", {"x"}, {"y"})), "");
+}
+
+TEST(KeptRows, FusedAttentionOfOtherThanNewTokensIsRefused) {
+  const auto fused = [](const std::string& query, const std::string& mask, Names results) {
+    Model model;
+    model.ints("flat", {3}, {1, -1, kHeads * kWidth}).ints("seen", {1, 1, 1}, {1});
+    model.add("Reshape", {"x", "flat"}, {"plain"}).add("Reshape", {"rows", "flat"}, {"wide"});
+    model.add("Cast", {"seen"}, {"mask"}, "to", 6);
+    model.add("MultiHeadAttention", {query, "plain", "plain", "", mask, "", "past", "past"},
+              std::move(results), "num_heads", kHeads, "com.microsoft");
+    return model;
+  };
+  EXPECT_NE(refusal(fused("plain", "mask", {"y"})), "");
+  EXPECT_NE(refusal(fused("wide", "", {"y"})), "");
+  EXPECT_NE(refusal(fused("plain", "", {"o", "y"})), "");
+  Model present = fused("plain", "", {"o", "keys"});
+  EXPECT_NE(refusal(present.add("ReduceSum", {"keys", "third"}, {"y"})), "");
+}
+
+TEST(KeptRows, BodiesOfLoopsDoNotSeeSizes) {
+  for (const char* op : {"Shape", "Size"}) {
+    Model model;
+    NodeProto shape, add, on;
+    shape.op_type = op;
+    shape.inputs = {"rows"};
+    shape.outputs = {"inner"};
+    add.op_type = "Add";
+    add.inputs = {"v", "inner"};
+    add.outputs = {"next"};
+    on.op_type = "Identity";
+    on.inputs = {"go"};
+    on.outputs = {"more"};
+    GraphProto body;
+    body.name = "body";
+    body.nodes = {shape, add, on};
+    for (const char* each : {"i", "go", "v"}) body.inputs.push_back({each, {}});
+    for (const char* each : {"more", "next"}) body.outputs.push_back({each, {}});
+    model.ints("two", {}, {2}).ints("start", {4}, {0, 0, 0, 0});
+    EXPECT_NE(refusal(model.add("Loop", {"two", "", "start"}, {"y"}, std::move(body))), "");
+  }
 }
 
 TEST(KeptRows, ThereMustBeRoom) {

@@ -1,0 +1,105 @@
+/**
+ * Models that are called with ever other shapes: what is compiled for each takes the large weights as inputs, which lie once in the
+ * memory of tensors.
+ */
+import type { HeapModule } from '../runtime/heap_module.js';
+import { HeapValue } from '../runtime/heap_value.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { compileForHeap } from '../trace/heap_function.js';
+import type { OnnxFile, OnnxTrace, Port } from './file.js';
+import { dtypeOf, type OnnxValue, valueOf } from './values.js';
+
+/** Something compiled for some types of inputs. */
+export interface Program {
+  readonly bytes: number;
+  run(inputs: Record<string, Tensor>): Promise<OnnxValue[]>;
+  dispose(): void;
+}
+
+/** Files for which it is worth it, and which the memory of tensors has room for. */
+const [leastBytes, mostBytes] = [2 ** 20, 2 ** 29];
+/** Of them. */
+const leastShare = 0.5;
+
+export class SharedWeights {
+  #weights: HeapValue[] | undefined;
+  #isRefused = false;
+
+  constructor(
+    private readonly file: OnnxFile,
+    private readonly threads: number | undefined,
+  ) {}
+
+  /** What runs the model for these inputs; nothing where it must know its weights, or data decides how it goes on. */
+  program(ports: readonly Port[], data: Uint8Array): Program | undefined {
+    const { bytes } = this.file;
+    if (this.#isRefused || bytes < leastBytes || bytes > mostBytes) return undefined;
+    try {
+      const program = this.#program(ports, data);
+      this.#isRefused = program === undefined;
+      return program;
+    } catch {
+      // Whoever compiles it with its weights gets the error, if there is one then.
+      this.#isRefused = true;
+      return undefined;
+    } finally {
+      if (this.#isRefused) this.dispose();
+    }
+  }
+
+  /** Lets the weights go. */
+  dispose(): void {
+    for (const each of this.#weights ?? []) each.free();
+    this.#weights = undefined;
+    this.#isRefused = true;
+  }
+
+  #program(ports: readonly Port[], data: Uint8Array): Program | undefined {
+    const options = { weightInputs: 'large' } as const;
+    const trace = this.file.trace(ports, [], data, options, true, (contents, weights) => {
+      const shared = contents.reduce((sum, { length }) => sum + length, 0);
+      if (shared > leastShare * this.file.bytes) this.#weights ??= valuesOf(weights, contents);
+    });
+    const { graph, results } = trace;
+    try {
+      if (!trace.whole || this.#weights === undefined) return undefined;
+      const module = compileForHeap(graph, {}, undefined, this.threads);
+      return onHeap(module, this.#weights, results);
+    } finally {
+      graph.free();
+    }
+  }
+}
+
+function valuesOf(weights: OnnxTrace['weights'], contents: readonly Uint8Array[]): HeapValue[] {
+  return weights.map(({ type, shape }, at) => {
+    const value = new HeapValue(dtypeOf(type), shape).place();
+    const { buffer, byteOffset, byteLength } = value.window() as Uint8Array;
+    new Uint8Array(buffer, byteOffset, byteLength).set(contents[at]!);
+    return value;
+  });
+}
+
+function onHeap(
+  module: HeapModule,
+  weights: readonly HeapValue[],
+  results: readonly Port[],
+): Program {
+  const [{ inputs, outputs }] = module.metadata.entries as [(typeof module.metadata.entries)[0]];
+  return {
+    bytes: module.moduleBytes + (module.metadata.constantBytes ?? 0),
+    async run(given) {
+      const values = inputs.map(({ name }) =>
+        name.startsWith('w') ? weights[Number(name.slice(1))]! : given[name]!,
+      );
+      const computed = module.call(values);
+      const named = Object.fromEntries(outputs.map(({ name }, at) => [name, computed[at]!]));
+      try {
+        return results.map((each) => valueOf(each, named));
+      } finally {
+        for (const each of computed) each.dispose();
+      }
+    },
+    dispose: () => module.dispose(),
+  };
+}

@@ -1,0 +1,109 @@
+// Models of large weights that are called with ever other shapes: the weights lie there once, and the results are those of ONNX Runtime Web.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as ort from 'onnxruntime-web';
+import * as tl from 'tensorlathe';
+import { OnnxFile } from '../../../js/dist/onnx/file.js';
+import { heap } from '../../../js/dist/runtime/heap.js';
+import { heapModules } from '../../../js/dist/runtime/heap_module.js';
+import { Builder } from '../../transformers/builder.mjs';
+import { random, tensor } from '../onnx/write.mjs';
+
+ort.env.wasm.numThreads = 1;
+
+/** Of every trace: which weights were inputs. */
+const traces = [];
+const { trace } = OnnxFile.prototype;
+OnnxFile.prototype.trace = function (...given) {
+  traces.push(given[3]?.weightInputs);
+  return trace.apply(this, given);
+};
+
+const [vocabulary, width, units] = [401, 203, 1301];
+
+/** A table, products of floats and of 8 bits, one with constants of 4 bits: over tokens ["batch", "tokens"]. */
+function network() {
+  const g = new Builder(3);
+  const ids = g.input('ids', 'int64', ['batch', 'tokens']);
+  const x = g.op('Gather', [g.weight([vocabulary, width], 1), ids]);
+  const wide = g.gelu(g.dense(g.layerNorm(x, width), width, units));
+  g.initializers.bytes = tensor('int8', random(9, [units, width], 40).data.map(Math.round), [
+    units,
+    width,
+  ]);
+  const [quantised, scale, zero] = g.ops('DynamicQuantizeLinear', [wide], 3);
+  const sums = g.op('MatMulInteger', [quantised, 'bytes', zero]);
+  const back = g.op('Mul', [g.op('Cast', [sums], { to: 1 }), scale]);
+  g.output('y', 'float32', ['batch', 'tokens', width], g.op('Add', [x, back]));
+  return g.bytes();
+}
+
+const tokens = (count, seed) =>
+  BigInt64Array.from({ length: count }, (_, at) => BigInt((at * 37 + seed * 11) % vocabulary));
+
+function assertNear(got, wanted) {
+  const most = wanted.reduce((max, each) => Math.max(max, Math.abs(each)), 0);
+  for (const [k, each] of wanted.entries()) {
+    assert.ok(Math.abs(got[k] - each) < 2e-3 * most, `[${k}] is ${got[k]}, not ${each}`);
+  }
+}
+
+for (const threads of [1, undefined]) {
+  test(`weights lie there once, ${threads ?? 'all'} threads`, async () => {
+    const before = [heap().counts.heapBlocks, heapModules()];
+    const bytes = network();
+    const model = await tl.loadModel(bytes, { threads });
+    const session = await ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] });
+    const check = async (batch, count, seed) => {
+      const data = tokens(batch * count, seed);
+      const running = model.run({ ids: tl.tensor(data, [batch, count], 'int64') });
+      const { y } = await session.run({ ids: new ort.Tensor('int64', data, [batch, count]) });
+      const got = (await running).y;
+      assert.deepEqual(got.shape, y.dims);
+      assertNear(got.dataSync(), y.data);
+      got.dispose();
+    };
+    traces.length = 0;
+    for (const count of [5, 1, 2, 3, 7, 13, 33, 64, 5, 1]) await check(1, count, count);
+    assert.equal(traces.filter((each) => each === 'large').length, traces.length - 1);
+    const written = traces.length;
+    for (const count of [13, 33, 1, 5]) await check(1, count, count + 1);
+    assert.equal(traces.length, written, 'shapes that were there are not compiled again');
+    await check(3, 11, 4);
+    const many = [4, 6, 4, 8].map(async (count, seed) => {
+      const { y } = await model.run({ ids: tl.tensor(tokens(count, seed), [1, count], 'int64') });
+      return [count, seed, y];
+    });
+    for (const [count, seed, y] of await Promise.all(many)) {
+      const data = tokens(count, seed);
+      const wanted = await session.run({ ids: new ort.Tensor('int64', data, [1, count]) });
+      assertNear(y.dataSync(), wanted.y.data);
+      y.dispose();
+    }
+    model.dispose();
+    await session.release();
+    const after = [heap().counts.heapBlocks, heapModules()];
+    assert.deepEqual(after, before, 'weights and modules are gone');
+  });
+}
+
+test('models that must know their weights are compiled with them', async () => {
+  const g = new Builder(5);
+  const x = g.input('x', 'float32', ['n', 1, 'h', 17]);
+  const kernel = g.weight([600, 1, 21, 21], 0.1);
+  const y = g.op('Conv', [x, kernel], { kernel_shape: [21, 21], pads: [10, 10, 10, 10] });
+  g.output(
+    'y',
+    'float32',
+    ['n', 600, 'h', 17],
+    g.op('ReduceMean', [y], { axes: [1], keepdims: 1 }),
+  );
+  const model = await tl.loadModel(g.bytes({ opsets: { '': 13 } }));
+  traces.length = 0;
+  for (const rows of [2, 3, 5]) {
+    const { y } = await model.run({ x: tl.ones([1, 1, rows, 17]) });
+    assert.deepEqual(y.shape, [1, 1, rows, 17]);
+  }
+  assert.deepEqual(traces, [undefined, 'large', undefined, undefined]);
+  model.dispose();
+});
