@@ -1,15 +1,12 @@
 #include "lathe/import/onnx/tracer.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <ranges>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/order.h"
-#include "lathe/ops/indexing.h"
-#include "lathe/ops/movement.h"
 #include "lathe/opt/sink_transposes.h"
 
 namespace lathe::onnx {
@@ -17,7 +14,6 @@ namespace lathe::onnx {
 using graph::Array;
 using graph::Builder;
 using graph::Kind;
-using graph::Op;
 
 namespace {
 
@@ -145,19 +141,6 @@ Result<Values> Tracer::wanted(const Scope& scope) const {
   return values;
 }
 
-// An input for rows that are kept: a state.
-Value Tracer::cached(const Port& given, size_t number) {
-  const Tensor state = graph_.state(concat("cache", number), dtype_of(given.type), given.shape);
-  if (rows_ && cache_[number].result) rows_->add_state(state);
-  return {state, given.type};
-}
-
-bool Tracer::is_kept(size_t result) const {
-  return std::ranges::find(cache_, std::optional(result), &CachePair::result) != cache_.end();
-}
-
-Status Tracer::follow_rows() { return rows() == nullptr ? Status{} : rows_->follow(); }
-
 void Tracer::assume(Tensor x, const Counted& counted) {
   Counted more = counted;
   for (size_t k = 0; k < more.values.size(); ++k) more.values[k] += more.steps[k];
@@ -166,38 +149,6 @@ void Tracer::assume(Tensor x, const Counted& counted) {
   };
   arrays_[{x.builder, x.value}] = array(counted);
   arrays_of_more_[{x.builder, x.value}] = array(more);
-}
-
-// The states with the new rows behind those that they hold.
-Status Tracer::keep_rows(const Values& results) {
-  if (cache_.empty()) return {};
-  for (size_t k = 0; k < cache_.size(); ++k) {
-    const CachePair& pair = cache_[k];
-    if (!pair.result) continue;
-    const Port& port = trace_.inputs[pair.input];
-    const Tensor state = graph_.state(concat("cache", k), dtype_of(port.type), port.shape);
-    const Value& result = results[*pair.result];
-    const int64_t rows = port.shape[kCacheAxis];
-    const int64_t fresh = result.rank() == 4 ? result.shape()[kCacheAxis] - rows : -1;
-    if (fresh < 0 || result.type != port.type) {
-      return fail("cache: the outputs of kept rows do not have the types of their inputs");
-    }
-    Tensor next = tensor(result);
-    if (fresh > 0) {
-      trace_.is_joined = true;
-      const Tensor places = graph_.iota({rows, 1}, 0) - earlier_rows_;
-      const Tensor picked = ops::gather(ops::slice(next, {0, 0, rows}, std::nullopt),
-                                        graph_.reshape(places, {rows}), kCacheAxis);
-      const Tensor is_new = graph_.map(
-          Op::And,
-          std::array{
-              places >= zero(places),
-              places < graph_.full({rows, 1}, scalar::Number::of(static_cast<int32_t>(fresh)))});
-      next = select(is_new, picked, state);
-    }
-    graph_.update(state, next);
-  }
-  return {};
 }
 
 Port Tracer::result(const Value& value) {
