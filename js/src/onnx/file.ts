@@ -64,7 +64,7 @@ export type CachePair = readonly [input: number, result?: number];
 export interface TraceOptions {
   /** What is kept in states. */
   cache?: readonly CachePair[];
-  /** Of a model that goes by how many rows are kept instead of by a mask: how many a call adds. */
+  /** Of a model that goes by how many rows there are instead of by a mask: how many a call adds. */
   freshRows?: number;
   /** Which weights are inputs: those that training changes, or all that are large. */
   weightInputs?: 'trained' | 'large';

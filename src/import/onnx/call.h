@@ -49,7 +49,7 @@ class Call {
   Result<Content> content(size_t i);
   Result<std::vector<int64_t>> integers(size_t i);
   Result<int64_t> integer(size_t i);
-  // Integers that may follow from how many rows are kept, see kept_rows.h.
+  // Integers that may follow from how many rows there are, see counted_rows.h.
   Result<Counted> counted(size_t i);
   Result<double> number(size_t i);
 
@@ -64,7 +64,7 @@ class Call {
 
   // An attribute that became an input; nothing where it is absent.
   Result<std::optional<std::vector<int64_t>>> moved(std::string_view name);
-  // The same of integers that may follow from how many rows are kept.
+  // The same of integers that may follow from how many rows there are.
   Result<std::optional<Counted>> moved_counted(std::string_view name);
   // Whether it is, in this version, and at which place.
   std::optional<size_t> place_of(std::string_view name) const;
@@ -78,6 +78,8 @@ class Call {
 
   // fail(): the node and its operator come in front of every error.
   std::unexpected<Error> refuse(std::string_view why) const;
+  // It goes by how many rows there are in a way that counted_rows.h does not know.
+  std::unexpected<Error> refuse_rows() const { return refuse("goes by how many rows there are"); }
 
  private:
   Tracer& tracer_;

@@ -203,7 +203,7 @@ Result<Values> multi_head_attention(Call& call) {
   }
   LATHE_TRY(check_heads(call, heads));
   Tensor place;
-  KeptRows* rows = call.has(6) ? call.tracer().rows() : nullptr;
+  CountedRows* rows = call.has(6) ? call.tracer().rows() : nullptr;
   const bool is_kept = rows != nullptr && rows->is_state(call.tensor(6));
   if (is_kept) {
     bool is_plain = rows->is_state(call.tensor(7)) && !call.has(4) && !call.wants(3);
@@ -211,7 +211,7 @@ Result<Values> multi_head_attention(Call& call) {
       const Tensor x = call.tensor_or(i, {});
       is_plain = is_plain && !rows->has_rows(x) && !rows->is_state(x);
     }
-    if (!is_plain) return call.refuse("goes by how many rows are kept");
+    if (!is_plain) return call.refuse_rows();
   }
   if (is_kept || (call.has(8) && call.has(6))) {
     place =

@@ -33,13 +33,13 @@ Result<Values> shape(Call& call) {
     return std::clamp<int64_t>(at < 0 ? at + rank : at, 0, rank);
   };
   const int64_t start = inside(call.int_of("start", 0)), end = inside(call.int_of("end", rank));
-  if (KeptRows* rows = call.tracer().rows()) {
+  if (CountedRows* rows = call.tracer().rows()) {
     if (const auto counted = rows->sizes(call.operand(0).tensor, start, end)) {
       call.tracer().assume(counted->sizes, counted->said);
       return Values{counted->sizes};
     }
   } else if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse("goes by how many rows are kept");
+    return call.refuse_rows();
   }
   Shape part;
   if (start < end) part.assign(sizes.begin() + start, sizes.begin() + end);
@@ -48,7 +48,7 @@ Result<Values> shape(Call& call) {
 
 Result<Values> size(Call& call) {
   if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse("goes by how many rows are kept");
+    return call.refuse_rows();
   }
   return Values{integers_content(Type::Int64, {}, {graph::element_count(call.shape(0))})};
 }
@@ -125,7 +125,7 @@ Result<Values> range(Call& call) {
     const Tensor places = first + place * step;
     const bool has_rows = later != given[1].steps[0];
     if (given[2].steps[0] != 0 || (has_rows && (later != 0 || start != 0 || delta != 1))) {
-      return call.refuse("goes by how many rows are kept");
+      return call.refuse_rows();
     }
     if (has_rows) LATHE_TRY(accept_rows(call, places, {{limit}, given[1].steps}));
     return like_operand(call, places);
@@ -146,8 +146,7 @@ Result<Values> range(Call& call) {
 Result<Values> eye_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, "dtype", call.type(0)));
   const Shape shape = call.shape(0);
-  if (call.tracer().goes_by_rows(call.operand(0)))
-    return call.refuse("goes by how many rows are kept");
+  if (call.tracer().goes_by_rows(call.operand(0))) return call.refuse_rows();
   if (shape.size() != 2) return call.refuse(concat("input ", bracketed(shape), " is no matrix"));
   Builder& builder = call.builder();
   const auto shift =

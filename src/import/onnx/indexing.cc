@@ -47,7 +47,7 @@ Result<Values> gather_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
   const Tensor picked = ops::gather(call.tensor(0), index_of(call, 1, size), axis);
-  if (KeptRows* rows = call.tracer().rows()) {
+  if (CountedRows* rows = call.tracer().rows()) {
     rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
   }
   return like_operand(call, picked);

@@ -61,7 +61,7 @@ Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) 
 }
 
 Status accept_rows(Call& call, Tensor x, const Counted& sizes, size_t first) {
-  KeptRows* rows = call.tracer().rows();
+  CountedRows* rows = call.tracer().rows();
   if (rows == nullptr) return {};
   std::vector<int> axes;
   for (size_t k = 0; k < sizes.values.size(); ++k) {
@@ -211,7 +211,7 @@ Result<Values> concat_numbers(Call& call) {
   for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 1), call.rank(0)));
   if (tensors.size() == 1) return Values{call.operand(0)};
-  if (KeptRows* rows = call.tracer().rows(); rows != nullptr && rows->is_state(tensors[0])) {
+  if (CountedRows* rows = call.tracer().rows(); rows != nullptr && rows->is_state(tensors[0])) {
     if (axis == kCacheAxis && tensors.size() == 2) {
       return like_operand(call, rows->written(tensors[0], tensors[1]));
     }
@@ -259,7 +259,7 @@ Result<Values> split_numbers(Call& call) {
 // kept; nothing: it does not.
 Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t k,
                                          const Counted& starts, const Counted& ends) {
-  KeptRows* rows = call.tracer().rows();
+  CountedRows* rows = call.tracer().rows();
   if (rows == nullptr) return std::nullopt;
   const int64_t start = starts.values[k], end = ends.values[k];
   const int64_t full = x.shape()[static_cast<size_t>(axis)];
@@ -269,7 +269,7 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
   Builder& builder = call.builder();
   if (starts.steps[k] == 0 && start == 0) {
     LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(ends, k));
-    if (!is_all || end > full) return call.refuse("goes by how many rows are kept");
+    if (!is_all || end > full) return call.refuse_rows();
     Shape size = x.shape();
     size[static_cast<size_t>(axis)] = end;
     const Tensor part = ops::slice(x, {}, size);
@@ -286,7 +286,7 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
     if (ends.steps[k] == starts.steps[k])
       count = end - start;
     else if (!is_rest)
-      return call.refuse("goes by how many rows are kept");
+      return call.refuse_rows();
     const Tensor own =
         ops::slice(call.tensor(*call.place_of("starts")), {static_cast<int64_t>(k)}, Shape{1});
     first = builder.reshape(builder.cast(own, DType::I32), {});
@@ -294,7 +294,7 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
   // Where no row is earlier.
   const int64_t least = is_fixed ? rows->fresh() + start : start - starts.steps[k] * rows->said();
   if (!first.valid() || count < 0 || least < 0 || starts.steps[k] < 0) {
-    return call.refuse("goes by how many rows are kept");
+    return call.refuse_rows();
   }
   const Tensor part = ops::gather(x, builder.iota({count}, 0) + first, axis);
   rows->accept_part(part, x, axis);

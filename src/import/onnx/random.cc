@@ -63,7 +63,7 @@ Result<Values> random_normal(Call& call) {
 Result<Values> random_uniform_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
   if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse("goes by how many rows are kept");
+    return call.refuse_rows();
   }
   return typed(uniform(call, call.shape(0)), type);
 }
@@ -71,7 +71,7 @@ Result<Values> random_uniform_like(Call& call) {
 Result<Values> random_normal_like(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
   if (call.tracer().goes_by_rows(call.operand(0))) {
-    return call.refuse("goes by how many rows are kept");
+    return call.refuse_rows();
   }
   return typed(normal(call, call.shape(0)), type);
 }

@@ -123,7 +123,7 @@ Result<Values> softmax(Call& call) {
   const int64_t given = call.int_of("axis", is_row ? 1 : -1);
   LATHE_ASSIGN_OR_RETURN(const int axis,
                          call.axis(given, is_row && given == rank ? rank + 1 : rank));
-  KeptRows* of_rows = call.tracer().rows();
+  CountedRows* of_rows = call.tracer().rows();
   const Tensor given_x = call.tensor(0);
   const bool hides = of_rows != nullptr && call.op() == "Softmax" &&
                      of_rows->has_rows(given_x, axis) && (!is_row || axis == rank - 1);

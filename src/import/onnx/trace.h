@@ -69,8 +69,8 @@ enum class WeightInputs : uint8_t {
 
 struct TraceOptions {
   std::span<const CachePair> cache = {};
-  // Of a model that goes by how many rows are kept, not by a mask: how many the call adds, so many
-  // less of which it is told than the states have room for; see kept_rows.h. 0: by a mask.
+  // Of a model that goes by how many rows there are, not by a mask: how many the call adds, so many
+  // less of which it is told than the states have room for; see counted_rows.h. 0: by a mask.
   int64_t fresh_rows = 0;
   WeightInputs weights = WeightInputs::None;
   // Names of values that are the results instead of the model's outputs.

@@ -376,7 +376,7 @@ Tensor Tracer::captured(Tensor x, size_t depth) {
   OpenBody& body = *bodies_[depth - 1];
   const Tensor outside = captured(x, depth - 1);
   if (rows_ && rows_->is_marked(outside)) {
-    return body.builder.error("goes by how many rows are kept");
+    return body.builder.error("goes by how many rows there are");
   }
   const auto found = body.inputs.find(outside.value);
   if (found != body.inputs.end()) return found->second;
@@ -476,11 +476,11 @@ Result<Counted> Tracer::counted(const Value& value) {
   }
   const auto held = [&]() -> Result<std::vector<int64_t>> {
     auto array = evaluated(*value.tensor.builder, value.tensor.value);
-    if (!array) return fail("goes by how many rows are kept, and by more");
+    if (!array) return fail("goes by how many rows there are, and by more");
     return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
   };
   if (!rows_->is_even(value.tensor)) {
-    return fail("does not grow evenly with how many rows are kept");
+    return fail("does not grow evenly with how many rows there are");
   }
   LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> values, held());
   std::swap(arrays_, arrays_of_more_);
@@ -493,7 +493,7 @@ Result<Counted> Tracer::counted(const Value& value) {
 
 Result<Content> Tracer::content(const Value& value) {
   if (!value.is_tensor()) return fail("wants a tensor");
-  if (goes_by_rows(value)) return fail("goes by how many rows are kept");
+  if (goes_by_rows(value)) return fail("goes by how many rows there are");
   if (!value.known && !value.tensor.valid()) return fail("an operand is invalid");
   if (auto content = peek(value)) return std::move(*content);
   return ask(value);

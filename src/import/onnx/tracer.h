@@ -13,7 +13,7 @@
 
 #include "lathe/graph/evaluate.h"
 #include "lathe/import/onnx/call.h"
-#include "lathe/import/onnx/kept_rows.h"
+#include "lathe/import/onnx/counted_rows.h"
 #include "lathe/import/onnx/problems.h"
 #include "lathe/import/onnx/trace.h"
 
@@ -33,15 +33,15 @@ class Tracer {
   std::optional<Content> peek(const Value& value);
   // The same. An error where nobody knows: the graph is then cut, see Call::content.
   Result<Content> content(const Value& value);
-  // The same of integers that may follow from how many rows are kept.
+  // The same of integers that may follow from how many rows there are.
   Result<Counted> counted(const Value& value);
 
   // What is known of kept rows, for models that go by how many there are; nothing of others, and
   // inside bodies.
-  KeptRows* rows() { return rows_ && bodies_.empty() ? &*rows_ : nullptr; }
-  // Whether a tensor's sizes or content follow from how many rows are kept, also inside bodies.
+  CountedRows* rows() { return rows_ && bodies_.empty() ? &*rows_ : nullptr; }
+  // Whether a tensor's sizes or content follow from how many rows there are, also inside bodies.
   bool goes_by_rows(const Value& x) const { return rows_ && rows_->is_marked(x.tensor); }
-  // What a tensor holds that follows from how many rows are kept, as `counted` gives it from now
+  // What a tensor holds that follows from how many rows there are, as `counted` gives it from now
   // on.
   void assume(Tensor x, const Counted& counted);
 
@@ -112,7 +112,7 @@ class Tracer {
   std::span<const CachePair> cache_;
   int64_t fresh_rows_;
   Tensor earlier_rows_;  // I32 []: where rows are kept
-  std::optional<KeptRows> rows_;
+  std::optional<CountedRows> rows_;
   WeightInputs weights_;
   std::span<const std::string> wanted_;
   graph::Builder graph_;

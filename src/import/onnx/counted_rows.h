@@ -18,9 +18,9 @@ namespace lathe::onnx {
 // `earlier`. What has an axis of all rows may be moved, and computed element by element. What would
 // mix rows that count with others is refused, but for Softmax, which leaves these out, and sums
 // behind it.
-class KeptRows {
+class CountedRows {
  public:
-  KeptRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh);
+  CountedRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh);
 
   Tensor earlier() const { return earlier_; }  // I32 []
   Tensor all() const { return all_; }          // with the fresh ones

@@ -1,4 +1,4 @@
-#include "lathe/import/onnx/kept_rows.h"
+#include "lathe/import/onnx/counted_rows.h"
 
 #include <algorithm>
 #include <array>
@@ -67,7 +67,7 @@ std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room
 
 }  // namespace
 
-KeptRows::KeptRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh)
+CountedRows::CountedRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh)
     : builder_(builder),
       earlier_(earlier),
       all_(earlier + builder.full({}, scalar::Number::of(static_cast<int32_t>(fresh)))),
@@ -76,19 +76,19 @@ KeptRows::KeptRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_
   accept();
 }
 
-KeptRows::Mark KeptRows::mark(Tensor x) const {
+CountedRows::Mark CountedRows::mark(Tensor x) const {
   const auto at = static_cast<size_t>(x.value.id);
   return x.builder == &builder_ && x.valid() && at < marks_.size() ? marks_[at] : Mark{};
 }
 
-bool KeptRows::is_marked(Tensor x) const {
+bool CountedRows::is_marked(Tensor x) const {
   const Mark of = mark(x);
   return of.is_state || of.is_counted || of.axes != 0;
 }
 
-void KeptRows::add_state(Tensor state) { accept(state, {.is_state = true}); }
+void CountedRows::add_state(Tensor state) { accept(state, {.is_state = true}); }
 
-Status KeptRows::follow() {
+Status CountedRows::follow() {
   const graph::Graph& graph = builder_.graph();
   while (marks_.size() < graph.nodes.size()) {
     const Node& node = graph.nodes[marks_.size()];
@@ -117,7 +117,7 @@ Status KeptRows::follow() {
 }
 
 // Where the rows of its operands lie in what a node gives.
-Result<KeptRows::Mark> KeptRows::moved(const Node& node) const {
+Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
   Mark next;
   // Each axis of rows of operand k becomes `axis(…)` of the result.
   const auto move = [&](size_t k, auto axis) -> Status {
@@ -187,7 +187,7 @@ Result<KeptRows::Mark> KeptRows::moved(const Node& node) const {
   return next;
 }
 
-Result<KeptRows::Mark> KeptRows::contracted(const Node& node) const {
+Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
   uint64_t rows = 0, zeros = 0;  // dimensions
   const bool is_wild = mark(node.operands[0]).is_wild || mark(node.operands[1]).is_wild;
@@ -215,7 +215,7 @@ Result<KeptRows::Mark> KeptRows::contracted(const Node& node) const {
   return next;
 }
 
-Tensor KeptRows::written(Tensor state, Tensor fresh) {
+Tensor CountedRows::written(Tensor state, Tensor fresh) {
   const bool fits = fresh.rank() == 4 && fresh.shape()[kCacheAxis] == fresh_;
   if (!fits) return builder_.error("puts another number of rows behind the kept ones");
   const Tensor next = ops::with_rows(state, fresh, earlier_, true);
@@ -223,7 +223,7 @@ Tensor KeptRows::written(Tensor state, Tensor fresh) {
   return next;
 }
 
-Tensor KeptRows::hidden(Tensor x, int axis) {
+Tensor CountedRows::hidden(Tensor x, int axis) {
   Shape along(x.shape().size(), 1);
   along[static_cast<size_t>(axis)] = room_;
   const Tensor counts = builder_.iota(std::move(along), axis) < all_;
@@ -231,7 +231,7 @@ Tensor KeptRows::hidden(Tensor x, int axis) {
   return select(counts, x, builder_.full({}, scalar::Number::from(x.dtype(), kNone)));
 }
 
-std::optional<KeptRows::Sizes> KeptRows::sizes(Tensor x, int64_t begin, int64_t end) {
+std::optional<CountedRows::Sizes> CountedRows::sizes(Tensor x, int64_t begin, int64_t end) {
   const Mark of = mark(x);
   const Shape shape = x.shape();
   Counted said;
@@ -255,20 +255,20 @@ std::optional<KeptRows::Sizes> KeptRows::sizes(Tensor x, int64_t begin, int64_t 
   return Sizes{joined, std::move(said)};
 }
 
-Result<bool> KeptRows::is_all(const Counted& sizes, size_t k) const {
+Result<bool> CountedRows::is_all(const Counted& sizes, size_t k) const {
   if (sizes.steps[k] == 0) return false;
   if (sizes.steps[k] == 1 && sizes.values[k] == room_) return true;
-  return fail("a size follows from how many rows are kept, but is not that of all");
+  return fail("a size follows from how many rows there are, but is not that of all");
 }
 
-Status KeptRows::accept_along(Tensor x, const std::vector<int>& axes) {
+Status CountedRows::accept_along(Tensor x, const std::vector<int>& axes) {
   LATHE_TRY(follow());
   if (!x.valid()) return {};
   for (const int axis : axes) marks_[static_cast<size_t>(x.value.id)].axes |= bit(axis);
   return {};
 }
 
-void KeptRows::accept(Tensor x, Mark as) {
+void CountedRows::accept(Tensor x, Mark as) {
   accept();
   if (x.valid()) marks_[static_cast<size_t>(x.value.id)] = as;
 }

@@ -1,4 +1,4 @@
-// Models that go by how many rows are kept, written down for states with room for more: whatever
+// Models that go by how many rows there are, written down for states with room for more: whatever
 // they compute of it, they give what they give when they are written down for just so many rows, or
 // are refused.
 #include <gtest/gtest.h>
@@ -189,12 +189,12 @@ Model& attended(Model& model, const std::string& mask = {}) {
   return model.add("MatMul", {"weights", "rows"}, {"y"});
 }
 
-TEST(KeptRows, AttentionLeavesOutWhatIsNotThere) {
+TEST(CountedRows, AttentionLeavesOutWhatIsNotThere) {
   Model model;
   expect_same(attended(model));
 }
 
-TEST(KeptRows, NumbersOfRowsAreComputedWith) {
+TEST(CountedRows, NumbersOfRowsAreComputedWith) {
   Model sum;
   sum.add("Cast", {"all"}, {"many"}, "to", 1).add("Mul", {"x", "many"}, {"y"});
   expect_same(sum);
@@ -203,7 +203,7 @@ TEST(KeptRows, NumbersOfRowsAreComputedWith) {
   expect_same(shape);
 }
 
-TEST(KeptRows, PlacesOfATable) {
+TEST(CountedRows, PlacesOfATable) {
   Model slice;
   slice.add("Slice", {"table", "before", "all", "first"}, {"y"});
   expect_same(slice);
@@ -217,7 +217,7 @@ TEST(KeptRows, PlacesOfATable) {
   expect_same(added);
 }
 
-TEST(KeptRows, MasksOfPlaces) {
+TEST(CountedRows, MasksOfPlaces) {
   Model model;
   model.add("Range", {"zero", "all_number", "one"}, {"columns_at"});
   model.add("Range", {"before_number", "all_number", "one"}, {"rows_at"});
@@ -227,7 +227,7 @@ TEST(KeptRows, MasksOfPlaces) {
   expect_same(attended(model, "bias"));
 }
 
-TEST(KeptRows, SizesMakeTensors) {
+TEST(CountedRows, SizesMakeTensors) {
   Model model;
   model.add("Concat", {"fresh", "all"}, {"shape"}, "axis", 0);
   model.add("ConstantOfShape", {"shape"}, {"zeros"});
@@ -237,7 +237,7 @@ TEST(KeptRows, SizesMakeTensors) {
   expect_same(attended(model, "bias"));
 }
 
-TEST(KeptRows, DistancesOfTheLastOnes) {
+TEST(CountedRows, DistancesOfTheLastOnes) {
   Model model;
   model.add("Range", {"zero", "all_number", "one"}, {"at"});
   model.add("Unsqueeze", {"at", "first"}, {"along"}).add("Unsqueeze", {"at", "second"}, {"down"});
@@ -249,7 +249,7 @@ TEST(KeptRows, DistancesOfTheLastOnes) {
   expect_same(attended(model, "bias"));
 }
 
-TEST(KeptRows, RowsMayBeMovedAndAddedTo) {
+TEST(CountedRows, RowsMayBeMovedAndAddedTo) {
   Model model;
   model.add("Range", {"zero", "all_number", "one"}, {"at"});
   model.add("Cast", {"at"}, {"far_at"}, "to", 1).add("Unsqueeze", {"far_at", "second"}, {"down"});
@@ -264,7 +264,7 @@ TEST(KeptRows, RowsMayBeMovedAndAddedTo) {
   expect_same(summed);
 }
 
-TEST(KeptRows, FusedAttention) {
+TEST(CountedRows, FusedAttention) {
   Model model;
   model.ints("flat", {3}, {1, -1, kHeads * kWidth}).add("Reshape", {"x", "flat"}, {"plain"});
   model.add("MultiHeadAttention", {"plain", "plain", "plain", "", "", "", "past", "past"},
@@ -272,7 +272,7 @@ TEST(KeptRows, FusedAttention) {
   expect_same(model);
 }
 
-TEST(KeptRows, WhatMixesRowsIsRefused) {
+TEST(CountedRows, WhatMixesRowsIsRefused) {
   const auto refused = [](std::vector<std::string> op, Names inputs) {
     Model model;
     model.add(op[0], std::move(inputs), {"y"});
@@ -291,7 +291,7 @@ TEST(KeptRows, WhatMixesRowsIsRefused) {
   EXPECT_NE(refused({"TopK"}, {"rows", "second"}), "");
 }
 
-TEST(KeptRows, SumsOverAllThatIsThereAreRefused) {
+TEST(CountedRows, SumsOverAllThatIsThereAreRefused) {
   Model ones;
   ones.add("ConstantOfShape", {"all"}, {"ones"}).add("ReduceSum", {"ones", "first"}, {"y"});
   EXPECT_NE(refusal(ones), "");
@@ -314,7 +314,7 @@ TEST(KeptRows, SumsOverAllThatIsThereAreRefused) {
 }
 
 // The first rows that count begin at a size that does not grow with every row, or before the first.
-TEST(KeptRows, SizesThatDoNotGrowEvenlyAreRefused) {
+TEST(CountedRows, SizesThatDoNotGrowEvenlyAreRefused) {
   Model window;
   window.ints("four", {1}, {4}).add("Sub", {"all", "four"}, {"behind"});
   window.add("Max", {"behind", "first"}, {"start"});
@@ -336,7 +336,7 @@ TEST(KeptRows, SizesThatDoNotGrowEvenlyAreRefused) {
   EXPECT_NE(refusal(read.add("Slice", {"table", "last", "end", "first"}, {"y"})), "");
 }
 
-TEST(KeptRows, WeightsAreZeroAlongTheirAxisAlone) {
+TEST(CountedRows, WeightsAreZeroAlongTheirAxisAlone) {
   Model twice;
   twice.add("Transpose", {"rows"}, {"columns"}, "perm", {0, 1, 3, 2});
   twice.add("MatMul", {"rows", "columns"}, {"scores"});
@@ -351,7 +351,7 @@ TEST(KeptRows, WeightsAreZeroAlongTheirAxisAlone) {
   EXPECT_NE(refusal(infinite.add("MatMul", {"p", "inverse"}, {"y"})), "");
 }
 
-TEST(KeptRows, OutputsMustHaveTrueSizes) {
+TEST(CountedRows, OutputsMustHaveTrueSizes) {
   Model past;
   EXPECT_NE(refusal(past.add("Identity", {"past"}, {"y"})), "");
   Model like;
@@ -362,7 +362,7 @@ TEST(KeptRows, OutputsMustHaveTrueSizes) {
   EXPECT_NE(refusal(unkept.add("Neg", {"x"}, {"y"})), "");
 }
 
-TEST(KeptRows, FusedAttentionOfOtherThanNewTokensIsRefused) {
+TEST(CountedRows, FusedAttentionOfOtherThanNewTokensIsRefused) {
   const auto fused = [](const std::string& query, const std::string& mask, Names results) {
     Model model;
     model.ints("flat", {3}, {1, -1, kHeads * kWidth}).ints("seen", {1, 1, 1}, {1});
@@ -379,7 +379,7 @@ TEST(KeptRows, FusedAttentionOfOtherThanNewTokensIsRefused) {
   EXPECT_NE(refusal(present.add("ReduceSum", {"keys", "third"}, {"y"})), "");
 }
 
-TEST(KeptRows, BodiesOfLoopsDoNotSeeSizes) {
+TEST(CountedRows, BodiesOfLoopsDoNotSeeSizes) {
   for (const char* op : {"Shape", "Size"}) {
     Model model;
     NodeProto shape, add, on;
@@ -402,7 +402,7 @@ TEST(KeptRows, BodiesOfLoopsDoNotSeeSizes) {
   }
 }
 
-TEST(KeptRows, ThereMustBeRoom) {
+TEST(CountedRows, ThereMustBeRoom) {
   const Model model;
   const auto traced =
       trace(model.proto(), ports(4, 4), {}, {.cache = {&kPair, 1}, .fresh_rows = 4});
