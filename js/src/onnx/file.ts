@@ -44,6 +44,8 @@ export type Port =
       shape: readonly number[];
       strings?: readonly string[];
       data?: readonly [offset: number, size: number];
+      /** Axes with room for more than the graph's input "count" says. */
+      counted?: readonly number[];
       /** Of the graph's input or output. */
       name?: string;
     }

@@ -10,6 +10,7 @@ import { keyOf, SegmentedFunction } from '../trace/segmented_function.js';
 import type { KnownContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import { Decoder } from './decoder.js';
 import { planOf } from './decoder_plan.js';
+import { hasRoom, NoRoom, type Roomy, Rooms, withRoom } from './rooms.js';
 import { type Program, SharedWeights } from './shared_weights.js';
 import { type OnnxValue, portOf, tensorsOf, valueOf } from './values.js';
 
@@ -54,12 +55,20 @@ const writing = (graph: CoreGraph) => () => ({ graph, ...nothing });
 function inOnePart(whole: CompiledFunction, results: readonly Port[]): Program {
   return {
     bytes: whole.bytes,
-    async run(inputs) {
+    async run(inputs, count) {
       const outputs = await whole.runAsync(inputs);
-      return results.map((each) => valueOf(each, outputs));
+      return results.map((each) => valueOf(each, outputs, count));
     },
     dispose: () => whole.dispose(),
   };
+}
+
+/** A program that calls are under way on. */
+interface Work {
+  key: string;
+  program: Program;
+  calls: number;
+  isKept: boolean;
 }
 
 export class OnnxSession {
@@ -70,10 +79,12 @@ export class OnnxSession {
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
   readonly #shared: SharedWeights;
+  /** Of models that keep no rows. */
+  readonly #rooms: Rooms | undefined;
   /** The shapes that it was called with, until there is a second one. */
   #onlyShapes: string | undefined;
   /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
-  readonly #atWork = new Map<string, { program: Program; calls: number; isKept: boolean }>();
+  readonly #atWork = new Map<string, Work>();
   /** The one that was at work last, however large it is. */
   #last: { key: string; program: Program } | undefined;
   #isDisposed = false;
@@ -84,7 +95,8 @@ export class OnnxSession {
     this.#terms = { isLean: file.isLarge, threads };
     this.#shared = new SharedWeights(file, threads);
     const plan = planOf(file.description);
-    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
+    if (plan === undefined) this.#rooms = new Rooms(file.description);
+    else this.#decoder = new Decoder(file, plan, this.#terms);
   }
 
   /** The file, for what becomes part of other graphs. Error: after `dispose`. */
@@ -120,23 +132,38 @@ export class OnnxSession {
     }
   }
 
-  async #callOn(
+  /** A program reads its inputs before this returns, whoever is at work on it. */
+  #callOn(
     ports: readonly Port[],
     tensors: readonly Tensor[],
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
+    const roomy = this.#rooms?.of(ports);
+    if (roomy !== undefined) {
+      try {
+        const work = this.#begin(roomy.ports, tensors, isOnce);
+        this.#rooms!.accept(roomy);
+        return this.#endWithRoom(work, roomy, tensors);
+      } catch (error) {
+        if (!(error instanceof NoRoom)) throw error;
+        this.#rooms!.refuse(roomy);
+      }
+    }
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));
+    return this.#end(this.#begin(ports, tensors, isOnce), inputs);
+  }
+
+  /** What a call is to run on, told what it asks for. */
+  #begin(ports: readonly Port[], tensors: readonly Tensor[], isOnce: boolean): Work {
     const base = JSON.stringify(ports);
     for (let round = 0; round < mostRounds; round++) {
-      // Calls that overlap ask for the same: what this one has told counts.
-      const before = new Set(this.#asked.get(base));
       const { key, told, data } = this.#tell(ports, tensors);
       try {
-        return await this.#run(key, () => this.#compile(told, data, tensors), inputs, isOnce);
+        return this.#take(key, () => this.#compile(told, data, tensors), isOnce);
       } catch (error) {
         if (!(error instanceof Asked)) throw error;
-        if (error.numbers.every((each) => before.has(each))) break;
         const all = this.#asked.get(base) ?? new Set();
+        if (error.numbers.every((each) => all.has(each))) break;
         for (const each of error.numbers) all.add(each);
         this.#asked.set(base, all);
       }
@@ -144,39 +171,47 @@ export class OnnxSession {
     throw new LatheError('the model asks again and again for the content of its inputs');
   }
 
-  /** A program reads its inputs before this returns, whoever is at work on it. */
-  async #run(
-    key: string,
-    compile: () => Program,
-    inputs: Record<string, Tensor>,
-    isOnce: boolean,
-  ): Promise<OnnxValue[]> {
-    const known = this.#atWork.has(key) ? undefined : this.#take(key);
-    const work = this.#atWork.get(key) ?? { program: known ?? compile(), calls: 0, isKept: false };
+  #take(key: string, compile: () => Program, isOnce: boolean): Work {
+    const known = this.#atWork.has(key) ? undefined : this.#withdraw(key);
+    const program = known ?? this.#atWork.get(key)?.program ?? compile();
+    const work = this.#atWork.get(key) ?? { key, program, calls: 0, isKept: false };
     this.#atWork.set(key, work);
     work.calls++;
     work.isKept ||= known !== undefined || !isOnce;
+    return work;
+  }
+
+  async #endWithRoom(work: Work, roomy: Roomy, tensors: readonly Tensor[]): Promise<OnnxValue[]> {
+    const inputs = withRoom(roomy, tensors);
     try {
-      return await work.program.run(inputs);
+      return await this.#end(work, inputs, roomy.count);
+    } finally {
+      for (const each of Object.values(inputs)) each.dispose();
+    }
+  }
+
+  async #end(work: Work, inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]> {
+    try {
+      return await work.program.run(inputs, count);
     } finally {
       if (--work.calls === 0) {
-        this.#atWork.delete(key);
+        this.#atWork.delete(work.key);
         if (this.#isDisposed || !work.isKept) work.program.dispose();
-        else this.#keep({ key, program: work.program });
+        else this.#keep(work);
       }
     }
   }
 
-  #take(key: string): Program | undefined {
+  #withdraw(key: string): Program | undefined {
     if (this.#last?.key !== key) return this.#kept.take(key);
     const { program } = this.#last;
     this.#last = undefined;
     return program;
   }
 
-  #keep(next: { key: string; program: Program }): void {
+  #keep({ key, program }: Work): void {
     if (this.#last !== undefined) this.#kept.keep(this.#last.key, this.#last.program);
-    this.#last = next;
+    this.#last = { key, program };
   }
 
   /** Lets the model and all that was compiled of it go. Calls under way end first. */
@@ -215,9 +250,23 @@ export class OnnxSession {
     return { key: JSON.stringify(ports) + key, told, data: contents };
   }
 
+  /** Error: NoRoom where the ports have some that the model cannot be given. */
   #compile(ports: readonly Port[], contents: Contents, tensors: readonly Tensor[]): Program {
     this.#check();
     const data = contents.joined();
+    if (!hasRoom(ports)) return this.#compileExactly(ports, data, tensors);
+    try {
+      return this.#compileExactly(ports, data, undefined);
+    } catch (error) {
+      throw error instanceof Asked ? error : new NoRoom('no room', { cause: error });
+    }
+  }
+
+  #compileExactly(
+    ports: readonly Port[],
+    data: Uint8Array,
+    tensors: readonly Tensor[] | undefined,
+  ): Program {
     const shapes = JSON.stringify(ports);
     this.#onlyShapes ??= shapes;
     if (shapes !== this.#onlyShapes) {
@@ -231,6 +280,7 @@ export class OnnxSession {
       return inOnePart(new CompiledFunction(writing(graph), {}, undefined, this.#terms), results);
     }
     graph.free();
+    if (tensors === undefined) throw new LatheError('data decides how it goes on');
     return this.#cut(ports, data, tensors);
   }
 

@@ -7,12 +7,14 @@ import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { compileForHeap } from '../trace/heap_function.js';
 import type { OnnxFile, OnnxTrace, Port } from './file.js';
+import { hasRoom } from './rooms.js';
 import { dtypeOf, type OnnxValue, valueOf } from './values.js';
 
 /** Something compiled for some types of inputs. */
 export interface Program {
   readonly bytes: number;
-  run(inputs: Record<string, Tensor>): Promise<OnnxValue[]>;
+  /** `count`: of what was compiled with room for more, how much there is. */
+  run(inputs: Record<string, Tensor>, count?: number): Promise<OnnxValue[]>;
   dispose(): void;
 }
 
@@ -34,11 +36,14 @@ export class SharedWeights {
   program(ports: readonly Port[], data: Uint8Array): Program | undefined {
     const { bytes } = this.file;
     if (this.#isRefused || bytes < leastBytes || bytes > mostBytes) return undefined;
+    // What is wrong with room for more says nothing of other calls.
+    const isExact = !hasRoom(ports);
     try {
       const program = this.#program(ports, data);
-      this.#isRefused = program === undefined;
+      this.#isRefused ||= isExact && program === undefined;
       return program;
-    } catch {
+    } catch (error) {
+      if (!isExact) throw error;
       // Whoever compiles it with its weights gets the error, if there is one then.
       this.#isRefused = true;
       return undefined;
@@ -62,6 +67,7 @@ export class SharedWeights {
     });
     const { graph, results } = trace;
     try {
+      this.#isRefused = trace.whole && this.#weights === undefined;
       if (!trace.whole || this.#weights === undefined) return undefined;
       const module = compileForHeap(graph, {}, undefined, this.threads);
       return onHeap(module, this.#weights, results);
@@ -88,14 +94,14 @@ function onHeap(
   const [{ inputs, outputs }] = module.metadata.entries as [(typeof module.metadata.entries)[0]];
   return {
     bytes: module.moduleBytes + (module.metadata.constantBytes ?? 0),
-    async run(given) {
+    async run(given, count) {
       const values = inputs.map(({ name }) =>
         name.startsWith('w') ? weights[Number(name.slice(1))]! : given[name]!,
       );
       const computed = module.call(values);
       const named = Object.fromEntries(outputs.map(({ name }, at) => [name, computed[at]!]));
       try {
-        return results.map((each) => valueOf(each, named));
+        return results.map((each) => valueOf(each, named, count));
       } finally {
         for (const each of computed) each.dispose();
       }

@@ -59,16 +59,48 @@ export function* tensorsOf(value: OnnxValue): Generator<Tensor> {
   }
 }
 
-/** The value that a result is, given what the graph computed. */
-export function valueOf(port: Port, outputs: Readonly<Record<string, Tensor>>): OnnxValue {
+/** The value that a result is, given what the graph computed; `count`: how much of axes with room for more counts. */
+export function valueOf(
+  port: Port,
+  outputs: Readonly<Record<string, Tensor>>,
+  count?: number,
+): OnnxValue {
   if (port === null) return null;
   if (port.kind !== 'tensor') {
     const { kind, type, elements } = port;
-    return { kind, type, elements: elements.map((each) => valueOf(each, outputs)) };
+    return { kind, type, elements: elements.map((each) => valueOf(each, outputs, count)) };
   }
-  const { type, shape } = port;
-  const data = port.strings ?? outputs[port.name!]!.dataSync<DType>();
+  const { type, counted } = port;
+  if (port.strings !== undefined)
+    return { kind: 'tensor', type, shape: port.shape, data: port.strings };
+  const shape = port.shape.map((size, axis) => (counted?.includes(axis) ? count! : size));
+  const data = resized(outputs[port.name!]!.dataSync<DType>(), port.shape, shape);
   return { kind: 'tensor', type, shape, data };
+}
+
+/** The elements of a tensor of another shape: those that both have, and zeros. */
+export function resized(
+  data: DataArray,
+  from: readonly number[],
+  to: readonly number[],
+): DataArray {
+  const last = from.reduce((at, size, axis) => (size === to[axis] ? at : axis), -1);
+  if (last < 0) return data;
+  const inner = elementCount(from.slice(last + 1));
+  const make = data.constructor as new (length: number) => DataArray;
+  const result = new make(elementCount(to));
+  const copy = (axis: number, source: number, target: number) => {
+    const [old, next] = [from[axis]!, to[axis]!];
+    const both = Math.min(old, next);
+    if (axis === last) {
+      const part = data.subarray(source * old * inner, (source * old + both) * inner);
+      result.set(part as never, target * next * inner);
+      return;
+    }
+    for (let k = 0; k < both; k++) copy(axis + 1, source * old + k, target * next + k);
+  };
+  copy(0, 0, 0);
+  return result;
 }
 
 /** Error: as many elements as the shape says are not there. */

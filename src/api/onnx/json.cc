@@ -75,6 +75,8 @@ Json port_json(const Port& port) {
     json.add("kind", text_json("tensor"));
     json.add("shape", shape_json(port.shape));
     if (!port.name.empty()) json.add("name", text_json(port.name));
+    if (!port.counted.empty())
+      json.add("counted", shape_json(Shape(port.counted.begin(), port.counted.end())));
     if (port.known && port.type == Type::String) {
       Json strings = Json::array();
       for (const std::string& each : port.known->strings) strings.add(text_json(each));
@@ -137,6 +139,10 @@ Result<Port> read_port(const Json& json, std::span<const std::byte> data) {
     port = {.kind = Value::Kind::Tensor, .type = content.type, .shape = content.shape};
     if (content.type == Type::String || json.find("data") != nullptr) {
       port.known = std::make_shared<const Content>(std::move(content));
+    }
+    for (const Json& each : json.at("counted").values()) {
+      if (!each.is_count()) return fail("counted: wants numbers of axes");
+      port.counted.push_back(static_cast<int>(each.number()));
     }
     return port;
   }

@@ -29,9 +29,10 @@ int32_t lathe_onnx_external(int32_t model, const char* location, size_t length, 
 
 /* The model for what its inputs are called with: {"inputs": [PORT…], "known": [CONTENT…]}.
  * PORT: {"kind": "tensor", "type", "shape"}, with "strings" or, where its content was asked for,
- * "data": [offset, size] in `data`; {"kind": "sequence", "type", "elements": [PORT…]}; null where
- * an optional one is left out. CONTENT: {"type", "shape", "data"}, what the values behind the cuts
- * hold, in order. "cache": [[input, result]…], numbers of inputs and outputs that are kept in
+ * "data": [offset, size] in `data`, "counted": [1] where these axes have room for more rows than
+ * the graph's input "count" says there are; {"kind": "sequence", "type", "elements": [PORT…]}; null
+ * where an optional one is left out. CONTENT: {"type", "shape", "data"}, what the values behind the
+ * cuts hold, in order. "cache": [[input, result]…], numbers of inputs and outputs that are kept in
  * states, [input] of one that stays as it is; "freshRows", "weightInputs" ("trained" or "large"):
  * see src/import/onnx/trace.h. Returns the handle > 0 of a trace. */
 LATHE_EXPORT(lathe_onnx_trace)
@@ -39,7 +40,7 @@ int32_t lathe_onnx_trace(int32_t model, const char* json, size_t length, const u
                          size_t size);
 /* {"whole", "weights": [{"name", "type", "shape"}…] (of the inputs "w0"…), "joined", "asked": [0],
  * "cuts": [17], "inputs", "results": [PORT…]}, see src/import/onnx/trace.h. A PORT of a tensor has
- * the "name" of the graph's input or output. */
+ * the "name" of the graph's input or output, and its axes that are "counted". */
 LATHE_EXPORT(lathe_onnx_trace_text) const char* lathe_onnx_trace_text(int32_t trace);
 /* What lathe_graph_decode takes: address and size of the bytes, how many constants, and address and
  * size of each; behind them those of the weights that are inputs. */

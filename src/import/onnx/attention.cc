@@ -8,6 +8,8 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/control.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/products.h"
+#include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/indexing.h"
@@ -42,12 +44,15 @@ Tensor softmax(Tensor scores, bool may_see_none) {
 // Queries, keys and values [b, heads, length, size], the latter two with what is past in front.
 struct Operands {
   Tensor q, k, v;
-  bool is_flat;      // the heads were in the last axis
-  int64_t past = 0;  // keys
+  bool is_flat;  // the heads were in the last axis
+  Tensor past;   // keys, I32 []
 };
 
 Result<Operands> read_operands(Call& call) {
-  Operands x{call.tensor(0), call.tensor(1), call.tensor(2), call.rank(0) == 3};
+  const auto number = [&](int64_t value) {
+    return call.builder().full({}, scalar::Number::of(static_cast<int32_t>(value)));
+  };
+  Operands x{call.tensor(0), call.tensor(1), call.tensor(2), call.rank(0) == 3, number(0)};
   if (x.is_flat) {
     const int64_t heads = call.int_of("q_num_heads", 0), groups = call.int_of("kv_num_heads", 0);
     x.q = ops::split_heads(x.q, heads);
@@ -55,8 +60,14 @@ Result<Operands> read_operands(Call& call) {
     x.v = ops::split_heads(x.v, groups);
   }
   if (call.has(4) != call.has(5)) return call.refuse("past key and value come together");
-  if (call.has(4)) {
-    x.past = call.shape(4).size() == 4 ? call.shape(4)[2] : 0;
+  CountedRows* rows = call.tracer().rows();
+  if (rows != nullptr && call.has(4) && rows->is_state(call.tensor(4)) &&
+      rows->is_state(call.tensor(5))) {
+    x.past = rows->earlier();
+    x.k = rows->written(call.tensor(4), x.k);
+    x.v = rows->written(call.tensor(5), x.v);
+  } else if (call.has(4)) {
+    x.past = number(call.rank(4) == 4 ? call.shape(4)[2] : 0);
     x.k = ops::concatenate({call.tensor(4), x.k}, 2);
     x.v = ops::concatenate({call.tensor(5), x.v}, 2);
   }
@@ -110,7 +121,7 @@ Result<Values> attention(Call& call) {
   stages[1] = scores;
   Mask mask = read_mask(call, x, scores.dtype());
   if (mask.bias.valid()) scores = scores + mask.bias;
-  ops::KeyWindow window{.first = builder.full({}, scalar::Number::of(static_cast<int32_t>(x.past))),
+  ops::KeyWindow window{.first = x.past,
                         .left = call.int_of("left_window_size", -1),
                         .right = call.int_of("right_window_size", -1)};
   if (call.int_of("is_causal", 0) != 0) window.right = 0;
@@ -124,9 +135,10 @@ Result<Values> attention(Call& call) {
   mask.seen = both(mask.seen, ops::seen_keys(window, queries, keys));
   if (mask.seen.valid()) scores = select(mask.seen, scores, lowest(scores));
   stages[2] = scores;
-  const Tensor weights = softmax(scores, may_see_none);
+  const Tensor weights =
+      weights_along(call, scores, 3, [&](Tensor given) { return softmax(given, may_see_none); });
   stages[3] = weights;
-  Tensor y = builder.cast(ops::weighted_values(weights, x.v), x.q.dtype());
+  Tensor y = builder.cast(weighted(call, weights, x.v), x.q.dtype());
   if (x.is_flat) y = ops::merge_heads(y);
   Values results = {y, x.k, x.v};
   if (call.wants(3)) {

@@ -7,6 +7,8 @@
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
+#include "lathe/import/onnx/products.h"
+#include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/activations.h"
 #include "lathe/ops/attention.h"
@@ -74,7 +76,7 @@ Tensor softmax_beside(Tensor x, Tensor sink) {
   return power / (sum(power, {3}, true) + exp(beside - highest));
 }
 
-Attended attend(const Call& call, const Heads& heads) {
+Attended attend(Call& call, const Heads& heads) {
   Builder& builder = *heads.q.builder;
   Tensor scores = ops::attention_scores(heads.q, heads.k, scale_of(call, heads.q));
   if (heads.softcap > 0) scores = tanh(scores / heads.softcap) * heads.softcap;
@@ -84,10 +86,11 @@ Attended attend(const Call& call, const Heads& heads) {
     scores =
         select(heads.seen, scores, builder.full({}, scalar::Number::from(scores.dtype(), kNone)));
   }
-  const Tensor weights = heads.sink.valid()   ? softmax_beside(scores, heads.sink)
-                         : heads.seen.valid() ? ops::masked_softmax(scores)
-                                              : ops::softmax(scores);
-  const Tensor y = ops::merge_heads(ops::weighted_values(weights, heads.v));
+  const Tensor weights = weights_along(call, scores, 3, [&](Tensor x) {
+    if (heads.sink.valid()) return softmax_beside(x, heads.sink);
+    return heads.seen.valid() ? ops::masked_softmax(x) : ops::softmax(x);
+  });
+  const Tensor y = ops::merge_heads(weighted(call, weights, heads.v));
   return {builder.cast(y, heads.q.dtype()), scores, weights};
 }
 
@@ -203,29 +206,25 @@ Result<Values> multi_head_attention(Call& call) {
   }
   LATHE_TRY(check_heads(call, heads));
   Tensor place;
-  CountedRows* rows = call.has(6) ? call.tracer().rows() : nullptr;
-  const bool is_kept = rows != nullptr && rows->is_state(call.tensor(6));
+  CountedRows* rows = call.tracer().rows();
+  const bool is_kept = rows != nullptr && call.has(6) && rows->is_state(call.tensor(6)) &&
+                       rows->is_state(call.tensor_or(7, {}));
   if (is_kept) {
-    bool is_plain = rows->is_state(call.tensor(7)) && !call.has(4) && !call.wants(3);
-    for (size_t i = 0; i < 4; ++i) {
-      const Tensor x = call.tensor_or(i, {});
-      is_plain = is_plain && !rows->has_rows(x) && !rows->is_state(x);
+    place = rows->earlier();
+    heads.k = rows->written(call.tensor(6), heads.k);
+    heads.v = rows->written(call.tensor(7), heads.v);
+  } else {
+    if (call.has(8) && call.has(6)) {
+      place = builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
+      const Tensor total = place + number(builder, heads.k.shape()[2]);
+      heads.seen = ops::first_keys(builder.reshape(total, {1}), call.shape(6)[2]);
     }
-    if (!is_plain) return call.refuse_rows();
+    heads.k = behind_past(call, heads.k, 6, place);
+    heads.v = behind_past(call, heads.v, 7, place);
   }
-  if (is_kept || (call.has(8) && call.has(6))) {
-    place =
-        is_kept ? rows->earlier() : builder.reshape(builder.cast(call.tensor(8), DType::I32), {});
-    const Tensor total = place + number(builder, heads.k.shape()[2]);
-    heads.seen = ops::first_keys(builder.reshape(total, {1}), call.shape(6)[2]);
-  }
-  heads.k = is_kept ? rows->written(call.tensor(6), heads.k) : behind_past(call, heads.k, 6, place);
-  heads.v = is_kept ? rows->written(call.tensor(7), heads.v) : behind_past(call, heads.v, 7, place);
   LATHE_TRY(add_masks(call, heads, 4, 5));
   add_order(call, heads, place);
-  Values results = results_of(call, attend(call, heads), heads);
-  if (is_kept) rows->accept();
-  return results;
+  return results_of(call, attend(call, heads), heads);
 }
 
 Result<Values> decoder_masked_attention(Call& call) {

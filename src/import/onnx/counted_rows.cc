@@ -63,6 +63,10 @@ bool keeps_finite(const Node& node) {
   return std::ranges::find(kOps, node.op) != kOps.end() || node.dtype == DType::Bool;
 }
 
+bool computes(const Node& node) {
+  return node.kind != Kind::Cast && node.kind != Kind::Reshape && node.kind != Kind::Reindex;
+}
+
 std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room for others"); }
 
 }  // namespace
@@ -70,7 +74,9 @@ std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room
 CountedRows::CountedRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh)
     : builder_(builder),
       earlier_(earlier),
-      all_(earlier + builder.full({}, scalar::Number::of(static_cast<int32_t>(fresh)))),
+      all_(fresh == 0
+               ? earlier
+               : earlier + builder.full({}, scalar::Number::of(static_cast<int32_t>(fresh)))),
       room_(room),
       fresh_(fresh) {
   accept();
@@ -87,6 +93,12 @@ bool CountedRows::is_marked(Tensor x) const {
 }
 
 void CountedRows::add_state(Tensor state) { accept(state, {.is_state = true}); }
+
+void CountedRows::add_input(Tensor x, const std::vector<int>& axes) {
+  Mark input;
+  for (const int axis : axes) input.axes |= bit(axis);
+  accept(x, input);
+}
 
 Status CountedRows::follow() {
   const graph::Graph& graph = builder_.graph();
@@ -107,10 +119,11 @@ Status CountedRows::follow() {
       LATHE_ASSIGN_OR_RETURN(next, moved(node));
     }
     next.is_counted = counted > 0;
-    const bool picks = node.kind == Kind::Gather && !mark(node.operands[1]).is_counted;
+    const bool picks = (node.kind == Kind::Gather && !mark(node.operands[1]).is_counted) ||
+                       (node.op == Op::Select && !mark(node.operands[0]).is_counted);
     next.is_even = is_even && counted > 0 && (picks || is_even_of(node, counted));
     next.is_wild = has_rows && (is_wild || !keeps_finite(node));
-    if (next.is_wild) next.zeros = 0;
+    if (next.is_wild && computes(node)) next.zeros = 0;
     marks_.push_back(next);
   }
   return {};
@@ -140,7 +153,7 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
       break;
     case Kind::Map:
       for (size_t k = 0; k < node.operands.size(); ++k) LATHE_TRY(move(k, same));
-      if (node.op != Op::Mul) next.zeros = 0;
+      if (node.op != Op::Mul && node.op != Op::Abs) next.zeros = 0;
       break;
     case Kind::Reshape:
       LATHE_TRY(move(0, [&](int axis) { return reshaped(from, node.shape, axis); }));
@@ -189,7 +202,7 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
 
 Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
-  uint64_t rows = 0, zeros = 0;  // dimensions
+  uint64_t rows = 0, zeros = 0, others = 0;  // dimensions, `others`: rows that may not be zero
   const bool is_wild = mark(node.operands[0]).is_wild || mark(node.operands[1]).is_wild;
   for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
     const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
@@ -199,13 +212,14 @@ Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
       const int d = map->axes[axis].single_dimension();
       if (d < 0 || sum.extents[static_cast<size_t>(d)] != shape[axis]) return mixed();
       rows |= uint64_t{1} << d;
-      if ((of.zeros & bit(static_cast<int>(axis))) != 0) zeros |= uint64_t{1} << d;
+      const bool is_zero = (of.zeros & bit(static_cast<int>(axis))) != 0;
+      (is_zero ? zeros : others) |= uint64_t{1} << d;
     }
   }
   Mark next;
   for (; rows != 0; rows &= rows - 1) {
     const int d = std::countr_zero(rows);
-    const bool is_zero = !is_wild && (zeros >> d & 1) != 0;
+    const bool is_zero = (zeros >> d & 1) != 0 && (!is_wild || (others >> d & 1) == 0);
     const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
     if (axis < 0 && !is_zero) return mixed();
     if (axis < 0) continue;
@@ -223,12 +237,55 @@ Tensor CountedRows::written(Tensor state, Tensor fresh) {
   return next;
 }
 
-Tensor CountedRows::hidden(Tensor x, int axis) {
+bool CountedRows::follows() {
+  const Status sound = follow();
+  if (!sound) builder_.error(sound.error().message);
+  return sound.has_value();
+}
+
+Tensor CountedRows::weights(Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax) {
+  if (!follows() || !has_rows(x, axis)) return softmax(x);
+  const Tensor y = softmax(filled(x, axis, scalar::fold_identity(Op::Max, x.dtype())));
+  accept(y, {.is_counted = mark(x).is_counted, .axes = mark(x).axes, .zeros = bit(axis)});
+  return y;
+}
+
+Tensor CountedRows::filled(Tensor x, int axis, scalar::Number value) {
   Shape along(x.shape().size(), 1);
   along[static_cast<size_t>(axis)] = room_;
   const Tensor counts = builder_.iota(std::move(along), axis) < all_;
-  constexpr double kNone = -std::numeric_limits<double>::infinity();
-  return select(counts, x, builder_.full({}, scalar::Number::from(x.dtype(), kNone)));
+  return select(counts, x, builder_.full({}, value));
+}
+
+Tensor CountedRows::cleared(Tensor x, int axis) {
+  Mark as = mark(x);
+  if ((as.axes & ~as.zeros & bit(axis)) == 0) return x;
+  const Tensor zeros = filled(x, axis, scalar::Number::from(x.dtype(), 0));
+  as.zeros |= bit(axis);
+  as.is_even = false;
+  accept(zeros, as);
+  return zeros;
+}
+
+void CountedRows::clear(Tensor& x, int x_axis, Tensor& y, int y_axis) {
+  if (!follows()) return;
+  const Mark of_x = mark(x), of_y = mark(y);
+  const bool is_zero = ((of_x.zeros & bit(x_axis)) | (of_y.zeros & bit(y_axis))) != 0;
+  if (is_zero && !of_x.is_wild && !of_y.is_wild) return;
+  x = cleared(x, x_axis);
+  y = cleared(y, y_axis);
+}
+
+Tensor CountedRows::folded(Op op, Tensor x, const std::vector<int>& axes) {
+  if (!follows()) return x;
+  Tensor seen = x;
+  for (const int axis : axes) {
+    if (has_rows(x, axis)) seen = filled(seen, axis, scalar::fold_identity(op, x.dtype()));
+  }
+  const bool is_part = seen.value != x.value;
+  const Tensor result = builder_.reduce(op, seen, axes, true);
+  if (is_part) accept_part(result, x, axes);
+  return result;
 }
 
 std::optional<CountedRows::Sizes> CountedRows::sizes(Tensor x, int64_t begin, int64_t end) {
@@ -266,6 +323,17 @@ Status CountedRows::accept_along(Tensor x, const std::vector<int>& axes) {
   if (!x.valid()) return {};
   for (const int axis : axes) marks_[static_cast<size_t>(x.value.id)].axes |= bit(axis);
   return {};
+}
+
+void CountedRows::accept_part(Tensor x, Tensor like, const std::vector<int>& axes) {
+  Mark part = mark(like);
+  part.is_counted = true;
+  part.is_even = false;
+  for (const int axis : axes) {
+    part.axes &= ~bit(axis);
+    part.zeros &= ~bit(axis);
+  }
+  accept(x, part);
 }
 
 void CountedRows::accept(Tensor x, Mark as) {

@@ -1,7 +1,9 @@
-// A decoder written down for states with room for more rows than there are.
+// Models written down for more rows than there are.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -10,14 +12,16 @@
 
 namespace lathe::onnx {
 
-// For models that go by how many earlier rows there are, and need no mask. States have `room` rows,
-// the first `earlier` of them hold something; the call puts `fresh` behind them.
+// Of decoders that go by how many earlier rows there are, and need no mask: states have `room`
+// rows, the first `earlier` of them hold something; the call puts `fresh` behind them. Of other
+// models, so that one graph is for texts of any length: inputs have room for `room` rows, the first
+// `earlier` of them, at least one, are the text; none are fresh.
 //
 // The model is told that there are room - fresh earlier rows, which makes every shape known. Where
 // it computes with that number (places of tokens, who sees whom), the graph computes with
-// `earlier`. What has an axis of all rows may be moved, and computed element by element. What would
-// mix rows that count with others is refused, but for Softmax, which leaves these out, and sums
-// behind it.
+// `earlier`. What has an axis of all rows may be moved, and computed element by element. Softmax,
+// products, sums and extremes along the axis leave out the rows that do not count; what else would
+// mix them in is refused.
 class CountedRows {
  public:
   CountedRows(graph::Builder& builder, Tensor earlier, int64_t room, int64_t fresh);
@@ -28,6 +32,7 @@ class CountedRows {
   int64_t said() const { return room_ - fresh_; }  // to be earlier ones
 
   void add_state(Tensor state);
+  void add_input(Tensor x, const std::vector<int>& axes);
   bool is_state(Tensor x) const { return mark(x).is_state; }
   // Whether it follows from how many rows there are: its content is that for full states.
   bool is_counted(Tensor x) const { return mark(x).is_counted; }
@@ -47,36 +52,36 @@ class CountedRows {
 
   // The state with the fresh rows in it.
   Tensor written(Tensor state, Tensor fresh);
-  // x, -inf along the axis where there is no row.
-  Tensor hidden(Tensor x, int axis);
+  // What `softmax` makes of x along an axis, which is nothing where there is no row.
+  Tensor weights(Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax);
+  // x folded by `op` along these axes, which get size 1: rows alone.
+  Tensor folded(scalar::Op op, Tensor x, const std::vector<int>& axes);
+  // The operands of a sum of products along an axis of each, so that only rows add to it.
+  void clear(Tensor& x, int x_axis, Tensor& y, int y_axis);
   // Sizes of axes `begin` to `end` of x, I64, and what they are said to be; nothing: they are true.
   struct Sizes {
     Tensor sizes;
     Counted said;
   };
   std::optional<Sizes> sizes(Tensor x, int64_t begin, int64_t end);
+  // How many rows there are at least, and what a size is then that grows by `step` with each.
+  int64_t least() const { return std::max<int64_t>(fresh_, 1); }
+  int64_t at_least(int64_t value, int64_t step) const { return value - step * (room_ - least()); }
   // Whether a size is that of all rows. Error: it follows from how many there are in another way.
   Result<bool> is_all(const Counted& sizes, size_t k) const;
 
   // The nodes that were added since are fine, and x is: one that follows from the number of rows;
   // one with rows along `axes` more; one with rows along the axes of another one, zero where there
-  // are none along `axis`, or along all but `axis`; one picked from a table without rows by
+  // are none along `axis`, or along all but `axes`; one picked from a table without rows by
   // indices, which stand for `axis`.
   void accept() { marks_.resize(builder_.graph().nodes.size()); }
   void accept_counted(Tensor x) { accept(x, {.is_counted = true, .is_even = true}); }
   Status accept_along(Tensor x, const std::vector<int>& axes);
-  void accept_weights(Tensor x, Tensor like, int axis) {
-    accept(x, {.is_counted = mark(like).is_counted, .axes = mark(like).axes, .zeros = bit(axis)});
-  }
   void accept_picked(Tensor x, Tensor table, Tensor indices, int axis) {
     const uint32_t axes = mark(indices).axes << axis;
     if (axes != 0 && !is_marked(table)) accept(x, {.is_counted = true, .axes = axes});
   }
-  void accept_part(Tensor x, Tensor like, int axis) {
-    accept(x, {.is_counted = true,
-               .axes = mark(like).axes & ~bit(axis),
-               .zeros = mark(like).zeros & ~bit(axis)});
-  }
+  void accept_part(Tensor x, Tensor like, const std::vector<int>& axes);
 
  private:
   // Of axes, one bit each.
@@ -88,6 +93,11 @@ class CountedRows {
   };
   static uint32_t bit(int axis) { return uint32_t{1} << axis; }
   void accept(Tensor x, Mark as);
+  // Goes on where all so far is sound.
+  bool follows();
+  // x, this value along the axis where there is no row; x, zero there.
+  Tensor filled(Tensor x, int axis, scalar::Number value);
+  Tensor cleared(Tensor x, int axis);
   Mark mark(Tensor x) const;
   const Mark& mark(graph::Value x) const { return marks_[static_cast<size_t>(x.id)]; }
   Result<Mark> moved(const graph::Node& node) const;

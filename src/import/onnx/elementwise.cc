@@ -6,6 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
 
 namespace lathe::onnx::rows {
 
@@ -382,8 +383,34 @@ Result<Values> exclusive_or(Call& call) {
   return Values{map(Op::Ne, x, y)};
 }
 
+// Whether sizes that follow from how many rows there are equal others, where that goes for all
+// numbers of rows.
+std::optional<Content> equal_sizes(Call& call) {
+  Tracer& tracer = call.tracer();
+  const CountedRows* rows = tracer.rows();
+  const auto goes = [&](size_t i) { return tracer.goes_by_rows(call.operand(i)); };
+  if (rows == nullptr || goes(0) == goes(1)) return std::nullopt;
+  const size_t own = goes(0) ? 0 : 1;
+  const auto sizes = tracer.counted(call.operand(own));
+  const auto others = tracer.peek(call.operand(1 - own));
+  const Shape of = call.shape(own);
+  if (!sizes || !others || others->type == Type::String) return std::nullopt;
+  if (others->count() != 1 && others->shape != of) return std::nullopt;
+  std::vector<int64_t> equal(sizes->values.size());
+  for (size_t k = 0; k < equal.size(); ++k) {
+    const int64_t other = others->integer(others->count() == 1 ? 0 : static_cast<int64_t>(k));
+    const int64_t most = sizes->values[k] - other;
+    const int64_t least = rows->at_least(most, sizes->steps[k]);
+    const bool is_never = (least < 0 && most < 0) || (least > 0 && most > 0);
+    equal[k] = least == 0 && most == 0;
+    if (!is_never && equal[k] == 0) return std::nullopt;
+  }
+  return integers_content(Type::Bool, of, equal);
+}
+
 Result<Values> equal(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const bool has_strings, have_strings(call, 0, 1));
+  if (const auto decided = equal_sizes(call)) return Values{*decided};
   if (!has_strings) return compared(call, Op::Eq);
   LATHE_ASSIGN_OR_RETURN(const Content x, call.content(0));
   LATHE_ASSIGN_OR_RETURN(const Content y, call.content(1));

@@ -43,13 +43,34 @@ Tensor index_of(Call& call, size_t i, int64_t size) {
                                  {bytes, bytes + places.size() * sizeof(int32_t)});
 }
 
+// The row at a known place that is there however many there are, without its axis.
+Result<Tensor> one_row(Call& call, CountedRows& rows, int axis) {
+  const auto given = call.tracer().peek(call.operand(1));
+  if (!given || given->count() != 1) return call.refuse_rows();
+  const int64_t at = given->integer(0), least = rows.least();
+  if (at < -least || at >= least) return call.refuse_rows();
+  Builder& builder = call.builder();
+  const Tensor x = call.tensor(0);
+  const Tensor place = builder.full({1}, scalar::Number::of(static_cast<int32_t>(at)));
+  const Tensor part = ops::gather(x, at < 0 ? place + rows.all() : place, axis);
+  rows.accept_part(part, x, {axis});
+  Shape shape = x.shape();
+  const auto begin = shape.begin() + axis;
+  const Shape index = given->shape;
+  shape.insert(shape.erase(begin), index.begin(), index.end());
+  return builder.reshape(part, shape);
+}
+
 Result<Values> gather_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
   const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-  const Tensor picked = ops::gather(call.tensor(0), index_of(call, 1, size), axis);
-  if (CountedRows* rows = call.tracer().rows()) {
-    rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
+  CountedRows* rows = call.tracer().rows();
+  if (rows != nullptr && rows->has_rows(call.tensor(0), axis)) {
+    LATHE_ASSIGN_OR_RETURN(const Tensor row, one_row(call, *rows, axis));
+    return like_operand(call, row);
   }
+  const Tensor picked = ops::gather(call.tensor(0), index_of(call, 1, size), axis);
+  if (rows != nullptr) rows->accept_picked(picked, call.tensor(0), call.operand(1).tensor, axis);
   return like_operand(call, picked);
 }
 

@@ -265,8 +265,19 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
   const int64_t full = x.shape()[static_cast<size_t>(axis)];
   const bool has_rows = rows->has_rows(x, axis);
   const bool is_fixed = starts.steps[k] == 0 && ends.steps[k] == 0;
-  if (rows->is_state(x) || (is_fixed && (!has_rows || start >= 0))) return std::nullopt;
+  const bool is_there = start >= 0 && start < end && end <= rows->least();
+  if (rows->is_state(x) || (is_fixed && (!has_rows || (start >= 0 && !is_there)))) {
+    return std::nullopt;
+  }
   Builder& builder = call.builder();
+  if (is_fixed && is_there) {
+    Shape first(x.shape().size(), 0), size = x.shape();
+    first[static_cast<size_t>(axis)] = start;
+    size[static_cast<size_t>(axis)] = end - start;
+    const Tensor part = ops::slice(x, first, size);
+    rows->accept_part(part, x, {axis});
+    return part;
+  }
   if (starts.steps[k] == 0 && start == 0) {
     LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(ends, k));
     if (!is_all || end > full) return call.refuse_rows();
@@ -291,13 +302,12 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
         ops::slice(call.tensor(*call.place_of("starts")), {static_cast<int64_t>(k)}, Shape{1});
     first = builder.reshape(builder.cast(own, DType::I32), {});
   }
-  // Where no row is earlier.
-  const int64_t least = is_fixed ? rows->fresh() + start : start - starts.steps[k] * rows->said();
+  const int64_t least = is_fixed ? rows->least() + start : rows->at_least(start, starts.steps[k]);
   if (!first.valid() || count < 0 || least < 0 || starts.steps[k] < 0) {
     return call.refuse_rows();
   }
   const Tensor part = ops::gather(x, builder.iota({count}, 0) + first, axis);
-  rows->accept_part(part, x, axis);
+  rows->accept_part(part, x, {axis});
   return part;
 }
 

@@ -3,10 +3,23 @@
 
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
+#include "lathe/ops/attention.h"
 #include "lathe/ops/determinant.h"
 #include "lathe/ops/einsum.h"
 
 namespace lathe::onnx {
+
+namespace {
+
+// Only rows that count add to the sums of a product of these matrices.
+void clear_summed(Call& call, Tensor& x, Tensor& y, bool x_turned = false, bool y_turned = false) {
+  CountedRows* rows = call.tracer().rows();
+  if (rows == nullptr || x.rank() < 2 || y.rank() < 2) return;
+  rows->clear(x, x.rank() - (x_turned ? 2 : 1), y, y.rank() - (y_turned ? 1 : 2));
+}
+
+}  // namespace
 
 Result<Tensor> product(Call& call, Tensor x, Tensor y) {
   Builder& builder = *x.builder;
@@ -14,12 +27,18 @@ Result<Tensor> product(Call& call, Tensor x, Tensor y) {
   const bool is_row = x.rank() == 1, is_column = y.rank() == 1;
   if (is_row) x = builder.reshape(x, {1, x.shape()[0]});
   if (is_column) y = builder.reshape(y, {y.shape()[0], 1});
+  clear_summed(call, x, y);
   const Tensor z = builder.matmul(x, y);
   if (!z.valid() || (!is_row && !is_column)) return z;
   Shape shape = z.shape();
   if (is_column) shape.pop_back();
   if (is_row) shape.erase(shape.end() - (is_column ? 1 : 2));
   return builder.reshape(z, shape);
+}
+
+Tensor weighted(Call& call, Tensor weights, Tensor v) {
+  clear_summed(call, weights, v);
+  return ops::weighted_values(weights, v);
 }
 
 namespace rows {
@@ -40,20 +59,24 @@ Result<Values> fused_mat_mul(Call& call) {
     order.insert(order.end(), {0, x.rank() - 1});
     return x.builder->permute(x, order);
   };
-  const Tensor x = ordered(0, "transBatchA"), y = ordered(1, "transBatchB");
+  Tensor x = ordered(0, "transBatchA"), y = ordered(1, "transBatchB");
   Tensor z;
   if (x.rank() < 2 || y.rank() < 2) {
     LATHE_ASSIGN_OR_RETURN(z, product(call, x, y));
   } else {
-    z = x.builder->matmul(x, y, call.int_of("transA", 0) != 0, call.int_of("transB", 0) != 0);
+    const bool x_turned = call.int_of("transA", 0) != 0, y_turned = call.int_of("transB", 0) != 0;
+    clear_summed(call, x, y, x_turned, y_turned);
+    z = x.builder->matmul(x, y, x_turned, y_turned);
   }
   const float alpha = call.float_of("alpha", 1);
   return Values{cast_like(alpha == 1 ? z : alpha * z, x)};
 }
 
 Result<Values> gemm(Call& call) {
-  const Tensor x = call.tensor(0), y = call.tensor(1);
-  Tensor z = x.builder->matmul(x, y, call.int_of("transA", 0) != 0, call.int_of("transB", 0) != 0);
+  Tensor x = call.tensor(0), y = call.tensor(1);
+  const bool x_turned = call.int_of("transA", 0) != 0, y_turned = call.int_of("transB", 0) != 0;
+  clear_summed(call, x, y, x_turned, y_turned);
+  Tensor z = x.builder->matmul(x, y, x_turned, y_turned);
   const float alpha = call.float_of("alpha", 1), beta = call.float_of("beta", 1);
   if (alpha != 1) z = alpha * z;
   if (call.has(2)) {

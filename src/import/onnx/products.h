@@ -8,5 +8,7 @@ namespace lathe::onnx {
 // In the type that both are computed in. Vectors are rows on the left and columns on the right, and
 // lose that axis again.
 Result<Tensor> product(Call& call, Tensor x, Tensor y);
+// Values [b, h, m, e] weighted by [b, h, n, m], of rows those that count.
+Tensor weighted(Call& call, Tensor weights, Tensor v);
 
 }  // namespace lathe::onnx

@@ -7,6 +7,7 @@
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/products.h"
 #include "lathe/import/onnx/quantised.h"
+#include "lathe/import/onnx/reductions.h"
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/windows.h"
 #include "lathe/ops/activations.h"
@@ -58,13 +59,12 @@ struct Dynamic {
 };
 
 // As DynamicQuantizeLinear: u8 from the least to the greatest element and 0.
-Dynamic dynamically(Tensor x) {
-  Builder& builder = *x.builder;
+Dynamic dynamically(Call& call, Tensor x) {
   std::vector<int> all(x.shape().size());
   for (size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
   const Tensor none = number_like(x, 0);
-  const Tensor most = maximum(none, builder.reduce(Op::Max, x, all));
-  const Tensor least = minimum(none, builder.reduce(Op::Min, x, all));
+  const Tensor most = maximum(none, folded(call, Op::Max, x, all, false));
+  const Tensor least = minimum(none, folded(call, Op::Min, x, all, false));
   const Tensor span = most - least;
   const Tensor scale = select(span == zero(span), number_like(x, 1), span) / 255.0f;
   const Tensor begin = -least / scale;
@@ -126,7 +126,7 @@ Result<Values> dequantize_linear(Call& call) {
 }
 
 Result<Values> dynamic_quantize_linear(Call& call) {
-  const Dynamic result = dynamically(call.tensor(0));
+  const Dynamic result = dynamically(call, call.tensor(0));
   return Values{result.values, result.scale, result.zero_point};
 }
 
@@ -185,7 +185,7 @@ Result<Values> mat_mul_integer_to_float(Call& call) {
 }
 
 Result<Values> dynamic_quantize_mat_mul(Call& call) {
-  const Dynamic x = dynamically(call.tensor(0));
+  const Dynamic x = dynamically(call, call.tensor(0));
   const Tensor y = call.tensor(1), scale = call.tensor(2);
   LATHE_ASSIGN_OR_RETURN(const Tensor z,
                          integer_product(call, x.values, x.zero_point, y, optional(call, 3)));

@@ -1,6 +1,7 @@
 // Operators of ONNX that fold along axes: reductions, places of extremes, softmax, running folds.
-#include "lathe/ops/reductions.h"
+#include "lathe/import/onnx/reductions.h"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -9,10 +10,49 @@
 #include "lathe/import/onnx/spelling.h"
 #include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/movement.h"
+#include "lathe/ops/reductions.h"
 
-namespace lathe::onnx::rows {
+namespace lathe::onnx {
+
+Tensor folded(Call& call, Op op, Tensor x, const std::vector<int>& axes, bool keep) {
+  CountedRows* rows = call.tracer().rows();
+  if (rows == nullptr) return x.builder->reduce(op, x, axes, keep);
+  const Tensor all = rows->folded(op, x, axes);
+  if (keep || !all.valid()) return all;
+  Shape shape;
+  for (int axis = 0; axis < all.rank(); ++axis) {
+    const bool is_folded = std::ranges::find(axes, axis) != axes.end();
+    if (!is_folded) shape.push_back(all.shape()[static_cast<size_t>(axis)]);
+  }
+  return all.builder->reshape(all, shape);
+}
+
+Tensor weights_along(Call& call, Tensor x, int axis, const std::function<Tensor(Tensor)>& softmax) {
+  CountedRows* rows = call.tracer().rows();
+  return rows == nullptr ? softmax(x) : rows->weights(x, axis, softmax);
+}
+
+namespace rows {
 
 namespace {
+
+// The mean along axes in floats.
+Tensor mean_along(Call& call, Tensor x, const std::vector<int>& axes, bool keep) {
+  CountedRows* rows = call.tracer().rows();
+  Tensor count;
+  for (const int axis : axes) {
+    if (rows == nullptr || !rows->has_rows(x, axis)) continue;
+    const Tensor size = cast_like(rows->all(), x);
+    count = count.valid() ? count * size : size;
+  }
+  if (!count.valid()) return graph::mean(x, axes, keep);
+  double others = 1;
+  for (const int axis : axes) {
+    if (!rows->has_rows(x, axis))
+      others *= static_cast<double>(x.shape()[static_cast<size_t>(axis)]);
+  }
+  return folded(call, Op::Add, x, axes, keep) / (count * number_like(x, others));
+}
 
 std::vector<int> all_axes(int rank) {
   std::vector<int> axes(static_cast<size_t>(rank));
@@ -58,8 +98,7 @@ Result<Values> reduce(Call& call) {
   const bool keep = call.int_of("keepdims", 1) != 0;
   const std::string_view op = call.op().substr(std::string_view("Reduce").size());
   const Tensor x = call.tensor(0);
-  Builder& builder = *x.builder;
-  const auto fold = [&](Op by, Tensor y) { return builder.reduce(by, y, axes, keep); };
+  const auto fold = [&](Op by, Tensor y) { return folded(call, by, y, axes, keep); };
   if (x.dtype() == DType::Bool) {
     if (op == "Max" || op == "Min") return Values{fold(op == "Max" ? Op::Or : Op::And, x)};
     return call.refuse("does not take bool; cast it");
@@ -71,6 +110,7 @@ Result<Values> reduce(Call& call) {
   if (op == "L1") return Values{fold(Op::Add, absolute(x))};
   if (op == "SumSquare" && !scalar::is_half(x.dtype())) return Values{fold(Op::Add, x * x)};
   if (op == "Mean" && scalar::is_integer(x.dtype())) {
+    if (call.tracer().goes_by_rows(call.operand(0))) return call.refuse_rows();
     const Tensor total = fold(Op::Add, x);
     const int64_t results = graph::element_count(total.shape());
     const int64_t count = results == 0 ? 1 : graph::element_count(x.shape()) / results;
@@ -79,7 +119,7 @@ Result<Values> reduce(Call& call) {
   const Tensor wide = in_floats(x);
   Tensor result;
   if (op == "Mean") {
-    result = axes.empty() ? wide : graph::mean(wide, axes, keep);
+    result = axes.empty() ? wide : mean_along(call, wide, axes, keep);
   } else if (op == "SumSquare") {
     result = fold(Op::Add, wide * wide);
   } else if (op == "L2") {
@@ -123,38 +163,36 @@ Result<Values> softmax(Call& call) {
   const int64_t given = call.int_of("axis", is_row ? 1 : -1);
   LATHE_ASSIGN_OR_RETURN(const int axis,
                          call.axis(given, is_row && given == rank ? rank + 1 : rank));
-  CountedRows* of_rows = call.tracer().rows();
-  const Tensor given_x = call.tensor(0);
-  const bool hides = of_rows != nullptr && call.op() == "Softmax" &&
-                     of_rows->has_rows(given_x, axis) && (!is_row || axis == rank - 1);
-  const Tensor x = hides ? of_rows->hidden(given_x, axis) : given_x;
-  Builder& builder = *x.builder;
-  const Shape shape = x.shape();
-  int along = axis;
-  Tensor rows = x;
-  if (is_row) {
-    int64_t count = 1;
-    for (int k = 0; k < axis; ++k) count *= shape[static_cast<size_t>(k)];
-    rows = builder.reshape(x, {count, count == 0 ? 0 : graph::element_count(shape) / count});
-    along = 1;
-  }
-  const Tensor wide = in_floats(rows);
-  Tensor result;
-  if (call.op() == "Hardmax") {
-    const Tensor best = ops::argmax(rows, along);
-    Shape kept = rows.shape();
-    const Tensor place = builder.iota(kept, along);
-    kept[static_cast<size_t>(along)] = 1;
-    result = cast_to(place == builder.reshape(best, kept), wide.dtype());
-  } else {
-    const Tensor shifted = wide - detach(max(wide, {along}, true));
-    const Tensor power = exp_of(shifted);
-    const Tensor total = sum(power, {along}, true);
-    result = call.op() == "Softmax" ? power * (1.0f / total) : shifted - log_of(total);
-  }
-  const Tensor y = cast_like(builder.reshape(result, shape), x);
-  if (hides) of_rows->accept_weights(y, given_x, axis);
-  return Values{y};
+  const auto computed = [&](Tensor x) {
+    Builder& builder = *x.builder;
+    const Shape shape = x.shape();
+    int along = axis;
+    Tensor rows = x;
+    if (is_row) {
+      int64_t count = 1;
+      for (int k = 0; k < axis; ++k) count *= shape[static_cast<size_t>(k)];
+      rows = builder.reshape(x, {count, count == 0 ? 0 : graph::element_count(shape) / count});
+      along = 1;
+    }
+    const Tensor wide = in_floats(rows);
+    Tensor result;
+    if (call.op() == "Hardmax") {
+      const Tensor best = ops::argmax(rows, along);
+      Shape kept = rows.shape();
+      const Tensor place = builder.iota(kept, along);
+      kept[static_cast<size_t>(along)] = 1;
+      result = cast_to(place == builder.reshape(best, kept), wide.dtype());
+    } else {
+      const Tensor shifted = wide - detach(max(wide, {along}, true));
+      const Tensor power = exp_of(shifted);
+      const Tensor total = sum(power, {along}, true);
+      result = call.op() == "Softmax" ? power * (1.0f / total) : shifted - log_of(total);
+    }
+    return cast_like(builder.reshape(result, shape), x);
+  };
+  const Tensor x = call.tensor(0);
+  const bool has_weights = call.op() == "Softmax" && (!is_row || axis == rank - 1);
+  return Values{has_weights ? weights_along(call, x, axis, computed) : computed(x)};
 }
 
 Result<Values> running_fold(Call& call) {
@@ -166,4 +204,6 @@ Result<Values> running_fold(Call& call) {
                                 call.int_of("reverse", 0) != 0)};
 }
 
-}  // namespace lathe::onnx::rows
+}  // namespace rows
+
+}  // namespace lathe::onnx

@@ -25,6 +25,9 @@ struct Port {
   std::shared_ptr<const Content> known = {};
   std::vector<Port> elements = {};
   std::string name = {};  // of the graph's input or output; "" where the content is known
+  // Axes of a tensor with room for more rows than there are: how many count is the graph's input
+  // "count", I32 [], at least 1; see counted_rows.h.
+  std::vector<int> counted = {};
 };
 
 // Keys and values that a decoder keeps from call to call: what was computed of earlier tokens lies

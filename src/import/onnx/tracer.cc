@@ -33,6 +33,17 @@ std::string named(const NodeProto& node) {
   return node.name.empty() ? node.op_type : concat(node.op_type, " '", node.name, '\'');
 }
 
+// For how many rows the inputs have room; 0: their axes are as they are.
+int64_t counted_room(std::span<const Port> inputs) {
+  for (const Port& each : inputs) {
+    for (const int axis : each.counted) {
+      const bool is_there = axis >= 0 && axis < static_cast<int>(each.shape.size());
+      return is_there ? each.shape[static_cast<size_t>(axis)] : 0;
+    }
+  }
+  return 0;
+}
+
 Array array_of(const Content& content) {
   return {dtype_of(content.type), content.shape, {content.data.begin(), content.data.end()}};
 }
@@ -64,6 +75,9 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
     earlier_rows_ = graph_.input("at", DType::I32, {});
     const int64_t room = inputs[cache_[0].input].shape[kCacheAxis];
     if (fresh_rows_ > 0) rows_.emplace(graph_, earlier_rows_, room, fresh_rows_);
+  } else if (const int64_t room = counted_room(inputs); room > 0) {
+    earlier_rows_ = graph_.input("count", DType::I32, {});
+    rows_.emplace(graph_, earlier_rows_, room, 0);
   }
   for (size_t k = 0; k < expected; ++k) {
     const auto pair = std::ranges::find(cache_, k, &CachePair::input);
@@ -84,7 +98,7 @@ Result<Trace> Tracer::run(std::span<const Port> inputs) {
   if (done) {
     LATHE_TRY(keep_rows(*done));
     for (size_t k = 0; k < done->size(); ++k) {
-      if (rows_ && rows_->is_misplaced((*done)[k].tensor, is_kept(k))) {
+      if (rows_ && !cache_.empty() && rows_->is_misplaced((*done)[k].tensor, is_kept(k))) {
         return fail("cache: an output is as long as there are kept rows");
       }
       trace_.results.push_back(is_kept(k) ? Port{} : result((*done)[k]));
@@ -111,6 +125,7 @@ Value Tracer::input(const Port& given, Port& named) {
       }
       named.name = concat('i', inputs_++);
       Value value(graph_.input(named.name, dtype_of(given.type), given.shape), given.type);
+      if (!given.counted.empty()) rows_->add_input(value.tensor, given.counted);
       if (given.known) {
         arrays_[{&graph_, value.tensor.value}] = array_of(*given.known);
         arrays_of_more_[{&graph_, value.tensor.value}] = array_of(*given.known);
@@ -164,6 +179,9 @@ Port Tracer::result(const Value& value) {
     } else {
       port.name = concat('o', results_++);
       graph_.output(port.name, x);
+      for (int axis = 0; rows_ && axis < x.rank(); ++axis) {
+        if (rows_->has_rows(x, axis)) port.counted.push_back(axis);
+      }
     }
   }
   for (const Value& each : value.elements) port.elements.push_back(result(each));
@@ -549,6 +567,17 @@ Result<Content> Tracer::ask(const Value& value) {
 
 Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
                     std::span<const Content> known, const TraceOptions& options) {
+  const int64_t counted = counted_room(inputs);
+  for (const Port& each : inputs) {
+    for (const int axis : each.counted) {
+      const bool is_there = axis >= 0 && axis < static_cast<int>(each.shape.size());
+      const bool fits = is_there && each.shape[static_cast<size_t>(axis)] == counted;
+      if (each.kind != Value::Kind::Tensor || each.type == Type::String || !fits || counted == 0 ||
+          !options.cache.empty()) {
+        return fail("counted: wants axes of one size, of tensors of numbers, and no cache");
+      }
+    }
+  }
   for (const CachePair& each : options.cache) {
     if (each.input >= inputs.size() || each.result >= model.graph.outputs.size() ||
         inputs[each.input].kind != Value::Kind::Tensor || inputs[each.input].shape.size() != 4) {

@@ -111,7 +111,7 @@ class Tracer {
   std::span<const Content> known_;
   std::span<const CachePair> cache_;
   int64_t fresh_rows_;
-  Tensor earlier_rows_;  // I32 []: where rows are kept
+  Tensor earlier_rows_;  // I32 []: where rows are kept, or how many there are in inputs
   std::optional<CountedRows> rows_;
   WeightInputs weights_;
   std::span<const std::string> wanted_;
