@@ -60,6 +60,7 @@ async function writeFew() {
         { name: 'pure', generateBundle: (_, files) => dir === dist && dropMarks(files) },
       ],
       platform: format === 'cjs' ? 'node' : 'neutral',
+      preserveEntrySignatures: dir === dist ? 'exports-only' : 'allow-extension',
       onwarn: (warning) => fail(warning.message),
     });
     await bundle.write({
@@ -71,8 +72,9 @@ async function writeFew() {
       minify: dir === dist,
       codeSplitting: {
         // Pages make few requests; bundlers leave out what a program does not use.
-        groups: (dir === dist ? ['main', 'extras'] : ['tensors', 'main']).map((name) => ({
+        groups: (dir === dist ? ['main', 'extras'] : ['tensors', 'main', 'ways']).map((name) => ({
           debugName: name,
+          includeDependenciesRecursively: name !== 'ways',
           name(id, context) {
             sets ??= setsOf(context);
             return sets[name].has(id) ? name : null;
@@ -129,6 +131,8 @@ function setsOf(context) {
   return {
     tensors: reached('begin', 'model/ready', 'layers/extras', 'ops/index', 'trace/compile'),
     main: without(reached('index'), ['index']),
+    // esbuild keeps what a file that is used imports, where a program may fetch it, too.
+    ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
     extras: without(reached('model/fetched_extras'), [
       'model/fetched_extras',
       ...entries.map(([, file]) => file),
