@@ -20,7 +20,8 @@ import {
   slices,
   type WrittenPiece,
 } from './kept_rows.js';
-import { dtypeOf, type OnnxValue, type TensorValue, valueOf } from './values.js';
+import { roomFor } from './rooms.js';
+import { dtypeOf, type OnnxValue, resized, type TensorValue, valueOf } from './values.js';
 
 /** Rows that states have room for at first; twice as many whenever they are full. */
 const leastRows = 128;
@@ -51,6 +52,11 @@ export class Decoder {
   #states: RowStates | undefined;
   /** The sizes that they are for. */
   #writtenFor = '';
+  /** For what an encoder gave. */
+  #heardRoom = 0;
+  /** Whether the model has been seen to leave out the room, or not to. */
+  #isHeardProven = false;
+  #isHeardExactly = false;
   /** Whether the model concatenates rows, and must be told by the mask which of them count. */
   #isJoined = false;
   /** Whether it has been seen to give the same as without states. */
@@ -96,11 +102,15 @@ export class Decoder {
     if (call === undefined || !this.#prepare(call)) return undefined;
     const kept = await this.#run(call);
     const isSure = this.#plan.mask !== undefined && !this.#isJoined;
-    if (this.#isProven || isSure) return kept;
+    const hasRoom = this.#leavesRoom(call.values);
+    if ((this.#isProven || isSure) && (!hasRoom || this.#isHeardProven)) return kept;
     const wanted = await exactly();
-    this.#isProven = this.#isSame(kept, wanted);
-    if (this.#isProven) return kept;
-    this.dispose();
+    const isSame = this.#isSame(kept, wanted);
+    this.#isProven ||= isSame;
+    this.#isHeardProven ||= isSame && hasRoom;
+    if (isSame) return kept;
+    if (hasRoom) this.#goWithoutRoom();
+    else this.dispose();
     return wanted;
   }
 
@@ -132,8 +142,44 @@ export class Decoder {
     const fits = pairs.every(([input]) => tensors[input]!.shape[rowAxis] === before);
     if (!fits || !isAll || count === 0) return undefined;
     if (mask === undefined && (before === 0 || count > 1)) return undefined;
+    if (!this.#isHeard(tensors)) return undefined;
     if (branch !== undefined && !(tensors[branch]!.data as DataArray)[0]) return undefined;
     return { values: tensors, before, tokens: count, lengths: this.#lengths(count) };
+  }
+
+  /** Whether all that an encoder gave is of one length, and something of it counts for each sample. */
+  #isHeard(values: readonly TensorValue[]): boolean {
+    const { heard, heardMask } = this.#plan;
+    if (heard.size === 0) return true;
+    const { shape, data } = values[heardMask!]!;
+    const [batch, length] = shape as [number, number];
+    if ([...heard].some(([at, axis]) => values[at]!.shape[axis] !== length)) return false;
+    const counts = [...(data as DataArray)].map(Number);
+    return Array.from({ length: batch }, (_, k) => k).every((k) =>
+      counts.slice(k * length, (k + 1) * length).some((each) => each !== 0),
+    );
+  }
+
+  /** Whether there is room behind what an encoder gave. */
+  #leavesRoom(values: readonly TensorValue[]): boolean {
+    const { heardMask, heard } = this.#plan;
+    return heard.size > 0 && values[heardMask!]!.shape[1]! < this.#ports[heardMask!]!.shape[1]!;
+  }
+
+  /** The model does not go by the mask of what it has heard: it must have just that. */
+  #goWithoutRoom(): void {
+    this.#isHeardExactly = true;
+    this.#states?.dispose();
+    this.#states = undefined;
+  }
+
+  /** The shape of an input, with room behind what an encoder gave: as there was, where that is not far too much. */
+  #roomy(input: number, shape: readonly number[]): readonly number[] {
+    const axis = this.#plan.heard.get(input);
+    if (axis === undefined || this.#isHeardExactly) return shape;
+    const least = roomFor(shape[axis]!);
+    if (this.#heardRoom < least || this.#heardRoom > 4 * least) this.#heardRoom = least;
+    return shape.map((size, k) => (k === axis ? this.#heardRoom : size));
   }
 
   #lengths(tokens: number): number[] {
@@ -152,7 +198,11 @@ export class Decoder {
     const needed = lengths.reduce((sum, length) => sum + length, before);
     const given = pairs.map(([input]) => values[input]!);
     const states = this.#states;
-    this.#ports = values.map(({ type, shape }) => ({ kind: 'tensor', type, shape }));
+    this.#ports = values.map(({ type, shape }, at) => ({
+      kind: 'tensor',
+      type,
+      shape: this.#roomy(at, shape),
+    }));
     const isKept = given.every((each, at) => {
       const isOurs = each instanceof KeptTensor && !each.isRead && each.state === at;
       return isOurs && states?.hold(each.rows) === true;
@@ -169,7 +219,7 @@ export class Decoder {
       let capacity = Math.max(leastRows, states?.capacity ?? 0);
       while (capacity < needed) capacity *= 2;
       states?.dispose();
-      this.#states = this.#make(values, capacity);
+      this.#states = this.#make(capacity);
       this.#writtenFor = sizes;
     }
     try {
@@ -198,10 +248,10 @@ export class Decoder {
     );
   }
 
-  #make(values: readonly TensorValue[], capacity: number): RowStates {
+  #make(capacity: number): RowStates {
     const { pairs, fixed } = this.#plan;
     const place = (input: number, rows?: number): Place => {
-      const { type, shape } = values[input]!;
+      const { type, shape } = this.#ports[input]!;
       return {
         dtype: dtypeOf(type),
         shape: shape.map((n, k) => (k === rowAxis ? (rows ?? n) : n)),
@@ -303,7 +353,8 @@ export class Decoder {
       const dtype = dtypeOf(value.type);
       const data = value.data as DataArray;
       const axis = inputs.get(at);
-      let tensor = new Tensor(data, value.shape, dtype);
+      const { shape } = this.#ports[at]!;
+      let tensor = new Tensor(resized(data, value.shape, shape), shape, dtype);
       if (at === mask) tensor = this.#mask(value, rows, length);
       else if (axis !== undefined) {
         const shape = value.shape.map((size, k) => (k === axis ? length : size));

@@ -14,6 +14,10 @@ export interface DecoderPlan {
   repeated: ReadonlySet<number>;
   /** Number of the input that says which tokens count, [batch, all tokens]; nothing: all do. */
   mask: number | undefined;
+  /** Number of the input that says what of an encoder counts, [batch, all of it]; nothing: all does. */
+  heardMask: number | undefined;
+  /** The axes of what an encoder gave, by the numbers of inputs: where a mask tells what counts. */
+  heard: ReadonlyMap<number, number>;
   /** Number of the input that says whether there are rows. */
   branch: number | undefined;
   /** Number of the input of tokens. */
@@ -56,7 +60,14 @@ export function planOf({ inputs, outputs }: OnnxDescription): DecoderPlan | unde
   const kept = new Set([...pairs.map(([, result]) => result), ...repeated]);
   if (outputs.some(({ shape }, at) => !kept.has(at) && shape === undefined)) return undefined;
   const axes = { inputs: axesOf(inputs, length), outputs: axesOf(outputs, length) };
-  return { pairs, fixed, repeated, mask, branch, tokens, ...axes };
+  const heardMask = number(inputs.findIndex(({ name }) => name === 'encoder_attention_mask'));
+  const heard = new Map<number, number>();
+  if (heardMask !== undefined) {
+    const { shape } = inputs[heardMask]!;
+    for (const [at, axis] of axesOf(inputs, shape?.[1])) heard.set(at, axis);
+    for (const at of heard.size > 0 ? fixed : []) heard.set(at, 2);
+  }
+  return { pairs, fixed, repeated, mask, heardMask, heard, branch, tokens, ...axes };
 }
 
 function axesOf(ports: readonly Named[], length: unknown): Map<number, number> {

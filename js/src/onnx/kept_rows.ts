@@ -8,7 +8,7 @@ import { CompiledFunction, type Terms } from '../trace/compiled_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { TracedVariable } from '../trace/trace.js';
 import type { Port } from './file.js';
-import type { TensorValue } from './values.js';
+import { resized, type TensorValue } from './values.js';
 
 /** Along which rows stand, of [batch, heads, rows, size]. */
 export const rowAxis = 2;
@@ -215,7 +215,7 @@ export class RowStates {
     this.#fixed[state] = undefined;
     const { shape, dtype } = this.fixed[state]!;
     const [piece] = this.#pieces.values();
-    const tensor = new Tensor(value.data as DataArray, shape, dtype);
+    const tensor = new Tensor(resized(value.data as DataArray, value.shape, shape), shape, dtype);
     piece!.run.setVariable(`cache${this.places.length + state}`, tensor);
     this.#fixed[state] = origin;
   }

@@ -5,7 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { OnnxDescription, Port } from './file.js';
+import type { OnnxDescription, OnnxSize, Port } from './file.js';
 import { resized } from './values.js';
 
 /** A call of a program with room. */
@@ -33,12 +33,14 @@ export class Rooms {
   readonly #refused = new Set<string>();
   #first: string | undefined;
 
-  constructor({ inputs }: OnnxDescription) {
+  /** `only`: the one size that may have room. */
+  constructor({ inputs }: OnnxDescription, only?: OnnxSize) {
     this.#inputs = inputs;
     const all = inputs.flatMap(({ shape }) => [...(shape ?? []).entries()]);
     const batches = new Set(all.flatMap(([axis, size]) => (axis === 0 ? [size] : [])));
     for (const [, size] of all) {
-      if (typeof size === 'string' && !batches.has(size)) this.#seen.set(size, new Set());
+      const isOpen = typeof size === 'string' && !batches.has(size);
+      if (isOpen && (only === undefined || size === only)) this.#seen.set(size, new Set());
     }
   }
 
@@ -70,14 +72,14 @@ export class Rooms {
     this.#refused.add(this.#works.has(name) ? JSON.stringify(ports) : name);
   }
 
-  /** Nothing where it is not one number above 0, or not all inputs are tensors of numbers. */
+  /** Nothing where it is not one number above 0 wherever there is something, or not all inputs are tensors of numbers. */
   #sizeOf(name: string, ports: readonly Port[]): number | undefined {
     const sizes = new Set<number>();
     for (const [at, { shape }] of this.#inputs.entries()) {
       const port = ports[at];
       if (port?.kind !== 'tensor' || port.type === 'string') return undefined;
       for (const [axis, size] of (shape ?? []).entries()) {
-        if (size === name) sizes.add(port.shape[axis] ?? 0);
+        if (size === name && port.shape[axis] !== 0) sizes.add(port.shape[axis] ?? 0);
       }
     }
     const [size = 0] = sizes;
@@ -86,10 +88,11 @@ export class Rooms {
 
   #with(name: string, room: number, ports: readonly Port[]): Port[] {
     return ports.map((port, at) => {
+      if (port?.kind !== 'tensor') return port;
       const axes = (this.#inputs[at]!.shape ?? []).flatMap((size, axis) =>
-        size === name ? [axis] : [],
+        size === name && port.shape[axis] !== 0 ? [axis] : [],
       );
-      if (port?.kind !== 'tensor' || axes.length === 0) return port;
+      if (axes.length === 0) return port;
       const shape = port.shape.map((size, axis) => (axes.includes(axis) ? room : size));
       return { ...port, shape, counted: axes };
     });

@@ -79,8 +79,7 @@ export class OnnxSession {
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;
   readonly #shared: SharedWeights;
-  /** Of models that keep no rows. */
-  readonly #rooms: Rooms | undefined;
+  readonly #rooms: Rooms;
   /** The shapes that it was called with, until there is a second one. */
   #onlyShapes: string | undefined;
   /** Programs that calls are under way on, by their keys: those that overlap take turns on one. */
@@ -95,8 +94,11 @@ export class OnnxSession {
     this.#terms = { isLean: file.isLarge, threads };
     this.#shared = new SharedWeights(file, threads);
     const plan = planOf(file.description);
-    if (plan === undefined) this.#rooms = new Rooms(file.description);
-    else this.#decoder = new Decoder(file, plan, this.#terms);
+    if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
+    // Of a decoder what it has heard has room: it keeps rows itself.
+    const { inputs } = file.description;
+    const heard = plan?.heardMask === undefined ? null : inputs[plan.heardMask]!.shape?.[1];
+    this.#rooms = new Rooms(file.description, plan === undefined ? undefined : heard);
   }
 
   /** The file, for what becomes part of other graphs. Error: after `dispose`. */
@@ -138,15 +140,15 @@ export class OnnxSession {
     tensors: readonly Tensor[],
     isOnce: boolean,
   ): Promise<OnnxValue[]> {
-    const roomy = this.#rooms?.of(ports);
+    const roomy = this.#rooms.of(ports);
     if (roomy !== undefined) {
       try {
         const work = this.#begin(roomy.ports, tensors, isOnce);
-        this.#rooms!.accept(roomy);
+        this.#rooms.accept(roomy);
         return this.#endWithRoom(work, roomy, tensors);
       } catch (error) {
         if (!(error instanceof NoRoom)) throw error;
-        this.#rooms!.refuse(roomy);
+        this.#rooms.refuse(roomy);
       }
     }
     const inputs = Object.fromEntries(tensors.map((each, at) => [`i${at}`, each]));

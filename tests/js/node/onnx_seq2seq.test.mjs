@@ -214,3 +214,41 @@ test('two texts by turns, several tokens at once, and going on from an earlier p
   assertSame(first.ours.last, first.theirs.last, rowNames);
   await free();
 });
+
+for (const choice of ['layer', 'whole']) {
+  test(`what was heard may be of any length, ${choice}`, async () => {
+    const { call, free } = await both({ places: 'relative', choice });
+    const times = [];
+    for (const length of [7, 20, 31, 17, 24, 5, 9, 16]) {
+      written = 0;
+      const what = said(length, 1, length);
+      let state = await call(what, tokens(1, 1));
+      for (let step = 0; step < 3; step++) state = await call(what, tokens(1, step), state);
+      assertSame(state.ours.last, state.theirs.last, rowNames);
+      assertSame(state.ours.last, state.theirs.last, ['present.1.encoder.value']);
+      times.push(written);
+    }
+    // Those two of the first, of what has room for 32, and prompts that have room for 16.
+    assert.deepEqual(times.slice(2, 5), [0, 0, 0]);
+    assert.ok(times[5] <= 2, `${times}`);
+    assert.deepEqual(times.slice(6), [0, 0]);
+    // Nothing of it counts: then all of it does alike, and nothing beside it.
+    const silent = { ...said(3, 1, 3), mask: new BigInt64Array(3) };
+    await call(silent, [5], await call(silent, [4]));
+    await free();
+  });
+}
+
+test('a decoder that does not go by the mask of what it has heard', async () => {
+  const { call, free } = await both({ places: 'gather', choice: 'layer', isMasked: false });
+  for (const length of [16, 7, 7, 20]) {
+    const what = said(length, 1, length);
+    let state = await call(what, tokens(1, 1));
+    for (let step = 0; step < 3; step++) state = await call(what, tokens(1, step), state);
+    written = 0;
+    state = await call(what, [5], state);
+    assert.equal(written, 0);
+    assertSame(state.ours.last, state.theirs.last, rowNames);
+  }
+  await free();
+});

@@ -24,9 +24,16 @@ export const cacheNames = Array.from({ length: layers }, (_, layer) =>
  * `places`: how tokens are told where they stand: 'gather' and 'range' of a table by numbers, 'slice' of it, or 'relative', a bias
  * by distances. `choice`: whether an If of each layer or of the whole makes the keys of the encoder or takes them from the
  * cache, or 'none': it always takes them. `isOrdered`: whether each token sees none behind it. `isFused`: whether attention is an
- * operator of com.microsoft.
+ * operator of com.microsoft. `isMasked`: whether it goes by the mask of what it has heard.
  */
-export function decoder({ places, choice, isOrdered = false, isFused = false, seed = 6 }) {
+export function decoder({
+  places,
+  choice,
+  isOrdered = false,
+  isFused = false,
+  isMasked = true,
+  seed = 6,
+}) {
   const g = new Builder(seed);
   const ids = g.input('input_ids', 'int64', ['batch_size', 'decoder_sequence_length']);
   const mask = g.input('encoder_attention_mask', 'int64', [
@@ -52,7 +59,7 @@ export function decoder({ places, choice, isOrdered = false, isFused = false, se
   if (choice === 'whole') {
     const later = new Builder(seed + 1);
     const first = new Builder(seed + 1);
-    const inner = { places, isOrdered, isFused };
+    const inner = { places, isOrdered, isFused, isMasked };
     const kept = body(later, given, { ...inner, cross: () => undefined });
     const made = body(first, given, { ...inner, cross: fresh, isFirst: true });
     results = g.ops('If', ['use_cache_branch'], kept.length, {
@@ -61,7 +68,7 @@ export function decoder({ places, choice, isOrdered = false, isFused = false, se
     });
   } else {
     const cross = choice === 'none' ? () => undefined : chosen;
-    results = body(g, given, { places, isOrdered, isFused, cross });
+    results = body(g, given, { places, isOrdered, isFused, isMasked, cross });
   }
   const [logits, ...caches] = results;
   g.output('logits', 'float32', ['batch_size', 'decoder_sequence_length', vocabulary], logits);
@@ -89,7 +96,8 @@ function chosen(g, states, past, layer) {
 }
 
 /** The logits, then what is kept. */
-function body(g, { ids, mask, states, past }, { places, isOrdered, isFused, cross, isFirst }) {
+function body(g, { ids, mask, states, past }, options) {
+  const { places, isOrdered, isFused, isMasked, cross, isFirst } = options;
   const length = g.size(ids, 1);
   const before = isFirst ? g.ints(0) : g.size(past[0], 2);
   const total = g.op('Add', [before, length]);
@@ -101,7 +109,7 @@ function body(g, { ids, mask, states, past }, { places, isOrdered, isFused, cros
   const order = isOrdered ? ordered(g, before, length, total) : undefined;
   const seen = [bias, order].filter((each) => each !== undefined);
   const away = g.op('Cast', [g.op('Unsqueeze', [mask, g.ints(1, 2)])], { to: 9 });
-  const padding = g.penalty(away);
+  const padding = isMasked ? g.penalty(away) : undefined;
   const caches = [];
   for (let layer = 0; layer < layers; layer++) {
     const kept = past.slice(4 * layer, 4 * layer + 4);
