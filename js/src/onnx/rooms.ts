@@ -72,7 +72,7 @@ export class Rooms {
     this.#refused.add(this.#works.has(name) ? JSON.stringify(ports) : name);
   }
 
-  /** Nothing where it is not one number above 0 wherever there is something, or not all inputs are tensors of numbers. */
+  /** Nothing where it is not one number above 1 (axes of 1 are broadcast) wherever there is something, or an input is no tensor of numbers. */
   #sizeOf(name: string, ports: readonly Port[]): number | undefined {
     const sizes = new Set<number>();
     for (const [at, { shape }] of this.#inputs.entries()) {
@@ -83,7 +83,7 @@ export class Rooms {
       }
     }
     const [size = 0] = sizes;
-    return sizes.size === 1 && size > 0 ? size : undefined;
+    return sizes.size === 1 && size > 1 ? size : undefined;
   }
 
   #with(name: string, room: number, ports: readonly Port[]): Port[] {

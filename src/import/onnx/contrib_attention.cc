@@ -102,6 +102,15 @@ Tensor columns(Tensor x, int64_t begin, int64_t size) {
   return ops::slice(x, first, shape);
 }
 
+// How many keys there are before those of the queries.
+Result<int64_t> keys_before(Call& call, const Heads& heads) {
+  if (CountedRows* rows = call.tracer().rows()) {
+    LATHE_TRY(rows->follow());
+    if (rows->has_rows(heads.q, 2) != rows->has_rows(heads.k, 2)) return call.refuse_rows();
+  }
+  return heads.k.shape()[2] - heads.q.shape()[2];
+}
+
 // What a mask of operand i adds to scores [b, h, n, m]: the filter where a key is padding.
 Result<Tensor> mask_bias(Call& call, size_t i, const Heads& heads, float filter) {
   if (!call.has(i)) return Tensor{};
@@ -121,8 +130,9 @@ Result<Tensor> mask_bias(Call& call, size_t i, const Heads& heads, float filter)
   } else if (shape.size() == 3 && shape[1] == queries && shape[2] == keys) {
     keeps = builder.cast(ops::expand_dims(mask, 1), DType::Bool);
   } else if (shape.size() == 4 && shape[2] >= keys && shape[3] >= keys) {
+    LATHE_ASSIGN_OR_RETURN(const int64_t before, keys_before(call, heads));
     const Tensor part =
-        ops::slice(mask, {0, 0, keys - queries, 0}, Shape{shape[0], shape[1], queries, keys});
+        ops::slice(mask, {0, 0, before, 0}, Shape{shape[0], shape[1], queries, keys});
     keeps = builder.cast(part, DType::Bool);
   } else {
     return call.refuse(concat("the mask ", bracketed(shape), " fits no batch of ", batch, " with ",
@@ -144,12 +154,15 @@ Status add_masks(Call& call, Heads& heads, size_t mask, size_t bias) {
 }
 
 // `place`: of the first query, where that is not behind all other keys.
-void add_order(Call& call, Heads& heads, Tensor place = {}) {
-  if (call.int_of("unidirectional", 0) == 0) return;
-  const int64_t queries = heads.q.shape()[2], keys = heads.k.shape()[2];
-  const ops::KeyWindow window{
-      .first = place.valid() ? place : number(call.builder(), keys - queries), .right = 0};
-  heads.seen = both(heads.seen, ops::seen_keys(window, queries, keys));
+Status add_order(Call& call, Heads& heads, Tensor place = {}) {
+  if (call.int_of("unidirectional", 0) == 0) return {};
+  if (!place.valid()) {
+    LATHE_ASSIGN_OR_RETURN(const int64_t before, keys_before(call, heads));
+    place = number(call.builder(), before);
+  }
+  const ops::KeyWindow window{.first = place, .right = 0};
+  heads.seen = both(heads.seen, ops::seen_keys(window, heads.q.shape()[2], heads.k.shape()[2]));
+  return {};
 }
 
 // Keys or values behind those of the past, operand i: longer by theirs, or, in a buffer whose first
@@ -223,7 +236,7 @@ Result<Values> multi_head_attention(Call& call) {
     heads.v = behind_past(call, heads.v, 7, place);
   }
   LATHE_TRY(add_masks(call, heads, 4, 5));
-  add_order(call, heads, place);
+  LATHE_TRY(add_order(call, heads, place));
   return results_of(call, attend(call, heads), heads);
 }
 
@@ -294,7 +307,7 @@ Result<Values> contrib_attention(Call& call) {
     heads.v = ops::concatenate({part(1), heads.v}, 2);
   }
   LATHE_TRY(add_masks(call, heads, 3, 5));
-  add_order(call, heads);
+  LATHE_TRY(add_order(call, heads));
   Values results = {attend(call, heads).y};
   if (call.wants(1)) results.emplace_back(ops::stack({heads.k, heads.v}, 0));
   return results;

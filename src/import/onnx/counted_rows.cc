@@ -19,8 +19,9 @@ using graph::Op;
 namespace {
 
 // The axis of `to` that axis `axis` of `from` is, where all elements stay in order; -1: part of
-// one.
+// one, or there are none.
 int reshaped(const Shape& from, const Shape& to, int axis) {
+  if (graph::element_count(from) == 0) return -1;
   const auto at = static_cast<size_t>(axis);
   const int64_t before =
       graph::element_count({from.begin(), from.begin() + static_cast<int64_t>(at)});
@@ -39,10 +40,12 @@ int axis_of(const graph::AffineMap& map, const Shape& shape, int d, int64_t size
   return -1;
 }
 
-// Whether a node of operands of which one grows evenly does, too.
+// Whether a node of operands of which one grows evenly does, too. Casts may cut fractions off, and
+// short integers are cut themselves.
 bool is_even_of(const Node& node, int64_t counted) {
   switch (node.kind) {
     case Kind::Cast:
+      return node.dtype == DType::I32 || node.dtype == DType::I64;
     case Kind::Reshape:
     case Kind::Reindex:
     case Kind::Join:
@@ -53,18 +56,6 @@ bool is_even_of(const Node& node, int64_t counted) {
     default:
       return false;
   }
-}
-
-// Whether finite numbers become finite ones.
-bool keeps_finite(const Node& node) {
-  if (node.kind != Kind::Map) return true;
-  constexpr std::array kOps = {Op::Add, Op::Sub, Op::Mul, Op::Neg,
-                               Op::Abs, Op::Max, Op::Min, Op::Select};
-  return std::ranges::find(kOps, node.op) != kOps.end() || node.dtype == DType::Bool;
-}
-
-bool computes(const Node& node) {
-  return node.kind != Kind::Cast && node.kind != Kind::Reshape && node.kind != Kind::Reindex;
 }
 
 std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room for others"); }
@@ -104,13 +95,12 @@ Status CountedRows::follow() {
   const graph::Graph& graph = builder_.graph();
   while (marks_.size() < graph.nodes.size()) {
     const Node& node = graph.nodes[marks_.size()];
-    bool has_rows = false, is_wild = false, is_even = true;
+    bool has_rows = false, is_even = true;
     int64_t counted = 0;
     for (const graph::Value each : node.operands) {
       const Mark& of = mark(each);
       if (of.is_state) return fail("reads kept rows before the new ones are behind them");
       has_rows = has_rows || of.axes != 0;
-      is_wild = is_wild || of.is_wild;
       counted += of.is_counted ? 1 : 0;
       is_even = is_even && (!of.is_counted || of.is_even);
     }
@@ -118,12 +108,11 @@ Status CountedRows::follow() {
     if (has_rows) {
       LATHE_ASSIGN_OR_RETURN(next, moved(node));
     }
-    next.is_counted = counted > 0;
+    next.is_counted = counted > 0 || (has_rows && next.axes == 0);
     const bool picks = (node.kind == Kind::Gather && !mark(node.operands[1]).is_counted) ||
                        (node.op == Op::Select && !mark(node.operands[0]).is_counted);
-    next.is_even = is_even && counted > 0 && (picks || is_even_of(node, counted));
-    next.is_wild = has_rows && (is_wild || !keeps_finite(node));
-    if (next.is_wild && computes(node)) next.zeros = 0;
+    next.is_even = is_even && counted > 0 && (picks || is_even_of(node, counted)) &&
+                   !scalar::is_float(node.dtype);
     marks_.push_back(next);
   }
   return {};
@@ -153,7 +142,7 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
       break;
     case Kind::Map:
       for (size_t k = 0; k < node.operands.size(); ++k) LATHE_TRY(move(k, same));
-      if (node.op != Op::Mul && node.op != Op::Abs) next.zeros = 0;
+      next.zeros = 0;
       break;
     case Kind::Reshape:
       LATHE_TRY(move(0, [&](int axis) { return reshaped(from, node.shape, axis); }));
@@ -202,8 +191,7 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
 
 Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
-  uint64_t rows = 0, zeros = 0, others = 0;  // dimensions, `others`: rows that may not be zero
-  const bool is_wild = mark(node.operands[0]).is_wild || mark(node.operands[1]).is_wild;
+  uint64_t rows = 0, others = 0;  // dimensions, `others`: rows that may not be zero
   for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
     const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
     const Shape& shape = builder_.graph()[node.operands[static_cast<size_t>(operand)]].shape;
@@ -213,13 +201,13 @@ Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
       if (d < 0 || sum.extents[static_cast<size_t>(d)] != shape[axis]) return mixed();
       rows |= uint64_t{1} << d;
       const bool is_zero = (of.zeros & bit(static_cast<int>(axis))) != 0;
-      (is_zero ? zeros : others) |= uint64_t{1} << d;
+      if (!is_zero) others |= uint64_t{1} << d;
     }
   }
   Mark next;
   for (; rows != 0; rows &= rows - 1) {
     const int d = std::countr_zero(rows);
-    const bool is_zero = (zeros >> d & 1) != 0 && (!is_wild || (others >> d & 1) == 0);
+    const bool is_zero = (others >> d & 1) == 0;
     const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
     if (axis < 0 && !is_zero) return mixed();
     if (axis < 0) continue;
@@ -269,9 +257,6 @@ Tensor CountedRows::cleared(Tensor x, int axis) {
 
 void CountedRows::clear(Tensor& x, int x_axis, Tensor& y, int y_axis) {
   if (!follows()) return;
-  const Mark of_x = mark(x), of_y = mark(y);
-  const bool is_zero = ((of_x.zeros & bit(x_axis)) | (of_y.zeros & bit(y_axis))) != 0;
-  if (is_zero && !of_x.is_wild && !of_y.is_wild) return;
   x = cleared(x, x_axis);
   y = cleared(y, y_axis);
 }

@@ -1,7 +1,6 @@
 // Models written down for more rows than there are.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -15,7 +14,8 @@ namespace lathe::onnx {
 // Of decoders that go by how many earlier rows there are, and need no mask: states have `room`
 // rows, the first `earlier` of them hold something; the call puts `fresh` behind them. Of other
 // models, so that one graph is for texts of any length: inputs have room for `room` rows, the first
-// `earlier` of them, at least one, are the text; none are fresh.
+// `earlier` of them, at least two, are the text; none are fresh. (Of one row an axis may be
+// broadcast or dropped.)
 //
 // The model is told that there are room - fresh earlier rows, which makes every shape known. Where
 // it computes with that number (places of tokens, who sees whom), the graph computes with
@@ -65,7 +65,7 @@ class CountedRows {
   };
   std::optional<Sizes> sizes(Tensor x, int64_t begin, int64_t end);
   // How many rows there are at least, and what a size is then that grows by `step` with each.
-  int64_t least() const { return std::max<int64_t>(fresh_, 1); }
+  int64_t least() const { return fresh_ > 0 ? fresh_ : 2; }
   int64_t at_least(int64_t value, int64_t step) const { return value - step * (room_ - least()); }
   // Whether a size is that of all rows. Error: it follows from how many there are in another way.
   Result<bool> is_all(const Counted& sizes, size_t k) const;
@@ -87,9 +87,8 @@ class CountedRows {
   // Of axes, one bit each.
   struct Mark {
     bool is_state = false, is_counted = false, is_even = false;
-    uint32_t axes = 0;     // rows lie along them
-    uint32_t zeros = 0;    // and those that do not count are zero
-    bool is_wild = false;  // or may be infinite
+    uint32_t axes = 0;   // rows lie along them
+    uint32_t zeros = 0;  // and those that do not count are zero
   };
   static uint32_t bit(int axis) { return uint32_t{1} << axis; }
   void accept(Tensor x, Mark as);

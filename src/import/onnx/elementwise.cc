@@ -395,7 +395,8 @@ std::optional<Content> equal_sizes(Call& call) {
   const auto others = tracer.peek(call.operand(1 - own));
   const Shape of = call.shape(own);
   if (!sizes || !others || others->type == Type::String) return std::nullopt;
-  if (others->count() != 1 && others->shape != of) return std::nullopt;
+  const bool is_one = others->count() == 1 && others->shape.size() <= of.size();
+  if (!is_one && others->shape != of) return std::nullopt;
   std::vector<int64_t> equal(sizes->values.size());
   for (size_t k = 0; k < equal.size(); ++k) {
     const int64_t other = others->integer(others->count() == 1 ? 0 : static_cast<int64_t>(k));

@@ -85,6 +85,28 @@ Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& g
 
 Result<Values> identity(Call& call) { return Values{call.operand(0)}; }
 
+namespace {
+
+// Where sizes happen to be those of all rows, the shape tells which axes are rows.
+Status check_reshaped(Call& call, Tensor y, const Counted& given) {
+  CountedRows* rows = call.tracer().rows();
+  if (rows == nullptr) return {};
+  LATHE_TRY(rows->follow());
+  const Tensor x = call.operand(0).tensor;
+  const bool copies_sizes = call.int_of("allowzero", 0) == 0;
+  for (size_t k = 0; k < given.values.size(); ++k) {
+    const auto axis = static_cast<int>(k);
+    LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(given, k));
+    if (given.steps[k] == 0 && given.values[k] == -1) continue;
+    const bool copies = given.steps[k] == 0 && given.values[k] == 0 && copies_sizes;
+    const bool is_row = is_all || (copies && rows->has_rows(x, axis));
+    if (rows->has_rows(y, axis) != is_row) return call.refuse_rows();
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<Values> reshape(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const auto given, call.moved_counted("shape"));
   if (!given) return call.refuse("has no shape");
@@ -116,7 +138,7 @@ Result<Values> reshape(Call& call) {
                               bracketed(given->values), " has others"));
   }
   Values results = reshaped(call, std::move(shape));
-  LATHE_TRY(accept_rows(call, results[0].tensor, *given));
+  LATHE_TRY(check_reshaped(call, results[0].tensor, *given));
   return results;
 }
 
@@ -294,7 +316,7 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
     first = rows->all() + builder.full({}, scalar::Number::of(static_cast<int32_t>(start)));
   } else if (starts.steps[k] != 0) {
     const bool is_rest = has_rows && starts.steps[k] == 1 && ends.steps[k] == 0 && end >= full;
-    if (ends.steps[k] == starts.steps[k])
+    if (ends.steps[k] == starts.steps[k] && end <= full)
       count = end - start;
     else if (!is_rest)
       return call.refuse_rows();
@@ -403,6 +425,10 @@ Result<Values> center_crop_pad_numbers(Call& call) {
   for (size_t k = 0; k < axes.size(); ++k) {
     const auto at = static_cast<size_t>(axes[k]);
     if (sizes[k] < 0) return call.refuse(concat("there is no size ", sizes[k]));
+    if (const CountedRows* rows = call.tracer().rows();
+        rows != nullptr && rows->has_rows(call.operand(0).tensor, axes[k])) {
+      return call.refuse_rows();
+    }
     const int64_t more = sizes[k] - call.shape(0)[at];
     const int64_t before = more < 0 ? -(-more / 2) : more / 2;
     paddings[at] = {before, more - before};

@@ -6,6 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/norm.h"
 #include "lathe/ops/random.h"
 
@@ -210,6 +211,7 @@ Result<Values> dropout(Call& call) {
   if (!trains || ratio == 0) {
     return Values{x, builder.full(shape, scalar::Number::of(true))};
   }
+  if (call.tracer().goes_by_rows(call.operand(0))) return call.refuse_rows();
   const auto seed = static_cast<int32_t>(call.int_of("seed", 0));
   const Tensor drawn = ops::random_uniform(builder.full({}, scalar::Number::of(seed)), shape, 0, 1);
   const Tensor stays = drawn >= number_like(drawn, ratio);

@@ -79,6 +79,9 @@ Result<Values> random_normal_like(Call& call) {
 // 1 with the probability that x is, else 0.
 Result<Values> bernoulli(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const Type type, type_named(call, call.type(0)));
+  if (call.tracer().goes_by_rows(call.operand(0))) {
+    return call.refuse_rows();
+  }
   const Tensor x = call.builder().cast(call.tensor(0), DType::F32);
   const Shape shape = x.shape();
   return typed(ops::random_uniform(seed_of(call), shape, 0, 1) < x, type);

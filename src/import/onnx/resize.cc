@@ -6,6 +6,7 @@
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/tracer.h"
 #include "lathe/ops/resample.h"
 
 namespace lathe::onnx::rows {
@@ -216,6 +217,11 @@ Result<Values> resize(Call& call) {
   }
   if (how.mode != "nearest" && how.mode != "linear" && how.mode != "cubic") {
     return call.refuse(concat("there is no mode '", how.mode, '\''));
+  }
+  const CountedRows* rows = call.tracer().rows();
+  for (const int axis : chosen) {
+    const bool is_sized = rows != nullptr && scales.empty();
+    if (is_sized && rows->has_rows(call.operand(0).tensor, axis)) return call.refuse_rows();
   }
   LATHE_TRY(give_sizes(call, chosen, scales, sizes, axes));
   if (how.coordinates == "tf_crop_and_resize") {

@@ -26,7 +26,7 @@ struct Port {
   std::vector<Port> elements = {};
   std::string name = {};  // of the graph's input or output; "" where the content is known
   // Axes of a tensor with room for more rows than there are: how many count is the graph's input
-  // "count", I32 [], at least 1; see counted_rows.h.
+  // "count", I32 [], at least 2; see counted_rows.h.
   std::vector<int> counted = {};
 };
 

@@ -317,7 +317,11 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
         concat("does not take ", text(operands[0].type), "; cast it to one of ", text(row->types)));
   }
   Call call(*this, node, version, row->moved, unit_->attributes, std::move(operands));
-  if (row->function != nullptr) return row->function(call);
+  if (row->function != nullptr) {
+    auto results = row->function(call);
+    if (results && rows() != nullptr) LATHE_TRY(check_rows(call, *results));
+    return results;
+  }
   std::vector<Tensor> tensors;
   for (size_t k = 0; k < call.operands(); ++k) tensors.push_back(call.tensor(k));
   return Values{builder().map(row->op, tensors, node.op_type)};
@@ -497,6 +501,7 @@ Result<Counted> Tracer::counted(const Value& value) {
     if (!array) return fail("goes by how many rows there are, and by more");
     return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
   };
+  if (is_inside_body()) return fail("goes by how many rows there are");
   if (!rows_->is_even(value.tensor)) {
     return fail("does not grow evenly with how many rows there are");
   }
@@ -572,7 +577,7 @@ Result<Trace> trace(const ModelProto& model, std::span<const Port> inputs,
     for (const int axis : each.counted) {
       const bool is_there = axis >= 0 && axis < static_cast<int>(each.shape.size());
       const bool fits = is_there && each.shape[static_cast<size_t>(axis)] == counted;
-      if (each.kind != Value::Kind::Tensor || each.type == Type::String || !fits || counted == 0 ||
+      if (each.kind != Value::Kind::Tensor || each.type == Type::String || !fits || counted < 2 ||
           !options.cache.empty()) {
         return fail("counted: wants axes of one size, of tensors of numbers, and no cache");
       }

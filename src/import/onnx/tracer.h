@@ -96,6 +96,7 @@ class Tracer {
   Value cached(const Port& given, size_t number);
   bool is_kept(size_t result) const;
   Status follow_rows();
+  Status check_rows(const Call& call, const Values& results);
   Result<Values> wanted(const Scope& scope) const;
   std::set<const NodeProto*> needed_nodes() const;
   void add_weights(Scope& scope);

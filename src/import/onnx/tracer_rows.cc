@@ -24,6 +24,19 @@ bool Tracer::is_kept(size_t result) const {
 
 Status Tracer::follow_rows() { return rows() == nullptr ? Status{} : rows_->follow(); }
 
+// What an operator makes of rows, but not of their elements, may be as long as there is room.
+Status Tracer::check_rows(const Call& call, const Values& results) {
+  LATHE_TRY(rows_->follow());
+  if (!call.has(0) || !rows_->has_rows(call.operand(0).tensor)) return {};
+  for (const Value& each : results) {
+    if (!each.tensor.valid() || goes_by_rows(each)) continue;
+    const Shape shape = each.shape();
+    const int64_t room = rows_->said() + rows_->fresh();
+    if (std::ranges::count(shape, room) > 0) return call.refuse_rows();
+  }
+  return {};
+}
+
 // The states with the new rows behind those that they hold.
 Status Tracer::keep_rows(const Values& results) {
   if (cache_.empty()) return {};

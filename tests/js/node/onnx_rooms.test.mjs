@@ -207,7 +207,8 @@ for (const [name, network] of Object.entries(networks)) {
       traces.length = 0;
       for (let length = 40; length > 0; length--) await assertSame(model, session, 1, length);
       for (const length of [40, 63, 17, 64, 41, 1]) await assertSame(model, session, 1, length, 7);
-      const wanted = ['exactly 40', 'room for 48', 'room for 32', 'room for 16', 'room for 64'];
+      const wanted = ['exactly 40', 'room for 48', 'room for 32', 'room for 16', 'exactly 1'];
+      wanted.push('room for 64');
       assert.deepEqual(traces, wanted);
       for (const length of [5, 9, 40, 33]) await assertSame(model, session, 3, length);
       const both = [4, 6, 19, 6].map((length, seed) => assertSame(model, session, 2, length, seed));
@@ -252,6 +253,33 @@ test('lengths that a table has no room behind are compiled as they are', async (
   assert.deepEqual(traces, ['exactly 3', 'room for 16', 'exactly 66', 'exactly 67', 'room for 64']);
   model.dispose();
   await session.release();
+});
+
+test('axes of one are broadcast', async () => {
+  const g = new Builder(10);
+  const x = g.input('x', 'float32', ['batch', 'length']);
+  g.output('y', 'float32', ['batch', 'all'], g.op('Add', [x, g.weight([16], 1)]));
+  const model = await tl.loadModel(g.bytes());
+  for (const length of [16, 1]) {
+    const { y } = await model.run({ x: tl.tensor(new Float32Array(length), [1, length]) });
+    assert.deepEqual(y.shape, [1, 16]);
+  }
+  model.dispose();
+});
+
+test('sizes that follow from products over lengths', async () => {
+  const g = new Builder(11);
+  const ids = g.op('Cast', [g.input('ids', 'int64', ['batch', 'length'])], { to: 1 });
+  const square = g.op('MatMul', [ids, g.op('Transpose', [ids], { perm: [1, 0] })]);
+  const size = g.op('Reshape', [g.op('Cast', [square], { to: 7 }), g.ints(1)]);
+  g.output('y', 'float32', ['all'], g.op('ConstantOfShape', [size]));
+  const model = await tl.loadModel(g.bytes());
+  for (const length of [3, 4, 5, 4]) {
+    const data = new BigInt64Array(length).fill(1n);
+    const { y } = await model.run({ ids: tl.tensor(data, [1, length], 'int64') });
+    assert.deepEqual(y.shape, [length]);
+  }
+  model.dispose();
 });
 
 test('what stands for lengths in a batch is as it is', async () => {

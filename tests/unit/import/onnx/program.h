@@ -74,6 +74,12 @@ class Model {
     return *this;
   }
 
+  // An attribute more for the last node.
+  Model& also(AttributeProto attribute) {
+    proto_.graph.nodes.back().attributes.push_back(std::move(attribute));
+    return *this;
+  }
+
   Model& ints(std::string name, Shape shape, const std::vector<int64_t>& values) {
     return hold(std::move(name), Value(integers_content(Type::Int64, std::move(shape), values)));
   }
