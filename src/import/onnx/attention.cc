@@ -127,8 +127,10 @@ Result<Values> attention(Call& call) {
   if (call.int_of("is_causal", 0) != 0) window.right = 0;
   const bool has_lengths = call.has(6);
   if (has_lengths) {
-    const CountedRows* rows = call.tracer().rows();
-    if (rows != nullptr && rows->has_rows(x.q, 2)) return call.refuse_rows();
+    if (CountedRows* rows = call.tracer().rows()) {
+      LATHE_TRY(rows->follow());
+      if (rows->has_rows(x.q, 2)) return call.refuse_rows();
+    }
     const Tensor count = builder.full({}, scalar::Number::of(static_cast<int32_t>(queries)));
     window.first = builder.cast(call.tensor(6), DType::I32) - count;
     mask.seen = both(mask.seen, ops::first_keys(call.tensor(6), keys));

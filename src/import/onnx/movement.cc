@@ -207,12 +207,17 @@ Result<Values> expand_numbers(Call& call) {
   Shape shape = sizes.values;
   const Shape from = call.shape(0);
   if (shape.size() < from.size()) shape.insert(shape.begin(), from.size() - shape.size(), 1);
-  const size_t first = shape.size() - from.size();
+  const size_t first = shape.size() - from.size(), given = shape.size() - sizes.values.size();
+  const CountedRows* rows = call.tracer().rows();
   for (size_t k = 0; k < from.size(); ++k) {
+    const bool is_fixed = first + k < given || sizes.steps[first + k - given] == 0;
+    const bool has_rows =
+        rows != nullptr && rows->has_rows(call.operand(0).tensor, static_cast<int>(k));
+    if (has_rows && is_fixed && shape[first + k] != 1) return call.refuse_rows();
     if (shape[first + k] == 1) shape[first + k] = from[k];
   }
   const Tensor x = ops::broadcast_to(call.tensor(0), shape);
-  LATHE_TRY(accept_rows(call, x, sizes, shape.size() - sizes.values.size()));
+  LATHE_TRY(accept_rows(call, x, sizes, given));
   return like_operand(call, x);
 }
 

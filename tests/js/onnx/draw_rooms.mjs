@@ -79,6 +79,10 @@ export function drawModel(seed) {
   const batch = draw.pick([1, 1, 2, 3, 16]);
   const width = s.size();
   const inputs = draw.pick([
+    [
+      ['x', 'float32', ['batch', 'length', width]],
+      ['y', 'float32', ['batch', 'other', width]],
+    ],
     [['x', 'float32', ['batch', 'length', width]]],
     [['x', 'float32', ['batch', width, 'length']]],
     [['x', 'float32', ['batch', 'length']]],
@@ -157,14 +161,14 @@ export function drawModel(seed) {
     16,
     32,
   ]);
-  const feeds = (length) =>
-    Object.fromEntries(
+  const feeds = (length) => {
+    const other = [1, 2, 16, length, length + 1][(length * 7 + seed) % 5];
+    const sizes = { batch, length, other };
+    return Object.fromEntries(
       inputs.map(([name, dtype, shape]) => {
-        const sizes = shape.map((size) =>
-          size === 'batch' ? batch : size === 'length' ? length : size,
-        );
+        const counts = shape.map((size) => sizes[size] ?? size);
         const values = new Draw(seed * 131 + length);
-        const count = sizes.reduce((a, b) => a * b, 1);
+        const count = counts.reduce((a, b) => a * b, 1);
         const number =
           dtype === 'int64'
             ? () => BigInt(name === 'mask' ? values.below(4) && 1 : values.below(30))
@@ -174,12 +178,13 @@ export function drawModel(seed) {
           name,
           {
             dtype,
-            shape: sizes,
+            shape: counts,
             data: dtype === 'int64' ? BigInt64Array.from(data) : Float32Array.from(data),
           },
         ];
       }),
     );
+  };
   return {
     bytes,
     text: `inputs ${JSON.stringify(inputs)} batch ${batch} opset ${s.opset}\n${text}`,

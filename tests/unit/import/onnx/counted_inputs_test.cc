@@ -265,6 +265,9 @@ TEST(CountedInputs, SizesThatHappenToBeTheRoomAreNoRows) {
   Texts cropped;
   cropped.ints("as_room", {3}, {kBatch, kRoom, kWidth});
   EXPECT_NE(refusal(cropped.add("CenterCropPad", {"x", "as_room"}, {"y"})), "");
+  Texts expanded;
+  expanded.ints("as_room", {3}, {kBatch, kRoom, kWidth});
+  EXPECT_NE(refusal(expanded.add("Expand", {"x", "as_room"}, {"y"})), "");
   Texts resized;
   resized.ints("as_room", {3}, {kBatch, kRoom, kWidth});
   EXPECT_NE(refusal(resized.add("Resize", {"x", "", "", "as_room"}, {"y"})), "");
@@ -334,6 +337,14 @@ TEST(CountedInputs, OrderOfOtherQueriesIsRefused) {
   order.name = "unidirectional";
   order.integer = 1;
   EXPECT_NE(refusal(model.also(order)), "");
+}
+
+TEST(CountedInputs, OrderBesideLengthsIsRefused) {
+  Texts model;
+  model.ints("lengths", {2}, {2, 3}).add("Reshape", {"x", "four_axes"}, {"rows"});
+  model.add("Transpose", {"rows"}, {"q"}, "perm", {0, 2, 1, 3});
+  model.add("Attention", {"q", "q", "q", "", "", "", "lengths"}, {"y"}, "is_causal", 1);
+  EXPECT_NE(refusal(model), "");
 }
 
 TEST(CountedInputs, InfinityBehindRowsIsLeftOut) {
