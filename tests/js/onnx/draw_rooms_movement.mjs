@@ -37,7 +37,7 @@ export const movement = {
   },
   reshape(s) {
     const x = s.float(1);
-    if (!x || x.shape.includes(null)) return undefined;
+    if (!x || x.shape.includes(null) || x.shape.includes('other')) return undefined;
     const at = s.axis(x);
     const kind = s.draw.below(6);
     if (kind === 0) {
