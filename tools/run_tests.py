@@ -133,6 +133,7 @@ SUITES = [
     ("onnx-chromium", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--chromium"]),
     ("onnx-facade", "package", last_line, ["node", "tests/js/onnx/conformance.mjs", "--facade"]),
     ("onnx-random", "package", last_line, [NODE24, "tests/js/onnx/random.mjs", "--seeds=0..200"]),
+    ("onnx-rooms", "package", last_line, [NODE24, "tests/js/onnx/rooms_random.mjs", "--seeds=0..600"]),
     ("tfjs-random", "package", last_line, [NODE24, "tests/tfjs_random/run.mjs", "--seeds=0..1000"]),
     ("tfjs-specs", "package", last_line, [NODE24, "tests/tfjs/run.mjs"]),
     ("tfjs-specs-chromium", "package", last_line, [NODE24, "tests/tfjs/run.mjs", "--engine=chromium"]),

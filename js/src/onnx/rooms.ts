@@ -30,6 +30,8 @@ export class Rooms {
   /** What sizes with names have been, but for those of a batch. */
   readonly #seen = new Map<string, Set<number>>();
   readonly #works = new Set<string>();
+  readonly #refusedOnce = new Set<string>();
+  /** Names, and ports. */
   readonly #refused = new Set<string>();
   #first: string | undefined;
 
@@ -69,7 +71,10 @@ export class Rooms {
 
   /** It has not: no room can be left, or not as much. */
   refuse({ name, ports }: Roomy): void {
-    this.#refused.add(this.#works.has(name) ? JSON.stringify(ports) : name);
+    // A first room may happen to be another size of the model.
+    const isFirst = !this.#refusedOnce.has(name);
+    this.#refusedOnce.add(name);
+    this.#refused.add(isFirst || this.#works.has(name) ? JSON.stringify(ports) : name);
   }
 
   /** Nothing where it is not one number above 1 (axes of 1 are broadcast) wherever there is something, or an input is no tensor of numbers. */

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <limits>
+#include <numeric>
 
 #include "lathe/base/text.h"
 #include "lathe/ops/attention.h"
@@ -303,11 +303,14 @@ Result<bool> CountedRows::is_all(const Counted& sizes, size_t k) const {
   return fail("a size follows from how many rows there are, but is not that of all");
 }
 
-Status CountedRows::accept_along(Tensor x, const std::vector<int>& axes) {
-  LATHE_TRY(follow());
-  if (!x.valid()) return {};
-  for (const int axis : axes) marks_[static_cast<size_t>(x.value.id)].axes |= bit(axis);
-  return {};
+Tensor CountedRows::along(Tensor x, const std::vector<int>& axes) {
+  if (axes.empty() || !x.valid()) return x;
+  std::vector<int> all(x.shape().size());
+  std::iota(all.begin(), all.end(), 0);
+  const Tensor own = builder_.reindex(x, graph::AffineMap::project(x.rank(), all), x.shape());
+  if (!follows()) return own;
+  for (const int axis : axes) marks_[static_cast<size_t>(own.value.id)].axes |= bit(axis);
+  return own;
 }
 
 void CountedRows::accept_part(Tensor x, Tensor like, const std::vector<int>& axes) {

@@ -70,13 +70,15 @@ class CountedRows {
   // Whether a size is that of all rows. Error: it follows from how many there are in another way.
   Result<bool> is_all(const Counted& sizes, size_t k) const;
 
+  // x as a tensor of its own with rows along these axes, too.
+  Tensor along(Tensor x, const std::vector<int>& axes);
+
   // The nodes that were added since are fine, and x is: one that follows from the number of rows;
-  // one with rows along `axes` more; one with rows along the axes of another one, zero where there
+  // one with rows along the axes of another one, zero where there
   // are none along `axis`, or along all but `axes`; one picked from a table without rows by
   // indices, which stand for `axis`.
   void accept() { marks_.resize(builder_.graph().nodes.size()); }
   void accept_counted(Tensor x) { accept(x, {.is_counted = true, .is_even = true}); }
-  Status accept_along(Tensor x, const std::vector<int>& axes);
   void accept_picked(Tensor x, Tensor table, Tensor indices, int axis) {
     const uint32_t axes = mark(indices).axes << axis;
     if (axes != 0 && !is_marked(table)) accept(x, {.is_counted = true, .axes = axes});

@@ -93,8 +93,8 @@ Result<Values> constant_of_shape(Call& call) {
   if (content.count() != 1 || content.type == Type::String) {
     return call.refuse("its value must be one number");
   }
-  const Tensor filled = call.builder().constant(dtype_of(content.type), sizes.values, content.data);
-  LATHE_TRY(accept_rows(call, filled, sizes));
+  const Tensor same = call.builder().constant(dtype_of(content.type), sizes.values, content.data);
+  LATHE_ASSIGN_OR_RETURN(const Tensor filled, with_rows(call, same, sizes));
   return Values{Value(filled, content.type)};
 }
 
@@ -122,12 +122,14 @@ Result<Values> range(Call& call) {
     const Tensor step = builder.full({}, scalar::Number::integer(dtype, delta));
     const Tensor first = later != 0 ? builder.reshape(call.tensor(0), {})
                                     : builder.full({}, scalar::Number::integer(dtype, start));
-    const Tensor places = first + place * step;
+    Tensor places = first + place * step;
     const bool has_rows = later != given[1].steps[0];
     if (given[2].steps[0] != 0 || (has_rows && (later != 0 || start != 0 || delta != 1))) {
       return call.refuse_rows();
     }
-    if (has_rows) LATHE_TRY(accept_rows(call, places, {{limit}, given[1].steps}));
+    if (has_rows) {
+      LATHE_ASSIGN_OR_RETURN(places, with_rows(call, places, {{limit}, given[1].steps}));
+    }
     return like_operand(call, places);
   }
   LATHE_ASSIGN_OR_RETURN(const double start, call.number(0));

@@ -60,15 +60,15 @@ Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call)) 
   return results;
 }
 
-Status accept_rows(Call& call, Tensor x, const Counted& sizes, size_t first) {
+Result<Tensor> with_rows(Call& call, Tensor x, const Counted& sizes, size_t first) {
   CountedRows* rows = call.tracer().rows();
-  if (rows == nullptr) return {};
+  if (rows == nullptr) return x;
   std::vector<int> axes;
   for (size_t k = 0; k < sizes.values.size(); ++k) {
     LATHE_ASSIGN_OR_RETURN(const bool is_all, rows->is_all(sizes, k));
     if (is_all) axes.push_back(static_cast<int>(first + k));
   }
-  return rows->accept_along(x, axes);
+  return rows->along(x, axes);
 }
 
 Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& given, int rank) {
@@ -216,8 +216,8 @@ Result<Values> expand_numbers(Call& call) {
     if (has_rows && is_fixed && shape[first + k] != 1) return call.refuse_rows();
     if (shape[first + k] == 1) shape[first + k] = from[k];
   }
-  const Tensor x = ops::broadcast_to(call.tensor(0), shape);
-  LATHE_TRY(accept_rows(call, x, sizes, given));
+  LATHE_ASSIGN_OR_RETURN(const Tensor x,
+                         with_rows(call, ops::broadcast_to(call.tensor(0), shape), sizes, given));
   return like_operand(call, x);
 }
 
@@ -310,9 +310,7 @@ Result<std::optional<Tensor>> kept_slice(Call& call, Tensor x, int axis, size_t 
     if (!is_all || end > full) return call.refuse_rows();
     Shape size = x.shape();
     size[static_cast<size_t>(axis)] = end;
-    const Tensor part = ops::slice(x, {}, size);
-    LATHE_TRY(rows->accept_along(part, {axis}));
-    return part;
+    return rows->along(ops::slice(x, {}, size), {axis});
   }
   Tensor first;
   int64_t count = full - start;

@@ -11,9 +11,9 @@ Values like_operand(const Call& call, Tensor x, size_t i = 0);
 Values reshaped(Call& call, Shape shape);
 // What the function gives where operands may be strings: it moves their numbers instead.
 Result<Values> with_strings(Call& call, Result<Values> (*function)(Call& call));
-// x has these sizes, some of which may be that of all kept rows; axis `first` has the first of
-// them.
-Status accept_rows(Call& call, Tensor x, const Counted& sizes, size_t first = 0);
+// x, which has these sizes, with rows where they are the number of all; axis `first` has the first
+// of them.
+Result<Tensor> with_rows(Call& call, Tensor x, const Counted& sizes, size_t first = 0);
 // Every axis from the front. Errors: outside, or one twice.
 Result<std::vector<int>> axes_of(const Call& call, const std::vector<int64_t>& given, int rank);
 

@@ -218,6 +218,18 @@ TEST(CountedInputs, ResultsThatAreSizes) {
   expect_same(untouched.add("Identity", {"mask"}, {"y"}));
 }
 
+// A table that happens to have as many rows as there is room stays what it is elsewhere.
+TEST(CountedInputs, TablesOfWhichRowsAreTaken) {
+  Texts model;
+  model.hold("seven", floats({kRoom, kWidth}, Model::numbers(kRoom * kWidth)));
+  model.add("Slice", {"seven", "first", "counts", "first"}, {"places"});
+  model.add("Add", {"x", "places"}, {"placed"}).add("Identity", {"seven"}, {"all"}).output("all");
+  model.hold("turned", floats({kWidth, kRoom}, Model::numbers(kRoom * kWidth)));
+  model.add("MatMul", {"placed", "turned"}, {"scores"});
+  model.add("Softmax", {"scores"}, {"weights"}, "axis", -1);
+  expect_same(model.add("MatMul", {"weights", "seven"}, {"y"}));
+}
+
 TEST(CountedInputs, WhatMixesRowsIsRefused) {
   const auto refused = [](const std::string& op, Names inputs) {
     Texts model;
