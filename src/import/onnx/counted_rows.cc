@@ -58,6 +58,10 @@ bool is_even_of(const Node& node, int64_t counted) {
   }
 }
 
+std::unexpected<Error> unlike() {
+  return fail("has a size that is not that of rows, but happens to be that of their room");
+}
+
 std::unexpected<Error> mixed() { return fail("mixes rows that are kept with room for others"); }
 
 }  // namespace
@@ -70,7 +74,7 @@ CountedRows::CountedRows(graph::Builder& builder, Tensor earlier, int64_t room, 
                : earlier + builder.full({}, scalar::Number::of(static_cast<int32_t>(fresh)))),
       room_(room),
       fresh_(fresh) {
-  accept();
+  follows();
 }
 
 CountedRows::Mark CountedRows::mark(Tensor x) const {
@@ -95,17 +99,18 @@ Status CountedRows::follow() {
   const graph::Graph& graph = builder_.graph();
   while (marks_.size() < graph.nodes.size()) {
     const Node& node = graph.nodes[marks_.size()];
-    bool has_rows = false, is_even = true;
+    bool has_rows = false, is_fixed = false, is_even = true;
     int64_t counted = 0;
     for (const graph::Value each : node.operands) {
       const Mark& of = mark(each);
       if (of.is_state) return fail("reads kept rows before the new ones are behind them");
       has_rows = has_rows || of.axes != 0;
+      is_fixed = is_fixed || of.fixed != 0;
       counted += of.is_counted ? 1 : 0;
       is_even = is_even && (!of.is_counted || of.is_even);
     }
-    Mark next;
-    if (has_rows) {
+    Mark next = given(node);
+    if (has_rows || is_fixed) {
       LATHE_ASSIGN_OR_RETURN(next, moved(node));
     }
     next.is_counted = counted > 0 || (has_rows && next.axes == 0);
@@ -118,6 +123,18 @@ Status CountedRows::follow() {
   return {};
 }
 
+// What the model and its caller give has fixed sizes, but for one number broadcast.
+CountedRows::Mark CountedRows::given(const Node& node) const {
+  Mark mark;
+  const bool is_one =
+      node.kind == Kind::Constant && std::ssize(node.data) == scalar::size_of(node.dtype);
+  if (is_one || (node.kind != Kind::Constant && node.kind != Kind::Input)) return mark;
+  for (size_t axis = 0; axis < node.shape.size(); ++axis) {
+    if (node.shape[axis] == room_) mark.fixed |= bit(static_cast<int>(axis));
+  }
+  return mark;
+}
+
 // Where the rows of its operands lie in what a node gives.
 Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
   Mark next;
@@ -126,10 +143,12 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
     const Mark& of = mark(node.operands[k]);
     const int rank = static_cast<int>(builder_.graph()[node.operands[k]].shape.size());
     for (int from = 0; from < rank; ++from) {
-      if ((of.axes & bit(from)) == 0) continue;
+      const bool is_row = (of.axes & bit(from)) != 0;
+      if (!is_row && (of.fixed & bit(from)) == 0) continue;
       const int to = axis(from);
-      if (to < 0) return mixed();
-      next.axes |= bit(to);
+      if (to < 0 && is_row) return mixed();
+      if (to < 0) continue;
+      (is_row ? next.axes : next.fixed) |= bit(to);
       if ((of.zeros & bit(from)) != 0) next.zeros |= bit(to);
     }
     return {};
@@ -184,27 +203,38 @@ Result<CountedRows::Mark> CountedRows::moved(const Node& node) const {
     case Kind::Contract:
       return contracted(node);
     default:
-      return mixed();
+      for (size_t k = 0; k < node.operands.size(); ++k) LATHE_TRY(move(k, [](int) { return -1; }));
   }
+  if ((next.axes & next.fixed) != 0) return unlike();
   return next;
 }
 
 Result<CountedRows::Mark> CountedRows::contracted(const Node& node) const {
   const graph::Contraction& sum = node.contraction;
-  uint64_t rows = 0, others = 0;  // dimensions, `others`: rows that may not be zero
+  uint64_t rows = 0, fixed = 0, others = 0;  // dimensions, `others`: rows that may not be zero
   for (const auto& [operand, map] : {std::pair{0, &sum.lhs}, {1, &sum.rhs}}) {
     const Mark& of = mark(node.operands[static_cast<size_t>(operand)]);
     const Shape& shape = builder_.graph()[node.operands[static_cast<size_t>(operand)]].shape;
     for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if ((of.axes & bit(static_cast<int>(axis))) == 0) continue;
+      const bool is_row = (of.axes & bit(static_cast<int>(axis))) != 0;
+      if (!is_row && (of.fixed & bit(static_cast<int>(axis))) == 0) continue;
       const int d = map->axes[axis].single_dimension();
-      if (d < 0 || sum.extents[static_cast<size_t>(d)] != shape[axis]) return mixed();
-      rows |= uint64_t{1} << d;
+      const bool is_whole = d >= 0 && sum.extents[static_cast<size_t>(d)] == shape[axis];
+      if (!is_whole && is_row) return mixed();
+      if (!is_whole) continue;
+      (is_row ? rows : fixed) |= uint64_t{1} << d;
+      if (!is_row) continue;
       const bool is_zero = (of.zeros & bit(static_cast<int>(axis))) != 0;
       if (!is_zero) others |= uint64_t{1} << d;
     }
   }
+  if ((rows & fixed) != 0) return unlike();
   Mark next;
+  for (; fixed != 0; fixed &= fixed - 1) {
+    const int d = std::countr_zero(fixed);
+    const int axis = axis_of(sum.out, node.shape, d, sum.extents[static_cast<size_t>(d)]);
+    if (axis >= 0) next.fixed |= bit(axis);
+  }
   for (; rows != 0; rows &= rows - 1) {
     const int d = std::countr_zero(rows);
     const bool is_zero = (others >> d & 1) == 0;
@@ -309,7 +339,11 @@ Tensor CountedRows::along(Tensor x, const std::vector<int>& axes) {
   std::iota(all.begin(), all.end(), 0);
   const Tensor own = builder_.reindex(x, graph::AffineMap::project(x.rank(), all), x.shape());
   if (!follows()) return own;
-  for (const int axis : axes) marks_[static_cast<size_t>(own.value.id)].axes |= bit(axis);
+  Mark& as = marks_[static_cast<size_t>(own.value.id)];
+  for (const int axis : axes) {
+    as.axes |= bit(axis);
+    as.fixed &= ~bit(axis);
+  }
   return own;
 }
 

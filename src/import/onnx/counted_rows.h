@@ -91,6 +91,7 @@ class CountedRows {
     bool is_state = false, is_counted = false, is_even = false;
     uint32_t axes = 0;   // rows lie along them
     uint32_t zeros = 0;  // and those that do not count are zero
+    uint32_t fixed = 0;  // other ones that happen to be as long as there is room
   };
   static uint32_t bit(int axis) { return uint32_t{1} << axis; }
   void accept(Tensor x, Mark as);
@@ -101,6 +102,7 @@ class CountedRows {
   Tensor cleared(Tensor x, int axis);
   Mark mark(Tensor x) const;
   const Mark& mark(graph::Value x) const { return marks_[static_cast<size_t>(x.id)]; }
+  Mark given(const graph::Node& node) const;
   Result<Mark> moved(const graph::Node& node) const;
   Result<Mark> contracted(const graph::Node& node) const;
 

@@ -374,6 +374,27 @@ TEST(CountedInputs, SizesComparedHaveTheShapeOfBoth) {
   expect_same(model.add("Cast", {"is_open"}, {"y"}, "to", 1));
 }
 
+// Only texts of just that length fit them.
+TEST(CountedInputs, OtherSizesThatHappenToBeTheRoomAreRefused) {
+  const auto refused = [](const std::string& op, Names inputs) {
+    Texts model;
+    model.hold("places", floats({kRoom, kWidth}, Model::numbers(kRoom * kWidth)));
+    model.hold("weights", floats({kRoom, 3}, Model::numbers(kRoom * 3)));
+    model.add("Mul", {"places", "places"}, {"squares"});
+    model.add("Transpose", {"x"}, {"turned"}, "perm", {0, 2, 1});
+    model.ints("batches", {3}, {kBatch, kRoom, kWidth});
+    model.add("Expand", {"places", "batches"}, {"wide"});
+    model.add(op, std::move(inputs), {"y"});
+    return refusal(model);
+  };
+  EXPECT_NE(refused("Add", {"x", "places"}), "");
+  EXPECT_NE(refused("Mul", {"squares", "x"}), "");
+  EXPECT_NE(refused("MatMul", {"turned", "places"}), "");
+  EXPECT_NE(refused("MatMul", {"mask", "weights"}), "");
+  EXPECT_NE(refused("Where", {"x", "wide", "x"}), "");
+  EXPECT_NE(refused("Gemm", {"mask", "weights"}), "");
+}
+
 TEST(CountedInputs, PortsMustFit) {
   const Texts model;
   const auto message = [&](std::vector<Port> ports, const TraceOptions& options = {}) {
