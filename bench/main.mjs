@@ -20,6 +20,7 @@ import { quantised } from './suites/quantised.mjs';
 import { size } from './suites/size.mjs';
 import { start } from './suites/start.mjs';
 import { tensors } from './suites/tensors.mjs';
+import { texts } from './suites/texts.mjs';
 import { train } from './suites/train.mjs';
 import { tune } from './suites/tune.mjs';
 
@@ -33,6 +34,7 @@ const suites = {
   tensors,
   onnx,
   decode,
+  texts,
   quantised,
   start,
   compile,

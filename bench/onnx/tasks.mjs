@@ -2,3 +2,4 @@
 export { first, turns } from './published.mjs';
 export { decoded } from './decoded.mjs';
 export { products } from './products.mjs';
+export { texts } from './texts.mjs';

@@ -5,8 +5,8 @@ import { Builder } from './builder.mjs';
 export const bert = { width: 32, heads: 4, layers: 2, hidden: 64, positions: 64 };
 
 /** head: 'features', or how many classes for the sequence or for each token. */
-export function bertModel(vocabulary, head) {
-  const { width, heads, layers, hidden, positions } = bert;
+export function bertModel(vocabulary, head, config = bert) {
+  const { width, heads, layers, hidden, positions } = config;
   const g = new Builder(1);
   const shape = ['batch_size', 'sequence_length'];
   const ids = g.input('input_ids', 'int64', shape);
