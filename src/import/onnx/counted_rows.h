@@ -74,9 +74,8 @@ class CountedRows {
   Tensor along(Tensor x, const std::vector<int>& axes);
 
   // The nodes that were added since are fine, and x is: one that follows from the number of rows;
-  // one with rows along the axes of another one, zero where there
-  // are none along `axis`, or along all but `axes`; one picked from a table without rows by
-  // indices, which stand for `axis`.
+  // one picked from a table without rows by indices, which stand for `axis`; one with rows where
+  // another one has them, but for `axes`.
   void accept() { marks_.resize(builder_.graph().nodes.size()); }
   void accept_counted(Tensor x) { accept(x, {.is_counted = true, .is_even = true}); }
   void accept_picked(Tensor x, Tensor table, Tensor indices, int axis) {
