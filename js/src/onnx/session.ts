@@ -97,7 +97,8 @@ export class OnnxSession {
     if (plan !== undefined) this.#decoder = new Decoder(file, plan, this.#terms);
     // Of a decoder what it has heard has room: it keeps rows itself.
     const { inputs } = file.description;
-    const heard = plan?.heardMask === undefined ? null : inputs[plan.heardMask]!.shape?.[1];
+    const heard =
+      plan?.heardMask === undefined ? null : (inputs[plan.heardMask]!.shape?.[1] ?? null);
     this.#rooms = new Rooms(file.description, plan === undefined ? undefined : heard);
   }
 
