@@ -60,12 +60,15 @@ struct FlatOperand {
   }
 };
 
-// Small integers, of which all sums are exact.
+// Small numbers, of which sums are exact. No half is one of these floats: the compiler would store
+// them as halves.
 Tensor known_numbers(Builder& b, graph::DType dtype, int64_t count) {
   std::vector<std::byte> data(static_cast<size_t>(count) *
                               static_cast<size_t>(scalar::size_of(dtype)));
+  const double fraction = dtype == graph::DType::F32 ? 0x1p-12 : 0;
   for (int64_t i = 0; i < count; ++i) {
-    graph::store(data, i, scalar::Number::from(dtype, static_cast<int32_t>(i * 7 % 5 - 2)));
+    const auto number = static_cast<double>(i * 7 % 5 - 2) + fraction;
+    graph::store(data, i, scalar::Number::from(dtype, number));
   }
   return b.constant(dtype, {count}, std::move(data));
 }
