@@ -24,8 +24,8 @@ constexpr int kMostNodes = 256;
 // Levels of an expression above which a value goes through memory: walks over expressions recur.
 constexpr int kMostLevels = 512;
 constexpr int kGuards = 3;  // what the tests of a view that leaves its operand cost, as operations
-// A contraction's tile is written out for every register it holds; above this a loop of its own is
-// smaller and as fast.
+// A contraction's tile is written out for every register it holds, and what follows needs
+// registers, too: an operation above this has a loop of its own.
 constexpr int kBulky = 12;
 // Fewer rows than these are not a loop worth dividing among threads, unless there is little in all.
 constexpr int64_t kFewestRows = 8;
@@ -67,6 +67,7 @@ class Fuser {
         updates_(graph.nodes.size()),
         spelled_(graph.nodes.size()),
         cost_(graph.nodes.size()),
+        bulky_(graph.nodes.size()),
         last_group_(graph.nodes.size(), -1),
         reach_(graph.nodes.size()) {
     fusion_.group_of.assign(graph.nodes.size(), -1);
@@ -207,6 +208,9 @@ class Fuser {
   void place(Value value) {
     const Node& n = node(value);
     if (is_leaf(n)) return;
+    bulky_[value.id] = own_cost(n) >= kBulky || std::ranges::any_of(n.operands, [&](Value operand) {
+                         return bool{bulky_[operand.id]} && fusion_.group_of[operand.id] < 0;
+                       });
     if (n.kind == Kind::Item) {
       return join(value, fusion_.group_of[n.operands[0].id], Reach::Scattered);
     }
@@ -306,7 +310,7 @@ class Fuser {
       if (anchor.kind == Kind::Join || anchor.kind == Kind::Scatter || anchor.kind == Kind::Sort) {
         return false;
       }
-      return anchor.kind != Kind::Contract || (!scatters(anchor) && own_cost(n) < kBulky);
+      return anchor.kind != Kind::Contract || (!scatters(anchor) && !bulky_[value.id]);
     }
     const bool rows = makes_rows(group.shape, group.axes);
     if (reach == Reach::Same) return rows && group.shape == n.shape && !updates_[value.id];
@@ -544,6 +548,7 @@ class Fuser {
   std::vector<int> size_;        // nodes of the expression that it is spelled as
   std::vector<int> levels_;      // of that expression
   std::vector<bool> cut_;        // has so many that it begins a group
+  std::vector<bool> bulky_;      // is spelled with an operation that no contraction takes in
   std::vector<int> last_group_;  // the latest group that the node's expression reads
   std::vector<Reach> reach_;     // how it does so
 };

@@ -54,6 +54,26 @@ TEST(FuseGroups, DenseWithBiasAndReluIsOneKernel) {
   EXPECT_TRUE(fusion.stored[7]);
 }
 
+// Their arithmetic wants the registers of the tile, also where it is not the last operation.
+TEST(FuseGroups, ProductsTakeInNoTranscendentals) {
+  const Graph graph = parsed(
+      "graph \"t\" {\n"
+      "  %0 = input \"x\" : f32[8,3]\n"
+      "  %1 = state \"w\" : f32[3,4]\n"
+      "  %2 = input \"z\" : f32[8,4]\n"
+      "  %3 = contract %0 %1 over [8,4,3] out [d0,d1] lhs [d0,d2] rhs [d2,d1] : f32[8,4]\n"
+      "  %4 = map add %3 %2 : f32[8,4]\n"
+      "  %5 = map sigmoid %4 : f32[8,4]\n"
+      "  %6 = map mul %4 %5 : f32[8,4]\n"
+      "  %7 = contract %0 %1 over [8,4,3] out [d0,d1] lhs [d0,d2] rhs [d2,d1] : f32[8,4]\n"
+      "  %8 = map tanh %2 : f32[8,4]\n"
+      "  %9 = map mul %7 %8 : f32[8,4]\n"
+      "  output \"own\" %6\n"
+      "  output \"other\" %9\n"
+      "}\n");
+  EXPECT_EQ(members(fuse_groups(graph)), (Groups{{3, 4}, {6}, {7}, {9}}));
+}
+
 TEST(FuseGroups, SoftmaxPassesThreeTimesOverEachRow) {
   const Graph graph = parsed(
       "graph \"t\" {\n"
