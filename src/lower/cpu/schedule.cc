@@ -22,6 +22,7 @@ constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-lev
 constexpr int64_t kFarApart = 256;          // elements between neighbours that share few cache sets
 constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
 constexpr int64_t kLarge = 512;
+constexpr int64_t kManyRows = 64;          // to see each panel
 constexpr int32_t kStreams = 4;            // that a prefetcher follows
 constexpr int32_t kStreamUnroll = 4;       // steps of a product of one row with panels
 constexpr int64_t kFewSteps = 4;           // of a loop that is not worth having
@@ -182,7 +183,10 @@ Schedule default_schedule(const ContractionShape& shape) {
   };
   const bool large = plain && rows >= kLarge && columns >= kLarge;
   if (worth_copying(shape.wide)) schedule.pack_columns = 2;
-  if (large || worth_copying(1 - shape.wide)) schedule.pack_rows = 2;
+  // Where panels come from beyond the cache, rows side by side leave them its ways.
+  const bool passes =
+      plain && shape.wide_constant && rows >= kManyRows && columns * depth >= kSecondLevel;
+  if (large || passes || worth_copying(1 - shape.wide)) schedule.pack_rows = 2;
   if (large && rows * depth >= 2 * kSecondLevel) {
     schedule.block_rows = static_cast<int32_t>(std::max<int64_t>(kSecondLevel / 2 / depth, 1));
   }

@@ -93,6 +93,20 @@ TEST(Contract, EveryProductGetsTheStrategyThatSuitsIt) {
   EXPECT_EQ(of_product({1, 64}, {64, 64}, false, false).rows, 1);
 }
 
+TEST(Contract, RowsAreCopiedWhereTheirConstantComesFromBeyondTheCache) {
+  const auto pack_rows = [](int64_t rows, int64_t columns) {
+    Builder b("t");
+    std::vector<std::byte> numbers(static_cast<size_t>(512 * columns) * sizeof(float),
+                                   std::byte{1});
+    const Tensor w = b.constant(DType::F32, {512, columns}, std::move(numbers));
+    b.output("y", b.matmul(b.input("x", DType::F32, {rows, 512}), w));
+    return scheduled_for(std::move(b)).pack_rows;
+  };
+  EXPECT_EQ(pack_rows(64, 512), 2);
+  EXPECT_EQ(pack_rows(16, 512), 1);
+  EXPECT_EQ(pack_rows(64, 128), 1);
+}
+
 TEST(Contract, AnOperandIsCopiedOnceForAllWhoReadItAlike) {
   Builder b("t");
   const Tensor w = b.input("w", DType::F32, {64, 48});
