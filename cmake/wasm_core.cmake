@@ -18,4 +18,7 @@ if(TARGET lathe_api)
     string(REPLACE "_" "-" module lathe-${name})
     lathe_module(${module} lathe_api_${name} $<TARGET_OBJECTS:lathe_api_${name}> "$<FILTER:${objects},INCLUDE,/error[.]cc>")
   endforeach()
+  # The compiler and what reads ONNX models in one, which hold much in common: for those who begin with such a model.
+  lathe_module(lathe-core-onnx lathe_api_onnx "$<FILTER:${objects},EXCLUDE,/(wat|describe)[.]cc>" $<TARGET_OBJECTS:lathe_api_onnx>)
+  target_link_libraries(lathe-core-onnx PRIVATE lathe_api)
 endif()

@@ -1,10 +1,10 @@
 /**
  * What a page downloads that imports the package as npm has it: the core and the JavaScript, raw and gzip. Modules that are
- * imported when they are first needed do not count. Beside it what programs with tensors load, and what drives stand-alone
- * modules that train, which needs no core.
+ * imported when they are first needed do not count. Beside it what programs with tensors load, what one with an ONNX session
+ * does until that is there, and what drives stand-alone modules that train, which needs no core.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,6 +14,7 @@ import { formatTable } from '../report.mjs';
 const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url));
 
 const core = `${dist}modules/core/lathe-core.wasm`;
+const coreWithOnnx = `${dist}modules/core/lathe-core-onnx.wasm`;
 
 export const size = { run };
 
@@ -30,6 +31,13 @@ const loss = () => tf.tensor2d([[1, 2]]).matMul(weights).sub(1).square().mean();
 for (let step = 0; step < 100; step++) tf.train.adam(0.1).minimize(loss);
 weights.print();`,
 };
+
+const session = `import { InferenceSession, Tensor } from 'tensorlathe/onnxruntime';
+const session = await InferenceSession.create('model.onnx');
+const { y } = await session.run({ x: new Tensor('float32', new Float32Array(4), [4]) });
+console.log(y.data);`;
+/** What a session fetches when it is made. */
+const ofSessions = /^(open|core_onnx_module)\W/;
 
 const outdir = fileURLToPath(new URL('../../build/bench/size/', import.meta.url));
 
@@ -52,14 +60,15 @@ const bundlers = {
 };
 const resolve = { alias: { tensorlathe: join(dist, '..') } };
 
-/** The files that a page loads at once of a program, as a bundler makes them. */
-async function bundled(bundler, program) {
+/** The files that a page loads of a program as a bundler makes them, at once and of those that it asks for later. */
+async function bundled(bundler, program, later) {
   rmSync(outdir, { recursive: true, force: true });
   mkdirSync(outdir, { recursive: true });
   const entry = `${outdir}program.mjs`;
   writeFileSync(entry, program);
   await bundlers[bundler](entry, `${outdir}bundle`);
-  return loadedAtOnce(`${outdir}bundle/program.js`);
+  const asked = later ? readdirSync(`${outdir}bundle`).filter((name) => later.test(name)) : [];
+  return loadedAtOnce(...['program.js', ...asked].map((name) => `${outdir}bundle/${name}`));
 }
 
 const packed = (title, files) => {
@@ -85,6 +94,10 @@ async function run() {
       others.push(packed(`core and ${title}, by ${bundler}`, [core, ...files]));
     }
   }
+  for (const bundler of Object.keys(bundlers)) {
+    const files = [coreWithOnnx, ...(await bundled(bundler, session, ofSessions))];
+    others.push(packed(`an ONNX session, with all that it fetches, by ${bundler}`, files));
+  }
   others.push(
     packed('tensorlathe/training-module, alone', [`${dist}standalone/training_module.js`]),
   );
@@ -103,9 +116,9 @@ const gzipped = (input) => execFileSync('gzip', ['-9c'], { input }).length;
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** A module and what it imports statically. */
-function loadedAtOnce(entry) {
-  const found = new Set([entry]);
+/** Modules and what they import statically. */
+function loadedAtOnce(...entries) {
+  const found = new Set(entries);
   for (const file of found) {
     const text = readFileSync(file, 'utf8');
     for (const [, path] of text.matchAll(/(?:from|import)\s*"(\.[^"]*)"/g)) {

@@ -11,7 +11,7 @@ import { nameByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
-const modules = ['core', 'text', 'onnx', 'onnx-export', 'formats'];
+const modules = ['core', 'core-onnx', 'text', 'onnx', 'onnx-export', 'formats'];
 
 // Proposals by name: with all of them, wasm-opt writes what Node 20 refuses.
 const FEATURES = ['bulk-memory', 'mutable-globals', 'nontrapping-float-to-int', 'sign-ext'];
@@ -45,7 +45,7 @@ for (const name of modules) {
   }
   copyFileSync(small, join(dist, `core/lathe-${name}.wasm`));
   const packed = gzipSync(readFileSync(small), { level: 9 }).toString('base64');
-  writeInlined(`core/inlined_${name.replace('-', '_')}.js`, packed);
+  writeInlined(`core/inlined_${name.replaceAll('-', '_')}.js`, packed);
 }
 writeInlined('runtime/inlined_worker.js', await scriptOf('runtime/worker.js'));
 

@@ -72,14 +72,16 @@ async function writeFew() {
       minify: dir === dist,
       codeSplitting: {
         // Pages make few requests; bundlers leave out what a program does not use.
-        groups: (dir === dist ? ['main', 'extras'] : ['tensors', 'main', 'ways']).map((name) => ({
-          debugName: name,
-          includeDependenciesRecursively: name !== 'ways',
-          name(id, context) {
-            sets ??= setsOf(context);
-            return sets[name].has(id) ? name : null;
-          },
-        })),
+        groups: (dir === dist ? ['main', 'extras'] : ['begin', 'tensors', 'main', 'ways']).map(
+          (name) => ({
+            debugName: name,
+            includeDependenciesRecursively: !['begin', 'ways'].includes(name),
+            name(id, context) {
+              sets ??= setsOf(context);
+              return sets[name].has(id) ? name : null;
+            },
+          }),
+        ),
       },
     });
   }
@@ -129,8 +131,10 @@ function setsOf(context) {
     return set;
   };
   return {
-    tensors: reached('begin', 'model/ready', 'layers/extras', 'ops/index', 'trace/compile'),
-    main: without(reached('index'), ['index']),
+    // Only who imports the package itself begins to load the compiler, before most else.
+    begin: new Set([fileOfModule('begin')]),
+    tensors: reached('model/ready', 'layers/extras', 'ops/index', 'trace/compile'),
+    main: without(reached('index'), ['index', 'begin']),
     // esbuild keeps what a file that is used imports, where a program may fetch it, too.
     ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
     extras: without(reached('model/fetched_extras'), [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { model, node, value } from '../js/onnx/write.mjs';
 import { call, project, root, serveFolder, visit } from './lib.mjs';
 
-const bytes = model({
+export const bytesOfRelu = model({
   nodes: [node('Relu', ['x'], ['y'])],
   inputs: [value('x', 'float32', [3])],
   outputs: [value('y', 'float32')],
@@ -14,7 +14,7 @@ const program = `import * as ort from 'onnxruntime-web';
 import { env } from 'onnxruntime-web/webgpu';
 import { Tensor } from 'onnxruntime-common';
 async function run() {
-  const session = await ort.InferenceSession.create(new Uint8Array([${bytes}]));
+  const session = await ort.InferenceSession.create(new Uint8Array([${bytesOfRelu}]));
   const { y } = await session.run({ x: new Tensor('float32', [-1, 2, 3], [3]) });
   return [[...y.data], y instanceof ort.Tensor, env === ort.env];
 }
@@ -29,10 +29,13 @@ function fromGuide(language, text) {
   return blocks.find(([, tag, code]) => tag === language && code.includes(text))[2];
 }
 
+/** The compiler and what reads models come in one. */
 async function visitFirst(folder) {
   const server = await serveFolder(folder);
   try {
     assert.deepEqual(await visit(`${server.url}/`), [[0, 2, 3], true, true]);
+    const modules = server.requests.filter((each) => each.endsWith('.wasm'));
+    assert.equal(modules.length, 1, modules.join(' '));
   } finally {
     server.stop();
   }

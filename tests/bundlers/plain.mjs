@@ -16,7 +16,7 @@ const main = (address) =>
 export function manifest() {
   const program = (name) => join(root, 'node_modules', name);
   call(root, 'node', program('publint/src/cli.js'), pack(), '--strict');
-  const untyped = ['core', 'text', 'formats', 'onnx', 'onnx-export'].map(
+  const untyped = ['core', 'core-onnx', 'text', 'formats', 'onnx', 'onnx-export'].map(
     (name) => `lathe-${name}.wasm`,
   );
   const attw = program('@arethetypeswrong/cli/dist/index.js');

@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { call, isolate, project, root, serveFolder, start, visit } from './lib.mjs';
+import { bytesOfRelu } from './in_place_of_onnxruntime.mjs';
 import { expected } from './program.mjs';
 
 const noted = `.then((result) => (window.result = result), (error) => (window.result = { error: error.stack }))`;
@@ -58,6 +59,10 @@ export async function esbuild() {
     'first.mjs': `import { ready, tensor } from 'tensorlathe';
       ready().then(() => (window.result = tensor([1]).add(1).dataSync()[0]));`,
     'first.html': html('first/first.js'),
+    'session.mjs': `import { InferenceSession } from 'tensorlathe/onnxruntime';
+      const names = ({ outputNames }) => outputNames;
+      InferenceSession.create(new Uint8Array([${bytesOfRelu}])).then(names)${noted};`,
+    'session.html': html('session/session.js'),
     'iife.html': html('iife.js', ''),
   });
   const at = (name) => join(folder, name);
@@ -67,10 +72,12 @@ export async function esbuild() {
   };
   await bundle('main.mjs', { format: 'esm', outfile: at('esm.js') });
   await bundle('main.mjs', { format: 'esm', minify: true, splitting: true, outdir: at('split') });
-  await bundle('first.mjs', { format: 'esm', splitting: true, outdir: at('first') });
+  for (const name of ['first', 'session'])
+    await bundle(`${name}.mjs`, { format: 'esm', splitting: true, outdir: at(name) });
   await bundle('main.mjs', { format: 'iife', outfile: at('iife.js') });
   for (const page of ['esm', 'split', 'iife']) await visitFolder(folder, `${page}.html`);
   await visitFirst(folder);
+  await visitSession(folder);
   for (const [format, ending] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
     const outfile = at(`out/print.${ending}`);
     await bundle('print.mjs', { format, platform: 'node', outfile });
@@ -87,6 +94,18 @@ async function visitFirst(folder) {
     const [inlined, ...others] = scripts.reverse();
     assert.match(inlined, /inlined_core/);
     assert.ok(others.length <= 3, others.join(' '));
+  } finally {
+    server.stop();
+  }
+}
+
+/** The compiler and what reads models come in one. */
+async function visitSession(folder) {
+  const server = await serveFolder(folder);
+  try {
+    assert.deepEqual(await visit(`${server.url}/session.html`), ['y']);
+    const modules = server.requests.filter((each) => /inlined|wasm$/.test(each));
+    assert.match(modules.join(' '), /^\S*lathe-core-onnx.wasm \S*inlined_core_onnx\S*$/);
   } finally {
     server.stop();
   }

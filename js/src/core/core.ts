@@ -132,6 +132,12 @@ let prepare: (core: Core) => void = () => {};
 /** Whether a core is loaded. */
 export const hasCore = (): boolean => module !== undefined;
 
+/** The compiled core if it is another module as well, by what only that one exports. */
+export const coreThatExports = (wanted: string): WebAssembly.Module | undefined =>
+  module !== undefined && WebAssembly.Module.exports(module).some(({ name }) => name === wanted)
+    ? module
+    : undefined;
+
 /** Says which compiled core all later calls use. */
 export function useCoreModule(compiled: WebAssembly.Module): void {
   module = compiled;

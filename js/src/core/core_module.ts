@@ -26,9 +26,12 @@ const chosen: Record<string, URL | undefined> = {};
 /** What is under way or there, and what ends it. */
 let begun: { module: Promise<WebAssembly.Module>; abort: AbortController } | undefined;
 
+/** Whether somebody waits for the core. */
+let asked = false;
+
 /** Begins to fetch the core in a page, so that it comes while other scripts do. */
 export function beginCore(): void {
-  if (nodeProcess !== undefined) return;
+  if (nodeProcess !== undefined || asked) return;
   const abort = new AbortController();
   begun = { module: compileAt(core, abort.signal), abort };
   begun.module.catch(() => {}); // whoever takes it hears of it
@@ -39,6 +42,13 @@ export function compileCore(): Promise<WebAssembly.Module> {
   const result = begun?.module ?? compileAt(core);
   begun = undefined;
   return result;
+}
+
+/** As `compileCore` of a module that holds more than the core, unless that is on its way or `setWasmUrl` said where it is. */
+export function compileInstead(larger: Place): Promise<WebAssembly.Module> {
+  const isChosen = Object.keys(chosen).length > 0;
+  asked = true;
+  return begun !== undefined || isChosen ? compileCore() : compileAt(larger);
 }
 
 /** The compiled core where files can be read at once: in Node, unless a bundler has moved this module. */

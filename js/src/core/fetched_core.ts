@@ -1,15 +1,18 @@
 /** A module of the compiler that is fetched when it is first needed, at work. */
 import type { ModuleExports } from './abi.js';
-import { Core } from './core.js';
+import { Core, coreThatExports } from './core.js';
 import { compileAt, type Place } from './core_module.js';
 
 export class FetchedCore<Exports extends ModuleExports> {
   #compiling: Promise<WebAssembly.Module> | undefined;
   #running: Core<Exports> | undefined;
   readonly #place: Place;
+  readonly #own: (keyof Exports & string) | undefined;
 
-  constructor(place: Place) {
+  /** `own`: what a core exports that is this module as well. */
+  constructor(place: Place, own?: keyof Exports & string) {
     this.#place = place;
+    this.#own = own;
   }
 
   /** The instance that lives. */
@@ -24,6 +27,8 @@ export class FetchedCore<Exports extends ModuleExports> {
 
   /** The module. Rejects with LatheError, and tries again when it is called again. */
   compiled(): Promise<WebAssembly.Module> {
+    const core = this.#own && coreThatExports(this.#own);
+    if (core !== undefined) return Promise.resolve(core);
     this.#compiling ??= compileAt(this.#place).catch((error: unknown) => {
       this.#compiling = undefined;
       throw error;

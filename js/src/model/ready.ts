@@ -16,17 +16,20 @@ let loading: Promise<void> | undefined;
  * Resolves when the compiler is loaded, which begins when the package is imported. Pages await it before their first call; in
  * Node the first call loads it. Rejects with LatheError, and tries again when it is called again.
  */
-export function ready(): Promise<void> {
-  loading ??= load().catch((error: unknown) => {
+export const ready = (): Promise<void> => readyWith(compileCore);
+
+/** The same; the first call says what compiles the core. */
+export function readyWith(compile: () => Promise<WebAssembly.Module>): Promise<void> {
+  loading ??= load(compile).catch((error: unknown) => {
     loading = undefined;
     throw error;
   });
   return Promise.all([loading, extrasAsked()]).then(() => {});
 }
 
-async function load(): Promise<void> {
+async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
   const remembered = Promise.all([probeTarget(), schedulesRead()]);
-  if (!hasCore()) useCoreModule(await compileCore());
+  if (!hasCore()) useCoreModule(await compile());
   currentCore();
   // Programs may never wait again.
   if (nodeProcess !== undefined) await fetchThreads();

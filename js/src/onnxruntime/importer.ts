@@ -4,7 +4,7 @@ import type { HeldTensor } from '../onnx/kept_rows.js';
 import type { ModelSource } from '../onnx/options.js';
 import type { OnnxSession } from '../onnx/session.js';
 import type { OnnxValue } from '../onnx/values.js';
-import { ready } from '../model/ready.js';
+import { readyWith } from '../model/ready.js';
 import type { TensorData } from './tensor_types.js';
 
 /** What the importer is told. */
@@ -74,8 +74,14 @@ export async function importModel(
   source: string | Uint8Array,
   { threads, sizes, externalData }: ImporterOptions,
 ): Promise<ImportedModel> {
-  const [{ openSession }] = await Promise.all([import('../onnx/open.js'), ready()]);
+  const [{ openSession }] = await Promise.all([import('../onnx/open.js'), readyWith(compileBoth)]);
   return new ImportedModel(await openSession(source, { externalData, threads }), sizes);
+}
+
+/** The compiler and what reads models. */
+async function compileBoth(): Promise<WebAssembly.Module> {
+  const { compileCoreWithOnnx } = await import('../core/core_onnx_module.js');
+  return compileCoreWithOnnx();
 }
 
 function valueOf(given: Value, type: OnnxType): OnnxValue {

@@ -4,23 +4,26 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-/** A page whose server answers so. */
-function page({ answers = [], times = 1, chosen, makesModels } = {}) {
-  const workerData = { answers, times, chosen, makesModels };
-  const worker = new Worker(new URL('../loading_run.mjs', import.meta.url), { workerData });
+/** What a program says in a thread that looks like a page. */
+function said(program, workerData) {
+  const worker = new Worker(new URL(`../${program}`, import.meta.url), { workerData });
   return new Promise((done, fail) => {
     worker.once('message', done);
     worker.once('error', fail);
   });
 }
 
+/** A page whose server answers so. */
+const page = ({ answers = [], times = 1, chosen, makesModels } = {}) =>
+  said('loading_run.mjs', { answers, times, chosen, makesModels });
+
 const own = 'lathe-core.wasm';
 const late = 'LatheError: setWasmUrl: the compiler is loaded already; call it before';
 
 test('Node needs no waiting', () => {
   const script = `import * as tl from 'tensorlathe'; console.log(tl.tensor([1]).add(1).dataSync()[0])`;
-  const said = execFileSync(process.execPath, ['--input-type=module', '-e', script]);
-  assert.equal(String(said).trim(), '2');
+  const printed = execFileSync(process.execPath, ['--input-type=module', '-e', script]);
+  assert.equal(String(printed).trim(), '2');
 });
 
 test('a page begins to load with the import, and calls before that are errors', async () => {
@@ -75,4 +78,25 @@ test('what reads and writes models is loaded when it is first asked for', async 
   const moved = await page({ makesModels: true, chosen });
   assert.deepEqual(moved.made, made);
   assert.deepEqual(moved.asked.at(-1), ['https://example.org/app/formats.wasm', false]);
+});
+
+test('programs that begin with an ONNX session load the compiler and its importer in one', async () => {
+  const sessions = (...steps) => said('loading_onnx_run.mjs', { steps });
+  const together = ['lathe-core-onnx.wasm'];
+  assert.deepEqual(await sessions('run', 'add', 'run'), {
+    results: [
+      [4, 9],
+      [2, 3],
+      [4, 9],
+    ],
+    asked: together,
+  });
+  const apart = [own, 'lathe-onnx.wasm'];
+  for (const steps of [['add', 'run'], ['both']]) {
+    const { results, asked } = await sessions(...steps);
+    assert.deepEqual(results.at(-1), [4, 9]);
+    assert.deepEqual(asked, apart);
+  }
+  const inlined = await said('loading_onnx_run.mjs', { steps: ['run'], absent: true });
+  assert.deepEqual(inlined, { results: [[4, 9]], asked: together });
 });
