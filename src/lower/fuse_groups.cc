@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "lathe/base/check.h"
+#include "lathe/lower/group_reads.h"
+#include "lathe/lower/overwrites.h"
 #include "lathe/lower/short_reads.h"
 
 namespace lathe::lower {
@@ -38,23 +39,9 @@ enum class Reach : uint8_t {
   Same,       // at the value's own index
 };
 
-bool is_pointwise(Kind kind) {
-  return kind == Kind::Map || kind == Kind::Cast || kind == Kind::Reindex ||
-         kind == Kind::Reshape || kind == Kind::Iota || kind == Kind::Gather;
-}
-
 int own_cost(const Node& node) {
   if (node.kind == Kind::Cast || node.kind == Kind::Gather) return 1;
   return node.kind == Kind::Map ? scalar::info(node.op).cost : 0;
-}
-
-// Each operand once: what squares a value must not look at it twice.
-template <class Visit>
-void visit_operands(const Node& node, const Visit& visit) {
-  for (size_t i = 0; i < node.operands.size(); ++i) {
-    const auto here = node.operands.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::find(node.operands.begin(), here, *here) == here) visit(*here);
-  }
 }
 
 class Fuser {
@@ -80,7 +67,6 @@ class Fuser {
     fusion_.pass.assign(graph.nodes.size(), 0);
     fusion_.last_pass.assign(graph.nodes.size(), 0);
     fusion_.scratch.assign(graph.nodes.size(), false);
-    fusion_.overwrites.assign(graph.nodes.size(), Value{});
   }
 
   Fusion run() {
@@ -89,8 +75,7 @@ class Fuser {
     for (size_t id = 0; id < graph_.nodes.size(); ++id) place(Value{static_cast<int32_t>(id)});
     evict();
     mark_stored();
-    update_in_place();
-    overwrite_dying();
+    choose_overwrites(graph_, fusion_);
     return std::move(fusion_);
   }
 
@@ -225,8 +210,8 @@ class Fuser {
       return join(value, last, Reach::PerRow);
     }
     if (!is_pointwise(n.kind)) return open_group(value);
-    const bool maps = n.kind == Kind::Map || n.kind == Kind::Cast;
-    if (last >= 0 && maps && !cut_[value.id] && can_follow(fusion_.groups[last], value, reach)) {
+    if (last >= 0 && maps(n.kind) && !cut_[value.id] &&
+        can_follow(fusion_.groups[last], value, reach)) {
       Group& group = fusion_.groups[last];
       group.is_rows = group.is_rows || (!group.axes.empty() && reach == Reach::Same);
       return join(value, last, reach);
@@ -349,37 +334,12 @@ class Fuser {
     });
   }
 
-  // Calls visit(value, elementwise) for every value in a buffer or leaf that `value`'s expression
-  // reads.
-  template <class Visit>
-  void visit_reads(Value value, bool elementwise, int group, const Visit& visit) const {
-    visit_operands(node(value), [&](Value operand) {
-      const Node& n = node(operand);
-      const int owner = fusion_.group_of[operand.id];
-      if (is_leaf(n) || (owner >= 0 && owner != group)) {
-        visit(operand, elementwise && node(value).shape == n.shape);
-      } else if (owner < 0) {
-        const bool same_index = n.kind == Kind::Map || n.kind == Kind::Cast;
-        visit_reads(operand, elementwise && same_index, group, visit);
-      }
-    });
-  }
-
-  template <class Visit>
-  void visit_group_reads(int group, const Visit& visit) const {
-    for (Value member : fusion_.groups[group].members) {
-      const Kind kind = node(member).kind;
-      const bool maps = kind == Kind::Map || kind == Kind::Cast;
-      visit_reads(member, maps && !fusion_.groups[group].is_rows, group, visit);
-    }
-  }
-
   void mark_stored() {
     for (size_t g = 0; g < fusion_.groups.size(); ++g) {
       for (Value member : fusion_.groups[g].members) {
         if (required_[member.id]) fusion_.stored[member.id] = true;
       }
-      visit_group_reads(static_cast<int>(g), [&](Value read, bool) {
+      visit_group_reads(graph_, fusion_, static_cast<int>(g), [&](Value read, bool) {
         if (!is_leaf(node(read))) fusion_.stored[read.id] = true;
       });
     }
@@ -427,116 +387,6 @@ class Fuser {
     }
   }
 
-  // An update may write its state's buffer when every other reader can run before it.
-  void update_in_place() {
-    const int count = static_cast<int>(fusion_.groups.size());
-    std::vector<std::set<int>> before(count);  // groups that must run before
-    std::vector<std::vector<int>> readers(graph_.nodes.size());
-    std::vector<std::set<int>> scattered(graph_.nodes.size());
-    for (int g = 0; g < count; ++g) {
-      visit_group_reads(g, [&](Value read, bool elementwise) {
-        if (const int owner = fusion_.group_of[read.id]; owner >= 0) before[g].insert(owner);
-        readers[read.id].push_back(g);
-        if (!elementwise) scattered[read.id].insert(g);
-      });
-    }
-    std::set<Value> claimed;
-    for (const auto& output : graph_.outputs) claimed.insert(output.value);
-    for (const graph::Update& update : graph_.updates) {
-      const int writer = fusion_.group_of[update.value.id];
-      if (writer < 0 || !claimed.insert(update.value).second) continue;
-      if (scattered[update.state.id].contains(writer)) continue;
-      const auto& users = readers[update.state.id];
-      const bool possible = std::ranges::all_of(users, [&](int reader) {
-        return reader == writer || !must_precede(before, writer, reader);
-      });
-      if (!possible) continue;
-      for (int reader : users) {
-        if (reader != writer) before[writer].insert(reader);
-      }
-      fusion_.overwrites[update.value.id] = update.state;
-    }
-    order(before);
-  }
-
-  // Only maps visit each element once.
-  void overwrite_dying() {
-    const int count = static_cast<int>(fusion_.groups.size());
-    std::vector<int> last_reader(graph_.nodes.size(), -1);
-    for (int g = 0; g < count; ++g) {
-      visit_group_reads(g, [&](Value read, bool) { last_reader[read.id] = g; });
-    }
-    std::vector<bool> lives_on = updates_;
-    for (const auto& output : graph_.outputs) lives_on[output.value.id] = true;
-    for (int g = 0; g < count; ++g) {
-      const Group& group = fusion_.groups[g];
-      if (!group.axes.empty() || !is_pointwise(node(group.anchor()).kind)) continue;
-      std::set<Value> dying;
-      std::set<Value> read_elsewhere;
-      visit_group_reads(g, [&](Value read, bool elementwise) {
-        const bool dies = last_reader[read.id] == g && !is_leaf(node(read)) && !lives_on[read.id];
-        if (dies) (elementwise ? dying : read_elsewhere).insert(read);
-      });
-      for (Value read : read_elsewhere) dying.erase(read);
-      for (Value member : group.members) {
-        if (!fusion_.stored[member.id] || lives_on[member.id]) continue;
-        const auto found = std::ranges::find_if(
-            dying, [&](Value read) { return node(read).dtype == node(member).dtype; });
-        if (found == dying.end()) continue;
-        fusion_.overwrites[member.id] = *found;
-        dying.erase(found);
-      }
-    }
-  }
-
-  static bool must_precede(const std::vector<std::set<int>>& before, int first, int then) {
-    if (first == then) return true;
-    std::vector<bool> seen(before.size());
-    std::vector<int> stack = {then};
-    while (!stack.empty()) {
-      const int group = stack.back();
-      stack.pop_back();
-      for (int earlier : before[group]) {
-        if (earlier == first) return true;
-        if (!seen[earlier]) {
-          seen[earlier] = true;
-          stack.push_back(earlier);
-        }
-      }
-    }
-    return false;
-  }
-
-  // The earliest group that is ready comes next: a group that had to wait runs as soon as it can,
-  // so what it reads dies early.
-  void order(const std::vector<std::set<int>>& before) {
-    const size_t count = fusion_.groups.size();
-    std::vector<std::vector<int>> after(count);
-    std::vector<size_t> waits_for(count);
-    std::set<int> ready;
-    for (size_t g = 0; g < count; ++g) {
-      waits_for[g] = before[g].size();
-      for (int earlier : before[g]) after[earlier].push_back(static_cast<int>(g));
-      if (before[g].empty()) ready.insert(static_cast<int>(g));
-    }
-    std::vector<int> position(count, -1);
-    std::vector<Group> sorted;
-    while (!ready.empty()) {
-      const int group = *ready.begin();
-      ready.erase(ready.begin());
-      position[group] = static_cast<int>(sorted.size());
-      sorted.push_back(std::move(fusion_.groups[group]));
-      for (int later : after[group]) {
-        if (--waits_for[later] == 0) ready.insert(later);
-      }
-    }
-    LATHE_CHECK(sorted.size() == count);
-    fusion_.groups = std::move(sorted);
-    for (int& group : fusion_.group_of) {
-      if (group >= 0) group = position[group];
-    }
-  }
-
   const Graph& graph_;
   const bool copies_columns_;
   Fusion fusion_;
@@ -565,6 +415,13 @@ Fusion fuse_groups(const Graph& graph, bool copies_columns) {
 
 bool is_leaf(const Node& node) {
   return node.kind == Kind::Input || node.kind == Kind::State || node.kind == Kind::Constant;
+}
+
+bool maps(Kind kind) { return kind == Kind::Map || kind == Kind::Cast; }
+
+bool is_pointwise(Kind kind) {
+  return maps(kind) || kind == Kind::Reindex || kind == Kind::Reshape || kind == Kind::Iota ||
+         kind == Kind::Gather;
 }
 
 bool always_inside(const Graph& graph, const Node& reindex) {

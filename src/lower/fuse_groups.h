@@ -51,6 +51,10 @@ Fusion fuse_groups(const graph::Graph& graph, bool copies_columns = false);
 
 // Nodes whose value is in memory before the entry runs.
 bool is_leaf(const graph::Node& node);
+// Each element follows from those of the operands at the same index.
+bool maps(graph::Kind kind);
+// Each element follows from single elements of the operands.
+bool is_pointwise(graph::Kind kind);
 // The map stays inside the operand for every index of the node.
 bool always_inside(const graph::Graph& graph, const graph::Node& reindex);
 // The reshape only adds or removes axes of size 1.
