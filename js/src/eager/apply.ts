@@ -16,7 +16,7 @@ import {
   TracedTensor,
   typeFor,
 } from '../trace/trace.js';
-import { compute } from './compute.js';
+import { limitDepth } from './compute.js';
 import { Operation } from './formulas.js';
 import { signatureOf, type ValueType } from './signature.js';
 
@@ -26,9 +26,6 @@ declare module '../tensor/tensor.js' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
   interface Tensor<R extends Rank = Rank> extends TensorMethods<Tensor, TensorLike> {}
 }
-
-/** Operations one behind the other that may be pending. */
-export const deepest = 200;
 
 /** What runs behind every operation, for debugging. */
 export type Watcher = (op: OperationName, operands: readonly Operand[], result: Tensor) => void;
@@ -74,7 +71,7 @@ export function apply(
   const formula = new Operation(signature, sources);
   const value = new HeapValue(signature.dtype, signature.shape, formula);
   const result = shown(value, signature.type);
-  if (formula.depth > deepest) compute([value]);
+  limitDepth(value, formula);
   watcher?.(op, operands, result);
   return result;
 }

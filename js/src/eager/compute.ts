@@ -9,8 +9,15 @@ import type { HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap } from '../trace/heap_function.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { formulaOf, GradientPart, Operation, type Source, type Written } from './formulas.js';
-import { type Plan, planOf } from './plan.js';
+import {
+  formulaOf,
+  GradientPart,
+  type Held,
+  Operation,
+  type Source,
+  type Written,
+} from './formulas.js';
+import { type Plan, planOf, wholePlanOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 
 /** Modules kept; a quarter of them goes when there are more: those not used for longest. */
@@ -25,6 +32,8 @@ interface Kept {
 
 /** Inputs and outputs that a module may have. */
 export const widest = 900;
+/** Operations one behind the other that may be pending. */
+const deepest = 200;
 
 const kept = new Map<string | Signature, Kept>();
 let clock = 0;
@@ -64,8 +73,8 @@ export function recorded<T>(action: () => T): T {
 
 export const isRecording = (): boolean => recording > 0;
 
-/** Makes the elements of all these be there. */
-export function compute(values: readonly HeapValue[]): void {
+/** Makes the elements of all these be there, and of what tensors show on the way, but for `later`. */
+export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapValue>): void {
   const wanted = values.filter(({ isThere }) => !isThere);
   if (wanted.length === 0) return;
   const now = schedules.revision + env().revision;
@@ -83,13 +92,27 @@ export function compute(values: readonly HeapValue[]): void {
     done(first!);
     return;
   }
-  const plan = planOf(wanted);
-  if (plan.inputs.length + plan.outputs.length > widest) {
+  const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
+  let plan = wholePlanOf(wanted, later);
+  if (isWide(plan)) plan = planOf(wanted, later);
+  if (isWide(plan)) {
     computeInParts(wanted);
     return;
   }
   moduleFor(plan).run(plan.inputs, plan.outputs);
   plan.outputs.forEach(done);
+}
+
+/** Computes a value if too much leads to it that is still pending. */
+export function limitDepth(value: HeapValue, formula: Held): void {
+  if (formula.depth <= deepest || Number.isNaN(formula.depth)) return;
+  const { inputs, steps } = planOf([value]);
+  const depths: number[] = inputs.map(() => 0);
+  for (const { formula, places } of steps) {
+    formula.depth = 1 + Math.max(0, ...places.map((place) => depths[place]!));
+    depths.push(formula.depth);
+  }
+  if (formula.depth > deepest) compute([value]);
 }
 
 /** The module of a plan, on inputs and for outputs of its types. */

@@ -50,7 +50,7 @@ export type GradientRule = (dy: HeapValue) => readonly HeapValue[];
 /** A value whose gradient is somebody's function; through it no other gradient flows. */
 export class Custom extends Held {
   readonly sources: readonly HeapValue[];
-  readonly depth: number;
+  depth: number;
 
   constructor(
     readonly value: HeapValue,
@@ -71,6 +71,10 @@ export class Custom extends Held {
 
   override get operands(): readonly HeapValue[] {
     return [this.value];
+  }
+
+  override get held(): readonly HeapValue[] {
+    return [...this.sources, ...this.saved];
   }
 
   write(trace: Trace, operands: TracedTensor[]): TracedTensor {

@@ -21,13 +21,18 @@ export abstract class Held implements Formula {
 
   /** Values that it reads. */
   abstract readonly sources: readonly Source[];
-  /** Operations one behind the other that lead here. */
-  abstract readonly depth: number;
+  /** Operations one behind the other that lead here; fewer, once some of them have been computed. */
+  abstract depth: number;
   /** Equal ones of equal operands give equal results. */
   abstract get key(): string;
 
   /** What `write` takes. */
   get operands(): readonly Source[] {
+    return this.sources;
+  }
+
+  /** All that it holds. */
+  get held(): readonly Source[] {
     return this.sources;
   }
 
@@ -57,7 +62,7 @@ export abstract class Held implements Formula {
 
 /** An operation of the core. */
 export class Operation extends Held {
-  readonly depth: number;
+  depth: number;
 
   constructor(
     readonly signature: Signature,
@@ -97,7 +102,7 @@ export interface PullBack {
 /** One of the gradients of a `PullBack`. */
 export class GradientPart extends Held {
   readonly sources = [];
-  readonly depth: number;
+  depth: number;
 
   constructor(
     readonly pullBack: PullBack,

@@ -27,7 +27,30 @@ export interface Plan {
   readonly results: readonly number[];
 }
 
-export const planOf = (roots: readonly HeapValue[]): Plan => new Planner(roots).plan();
+/** What leads to the roots. `later`: values that stay pending although tensors show them. */
+export const planOf = (roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan =>
+  new Planner(roots, { later }).plan();
+
+/**
+ * What leads to the roots, and nothing that later plans would have to compute again: of values that nobody shows but that
+ * others still wait for, these follow at once where tensors show them; what only waits for more is kept.
+ */
+export function wholePlanOf(roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan {
+  const all = new Set(roots);
+  for (;;) {
+    const planner = new Planner([...all], { later, keepsAwaited: true });
+    const plan = planner.plan();
+    const count = all.size;
+    for (const each of planner.following()) all.add(each);
+    if (all.size === count) return plan;
+  }
+}
+
+interface Options {
+  readonly later?: ReadonlySet<HeapValue> | undefined;
+  /** Whether what is read by more than the plan itself is among its outputs. */
+  readonly keepsAwaited?: boolean;
+}
 
 class Planner {
   readonly #inputs: Source[] = [];
@@ -40,25 +63,35 @@ class Planner {
 
   /** What belongs to the same ones is computed at once. */
   readonly #pullBacks = new Set<PullBack>();
+  /** Values that nobody shows and that formulas outside of the plan read. */
+  #awaited = new Set<HeapValue>();
 
-  constructor(private readonly roots: readonly HeapValue[]) {}
+  constructor(
+    private readonly roots: readonly HeapValue[],
+    private readonly options: Options,
+  ) {}
 
   plan(): Plan {
     this.#findPaths();
     for (const each of this.roots) this.#placeOf(each, each);
     for (const each of this.#pullBacks) {
       for (const result of each.results) {
-        if (result?.isThere === false && result.tensors > 0) this.#placeOf(result, result);
+        if (result !== undefined && this.#isShown(result)) this.#placeOf(result, result);
       }
     }
     const wanted = new Set(this.roots);
+    if (this.options.keepsAwaited === true) this.#findAwaited();
     const outputs: HeapValue[] = [];
     const results: number[] = [];
     const count = this.#inputs.length;
     const absolute = (place: number) => (place < 0 ? count - 1 - place : place);
     let key = this.#inputTypes.map(({ type }) => type).join();
     const steps = this.#steps.map(({ value, formula, places }, at) => {
-      if (!value.isThere && (value.tensors > 0 || wanted.has(value))) {
+      if (
+        this.#isShown(value) ||
+        this.#awaited.has(value) ||
+        (!value.isThere && wanted.has(value))
+      ) {
         outputs.push(value);
         results.push(count + at);
       }
@@ -67,6 +100,38 @@ class Planner {
     });
     key += `>${results.join()}`;
     return { key, inputs: this.#inputs, inputTypes: this.#inputTypes, steps, outputs, results };
+  }
+
+  /** Whether it is computed because a tensor shows it. */
+  #isShown(value: HeapValue): boolean {
+    return !value.isThere && value.tensors > 0 && this.options.later?.has(value) !== true;
+  }
+
+  #findAwaited(): void {
+    const reads = new Map<Source, number>();
+    const count = (each: Source) => reads.set(each, (reads.get(each) ?? 0) + 1);
+    for (const { formula } of this.#steps) formula.held.forEach(count);
+    for (const { sources } of this.#pullBacks) sources.forEach(count);
+    for (const { value } of this.#steps) {
+      const isHidden = !value.isThere && value.tensors === 0;
+      if (isHidden && value.readers > (reads.get(value) ?? 0)) this.#awaited.add(value);
+    }
+  }
+
+  /** What tensors show of all that follows from those that are awaited. */
+  following(): HeapValue[] {
+    const seen = new Set<HeapValue>();
+    const found: HeapValue[] = [];
+    const look = (value: HeapValue): void => {
+      if (seen.has(value)) return;
+      seen.add(value);
+      // What follows from arguments of a function that is being written down has no numbers.
+      if (Number.isNaN(formulaOf(value)!.depth)) return;
+      if (this.#isShown(value)) found.push(value);
+      else value.followers.forEach(look);
+    };
+    for (const each of this.#awaited) each.followers.forEach(look);
+    return found;
   }
 
   #findPaths(): void {

@@ -4,8 +4,7 @@ import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { deepest } from './apply.js';
-import { compute } from './compute.js';
+import { limitDepth } from './compute.js';
 import { Operation, type Source } from './formulas.js';
 import { type Signature, signatureOf, type ValueType } from './signature.js';
 
@@ -20,7 +19,7 @@ export const valueType = (shape: readonly number[], dtype: DType): ValueType => 
 export function pending(signature: Signature, sources: readonly Source[]): HeapValue {
   const formula = new Operation(signature, sources);
   const value = new HeapValue(signature.dtype, signature.shape, formula);
-  if (formula.depth > deepest) compute([value]);
+  limitDepth(value, formula);
   return value;
 }
 

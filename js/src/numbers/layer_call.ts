@@ -16,7 +16,7 @@ class LayerCall {
 }
 
 class LayerResult extends Held {
-  readonly depth: number;
+  depth: number;
 
   constructor(
     readonly call: LayerCall,

@@ -10,6 +10,7 @@ import { threadsAreStarting } from './threads.js';
 
 /** How elements are computed. Several may hold it: `release` once for each of them. */
 export interface Formula {
+  readonly operands: readonly (HeapValue | number)[];
   /** Makes them be there. */
   compute(value: HeapValue): void;
   hold(): void;
@@ -39,6 +40,9 @@ let youngBytes = 0;
 const mostYoung = 100;
 const mostYoungBytes = 2 ** 24;
 
+/** Followers that a value knows: it must not keep alive any number of those that nobody else has any more. */
+const mostFollowers = 64;
+
 function watchYoung(): void {
   const grown = young;
   young = [];
@@ -59,6 +63,8 @@ export class HeapValue implements PendingData {
   #hidden = 0;
   /** Formulas that read it. */
   #readers = 0;
+  /** What is computed from it, while it is pending. */
+  #followers: HeapValue[] | undefined;
 
   /** For one tensor: with a formula not there yet. */
   constructor(
@@ -68,6 +74,15 @@ export class HeapValue implements PendingData {
   ) {
     this.size = elementCount(shape);
     this.#formula = formula;
+    if (formula === undefined) return;
+    for (const each of formula.operands) if (typeof each !== 'number') each.#precede(this);
+  }
+
+  #precede(follower: HeapValue): void {
+    if (this.#place !== undefined) return;
+    if (this.#followers?.length === mostFollowers) this.#followers = [...this.followers];
+    if (this.#followers === undefined) this.#followers = [follower];
+    else if (this.#followers.length < mostFollowers) this.#followers.push(follower);
   }
 
   /** How it is computed, until it is there; while gradients are recorded, and a little longer, then too. */
@@ -82,6 +97,17 @@ export class HeapValue implements PendingData {
 
   get isThere(): boolean {
     return this.#place !== undefined;
+  }
+
+  /** Pending values that are computed from this one, as long as it is pending; of very many some. */
+  get followers(): readonly HeapValue[] {
+    const isPending = (each: HeapValue) => !each.isThere && each.#formula !== undefined;
+    return this.#followers?.filter(isPending) ?? [];
+  }
+
+  /** How many formulas read it, and what else needs it. */
+  get readers(): number {
+    return this.#readers;
   }
 
   /** How many tensors show it. */
@@ -115,6 +141,7 @@ export class HeapValue implements PendingData {
 
   #lieAt(place: Place): this {
     this.#place = place;
+    this.#followers = undefined;
     place.values += 1;
     youngBytes += this.size * arrayTypes[this.dtype].BYTES_PER_ELEMENT;
     if (young.push(this) === 1) queueMicrotask(watchYoung);
@@ -209,6 +236,7 @@ export class HeapValue implements PendingData {
     this.forget();
     this.unplace();
     this.#copy = undefined;
+    this.#followers = undefined;
   }
 
   /** Where a tensor's elements are; those in JavaScript memory move here. */

@@ -135,6 +135,76 @@ test('the same structure is compiled once, whatever numbers and variables are', 
   w.dispose();
 });
 
+test('steps written by hand are a few modules, in whatever order they are read', () => {
+  const x = tl.tensor2d(Array.from({ length: 15 }, random(3)), [5, 3]);
+  const y = tl.tensor2d(Array.from({ length: 5 }, random(4)), [5, 1]);
+  tl.tidy(() => y.add(x).dataSync()); // Now they lie in the heap.
+  const train = (isReadFirst, every) => {
+    forgetOperations();
+    const { heapBlocks } = tl.memory();
+    const [w, b, momentum] = tl.tidy(() =>
+      [tl.tensor2d([0.1, 0.2, 0.3], [3, 1]), tl.scalar(0), tl.zeros([3, 1])].map((each) =>
+        tl.variable(each),
+      ),
+    );
+    let last;
+    const modules = compiledBy(() => {
+      for (let step = 1; step <= 120; step++) {
+        const loss = () => x.matMul(w).add(b).sub(y).square().mean();
+        const { value, grads } = tl.variableGrads(loss, [w, b]);
+        if (isReadFirst) last = value.dataSync()[0];
+        tl.tidy(() => {
+          momentum.assign(momentum.mul(0.5).add(grads[w.name]));
+          w.assign(w.sub(momentum.mul(0.05)));
+          b.assign(b.sub(grads[b.name].mul(0.05)));
+        });
+        tl.dispose(grads);
+        if (step % every === 0) last = value.dataSync()[0];
+        value.dispose();
+      }
+    });
+    const found = [last, ...w.dataSync(), ...b.dataSync()];
+    tl.dispose([w, b, momentum]);
+    forgetOperations();
+    assert.equal(tl.memory().heapBlocks, heapBlocks);
+    return [modules, found];
+  };
+  const [, wanted] = train(true, 1);
+  for (const isReadFirst of [true, false]) {
+    for (const every of [1, 3, 120]) {
+      const [modules, found] = train(isReadFirst, every);
+      closeTo(found, wanted, 1e-4);
+      assert.ok(modules <= 6, `${modules} modules, read ${isReadFirst} and every ${every} steps`);
+    }
+  }
+});
+
+test('what follows from a value that nobody shows is computed with it, once', () => {
+  const x = tl.tensor([1, 2, 3]);
+  const [a, b, c] = tl.tidy(() => {
+    const hidden = x.exp().mul(x);
+    return [hidden.add(1), hidden.sub(1), x.neg()];
+  });
+  assert.equal(
+    compiledBy(() => a.dataSync()),
+    1,
+  );
+  assert.equal(
+    compiledBy(() =>
+      closeTo(
+        [...b.dataSync()],
+        [...a.dataSync()].map((each) => each - 2),
+        1e-4,
+      ),
+    ),
+    0,
+  );
+  assert.equal(
+    compiledBy(() => c.dataSync()),
+    1,
+  );
+});
+
 test('long chains and shared operands stay bounded', () => {
   let x = tl.tensor([1]);
   for (let step = 0; step < 1000; step++) x = x.add(1);

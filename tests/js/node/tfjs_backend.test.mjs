@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import 'tensorlathe/tfjs-backend';
+import { compiledOperations } from '../../../js/dist/eager/compute.js';
 import { closeTo } from './eager_lib.mjs';
 
 await tf.setBackend('lathe');
@@ -92,6 +93,29 @@ test('a Layers model of TensorFlow.js trains on it', async () => {
   assert.ok(history.loss.at(-1) < history.loss[0], `${history.loss[0]} … ${history.loss.at(-1)}`);
   model.dispose();
   tf.dispose([x, y]);
+});
+
+test('steps of minimize are a few modules, however often losses are read', () => {
+  const fit = (every) => {
+    const x = tf.variable(tf.tensor1d([1, -2, 3]));
+    const optimizer = tf.train.adam(0.1);
+    const before = compiledOperations();
+    for (let step = 1; step <= 90; step += 1) {
+      const loss = optimizer.minimize(() => x.sub(1).square().mul([1, 2, 3]).sum(), true);
+      if (step % every === 0) loss.dataSync();
+      loss.dispose();
+    }
+    const modules = compiledOperations() - before;
+    const found = flat(x);
+    tf.dispose(x);
+    return [modules, found];
+  };
+  const [, wanted] = fit(1);
+  for (const every of [1, 4, 90]) {
+    const [modules, found] = fit(every);
+    closeTo(found, wanted, 1e-4);
+    assert.ok(modules <= 6, `${modules} modules, read every ${every} steps`);
+  }
 });
 
 test('what is disposed of is gone', () => {

@@ -5,6 +5,7 @@ import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe/tfjs';
 import { compiledOperations } from '../../../js/dist/eager/compute.js';
+import { HeapValue } from '../../../js/dist/runtime/heap_value.js';
 import { closeTo, random } from './eager_lib.mjs';
 
 await tf.setBackend('cpu');
@@ -416,6 +417,31 @@ test('a learning rate that changes each step compiles nothing again', () => {
   }
   assert.ok(compiledOperations() - before <= 3, `${compiledOperations() - before}`);
   assert.equal(optimizer.iterations, 100);
+});
+
+test('a step stores no gradients; who reads them has them all the same', () => {
+  const seen = [];
+  class Watching extends tl.SGDOptimizer {
+    applyGradients(grads) {
+      super.applyGradients(grads);
+      const [{ tensor = grads.x }] = Array.isArray(grads) ? grads : [{}];
+      seen.push({ isStored: HeapValue.of(tensor).isThere, held: tensor.clone() });
+    }
+  }
+  const x = tl.variable(tl.tensor1d([1, -2, 3]), true, 'x');
+  const optimizer = new Watching(0.25);
+  const { numTensors } = tl.memory();
+  for (let step = 0; step < 3; step += 1) optimizer.minimize(() => x.square().sum());
+  closeTo([...x.dataSync()], [0.125, -0.25, 0.375]);
+  for (const [step, { isStored, held }] of seen.entries()) {
+    assert.equal(isStored, false);
+    closeTo(
+      [...held.dataSync()],
+      [1, -2, 3].map((each) => (2 * each) / 2 ** step),
+    );
+    held.dispose();
+  }
+  assert.equal(tl.memory().numTensors, numTensors);
 });
 
 test('an optimiser goes on from the weights of another one', async () => {

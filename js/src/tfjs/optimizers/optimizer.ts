@@ -25,7 +25,8 @@ export type Change = readonly [Variable, Tensor];
 /** An optimiser, of models and of variables. Subclasses say what `applyGradients` does. */
 export abstract class Optimizer extends ModelOptimizer {
   #iterations = 0;
-  #loss: Tensor | undefined;
+  /** Those of the step that `minimize` takes. */
+  #taken: { readonly loss: Tensor; readonly grads: Record<string, Tensor> } | undefined;
 
   constructor(config: OptimizerConfig = { name: 'sgd' }) {
     super(config);
@@ -49,7 +50,7 @@ export abstract class Optimizer extends ModelOptimizer {
     varList?: readonly Variable[],
   ): Tensor | null {
     const { value, grads } = this.computeGradients(f, varList);
-    this.#loss = value;
+    this.#taken = { loss: value, grads };
     try {
       const named = varList?.map((each) => {
         const { name } = weightVariable(each);
@@ -57,7 +58,7 @@ export abstract class Optimizer extends ModelOptimizer {
       });
       this.applyGradients(named ?? grads);
     } finally {
-      this.#loss = undefined;
+      this.#taken = undefined;
       dispose(grads);
     }
     if (returnCost) return value;
@@ -95,10 +96,11 @@ export abstract class Optimizer extends ModelOptimizer {
     });
   }
 
-  /** Gives variables what they become, all computed at once, with the loss. */
+  /** Gives variables what they become, all computed at once, with the loss; gradients that nobody else has are not stored. */
   protected change(changes: readonly Change[]): void {
-    const loss = this.#loss === undefined ? [] : [HeapValue.of(this.#loss)];
-    compute([...loss, ...changes.map(([, next]) => HeapValue.of(next))]);
+    const { loss, grads = {} } = this.#taken ?? {};
+    const wanted = [...(loss === undefined ? [] : [loss]), ...changes.map(([, next]) => next)];
+    compute(wanted.map(HeapValue.of), new Set(Object.values(grads).map(HeapValue.of)));
     for (const [variable, next] of changes) variable.assign(next);
   }
 

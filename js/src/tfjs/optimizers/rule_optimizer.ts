@@ -38,25 +38,27 @@ export class RuleOptimizer extends Optimizer {
   }
 
   applyGradients(gradients: VariableGradients): void {
-    tidy(() => {
-      const numbers = this.#numbers;
-      const pairs = this.gradientsOf(gradients);
-      const cut = clipped(
-        pairs.map(([, gradient]) => gradient),
-        numbers,
-      );
-      const changes = pairs.flatMap(([variable], at): Change[] => {
-        const slots = this.#slotsOf(variable, numbers);
-        const fade = numbers.learningRate! * (numbers.weightDecay ?? 0);
-        const value = fade > 0 ? sub(variable, mul(variable, fade)) : variable;
-        const { iterations } = this;
-        const step = { value, gradient: cut[at]!, slots, numbers, iterations };
-        const next = this.#rule.update(step);
-        return [variable, ...slots].map((each, place) => [each, next[place]!]);
-      });
-      this.change(changes);
-    });
+    // What leads to the changes ends before they are computed, so it is not stored.
+    tidy(() => this.change(tidy(() => this.#changesBy(gradients))));
     this.incrementIterations();
+  }
+
+  #changesBy(gradients: VariableGradients): Change[] {
+    const numbers = this.#numbers;
+    const pairs = this.gradientsOf(gradients);
+    const cut = clipped(
+      pairs.map(([, gradient]) => gradient),
+      numbers,
+    );
+    return pairs.flatMap(([variable], at): Change[] => {
+      const slots = this.#slotsOf(variable, numbers);
+      const fade = numbers.learningRate! * (numbers.weightDecay ?? 0);
+      const value = fade > 0 ? sub(variable, mul(variable, fade)) : variable;
+      const { iterations } = this;
+      const step = { value, gradient: cut[at]!, slots, numbers, iterations };
+      const next = this.#rule.update(step);
+      return [variable, ...slots].map((each, place) => [each, next[place]!]);
+    });
   }
 
   #slotsOf(variable: Variable, numbers: Numbers): readonly Variable[] {
