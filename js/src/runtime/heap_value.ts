@@ -136,6 +136,7 @@ export class HeapValue implements PendingData {
 
   /** Its elements are those of another one, which are there: both stay what they are. */
   lieWith(other: HeapValue): this {
+    this.#copy = other.#copy;
     return this.#lieAt(other.#place!);
   }
 
@@ -173,13 +174,17 @@ export class HeapValue implements PendingData {
 
   /** The elements as they lie there; the next allocation may detach them. */
   window(): DataArray {
-    const { address } = this;
+    return this.#at(this.address);
+  }
+
+  #at(address: number): DataArray {
     return arrayOn(this.dtype, heap().memory.buffer, address, this.size);
   }
 
-  /** The same copy each time, unless it has been transferred. */
+  /** The same copy each time, and for all that lie there since it was made, unless it has been transferred. */
   now(): DataArray {
-    return this.known ?? (this.#copy = copyOf(this.window(), this.dtype));
+    const { address } = this;
+    return this.known ?? (this.#copy = copyOf(this.#at(address), this.dtype));
   }
 
   /** The elements, if they have been read or come from JavaScript: asking takes no time. */
