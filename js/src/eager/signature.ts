@@ -29,13 +29,25 @@ export interface ValueType {
   readonly type: string;
 }
 
-/** Signatures kept; the oldest half goes when there are more. */
+/** By the operation, then the types of its operands one after the other, then its arguments. */
+interface Known {
+  signature?: Signature;
+  next?: Map<string, Known>;
+}
+
+/** Signatures kept; all go when there are more. */
 const most = 10000;
-const known = new Map<string, Signature>();
+let known: Known = {};
+let count = 0;
 let last = 0;
 
-/** @internal Gives up all of them. */
-export const forgetSignatures = (): void => known.clear();
+/** The next part of a key: short texts that are there already cost less than a long one that is made of them. */
+function below(at: Known, key: string): Known {
+  const next = (at.next ??= new Map<string, Known>());
+  let found = next.get(key);
+  if (found === undefined) next.set(key, (found = {}));
+  return found;
+}
 
 /** Error: what the core finds wrong with the operation, its name and the types. */
 export function signatureOf(
@@ -43,16 +55,14 @@ export function signatureOf(
   inputs: readonly ValueType[],
   values: readonly unknown[],
 ): Signature {
-  let key: string = op;
-  for (const { type } of inputs) key += type;
-  if (values.length > 0) key += spelled(values);
-  let found = known.get(key);
-  if (found === undefined) {
-    found = ask(op, inputs, values);
-    if (known.size >= most) forgetOldest();
-    known.set(key, found);
+  let at = below(known, op);
+  for (const { type } of inputs) at = below(at, type);
+  if (values.length > 0) at = below(at, spelled(values));
+  if (at.signature === undefined) {
+    at.signature = ask(op, inputs, values);
+    if (++count >= most) [known, count] = [{}, 0];
   }
-  return found;
+  return at.signature;
 }
 
 /** Different texts for different arguments. */
@@ -95,11 +105,3 @@ export function traced<T>(
 
 /** Lists may change once an operation is written down. */
 const copied = (value: unknown): unknown => (Array.isArray(value) ? value.map(copied) : value);
-
-function forgetOldest(): void {
-  let left = most / 2;
-  for (const key of known.keys()) {
-    if (left-- === 0) return;
-    known.delete(key);
-  }
-}
