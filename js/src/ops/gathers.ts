@@ -90,9 +90,11 @@ function checkPlaces(places: Tensor, size: number): void {
 const knownPlaces = (places: Tensor) =>
   ((!(places instanceof TracedTensor) && knownElements(places)) || []) as Int32Array;
 
-function checkRows(indices: Tensor, shape: Sizes): void {
+/** How many places along axes one behind the other are one place. */
+const depthOf = (indices: Tensor) => (indices.rank < 2 ? 1 : indices.shape.at(-1)!);
+
+function checkRows(indices: Tensor, shape: Sizes, depth = indices.shape.at(-1)!): void {
   const known = knownPlaces(indices);
-  const depth = indices.shape.at(-1)!;
   known.forEach((each, at) => {
     if (each >= 0 && each < shape[at % depth]!) return;
     const row = known.slice(at - (at % depth), at - (at % depth) + depth);
@@ -123,12 +125,13 @@ function flatPlaces(indices: Tensor, shape: Sizes): Tensor {
   const depth = indices.shape.at(-1)!;
   const count = elementCount(indices.shape.slice(0, -1));
   if (depth === 0) return zeros([count], 'int32');
-  const steps = integers(
-    Array.from({ length: depth }, (_, at) => elementCount(shape.slice(at + 1, depth))),
-  );
   const rows = apply('reshape', [indices], [[count, depth]]);
-  return apply('sum', [apply('mul', [rows, steps])], [[1]]);
+  return apply('sum', [apply('mul', [rows, stepsOver(shape.slice(0, depth))])], [[1]]);
 }
+
+/** By how many slices a place along each axis advances. */
+const stepsOver = (sizes: Sizes): Tensor =>
+  integers(sizes.map((_, at) => elementCount(sizes.slice(at + 1))));
 
 /**
  * Slices of x by their places, which are along the last axis of the indices. Errors: no int32; more places than axes;
@@ -185,23 +188,43 @@ function scatteredNumbers(places: Tensor, rows: Tensor, count: number): Tensor {
   return constant(sums, [count, ...rows.shape.slice(1)], 'int32');
 }
 
-/** Zeros of the shape with the updates at their places; those at the same place are summed. Errors: they do not fit. */
+/** As `flatPlaces`, negative where one along an axis is outside. */
+function flatPlacesInside(indices: Tensor, shape: Sizes): Tensor {
+  const depth = indices.shape.at(-1)!;
+  if (depth === 0) return flatPlaces(indices, shape);
+  const sizes = shape.slice(0, depth);
+  const rows = apply('reshape', [indices], [[elementCount(indices.shape.slice(0, -1)), depth]]);
+  const isBefore = apply('less', [rows, 0], [], 'int32');
+  const isOutside = apply('logicalOr', [
+    isBefore,
+    apply('greaterEqual', [rows, integers([...sizes])]),
+  ]);
+  const outside = integers([-elementCount(sizes)], []);
+  return apply('sum', [where(isOutside, outside, apply('mul', [rows, stepsOver(sizes)]))], [[1]]);
+}
+
+/**
+ * Zeros of the shape with the updates at their places; those at the same place are summed. Errors: they do not fit; places
+ * outside, where they are known at the call. Those that are computed give nothing.
+ */
 export function scatterND(indices: TensorLike, updates: TensorLike, shape: Sizes): Tensor {
   return tidy(() => {
     const places = toTensor(indices, 'indices', 'scatterND', 'int32');
     const given = toTensor(updates, 'updates', 'scatterND');
     validateInput(given as never, places as never, [...shape]);
-    const depth = places.rank < 2 ? 1 : places.shape.at(-1)!;
+    const depth = depthOf(places);
+    checkRows(places, shape, depth);
     const all = places.rank < 2 ? apply('reshape', [places], [[...places.shape, 1]]) : places;
     const inner = shape.slice(depth);
-    const to = flatPlaces(all, shape);
+    const to =
+      knownPlaces(places).length > 0 ? flatPlaces(all, shape) : flatPlacesInside(all, shape);
     const rows = apply('reshape', [given], [[to.size, ...inner]]);
     const sums = scattered(to, rows, elementCount(shape.slice(0, depth)));
     return apply('reshape', [sums], [[...shape]]);
   });
 }
 
-/** A copy of the tensor with the updates at their places. Errors: they do not fit. */
+/** A copy of the tensor with the updates at their places, which are read. Errors: they do not fit; places outside. */
 export function tensorScatterUpdate(
   tensor: TensorLike,
   indices: TensorLike,
@@ -217,7 +240,9 @@ export function tensorScatterUpdate(
         `tensor and updates must have the same dtype, instead they are ${given.dtype} and ${rows.dtype}.`,
       );
     }
-    const depth = places.rank < 2 ? 1 : places.shape.at(-1)!;
+    const depth = depthOf(places);
+    places.dataSync();
+    checkRows(places, given.shape, depth);
     const all = places.rank < 2 ? apply('reshape', [places], [[...places.shape, 1]]) : places;
     const count = elementCount(given.shape.slice(0, depth));
     const to = Array.from(flatPlaces(all, given.shape).dataSync());
@@ -252,7 +277,7 @@ export function unsortedSegmentSum(
   });
 }
 
-/** The default value with values at their places. Errors: they do not fit. */
+/** The default value with values at their places, which are read. Errors: they do not fit; places outside. */
 export function sparseToDense(
   sparseIndices: TensorLike,
   sparseValues: TensorLike,
@@ -264,6 +289,8 @@ export function sparseToDense(
     const values = toTensor(sparseValues, 'sparseValues', 'sparseToDense', 'any');
     const other = toTensor(defaultValue, 'defaultValue', 'sparseToDense', values.dtype);
     checkSparse(places, values, outputShape, other);
+    places.dataSync();
+    checkRows(places, outputShape, depthOf(places));
     const all = places.rank < 2 ? apply('reshape', [places], [[places.size, 1]]) : places;
     const count = elementCount(outputShape);
     const chosen = new Int32Array(count);

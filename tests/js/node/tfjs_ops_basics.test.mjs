@@ -497,3 +497,42 @@ test('places outside that are known at the call are refused', () => {
   assert.throws(() => tl.signal.frame([1, 2, 3], -2, 1), /frame: frameLength has to be an integer/);
   assert.throws(() => tl.linalg.gramSchmidt(tl.tensor1d([1])), /rows of a matrix are needed/);
 });
+
+test('places outside are refused where they are known, and left out where they are computed', () => {
+  const at = (lib, rows) => lib.tensor2d(rows, [rows.length, 2], 'int32');
+  const puts = {
+    scatterND: (lib, places, values) => lib.scatterND(places, values, [3, 4]),
+    tensorScatterUpdate: (lib, places, values) =>
+      lib.tensorScatterUpdate(lib.zeros([3, 4]), places, values),
+    sparseToDense: (lib, places, values) => lib.sparseToDense(places, values, [3, 4]),
+  };
+  const rows = [
+    [0, 1],
+    [2, 3],
+  ];
+  for (const [name, put] of Object.entries(puts)) {
+    both((lib) => put(lib, at(lib, rows), lib.tensor1d([5, 6])));
+    for (const outside of [
+      [0, 4],
+      [3, 0],
+      [-1, 2],
+      [1, -1],
+    ]) {
+      const call = (lib) =>
+        put(lib, at(lib, [...rows, outside]), lib.tensor1d([5, 6, 7])).dataSync();
+      const refused = new RegExp(`Invalid indices: ${outside} does not index into 3,4`);
+      assert.throws(() => call(tl), refused, name);
+      // TensorFlow.js puts [0, 4] at [1, 0].
+      const [row, column] = outside;
+      if (row * 4 + column < 0 || row * 4 + column >= 12)
+        assert.throws(() => call(tf), refused, name);
+      const computed = tl.tidy(() => tl.add(at(tl, [...rows, outside]), tl.zeros([2], 'int32')));
+      if (name === 'scatterND') {
+        const found = put(tl, computed, tl.tensor1d([5, 6, 7]));
+        assert.deepEqual([...found.dataSync()], [0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 6]);
+      } else {
+        assert.throws(() => put(tl, computed, tl.tensor1d([5, 6, 7])), /does not index into 3,4/);
+      }
+    }
+  }
+});
