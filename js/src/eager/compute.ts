@@ -17,6 +17,7 @@ import {
   type Source,
   type Written,
 } from './formulas.js';
+import { writePart } from './apart.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 
@@ -93,12 +94,22 @@ export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapVa
     return;
   }
   const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
-  let plan = wholePlanOf(wanted, later);
-  if (isWide(plan)) plan = planOf(wanted, later);
-  if (isWide(plan)) {
-    computeInParts(wanted);
-    return;
+  const whole = wholePlanOf(wanted, later);
+  if (!isWide(whole)) {
+    try {
+      run(whole);
+      return;
+    } catch (error) {
+      // What follows may be what there is no room for.
+      if (whole.steps.length === planOf(wanted, later).steps.length) throw error;
+    }
   }
+  const plan = planOf(wanted, later);
+  if (isWide(plan)) computeInParts(wanted);
+  else run(plan);
+}
+
+function run(plan: Plan): void {
   moduleFor(plan).run(plan.inputs, plan.outputs);
   plan.outputs.forEach(done);
 }
@@ -196,8 +207,8 @@ function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
   return compiled(inputTypes, (values, trace) => {
     const at = (place: number) => values[place]!;
     const written: Written = new Map();
-    for (const { formula, places } of steps) {
-      values.push(formula.write(trace, places.map(at), written));
+    for (const { formula, apart, places } of steps) {
+      values.push(writePart(formula, apart, trace, places.map(at), written));
     }
     return results.map(at);
   });

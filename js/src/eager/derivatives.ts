@@ -22,7 +22,7 @@ export class Derivatives implements PullBack {
     this.sources = [...targets, ...seeds, ...wrt];
     for (const each of this.sources) each.hold();
     for (const each of path.values()) each.hold();
-    this.depth = 1;
+    this.depth = depthOver(this.sources);
     for (const { depth } of path.values()) this.depth = Math.max(this.depth, depth + 1);
     this.results = wrt.map(
       ({ dtype, shape }, at) => new HeapValue(dtype, shape, new GradientPart(this, at)),

@@ -1,5 +1,6 @@
 /** The operations that lead to some values, in order, and the key under which their module is found. */
 import type { HeapValue } from '../runtime/heap_value.js';
+import { Apart, keyOf, visitReads, wrtOf } from './apart.js';
 import {
   formulaOf,
   GradientPart,
@@ -13,6 +14,8 @@ import type { ValueType } from './signature.js';
 /** An operation on inputs and results of earlier steps, by their places. */
 export interface Step {
   readonly formula: Held;
+  /** Of a gradient that is written down with its function. */
+  readonly apart: Apart | undefined;
   readonly places: readonly number[];
 }
 
@@ -29,37 +32,52 @@ export interface Plan {
 
 /** What leads to the roots. `later`: values that stay pending although tensors show them. */
 export const planOf = (roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan =>
-  planned(roots, { later });
+  planned(roots, { later, keepsAwaited: false, apart: new Map() });
 
 /**
  * What leads to the roots, and nothing that later plans would have to compute again: of values that nobody shows but that
  * others still wait for, these follow at once where tensors show them; what only waits for more is kept.
  */
 export const wholePlanOf = (roots: readonly HeapValue[], later?: ReadonlySet<HeapValue>): Plan =>
-  planned(roots, { later, keepsAwaited: true });
-
-const isHidden = (value: HeapValue): boolean => !value.isThere && value.tensors === 0;
+  planned(roots, { later, keepsAwaited: true, apart: new Map() });
 
 interface Options {
-  readonly later?: ReadonlySet<HeapValue> | undefined;
+  readonly later: ReadonlySet<HeapValue> | undefined;
   /** Whether what is read by more than the plan itself is among its outputs. */
-  readonly keepsAwaited?: boolean;
+  readonly keepsAwaited: boolean;
+  /** Gradients that are written down with their functions. */
+  readonly apart: Map<PullBack, Apart>;
 }
 
+/** How often a plan grows by what follows: each time costs as much as the plan is long. */
+const mostRounds = 8;
+
 function planned(roots: readonly HeapValue[], options: Options): Plan {
-  const planner = new Planner(options);
-  planner.lead(roots);
-  for (;;) {
-    const next = options.keepsAwaited === true ? planner.following() : [];
-    if (next.length === 0) return planner.plan(roots);
-    if (!planner.lead(next)) return planned([...roots, ...next], options);
+  let all = roots;
+  let planner = new Planner(options);
+  planner.lead(all);
+  for (let round = 0; ; round += 1) {
+    const isNew = planner.setApart();
+    if (options.keepsAwaited) planner.findAwaited();
+    const next = round < mostRounds ? planner.following() : [];
+    if (!isNew && next.length === 0) return planner.plan(roots);
+    all = [...all, ...next];
+    if (isNew || !planner.lead(next)) {
+      planner = new Planner(options);
+      planner.lead(all);
+    }
   }
 }
 
 class Planner {
   readonly #inputs: Source[] = [];
   readonly #inputTypes: ValueType[] = [];
-  readonly #steps: { value: HeapValue; formula: Held; places: number[] }[] = [];
+  readonly #steps: {
+    value: HeapValue;
+    formula: Held;
+    apart: Apart | undefined;
+    places: number[];
+  }[] = [];
   /** Inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
   readonly #places = new Map<HeapValue, number>();
   /** On the way to a gradient: written down although they may be there. */
@@ -73,7 +91,7 @@ class Planner {
 
   constructor(private readonly options: Options) {}
 
-  /** Adds what leads to values. False, and nothing is added: a gradient does that makes steps of what are inputs. */
+  /** Adds what leads to values. False, and the plan is of no use: a gradient makes steps of what are inputs. */
   lead(values: readonly HeapValue[]): boolean {
     const known = this.#pullBacks.size;
     for (const each of values) this.#findPaths(each);
@@ -94,7 +112,7 @@ class Planner {
     const count = this.#inputs.length;
     const absolute = (place: number) => (place < 0 ? count - 1 - place : place);
     let key = this.#inputTypes.map(({ type }) => type).join();
-    const steps = this.#steps.map(({ value, formula, places: found }, at) => {
+    const steps = this.#steps.map(({ value, formula, apart, places: found }, at) => {
       const places = found.map(absolute);
       if (
         this.#isShown(value) ||
@@ -104,8 +122,8 @@ class Planner {
         outputs.push(value);
         results.push(count + at);
       }
-      key += `;${formula.key}:${places.join()}`;
-      return { formula, places };
+      key += `;${keyOf(formula, apart)}:${places.join()}`;
+      return { formula, apart, places };
     });
     key += `>${results.join()}`;
     return { key, inputs: this.#inputs, inputTypes: this.#inputTypes, steps, outputs, results };
@@ -113,25 +131,35 @@ class Planner {
 
   /** Whether it is computed because a tensor shows it. */
   #isShown(value: HeapValue): boolean {
-    return !value.isThere && value.tensors > 0 && this.options.later?.has(value) !== true;
+    return !value.isThere && value.tensors > 0 && !this.#isLater(value);
   }
 
-  #findAwaited(): void {
+  #isLater(value: HeapValue): boolean {
+    return this.options.later?.has(value) === true;
+  }
+
+  /** Whether it is not stored, unless others wait for it. */
+  #isHidden(value: HeapValue): boolean {
+    return !value.isThere && (value.tensors === 0 || this.#isLater(value));
+  }
+
+  findAwaited(): void {
     this.#awaited.clear();
     // Mostly nothing is: then what reads hidden values here is all that does, which is counted faster than for each by itself.
     let outside = 0;
-    for (const { value } of this.#steps) if (isHidden(value)) outside += value.readers;
-    this.#visitReads((each) => (outside -= isHidden(each) ? 1 : 0));
+    for (const { value } of this.#steps) if (this.#isHidden(value)) outside += value.readers;
+    this.#visitHeld((each) => (outside -= this.#isHidden(each) ? 1 : 0));
     if (outside === 0) return;
     const reads = new Map<HeapValue, number>();
-    this.#visitReads((each) => reads.set(each, (reads.get(each) ?? 0) + 1));
+    this.#visitHeld((each) => reads.set(each, (reads.get(each) ?? 0) + 1));
     for (const { value } of this.#steps) {
-      if (isHidden(value) && value.readers > (reads.get(value) ?? 0)) this.#awaited.add(value);
+      if (this.#isHidden(value) && value.readers > (reads.get(value) ?? 0))
+        this.#awaited.add(value);
     }
   }
 
   /** All that formulas of the plan hold, as often as they do. */
-  #visitReads(visit: (value: HeapValue) => void): void {
+  #visitHeld(visit: (value: HeapValue) => void): void {
     const look = (each: Source) => {
       if (typeof each !== 'number') visit(each);
     };
@@ -139,16 +167,14 @@ class Planner {
     for (const { sources } of this.#pullBacks) sources.forEach(look);
   }
 
-  /** What tensors show of all that follows from values that nobody shows and others still wait for. */
+  /** What tensors show of what follows from values that nobody shows and others still wait for. */
   following(): HeapValue[] {
-    this.#findAwaited();
     const seen = new Set<HeapValue>();
+    const numbers = new Map<HeapValue, boolean>();
     const found: HeapValue[] = [];
     const look = (value: HeapValue): void => {
-      if (seen.has(value)) return;
+      if (seen.has(value) || !hasNumbers(value, numbers)) return;
       seen.add(value);
-      // What follows from arguments of a function that is being written down has no numbers.
-      if (Number.isNaN(formulaOf(value)!.depth)) return;
       if (!this.#isShown(value)) value.followers.forEach(look);
       else if (!this.#places.has(value)) found.push(value);
     };
@@ -156,24 +182,64 @@ class Planner {
     return found;
   }
 
+  /** Finds gradients whose functions read what they must not be differentiated through. Whether there are more than before. */
+  setApart(): boolean {
+    const { apart } = this.options;
+    const before = apart.size;
+    for (const each of this.#pullBacks) {
+      if (!apart.has(each) && this.#readsItself(each)) apart.set(each, new Apart(each));
+    }
+    return apart.size > before;
+  }
+
+  /** Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. */
+  #readsItself(pullBack: PullBack): boolean {
+    const wrt = new Set(wrtOf(pullBack));
+    const steps = new Set<number>();
+    const addStep = (value: HeapValue): void => {
+      const place = this.#places.get(value) ?? 0;
+      if (place < 0) steps.add(place);
+    };
+    wrt.forEach(addStep);
+    for (const formula of pullBack.path.values()) {
+      visitReads(formula, (each) => {
+        if (!pullBack.path.has(each) && !wrt.has(each)) addStep(each);
+      });
+    }
+    if (steps.size === 0) return false;
+    const reached = new Set([...wrt].map((each) => this.#places.get(each)));
+    for (const [at, { places }] of this.#steps.entries()) {
+      if (!places.some((place) => reached.has(place))) continue;
+      if (steps.has(-1 - at)) return true;
+      reached.add(-1 - at);
+    }
+    return false;
+  }
+
   #findPaths(value: Source): void {
     if (typeof value === 'number' || this.#seen.has(value)) return;
     this.#seen.add(value);
     const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
     const look = (each: Source) => this.#findPaths(each);
-    if (formula instanceof GradientPart) {
-      const { path, sources } = formula.pullBack;
-      if (this.#pullBacks.has(formula.pullBack)) return;
-      this.#pullBacks.add(formula.pullBack);
-      for (const [on, how] of path) {
-        this.#paths.set(on, how);
-        this.#seen.delete(on);
-      }
-      sources.forEach(look);
-      for (const on of path.keys()) look(on);
-    } else {
+    if (!(formula instanceof GradientPart)) {
       formula?.sources.forEach(look);
+      return;
     }
+    const { pullBack } = formula;
+    if (this.#pullBacks.has(pullBack)) return;
+    this.#pullBacks.add(pullBack);
+    const apart = this.options.apart.get(pullBack);
+    if (apart !== undefined) {
+      apart.operands.forEach(look);
+      return;
+    }
+    const { path, sources } = pullBack;
+    for (const [on, how] of path) {
+      this.#paths.set(on, how);
+      this.#seen.delete(on);
+    }
+    sources.forEach(look);
+    for (const on of path.keys()) look(on);
   }
 
   #placeOf(value: Source, type: ValueType): number {
@@ -192,9 +258,26 @@ class Planner {
   }
 
   #step(value: HeapValue, formula: Held): number {
-    const { operands } = formula;
-    const types = formula instanceof Operation ? formula.signature.inputs : operands;
+    const apart =
+      formula instanceof GradientPart ? this.options.apart.get(formula.pullBack) : undefined;
+    const { operands } = apart ?? formula;
+    const types =
+      apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
     const places = operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
-    return -this.#steps.push({ value, formula, places });
+    return -this.#steps.push({ value, formula, apart, places });
   }
+}
+
+/** Whether it can be computed: what follows from arguments of a function that is being written down has no numbers. */
+function hasNumbers(value: HeapValue, known: Map<HeapValue, boolean>): boolean {
+  if (value.isThere) return true;
+  const found = known.get(value);
+  if (found !== undefined) return found;
+  const formula = formulaOf(value);
+  known.set(value, formula !== undefined);
+  if (formula === undefined) return false;
+  let can = true;
+  visitReads(formula, (each) => (can &&= hasNumbers(each, known)));
+  known.set(value, can);
+  return can;
 }

@@ -35,8 +35,8 @@ interface Known {
   next?: Map<string, Known>;
 }
 
-/** Signatures kept; all go when there are more. */
-const most = 10000;
+/** Parts of keys that are kept; all go when there are more. */
+const most = 30000;
 let known: Known = {};
 let count = 0;
 let last = 0;
@@ -45,7 +45,10 @@ let last = 0;
 function below(at: Known, key: string): Known {
   const next = (at.next ??= new Map<string, Known>());
   let found = next.get(key);
-  if (found === undefined) next.set(key, (found = {}));
+  if (found === undefined) {
+    next.set(key, (found = {}));
+    count += 1;
+  }
   return found;
 }
 
@@ -55,14 +58,11 @@ export function signatureOf(
   inputs: readonly ValueType[],
   values: readonly unknown[],
 ): Signature {
+  if (count >= most) [known, count] = [{}, 0];
   let at = below(known, op);
   for (const { type } of inputs) at = below(at, type);
   if (values.length > 0) at = below(at, spelled(values));
-  if (at.signature === undefined) {
-    at.signature = ask(op, inputs, values);
-    if (++count >= most) [known, count] = [{}, 0];
-  }
-  return at.signature;
+  return (at.signature ??= ask(op, inputs, values));
 }
 
 /** Different texts for different arguments. */

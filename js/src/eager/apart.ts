@@ -1,0 +1,134 @@
+/**
+ * Gradients of functions that read what follows from the same values but was written down before them: a constant for the
+ * function, through which the core would differentiate, too. Such a function is written down once more, of twins of these
+ * values, which lead to nothing else.
+ */
+import type { HeapValue } from '../runtime/heap_value.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
+import {
+  GradientPart,
+  type Held,
+  Operation,
+  type PullBack,
+  type Source,
+  type Written,
+  writtenOnce,
+} from './formulas.js';
+import type { ValueType } from './signature.js';
+
+/** What the function does, by places: those of operands first, then of what was done before. */
+interface Step {
+  readonly formula: Held;
+  readonly apart: Apart | undefined;
+  readonly places: readonly number[];
+}
+
+/** A gradient with its function. */
+export class Apart {
+  /** Seeds, what it is by, and what the function reads from outside, in this order, with their types. */
+  readonly operands: Source[];
+  readonly types: ValueType[];
+  /** Equal ones of equal operands give equal results. */
+  readonly key: string;
+  readonly #steps: Step[] = [];
+  readonly #targets: readonly number[];
+  readonly #seeds: number;
+  readonly #wrt: number;
+
+  constructor(readonly pullBack: PullBack) {
+    const { targets, seeds, path } = pullBack;
+    const wrt = wrtOf(pullBack);
+    [this.#seeds, this.#wrt] = [seeds.length, wrt.length];
+    this.operands = [...seeds, ...wrt];
+    this.types = [...seeds, ...wrt];
+    const places = new Map<Source, number>(wrt.map((each, at) => [each, seeds.length + at]));
+    const outside = (each: Source, type: ValueType): void => {
+      if (typeof each === 'number' || !(path.has(each) || places.has(each))) {
+        this.types.push(type);
+        const place = this.operands.push(each) - 1;
+        if (typeof each !== 'number') places.set(each, place);
+      }
+    };
+    const reads = [...path].map(([value, formula]) => {
+      const apart = formula instanceof GradientPart ? new Apart(formula.pullBack) : undefined;
+      const operands = apart?.operands ?? formula.operands;
+      const types =
+        apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
+      const numbers = this.operands.length;
+      operands.forEach((each, at) => outside(each, types[at] as ValueType));
+      return { value, formula, apart, operands, numbers };
+    });
+    for (const each of targets) outside(each, each);
+    for (const { value, formula, apart, operands, numbers } of reads) {
+      let number = numbers;
+      const placeOf = (each: Source): number => {
+        if (typeof each !== 'number') return places.get(each)!;
+        while (typeof this.operands[number] !== 'number') number += 1;
+        return number++;
+      };
+      this.#steps.push({ formula, apart, places: operands.map(placeOf) });
+      places.set(value, this.operands.length + this.#steps.length - 1);
+    }
+    this.#targets = targets.map((each) => places.get(each)!);
+    this.key = `${seeds.length}/${wrt.length}(${this.#spelled()})`;
+  }
+
+  #spelled(): string {
+    const steps = this.#steps.map(
+      ({ formula, apart, places }) => `${keyOf(formula, apart)}:${places.join()}`,
+    );
+    return `${steps.join(';')}>${this.#targets.join()}`;
+  }
+
+  write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[] {
+    const [seeds, behind] = [this.#seeds, this.#seeds + this.#wrt];
+    const values = operands.map((each, at) =>
+      at < seeds || at >= behind ? each : twin(trace, each),
+    );
+    const written: Written = new Map();
+    for (const { formula, apart, places } of this.#steps) {
+      const given = places.map((place) => values[place]!);
+      values.push(writePart(formula, apart, trace, given, written));
+    }
+    const targets = this.#targets.map((place) => values[place]!);
+    return trace.pullBack(targets, values.slice(0, seeds), values.slice(seeds, behind));
+  }
+}
+
+/** What a gradient is by. */
+export const wrtOf = ({ sources, targets, seeds }: PullBack): readonly HeapValue[] =>
+  sources.slice(targets.length + seeds.length);
+
+/** All values that a formula reads, those of the function of a gradient, too. */
+export function visitReads(
+  formula: Held,
+  visit: (value: HeapValue) => void,
+  seen = new Set<PullBack>(),
+): void {
+  for (const each of formula.operands) if (typeof each !== 'number') visit(each);
+  if (!(formula instanceof GradientPart) || seen.has(formula.pullBack)) return;
+  seen.add(formula.pullBack);
+  for (const each of formula.pullBack.path.values()) visitReads(each, visit, seen);
+}
+
+/** A formula's key, of a gradient with its function that of both. */
+export const keyOf = (formula: Held, apart: Apart | undefined): string =>
+  apart === undefined ? formula.key : `a${(formula as GradientPart).item}/${apart.key}`;
+
+/** Adds a formula to a function. */
+export const writePart = (
+  formula: Held,
+  apart: Apart | undefined,
+  trace: Trace,
+  operands: TracedTensor[],
+  written: Written,
+): TracedTensor =>
+  apart === undefined
+    ? formula.write(trace, operands, written)
+    : writtenOnce(written, apart.pullBack, () => apart.write(trace, operands))[
+        (formula as GradientPart).item
+      ]!;
+
+/** The same elements with another name. The core sees through what changes no shape. */
+const twin = (trace: Trace, x: TracedTensor): TracedTensor =>
+  trace.apply('neg', [trace.apply('neg', [x], [])], []);
