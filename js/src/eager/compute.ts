@@ -139,7 +139,10 @@ function computeInParts(values: readonly HeapValue[]): void {
   }
   const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
   if (before.length === 0) {
-    throw new LatheError(`more than ${widest} tensors at once; read some`);
+    throw new LatheError(
+      `one value follows from more than ${widest} tensors and numbers at once, more than functions of engines have parameters; ` +
+        'join them (concat, stack), or use tl.compile or a model of layers, which have no such limit',
+    );
   }
   for (const each of new Set(before)) compute([each]);
   compute(values);

@@ -65,6 +65,9 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
   return path;
 }
 
+/** By how many values a gradient is taken in one module: that has parameters for them, for what it gives and for what it reads. */
+const mostAtOnce = 200;
+
 export interface Sink {
   target: HeapValue;
   seed: HeapValue;
@@ -81,8 +84,13 @@ export function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefi
   }
   const there = wrt.filter((each) => reached.has(each) && each.dtype.includes('float'));
   if (there.length === 0) return wrt.map(() => undefined);
-  const { results } = new Derivatives(targets, seeds, there, path);
-  return wrt.map((each) => (there.includes(each) ? results[there.indexOf(each)] : undefined));
+  const found = new Map<HeapValue, HeapValue | undefined>();
+  for (let from = 0; from < there.length; from += mostAtOnce) {
+    const part = there.slice(from, from + mostAtOnce);
+    const { results } = new Derivatives(targets, seeds, part, path);
+    part.forEach((each, at) => found.set(each, results[at]));
+  }
+  return wrt.map((each) => found.get(each));
 }
 
 /** Which of `wrt` lead to y. */

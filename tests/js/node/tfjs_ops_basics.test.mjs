@@ -405,6 +405,30 @@ test('every optimiser takes the steps of TensorFlow.js, one module for all of th
   }
 });
 
+test('steps over hundreds of variables are taken in parts', () => {
+  const count = 600;
+  const run = (lib) => {
+    const all = Array.from({ length: count }, (_, at) => lib.variable(lib.scalar(1 + at / count)));
+    const optimizer = lib.train.adam(0.01);
+    const loss = () => lib.addN(all.map((each) => each.square()));
+    const losses = [1, 2].map(() =>
+      lib.tidy(() => optimizer.minimize(loss, true, all).dataSync()[0]),
+    );
+    const found = all.map((each) => each.dataSync()[0]);
+    lib.dispose(all);
+    return [...losses, ...found];
+  };
+  closeTo(run(tl), run(tf));
+  const many = Array.from({ length: 1000 }, (_, at) => tl.scalar(at));
+  assert.throws(
+    () =>
+      tl
+        .grads((...xs) => tl.addN(xs))(many)[0]
+        .dataSync(),
+    /more than 900 tensors/,
+  );
+});
+
 test('a learning rate that changes each step compiles nothing again', () => {
   const x = tl.variable(tl.tensor1d([1, 2, 3, 4]));
   const optimizer = tl.train.adam(0.1);
