@@ -35,7 +35,12 @@ export class Apart {
   readonly #seeds: number;
   readonly #wrt: number;
 
-  constructor(readonly pullBack: PullBack) {
+  /** `known`: gradients within the function, each with its own, which this adds to. */
+  constructor(
+    readonly pullBack: PullBack,
+    known = new Map<PullBack, Apart>(),
+  ) {
+    known.set(pullBack, this);
     const { targets, seeds, path } = pullBack;
     const wrt = wrtOf(pullBack);
     [this.#seeds, this.#wrt] = [seeds.length, wrt.length];
@@ -50,7 +55,8 @@ export class Apart {
       }
     };
     const reads = [...path].map(([value, formula]) => {
-      const apart = formula instanceof GradientPart ? new Apart(formula.pullBack) : undefined;
+      const within = formula instanceof GradientPart ? formula.pullBack : undefined;
+      const apart = within && (known.get(within) ?? new Apart(within, known));
       const operands = apart?.operands ?? formula.operands;
       const types =
         apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
