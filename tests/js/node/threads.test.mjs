@@ -204,11 +204,12 @@ test('a thread that is killed in a run ends it with an error', async () => {
   f.dispose();
 });
 
-/** So many rounds of `start`, which kills the threads at work; the messages of the errors that it saw. */
+/** So many rounds of `start`, which kills the threads at work, and more until it hits one; the messages of the errors that it saw. */
 async function killed(workers, rounds, start) {
   const kill = () => void workers.splice(0).map((worker) => worker.terminate());
   const messages = [];
-  for (let round = 0; round < rounds; ++round) {
+  const isEnough = (round) => round >= rounds && (messages.length > 0 || round >= 10 * rounds);
+  for (let round = 0; !isEnough(round); ++round) {
     force(4);
     messages.push(...(await start(kill, round)));
   }
@@ -229,11 +230,11 @@ test('variables are as before a call whose thread is lost', async () => {
   });
   f.input('x').fill(0.01);
   const workers = startedWorkers();
-  const messages = await killed(workers, 16, async (kill, round) => {
+  const messages = await killed(workers, 24, async (kill, round) => {
     for (let i = 0; i < count; ++i) f.setVariable(`w${i}`, new Float32Array(size * size));
     const { running } = await sharedRun(f);
     const calls = Promise.allSettled([running, f.callAsync()]);
-    await pause(round % 8);
+    await pause(4 * (round % 24)); // threads take their time to start
     kill();
     const failed = (await calls).filter(({ status }) => status === 'rejected');
     const first = f.variable('w0').dataSync()[0];
