@@ -136,7 +136,7 @@ export function elementwise(
   }
 }
 
-/** Whether nothing has to be converted: the usual case, which takes half of the time. */
+/** Whether nothing has to be converted: the usual case. */
 function areFloats(op: OperationName, xs: readonly TensorLike[]): xs is readonly Operand[] {
   if (takesBools(op, 0) || takenBy(op) === 'shift') return false;
   let hasTensor = false;
