@@ -1,4 +1,4 @@
-// Loads and lookups that every iteration of an innermost loop repeats, done once before it.
+// Values and lookups that every iteration of an innermost loop repeats, computed once before it.
 #include <algorithm>
 
 #include "lathe/emit/wasm/kernel.h"
@@ -80,7 +80,7 @@ void KernelEmitter::hoist_invariants(const Stmt& loop) {
   };
   const auto hoist_splat = [&](ExprId id) {
     const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
-    if (expr.kind != ExprKind::Load || expr.dtype == loop::DType::Bool) return;
+    if (expr.kind == ExprKind::Constant) return;
     if (scope_.splats.size() == kMostHoisted || scope_.splats.contains(id)) return;
     if (!invariants.holds(id)) return;
     const uint32_t local = acquire(ValType::v128);
@@ -94,10 +94,16 @@ void KernelEmitter::hoist_invariants(const Stmt& loop) {
       if (stmt.kind != StmtKind::Store) continue;
       begin_statement(stmt);
       hoist_lookup(stmt.buffer, stmt.lookup, stmt.index);
+      if (lanes && target_.simd) hoist_splat(stmt.value);
       for (const ExprId id : loop::computed(kernel_, stmt)) {
         const Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
-        if (expr.kind == ExprKind::Load) hoist_lookup(expr.buffer, expr.lookup, expr.operands[0]);
-        if (lanes && target_.simd) hoist_splat(id);
+        if (expr.kind == ExprKind::Load) {
+          hoist_lookup(expr.buffer, expr.lookup, expr.operands[0]);
+        } else if (lanes && target_.simd && !invariants.holds(id)) {
+          for (int i = 0; i < expr.operand_count(); ++i) {
+            hoist_splat(expr.operands[static_cast<size_t>(i)]);
+          }
+        }
       }
       end_statement();
     }

@@ -65,7 +65,7 @@ class KernelEmitter {
     std::map<Form, uint32_t> forms;                      // local of each form that is alive
     std::map<int32_t, std::vector<uint32_t>> registers;  // locals of each register buffer
     std::map<uint64_t, uint32_t> constants;              // local of a vector with these halves
-    // What the open innermost loop does not change: vectors of loads, and the bytes that lookups
+    // What the open innermost loop does not change: vectors of values, and the bytes that lookups
     // add, by index, extent and bytes a step.
     std::map<loop::ExprId, uint32_t> splats;
     std::map<std::tuple<loop::ExprId, int64_t, int64_t>, uint32_t> lookups;
