@@ -2,5 +2,7 @@
 
 /** The number of elements of a shape; 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
+  let count = 1;
+  for (const size of shape) count *= size;
+  return count;
 }

@@ -1,7 +1,7 @@
 /** Formulas of gradients: what the core differentiates, and values whose gradients are somebody's functions. */
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { depthOver, GradientPart, Held, type PullBack } from './formulas.js';
+import { depthOver, GradientPart, haveGradient, Held, type PullBack } from './formulas.js';
 
 /**
  * Sums of the derivatives of targets, each multiplied by its seed, by each of `wrt`; without seeds of one float. What
@@ -50,7 +50,6 @@ export type GradientRule = (dy: HeapValue) => readonly HeapValue[];
 /** A value whose gradient is somebody's function; through it no other gradient flows. */
 export class Custom extends Held {
   readonly sources: readonly HeapValue[];
-  depth: number;
 
   constructor(
     readonly value: HeapValue,
@@ -59,10 +58,9 @@ export class Custom extends Held {
     /** What the rule reads beside, held for it already. */
     private readonly saved: readonly HeapValue[],
   ) {
-    super();
+    super(depthOver([value]), haveGradient([value, ...inputs]));
     this.sources = [value, ...inputs];
     for (const each of this.sources) each.hold();
-    this.depth = depthOver([value]);
   }
 
   get key(): string {

@@ -19,10 +19,15 @@ export abstract class Held implements Formula {
   readonly number = ++last;
   #holders = 1;
 
+  constructor(
+    /** Operations one behind the other that lead here; fewer, once some of them have been computed. */
+    public depth: number,
+    /** Whether a gradient is among what leads here. */
+    readonly hasGradient: boolean,
+  ) {}
+
   /** Values that it reads. */
   abstract readonly sources: readonly Source[];
-  /** Operations one behind the other that lead here; fewer, once some of them have been computed. */
-  abstract depth: number;
   /** Equal ones of equal operands give equal results. */
   abstract get key(): string;
 
@@ -62,15 +67,12 @@ export abstract class Held implements Formula {
 
 /** An operation of the core. */
 export class Operation extends Held {
-  depth: number;
-
   constructor(
     readonly signature: Signature,
     readonly sources: readonly Source[],
   ) {
-    super();
+    super(depthOver(sources), haveGradient(sources));
     for (const each of sources) if (typeof each !== 'number') each.hold();
-    this.depth = depthOver(sources);
   }
 
   get key(): string {
@@ -102,14 +104,12 @@ export interface PullBack {
 /** One of the gradients of a `PullBack`. */
 export class GradientPart extends Held {
   readonly sources = [];
-  depth: number;
 
   constructor(
     readonly pullBack: PullBack,
     readonly item: number,
   ) {
-    super();
-    this.depth = pullBack.depth;
+    super(pullBack.depth, true);
   }
 
   get key(): string {
@@ -143,6 +143,14 @@ export function depthOver(sources: readonly Source[]): number {
     depth = Math.max(depth, formulaOf(each)?.depth ?? NaN);
   }
   return depth + 1;
+}
+
+/** Whether a gradient is among what leads to something that reads these. */
+export function haveGradient(sources: readonly Source[]): boolean {
+  for (const each of sources) {
+    if (typeof each !== 'number' && formulaOf(each)?.hasGradient === true) return true;
+  }
+  return false;
 }
 
 /** Results of what gives several, which `write` writes down the first time. */

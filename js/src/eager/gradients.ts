@@ -48,16 +48,16 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
     const formula = formulaOf(value) ?? recalled.get(value);
     if (formula === undefined || formula.number <= begin) return false;
     let found = false;
-    for (const each of readBy(formula)) if (visit(each)) found = true;
+    for (const each of readBy(formula)) {
+      if (typeof each !== 'number' && visit(each)) found = true;
+    }
     if (found) path.set(value, formula);
     depends.set(value, found);
     return found;
   };
-  const readBy = (formula: Held): Values => {
+  const readBy = (formula: Held): readonly Source[] => {
     if (formula instanceof Custom) return formula.inputs;
-    if (!(formula instanceof GradientPart)) {
-      return formula.sources.filter((each) => typeof each !== 'number');
-    }
+    if (!(formula instanceof GradientPart)) return formula.sources;
     for (const [value, how] of formula.pullBack.path) recalled.set(value, how);
     return formula.pullBack.sources;
   };
@@ -73,10 +73,14 @@ export interface Sink {
   seed: HeapValue;
 }
 
-/** The gradients of the sinks by each of `wrt`, no value where nothing depends on it. */
-export function pulled(sinks: readonly Sink[], wrt: Values): (HeapValue | undefined)[] {
+/** The gradients of the sinks by each of `wrt`, no value where nothing depends on it. `known`: what leads there, where that is known. */
+export function pulled(
+  sinks: readonly Sink[],
+  wrt: Values,
+  known?: ReadonlyMap<HeapValue, Held>,
+): (HeapValue | undefined)[] {
   const [targets, seeds] = [sinks.map(({ target }) => target), sinks.map(({ seed }) => seed)];
-  const path = pathTo(targets, wrt);
+  const path = known ?? pathTo(targets, wrt);
   const reached = new Set<HeapValue>(targets);
   for (const formula of path.values()) {
     const read = formula instanceof GradientPart ? formula.pullBack.sources : formula.sources;
@@ -120,20 +124,19 @@ function gradientsOfAll(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor
 /** As `pulled`, through values whose gradients are somebody's functions: the last of them first. */
 function gradientsOf(y: Tensor, wrt: readonly Tensor[], dy?: Tensor): (Tensor | undefined)[] {
   const seed = dy ?? ones(y.shape, y.dtype);
-  const [by, sinks] = [
-    wrt.map(HeapValue.of),
-    [{ target: HeapValue.of(y), seed: HeapValue.of(seed) }],
-  ];
-  const customs = [...pathTo([HeapValue.of(y)], by)].filter(
-    (each): each is [HeapValue, Custom] => each[1] instanceof Custom,
-  );
-  for (const [value, { inputs, rule }] of customs.reverse()) {
+  const target = HeapValue.of(y);
+  const [by, sinks] = [wrt.map(HeapValue.of), [{ target, seed: HeapValue.of(seed) }]];
+  const path = pathTo([target], by);
+  for (const [value, formula] of [...path].reverse()) {
+    if (!(formula instanceof Custom)) continue;
     const [gradient] = pulled(sinks, [value]);
     if (gradient === undefined) continue;
-    const parts = rule(gradient);
-    for (const [at, target] of inputs.entries()) sinks.push({ target, seed: parts[at]! });
+    const parts = formula.rule(gradient);
+    for (const [at, each] of formula.inputs.entries())
+      sinks.push({ target: each, seed: parts[at]! });
   }
-  const found = pulled(sinks, by).map((each) => each && shown(each));
+  const known = sinks.length === 1 ? path : undefined;
+  const found = pulled(sinks, by, known).map((each) => each && shown(each));
   if (dy === undefined) seed.dispose();
   return found;
 }
@@ -157,12 +160,14 @@ export function separate(x: Tensor): void {
   if (!value.free()) trackElements(x);
 }
 
-function differentiate(
+/** What `finish` makes of f() and its gradients; the tensors of it stay. */
+function differentiate<T>(
   what: string,
   f: () => Tensor,
   wrt: () => readonly Tensor[],
+  finish: (found: Found) => T,
   dy?: Tensor,
-): Found {
+): T {
   const before = lastFormula();
   return recorded(() =>
     tidy(() => {
@@ -176,7 +181,7 @@ function differentiate(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      return { value, grads: since(before, () => gradientsOfAll(value, wrt(), dy)) };
+      return finish({ value, grads: since(before, () => gradientsOfAll(value, wrt(), dy)) });
     }),
   );
 }
@@ -272,13 +277,13 @@ function valueAndGradients(
     const by = xs();
     by.forEach(separate);
     const seed = dy === undefined || dy === null ? undefined : given(what, dy);
-    const { value, grads } = differentiate(
+    return differentiate(
       what,
       () => f(by),
       () => by,
+      ({ value, grads }) => ({ value, grads: checked(grads) }),
       seed,
     );
-    return { value, grads: checked(grads) };
   });
 }
 
@@ -307,19 +312,17 @@ export function variableGrads(
   }
   let by: Variable[] = [];
   for (const each of isListed ? varList : variables.values()) separate(each);
-  return tidy(() => {
-    const found = differentiate(
-      'variableGrads',
-      () => {
-        const y = f();
-        by = isListed ? [...varList] : [...variables.values()];
-        by = by.filter(({ trainable }) => trainable);
-        return y;
-      },
-      () => by,
-    );
-    return { value: found.value, grads: byName(by, found, varList) };
-  });
+  return differentiate(
+    'variableGrads',
+    () => {
+      const y = f();
+      by = isListed ? [...varList] : [...variables.values()];
+      by = by.filter(({ trainable }) => trainable);
+      return y;
+    },
+    () => by,
+    (found) => ({ value: found.value, grads: byName(by, found, varList) }),
+  );
 }
 
 function byName(

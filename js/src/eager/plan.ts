@@ -11,7 +11,7 @@ import {
 } from './formulas.js';
 import type { ValueType } from './signature.js';
 
-/** An operation on inputs and results of earlier steps, by their places. */
+/** An operation on inputs and results of other steps, by their places. */
 export interface Step {
   readonly formula: Held;
   /** Of a gradient that is written down with its function. */
@@ -80,7 +80,7 @@ class Planner {
   }[] = [];
   /** Inputs are counted from 0 up, steps from -1 down, until the number of inputs is known. */
   readonly #places = new Map<HeapValue, number>();
-  /** On the way to a gradient: written down although they may be there. */
+  /** On the way to a gradient: written down although they are there. */
   readonly #paths = new Map<HeapValue, Held>();
   readonly #seen = new Set<HeapValue>();
 
@@ -88,6 +88,8 @@ class Planner {
   readonly #pullBacks = new Set<PullBack>();
   /** Values that nobody shows and that formulas outside of the plan read. */
   readonly #awaited = new Set<HeapValue>();
+  /** How often formulas outside of the plan read such values of it. */
+  #readOutside = 0;
 
   constructor(private readonly options: Options) {}
 
@@ -109,22 +111,22 @@ class Planner {
     const wanted = new Set(roots);
     const outputs: HeapValue[] = [];
     const results: number[] = [];
+    const steps = this.#steps;
     const count = this.#inputs.length;
-    const absolute = (place: number) => (place < 0 ? count - 1 - place : place);
-    let key = this.#inputTypes.map(({ type }) => type).join();
-    const steps = this.#steps.map(({ value, formula, apart, places: found }, at) => {
-      const places = found.map(absolute);
-      if (
-        this.#isShown(value) ||
-        this.#awaited.has(value) ||
-        (!value.isThere && wanted.has(value))
-      ) {
-        outputs.push(value);
-        results.push(count + at);
+    let key = '';
+    for (const { type } of this.#inputTypes) key += `${type},`;
+    for (const [at, { value, formula, apart, places }] of steps.entries()) {
+      key += `;${keyOf(formula, apart)}`;
+      for (const [operand, place] of places.entries()) {
+        const absolute = place < 0 ? count - 1 - place : place;
+        places[operand] = absolute;
+        key += `,${absolute}`;
       }
-      key += `;${keyOf(formula, apart)}:${places.join()}`;
-      return { formula, apart, places };
-    });
+      const isWanted = this.#isShown(value) || this.#awaited.has(value);
+      if (!isWanted && (value.isThere || !wanted.has(value))) continue;
+      outputs.push(value);
+      results.push(count + at);
+    }
     key += `>${results.join()}`;
     return { key, inputs: this.#inputs, inputTypes: this.#inputTypes, steps, outputs, results };
   }
@@ -145,30 +147,29 @@ class Planner {
 
   findAwaited(): void {
     this.#awaited.clear();
-    // Mostly nothing is: then what reads hidden values here is all that does, which is counted faster than for each by itself.
-    let outside = 0;
-    for (const { value } of this.#steps) if (this.#isHidden(value)) outside += value.readers;
-    this.#visitHeld((each) => (outside -= this.#isHidden(each) ? 1 : 0));
-    if (outside === 0) return;
+    if (this.#readOutside === 0) return;
     const reads = new Map<HeapValue, number>();
-    this.#visitHeld((each) => reads.set(each, (reads.get(each) ?? 0) + 1));
+    const count = (each: Source) => {
+      if (typeof each !== 'number') reads.set(each, (reads.get(each) ?? 0) + 1);
+    };
+    for (const { formula } of this.#steps) formula.held.forEach(count);
+    for (const { sources } of this.#pullBacks) sources.forEach(count);
     for (const { value } of this.#steps) {
       if (this.#isHidden(value) && value.readers > (reads.get(value) ?? 0))
         this.#awaited.add(value);
     }
   }
 
-  /** All that formulas of the plan hold, as often as they do. */
-  #visitHeld(visit: (value: HeapValue) => void): void {
-    const look = (each: Source) => {
-      if (typeof each !== 'number') visit(each);
-    };
-    for (const { formula } of this.#steps) formula.held.forEach(look);
-    for (const { sources } of this.#pullBacks) sources.forEach(look);
+  /** The plan itself reads these. */
+  #countReads(held: readonly Source[]): void {
+    for (const each of held) {
+      if (typeof each !== 'number' && this.#isHidden(each)) this.#readOutside -= 1;
+    }
   }
 
   /** What tensors show of what follows from values that nobody shows and others still wait for. */
   following(): HeapValue[] {
+    if (this.#awaited.size === 0) return [];
     const seen = new Set<HeapValue>();
     const numbers = new Map<HeapValue, boolean>();
     const found: HeapValue[] = [];
@@ -194,20 +195,16 @@ class Planner {
 
   /** Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. */
   #readsItself(pullBack: PullBack): boolean {
-    const wrt = new Set(wrtOf(pullBack));
+    const wrt = wrtOf(pullBack);
     const steps = new Set<number>();
     const addStep = (value: HeapValue): void => {
       const place = this.#places.get(value) ?? 0;
-      if (place < 0) steps.add(place);
+      if (place < 0 && !pullBack.path.has(value)) steps.add(place);
     };
     wrt.forEach(addStep);
-    for (const formula of pullBack.path.values()) {
-      visitReads(formula, (each) => {
-        if (!pullBack.path.has(each) && !wrt.has(each)) addStep(each);
-      });
-    }
+    for (const formula of pullBack.path.values()) visitReads(formula, addStep);
     if (steps.size === 0) return false;
-    const reached = new Set([...wrt].map((each) => this.#places.get(each)));
+    const reached = new Set(wrt.map((each) => this.#places.get(each)));
     for (const [at, { places }] of this.#steps.entries()) {
       if (!places.some((place) => reached.has(place))) continue;
       if (steps.has(-1 - at)) return true;
@@ -220,14 +217,16 @@ class Planner {
     if (typeof value === 'number' || this.#seen.has(value)) return;
     this.#seen.add(value);
     const formula = this.#paths.get(value) ?? (value.isThere ? undefined : formulaOf(value));
+    if (!formula?.hasGradient) return;
     const look = (each: Source) => this.#findPaths(each);
     if (!(formula instanceof GradientPart)) {
-      formula?.sources.forEach(look);
+      formula.sources.forEach(look);
       return;
     }
     const { pullBack } = formula;
     if (this.#pullBacks.has(pullBack)) return;
     this.#pullBacks.add(pullBack);
+    this.#countReads(pullBack.sources);
     const apart = this.options.apart.get(pullBack);
     if (apart !== undefined) {
       apart.operands.forEach(look);
@@ -235,11 +234,11 @@ class Planner {
     }
     const { path, sources } = pullBack;
     for (const [on, how] of path) {
-      this.#paths.set(on, how);
-      this.#seen.delete(on);
+      if (on.isThere || formulaOf(on) !== how) this.#paths.set(on, how);
+      if (how.hasGradient) this.#seen.delete(on);
     }
     sources.forEach(look);
-    for (const on of path.keys()) look(on);
+    for (const [on, how] of path) if (how.hasGradient) look(on);
   }
 
   #placeOf(value: Source, type: ValueType): number {
@@ -264,6 +263,8 @@ class Planner {
     const types =
       apart?.types ?? (formula instanceof Operation ? formula.signature.inputs : operands);
     const places = operands.map((each, at) => this.#placeOf(each, types[at] as HeapValue));
+    if (this.#isHidden(value)) this.#readOutside += value.readers;
+    this.#countReads(formula.held);
     return -this.#steps.push({ value, formula, apart, places });
   }
 }

@@ -1,5 +1,12 @@
 /** A layer called on tensors, as a formula with several results. */
-import { Held, depthOver, type Source, type Written, writtenOnce } from '../eager/formulas.js';
+import {
+  depthOver,
+  haveGradient,
+  Held,
+  type Source,
+  type Written,
+  writtenOnce,
+} from '../eager/formulas.js';
 import { shown } from '../eager/apply.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -16,15 +23,12 @@ class LayerCall {
 }
 
 class LayerResult extends Held {
-  depth: number;
-
   constructor(
     readonly call: LayerCall,
     readonly item: number,
   ) {
-    super();
+    super(depthOver(call.sources), haveGradient(call.sources));
     for (const each of this.sources) if (typeof each !== 'number') each.hold();
-    this.depth = depthOver(this.sources);
   }
 
   get sources(): readonly Source[] {

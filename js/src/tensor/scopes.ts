@@ -61,11 +61,11 @@ export function startScope(): void {
 export function endScope(result?: TensorContainer): void {
   const made = scopes.pop();
   if (made === undefined) throw new LatheError('endScope: no scope has been started');
-  const results = made.length === 0 || isTensor(result) ? undefined : new Set(tensorsIn(result));
+  const held = made.length === 0 || isTensor(result) ? undefined : allIn(result);
   const around = scopes.at(-1);
   for (const each of made) {
     if (each.kept || each.isDisposed) continue;
-    if (each === result || results?.has(each)) around?.push(each);
+    if (each === result || held?.has(each)) around?.push(each);
     else each.dispose();
   }
 }
@@ -74,17 +74,19 @@ const isTensor = (value: unknown): value is Tensor =>
   typeof value === 'object' && value !== null && tracked in value;
 
 /** The tensors that something holds, itself one or in arrays and objects, each once. */
-export function tensorsIn(container: TensorContainer): Tensor[] {
-  const found = new Set<Tensor>();
-  const seen = new Set<object>();
+export const tensorsIn = (container: TensorContainer): Tensor[] =>
+  [...allIn(container)].filter(isTensor);
+
+/** Tensors, and the arrays and objects that they are in. */
+function allIn(container: TensorContainer): Set<object> {
+  const found = new Set<object>();
   const look = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return;
-    seen.add(value);
-    if (isTensor(value)) found.add(value);
-    else if (!ArrayBuffer.isView(value)) Object.values(value).forEach(look);
+    if (typeof value !== 'object' || value === null || found.has(value)) return;
+    found.add(value);
+    if (!isTensor(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(look);
   };
   look(container);
-  return [...found];
+  return found;
 }
 
 /**

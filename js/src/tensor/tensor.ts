@@ -56,10 +56,9 @@ export class Tensor<R extends Rank = Rank> {
     readonly dtype: DType,
     type?: string,
   ) {
-    const wanted = elementCount(shape);
-    if (ArrayBuffer.isView(data) && data.length !== wanted) {
+    if (ArrayBuffer.isView(data) && data.length !== elementCount(shape)) {
       throw new LatheError(
-        `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${wanted}`,
+        `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${elementCount(shape)}`,
       );
     }
     this.shape = shape as ShapeMap[R];
