@@ -11,9 +11,12 @@ namespace lathe::onnx {
 std::span<const Operator> operators() {
   using graph::Op;
   static constexpr Operator kOperators[] = {
-#define ONNX_MAP(name, since, types, op) {"", name, since, kLatest, types, "", nullptr, Op::op},
+#define ONNX_MAP(name, since, types, op) \
+  {"", name, since, kLatest, types, "", nullptr, Op::op, true},
 #define ONNX_OPERATOR(domain, name, since, last, types, moved, function) \
-  {domain, name, since, last, types, moved, rows::function, Op::Add},
+  {domain, name, since, last, types, moved, rows::function, Op::Add, false},
+#define ONNX_ROOMY(domain, name, since, last, types, moved, function) \
+  {domain, name, since, last, types, moved, rows::function, Op::Add, true},
 #include "lathe/import/onnx/operators.def"
   };
   return kOperators;

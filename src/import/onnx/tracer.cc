@@ -317,6 +317,7 @@ Result<Values> Tracer::apply(const NodeProto& node, Values operands) {
         concat("does not take ", text(operands[0].type), "; cast it to one of ", text(row->types)));
   }
   Call call(*this, node, version, row->moved, unit_->attributes, std::move(operands));
+  if (!row->takes_rooms && has_rooms(call)) return call.refuse_rows();
   if (row->function != nullptr) {
     auto results = row->function(call);
     if (results && rows() != nullptr) LATHE_TRY(check_rows(call, *results));

@@ -96,6 +96,8 @@ class Tracer {
   Value cached(const Port& given, size_t number);
   bool is_kept(size_t result) const;
   Status follow_rows();
+  // Whether an operand has room for more rows than count.
+  bool has_rooms(const Call& call) const;
   Status check_rows(const Call& call, const Values& results);
   Result<Values> wanted(const Scope& scope) const;
   std::set<const NodeProto*> needed_nodes() const;

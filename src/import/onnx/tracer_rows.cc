@@ -24,7 +24,15 @@ bool Tracer::is_kept(size_t result) const {
 
 Status Tracer::follow_rows() { return rows() == nullptr ? Status{} : rows_->follow(); }
 
-// What an operator makes of rows, but not of their elements, may be as long as there is room.
+bool Tracer::has_rooms(const Call& call) const {
+  for (size_t k = 0; rows_ && k < call.operands(); ++k) {
+    if (rows_->has_rows(call.operand(k).tensor)) return true;
+  }
+  return false;
+}
+
+// What an operator makes of rows, but not of their elements, may be as long as there is room; what
+// has no elements may be so many times as long.
 Status Tracer::check_rows(const Call& call, const Values& results) {
   LATHE_TRY(rows_->follow());
   if (!call.has(0) || !rows_->has_rows(call.operand(0).tensor)) return {};
@@ -32,7 +40,9 @@ Status Tracer::check_rows(const Call& call, const Values& results) {
     if (!each.tensor.valid() || goes_by_rows(each)) continue;
     const Shape shape = each.shape();
     const int64_t room = rows_->said() + rows_->fresh();
-    if (std::ranges::count(shape, room) > 0) return call.refuse_rows();
+    if (std::ranges::count(shape, room) > 0 || graph::element_count(shape) == 0) {
+      return call.refuse_rows();
+    }
   }
   return {};
 }

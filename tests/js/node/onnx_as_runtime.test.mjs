@@ -1,0 +1,269 @@
+// What random models found to differ from ONNX Runtime Web, call by call of one session.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as ort from 'onnxruntime-web';
+import * as ours from 'tensorlathe/onnxruntime';
+import { ints, model, node, random, tensor, value } from '../onnx/write.mjs';
+
+ort.env.wasm.numThreads = 1;
+ort.env.logLevel = 'fatal';
+
+const contrib = { domain: 'com.microsoft' };
+
+function assertLike(wanted, got, what) {
+  assert.deepEqual(Object.keys(got).sort(), Object.keys(wanted).sort(), what);
+  for (const [name, { dims, type, data }] of Object.entries(wanted)) {
+    const own = got[name];
+    assert.deepEqual([own.type, own.dims], [type, dims], `${what}: ${name}`);
+    for (let at = 0; at < data.length; at++) {
+      const [a, b] = [own.data[at], data[at]];
+      const isNear = typeof b === 'number' && Math.abs(a - b) <= 1e-4 * Math.max(1, Math.abs(b));
+      assert.ok(Object.is(a, b) || isNear, `${what}: ${name}[${at}] is ${a}, not ${b}`);
+    }
+  }
+}
+
+/** Feeds of each call in turn: [type, data, dims] by name. */
+async function assertSame(bytes, calls, what) {
+  const [wanted, got] = await Promise.all(
+    [ort, ours].map((each) => each.InferenceSession.create(bytes, { logSeverityLevel: 4 })),
+  );
+  for (const [at, feeds] of calls.entries()) {
+    const results = [];
+    for (const [session, { Tensor }] of [
+      [wanted, ort],
+      [got, ours],
+    ]) {
+      const entries = Object.entries(feeds).map(([name, each]) => [name, new Tensor(...each)]);
+      results.push(await session.run(Object.fromEntries(entries)));
+    }
+    assertLike(...results, `${what}, call ${at}`);
+  }
+  await Promise.all([wanted.release(), got.release()]);
+}
+
+const floats = (seed, dims) => ['float32', random(seed, dims, 1).data, dims];
+const lengths = [3, 5, 4, 17, 2];
+
+/** Nodes on x [1, …, length, …], called with several lengths. */
+const byLength = (nodes, shape, initializers = {}, outputs = { y: 'float32' }) => [
+  model({
+    inputs: [value('x', 'float32', shape)],
+    outputs: Object.entries(outputs).map(([name, dtype]) => value(name, dtype)),
+    nodes,
+    initializers,
+    opset: 16,
+  }),
+  lengths.map((length) => ({
+    x: floats(
+      length,
+      shape.map((size) => (size === 'batch' ? 2 : size === 'length' ? length : size)),
+    ),
+  })),
+];
+
+const counting = {
+  'ScatterND from the end': byLength(
+    [node('ScatterND', ['x', 'at', 'to'], ['y'])],
+    ['batch', 'length'],
+    { at: tensor('int64', [0, -1], [1, 2]), to: tensor('float32', [9], [1]) },
+  ),
+  'ScatterElements from the end': byLength(
+    [node('ScatterElements', ['x', 'at', 'to'], ['y'], { axis: 1, reduction: 'add' })],
+    ['batch', 'length'],
+    { at: tensor('int64', [-1, -2], [2, 1]), to: tensor('float32', [9, 8], [2, 1]) },
+  ),
+  'ConvTranspose behind Softmax': byLength(
+    [
+      node('Softmax', ['x'], ['p'], { axis: -1 }),
+      node('ConvTranspose', ['p', 'w'], ['y'], { strides: ints([2]) }),
+    ],
+    ['batch', 1, 'length'],
+    { w: random(1, [1, 1, 2]) },
+  ),
+  'places of MaxPool': byLength(
+    [node('MaxPool', ['x'], ['y', 'at'], { kernel_shape: ints([2]), strides: ints([2]) })],
+    ['batch', 'length', 4],
+    {},
+    { y: 'float32', at: 'int64' },
+  ),
+  'Tile by none': byLength([node('Tile', ['x', 'by'], ['y'])], ['batch', 'length'], {
+    by: tensor('int64', [0, 3], [2]),
+  }),
+};
+
+for (const [name, [bytes, calls]] of Object.entries(counting)) {
+  test(`lengths that operators compute with: ${name}`, () => assertSame(bytes, calls, name));
+}
+
+test('GroupQueryAttention whose caches have other names', async () => {
+  const size = 16;
+  const rows = (name, heads) => value(name, 'float32', ['batch', heads, 'past', size]);
+  const fresh = (name) => value(name, 'float32', ['batch', 'length', size]);
+  const bytes = model({
+    inputs: [
+      ...['q', 'k', 'v'].map(fresh),
+      rows('pk', 1),
+      rows('pv', 1),
+      value('last', 'int32', ['batch']),
+      value('total', 'int32', []),
+    ],
+    outputs: ['y', 'nk', 'nv'].map((name) => value(name, 'float32')),
+    nodes: [
+      node(
+        'GroupQueryAttention',
+        ['q', 'k', 'v', 'pk', 'pv', 'last', 'total'],
+        ['y', 'nk', 'nv'],
+        { num_heads: 1, kv_num_heads: 1 },
+        contrib,
+      ),
+    ],
+    opsets: { 'com.microsoft': 1 },
+  });
+  const calls = [
+    [0, 3],
+    [3, 1],
+    [4, 1],
+    [0, 2],
+    [2, 1],
+    [5, 1],
+  ].map(([past, length]) => ({
+    ...Object.fromEntries(['q', 'k', 'v'].map((name, at) => [name, floats(at, [1, length, size])])),
+    ...Object.fromEntries(['pk', 'pv'].map((name, at) => [name, floats(at, [1, 1, past, size])])),
+    last: ['int32', Int32Array.of(past + length - 1), [1]],
+    total: ['int32', Int32Array.of(past + length), []],
+  }));
+  await assertSame(bytes, calls, 'GroupQueryAttention');
+});
+
+test('models that give nothing but texts', async () => {
+  const names = tensor('string', ['cat', 'dog', 'owl']);
+  const given = (nodes, more = {}) =>
+    model({
+      inputs: [value('x', 'float32', ['n'])],
+      outputs: [value('y', 'string')],
+      nodes,
+      initializers: { names },
+      opset: 20,
+      ...more,
+    });
+  const best = node('ArgMax', ['x'], ['at'], { axis: 0, keepdims: 0 });
+  const encoder = { keys_int64s: ints([0, 1, 2]), values_strings: ['no', 'yes', 'maybe'] };
+  const models = {
+    gather: given([best, node('Gather', ['names', 'at'], ['y'])]),
+    cast: given([
+      node('Floor', ['x'], ['whole']),
+      node('Cast', ['whole'], ['i'], { to: 7 }),
+      node('Cast', ['i'], ['y'], { to: 8 }),
+    ]),
+    encode: given([best, node('LabelEncoder', ['at'], ['y'], encoder, { domain: 'ai.onnx.ml' })], {
+      opsets: { 'ai.onnx.ml': 2 },
+    }),
+  };
+  for (const [name, bytes] of Object.entries(models)) {
+    const calls = [
+      [1, 5, 2],
+      [7, 5, 2],
+    ].map((data) => ({ x: ['float32', Float32Array.from(data), [3]] }));
+    await assertSame(bytes, calls, name);
+  }
+});
+
+test('RoiAlign of regions with samples of their own number, and of none', async () => {
+  for (const mode of ['avg', 'max']) {
+    for (const ratio of [0, 2]) {
+      const bytes = model({
+        inputs: [
+          value('x', 'float32', [1, 1, 8, 8]),
+          value('rois', 'float32', ['n', 4]),
+          value('of', 'int64', ['n']),
+        ],
+        outputs: [value('y', 'float32')],
+        nodes: [
+          node('RoiAlign', ['x', 'rois', 'of'], ['y'], {
+            mode,
+            sampling_ratio: ratio,
+            output_height: 2,
+            output_width: 2,
+          }),
+        ],
+        opset: 16,
+      });
+      const x = floats(3, [1, 1, 8, 8]);
+      x[1] = x[1].map((each) => each - 3);
+      const of = (...regions) => ({
+        x,
+        rois: ['float32', Float32Array.from(regions.flat()), [regions.length, 4]],
+        of: ['int64', new BigInt64Array(regions.length), [regions.length]],
+      });
+      const calls = [of([1, 1, 2, 2]), of([1, 1, 2, 2], [0, 0, 7, 6]), of(), of([2, 0, 7, 3])];
+      await assertSame(bytes, calls, `${mode}, ratio ${ratio}`);
+    }
+  }
+});
+
+test('Resize by the nearest element', async () => {
+  const sized = (from, to, coordinates, nearest) =>
+    model({
+      inputs: [value('x', 'float32', [1, 1, 1, from])],
+      outputs: [value('y', 'float32')],
+      nodes: [
+        node('Resize', ['x', '', '', 'sizes'], ['y'], {
+          coordinate_transformation_mode: coordinates,
+          nearest_mode: nearest,
+        }),
+      ],
+      initializers: { sizes: tensor('int64', [1, 1, 1, to], [4]) },
+      opset: 13,
+    });
+  const cases = [
+    [14, 18, 'asymmetric', 'floor'],
+    [7, 9, 'half_pixel', 'floor'],
+    [9, 21, 'half_pixel', 'floor'],
+    [5, 11, 'half_pixel', 'round_prefer_floor'],
+  ];
+  for (const [from, ...rest] of cases) {
+    const data = Float32Array.from({ length: from }, (_, at) => at);
+    const call = { x: ['float32', data, [1, 1, 1, from]] };
+    await assertSame(sized(from, ...rest), [call], `${from} to ${rest}`);
+  }
+  const old = model({
+    inputs: [value('x', 'float32', [1, 1, 2, 4])],
+    outputs: [value('y', 'float32')],
+    nodes: [node('Resize', ['x', 'scales'], ['y'], { mode: 'nearest' })],
+    initializers: { scales: tensor('float32', [1, 1, 0.6, 0.6], [4]) },
+    opset: 10,
+  });
+  const x = ['float32', Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8), [1, 1, 2, 4]];
+  await assertSame(old, [{ x }], 'version 10');
+});
+
+test('remainders by infinity and infinite powers of -1', async () => {
+  for (const [op, given, x, y] of [
+    ['Mod', { fmod: 1 }, [5, -5, 5, 0], [Infinity, Infinity, -Infinity, Infinity]],
+    ['Pow', {}, [-1, -1, 1, -2], [Infinity, -Infinity, Infinity, 3]],
+  ]) {
+    const bytes = model({
+      inputs: ['x', 'z'].map((name) => value(name, 'float64', ['n'])),
+      outputs: [value('y', 'float64')],
+      nodes: [node(op, ['x', 'z'], ['y'], given)],
+      opset: 15,
+    });
+    const feeds = { x: ['float64', Float64Array.from(x), [4]] };
+    feeds.z = ['float64', Float64Array.from(y), [4]];
+    await assertSame(bytes, [feeds], op);
+  }
+});
+
+test('texts with an element that is none are refused', async () => {
+  const bytes = model({
+    inputs: [value('x', 'string', ['n'])],
+    outputs: [value('y', 'string')],
+    nodes: [node('Identity', ['x'], ['y'])],
+    opset: 16,
+  });
+  const session = await ours.InferenceSession.create(bytes);
+  const x = new ours.Tensor('string', ['a', 5], [2]);
+  await assert.rejects(session.run({ x }), /x at index 1 is not a string/);
+  await session.release();
+});
