@@ -171,16 +171,17 @@ Status emit_wasm(State& state) {
   LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Content> contents, contents_of(state));
   LATHE_ASSIGN_OR_RETURN(const std::vector<emit::Times> times, place_times(state));
   const Features& features = state.options.features;
-  LATHE_ASSIGN_OR_RETURN(state.module,
-                         emit::emit_module(state.loops,
-                                           {{state.plan.offsets, state.plan.bases},
-                                            state.executable.memory_bytes,
-                                            state.executable.relocatable && features.threads,
-                                            times,
-                                            state.options.origins ? &state.origins : nullptr},
-                                           contents, metadata(state.executable),
-                                           {features.simd, features.simd && features.relaxed_simd,
-                                            state.executable.threads}));
+  LATHE_ASSIGN_OR_RETURN(
+      state.module,
+      emit::emit_module(
+          state.loops,
+          {{state.plan.offsets, state.plan.bases, state.executable.relocatable},
+           state.executable.memory_bytes,
+           state.executable.relocatable && features.threads,
+           times,
+           state.options.origins ? &state.origins : nullptr},
+          contents, metadata(state.executable),
+          {features.simd, features.simd && features.relaxed_simd, state.executable.threads}));
   for (loop::Buffer& buffer : state.loops.buffers) buffer.data = {};  // the module has them
   state.form = Form::Wasm;
   return {};

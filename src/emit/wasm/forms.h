@@ -16,8 +16,9 @@ namespace lathe::emit {
 // Where the global buffers of a module lie in memory 0: at fixed addresses, or behind bases that
 // entries take as parameters.
 struct Placement {
-  std::span<const uint64_t> offsets;    // bytes, by buffer id; from its base, if there are any
-  std::span<const int32_t> bases = {};  // by buffer id, the number of the parameter; none: fixed
+  std::span<const uint64_t> offsets;     // bytes, by buffer id; from its base, if there are any
+  std::span<const int32_t> bases = {};   // by buffer id, the number of the parameter; none: fixed
+  bool is_relocatable = !bases.empty();  // also where there is no buffer
 
   uint64_t offset_of(loop::BufferRef buffer) const {
     return offsets[static_cast<size_t>(buffer.id)];

@@ -150,7 +150,7 @@ template <class Emitter>
 void emit_entries(wasm::ModuleBuilder& builder, const loop::Module& module,
                   const Placement& placement, const Emitter& emitter) {
   for (const loop::Entry& entry : module.entries) {
-    const size_t bases = placement.bases.empty() ? 0 : base_count(module, entry);
+    const size_t bases = placement.is_relocatable ? base_count(module, entry) : 0;
     wasm::FunctionBuilder& function =
         builder.add_function(entry.name, std::vector<wasm::ValType>(bases, wasm::ValType::i32), {});
     builder.export_function(entry.name, function.index());
@@ -215,7 +215,7 @@ Result<wasm::Module> emit_module(const loop::Module& module, const Layout& layou
   LATHE_CHECK(!is_timed || !target.threads);
   const uint32_t clock =
       is_timed ? builder.import_function("env", "now", {{}, {wasm::ValType::f64}}) : 0;
-  const bool is_relocatable = !layout.placement.bases.empty();
+  const bool is_relocatable = layout.placement.is_relocatable;
   LATHE_CHECK(!is_relocatable || (!is_timed && contents.empty()));
   wasm::Limits limits;
   if (!is_relocatable) limits.min = (layout.total_bytes + kPage - 1) / kPage;
