@@ -35,8 +35,12 @@ struct Bins {
   Tensor begin, size, samples;
   int64_t most, count, extent;
 
-  // The places of the samples [regions, bins, most], and whether they count.
-  std::pair<Tensor, Tensor> places() const {
+  // Samples [regions, bins, most]: their places, whether these lie in the picture, and whether the
+  // region has as many.
+  struct Samples {
+    Tensor place, is_near, is_own;
+  };
+  Samples places() const {
     Builder& builder = *begin.builder;
     const int64_t regions = begin.shape()[0];
     const Shape shape{regions, count, most};
@@ -49,40 +53,42 @@ struct Bins {
                                place <= number_like(place, static_cast<double>(extent)));
     const Tensor bounded =
         minimum(maximum(place, zero(place)), number_like(place, static_cast<double>(extent - 1)));
-    return {bounded, map(Op::And, is_near, number < spread(samples))};
+    return {bounded, is_near, number < spread(samples)};
   }
 
   // How much each element of the axis counts in each bin: [regions, bins, extent].
   Tensor shares() const {
     Builder& builder = *begin.builder;
-    const auto [place, counts] = places();
+    const auto [place, is_near, is_own] = places();
     const int64_t regions = begin.shape()[0];
     const Tensor element = cast_like(builder.iota({regions, count, most, extent}, 3), begin);
     const Tensor spread = builder.reshape(place, {regions, count, most, 1});
     const Tensor share = maximum(zero(element), 1.0f - absolute(spread - element));
-    const Tensor is_counted = builder.reshape(counts, {regions, count, most, 1});
+    const Tensor is_counted =
+        builder.reshape(map(Op::And, is_near, is_own), {regions, count, most, 1});
     const Tensor total = sum(select(is_counted, share, zero(share)), {2});
     return total / builder.reshape(samples, {regions, 1, 1});
   }
 };
 
-// The greatest of the four elements around each sample, by its share, over all samples of a bin.
+// The greatest of the four elements around each sample, by its share, over all samples of a bin;
+// 0 for those outside of the picture.
 Tensor greatest(Tensor pictures, const Bins& rows, const Bins& columns) {
   Builder& builder = *pictures.builder;
   const int64_t regions = pictures.shape()[0], channels = pictures.shape()[1];
   const Shape grid{regions, rows.count, columns.count, rows.most, columns.most};
   struct Side {
-    Tensor low, high, share, counts;
+    Tensor low, high, share, is_near, is_own;
   };
   const auto side = [&](const Bins& bins, Shape shape) {
-    const auto [place, counts] = bins.places();
+    const auto [place, is_near, is_own] = bins.places();
     const auto spread = [&](Tensor each) {
       return builder.reshape(builder.broadcast_to(builder.reshape(each, shape), grid),
                              {regions, -1});
     };
     const Tensor low = detach(floor(place));
     const Tensor high = minimum(low + 1.0f, number_like(low, static_cast<double>(bins.extent - 1)));
-    return Side{spread(low), spread(high), spread(place - low), spread(counts)};
+    return Side{spread(low), spread(high), spread(place - low), spread(is_near), spread(is_own)};
   };
   const Side y = side(rows, {regions, rows.count, 1, rows.most, 1});
   const Side x = side(columns, {regions, 1, columns.count, 1, columns.most});
@@ -96,11 +102,20 @@ Tensor greatest(Tensor pictures, const Bins& rows, const Bins& columns) {
       best = best.valid() ? maximum(best, term) : term;
     }
   }
-  const Tensor counts = builder.reshape(map(Op::And, y.counts, x.counts), {regions, 1, -1});
-  const Tensor is_used = map(Op::And, counts, map(Op::Eq, best, best));
-  const Tensor seen = select(is_used, best, zero(best));
+  const auto both = [&](Tensor a, Tensor b) {
+    return builder.reshape(map(Op::And, a, b), {regions, 1, -1});
+  };
+  const Tensor is_used = map(Op::And, both(y.is_near, x.is_near), map(Op::Eq, best, best));
+  const Tensor lowest = builder.full({}, scalar::fold_identity(Op::Max, best.dtype()));
+  const Tensor seen = select(both(y.is_own, x.is_own), select(is_used, best, zero(best)), lowest);
   const Shape split{regions, channels, rows.count, columns.count, rows.most * columns.most};
   return max(builder.reshape(seen, split), {4});
+}
+
+// Of no regions.
+Values none(Call& call, Shape shape) {
+  const auto zero = scalar::Number::from(call.tensor(0).dtype(), 0);
+  return {call.builder().full(std::move(shape), zero)};
 }
 
 }  // namespace
@@ -123,6 +138,7 @@ Result<Values> roi_align(Call& call) {
   }
   const bool is_half = call.version() >= 16 &&
                        call.text_of("coordinate_transformation_mode", "half_pixel") == "half_pixel";
+  if (at[0] == 0) return none(call, {0, in[1], height, width});
   const double scale = call.float_of("spatial_scale", 1);
   int64_t most[2] = {ratio, ratio};
   if (ratio == 0) {
@@ -172,6 +188,7 @@ Result<Values> max_roi_pool(Call& call) {
                               bracketed(size),
                               " must be [n, c, height, width], [regions, 5] and two sizes"));
   }
+  if (at[0] == 0) return none(call, {0, in[1], size[0], size[1]});
   const Tensor x = call.tensor(0), rois = in_floats(call.tensor(1));
   Builder& builder = *x.builder;
   const Tensor scale = number_like(rois, call.float_of("spatial_scale", 1));
