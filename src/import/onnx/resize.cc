@@ -28,7 +28,12 @@ struct Resizing {
 struct Axis {
   int64_t in = 1, out = 1;
   double scale = 1, begin = 0, end = 1;
+  bool is_sized = false;  // scale is the ratio of the sizes, but rounded
 
+  // A length on the new axis, on the old one.
+  double before(double length) const {
+    return is_sized ? length * static_cast<double>(in) / static_cast<double>(out) : length / scale;
+  }
   bool stays() const { return in == out && scale == 1 && begin == 0 && end == 1; }
 };
 
@@ -37,12 +42,12 @@ double position(const Resizing& how, const Axis& axis, double o) {
   const auto in = static_cast<double>(axis.in);
   const double width = axis.scale * in;
   if (how.coordinates == "align_corners") return width == 1 ? 0 : o * (in - 1) / (width - 1);
-  if (how.coordinates == "asymmetric") return o / axis.scale;
+  if (how.coordinates == "asymmetric") return axis.before(o);
   if (how.coordinates == "tf_crop_and_resize") {
     const double part = (axis.end - axis.begin) * (in - 1);
     return axis.begin * (in - 1) + (width == 1 ? part / 2 : o * part / (width - 1));
   }
-  const double centre = (o + 0.5) / axis.scale - 0.5;
+  const double centre = axis.before(o + 0.5) - 0.5;
   if (how.coordinates == "pytorch_half_pixel") return width == 1 ? -0.5 : centre;
   if (how.coordinates == "half_pixel_symmetric") {
     return in / 2 * (1 - static_cast<double>(axis.out) / width) + centre;
@@ -50,7 +55,8 @@ double position(const Resizing& how, const Axis& axis, double o) {
   return centre;
 }
 
-double nearest(std::string_view mode, double x) {
+double nearest(std::string_view mode, double x, double scale) {
+  if (mode == "inside") return scale < 1 ? std::ceil(x) : std::floor(x);
   if (mode == "floor") return std::floor(x);
   if (mode == "ceil") return std::ceil(x);
   return mode == "round_prefer_ceil" ? std::floor(x + 0.5) : std::ceil(x - 0.5);
@@ -68,7 +74,7 @@ ops::Taps taps_at(const Resizing& how, const Axis& axis, double x) {
   const auto inside = [&](double place) {
     return std::clamp<int64_t>(static_cast<int64_t>(place), 0, last);
   };
-  if (how.mode == "nearest") return {{inside(nearest(how.nearest, x)), 1}};
+  if (how.mode == "nearest") return {{inside(nearest(how.nearest, x, axis.scale)), 1}};
   const bool is_cubic = how.mode == "cubic";
   const double stretch = how.antialias ? std::min(axis.scale, 1.0) : 1;
   const double reach = (is_cubic ? 2 : 1) / stretch;
@@ -142,11 +148,13 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
           concat("axis ", chosen[k], " of size ", axis.in, " cannot have size ", out));
     }
     axis.out = static_cast<int64_t>(out);
+    axis.is_sized = scales.empty();
     shared = policy == "not_larger" ? std::min(shared, axis.scale) : std::max(shared, axis.scale);
   }
   for (const int k : keeps ? chosen : std::vector<int>{}) {
     Axis& axis = axes[static_cast<size_t>(k)];
     axis.scale = shared;
+    axis.is_sized = false;
     axis.out = static_cast<int64_t>(shared * static_cast<double>(axis.in) + 0.5);
   }
   return {};
@@ -180,10 +188,11 @@ std::vector<Axis> axes_of(const Shape& shape) {
 }  // namespace
 
 // Version 10 has scales as input 1, and neither roi nor modes of coordinates; nor has Upsample.
+// Where it shrinks an axis, the nearest element is the one behind (ONNX 1.5's own tests).
 Result<Values> resize(Call& call) {
   const bool is_old = call.version() < 11 || call.op() == "Upsample";
   Resizing how{
-      .mode = call.text_of("mode", "nearest"), .coordinates = "asymmetric", .nearest = "floor"};
+      .mode = call.text_of("mode", "nearest"), .coordinates = "asymmetric", .nearest = "inside"};
   if (how.mode == "bilinear") how.mode = "linear";
   std::vector<Axis> axes = axes_of(call.shape(0));
   std::vector<int> chosen;
