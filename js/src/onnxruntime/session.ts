@@ -202,6 +202,9 @@ function elementsOf(name: string, value: any): Value {
   if (untouched !== undefined) return untouched;
   const { type, dims, data } = value ?? {};
   if (typeof type === 'string' && Array.isArray(dims) && data?.length !== undefined) {
+    const odd =
+      type === 'string' ? data.findIndex((each: unknown) => typeof each !== 'string') : -1;
+    if (odd >= 0) throw new TypeError(`'feeds': ${name} at index ${odd} is not a string`);
     return { type, dims, data };
   }
   throw new TypeError(`'feeds': ${name} is no tensor`);

@@ -236,11 +236,12 @@ Tensor function(Op op, Tensor x) {
   return x.valid() && x.dtype() == DType::F64 ? function64(op, x) : map(op, x);
 }
 
-// Of a negative number where the exponent is whole; 1 to any power, and any to the power of 0,
-// is 1.
+// Of a negative number where the exponent is whole; 1 to any power, -1 to an infinite one, and any
+// to the power of 0, is 1.
 Tensor power(Tensor x, Tensor y) {
   if (!x.valid() || !y.valid() || x.dtype() != DType::F64) return map(Op::Pow, x, y);
-  const Tensor size = exp64(y * log64(absolute(x)));
+  const Tensor grown = exp64(y * log64(absolute(x)));
+  const Tensor size = select(is_equal(absolute(x), 1), of(x, 1), grown);
   const Tensor half = y * of(y, 0.5);
   const Tensor is_whole = map(Op::Eq, floor(y), y), is_even = map(Op::Eq, floor(half), half);
   const Tensor negative = select(is_even, size, select(is_whole, -size, of(x, std::nan(""))));

@@ -33,6 +33,8 @@ Tensor remainder(Tensor x, Tensor y) {
     rest = size - step * floor(size / step);
     rest = select(rest < zero(rest), rest + step, rest);
     rest = select(rest >= step, rest - step, rest);
+    const Tensor none = step - step;  // NaN of an infinite one, which leaves all of x
+    rest = select(map(Op::And, map(Op::Ne, none, none), size < step), size, rest);
   } else {
     rest = map(Op::Mod, size, step);
   }
