@@ -19,7 +19,7 @@ import {
 } from './formulas.js';
 import { same, shownAgain } from './values.js';
 import { inFloats, isFloat } from './whole_gradients.js';
-import { Variable, variables } from './variable.js';
+import { type Earlier, Variable, variables, withEarlier } from './variable.js';
 
 type Values = readonly HeapValue[];
 
@@ -46,7 +46,7 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
     if (known !== undefined) return known;
     depends.set(value, false);
     const formula = formulaOf(value) ?? recalled.get(value);
-    if (formula === undefined || formula.number <= begin) return false;
+    if (formula === undefined || formula.number <= begin || detaches(formula)) return false;
     let found = false;
     for (const each of readBy(formula)) {
       if (typeof each !== 'number' && visit(each)) found = true;
@@ -64,6 +64,9 @@ function pathTo(targets: Values, wrt: Values): Map<HeapValue, Held> {
   targets.forEach(visit);
   return path;
 }
+
+const detaches = (formula: Held): boolean =>
+  formula instanceof Operation && formula.signature.op === 'detach';
 
 /** By how many values a gradient is taken in one module: that has parameters for them, for what it gives and for what it reads. */
 const mostAtOnce = 200;
@@ -169,7 +172,7 @@ function differentiate<T>(
   dy?: Tensor,
 ): T {
   const before = lastFormula();
-  return recorded(() =>
+  const action = (earlier: Earlier): T =>
     tidy(() => {
       const value = tidy(f) as unknown;
       if (!(value instanceof Tensor)) {
@@ -181,8 +184,27 @@ function differentiate<T>(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      return finish({ value, grads: since(before, () => gradientsOfAll(value, wrt(), dy)) });
-    }),
+      const grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
+      return finish({ value, grads });
+    });
+  return recorded(() => withEarlier(action));
+}
+
+/** As `gradientsOfAll`: by variables that were changed by all that they were. */
+function gradientsOfVariables(
+  y: Tensor,
+  wrt: readonly Tensor[],
+  earlier: Earlier,
+  dy?: Tensor,
+): (Tensor | undefined)[] {
+  const of = (x: Tensor) => (x instanceof Variable && earlier.get(x)) || [];
+  const before = wrt.map((x) => of(x).map(shownAgain));
+  const found = gradientsOfAll(y, [...wrt, ...before.flat()], dy);
+  let at = wrt.length;
+  return before.map((values, place) =>
+    [found[place], ...values.map(() => found[at++])].reduce((sum, each) =>
+      sum && each ? apply('add', [sum, each]) : (sum ?? each),
+    ),
   );
 }
 

@@ -3,8 +3,10 @@ import { LatheError } from '../base/errors.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { Rank } from '../tensor/ranks.js';
-import { tracked, untrackElements } from '../tensor/scopes.js';
+import { trackElements, tracked, untrackElements } from '../tensor/scopes.js';
 import { elements, Tensor } from '../tensor/tensor.js';
+import { isRecording } from './compute.js';
+import { operation } from './values.js';
 
 /** Those that are alive, by name. */
 export const variables = new Map<string, Variable>();
@@ -22,6 +24,31 @@ export function collecting<T>(into: Map<HeapValue, Variable>, action: () => T): 
   }
 }
 
+/** What variables were before they were assigned something else. */
+export type Earlier = ReadonlyMap<Variable, readonly HeapValue[]>;
+const histories: Map<Variable, HeapValue[]>[] = [];
+
+/** Gives an action what variables were before it changed them, as long as it runs. */
+export function withEarlier<T>(action: (earlier: Earlier) => T): T {
+  const earlier = new Map<Variable, HeapValue[]>();
+  histories.push(earlier);
+  try {
+    return action(earlier);
+  } finally {
+    histories.splice(histories.indexOf(earlier), 1);
+    for (const values of earlier.values()) for (const each of values) each.release();
+  }
+}
+
+/**
+ * What a variable becomes. While gradients are recorded none flows from it to what it was computed from, as in
+ * TensorFlow.js, whose tape knows variables by themselves: it is a value of its own then. Whether it is.
+ */
+function taken(value: HeapValue): [HeapValue, boolean] {
+  if (!isRecording() || !value.dtype.includes('float')) return [value, false];
+  return [operation('detach', [value]), true];
+}
+
 /** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
 export class Variable<R extends Rank = Rank> extends Tensor<R> {
   readonly name: string;
@@ -36,13 +63,13 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
     if (variables.has(unique)) {
       throw new LatheError(`Variable with name ${unique} was already registered`);
     }
-    const value = HeapValue.of(initial);
-    value.share();
+    const [value, isOwn] = taken(HeapValue.of(initial));
+    if (!isOwn) value.share();
     super(value, initial.shape, initial.dtype);
     this.name = unique;
     variables.set(this.name, this);
     this.kept = true;
-    this[tracked](true);
+    this[tracked](!isOwn);
     if (collected === undefined) return;
     value.hold();
     collected.set(value, this);
@@ -50,6 +77,15 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
 
   /** Gives it the elements of a tensor, which goes on to be the caller's. Errors: another dtype or shape. */
   assign(value: Tensor<R>): void {
+    this.#become(value, taken);
+  }
+
+  /** As `assign`, but gradients flow on to what the tensor was computed from: what layers keep from one call to the next. */
+  follow(value: Tensor<R>): void {
+    this.#become(value, (each) => [each, false]);
+  }
+
+  #become(value: Tensor<R>, take: typeof taken): void {
     if (value.dtype !== this.dtype) {
       throw new LatheError(
         `dtype of the new value (${value.dtype}) and previous value (${this.dtype}) must match`,
@@ -60,9 +96,14 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
         `shape of the new value (${value.shape.join(',')}) and previous value (${this.shape.join(',')}) must match`,
       );
     }
-    const next = HeapValue.of(value);
-    next.share();
+    const [next, isOwn] = take(HeapValue.of(value));
+    if (isOwn) trackElements(this);
+    else next.share();
     const old = this[elements] as HeapValue;
+    for (const earlier of histories) {
+      old.hold();
+      earlier.set(this, [...(earlier.get(this) ?? []), old]);
+    }
     this[elements] = next;
     if (old.free()) untrackElements(this);
   }

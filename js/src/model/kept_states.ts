@@ -40,7 +40,7 @@ function statesOf(layer: Layer, what: string): KeptState[] {
   return own.map((each) => ({
     shape: each.shape,
     read: () => each.clone(),
-    write: (value = zeros(each.shape)) => each.assign(value),
+    write: (value = zeros(each.shape)) => each.follow(value),
   }));
 }
 

@@ -1,0 +1,183 @@
+// Gradients of functions that change variables, and slices at ever other places: beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as theirs from '@tensorflow/tfjs';
+import * as ours from 'tensorlathe/tfjs';
+import { compiledOperations, forgetOperations } from '../../../js/dist/eager/compute.js';
+import { tensorCounts } from '../../../js/dist/tensor/scopes.js';
+
+await theirs.setBackend('cpu');
+await ours.ready();
+
+const numbers = (each) => (each ? [...each.dataSync()] : each);
+
+function assertClose(got, wanted, what) {
+  assert.equal(got.length, wanted.length, what);
+  for (const [at, each] of wanted.entries())
+    assert.ok(Math.abs(got[at] - each) <= 1e-4 * Math.max(1, Math.abs(each)), `${what}: ${got}`);
+}
+
+/** The value of a function of variables, its gradients by them, and what they are then. */
+function tried(tf, program) {
+  const made = (values, trainable) => tf.tidy(() => tf.variable(tf.tensor1d(values), trainable));
+  const [a, b] = [made([2, -3], true), made([0.5, 4], false)];
+  const x = tf.tensor1d([1.5, -2]);
+  const { value, grads } = tf.variableGrads(() => program(tf, { a, b, x }).sum(), [a]);
+  const found = [value, ...Object.values(grads), a, b].map(numbers).flat();
+  tf.dispose([value, grads, a, b, x]);
+  return found;
+}
+
+const programs = {
+  'a baseline that follows': (tf, { a, b }) => {
+    const y = a.mul(2);
+    b.assign(y.mul(0.5).add(b));
+    return y.sub(b).square();
+  },
+  'a variable of its own': (tf, { a }) => {
+    const y = a.square();
+    a.assign(a.mul(10));
+    return y.add(a);
+  },
+  'twice, with a step back': (tf, { a }) => {
+    const y = a.mul(a);
+    a.assign(a.add(1));
+    const z = a.mul(3);
+    a.assign(a.sub(1));
+    return y.add(z).mul(a);
+  },
+  'what it is cut to first': (tf, { a }) => {
+    a.assign(a.clipByValue(-1, 1));
+    return a.square();
+  },
+  'what is read on the way': (tf, { a, b }) => {
+    b.assign(a.exp());
+    b.dataSync();
+    return b.mul(a);
+  },
+  'a variable made of values': (tf, { a, x }) => {
+    const made = tf.variable(a.mul(x), false);
+    const y = made.mul(a);
+    made.dispose();
+    return y;
+  },
+  'one variable from the other': (tf, { a, b, x }) => {
+    b.assign(a);
+    return b.mul(a).add(b.mul(x));
+  },
+  'a gradient within': (tf, { a, b }) => {
+    const inner = tf.grad((z) => {
+      b.assign(z.square());
+      return z.mul(b);
+    })(a);
+    return inner.mul(a);
+  },
+};
+
+for (const [name, program] of Object.entries(programs)) {
+  test(`gradients stop where variables are assigned: ${name}`, () => {
+    const before = [tensorCounts(), ours.memory().heapBlocks];
+    const got = tried(ours, program);
+    assertClose(got, tried(theirs, program), name);
+    forgetOperations();
+    assert.deepEqual(tensorCounts(), before[0]);
+    tried(ours, program);
+    forgetOperations();
+    const again = ours.memory().heapBlocks;
+    tried(ours, program);
+    forgetOperations();
+    assert.equal(ours.memory().heapBlocks, again);
+  });
+}
+
+test('x.variable() is cut off, too', () => {
+  for (const tf of [theirs, ours]) {
+    assert.equal(
+      tf
+        .grad((x) => x.mul(x.variable(false)))(tf.scalar(3))
+        .dataSync()[0],
+      3,
+    );
+    assert.throws(() => tf.grad((x) => tf.variable(x.square()))(tf.scalar(3)));
+  }
+});
+
+/** Losses of a linear model that is trained on rows from ever other places. */
+function train(tf, starts, part) {
+  const [rows, width] = [61, 5];
+  const of = (count, by) => Float32Array.from({ length: count }, (_, at) => Math.sin(at * by));
+  const x = tf.tensor2d(of(rows * width, 0.7), [rows, width]);
+  const y = tf.tensor2d(of(rows, 1.3), [rows, 1]);
+  const w = tf.variable(tf.zeros([width, 1]));
+  const optimizer = tf.train.adam(0.05);
+  const losses = starts.map((start) => {
+    const loss = optimizer.minimize(() => {
+      const [some, wanted] = [part(x, start), part(y, start)];
+      return some.matMul(w).sub(wanted).square().mean();
+    }, true);
+    const [found] = loss.dataSync();
+    loss.dispose();
+    return found;
+  });
+  tf.dispose([x, y, w]);
+  optimizer.dispose();
+  return losses;
+}
+
+const starts = Array.from({ length: 40 }, (_, step) => (step * 17) % 54);
+
+for (const [name, part] of Object.entries({
+  slice: (x, start) => x.slice([start, 0], [7, x.shape[1]]),
+  'slice of rows': (x, start) => x.slice(start, 7),
+  split: (x, start) => x.split([start, 7, 54 - start])[1],
+})) {
+  test(`a loop over batches compiles a few modules, wherever they begin: ${name}`, () => {
+    forgetOperations();
+    const before = compiledOperations();
+    const losses = train(ours, starts, part);
+    assert.ok(compiledOperations() - before <= 10, `${compiledOperations() - before} modules`);
+    assertClose(losses, train(theirs, starts, part), name);
+  });
+}
+
+test('parts of every size and type, from everywhere', () => {
+  for (const dtype of ['float32', 'int32', 'bool']) {
+    forgetOperations();
+    const [read, wanted] = [ours, theirs].map((tf) => {
+      const x = tf.cast(
+        tf
+          .range(0, 4 * 9 * 6)
+          .reshape([4, 9, 6])
+          .mod(3),
+        dtype,
+      );
+      const parts = [];
+      for (let at = 0; at < 30; at++) {
+        const begin = [at % 3, at % 5, (2 * at) % 4];
+        const part = tf.tidy(() => x.slice(begin, [2, 4, 3]).transpose([2, 0, 1]));
+        parts.push(...part.dataSync());
+        parts.push(...x.slice([0, at % 7, 0], [4, 2, 6]).dataSync());
+      }
+      return parts;
+    });
+    assert.deepEqual(read, wanted, dtype);
+  }
+});
+
+test('gradients of parts from everywhere', () => {
+  for (let at = 0; at < 12; at++) {
+    const [got, wanted] = [ours, theirs].map((tf) => {
+      const x = tf.tensor2d(
+        Array.from({ length: 60 }, (_, each) => Math.cos(each)),
+        [12, 5],
+      );
+      const f = (each) =>
+        each
+          .slice([at % 9, at % 3], [3, 2])
+          .square()
+          .mul(each.slice([at % 7, 1], [3, 2]));
+      return numbers(tf.grad(f)(x));
+    });
+    assertClose(got, wanted, `from ${at}`);
+  }
+});
