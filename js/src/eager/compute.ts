@@ -18,6 +18,7 @@ import {
   type Written,
 } from './formulas.js';
 import { writePart } from './apart.js';
+import { opened } from './open_plan.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 
@@ -38,6 +39,10 @@ const deepest = 200;
 
 const kept = new Map<string | Signature, Kept>();
 let clock = 0;
+/** How often plans that differ in where slices begin were compiled, by the key of what they share. */
+const alike = new Map<string, number>();
+/** From then on they share a module, in which slices take a little longer. */
+const mostAlike = 4;
 /** What modules are compiled for changes with these. */
 let revision = 0;
 /** Modules compiled so far. */
@@ -59,6 +64,7 @@ export function forgetOperations(): void {
     if (signature !== undefined) signature.module = undefined;
   }
   kept.clear();
+  alike.clear();
 }
 
 /** Runs while values remember how they were computed. */
@@ -87,13 +93,14 @@ export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapVa
   const formula = formulaOf(first!);
   if (wanted.length === 1 && formula instanceof Operation && areThere(formula.sources)) {
     const [source] = formula.sources;
-    const isSame = formula.signature.op === 'reshape' && typeof source === 'object';
+    const { op, module } = formula.signature;
+    const isSame = op === 'reshape' && typeof source === 'object';
     if (isSame) first!.lieWith(source);
+    else if (op === 'slice' && module === undefined) return run(planOf(wanted));
     else moduleOf(formula.signature).run(formula.sources, [first!]);
     done(first!);
     return;
   }
-  const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
   const whole = wholePlanOf(wanted, later);
   if (!isWide(whole)) {
     try {
@@ -110,9 +117,23 @@ export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapVa
 }
 
 function run(plan: Plan): void {
-  moduleFor(plan).run(plan.inputs, plan.outputs);
-  plan.outputs.forEach(done);
+  const chosen = kept.has(plan.key) ? plan : shared(plan);
+  moduleFor(chosen).run(chosen.inputs, chosen.outputs);
+  chosen.outputs.forEach(done);
 }
+
+/** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */
+function shared(plan: Plan): Plan {
+  const open = opened(plan);
+  if (open === undefined || isWide(open)) return plan;
+  const before = alike.get(open.key) ?? 0;
+  if (before === mostAlike) return open;
+  if (alike.size >= most) alike.clear();
+  alike.set(open.key, before + 1);
+  return plan;
+}
+
+const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
 
 /** Computes a value if too much leads to it that is still pending. */
 export function limitDepth(value: HeapValue, formula: Held): void {
@@ -210,8 +231,9 @@ function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
   return compiled(inputTypes, (values, trace) => {
     const at = (place: number) => values[place]!;
     const written: Written = new Map();
-    for (const { formula, apart, places } of steps) {
-      values.push(writePart(formula, apart, trace, places.map(at), written));
+    for (const { formula, apart, places, write } of steps) {
+      const operands = places.map(at);
+      values.push(write?.(trace, operands) ?? writePart(formula, apart, trace, operands, written));
     }
     return results.map(at);
   });

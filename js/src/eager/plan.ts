@@ -1,5 +1,6 @@
 /** The operations that lead to some values, in order, and the key under which their module is found. */
 import type { HeapValue } from '../runtime/heap_value.js';
+import type { Trace, TracedTensor } from '../trace/trace.js';
 import { Apart, keyOf, visitReads, wrtOf } from './apart.js';
 import {
   formulaOf,
@@ -17,6 +18,8 @@ export interface Step {
   /** Of a gradient that is written down with its function. */
   readonly apart: Apart | undefined;
   readonly places: readonly number[];
+  /** Adds it to a function, where the formula does not. */
+  readonly write?: (trace: Trace, operands: readonly TracedTensor[]) => TracedTensor;
 }
 
 /** Places count the inputs first, then the steps. */
