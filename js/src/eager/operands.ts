@@ -112,7 +112,7 @@ export function elementwise(
   names: readonly string[],
   xs: readonly TensorLike[],
 ): Tensor {
-  if (areFloats(op, xs)) return apply(op, xs);
+  if (areAlike(op, xs)) return apply(op, xs);
   const made: Tensor[] = [];
   const own = (copy: Tensor, of: TensorLike): Tensor => {
     if (copy !== of) made.push(copy);
@@ -137,20 +137,24 @@ export function elementwise(
 }
 
 /** Whether nothing has to be converted: the usual case. */
-function areFloats(op: OperationName, xs: readonly TensorLike[]): xs is readonly Operand[] {
-  if (takesBools(op, 0) || takenBy(op) === 'shift') return false;
-  let hasTensor = false;
+function areAlike(op: OperationName, xs: readonly TensorLike[]): xs is readonly Operand[] {
+  const takes = takenBy(op);
+  if (takes === 'logic' || takes === 'choose' || takes === 'shift') return false;
+  let dtype: DType | undefined;
+  let hasNumber = false;
   for (const each of xs) {
-    if (each instanceof Tensor && each.dtype === 'float32') hasTensor = true;
-    else if (typeof each !== 'number') return false;
+    if (typeof each === 'number') hasNumber = true;
+    else if (!(each instanceof Tensor) || each.dtype !== (dtype ??= each.dtype)) return false;
   }
-  return hasTensor;
+  return dtype === 'float32' || (dtype === 'int32' && !hasNumber && !takesOnlyFloats(takes));
 }
+
+const takesOnlyFloats = (takes: string): boolean => /^(float|function|test)$/.test(takes);
 
 /** The type of operands together, one that the operation takes. */
 function commonFor(takes: string, operands: readonly Operand[]): DType {
   const dtype = common(operands);
-  if (!isFloat(dtype) && /^(float|function|test)$/.test(takes)) return 'float32';
+  if (!isFloat(dtype) && takesOnlyFloats(takes)) return 'float32';
   if (dtype === 'bool' && /^(number|quotient|compare)$/.test(takes)) return 'int32';
   return dtype;
 }

@@ -68,7 +68,11 @@ export function signatureOf(
 /** Different texts for different arguments. */
 function spelled(value: unknown): string {
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
-  if (Array.isArray(value)) return `[${value.map(spelled).join()}]`;
+  if (Array.isArray(value)) {
+    let text = '[';
+    for (const each of value) text += `${spelled(each)},`;
+    return `${text}]`;
+  }
   return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)}`;
 }
 

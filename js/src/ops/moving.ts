@@ -27,9 +27,9 @@ export function move(
   xs: readonly Tensor[],
   values: readonly unknown[] = [],
 ): Tensor {
-  const types = new Set(xs.map(({ dtype }) => dtype as AnyDType));
-  if (types.has('string')) return moveTexts(op, xs, values);
-  if (!types.has('complex64')) return apply(op, xs, values);
+  const has = (dtype: AnyDType) => xs.some((each) => (each.dtype as AnyDType) === dtype);
+  if (has('string')) return moveTexts(op, xs, values);
+  if (!has('complex64')) return apply(op, xs, values);
   const parts = xs.map((each) => {
     const found = partsOf(each);
     if (found !== undefined) return found;
