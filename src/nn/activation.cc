@@ -11,6 +11,7 @@ class Activation final : public UnaryLayer {
   explicit Activation(ActivationOptions options) : UnaryLayer(options, options.activation) {}
 
   std::string_view class_name() const override { return "Activation"; }
+  bool supports_masking() const override { return true; }
   Result<UnaryPlan> plan(const Shape& input) const override { return UnaryPlan{input, {}}; }
   Tensor build(Tensor x, std::span<const Tensor>, Context&) const override { return x; }
 };

@@ -33,6 +33,7 @@ class BatchNormalization final : public UnaryLayer {
   }
 
   std::string_view class_name() const override { return "BatchNormalization"; }
+  bool supports_masking() const override { return true; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     if (!(options_.momentum >= 0 && options_.momentum <= 1)) {

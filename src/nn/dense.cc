@@ -11,6 +11,7 @@ class Dense final : public UnaryLayer {
       : UnaryLayer(options, options.activation), options_(std::move(options)) {}
 
   std::string_view class_name() const override { return "Dense"; }
+  bool supports_masking() const override { return true; }
 
   Result<UnaryPlan> plan(const Shape& input) const override {
     if (options_.units < 1 || options_.units > INT32_MAX) {

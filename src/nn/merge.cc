@@ -27,12 +27,57 @@ Result<Shape> common_shape(Shape x, Shape y) {
   return x;
 }
 
-// [batch, …] with axes of size 1 after the batch, so that it has `rank` axes.
-Tensor with_rank(Tensor x, size_t rank) {
+// [batch, …] with axes of size 1 after the batch, so that it has `more` axes more.
+Tensor with_more_axes(Tensor x, size_t more) {
+  if (more == 0) return x;
   Shape shape = x.shape();
-  if (shape.size() == rank) return x;
-  shape.insert(shape.begin() + 1, rank - shape.size(), 1);
+  shape.insert(shape.begin() + 1, more, 1);
   return x.builder->reshape(x, std::move(shape));
+}
+
+bool is_there(Tensor mask) { return mask.builder != nullptr; }
+
+// The masks that are of the first axes of their inputs; what a layer of one's own passes on may not
+// be.
+std::vector<Tensor> fitting(std::vector<Tensor> masks, std::span<const Tensor> inputs) {
+  masks.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!is_there(masks[i])) continue;
+    const Shape mask = masks[i].shape(), input = inputs[i].shape();
+    if (mask.size() > input.size() || !std::equal(mask.begin(), mask.end(), input.begin())) {
+      masks[i] = {};
+    }
+  }
+  return masks;
+}
+
+// The most axes that one of the masks has; 0 where there are none.
+size_t rank_of(std::span<const Tensor> masks) {
+  size_t rank = 0;
+  for (const Tensor& mask : masks) {
+    if (is_there(mask)) rank = std::max(rank, mask.shape().size());
+  }
+  return rank;
+}
+
+// The mask for these axes, of which it may lack the last.
+Tensor spread(Tensor mask, Shape shape) {
+  Shape column = mask.shape();
+  column.resize(shape.size(), 1);
+  graph::Builder& builder = *mask.builder;
+  return builder.broadcast_to(builder.reshape(mask, std::move(column)), std::move(shape));
+}
+
+// The mask of a result of this shape: a step counts where it does in every input.
+Tensor steps_of_all(std::span<const Tensor> masks, Shape result) {
+  Tensor all;
+  result.resize(rank_of(masks));
+  for (const Tensor& each : masks) {
+    if (!is_there(each)) continue;
+    const Tensor mask = spread(each, result);
+    all = is_there(all) ? mask.builder->map(graph::Op::And, {{all, mask}}, "mask") : mask;
+  }
+  return all;
 }
 
 class Merge final : public Layer {
@@ -59,13 +104,20 @@ class Merge final : public Layer {
   }
 
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor>,
-                                 Context&) const override {
+                                 Context& context) const override {
     if (!std::ranges::all_of(inputs, &Tensor::valid)) return {Tensor{inputs[0].builder, {}}};
     size_t rank = 0;
     for (const Tensor& input : inputs) rank = std::max(rank, input.shape().size());
-    Tensor result = with_rank(inputs[0], rank);
-    for (const Tensor& input : inputs.subspan(1)) result = combine_(result, with_rank(input, rank));
+    Tensor result;
+    std::vector<Tensor> masks = fitting(context.masks, inputs);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const size_t more = rank - inputs[i].shape().size();
+      const Tensor input = with_more_axes(inputs[i], more);
+      result = i == 0 ? input : combine_(result, input);
+      if (is_there(masks[i])) masks[i] = with_more_axes(masks[i], more);
+    }
     if (class_name_ == "Average") result = result * (1.0f / static_cast<float>(inputs.size()));
+    if (result.valid()) context.output_masks = {steps_of_all(masks, result.shape())};
     return {result};
   }
 
@@ -102,11 +154,30 @@ class Concatenate final : public Layer {
   }
 
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor>,
-                                 Context&) const override {
-    return {ops::concatenate({inputs.begin(), inputs.end()}, axis_)};
+                                 Context& context) const override {
+    const Tensor result = ops::concatenate({inputs.begin(), inputs.end()}, axis_);
+    if (result.valid())
+      context.output_masks = {mask_of(inputs, fitting(context.masks, inputs), result)};
+    return {result};
   }
 
  private:
+  // Along an axis that masks have they follow each other, too, those of inputs without one all
+  // true.
+  Tensor mask_of(std::span<const Tensor> inputs, std::vector<Tensor> masks, Tensor result) const {
+    const size_t rank = rank_of(masks);
+    const int axis = axis_ < 0 ? axis_ + result.rank() : axis_;
+    if (rank <= static_cast<size_t>(axis)) return steps_of_all(masks, result.shape());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      Shape shape = inputs[i].shape();
+      shape.resize(rank);
+      masks[i] = is_there(masks[i])
+                     ? spread(masks[i], std::move(shape))
+                     : result.builder->full(std::move(shape), scalar::Number::of(true));
+    }
+    return ops::concatenate(masks, axis);
+  }
+
   int32_t axis_;
 };
 

@@ -248,6 +248,20 @@ class AddOne final : public UnaryLayer {
   bool keeps_;
 };
 
+// [time, 1] -> [1, time], with the mask of the first.
+class Turned final : public UnaryLayer {
+ public:
+  Turned() : UnaryLayer(OwnOptions{}) {}
+  std::string_view class_name() const override { return "Turned"; }
+  bool supports_masking() const override { return true; }
+  Result<UnaryPlan> plan(const Shape& input) const override {
+    return UnaryPlan{{input[1], input[0]}};
+  }
+  Tensor build(Tensor x, std::span<const Tensor>, Context&) const override {
+    return x.builder->permute(x, {0, 2, 1});
+  }
+};
+
 // Sum of the steps that count, [time, 1] -> [1]; adds its mean over the batch to the loss.
 class SumOfSteps final : public UnaryLayer {
  public:
@@ -282,6 +296,42 @@ TEST(Model, MasksGoWithTheirValues) {
                 keeps ? (Numbers{6, 6}) : (Numbers{7, 8}));
     }
   }
+}
+
+// What is left of [1, 0, 3] and [0, 5, 6] behind a layer that merges them, where their zeros are
+// left out.
+Numbers merged_steps(const LayerPtr& layer, bool second_too) {
+  Model model;
+  const auto leave_out = std::make_shared<LeaveOutZeros>();
+  const ModelValue x = model.input({3, 1}), y = model.input({3, 1});
+  const ModelValue first = model.call(leave_out, x);
+  const ModelValue both = model.call(layer, {first, second_too ? model.call(leave_out, y) : y});
+  model.output(model.call(std::make_shared<SumOfSteps>(), both));
+  Machine machine(model, {.batch = {.predict = 1}});
+  return machine.run("predict", {{"x/input_1", {1, 0, 3}}, {"x/input_2", {0, 5, 6}}}).at("y");
+}
+
+TEST(Model, StepsCountBehindAMergeWhereTheyDoInEveryInput) {
+  EXPECT_EQ(merged_steps(add(), true), (Numbers{9}));
+  EXPECT_EQ(merged_steps(add(), false), (Numbers{10}));
+  EXPECT_EQ(merged_steps(multiply(), true), (Numbers{18}));
+  EXPECT_EQ(merged_steps(average(), true), (Numbers{4.5f}));
+  EXPECT_EQ(merged_steps(maximum(), true), (Numbers{6}));
+  EXPECT_EQ(merged_steps(minimum(), true), (Numbers{3}));
+}
+
+TEST(Model, AMergeLeavesOutMasksOfOtherAxes) {
+  Model model;
+  const ModelValue x = model.call(std::make_shared<LeaveOutZeros>(), model.input({3, 1}));
+  const ModelValue turned = model.call(std::make_shared<Turned>(), x);
+  model.output(model.call(add(), {turned, turned}));
+  model.output(model.call(concatenate(), {turned, turned}));
+  EXPECT_TRUE(build_program(model, {}));
+}
+
+TEST(Model, MasksFollowEachOtherAlongTheStepsOfAConcatenation) {
+  EXPECT_EQ(merged_steps(concatenate({.axis = 1}), true), (Numbers{15}));
+  EXPECT_EQ(merged_steps(concatenate({.axis = 1}), false), (Numbers{15}));
 }
 
 TEST(Model, WeightsFitAModuleTogether) {
