@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
-import type { TensorLike } from '../tensor/tensor.js';
+import { tensor, type TensorLike } from '../tensor/tensor.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import type { ModelModule } from './model_module.js';
@@ -143,6 +143,7 @@ export function fitData<Model extends Trainee>(
   args: FitOptions<Model>,
 ): [Examples, Examples | undefined] {
   let data = model.labelled(x, y, 'fit', true, args);
+  const outputs = model.outputNames.map((name) => ({ name }));
   let validation: Examples | undefined;
   if (args.validationData != null) {
     const [validationX, validationY] = args.validationData;
@@ -153,8 +154,8 @@ export function fitData<Model extends Trainee>(
   } else if ((args.validationSplit ?? 0) > 0) {
     [data, validation] = split(data, args.validationSplit!);
   }
+    validation = ofRowsAlone(validation, args, outputs);
   if (data.weighted && validation !== undefined && !validation.weighted) {
-    const outputs = model.outputNames.map((name) => ({ name }));
     validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
   }
   model.prepare(data, args);
@@ -173,6 +174,23 @@ function split(data: Examples, share: number): [Examples, Examples] {
 }
 
 /** Trains until the epochs are over or the model is told to stop. */
+/** The last rows without the weights of their classes, which are for training. */
+function ofRowsAlone(
+  last: Examples,
+  { sampleWeight, classWeight }: Weighting,
+  outputs: readonly { name: string }[],
+): Examples {
+  if (classWeight == null) return last;
+  const weights =
+    sampleWeight == null ? undefined : tensor(sampleWeight, undefined, 'float32').dataSync();
+  return weighted(
+    last,
+    { sampleWeight: weights?.slice(-last.count) as TensorLike | undefined, classWeight: {} },
+    outputs,
+    'fit',
+  );
+}
+
 export async function fitLoop<Model extends Trainee>(
   model: Model,
   data: Examples,

@@ -1,0 +1,44 @@
+// What training takes and counts beside TensorFlow.js: weights of classes, penalties, labels, options that are null.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { alikeIn, waves } from '../beside.mjs';
+
+before(() => tf.setBackend('cpu'));
+
+/** One dense layer, always with the same weights. */
+function compiled(lib, loss, { units = 2, inputs = 2, optimizer = lib.train.sgd(0.1), ...args }) {
+  const layer = lib.layers.dense({ units, inputShape: [inputs], ...args });
+  const model = lib.sequential({ layers: [layer] });
+  model.setWeights([waves(lib, [inputs, units]), waves(lib, [units], 7)]);
+  model.compile({ loss, optimizer });
+  return model;
+}
+
+const classLabels = (lib) => lib.tensor([0, 1, 1, 0, 1, 0, 0, 0].map((each) => [1 - each, each]));
+
+test('weights of classes leave what is for validation as it is', async () => {
+  for (const given of [{ validationSplit: 0.5 }, { validationSplit: 0.5, batchSize: 3 }]) {
+    await alikeIn(async (lib) => {
+      const model = compiled(lib, 'categoricalCrossentropy', { activation: 'softmax' });
+      const options = { epochs: 3, shuffle: false, verbose: 0, classWeight: { 0: 10, 1: 2 } };
+      const data = [waves(lib, [8, 2], 3), classLabels(lib)];
+      const { history } = await model.fit(...data, { ...options, ...given });
+      return [history.loss, history.val_loss];
+    });
+  }
+});
+
+test('weights of rows go with them to validation, without those of classes', async () => {
+  const x = waves(tl, [8, 2], 3);
+  const y = classLabels(tl);
+  const sampleWeight = Float32Array.from([1, 1, 1, 1, 3, 0, 2, 1]);
+  const make = () => compiled(tl, 'categoricalCrossentropy', { activation: 'softmax' });
+  const fit = async (more) => {
+    const options = { shuffle: false, sampleWeight, validationSplit: 0.5 };
+    const { history } = await make().fit(x, y, { ...options, ...more });
+    return history.val_loss;
+  };
+  assert.deepEqual(await fit({ classWeight: { 0: 1, 1: 1 } }), await fit({}));
+});
