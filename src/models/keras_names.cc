@@ -135,8 +135,13 @@ bool is_model_class(std::string_view class_name) {
   return std::ranges::find(kModels, class_name) != std::end(kModels);
 }
 
-bool is_shared_metric(std::string_view name) {
-  return std::ranges::find(kMetrics, name) != std::end(kMetrics);
+std::optional<std::string_view> shared_metric(std::string_view name) {
+  const nn::Row* loss = find_row(nn::losses(), name);
+  for (const std::string_view each : kMetrics) {
+    if (nn::same_name(each, name)) return each;
+    if (loss != nullptr && each == loss->short_name) return each;
+  }
+  return std::nullopt;
 }
 
 const nn::Row* find_row(RowTable rows, std::string_view name) {

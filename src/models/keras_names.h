@@ -27,7 +27,8 @@ std::optional<std::string_view> keras_name(KerasTable table, std::string_view ou
 std::optional<std::string_view> name_of_keras(KerasTable table, std::string_view theirs);
 
 bool is_model_class(std::string_view class_name);
-bool is_shared_metric(std::string_view name);
+// What TensorFlow.js calls a metric that it computes, too; else nothing.
+std::optional<std::string_view> shared_metric(std::string_view name);
 
 using RowTable = std::span<const nn::Row>;
 // The row whose name is the same but for case and underscores, or null.

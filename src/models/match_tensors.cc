@@ -9,7 +9,7 @@
 namespace lathe::models {
 namespace {
 
-constexpr std::string_view kOptimizer = "optimizer/";
+constexpr std::string_view kOptimizer = "optimizer/", kSteps = "iter";
 
 std::string without_models(std::string_view name, const Json& layers) {
   for (const Json& layer : layers.values()) {
@@ -87,6 +87,46 @@ std::vector<std::string> slots_of(std::span<const TensorPlace> states) {
   return slots;
 }
 
+// Error: one of the states is missing among the tensors, or of another shape.
+Result<std::vector<Match>> slots_by_name(const std::map<std::string, std::string>& names,
+                                         std::span<const TensorPlace> states,
+                                         std::span<const TensorPlace> tensors) {
+  const ByName found = by_name(tensors);
+  std::vector<Match> matches;
+  for (size_t i = 0; i < states.size(); ++i) {
+    const auto [slot, weight] = slot_of(states[i].name);
+    if (weight.empty()) continue;
+    const auto saved = names.find(std::string(weight));
+    const std::string name =
+        concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
+    const auto at = found.find(name);
+    if (at == found.end() || tensors[at->second].shape != states[i].shape) {
+      return fail(concat("the optimizer needs ", name, ' ', bracketed(states[i].shape), ", which ",
+                         at == found.end()
+                             ? std::string("is missing")
+                             : concat("has shape ", bracketed(tensors[at->second].shape))));
+    }
+    matches.push_back({i, at->second});
+  }
+  return matches;
+}
+
+// TensorFlow.js reads by position: it numbers names that an earlier model of the page has, too.
+// Nothing where the tensors are not those that would be saved.
+std::optional<std::vector<Match>> slots_by_order(std::span<const OptimizerTensor> saved,
+                                                 std::span<const TensorPlace> tensors) {
+  std::vector<Match> matches;
+  size_t at = 0;
+  for (const OptimizerTensor& each : saved) {
+    if (each.is_steps) continue;
+    if (at < tensors.size() && tensors[at].name == kSteps) ++at;
+    if (at == tensors.size() || tensors[at].shape != each.place.shape) return std::nullopt;
+    if (each.state) matches.push_back({*each.state, at});
+    ++at;
+  }
+  return at == tensors.size() ? std::optional(std::move(matches)) : std::nullopt;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> saved_names(const Json& summary) {
@@ -139,32 +179,25 @@ Result<std::vector<Match>> match_weights(const std::map<std::string, std::string
 
 Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
                                        const nn::Choice& optimizer,
+                                       std::span<const TensorPlace> weights,
                                        std::span<const TensorPlace> states,
                                        std::span<const TensorPlace> tensors, double steps) {
   if (!(steps >= 0 && steps < 16777216)) return fail("the optimizer's iter is no count of steps");
-  const ByName found = by_name(tensors);
   OptimizerMatch matches;
   for (size_t i = 0; i < states.size(); ++i) {
-    const TensorPlace& state = states[i];
-    const auto [slot, weight] = slot_of(state.name);
-    if (state.name == nn::kStepCount) {
+    if (states[i].name == nn::kStepCount) {
       matches.numbers.emplace_back(i, steps);
-    } else if (const auto base = base_of_power(state.name, optimizer)) {
+    } else if (const auto base = base_of_power(states[i].name, optimizer)) {
       matches.numbers.emplace_back(i, power_of(*base, steps + 1));
-    } else if (!weight.empty()) {
-      const auto saved = names.find(std::string(weight));
-      const std::string name =
-          concat(saved == names.end() ? weight : std::string_view(saved->second), '/', slot);
-      const auto at = found.find(name);
-      if (at == found.end() || tensors[at->second].shape != state.shape) {
-        return fail(concat("the optimizer needs ", name, ' ', bracketed(state.shape), ", which ",
-                           at == found.end()
-                               ? std::string("is missing")
-                               : concat("has shape ", bracketed(tensors[at->second].shape))));
-      }
-      matches.tensors.push_back({i, at->second});
     }
   }
+  auto slots = slots_by_name(names, states, tensors);
+  if (!slots) {
+    auto ordered = slots_by_order(optimizer_tensors(names, weights, states), tensors);
+    if (!ordered) return std::unexpected(slots.error());
+    slots = std::move(*ordered);
+  }
+  matches.tensors = std::move(*slots);
   return matches;
 }
 
@@ -179,7 +212,7 @@ std::vector<OptimizerTensor> optimizer_tensors(const std::map<std::string, std::
   };
   const auto steps = find(std::string(nn::kStepCount));
   if (!steps) return {};
-  std::vector<OptimizerTensor> tensors = {{{"iter", {}}, steps, true}};
+  std::vector<OptimizerTensor> tensors = {{{std::string(kSteps), {}}, steps, true}};
   const std::vector<std::string> slots = slots_of(states);
   for (const std::string& slot : slots) {
     for (const TensorPlace& weight : weights) {

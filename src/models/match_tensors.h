@@ -51,10 +51,12 @@ std::map<std::string, std::string> saved_names(const Json& summary);
 Result<std::vector<Match>> match_weights(const std::map<std::string, std::string>& names,
                                          std::span<const TensorPlace> weights,
                                          std::span<const TensorPlace> tensors, bool strict);
-// Those of what the optimiser has gathered: its slots as WEIGHT/SLOT. Errors: a tensor is missing
-// or of another shape; `steps` is no count.
+// Those of what the optimiser has gathered: its slots as WEIGHT/SLOT; where names are others, by
+// their order, if shapes agree. Errors: a tensor is missing or of another shape; `steps` is no
+// count.
 Result<OptimizerMatch> match_optimizer(const std::map<std::string, std::string>& names,
                                        const nn::Choice& optimizer,
+                                       std::span<const TensorPlace> weights,
                                        std::span<const TensorPlace> states,
                                        std::span<const TensorPlace> tensors, double steps);
 // What is saved of it: the steps, then each slot for all weights in their order; nothing without

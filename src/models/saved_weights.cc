@@ -68,9 +68,10 @@ Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& train
   const bool has_steps =
       iterations != arrays.end() && graph::element_count(iterations->array.shape) > 0;
   const double steps = has_steps ? double{as_floats(iterations->array)[0].f} : 0;
-  LATHE_ASSIGN_OR_RETURN(const auto matches,
-                         match_optimizer(saved_names(model), training.optimizer,
-                                         places_of(variables), places_of(arrays), steps));
+  LATHE_ASSIGN_OR_RETURN(
+      const auto matches,
+      match_optimizer(saved_names(model), training.optimizer, places_of(model.weights()),
+                      places_of(variables), places_of(arrays), steps));
   for (const auto [state, at] : matches.tensors) {
     states[variables[state].name] = as_floats(arrays[at].array);
   }

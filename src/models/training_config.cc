@@ -80,7 +80,8 @@ Json read_keras_metric(const Json& json) {
   const Json& config = json.at("config");
   for (const Json* each : {&class_name, &config.at("name"), &config.at("fn")}) {
     if (!each->is_string()) continue;
-    const auto found = find_any_name(nn::metrics(), each->string());
+    auto found = find_any_name(nn::metrics(), each->string());
+    if (!found) found = find_any_name(nn::losses(), each->string());
     if (!found) continue;
     const Json name = Json::string(std::string(*found));
     const Json& threshold = config.at("thresholds");
@@ -93,16 +94,30 @@ Json read_keras_metric(const Json& json) {
   return {};
 }
 
-Json read_metrics(const Json& config) {
-  const Json* own = config.find("tensorlathe_metrics");
-  if (own != nullptr && !own->is_null()) return *own;
+std::vector<Json> list_of(const Json& json) {
+  return json.is_array() ? json.values() : std::vector<Json>{json};
+}
+
+Json read_metrics_of(const std::vector<Json>& given) {
   Json metrics = Json::array();
-  for (const Json& each : config.at("metrics").values()) {
-    const std::vector<Json> alone = {each};
-    for (const Json& one : each.is_array() ? each.values() : alone) {
+  for (const Json& each : given) {
+    for (const Json& one : list_of(each)) {
       Json metric = read_keras_metric(one);
       if (!metric.is_null()) metrics.add(std::move(metric));
     }
+  }
+  return metrics;
+}
+
+// Of all outputs; TensorFlow.js writes an object by output, too.
+Json read_metrics(const Json& config) {
+  const Json* own = config.find("tensorlathe_metrics");
+  if (own != nullptr && !own->is_null()) return *own;
+  const Json& given = config.at("metrics");
+  if (!given.is_object() || given.keys().empty()) return read_metrics_of(given.values());
+  Json metrics = Json::object();
+  for (size_t i = 0; i < given.keys().size(); ++i) {
+    metrics.add(given.keys()[i], read_metrics_of({given.values()[i]}));
   }
   return metrics;
 }
@@ -119,10 +134,6 @@ nn::Choice choice_of(const Json& json) {
     }
   }
   return choice;
-}
-
-std::vector<Json> list_of(const Json& json) {
-  return json.is_array() ? json.values() : std::vector<Json>{json};
 }
 
 void take_metrics(const Json& given, nn::TrainingOptions& training) {
@@ -199,17 +210,32 @@ Result<Json> keras_optimizer(const Json& optimizer) {
   return json;
 }
 
-// All of them as they are, and for others the names of those that they know.
-void add_metrics(const Json& given, Json& to) {
+bool same_metric(const Json& ours, const Json& theirs) {
+  return ours.is_string() && to_snake_case(ours.string()) == theirs.string();
+}
+
+// Those that TensorFlow.js knows, under its names.
+Json shared_metrics(const Json& given) {
   Json shared = Json::array();
-  bool is_all = given.is_string() || given.is_array();
-  if (is_all) {
-    for (const Json& each : list_of(given)) {
-      const bool is_shared = each.is_string() && is_shared_metric(each.string());
-      is_all = is_all && is_shared;
-      if (is_shared) shared.add(Json::string(to_snake_case(each.string())));
-    }
+  for (const Json& each : list_of(given)) {
+    const auto name = each.is_string() ? shared_metric(each.string()) : std::nullopt;
+    if (name) shared.add(Json::string(to_snake_case(*name)));
   }
+  return shared;
+}
+
+// All of them as they are, and for others the names of those that they know, of one output or of
+// each.
+void add_metrics(const Json& given, Json& to) {
+  const bool is_by_output = given.is_object() && given.find("name") == nullptr;
+  Json shared = is_by_output ? Json::object() : shared_metrics(given);
+  for (size_t i = 0; is_by_output && i < given.keys().size(); ++i) {
+    const Json known = shared_metrics(given.values()[i]);
+    // One each is all that they read.
+    if (!known.values().empty()) shared.add(given.keys()[i], known.values()[0]);
+  }
+  const std::vector<Json> all = list_of(given);
+  const bool is_all = !is_by_output && std::ranges::equal(all, shared.values(), same_metric);
   to.add("metrics", std::move(shared));
   if (!is_all) to.add("tensorlathe_metrics", given);
 }

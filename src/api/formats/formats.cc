@@ -93,11 +93,12 @@ Result<Json> match_optimizer(const Json& asked) {
     const Json& value = given.values()[i];
     if (value.is_number()) optimizer.parameters.emplace_back(given.keys()[i], value.number());
   }
+  const Json& summary = asked.at("summary");
   LATHE_ASSIGN_OR_RETURN(
       const auto matches,
-      models::match_optimizer(models::saved_names(asked.at("summary")), optimizer,
-                              places_of(asked.at("states")), places_of(asked.at("tensors")),
-                              asked.at("steps").number()));
+      models::match_optimizer(models::saved_names(summary), optimizer,
+                              places_of(summary.at("weights")), places_of(asked.at("states")),
+                              places_of(asked.at("tensors")), asked.at("steps").number()));
   Json numbers = Json::array(), answer = Json::object();
   for (const auto& [state, value] : matches.numbers) {
     numbers.add(Json::array({number(state), Json::number(value)}));

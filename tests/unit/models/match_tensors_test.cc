@@ -33,16 +33,16 @@ TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
                                            {"optimizer/m/inner/a/kernel", {2, 3}}};
   const std::vector<TensorPlace> tensors = {{"iter", {}}, {"a/kernel/m", {2, 3}}};
   const nn::Choice adam("adam", {{"beta1", 0.5}});
-  const auto matches = match_optimizer(kNames, adam, states, tensors, 3);
+  const auto matches = match_optimizer(kNames, adam, kWeights, states, tensors, 3);
   ASSERT_TRUE(matches);
   ASSERT_EQ(matches->tensors.size(), 1u);
   EXPECT_EQ(matches->tensors[0].state, 3u);
   ASSERT_EQ(matches->numbers.size(), 2u);
   EXPECT_EQ(matches->numbers[0], std::pair(size_t{1}, 3.0));
   EXPECT_EQ(matches->numbers[1], std::pair(size_t{2}, 0.0625));
-  EXPECT_EQ(match_optimizer(kNames, adam, states, tensors, -1).error().message,
+  EXPECT_EQ(match_optimizer(kNames, adam, kWeights, states, tensors, -1).error().message,
             "the optimizer's iter is no count of steps");
-  EXPECT_EQ(match_optimizer(kNames, adam, states, {}, 3).error().message,
+  EXPECT_EQ(match_optimizer(kNames, adam, kWeights, states, {}, 3).error().message,
             "the optimizer needs a/kernel/m [2,3], which is missing");
 
   const auto saved = optimizer_tensors(kNames, kWeights, states);
@@ -50,6 +50,27 @@ TEST(MatchTensors, TheOptimiserHasStepsPowersAndSlots) {
   EXPECT_TRUE(saved[0].is_steps);
   EXPECT_EQ(saved[1].place.name, "a/kernel/m");
   EXPECT_EQ(saved[1].state, 3u);
+}
+
+TEST(MatchTensors, SlotsOfOtherNamesGoByTheirOrder) {
+  const std::vector<TensorPlace> states = {
+      {"optimizer/step", {}}, {"optimizer/rms/b", {3}}, {"optimizer/rms/inner/a/kernel", {2, 3}}};
+  const std::vector<TensorPlace> tensors = {{"iter", {}},
+                                            {"a/kernel_1/rms", {2, 3}},
+                                            {"b_1/rms", {3}},
+                                            {"a/kernel_1/momentum", {2, 3}},
+                                            {"b_1/momentum", {3}}};
+  const auto matches = match_optimizer(kNames, "rmsprop", kWeights, states, tensors, 1);
+  ASSERT_TRUE(matches);
+  ASSERT_EQ(matches->tensors.size(), 2u);
+  EXPECT_EQ(matches->tensors[0].state, 2u);
+  EXPECT_EQ(matches->tensors[0].tensor, 1u);
+  EXPECT_EQ(matches->tensors[1].state, 1u);
+  EXPECT_EQ(matches->tensors[1].tensor, 2u);
+  EXPECT_EQ(match_optimizer(kNames, "rmsprop", kWeights, states, std::span(tensors).first(4), 1)
+                .error()
+                .message,
+            "the optimizer needs b/rms [3], which is missing");
 }
 
 TEST(MatchTensors, RmspropIsSavedWithAMomentum) {

@@ -1,0 +1,87 @@
+// What saved models say of their training, written by one library and read by the other.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe';
+import { alikeIn, waves } from '../beside.mjs';
+
+before(() => tf.setBackend('cpu'));
+
+async function artifactsOf(lib, model, args = { includeOptimizer: true }) {
+  let artifacts;
+  const save = async (given) => {
+    artifacts = given;
+    return { modelArtifactsInfo: { dateSaved: new Date(), modelTopologyType: 'JSON' } };
+  };
+  await model.save(lib === tl ? { save } : tf.io.withSaveHandler(save), args);
+  return artifacts;
+}
+
+const read = (lib, artifacts) =>
+  lib.loadLayersModel(lib === tl ? { load: async () => artifacts } : tf.io.fromMemory(artifacts));
+
+const fit = (lib, model) =>
+  model.fit(waves(lib, [6, 3]), waves(lib, [6, 2], 9), { epochs: 2, shuffle: false, verbose: 0 });
+
+/** A trained model whose layers are called as those of every other one. */
+async function trained(lib, optimizer, metrics = []) {
+  const layers = [
+    lib.layers.dense({ units: 4, inputShape: [3], activation: 'tanh', name: 'first' }),
+    lib.layers.batchNormalization({ name: 'norm' }),
+    lib.layers.dense({ units: 2, name: 'last' }),
+  ];
+  const model = lib.sequential({ layers });
+  model.compile({ loss: 'meanSquaredError', optimizer, metrics });
+  await fit(lib, model);
+  return model;
+}
+
+const optimizers = {
+  adam: () => 'adam',
+  adagrad: () => 'adagrad',
+  adadelta: () => 'adadelta',
+  momentum: () => tf.train.momentum(0.1, 0.9),
+  rmsprop: () => tf.train.rmsprop(0.01),
+};
+for (const [name, optimizer] of Object.entries(optimizers)) {
+  test(`${name} goes on as in TensorFlow.js, whatever the names of what it has gathered`, async () => {
+    await trained(tf, optimizer());
+    const artifacts = await artifactsOf(tf, await trained(tf, optimizer()));
+    const names = artifacts.weightSpecs.map((spec) => spec.name);
+    assert.ok(names.some((each) => /_\d+\//.test(each)));
+    await alikeIn(async (lib) => {
+      const model = await read(lib, artifacts);
+      const { history } = await fit(lib, model);
+      return [history.loss, model.getWeights()];
+    });
+  });
+}
+
+const metrics = [
+  ['mae', 'mse', 'mape', 'cosine'],
+  ['accuracy', 'binaryAccuracy', 'categoricalAccuracy', 'precision'],
+  ['categoricalCrossentropy', 'acc'],
+  'mae',
+  { last: 'mse' },
+];
+for (const given of metrics) {
+  test(`metrics ${JSON.stringify(given)} are read and written`, async () => {
+    for (const from of [tf, tl]) {
+      const model = await trained(from, 'sgd', given);
+      const artifacts = await artifactsOf(from, model);
+      for (const to of [tf, tl]) {
+        const { metricsNames } = await read(to, artifacts);
+        assert.deepEqual([...metricsNames], [...model.metricsNames]);
+      }
+    }
+  });
+}
+
+test('long names of metrics become those that TensorFlow.js knows, and come back as they were', async () => {
+  const given = ['meanSquaredError', 'r2Score', 'cosineProximity'];
+  const model = await trained(tl, 'sgd', given);
+  const artifacts = await artifactsOf(tl, model);
+  assert.deepEqual(artifacts.trainingConfig.metrics, ['mse', 'cosine']);
+  assert.deepEqual((await read(tf, artifacts)).metricsNames, ['loss', 'mse', 'cosine']);
+  assert.deepEqual((await read(tl, artifacts)).metricsNames, model.metricsNames);
+});
