@@ -263,7 +263,7 @@ std::string metric_output(const Target& target, const Metric& metric) {
   return concat("metric", target.suffix, '/', metric.name);
 }
 
-// What the regularisers of the weights add to the loss.
+// What the regularisers of the weights add to the loss of training.
 void add_penalties(Builder& builder, const Model& model, const Plan& plan, Trace& trace) {
   for (const Variable& weight : model.weights()) {
     if (!weight.trainable) continue;
@@ -349,7 +349,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const std::vector<Tensor> outputs = forward(builder, model, inputs, trace);
   if (!builder.ok()) return std::move(builder).finish();
   builder.begin_part("forward", kLossPart);
-  add_penalties(builder, model, plan, trace);
+  if (trains) add_penalties(builder, model, plan, trace);
   const Tensor loss = add_scores(builder, plan, truths, outputs, trace, rows, present);
   if (plan.check_numerics) add_watch(builder, trace);
   if (plan.stand_alone) add_totals(builder, rows);

@@ -78,7 +78,8 @@ struct MetricPlace {
 //
 // Train and evaluate give the sums of every metric. With row weights they take weights f32 [B] (of
 // several outputs weights/NAME): factors of the losses of rows, while the mean stays that over the
-// number of rows; metrics do not weigh rows. The penalties of regularisers are part of both losses.
+// number of rows; metrics do not weigh rows. The penalties of regularisers are part of the loss of
+// train alone.
 // An entry with n > 1 batches in memory has x, y and weights of n * B rows, and order i32 [B] says
 // which of them are the batch, so that data may stay in memory for any number of calls and be
 // shuffled.

@@ -42,3 +42,16 @@ test('weights of rows go with them to validation, without those of classes', asy
   };
   assert.deepEqual(await fit({ classWeight: { 0: 1, 1: 1 } }), await fit({}));
 });
+
+test('penalties are in the loss of training alone', async () => {
+  for (const rule of ['l1', 'l2', 'l1l2']) {
+    await alikeIn(async (lib) => {
+      const kernelRegularizer = lib.regularizers[rule]();
+      const model = compiled(lib, 'meanSquaredError', { kernelRegularizer });
+      const [x, y] = [waves(lib, [6, 2], 3), waves(lib, [6, 2], 9)];
+      const options = { epochs: 2, shuffle: false, verbose: 0, validationData: [x, y] };
+      const { history } = await model.fit(x, y, options);
+      return [history.loss, history.val_loss, model.evaluate(x, y)];
+    });
+  }
+});
