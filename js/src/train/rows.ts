@@ -284,7 +284,7 @@ function featureRows(x: TensorLike, inputShape: readonly number[], what: string)
 /**
  * The rows of y for a model that gives `outputShape` per row and an x of `count` rows: dense labels
  * [count, …outputShape], or class numbers [count] or [count, 1].
- * Errors: another shape or row count, a dtype other than float32 or int32, NaN, class numbers that
+ * Errors: another shape or row count, a dtype other than float32, int32 or bool, class numbers that
  * are not integers or out of range.
  */
 function labelRows(
@@ -298,8 +298,10 @@ function labelRows(
   const places = outputShape.slice(0, -1);
   const isFlat = ArrayBuffer.isView(y) && y.length === (count * width) / classes;
   const values = asTensor(y, isFlat ? places : outputShape, what);
-  if (values.dtype !== 'float32' && values.dtype !== 'int32') {
-    throw new LatheError(`${what} has dtype ${values.dtype}, but labels are float32 or int32`);
+  if (!['float32', 'int32', 'bool'].includes(values.dtype)) {
+    throw new LatheError(
+      `${what} has dtype ${values.dtype}, but labels are float32, int32 or bool`,
+    );
   }
   const single = endsWith(values.shape, places) || endsWith(values.shape, [...places, 1]);
   const dense = endsWith(values.shape, outputShape) || (classes === 1 && single);
@@ -314,33 +316,25 @@ function labelRows(
       `${what.replace(/y( of .*)?$/, 'x')} has ${count} rows, but y has ${values.shape[0]}`,
     );
   }
-  const data = values.dataSync() as Float32Array | Int32Array;
+  const data = values.dataSync() as Rows['data'];
   if (dense) {
-    checkEach(data, what, width, (value) => !Number.isNaN(value), 'is NaN');
-    return { data: asFloats(data), count, width, kind: 'dense' };
+    const floats = data instanceof Float32Array ? data : Float32Array.from(data);
+    return { data: floats, count, width, kind: 'dense' };
   }
-  const inRange = (value: number) => Number.isInteger(value) && value >= 0 && value < classes;
   const each = width / classes;
-  checkEach(data, what, each, inRange, `is no class number from 0 to ${classes - 1}`);
+  checkClasses(data, what, each, classes);
   const numbers = data instanceof Int32Array ? data : Int32Array.from(data);
   return { data: numbers, count, width: each, kind: 'sparse' };
 }
 
-function asFloats(data: Float32Array | Int32Array): Float32Array {
-  return data instanceof Float32Array ? data : Float32Array.from(data);
-}
-
-function checkEach(
-  data: Float32Array | Int32Array,
-  what: string,
-  width: number,
-  isRight: (value: number) => boolean,
-  otherwise: string,
-): void {
+function checkClasses(data: Rows['data'], what: string, width: number, classes: number): void {
+  const isRight = (value: number) => Number.isInteger(value) && value >= 0 && value < classes;
   const wrong = data.findIndex((value: number) => !isRight(value));
   if (wrong < 0) return;
   const row = Math.floor(wrong / width);
-  throw new LatheError(`${what}: the label ${data[wrong]} in row ${row} ${otherwise}`);
+  throw new LatheError(
+    `${what}: the label ${data[wrong]} in row ${row} is no class number from 0 to ${classes - 1}`,
+  );
 }
 
 /** Rows `from` … `to`-1 without copying. */

@@ -55,3 +55,40 @@ test('penalties are in the loss of training alone', async () => {
     });
   }
 });
+
+test('labels may be truths', async () => {
+  await alikeIn(async (lib) => {
+    const model = compiled(lib, 'binaryCrossentropy', { units: 1, activation: 'sigmoid' });
+    const x = waves(lib, [6, 2], 3);
+    const y = x.sum(1, true).greater(0);
+    const { history } = await model.fit(x, y, { epochs: 2, shuffle: false, verbose: 0 });
+    return [history.loss, model.evaluate(x, y), await model.trainOnBatch(x, y)];
+  });
+  await alikeIn(async (lib) => {
+    const model = compiled(lib, 'binaryCrossentropy', { units: 1, activation: 'sigmoid' });
+    const rows = [
+      { xs: [1, 2], ys: [true] },
+      { xs: [2, 1], ys: [false] },
+    ];
+    const data = lib.data.array(rows).batch(2);
+    return (await model.fitDataset(data, { epochs: 2, verbose: 0 })).history.loss;
+  });
+});
+
+test('labels may be NaN, which a loss leaves out', async () => {
+  await alikeIn(async (lib) => {
+    const loss = (y, p) => {
+      const known = y.equal(y);
+      const error = y.where(known, p.mul(0)).sub(p);
+      return error.square().mul(known.cast('float32')).mean(-1);
+    };
+    const model = compiled(lib, loss, {});
+    const y = lib.tensor2d([
+      [NaN, 1],
+      [1, NaN],
+    ]);
+    const x = waves(lib, [2, 2], 3);
+    const { history } = await model.fit(x, y, { epochs: 3, shuffle: false, verbose: 0 });
+    return [history.loss, model.getWeights()];
+  });
+});
