@@ -15,6 +15,24 @@ export function checkOptions(what: string, given: object, known: Record<string, 
   }
 }
 
+/**
+ * The options without those that are null, and numbers for those of these names that are written as texts: TensorFlow.js
+ * takes null for left out and `epochs: '2'` for 2.
+ */
+export function given<Options extends object>(
+  options: Options,
+  numbers: readonly string[] = [],
+): Options {
+  const asNumber = (name: string, value: unknown) =>
+    typeof value === 'string' && value.trim() !== '' && numbers.includes(name)
+      ? Number(value)
+      : value;
+  const entries = Object.entries(options).filter(([, value]) => value !== null);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, asNumber(name, value)]),
+  ) as Options;
+}
+
 /** Error unless the value is a positive integer. */
 export function checkCount(name: string, value: unknown): void {
   if (!Number.isInteger(value) || (value as number) < 1) {

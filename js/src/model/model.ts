@@ -169,13 +169,13 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
   async fit(x: ModelData, y: ModelData, args: FitArgs = {}): Promise<History> {
     return this.#train('fit', async () => {
-      const [{ checkFitArgs, fitData, fitLoop }] = await Promise.all([
+      const [{ fitData, fitLoop, readFitArgs }] = await Promise.all([
         import('../train/fit.js'),
         fetchExtras(), // whoever has trained a model may ask for all that it has
       ]);
-      checkFitArgs(args);
-      const [data, validation] = fitData(this, x, y, args);
-      return fitLoop(this, data, validation, { ...args, seed: args.seed ?? this.seed });
+      const read = readFitArgs(args);
+      const [data, validation] = fitData(this, x, y, read);
+      return fitLoop(this, data, validation, { ...read, seed: read.seed ?? this.seed });
     });
   }
 

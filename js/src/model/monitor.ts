@@ -22,16 +22,21 @@ export class Monitor {
     this.best = this.isMax ? -Infinity : Infinity;
   }
 
-  /** Whether the value is better by more than minDelta; then it is the best. */
+  /** What is wrong with the logs: they have no number of this name. */
+  problem(logs: Logs): string | undefined {
+    if (typeof logs[this.name] === 'number') return undefined;
+    const known = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
+    return (
+      `${this.who}: there is no number "${this.name}" at the end of an epoch; known: ` +
+      known.join(', ')
+    );
+  }
+
+  /** Whether the value is better by more than minDelta; then it is the best. Error: there is none. */
   improves(logs: Logs): boolean {
-    const value = logs[this.name];
-    if (typeof value !== 'number') {
-      const known = Object.keys(logs).filter((name) => typeof logs[name] === 'number');
-      throw new LatheError(
-        `${this.who}: there is no number "${this.name}" at the end of an epoch; known: ` +
-          known.join(', '),
-      );
-    }
+    const problem = this.problem(logs);
+    if (problem !== undefined) throw new LatheError(problem);
+    const value = logs[this.name] as number;
     const gain = this.isMax ? value - this.best : this.best - value;
     if (!(gain > this.minDelta)) return false;
     this.best = value;
@@ -44,6 +49,7 @@ export class Patience {
   readonly #monitor: Monitor;
   #weights: Tensor[] | undefined;
   #wait = 0;
+  #warned = false;
 
   constructor(
     private readonly args: EarlyStoppingArgs,
@@ -53,8 +59,14 @@ export class Patience {
     this.#monitor.best = args.baseline ?? this.#monitor.best;
   }
 
-  /** Whether to go on after an epoch. */
+  /** Whether to go on after an epoch; so it does, with one warning, where there is nothing to watch. */
   lasts(logs: Logs): boolean {
+    const problem = this.#monitor.problem(logs);
+    if (problem !== undefined) {
+      if (!this.#warned) console.warn(`tensorlathe: ${problem}; training goes on`);
+      this.#warned = true;
+      return true;
+    }
     const { patience = 0, restoreBestWeights = false } = this.args;
     const isBetter = this.#monitor.improves(logs);
     if (restoreBestWeights && (isBetter || this.#weights === undefined)) {

@@ -1,6 +1,12 @@
 /** The training loop: epochs, batches, shuffling, validation, pauses. Knows the module by two entries only. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkInteger, checkOptions, type OptionNames } from '../base/options.js';
+import {
+  checkCount,
+  checkInteger,
+  checkOptions,
+  given,
+  type OptionNames,
+} from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import { permutation } from '../base/random.js';
 import { tensor, type TensorLike } from '../tensor/tensor.js';
@@ -22,7 +28,7 @@ import { reported, type Scores, scoresOf, Tally } from './score.js';
 export interface FitOptions<Model> {
   /** Rounds over the data. Default 1. */
   epochs?: number;
-  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
   initialEpoch?: number;
   /** Rows per step. Default 32. The last batch of an epoch may be smaller. */
   batchSize?: number;
@@ -96,8 +102,14 @@ export interface Trainee {
   current(data?: Examples, left?: { train?: number; evaluate?: number }): ModelModule;
 }
 
-/** Checks the names of the options, and those that are about numbers. */
-export function checkFitArgs(args: FitOptions<never>): void {
+/** The options as `fit` takes them. Errors: unknown names, numbers out of range. */
+export function readFitArgs<Model>(args: FitOptions<Model>): FitOptions<Model> {
+  const read = given(args, ['epochs', 'initialEpoch']);
+  checkFitArgs(read as FitOptions<never>);
+  return read;
+}
+
+function checkFitArgs(args: FitOptions<never>): void {
   for (const name of ['stepsPerEpoch', 'validationSteps']) {
     if ((args as Record<string, unknown>)[name] == null) continue;
     throw new LatheError(
@@ -106,8 +118,8 @@ export function checkFitArgs(args: FitOptions<never>): void {
   }
   checkOptions('fit', args, names);
   const { batchSize, validationSplit, yieldEvery } = args;
-  checkCount('epochs', args.epochs ?? 1);
-  checkInitialEpoch('fit', args);
+  checkInteger('epochs', args.epochs ?? 1, 0);
+  checkInteger('fit: initialEpoch', args.initialEpoch ?? 0, 0);
   checkInteger('seed', args.seed ?? 0);
   checkCount('batchSize', batchSize ?? 32);
   checkCount('batchesInMemory', args.batchesInMemory ?? 1);
@@ -124,17 +136,6 @@ export function checkFitArgs(args: FitOptions<never>): void {
   }
 }
 
-/** Error unless there is an epoch to train. */
-export function checkInitialEpoch(
-  where: string,
-  { epochs = 1, initialEpoch = 0 }: Pick<FitOptions<never>, 'epochs' | 'initialEpoch'>,
-): void {
-  if (Number.isInteger(initialEpoch) && initialEpoch >= 0 && initialEpoch < epochs) return;
-  throw new LatheError(
-    `${where}: initialEpoch must be an integer from 0 to ${epochs - 1}, got ${String(initialEpoch)}`,
-  );
-}
-
 /** What `fit` trains on and what it evaluates; the module for it is the one at hand then. */
 export function fitData<Model extends Trainee>(
   model: Model,
@@ -142,8 +143,8 @@ export function fitData<Model extends Trainee>(
   y: ModelData,
   args: FitOptions<Model>,
 ): [Examples, Examples | undefined] {
-  let data = model.labelled(x, y, 'fit', true, args);
   const outputs = model.outputNames.map((name) => ({ name }));
+  let data = model.labelled(x, y, 'fit', true, args);
   let validation: Examples | undefined;
   if (args.validationData != null) {
     const [validationX, validationY] = args.validationData;
@@ -153,8 +154,8 @@ export function fitData<Model extends Trainee>(
     }
   } else if ((args.validationSplit ?? 0) > 0) {
     [data, validation] = split(data, args.validationSplit!);
-  }
     validation = ofRowsAlone(validation, args, outputs);
+  }
   if (data.weighted && validation !== undefined && !validation.weighted) {
     validation = weighted(validation, { classWeight: {} }, outputs, 'fit');
   }
@@ -173,7 +174,6 @@ function split(data: Examples, share: number): [Examples, Examples] {
   return [slice(data, 0, kept), slice(data, kept, data.count)];
 }
 
-/** Trains until the epochs are over or the model is told to stop. */
 /** The last rows without the weights of their classes, which are for training. */
 function ofRowsAlone(
   last: Examples,
@@ -191,6 +191,7 @@ function ofRowsAlone(
   );
 }
 
+/** Trains until the epochs are over or the model is told to stop. */
 export async function fitLoop<Model extends Trainee>(
   model: Model,
   data: Examples,

@@ -1,9 +1,14 @@
 /** Trains and evaluates a model on batches of a dataset, through its methods for one batch. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkOptions, type OptionNames } from '../base/options.js';
+import {
+  checkCount,
+  checkInteger,
+  checkOptions,
+  given,
+  type OptionNames,
+} from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
-import { checkInitialEpoch } from './fit.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -20,7 +25,7 @@ export interface Batch {
 export interface FitDatasetOptions<Model> {
   /** Rounds over the data. Default 1. */
   epochs?: number;
-  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them. Default 0. */
+  /** Number of the first epoch: there are `epochs` - `initialEpoch` of them, or none. Default 0. */
   initialEpoch?: number;
   /**
    * Steps per epoch. The next epoch then goes on where this one ended, and the training ends with
@@ -88,9 +93,10 @@ export interface BatchTrainee {
 export async function fitDataset<Model extends BatchTrainee>(
   model: Model,
   dataset: Dataset<unknown>,
-  args: FitDatasetOptions<Model> = {},
+  options: FitDatasetOptions<Model> = {},
 ): Promise<History> {
-  checkArgs(dataset, args);
+  const args = given(options);
+  checkArgs(dataset, args as FitDatasetOptions<never>);
   const { epochs = 1, initialEpoch = 0, batchesPerEpoch = Infinity, classWeight, signal } = args;
   const doValidation = args.validationData != null;
   const params = {
@@ -170,7 +176,7 @@ function checkArgs(dataset: unknown, args: FitDatasetOptions<never>): void {
   checkDataset('fitDataset', dataset);
   checkOptions('fitDataset', args, names);
   checkCount('fitDataset: epochs', args.epochs ?? 1);
-  checkInitialEpoch('fitDataset', args);
+  checkInteger('fitDataset: initialEpoch', args.initialEpoch ?? 0, 0);
   checkCount('fitDataset: batchesPerEpoch', args.batchesPerEpoch ?? 1);
   checkCount('fitDataset: validationBatches', args.validationBatches ?? 1);
   const endless = (dataset as Dataset<unknown>).size === Infinity;

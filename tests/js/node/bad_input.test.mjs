@@ -222,7 +222,7 @@ test('y', async () => {
 
 test('fit options', async () => {
   const fails = (args, message) => rejects(model.fit(x, y, args), message);
-  await fails({ epochs: 0 }, 'epochs must be a positive integer, got 0');
+  await fails({ epochs: -1 }, 'epochs must be an integer ≥ 0, got -1');
   await fails({ epochs: NaN }, /epochs/);
   await fails({ seed: 'abc' }, 'seed must be an integer, got abc');
   await fails({ seed: NaN }, /^seed must be an integer/);

@@ -4,6 +4,7 @@ import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { alikeIn, waves } from '../beside.mjs';
+import { rejects } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -91,4 +92,52 @@ test('labels may be NaN, which a loss leaves out', async () => {
     const { history } = await model.fit(x, y, { epochs: 3, shuffle: false, verbose: 0 });
     return [history.loss, model.getWeights()];
   });
+});
+
+const short = async (lib, args) => {
+  const model = compiled(lib, 'meanSquaredError', { optimizer: 'sgd' });
+  const [x, y] = [waves(lib, [6, 2], 3), waves(lib, [6, 2], 9)];
+  const { epoch, params } = await model.fit(x, y, { verbose: 0, ...args });
+  return [epoch, params.epochs, params.initialEpoch];
+};
+
+test('options that are null are left out', async () => {
+  for (const name of ['batchSize', 'epochs', 'initialEpoch', 'shuffle', 'validationSplit']) {
+    await alikeIn(async (lib) => (await short(lib, { [name]: null }))[0]);
+  }
+  await alikeIn(async (lib) => {
+    const model = compiled(lib, 'meanSquaredError', {});
+    const data = lib.data.array([{ xs: [1, 2], ys: [1, 0] }]).batch(1);
+    const options = { epochs: 2, batchesPerEpoch: null, validationBatches: null, verbose: 0 };
+    return (await model.fitDataset(data, options)).epoch;
+  });
+});
+
+test('epochs may be a text, and none', async () => {
+  for (const args of [
+    { epochs: '2' },
+    { epochs: '3', initialEpoch: '1' },
+    { epochs: 0 },
+    { epochs: 3, initialEpoch: 3 },
+    { epochs: 3, initialEpoch: 5 },
+  ]) {
+    await alikeIn(async (lib) => (await short(lib, args))[0].map(Number));
+  }
+  await rejects(short(tl, { epochs: 'two' }), 'epochs must be an integer ≥ 0, got NaN');
+  await rejects(short(tl, { initialEpoch: -1 }), /initialEpoch must be an integer ≥ 0, got -1/);
+  assert.deepEqual((await short(tl, { epochs: '2' })).slice(1), [2, 0]);
+});
+
+test('earlyStopping that finds nothing to watch says so once and goes on', async (t) => {
+  const warn = t.mock.method(console, 'warn', () => undefined);
+  const callbacks = tl.callbacks.earlyStopping();
+  const [epochs] = await short(tl, { epochs: 3, callbacks });
+  assert.deepEqual(epochs, [0, 1, 2]);
+  assert.deepEqual(
+    warn.mock.calls.map((call) => call.arguments[0]),
+    [
+      'tensorlathe: earlyStopping: there is no number "val_loss" at the end of an epoch; known: loss, ' +
+        'imagesPerSecond; training goes on',
+    ],
+  );
 });
