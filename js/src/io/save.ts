@@ -16,18 +16,25 @@ import { encodeWeights } from './weight_data.js';
 export interface SaveArgs {
   /** Whether what the optimiser has gathered is saved, so that training can go on. Default: false. */
   includeOptimizer?: boolean;
+  /** Whether the weights that training changes are all that is saved. Default: false. */
+  trainableOnly?: boolean;
   /** Stores the floats of weights with fewer bits. Default: all 32. */
   quantize?: Quantization['dtype'];
   /** Passed to `fetch` where the model goes to a server. */
   requestInit?: RequestInit;
 }
 
-const names: OptionNames<SaveArgs> = { includeOptimizer: true, quantize: true, requestInit: true };
+const names: OptionNames<SaveArgs> = {
+  includeOptimizer: true,
+  trainableOnly: true,
+  quantize: true,
+  requestInit: true,
+};
 
 /** Everything that is saved of a model, as of now. */
 export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise<ModelArtifacts> {
   checkOptions('save', args, names);
-  const { includeOptimizer = false, quantize } = args;
+  const { includeOptimizer = false, trainableOnly = false, quantize } = args;
   const kinds = ['uint8', 'uint16', 'float16'];
   if (quantize !== undefined && !kinds.includes(quantize)) {
     throw new LatheError(`save: quantize must be ${kinds.join(', ')}, got ${String(quantize)}`);
@@ -42,7 +49,7 @@ export async function toArtifacts(model: Storable, args: SaveArgs = {}): Promise
     format: 'layers-model',
     generatedBy: 'tensorlathe',
     convertedBy: null,
-    ...encodeWeights(savedArrays(stored, training !== undefined), quantize),
+    ...encodeWeights(savedArrays(stored, training !== undefined, trainableOnly), quantize),
   };
   if (stored.metadata !== undefined) artifacts.userDefinedMetadata = stored.metadata;
   if (training !== undefined) {

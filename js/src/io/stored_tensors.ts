@@ -21,8 +21,15 @@ export function weightStates({ summary, states }: StoredModel): State[] {
 
 const placeOf = ({ name, shape }: { name: string; shape: number[] }) => ({ name, shape });
 
-/** The weights by their saved names, and behind them what the optimiser has gathered: where they lie, not copies. */
-export function savedArrays(model: StoredModel, withOptimizer: boolean): NamedArray[] {
+/**
+ * The weights by their saved names, all or those that training changes, and behind them what the optimiser has gathered:
+ * where they lie, not copies.
+ */
+export function savedArrays(
+  model: StoredModel,
+  withOptimizer: boolean,
+  trainableOnly = false,
+): NamedArray[] {
   const { summary, states } = model;
   const places = withOptimizer ? states.map(placeOf) : [];
   const question = { summary, states: places };
@@ -42,7 +49,9 @@ export function savedArrays(model: StoredModel, withOptimizer: boolean): NamedAr
     const count = shape.reduce((product, size) => product * size, 1);
     return { name, shape, dtype: 'float32', data: values ?? new Float32Array(count), group };
   });
-  return [...weights, ...gathered];
+  const isTrained = new Map(model.weights.map(({ name, trainable }) => [name, trainable]));
+  const isSaved = (at: number) => !trainableOnly || isTrained.get(summary.weights[at]!.name);
+  return [...weights.filter((_, at) => isSaved(at)), ...gathered];
 }
 
 /**

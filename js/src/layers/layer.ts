@@ -9,6 +9,7 @@ import {
   aliveCopies,
   type LayerWeights,
   type ModelWeight,
+  trained,
   type WeightAccess,
 } from './shared_weights.js';
 
@@ -46,6 +47,8 @@ export interface ApplyArgs {
   mask?: Tensor | readonly (Tensor | null | undefined)[];
   /** Of recurrent layers. */
   initialState?: Tensor | readonly Tensor[];
+  /** Of `categoryEncoding` with outputMode count: what each category adds, of the shape of the input. Default: 1. */
+  countWeights?: Tensor | readonly [Tensor];
 }
 
 /** Sizes of the axes; null is the batch, or a size that data decide. */
@@ -354,9 +357,9 @@ export class Layer {
     return this.getWeights().reduce((total, { size }) => total + size, 0);
   }
 
-  /** Copies of the weights, those that are trained first; none before it is called. Error: it is part of no model. */
-  getWeights(): Tensor[] {
-    return this.#isMade ? this.access('getWeights').read() : [];
+  /** Copies of the weights, those that are trained first, or alone; none before it is called. Error: it is part of no model. */
+  getWeights(trainableOnly = false): Tensor[] {
+    return this.#isMade ? trained(this.access('getWeights').read(), this, trainableOnly) : [];
   }
 
   /** The weights one by one; none before it is called. Error: it is part of no model. */

@@ -43,6 +43,15 @@ export interface ModelWeight {
 /** Of copies that `getWeights` gave, the variables that optimisers change. */
 export const variableOf = new WeakMap<Tensor, () => Tensor>();
 
+/** Those of all weights that training changes, where only they are wanted. */
+export function trained(
+  all: Tensor[],
+  { weights }: { readonly weights: readonly ModelWeight[] },
+  trainableOnly: boolean,
+): Tensor[] {
+  return trainableOnly ? all.filter((_, at) => weights[at]!.trainable) : all;
+}
+
 /** Numbers of the weights of one layer, in one model. */
 export interface WeightAccess {
   list(): ModelWeight[];

@@ -64,7 +64,23 @@ function called(
     if (found !== undefined) return found;
   }
   if (keepsStates(layer)) return throughStates(layer, given, masks, training);
-  return overRows(layer, given, training) ?? throughCore(layer, given, masks, training);
+  const found =
+    overRows(layer, given, training) ??
+    weighedCounts(layer, given, args) ??
+    throughCore(layer, given, masks, training);
+  return { results: found.results.map((each) => asGiven(layer, given, each)), masks: found.masks };
+}
+
+/** The layers that move numbers and compute none. */
+const moving = /^(Flatten|Reshape|Permute|RepeatVector|Concatenate|(Global)?MaxPooling[123]D)$/;
+
+/** The result in the type of the inputs, where these layers keep it; the core gives floats. */
+function asGiven(layer: Layer, given: Given, result: Tensor): Tensor {
+  const dtype = given[0]?.dtype;
+  const isKept = moving.test(layer.getClassName()) && given.every((each) => each.dtype === dtype);
+  return isKept && dtype !== undefined && dtype !== result.dtype
+    ? applied('cast', [result], [dtype])
+    : result;
 }
 
 /** What the outputs of a model need, layer by layer. */
@@ -157,6 +173,32 @@ function overRows(layer: Layer, given: Given, training: boolean): Found | undefi
     results: [applied('transpose', [results[0]!], [[x.rank - 1, ...others.keys()]])],
     masks,
   };
+}
+
+/** What CategoryEncoding gives for categories that count more or less than 1; nothing where none do. Errors: another outputMode or shape. */
+function weighedCounts(
+  layer: Layer,
+  given: Given,
+  { countWeights }: ApplyArgs = {},
+): Found | undefined {
+  if (layer.getClassName() !== 'CategoryEncoding' || countWeights === undefined) return undefined;
+  const { outputMode, numTokens } = layer.options as { outputMode?: string; numTokens: number };
+  const [x] = given as [Tensor];
+  const weights = floats([countWeights].flat()[0] as Tensor);
+  if (outputMode !== 'count') {
+    throw new LatheError(`layer "${layer.label}": countWeights need the outputMode count`);
+  }
+  if (weights.shape.join() !== x.shape.join()) {
+    throw new LatheError(
+      `layer "${layer.label}": countWeights of shape [${weights.shape.join()}] do not fit [${x.shape.join()}]`,
+    );
+  }
+  const column = [...x.shape, 1];
+  const category = applied('reshape', [applied('cast', [x], ['int32'])], [column]);
+  const each = tensor(Int32Array.from({ length: numTokens }, (_, at) => at));
+  const occurs = floats(applied('equal', [category, each]));
+  const weighed = applied('mul', [occurs, applied('reshape', [weights], [column])]);
+  return { results: [applied('sum', [weighed], [[x.rank - 1]])], masks: [undefined] };
 }
 
 /** What a recurrent layer gives that goes on where the last call ended. */

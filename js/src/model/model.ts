@@ -11,7 +11,7 @@ import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import type { Optimizer } from '../layers/optimizer.js';
-import { type ModelWeight, variableOf, WeightCopy } from '../layers/shared_weights.js';
+import { type ModelWeight, trained, variableOf, WeightCopy } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -313,9 +313,9 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.predict<T>(x);
   }
 
-  /** Copies of all weights in the order of the layers, those that are trained first. */
-  override getWeights(): Tensor[] {
-    return this.#readWeights();
+  /** Copies of all weights in the order of the layers, those that are trained first, or alone. */
+  override getWeights(trainableOnly = false): Tensor[] {
+    return trained(this.#readWeights(), this, trainableOnly);
   }
 
   /** Replaces all weights. Errors: another number of them or another shape; then none changes. */
@@ -440,7 +440,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#push();
     const states = storedStates(instance);
     const training = this.#goal && trainingOf(this.#goal, states);
-    return { config: this.#config!, summary, training, states, metadata: this.metadata };
+    const { weights, metadata } = this;
+    return { config: this.#config!, summary, training, weights, states, metadata };
   }
 
   /** @internal */

@@ -33,6 +33,8 @@ export interface StoredModel {
   summary: ModelSummary;
   /** What `compile` was given, if it was. */
   training: CompileDescription | undefined;
+  /** The weights, and whether training changes them now. */
+  weights: readonly { name: string; trainable: boolean }[];
   /** All weights and what the optimiser keeps. */
   states: State[];
   /** What the program said of it. */

@@ -85,3 +85,15 @@ test('long names of metrics become those that TensorFlow.js knows, and come back
   assert.deepEqual((await read(tf, artifacts)).metricsNames, ['loss', 'mse', 'cosine']);
   assert.deepEqual((await read(tl, artifacts)).metricsNames, model.metricsNames);
 });
+
+test('trainableOnly saves the weights that training changes', async () => {
+  for (const includeOptimizer of [false, true]) {
+    await alikeIn(async (lib) => {
+      const model = await trained(lib, 'sgd');
+      model.layers[2].trainable = false;
+      const args = { trainableOnly: true, includeOptimizer };
+      const { weightSpecs, weightData } = await artifactsOf(lib, model, args);
+      return [weightSpecs.map(({ shape, group }) => [shape, group]), weightData.byteLength];
+    });
+  }
+});

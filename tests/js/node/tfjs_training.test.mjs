@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
 import { alikeIn, waves } from '../beside.mjs';
-import { rejects } from '../lib.mjs';
+import { refuses, rejects } from '../lib.mjs';
 
 before(() => tf.setBackend('cpu'));
 
@@ -140,4 +140,59 @@ test('earlyStopping that finds nothing to watch says so once and goes on', async
         'imagesPerSecond; training goes on',
     ],
   );
+});
+
+test('weights that training changes, alone', async () => {
+  await alikeIn((lib) => {
+    const layers = [
+      lib.layers.dense({ units: 3, inputShape: [2], kernelInitializer: 'ones' }),
+      lib.layers.batchNormalization(),
+      lib.layers.dense({ units: 1, kernelInitializer: 'ones', trainable: false }),
+    ];
+    const model = lib.sequential({ layers });
+    const shapes = (weights) => weights.map(({ shape }) => shape);
+    const first = [model, ...layers].map((each) => shapes(each.getWeights(true)));
+    layers[0].trainable = false;
+    return [first, [model, ...layers].map((each) => shapes(each.getWeights(true)))];
+  });
+});
+
+test('countWeights say what each category adds', async () => {
+  const categories = (lib) => lib.tensor2d([0, 1, 3, 1], [2, 2], 'int32');
+  const weights = (lib) => lib.tensor2d([1, 2.5, 1, 3], [2, 2]);
+  await alikeIn((lib) => {
+    const layer = lib.layers.categoryEncoding({ numTokens: 4, outputMode: 'count' });
+    return [
+      layer.apply(categories(lib), { countWeights: weights(lib) }),
+      layer.apply(categories(lib), { countWeights: [weights(lib)] }),
+      layer.apply(categories(lib), {}),
+    ];
+  });
+  const apply = (outputMode, countWeights) =>
+    tl.layers
+      .categoryEncoding({ numTokens: 4, outputMode })
+      .apply(categories(tl), { countWeights });
+  refuses(() => apply('multiHot', weights(tl)), /countWeights need the outputMode count/);
+  refuses(() => apply('count', tl.tensor([1])), /countWeights of shape \[1\] do not fit \[2,2\]/);
+});
+
+test('layers that only move numbers keep their type', async () => {
+  const made = {
+    flatten: {},
+    reshape: { targetShape: [4] },
+    permute: { dims: [2, 1, 3] },
+    maxPooling2d: {},
+    concatenate: {},
+  };
+  for (const [name, args] of Object.entries(made)) {
+    await alikeIn((lib) => {
+      const x = lib.tensor([5, -3, 7, 2, 1, 0, 4, 9], [2, 2, 2, 1], 'int32');
+      const y = lib.layers[name](args).apply(name === 'concatenate' ? [x, x] : x);
+      return [y.dtype, y];
+    });
+  }
+  await alikeIn((lib) => {
+    const y = lib.layers.repeatVector({ n: 2 }).apply(lib.tensor2d([[1, 2]], [1, 2], 'int32'));
+    return [y.dtype, y];
+  });
 });
