@@ -31,8 +31,9 @@ LATHE_EXPORT(lathe_error) const char* lathe_error(void);
  *    "kernelInitializer": "glorotUniform", "biasInitializer": "zeros", "inputShape": [784],
  *    "name": "dense_1"}},
  *   {"class": "Activation", "config": {"activation": {"name": "leakyRelu", "alpha": 0.3}}}]}
- * Layers in a row. A graph of layers says what each call of a layer reads, as [name, call, output]
- * of a layer or input (0 where left out):
+ * Layers in a row; "input" is what begins it is called, if a layer of its own does. A graph of
+ * layers says what each call of a layer reads, as [name, call, output] of a layer or input (0 where
+ * left out):
  * {"name": "model", "inputs": [{"name": "a", "shape": [8]}], "layers": [
  *   {"class": "Dense", "config": {"units": 8, "name": "d"}, "inputs": [[["a"]], [["d", 0, 0]]]},
  *   {"class": "Add", "config": {"name": "sum"}, "inputs": [[["d", 1], ["a"]]]}],

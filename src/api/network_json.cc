@@ -290,6 +290,8 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
   if (!path.empty()) reader("trainable", trainable);
   const Json* layers = reader.require("layers");
   const Json* inputs = reader.find("inputs");
+  std::string input;
+  if (inputs == nullptr) reader("input", input);
   if (name.empty()) name = inputs == nullptr ? "sequential" : "model";
   const Json* outputs = inputs == nullptr ? nullptr : reader.require("outputs");
   LATHE_TRY(reader.finish());
@@ -298,6 +300,7 @@ Result<ParsedModel> parse_network(const Json& json, const std::string& path) {
   if (inputs == nullptr) {
     nn::Sequential model(std::move(name), seed);
     model.fix_batch(batch);
+    model.name_input(std::move(input));
     for (const ParsedLayer& layer : parsed) model.add(layer.layer);
     LATHE_TRY(model.status());
     return ParsedModel{std::move(model), trainable};

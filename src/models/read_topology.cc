@@ -137,8 +137,8 @@ KerasLayer TopologyReader::checked(const Json& layer) {
   return read;
 }
 
-// An InputLayer becomes the input shape of the layer after it; shapes of later ones, which may be
-// wrong, say nothing.
+// An InputLayer becomes the input shape of the layer after it, and the name of the input; shapes of
+// later ones, which may be wrong, say nothing.
 Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers) {
   const auto input = std::ranges::find_if(layers, &KerasLayer::is_input);
   const Json* given = input == layers.end() ? nullptr : input->batch_shape();
@@ -152,6 +152,9 @@ Json TopologyReader::row(const std::string& name, std::vector<KerasLayer> layers
   }
   Json network = Json::object();
   network.add("name", Json::string(name));
+  if (input != layers.end() && input->called() != "undefined") {
+    network.add("input", Json::string(input->called()));
+  }
   network.add("layers", std::move(made));
   return network;
 }

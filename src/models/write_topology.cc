@@ -64,11 +64,15 @@ Json input_config(const Json& shape, const Json& network) {
   return config;
 }
 
-Json input_layer(const Json& input, const Json& network) {
-  Json config = input_config(input.at("shape"), network);
+Json input_layer(const Json& name, const Json& shape, const Json& network) {
+  Json config = input_config(shape, network);
   config.add("sparse", Json::boolean(false));
-  config.add("name", input.at("name"));
-  Json json = keras_layer("InputLayer", std::move(config));
+  config.add("name", name);
+  return keras_layer("InputLayer", std::move(config));
+}
+
+Json graph_input(const Json& input, const Json& network) {
+  Json json = input_layer(input.at("name"), input.at("shape"), network);
   json.add("name", input.at("name"));
   json.add("inbound_nodes", Json::array());
   return json;
@@ -102,7 +106,7 @@ Json graph_config(const Json& network, const std::vector<Json>& written) {
   const ReferenceWriter reference(network);
   Json layers = Json::array(), inputs = Json::array(), outputs = Json::array();
   for (const Json& input : network.at("inputs").values()) {
-    layers.add(input_layer(input, network));
+    layers.add(graph_input(input, network));
     inputs.add(reference(Json::array({input.at("name")}), false));
   }
   for (size_t i = 0; i < written.size(); ++i) {
@@ -130,6 +134,8 @@ Json TopologyWriter::model(const Json& network, const Json& placed, const Json& 
   const Json& given = network.at("trainable");
   const bool is_trained = trainable && (!given.is_boolean() || given.boolean());
   const bool is_row = network.find("inputs") == nullptr;
+  const Json* input = network.find("input");
+  Json begun = Json::array();
   std::vector<Json> written;
   for (const Json& each : network.at("layers").values()) {
     const size_t at = written.size();
@@ -143,6 +149,7 @@ Json TopologyWriter::model(const Json& network, const Json& placed, const Json& 
     const Json& own = each.at("config").at("inputShape");
     const Json& shape = input_shape.is_array() ? input_shape : own;
     if (is_row && at == 0 && !is_model(each) && shape.is_array()) {
+      if (input != nullptr) begun.add(input_layer(*input, shape, network));
       made = keras_layer(made.at("class_name").string(),
                          assigned(made.at("config"), input_config(shape, network)));
     }
@@ -151,7 +158,8 @@ Json TopologyWriter::model(const Json& network, const Json& placed, const Json& 
   if (!is_row) return keras_layer("Model", graph_config(network, written));
   Json config = Json::object();
   config.add("name", network.at("name"));
-  config.add("layers", Json::array(std::move(written)));
+  for (Json& each : written) begun.add(std::move(each));
+  config.add("layers", std::move(begun));
   return keras_layer("Sequential", std::move(config));
 }
 

@@ -1,5 +1,7 @@
 #include "lathe/nn/sequential.h"
 
+#include <utility>
+
 #include "lathe/base/text.h"
 
 namespace lathe::nn {
@@ -12,6 +14,11 @@ Status check_input(const Layer& layer) {
 
 }  // namespace
 
+Sequential& Sequential::name_input(std::string name) {
+  input_name_ = std::move(name);
+  return *this;
+}
+
 Sequential& Sequential::add(const LayerPtr& layer) {
   if (failed()) return *this;
   if (layers().empty()) {
@@ -20,7 +27,8 @@ Sequential& Sequential::add(const LayerPtr& layer) {
                     "): ", sound.error().message));
       return *this;
     }
-    set_output(input(layer->input_shape()));
+    const std::string own = concat(name_for(*layer), "_input");
+    set_output(input(layer->input_shape(), input_name_.empty() ? own : input_name_));
   }
   const ModelValue value = call(layer, outputs().front().value);
   if (!failed()) set_output(value);

@@ -10,8 +10,14 @@ class Sequential : public Model {
   explicit Sequential(std::string name = "sequential", uint64_t seed = 42)
       : Model(std::move(name), seed) {}
 
+  // What the input is called, before the first layer comes. Default: FIRST_input, by the first layer.
+  Sequential& name_input(std::string name);
+
   // Calls the layer on the output of the one before; the first one needs an input shape.
   Sequential& add(const LayerPtr& layer);
+
+ private:
+  std::string input_name_;
 };
 
 }  // namespace lathe::nn

@@ -160,6 +160,8 @@ export interface ModelConfig {
   batchSize?: number;
   trainable?: boolean;
   layers: readonly CalledLayer[];
+  /** What begins a row is called, where a layer of its own does. */
+  input?: string;
   /** Those of a graph of layers; without them the layers stand in a row. */
   inputs?: readonly { name: string; shape: OpenShape }[];
   outputs?: readonly Reference[];

@@ -1,6 +1,6 @@
 /** Models from what `getConfig` and saved topologies say of them: the layers are made and called again. */
 import { LatheError } from '../base/errors.js';
-import type { LayerConfig, ModelConfig, Reference } from '../core/abi.js';
+import type { LayerConfig, ModelConfig, OpenShape, Reference } from '../core/abi.js';
 import { input, Layer, type LayerArgs, type SymbolicTensor } from '../layers/layer.js';
 import { registeredClasses } from '../layers/serialization.js';
 import { LayersModel } from './model.js';
@@ -14,7 +14,7 @@ export function modelFromConfig(description: ModelConfig): LayersModel {
   let made: LayersModel;
   if (inputs === undefined) {
     if (layers.length > 0) layers[0]!.batchSize ??= batchSize;
-    made = new Sequential({ ...args, layers });
+    made = new Sequential({ ...args, layers: [...inputOf(description, layers), ...layers] });
   } else {
     const given = new Map<string, SymbolicTensor[][]>();
     for (const port of inputs) {
@@ -30,6 +30,15 @@ export function modelFromConfig(description: ModelConfig): LayersModel {
   }
   made.trainable = trainable;
   return made;
+}
+
+/** The layer that begins a row, if one of its own does. */
+function inputOf({ input: name, batchSize }: ModelConfig, [first]: readonly Layer[]): Layer[] {
+  if (name === undefined || first === undefined) return [];
+  const shape = first.parts === undefined ? first.options.inputShape : first.inputShape.slice(1);
+  if (shape === undefined) return [];
+  const batchShape = [batchSize ?? null, ...(shape as OpenShape)];
+  return [input({ name, batchShape }).sourceLayer];
 }
 
 const isLayerConfig = (value: unknown): value is LayerConfig =>

@@ -44,13 +44,18 @@ export class Sequential extends LayersModel {
     const isInput = this.#first === undefined && first!.getClassName() === inputClass;
     const added = isInput ? rest : [first!, ...rest];
     if (isInput) this.#first = first!.inboundNodes[0]!.outputs[0]!;
-    if (added.length > 0) this.#setLayers([...this.layers, ...added], added.length);
+    if (added.length > 0) this.#setLayers([...this.#row, ...added], added.length);
+  }
+
+  /** The layers, but for the one that `input` made. */
+  get #row(): Layer[] {
+    return this.layers.filter((each) => each !== this.#first?.sourceLayer);
   }
 
   /** Removes the last layer. Error: there is none. */
   pop(): void {
     this.checkChange('pop');
-    const { layers } = this;
+    const layers = this.#row;
     if (layers.length === 0) throw new LatheError('pop: there are no layers in the model');
     if (layers.length === 1) throw new LatheError('pop: the last layer stays; make another model');
     layers.pop()!.inboundNodes.pop();
@@ -61,20 +66,24 @@ export class Sequential extends LayersModel {
   #setLayers(layers: readonly Layer[], added: number, outputs?: readonly SymbolicTensor[]): void {
     const shaped = this.#first?.shape;
     layers[0]!.beFirst(shaped?.slice(1), shaped?.[0]);
-    const named = nameLayers(layers);
+    const begins = this.#first?.sourceLayer;
+    const named = nameLayers(begins === undefined ? layers : [begins, ...layers]);
+    const own = named.filter(({ layer }) => layer !== begins);
     const structure = {
       layers: named,
       inputs: this.inputs,
       outputs: outputs ?? this.outputs,
       describe: (frozen: boolean) => ({
         ...(layers[0]!.batchSize === undefined ? {} : { batchSize: layers[0]!.batchSize }),
-        layers: named.map(({ name, layer }) => layer.describe(name, frozen)),
+        ...(begins === undefined ? {} : { input: begins.name }),
+        layers: own.map(({ name, layer }) => layer.describe(name, frozen)),
       }),
     };
     this.setStructure(structure);
     const summary = this.coreSummary!;
     if (structure.inputs.length === 0) {
-      structure.inputs = [this.#first ?? input({ shape: summary.inputs[0]!.shape })];
+      const [{ name, shape }] = summary.inputs as [{ name: string; shape: SymbolicShape }];
+      structure.inputs = [this.#first ?? input({ name, shape })];
       structure.outputs = structure.inputs;
     }
     for (let at = layers.length - added; at < layers.length; ++at) {

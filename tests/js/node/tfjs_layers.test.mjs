@@ -214,3 +214,70 @@ test('layers with masks, called on tensors', async () => {
     return [rnn.apply(x, { mask }), dense.apply(y, { mask })];
   });
 });
+
+const begun = (lib) =>
+  lib.sequential({
+    layers: [
+      lib.layers.inputLayer({ inputShape: [3], name: 'inp' }),
+      lib.layers.dense({ units: 4, ...ones }),
+      lib.layers.dense({ units: 2, ...ones }),
+    ],
+  });
+const learns = (model) => {
+  model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+  return model;
+};
+
+test('a row that begins with an inputLayer has it as its first layer', () =>
+  alikeIn((lib) => {
+    const row = begun(lib);
+    const cut = (layer) => lib.model({ inputs: row.inputs, outputs: layer.output });
+    const lines = [];
+    row.summary(90, undefined, (line) => lines.push(line.replace(/_Dense\d+|\s+/g, ' ')));
+    return {
+      classes: row.layers.map((each) => each.getClassName()),
+      names: [row.inputs[0].name, row.layers[0].name, ...row.inputNames],
+      first: cut(row.getLayer(null, 1)).predict(waves(lib, [2, 3])),
+      count: lines.length,
+    };
+  }));
+
+test('x goes by the name of the input of a row', () =>
+  alikeIn(async (lib) => {
+    const x = waves(lib, [2, 3]);
+    const named = learns(begun(lib));
+    const plain = learns(
+      lib.sequential({
+        layers: [lib.layers.dense({ units: 2, inputShape: [3], name: 'dd', ...ones })],
+      }),
+    );
+    const losses = [
+      await named.fit({ inp: x }, lib.ones([2, 2]), { verbose: 0 }),
+      await plain.fit({ dd_input: x }, lib.ones([2, 2]), { verbose: 0 }),
+    ];
+    return losses.map(({ history }) => history.loss);
+  }));
+
+test('rows that begin with an inputLayer are saved for either, and loaded of either', async () => {
+  for (const [from, to] of [
+    [tl, tf],
+    [tf, tl],
+    [tl, tl],
+  ]) {
+    const model = begun(from);
+    let saved;
+    await model.save(from.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {})));
+    const loaded = await to.loadLayersModel(to.io.fromMemory(saved));
+    const classes = loaded.layers.map((each) => each.getClassName());
+    assert.deepEqual(classes, ['InputLayer', 'Dense', 'Dense']);
+    assert.match(loaded.inputs[0].name, /^inp/);
+    const json = model.toJSON(null, false);
+    const again = await to.models.modelFromJSON(JSON.parse(JSON.stringify(json)));
+    assert.match(again.layers[0].name, /^inp/);
+    const [wanted, found] = [
+      [model, from],
+      [loaded, to],
+    ].map(([each, lib]) => [...each.predict(waves(lib, [2, 3])).dataSync()]);
+    found.forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-5));
+  }
+});
