@@ -2,12 +2,14 @@
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
-import { Trace, type TracedTensor } from '../trace/trace.js';
+import { Trace, TracedTensor } from '../trace/trace.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { extrasAtHand, extrasFor } from './extras.js';
 import type { InputRules } from './input_spec.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
 import { addHosted, type CallValues, type HostedLayer, type WeightConfig } from './layer_host.js';
+import { lending, lentOr, nestedLayers, type NestedLayer, writeLent } from './nested_weights.js';
+import type { ModelWeight } from './shared_weights.js';
 
 /** What `call` gets beside its inputs. */
 export interface CallArgs {
@@ -48,7 +50,7 @@ export class LayerVariable {
 
   /** The weight; outside of functions that are traced a variable. */
   read(): Tensor {
-    return this.written ?? this.value ?? this.val;
+    return this.written ?? this.value ?? lentOr(this.val);
   }
 
   /** The variable that optimisers change. Error: the layer is part of no model and has not been called. */
@@ -61,7 +63,10 @@ export class LayerVariable {
    * does not train; a weight that the optimiser changes; another shape or dtype.
    */
   write(value: Tensor): void {
-    if (this.value === undefined) return (this.val as Tensor & Assigned).assign(value);
+    if (this.value === undefined) {
+      if (value instanceof TracedTensor) return writeLent(this.val, value);
+      return (this.val as Tensor & Assigned).assign(value);
+    }
     const { shape, dtype } = this.value;
     const fail = (why: string) => {
       throw new LatheError(`weight "${this.name}": write: ${why}`);
@@ -113,8 +118,16 @@ export class CustomLayer extends Layer implements HostedLayer {
   override built = false;
   /** What the inputs must be, as `InputSpec` of TensorFlow.js; the constructor or `build` may say it. */
   declare inputSpec?: InputRules;
+  /**
+   * Weights of layers that `call` calls, added by `build` or the constructor: they are part of this layer and of models that
+   * have it. Those of other layers stay as they are.
+   */
+  _trainableWeights: ModelWeight[] = [];
+  /** Those that training leaves alone. */
+  _nonTrainableWeights: ModelWeight[] = [];
   readonly #id = addHosted(this);
   #variables: LayerVariable[] = [];
+  #nested: NestedLayer[] = [];
 
   constructor(config: LayerArgs = {}) {
     super((new.target as typeof CustomLayer).className ?? new.target.name, config);
@@ -171,6 +184,28 @@ export class CustomLayer extends Layer implements HostedLayer {
     return variable;
   }
 
+  override get trainableWeights(): ModelWeight[] {
+    return super.trainableWeights;
+  }
+
+  /** Those of the layers that `call` calls. */
+  override set trainableWeights(weights: ModelWeight[]) {
+    this._trainableWeights = weights;
+  }
+
+  override get nonTrainableWeights(): ModelWeight[] {
+    return super.nonTrainableWeights;
+  }
+
+  override set nonTrainableWeights(weights: ModelWeight[]) {
+    this._nonTrainableWeights = weights;
+  }
+
+  /** @internal Layers whose weights are part of this one. */
+  override get nested(): readonly NestedLayer[] {
+    return this.#nested;
+  }
+
   /** For programs of TensorFlow.js; does nothing. */
   invokeCallHook(): void {}
 
@@ -190,8 +225,18 @@ export class CustomLayer extends Layer implements HostedLayer {
       this.#variables = [];
       this.build(onlyOrAll(shapes.map((shape) => [null, ...shape])));
       this.built = true;
+      this.#nested = nestedLayers(this.#listed('trainable'), this.#listed('nonTrainable'));
     }
-    return this.#variables.map(({ config }) => config);
+    const nested = this.#nested.flatMap(({ weights }) => [...weights.values()]);
+    return [...this.#variables, ...nested].map(({ config }) => config);
+  }
+
+  /** Weights of other layers that the program counts among its own, in the words of TensorFlow.js. */
+  #listed(kind: 'trainable' | 'nonTrainable'): ModelWeight[] {
+    const name = `${kind}Weights` as const;
+    let at = this as object;
+    while (!Object.hasOwn(at, name)) at = Object.getPrototypeOf(at) as object;
+    return at === CustomLayer.prototype ? this[`_${name}`] : this[name];
   }
 
   /** @internal */
@@ -202,6 +247,11 @@ export class CustomLayer extends Layer implements HostedLayer {
     const g = new Trace(graph);
     const variables = this.#variables;
     const kept = g.values(weights);
+    const nested = this.#nested.flatMap((each) => [...each.weights.values()]);
+    const lent = nested.map(({ variable }, at) => {
+      const value = kept[variables.length + at]!;
+      return [variable, { value, written: undefined as Tensor | undefined }] as const;
+    });
     variables.forEach((each, at) => {
       each.value = kept[at]!;
       each.written = undefined;
@@ -213,9 +263,10 @@ export class CustomLayer extends Layer implements HostedLayer {
       if (given.some((each) => each !== undefined)) args.mask = onlyOrAll(given)!;
       const values = g.values(inputs);
       extrasAtHand()?.checkInputs(this.label, this.inputSpec, values);
-      const result = this.call(onlyOrAll(values), args);
+      const result = lending(new Map(lent), () => this.call(callInputs(values), args));
       const outputs = [result].flat().map((each) => g.numberOf('call', each));
-      const updates = variables.flatMap(({ written }, at) =>
+      const all = [...variables, ...lent.map(([, each]) => each)];
+      const updates = all.flatMap(({ written }, at) =>
         written === undefined ? [] : [[at, g.numberOf('write', written)]],
       );
       return { outputs, updates };
@@ -228,6 +279,20 @@ export class CustomLayer extends Layer implements HostedLayer {
 /** One where there is one, else all. */
 function onlyOrAll<T>(values: T[]): T | T[] {
   return values.length === 1 ? values[0]! : values;
+}
+
+/**
+ * What models give `call`. TensorFlow.js gives an array also where there is one input: the tensor has what programs ask of it
+ * then, `inputs[0]`, `inputs.length`, `const [x] = inputs`.
+ */
+export function callInputs<T extends Tensor>(values: T[]): T | T[] {
+  const [only, ...others] = values;
+  if (only === undefined || others.length > 0 || Object.hasOwn(only, 0)) return onlyOrAll(values);
+  return Object.defineProperties(only, {
+    0: { value: only },
+    length: { value: 1 },
+    [Symbol.iterator]: { value: () => values.values() },
+  });
 }
 
 /** What `tl.layers.lambda` makes a layer of; of several inputs it gets an array. */

@@ -5,6 +5,7 @@ import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { addMembers, extrasAtHand, extrasFor } from './extras.js';
+import type { NestedLayer } from './nested_weights.js';
 import {
   aliveCopies,
   type LayerWeights,
@@ -285,6 +286,11 @@ export class Layer {
   /** @internal Layers with weights of their own; within a model, those of its layers. */
   get parts(): readonly { name: string; layer: Layer }[] | undefined {
     return undefined;
+  }
+
+  /** @internal Layers that it calls whose weights are part of it. */
+  get nested(): readonly NestedLayer[] {
+    return [];
   }
 
   /**

@@ -3,6 +3,7 @@
  * own copy in the memory of its module, and fetches the newest before it runs.
  */
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import type { Layer } from './layer.js';
 
 /** The weights of one layer by name, as windows on the memory of a module. */
 export type WeightBytes = ReadonlyMap<string, Uint8Array>;
@@ -51,6 +52,15 @@ export function trained(
 ): Tensor[] {
   return trainableOnly ? all.filter((_, at) => weights[at]!.trainable) : all;
 }
+
+/** Whose weight a variable is, and all that the layer has by name. */
+export interface WeightPlace {
+  readonly layer: Layer;
+  readonly all: ReadonlyMap<string, Tensor>;
+}
+
+/** Of the variables of layers. */
+export const placeOf = new WeakMap<Tensor, WeightPlace>();
 
 /** Numbers of the weights of one layer, in one model. */
 export interface WeightAccess {

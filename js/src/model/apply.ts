@@ -1,15 +1,16 @@
 /** Layers and models called on tensors: each layer is a formula of the graph that the core makes of it. */
 import { LatheError } from '../base/errors.js';
-import { apply as applied } from '../eager/apply.js';
+import { alias, apply as applied } from '../eager/apply.js';
 import type { Variable } from '../eager/variable.js';
-import { CustomLayer } from '../layers/custom_layer.js';
+import { callInputs, CustomLayer } from '../layers/custom_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
 import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
 import { makeLayer } from '../layers/makers.js';
+import { lentOr, writeLent } from '../layers/nested_weights.js';
 import { one } from '../layers/shared_weights.js';
 import { alone, hold } from './alone.js';
 import { keepsStates, keptStates } from './kept_states.js';
-import { callLayer } from '../numbers/layer_call.js';
+import { callLayer, isTraced } from '../numbers/layer_call.js';
 import { variablesOf } from '../numbers/layer_variables.js';
 import { layerName, writtenLayer } from '../numbers/written_layer.js';
 import { tensor } from '../tensor/create.js';
@@ -63,7 +64,12 @@ function called(
     const found = throughCustom(layer, given, masks, training, args);
     if (found !== undefined) return found;
   }
-  if (keepsStates(layer)) return throughStates(layer, given, masks, training);
+  if (keepsStates(layer)) {
+    if (given.some(isTraced)) {
+      throw new LatheError(`apply: "${layer.label}" keeps states, which another layer cannot call`);
+    }
+    return throughStates(layer, given, masks, training);
+  }
   const found =
     overRows(layer, given, training) ??
     weighedCounts(layer, given, args) ??
@@ -127,20 +133,21 @@ function throughCustom(
   given: Given,
   masks: Masks,
   training: boolean,
-  args: object = {},
+  args?: object,
 ): Found | undefined {
   made(layer, given);
   checkInputs(layer.label, layer.inputSpec, given);
-  const told = {
-    ...args,
-    training,
-    ...(masks.some(Boolean) ? { mask: one(masks) } : {}),
-    get g(): never {
-      throw new NeedsTrace();
+  const told = { ...args, training, ...(masks.some(Boolean) ? { mask: one(masks) } : {}) };
+  Object.defineProperty(told, 'g', {
+    get() {
+      const trace = given.find(isTraced)?.trace;
+      if (trace === undefined) throw new NeedsTrace();
+      return trace;
     },
-  };
+  });
+  const inputs = args === undefined ? callInputs(given.map(alias)) : one(given);
   try {
-    const results = [layer.call(one(given) as never, told as never)].flat() as Tensor[];
+    const results = [layer.call(inputs as never, told as never)].flat() as Tensor[];
     return { results, masks: results.map(() => (layer.supportsMasking ? masks[0] : undefined)) };
   } catch (error) {
     if (error instanceof NeedsTrace) return undefined;
@@ -258,7 +265,8 @@ function throughCore(layer: Layer, given: Given, masks: Masks, training: boolean
     if (name === '@optimizer/step')
       return tensor(Math.floor(Math.random() * 2 ** 24), [], 'float32');
     if (name.startsWith('@')) {
-      return fitting(layer, weightOf(layer, name.slice(layerName.length + 2)), shape, given);
+      const weight = weightOf(layer, name.slice(layerName.length + 2));
+      return lentOr(fitting(layer, weight, shape, given));
     }
     return floats(inputOf(Number(name.slice(1)), given, masks));
   });
@@ -295,7 +303,10 @@ const floats = (x: Tensor): Tensor =>
   x.dtype === 'float32' ? x : applied('cast', [x], ['float32']);
 
 /** A weight by its name within the layer. */
-export const weightOf = (layer: Layer, name: string): Variable => variablesOf(layer).get(name)!;
+export function weightOf(layer: Layer, name: string): Variable {
+  const found = layer.nested.flatMap(({ weights }) => weights.get(name) ?? [])[0];
+  return (found?.variable as Variable | undefined) ?? variablesOf(layer).get(name)!;
+}
 
 /** Moving averages become those of the batch a little more. */
 function follow(layer: Layer, x: Tensor): void {
@@ -311,7 +322,10 @@ function follow(layer: Layer, x: Tensor): void {
   };
   for (const [name, value] of Object.entries(batch)) {
     const moving = weightOf(layer, name);
-    const step = applied('mul', [applied('sub', [moving, value]), 1 - momentum]);
-    moving.assign(applied('sub', [moving, step]));
+    const now = lentOr(moving);
+    const step = applied('mul', [applied('sub', [now, value]), 1 - momentum]);
+    const next = applied('sub', [now, step]);
+    if (isTraced(next)) writeLent(moving, next);
+    else moving.assign(next);
   }
 }

@@ -11,7 +11,12 @@ import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import type { Optimizer } from '../layers/optimizer.js';
-import { type ModelWeight, trained, variableOf, WeightCopy } from '../layers/shared_weights.js';
+import {
+  type ModelWeight,
+  trained,
+  variableOf,
+  type WeightCopy,
+} from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -56,10 +61,10 @@ import { type ModelMembers, modelMembers } from './model_members.js';
 import { loadWeights } from './load_weights.js';
 import {
   keptStates,
+  copiesOf,
   listWeights,
   readWeights,
   storedStates,
-  weightBytes,
   writeWeights,
 } from './module_weights.js';
 
@@ -461,14 +466,16 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#config = config;
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
-      const bytes = () => weightBytes(this.#compiled!.module().instance, `${path}/`);
       const access = {
         list: () => this.#listWeights(layer),
         read: () => this.#readWeights(layer),
         write: (weights: readonly TensorLike[]) => this.#writeWeights(weights, layer),
         kept: () => keptStates(this.#module('states').instance, path),
       };
-      this.#copies.set(layer, new WeightCopy(access, layer.shared, bytes));
+      const instance = () => this.#compiled!.module().instance;
+      for (const [each, copy] of copiesOf(layer, path, access, instance)) {
+        if (!this.#copies.has(each)) this.#copies.set(each, copy());
+      }
       const { initialWeights } = layer;
       layer.initialWeights = undefined;
       if (initialWeights !== undefined) this.#writeWeights(initialWeights, layer);

@@ -2,9 +2,16 @@
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { type BufferPlace } from '../core/abi.js';
+import type { Layer } from '../layers/layer.js';
+import type { NestedLayer } from '../layers/nested_weights.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
-import type { ModelWeight, WeightBytes } from '../layers/shared_weights.js';
+import {
+  type ModelWeight,
+  type WeightAccess,
+  type WeightBytes,
+  WeightCopy,
+} from '../layers/shared_weights.js';
 import { checkStored } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import type { State } from '../train/storable.js';
@@ -28,9 +35,31 @@ export function storedStates(instance: Instance): State[] {
 }
 
 /** The states whose names begin so, by the rest of them. */
-export function weightBytes(instance: Instance, prefix: string): WeightBytes {
+function weightBytes(instance: Instance, prefix: string): WeightBytes {
   const places = instance.metadata.states.filter(({ name }) => name.startsWith(prefix));
   return new Map(places.map((place) => [place.name.slice(prefix.length), instance.state(place)]));
+}
+
+/** Makers of the copies in a module of the weights of the layer at this path, and of layers that it calls. */
+export function copiesOf(
+  layer: Layer,
+  path: string,
+  access: WeightAccess,
+  instance: () => Instance,
+): [Layer, () => WeightCopy][] {
+  const own = () => weightBytes(instance(), `${path}/`);
+  const nested = layer.nested.map((each): [Layer, () => WeightCopy] => {
+    const bytes = () => nestedBytes(instance(), path, each);
+    const { layer: inner } = each;
+    return [inner, () => new WeightCopy(inner.access('apply'), inner.shared, bytes)];
+  });
+  return [[layer, () => new WeightCopy(access, layer.shared, own)], ...nested];
+}
+
+/** The weights of a layer that the one at this path calls, by their names in it. */
+function nestedBytes(instance: Instance, path: string, { weights }: NestedLayer): WeightBytes {
+  const all = weightBytes(instance, `${path}/`);
+  return new Map([...weights].map(([name, { key }]) => [key, all.get(name)!]));
 }
 
 /** What the layer at this path keeps from one batch to the next. */

@@ -10,7 +10,7 @@ import {
 import { shown } from '../eager/apply.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Tensor } from '../tensor/tensor.js';
-import type { Trace, TracedTensor } from '../trace/trace.js';
+import { type Trace, TracedTensor } from '../trace/trace.js';
 import { inlined, type Recipe, type WrittenLayer } from './written_layer.js';
 
 /** What all results share. */
@@ -54,12 +54,20 @@ class LayerResult extends Held {
   }
 }
 
-/** What a layer gives for these, in the order of its inputs: results, then masks. */
+/** Whether it is a value of a function that is being traced. */
+export const isTraced = (x: Tensor): x is TracedTensor => x instanceof TracedTensor;
+
+/** What a layer gives for these, in the order of its inputs: results, then masks. Of a function being traced it becomes part. */
 export function callLayer(
   recipe: Recipe,
   written: WrittenLayer,
   given: readonly Tensor[],
 ): Tensor[] {
+  const trace = given.find(isTraced)?.trace;
+  if (trace !== undefined) {
+    const operands = given.map((each) => (isTraced(each) ? each : trace.constant(each)));
+    return inlined(written, recipe, trace, operands);
+  }
   const call = new LayerCall(recipe, written, given.map(HeapValue.of));
   return written.types.map(({ dtype, shape }, at) =>
     shown(new HeapValue(dtype, shape, new LayerResult(call, at))),

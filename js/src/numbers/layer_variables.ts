@@ -8,6 +8,7 @@ import type { Layer } from '../layers/layer.js';
 import {
   type LayerWeights,
   type ModelWeight,
+  placeOf,
   type WeightAccess,
   type WeightBytes,
   WeightCopy,
@@ -93,6 +94,7 @@ class LayerVariables {
           }),
         ),
     );
+    for (const each of this.all.values()) placeOf.set(each, { layer, all: this.all });
     this.#copy = new WeightCopy(
       this.#access(),
       layer.shared,

@@ -1,0 +1,74 @@
+/**
+ * Weights of layers that a layer in JavaScript calls. Where its program lists them among its own they are part of it in a
+ * model; while `call` is traced they are values there. Knows no model.
+ */
+import type { Tensor } from '../tensor/tensor.js';
+import type { TracedTensor } from '../trace/trace.js';
+import { type Layer, nameStem } from './layer.js';
+import type { WeightConfig } from './layer_host.js';
+import { type ModelWeight, placeOf } from './shared_weights.js';
+
+/** A layer whose weights another one has. */
+export interface NestedLayer {
+  readonly layer: Layer;
+  /** Its variables by what the other layer calls them, and what they are called in the layer. */
+  readonly weights: ReadonlyMap<string, { key: string; variable: Tensor; config: WeightConfig }>;
+}
+
+/** The layers that have listed weights, with all weights that they have; others than the trained ones are only kept. */
+export function nestedLayers(
+  trained: readonly ModelWeight[],
+  kept: readonly ModelWeight[],
+): NestedLayer[] {
+  const learns = new Set(trained.flatMap((each) => (each.trainable ? variableOf(each) : [])));
+  const places = [...trained, ...kept].flatMap((each) => placeOf.get(variableOf(each)!) ?? []);
+  const counts = new Map<string, number>();
+  return [...new Map(places.map((each) => [each.layer, each.all]))].map(([layer, all]) => {
+    const stem = nameStem(layer.getClassName());
+    const number = (counts.get(stem) ?? 0) + 1;
+    counts.set(stem, number);
+    const called = layer.isNamed ? layer.name : `${stem}${number}`;
+    const weights = [...all].map(([key, variable]) => {
+      const name = `${called}/${key}`;
+      const config = { name, shape: variable.shape, trainable: learns.has(variable) };
+      return [name, { key, variable, config: { ...config, ...zeros } }] as const;
+    });
+    return { layer, weights: new Map(weights) };
+  });
+}
+
+/** The values come from the layer. */
+const zeros = { initializer: 'zeros', regularizer: undefined, constraint: undefined };
+
+const variableOf = (weight: Partial<ModelWeight>): Tensor | undefined => weight.val;
+
+/** A weight while it is a value of a function, and what it is to become. */
+export interface LentWeight {
+  readonly value: TracedTensor;
+  written: Tensor | undefined;
+}
+
+let lent: ReadonlyMap<Tensor, LentWeight> = new Map();
+
+/** Does something while variables are these values. */
+export function lending<T>(values: ReadonlyMap<Tensor, LentWeight>, run: () => T): T {
+  const before = lent;
+  lent = values;
+  try {
+    return run();
+  } finally {
+    lent = before;
+  }
+}
+
+/** The variable, or the value that it is in the function being traced. */
+export function lentOr(variable: Tensor): Tensor {
+  const now = lent.get(variable);
+  return now === undefined ? variable : (now.written ?? now.value);
+}
+
+/** What the variable is after the step of the function being traced; nothing where it is no value of it. */
+export function writeLent(variable: Tensor, value: Tensor): void {
+  const now = lent.get(variable);
+  if (now !== undefined) now.written = value;
+}

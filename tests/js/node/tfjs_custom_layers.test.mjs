@@ -1,0 +1,232 @@
+// Layers in JavaScript that take what TensorFlow.js gives them, and that call other layers; beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe/tfjs';
+
+before(async () => {
+  await tf.setBackend('cpu');
+  await tl.ready();
+});
+
+const near = (found, wanted) => {
+  assert.equal(found.length, wanted.length);
+  found.forEach((each, at) => {
+    assert.ok(
+      Math.abs(each - wanted[at]) < 1e-4,
+      `${at}: ${each}, TensorFlow.js gives ${wanted[at]}`,
+    );
+  });
+};
+const numbers = (tensors) => [tensors].flat().flatMap((each) => [...each.dataSync()]);
+
+/** Asserts that the numbers are the same in either. */
+async function alike(run) {
+  near(numbers(await run(tl)), numbers(await run(tf)));
+}
+
+/** A class of layers whose members `make` gives for a library. */
+const classOf = (lib, members) => {
+  class Own extends lib.layers.Layer {
+    static className = 'Own';
+  }
+  Object.assign(Own.prototype, members);
+  return Own;
+};
+
+for (const [name, call] of Object.entries({
+  'the first of an array': (inputs) => inputs[0].mul(2),
+  'an array taken apart': ([x]) => x.mul(2),
+  'an array or a tensor': (inputs) => (Array.isArray(inputs) ? inputs[0] : inputs).mul(2),
+  'the last of as many': (inputs) => inputs[inputs.length - 1].mul(2),
+})) {
+  test(`call takes ${name}`, () =>
+    alike((lib) => {
+      const Own = classOf(lib, { call });
+      const model = lib.sequential({ layers: [new Own({ inputShape: [3] }), new Own({})] });
+      return [model.predict(lib.ones([1, 3])), model.apply(lib.ones([1, 3]))];
+    }));
+}
+
+test('call takes a tensor, and apply gives it as it is', () => {
+  const Own = classOf(tl, { call: (x) => x.mul(2) });
+  near(numbers(new Own({}).apply(tl.ones([1, 2]))), [2, 2]);
+  near(
+    numbers(tl.sequential({ layers: [new Own({ inputShape: [2] })] }).predict(tl.ones([1, 2]))),
+    [2, 2],
+  );
+});
+
+const only = (x) => (Array.isArray(x) ? x[0] : x);
+const x = (lib) => lib.tensor2d([1, 2, 3, 0.5, 4, -1, 2, -2, 1, 0, 0.3, 1], [4, 3]);
+const y = (lib) => lib.tensor2d([1, 2, 0, 1, 3, -1, 1, 1], [4, 2]);
+const dense = (lib, args) => lib.layers.dense({ units: 2, kernelInitializer: 'ones', ...args });
+
+/** What learns when a layer like this lies between two others: loss, then all weights. */
+const learnt = (members, layersOf) => async (lib) => {
+  const Block = classOf(lib, {
+    computeOutputShape: (shape) => [shape[0], 2],
+    ...members,
+  });
+  const block = new Block({});
+  Object.assign(block, layersOf(lib));
+  const model = lib.sequential({ layers: [dense(lib, { units: 3, inputShape: [3] }), block] });
+  model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.01) });
+  const { history } = await model.fit(x(lib), y(lib), { epochs: 3, shuffle: false, verbose: 0 });
+  const counts = [model.getWeights(), model.trainableWeights, block.trainableWeights];
+  return [
+    lib.tensor1d(history.loss),
+    lib.tensor1d(counts.map(({ length }) => length)),
+    ...Object.values(layersOf.made(block)).flatMap((each) => each.getWeights()),
+    model.predict(x(lib)),
+    ...model.getWeights(),
+  ];
+};
+const makes = (make) =>
+  Object.assign(make, { made: (block) => [block.inner, block.other].filter(Boolean) });
+const one = makes((lib) => ({ inner: dense(lib) }));
+
+for (const [name, build] of Object.entries({
+  'set as its own'(shape) {
+    this.inner.build(shape);
+    this._trainableWeights = this.inner.trainableWeights;
+    this.built = true;
+  },
+  pushed(shape) {
+    this.inner.build(shape);
+    this._trainableWeights.push(...this.inner.trainableWeights);
+    this.built = true;
+  },
+  assigned(shape) {
+    this.inner.build(shape);
+    this.trainableWeights = this.inner.trainableWeights;
+    this.built = true;
+  },
+  'not its own'(shape) {
+    this.inner.build(shape);
+    this.built = true;
+  },
+})) {
+  test(`weights of a layer within another: ${name}`, () =>
+    alike(
+      learnt(
+        {
+          build,
+          call(inputs) {
+            return this.inner.apply(only(inputs));
+          },
+        },
+        one,
+      ),
+    ));
+}
+
+test('a layer within another is called by call, and behind operations', () =>
+  alike(
+    learnt(
+      {
+        build(shape) {
+          this.inner.build(shape);
+          this.other.build([null, 2]);
+          this._trainableWeights = [...this.inner.trainableWeights, ...this.other.trainableWeights];
+          this.built = true;
+        },
+        call(inputs) {
+          const hidden = this.inner.call(only(inputs).mul(0.5), {}).tanh();
+          return this.other.apply(hidden).add(hidden);
+        },
+      },
+      makes((lib) => ({ inner: dense(lib), other: dense(lib, { activation: 'relu' }) })),
+    ),
+  ));
+
+test('batchNormalization within another layer follows its averages', () =>
+  alike(
+    learnt(
+      {
+        build(shape) {
+          this.inner.build(shape);
+          this.other.build([null, 2]);
+          this._trainableWeights = [...this.inner.trainableWeights, ...this.other.trainableWeights];
+          this._nonTrainableWeights = this.other.nonTrainableWeights;
+          this.built = true;
+        },
+        call(inputs, kwargs) {
+          return this.other.apply(this.inner.apply(only(inputs)), kwargs);
+        },
+      },
+      makes((lib) => ({
+        inner: dense(lib),
+        other: lib.layers.batchNormalization({ momentum: 0.5 }),
+      })),
+    ),
+  ));
+
+test('a layer made in call', () =>
+  alike((lib) => {
+    const Own = classOf(lib, {
+      call: (inputs) => lib.layers.activation({ activation: 'relu' }).apply(only(inputs)),
+    });
+    return lib
+      .sequential({ layers: [dense(lib, { inputShape: [3] }), new Own({})] })
+      .predict(x(lib));
+  }));
+
+test('weights of layers within others are saved and loaded', async () => {
+  class Nest extends tl.layers.Layer {
+    static className = 'NestOfTwo';
+    inner = tl.layers.dense({ units: 2 });
+    build(shape) {
+      this.inner.build(shape);
+      this._trainableWeights = this.inner.trainableWeights;
+    }
+    call(inputs) {
+      return this.inner.apply(inputs);
+    }
+  }
+  tl.serialization.registerClass(Nest);
+  const model = tl.sequential({ layers: [new Nest({ inputShape: [3] })] });
+  let saved;
+  await model.save(tl.io.withSaveHandler(async (artifacts) => ((saved = artifacts), {})));
+  const again = await tl.loadLayersModel(tl.io.fromMemory(saved));
+  near(numbers(again.predict(x(tl))), numbers(model.predict(x(tl))));
+  again.layers[0].inner.setWeights([tl.zeros([3, 2]), tl.ones([2])]);
+  near(numbers(again.predict(x(tl))), Array(8).fill(1));
+});
+
+test('layers that keep states are refused within others', () => {
+  const Own = classOf(tl, {
+    call: (inputs) => tl.layers.gru({ units: 2, stateful: true }).apply(only(inputs)),
+  });
+  assert.throws(() => tl.sequential({ layers: [new Own({ inputShape: [4, 3] })] }), {
+    name: 'LatheError',
+    message: /keeps states, which another layer cannot call/,
+  });
+});
+
+for (const [name, loss] of Object.entries({
+  'indices as an array': (lib, labels, results) => results.gather([0, 2], 1).square().mean(-1),
+  'floats times integers': (lib, labels, results) =>
+    results
+      .mul(lib.oneHot(labels.argMax(-1), 3))
+      .square()
+      .sum(-1),
+  'integers and floats': (lib, labels, results) =>
+    lib.range(0, 3, 1, 'int32').sub(results).square().mean(-1),
+  'types that meet in functions': (lib, labels, results) =>
+    lib.add(results, lib.range(0, 3, 1, 'int32')).mean(-1),
+})) {
+  test(`losses convert types: ${name}`, () =>
+    alike(async (lib) => {
+      const model = lib.sequential({ layers: [dense(lib, { units: 3, inputShape: [3] })] });
+      const formula = (labels, results) => loss(lib, labels, results);
+      model.compile({ loss: formula, optimizer: lib.train.sgd(0.1) });
+      const labels = lib.tensor2d([0, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0], [4, 3]);
+      const { history } = await model.fit(x(lib), labels, {
+        epochs: 2,
+        shuffle: false,
+        verbose: 0,
+      });
+      return [lib.tensor1d(history.loss), ...model.getWeights()];
+    }));
+}
