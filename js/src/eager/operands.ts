@@ -103,7 +103,7 @@ const yields = (dtype: DType) => dtype === 'int32' || dtype === 'bool';
 /**
  * An elementwise operation on what users give: operands are brought to one type, and to floats where it takes nothing
  * else. A number has the type of the tensor beside it, but beside int32 and bool it is float32. Functions that are
- * traced take the types as they are.
+ * traced take numbers as the type beside them.
  *
  * @param names of its parameters, for errors
  */
@@ -123,7 +123,9 @@ export function elementwise(
       if (typeof each === 'number' && xs.some((other) => other instanceof Tensor)) return each;
       return own(toTensor(each, names[at]!, op, takesBools(op, at) ? 'bool' : 'numeric'), each);
     });
-    if (given.some((each) => each instanceof TracedTensor)) return apply(op, given);
+    if (given.some((each) => each instanceof TracedTensor) && isOneType(op, given)) {
+      return apply(op, given);
+    }
     const takes = takenBy(op);
     const first = takes === 'choose' || takes === 'shift' ? 1 : 0;
     const dtype = commonFor(takes, given.slice(first));
@@ -150,6 +152,15 @@ function areAlike(op: OperationName, xs: readonly TensorLike[]): xs is readonly 
 }
 
 const takesOnlyFloats = (takes: string): boolean => /^(float|function|test)$/.test(takes);
+
+/** Whether the tensors that take part in the arithmetic are of one type. */
+function isOneType(op: OperationName, operands: readonly Operand[]): boolean {
+  const first = takenBy(op) === 'choose' ? 1 : 0;
+  const types = operands
+    .slice(first)
+    .flatMap((each) => (typeof each === 'number' ? [] : each.dtype));
+  return takenBy(op) === 'shift' || new Set(types).size < 2;
+}
 
 /** The type of operands together, one that the operation takes. */
 function commonFor(takes: string, operands: readonly Operand[]): DType {

@@ -3,6 +3,7 @@ import * as ops from '../ops/index.js';
 import type { Rank } from '../tensor/ranks.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { OperationMethods } from '../trace/operations.js';
+import { TracedTensor } from '../trace/trace.js';
 
 /** Each named, so that bundlers leave out the others. */
 const same = {
@@ -159,6 +160,31 @@ type Methods = {
 /** Gives tensors their methods. */
 export function installChained(): void {
   for (const [name, action] of Object.entries({ ...same, ...others })) install(name, action);
+  for (const name of joining) installTraced(name, same[name]);
+}
+
+/** Operations of several tensors, which TensorFlow.js brings to one type. */
+const joining = [
+  ...(['add', 'sub', 'mul', 'div', 'mod', 'floorDiv', 'maximum', 'minimum', 'pow'] as const),
+  ...(['squaredDifference', 'atan2', 'equal', 'notEqual', 'less', 'lessEqual'] as const),
+  ...(['greater', 'greaterEqual', 'matMul', 'gather'] as const),
+];
+
+/** Values of functions that are traced have the core's methods; where types have to be converted, the function. */
+function installTraced(name: string, action: (x: never, ...rest: never[]) => unknown): void {
+  const prototype = TracedTensor.prototype as unknown as Record<
+    string,
+    (...rest: unknown[]) => unknown
+  >;
+  const plain = prototype[name]!;
+  const value = function (this: Tensor, other: unknown, ...rest: never[]): unknown {
+    const isTensor = other instanceof Tensor;
+    const meets = name === 'gather' ? !isTensor : isTensor && other.dtype !== this.dtype;
+    return meets
+      ? action(this as never, other as never, ...rest)
+      : plain.call(this, other, ...rest);
+  };
+  Object.defineProperty(TracedTensor.prototype, name, { value, configurable: true });
 }
 
 function install(name: string, action: (x: never, ...rest: never[]) => unknown): void {
