@@ -1,5 +1,6 @@
 /** Steps over async iterables that leave no source open: whoever stops early closes what it reads from. */
 import { LatheError } from '../base/errors.js';
+import { making, tensorsIn } from '../tensor/scopes.js';
 import type { Source } from './dataset.js';
 
 /** An iterator as something that `for await` walks once and closes. */
@@ -7,12 +8,30 @@ export function once<T>(iterator: AsyncIterator<T> | Iterator<T>): AsyncIterable
   return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<T> };
 }
 
+/** Tensors that functions of datasets have made: whoever makes something else of them, or drops them, disposes of them. */
+const passing = new WeakSet<object>();
+
+/** Disposes of what functions of datasets have made and nobody needs any more, as TensorFlow.js does. */
+export function letGo(value: unknown, next?: unknown): void {
+  const kept = tensorsIn(next);
+  for (const each of tensorsIn(value)) {
+    if (passing.has(each) && !kept.includes(each)) each.dispose();
+  }
+}
+
 /** Calls the function on every value. */
 export async function* mapped<T, U>(
   source: AsyncIterable<T>,
   change: (value: T) => U | Promise<U>,
 ): AsyncGenerator<Awaited<U>> {
-  for await (const value of source) yield await change(value);
+  for await (const value of source) {
+    const [found, made] = making(() => change(value));
+    const next = await found;
+    const given = tensorsIn(next);
+    for (const each of made) if (given.includes(each)) passing.add(each);
+    letGo(value, next);
+    yield next;
+  }
 }
 
 /** The values for which the test holds. */
@@ -20,7 +39,10 @@ export async function* filtered<T>(
   source: AsyncIterable<T>,
   test: (value: T) => boolean,
 ): AsyncGenerator<T> {
-  for await (const value of source) if (test(value)) yield value;
+  for await (const value of source) {
+    if (test(value)) yield value;
+    else letGo(value);
+  }
 }
 
 /** The values from number `from` up to, and without, number `to`. */
@@ -33,6 +55,7 @@ export async function* sliced<T>(
   if (to <= from) return;
   for await (const value of source) {
     if (at++ >= from) yield value;
+    else letGo(value);
     if (at === to) return;
   }
 }

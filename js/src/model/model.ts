@@ -5,6 +5,7 @@ import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
 import { isRecording } from '../eager/compute.js';
+import { tracked } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
@@ -308,7 +309,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const prediction = this.#module('predict', { ...wanted, sizes }).predict(data);
     const results = outputs.map((port) => {
       const values = prediction.output(entryName('y', port, outputs));
-      return new Tensor(values, [data.count, ...port.shape], 'float32');
+      return new Tensor(values, [data.count, ...port.shape], 'float32')[tracked]();
     });
     return (results.length === 1 ? results[0] : results) as T;
   }

@@ -116,6 +116,18 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
   }
 }
 
+/** What the action gives, and the tensors that were made in it; they belong to the scope around. */
+export function making<T>(action: () => T): [T, readonly Tensor[]] {
+  const made: Tensor[] = [];
+  scopes.push(made);
+  try {
+    return [action(), made];
+  } finally {
+    scopes = scopes.filter((each) => each !== made);
+    scopes.at(-1)?.push(...made);
+  }
+}
+
 /** `tidy` leaves the tensor alone from now on; `dispose` ends it. Error: it is no tensor. */
 export function keep<T extends Tensor>(tensor: T): T {
   if (!isTensor(tensor)) {

@@ -9,6 +9,7 @@ import {
 } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
+import { letGo } from '../data/iterate.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -195,6 +196,7 @@ function checkDataset(where: string, dataset: unknown): void {
 /** The place in a dataset that training has come to. */
 class Walk {
   #iterator: AsyncIterator<unknown> | undefined;
+  #last: unknown;
 
   constructor(private readonly dataset: Dataset<unknown>) {}
 
@@ -206,8 +208,10 @@ class Walk {
   /** The next batch; undefined at the end. Error: an element that is no batch. */
   async next(where: string): Promise<Batch | undefined> {
     if (this.#iterator === undefined) await this.restart();
+    this.#leave();
     const { done, value } = await this.#iterator!.next();
     if (done) return undefined;
+    this.#last = value;
     const { xs, ys } = (value ?? {}) as Partial<Batch>;
     if (xs === undefined || ys === undefined) {
       throw new LatheError(`${where}: the elements of the dataset must be batches {xs, ys}`);
@@ -216,8 +220,15 @@ class Walk {
   }
 
   async close(): Promise<void> {
+    this.#leave();
     await this.#iterator?.return?.();
     this.#iterator = undefined;
+  }
+
+  /** Nobody needs the last batch any more. */
+  #leave(): void {
+    letGo(this.#last);
+    this.#last = undefined;
   }
 }
 

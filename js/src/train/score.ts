@@ -2,6 +2,7 @@
 import { own } from '../base/own.js';
 import type { ModuleMetadata } from '../core/abi.js';
 import type { NumberArray } from '../tensor/convert.js';
+import { tracked } from '../tensor/scopes.js';
 import { type Tensor, tensor } from '../tensor/tensor.js';
 import { finalValue, type MetricSums, type MetricValue, numbered } from './metrics.js';
 
@@ -100,6 +101,6 @@ export function asTensors(
   model: { readonly metricsNames: readonly string[] },
   scores: Scores,
 ): Tensor | Tensor[] {
-  const all = Object.values(reported(model, scores)).map((score) => tensor(score));
+  const all = Object.values(reported(model, scores)).map((score) => tensor(score)[tracked]());
   return all.length === 1 ? all[0]! : all;
 }

@@ -1,0 +1,81 @@
+// What models and datasets leave behind, beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import * as tf from '@tensorflow/tfjs';
+import * as tl from 'tensorlathe/tfjs';
+
+before(async () => {
+  await tf.setBackend('cpu');
+  await tl.ready();
+});
+
+/** Asserts that the program gives the same with either. */
+async function same(run) {
+  assert.deepEqual(await run(tl), await run(tf));
+}
+
+function compiled(lib, ...layers) {
+  const model = lib.sequential({ layers });
+  model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
+  return model;
+}
+const dense = (lib, args) =>
+  lib.layers.dense({ units: 2, useBias: false, kernelInitializer: 'ones', ...args });
+const alive = (lib) => lib.memory().numTensors;
+
+test('datasets let go what their functions made', () =>
+  same(async (lib) => {
+    const model = compiled(lib, dense(lib, { inputShape: [3] }));
+    const kept = lib.tensor1d([1, 2, 3]);
+    const pairs = lib.data
+      .array([...Array(12).keys()])
+      .map((i) => ({ xs: lib.tensor1d([i, 1, 2]), ys: lib.tensor1d([0, 1]) }));
+    const twice = pairs.map(({ xs, ys }) => ({ xs: xs.mul(2), ys })).skip(1);
+    const batches = twice.filter(({ xs }) => xs.dataSync()[0] > 2).batch(4);
+    const grown = [];
+    for (const dataset of [
+      pairs.batch(4),
+      batches,
+      batches.map(({ xs, ys }) => ({ xs: xs.add(1), ys })),
+    ]) {
+      await model.fitDataset(dataset, { epochs: 1, verbose: 0 });
+      const start = alive(lib);
+      await model.fitDataset(dataset, { epochs: 2, verbose: 0 });
+      grown.push(alive(lib) - start);
+    }
+    return [grown, kept.isDisposed];
+  }));
+
+test('tensors of the program stay when datasets hand them on', async () => {
+  const own = tl.tensor1d([1, 2]);
+  const dataset = tl.data.array([own, own]).map((x) => x);
+  await dataset.batch(2).forEachAsync(() => {});
+  assert.equal(own.isDisposed, false);
+  const made = await dataset.map((x) => x.add(1)).toArray();
+  assert.deepEqual(
+    made.map((each) => [...each.dataSync()]),
+    [
+      [2, 3],
+      [2, 3],
+    ],
+  );
+});
+
+test('predict and evaluate give tensors that count, and that tidy ends', () =>
+  same(async (lib) => {
+    const model = compiled(lib, dense(lib, { inputShape: [3] }));
+    const [x, y] = [lib.ones([2, 3]), lib.ones([2, 2])];
+    await model.fit(x, y, { verbose: 0 });
+    const start = alive(lib);
+    const counts = [];
+    for (const run of [() => model.predict(x), () => model.evaluate(x, y)]) {
+      run();
+      counts.push(alive(lib) - start);
+      let result;
+      lib.tidy(() => {
+        result = run();
+      });
+      counts.push(result.isDisposed, alive(lib) - start);
+    }
+    return counts;
+  }));
