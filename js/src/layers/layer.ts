@@ -178,7 +178,7 @@ const layerMembers =
 export class Layer {
   protected static readonly added: string = /* @__PURE__ */ addMembers(Layer, layerMembers);
 
-  /** Whether training changes the weights; a change counts from the next `compile` on. */
+  /** Whether training changes the weights; false counts from the next `fit` on, true from the next `compile`. */
   trainable: boolean;
   /** The calls, in the order they were made. */
   readonly inboundNodes: LayerCall[] = [];

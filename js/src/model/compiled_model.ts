@@ -110,6 +110,11 @@ export class CompiledModel implements Tunable {
     this.#sizes = this.#model.witness;
   }
 
+  /** The layers, in the core's words. */
+  get config(): ModelConfig {
+    return this.#config;
+  }
+
   get summary(): ModelSummary {
     return this.#model.summary;
   }
@@ -136,6 +141,7 @@ export class CompiledModel implements Tunable {
 
   /** Replaces the layers; weights of the same name and shape stay. */
   setModel(config: ModelConfig): void {
+    if (JSON.stringify(config) === JSON.stringify(this.#config)) return;
     const model = new OpenModel(config);
     this.#model.free();
     this.#model = model;

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import type { ModelSummary } from '../core/abi.js';
 import { Layer, type LayerCall, type SymbolicShape, type SymbolicTensor } from '../layers/layer.js';
-import type { NamedLayer } from './layer_graph.js';
+import { frozenPaths, type NamedLayer } from './layer_graph.js';
 import { shapesOf, type Structure } from './model_args.js';
 import { printSummary } from './summary.js';
 
@@ -95,6 +95,6 @@ export abstract class Container extends Layer {
     printFn?: (line: string) => void,
   ): void {
     const { summary } = this.told('summary');
-    printSummary(this.structure!, summary, lineLength, positions, printFn);
+    printSummary(this.structure!, summary, frozenPaths(this), lineLength, positions, printFn);
   }
 }

@@ -115,6 +115,15 @@ function inOrder(
   return { calls, layers };
 }
 
+/** What the names of weights of a model that do not learn begin with. */
+export function frozenPaths(
+  { trainable, parts = [] }: Pick<Layer, 'trainable' | 'parts'>,
+  path = '',
+): string[] {
+  if (!trainable) return [path];
+  return parts.flatMap(({ name, layer }) => frozenPaths(layer, `${path}${name}/`));
+}
+
 /** The layers with weights of their own by what their weights are called; nested models looked into. */
 export function leaves(layers: readonly NamedLayer[], prefix: string): Map<Layer, string> {
   const found = new Map<Layer, string>();

@@ -44,7 +44,7 @@ import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
 import { Container } from './container.js';
 import { type ModelGoal, readGoal } from './goal.js';
-import { LayerGraph, leaves } from './layer_graph.js';
+import { frozenPaths, LayerGraph, leaves } from './layer_graph.js';
 import {
   checkEvaluateArgs,
   checkPredictArgs,
@@ -61,8 +61,8 @@ import {
 import { type ModelMembers, modelMembers } from './model_members.js';
 import { loadWeights } from './load_weights.js';
 import {
-  keptStates,
   copiesOf,
+  keptStates,
   listWeights,
   readWeights,
   storedStates,
@@ -93,8 +93,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   metadata: object | undefined;
 
   #compiled: CompiledModel | undefined;
-  #config: ModelConfig | undefined;
   readonly #copies = new Map<Layer, WeightCopy>();
+  #frozen: readonly string[] = [];
   #goal: ModelGoal | undefined;
   #learningRate: number | undefined;
   #labels: LabelKind[] | undefined;
@@ -146,11 +146,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   compile(args: CompileArgs): void {
     const compiled = this.told('compile', true);
     const goal = readGoal(args, compiled.summary.outputs);
-    const config = this.#describe();
-    if (JSON.stringify(config) !== JSON.stringify(this.#config)) {
-      compiled.setModel(config);
-      this.#config = config;
-    }
+    this.#takeConfig();
     compiled.setTraining(goal.training);
     this.#goal = goal;
     [this.loss, this.metrics] = [args.loss, args.metrics];
@@ -188,6 +184,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** @internal From now on `current` gives a module that trains on these data. */
   prepare(data: Examples, args: FitArgs): void {
     const { batchSize = 32, batchesInMemory = 1 } = args;
+    this.#freeze();
     this.#compiled!.checkRows('fit: validationSplit', data.count);
     const { sizes, weighted: rowWeights = false } = data;
     const labels = this.#kinds(data);
@@ -335,15 +332,29 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   }
 
   #listWeights(layer?: Layer): ModelWeight[] {
-    const frozen = [...leaves(this.structure!.layers, '')].filter(([each]) => !each.trainable);
-    const paths = this.trainable ? frozen.map(([, path]) => `${path}/`) : [''];
     const now = (what: string) => ({
       instance: this.#module(what).instance,
       places: this.#weightPlaces(what),
       changed: () => this.#push(),
     });
     const places = this.#weightPlaces('weights', layer);
-    return listWeights(places, paths, now, (name) => this.variable(name));
+    return listWeights(places, frozenPaths(this), now, (name) => this.variable(name));
+  }
+
+  /** Layers that have been frozen since `compile` learn no more from now on. */
+  #freeze(): void {
+    const known = new Set(this.#frozen);
+    if (frozenPaths(this).every((path) => known.has(path))) return;
+    this.#takeConfig();
+  }
+
+  /** The core gets the layers as they are now. */
+  #takeConfig(structure = this.structure!): void {
+    const config = this.#describe(structure);
+    if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
+    else this.#compiled.setModel(config);
+    this.structure = structure;
+    this.#frozen = frozenPaths(this);
   }
 
   #readWeights(layer?: Layer): Tensor[] {
@@ -441,13 +452,13 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** @internal */
   get [storable](): StoredModel {
-    const { summary } = this.told('save');
+    const { summary, config } = this.told('save');
     const { instance } = this.#module('save');
     this.#push();
     const states = storedStates(instance);
     const training = this.#goal && trainingOf(this.#goal, states);
     const { weights, metadata } = this;
-    return { config: this.#config!, summary, training, weights, states, metadata };
+    return { config, summary, training, weights, states, metadata };
   }
 
   /** @internal */
@@ -460,11 +471,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** Takes these layers: errors leave the model as it was. */
   protected setStructure(structure: Structure): void {
     const places = leaves(structure.layers, '');
-    const config = this.#describe(structure);
-    if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
-    else this.#compiled.setModel(config);
-    this.structure = structure;
-    this.#config = config;
+    this.#takeConfig(structure);
     for (const [layer, path] of places) {
       if (this.#copies.has(layer)) continue;
       const access = {
@@ -578,6 +585,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
   #trainModule(data: Examples): ModelModule {
     const { count, sizes, weighted: rowWeights = false } = data;
+    this.#freeze();
     const { trainBatch } = this.told('trainOnBatch');
     const isOther = this.#lastBatch !== 0 && count !== this.#lastBatch;
     const stays = isOther && count < trainBatch && !this.#goal!.isOwn;

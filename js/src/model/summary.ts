@@ -1,5 +1,6 @@
 /** Prints the table of a model's layers as TensorFlow.js does. */
 import { LatheError } from '../base/errors.js';
+import { elementCount } from '../base/shape.js';
 import type { ModelSummary } from '../core/abi.js';
 import type { LayerCall } from '../layers/layer.js';
 import type { Structure } from './model_args.js';
@@ -22,11 +23,12 @@ function isRow({ layers, calls }: Structure): boolean {
 
 /**
  * A line per layer: what it reads, the shape it gives, the number of its weights; where layers are no row,
- * also what gives it its inputs. `positions` are the ends of the columns, in characters or as shares of the line.
+ * also what gives it its inputs. Names of weights that do not learn begin with one of `frozen`. `positions` are the ends of the columns, in characters or as shares of the line.
  */
 export function printSummary(
   structure: Structure,
   summary: ModelSummary,
+  frozen: readonly string[],
   lineLength: number | undefined,
   positions: readonly number[] | undefined,
   print: Print = console.log,
@@ -74,7 +76,12 @@ export function printSummary(
     for (const other of others) printRow(['', '', '', '', other]);
     print((at === layers.length - 1 ? '=' : '_').repeat(width));
   }
-  const { totalParams, trainableParams } = summary;
+  const { totalParams, weights } = summary;
+  const learns = ({ name, trainable }: { name: string; trainable: boolean }) =>
+    trainable && !frozen.some((path) => name.startsWith(path));
+  const trainableParams = weights
+    .filter(learns)
+    .reduce((total, { shape }) => total + elementCount(shape), 0);
   print(`Total params: ${totalParams}`);
   print(`Trainable params: ${trainableParams}`);
   print(`Non-trainable params: ${totalParams - trainableParams}`);
