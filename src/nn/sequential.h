@@ -10,7 +10,7 @@ class Sequential : public Model {
   explicit Sequential(std::string name = "sequential", uint64_t seed = 42)
       : Model(std::move(name), seed) {}
 
-  // What the input is called, before the first layer comes. Default: FIRST_input, by the first layer.
+  // Before the first layer comes: what the input is called. Default: FIRST_input, by that layer.
   Sequential& name_input(std::string name);
 
   // Calls the layer on the output of the one before; the first one needs an input shape.

@@ -21,6 +21,13 @@ const byName: Record<string, Parameters> = { adadelta: { learningRate: 1 } };
 export const optimizerClass = (name: string): string =>
   own(optimizerClasses, name) ?? name[0]!.toUpperCase() + name.slice(1);
 
+let make = (config: OptimizerConfig): Optimizer => new Optimizer(config);
+
+/** Makes optimisers that are given by name or by parameters, where a program needs more of them than models do. */
+export function makeOptimizersBy(other: (config: OptimizerConfig) => Optimizer): void {
+  make = other;
+}
+
 /** An optimiser: every parameter is a property of that name. `train` makes them; errors come at compile. */
 export class Optimizer {
   readonly name: OptimizerName;
@@ -37,9 +44,9 @@ export class Optimizer {
   /** The optimiser that `compile` is given. */
   static of(like: OptimizerLike): Optimizer {
     if (like instanceof Optimizer) return like;
-    if (typeof like !== 'string') return new Optimizer(like as OptimizerConfig);
+    if (typeof like !== 'string') return make(like as OptimizerConfig);
     const name = like.toLowerCase() as OptimizerName;
-    return new Optimizer({ name, ...own(byName, name) } as OptimizerConfig);
+    return make({ name, ...own(byName, name) } as OptimizerConfig);
   }
 
   /** "Adam", "SGD", … */

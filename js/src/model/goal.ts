@@ -11,6 +11,8 @@ import { checkCompileArgs, type CompileArgs } from './model_args.js';
 /** A goal, and what the core makes of it. */
 export interface ModelGoal extends Goal {
   readonly optimizer: Optimizer | undefined;
+  /** As given. */
+  readonly args: CompileArgs;
   readonly training: Training;
   /** What `evaluate` gives, in its order. */
   readonly metricsNames: readonly string[];
@@ -38,6 +40,7 @@ export function readGoal(
     ...(optimizer === undefined ? {} : { optimizer }),
   };
   return {
+    args,
     losses,
     lossWeights: lossWeights === undefined ? undefined : weights,
     optimizer,

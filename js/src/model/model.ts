@@ -11,7 +11,7 @@ import type { CompileStats } from '../runtime/build.js';
 import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
-import type { Optimizer } from '../layers/optimizer.js';
+import type { Optimizer, OptimizerLike } from '../layers/optimizer.js';
 import {
   type ModelWeight,
   trained,
@@ -163,9 +163,14 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.#training;
   }
 
-  /** What `compile` was given as an optimiser. */
+  /** What `compile` was given. */
   get optimizer(): Optimizer | undefined {
     return this.#goal?.optimizer;
+  }
+
+  /** As `compile` with the same arguments but for this one. Error: it has not been called. */
+  set optimizer(optimizer: OptimizerLike) {
+    this.compile({ ...this.#goal?.args, optimizer } as CompileArgs);
   }
 
   /** Trains. Resolves with what every epoch gave, also when it was stopped; a later call goes on, optimiser states included. */
@@ -191,9 +196,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const batch = { train: Math.min(batchSize, data.count), evaluate: batchSize };
     const inMemory = { train: batchesInMemory, evaluate: batchesInMemory };
     this.#module('fit', { ...batch, batchesInMemory: inMemory, labels, rowWeights, sizes });
-    this.#fitBatch = batch;
-    this.#labels = labels;
-    this.#rowWeights = rowWeights;
+    [this.#fitBatch, this.#labels, this.#rowWeights] = [batch, labels, rowWeights];
   }
 
   /** Trains on a dataset of batches `{xs, ys}`, as `fit`. */
@@ -343,9 +346,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   /** Layers that have been frozen since `compile` learn no more from now on. */
   #freeze(): void {
-    const known = new Set(this.#frozen);
-    if (frozenPaths(this).every((path) => known.has(path))) return;
-    this.#takeConfig();
+    if (!frozenPaths(this).every((path) => this.#frozen.includes(path))) this.#takeConfig();
   }
 
   /** The core gets the layers as they are now. */
@@ -516,7 +517,6 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return module;
   }
 
-  /** Says that weights have changed here. */
   #push(): void {
     for (const copy of this.#copies.values()) copy.push();
   }

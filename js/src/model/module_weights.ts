@@ -8,6 +8,7 @@ import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import type { Instance } from '../runtime/instance.js';
 import {
   type ModelWeight,
+  variableOf,
   type WeightAccess,
   type WeightBytes,
   WeightCopy,
@@ -123,7 +124,9 @@ export function listWeights(
       },
       read: () => {
         const here = now('read');
-        return readWeights(here.instance, own(here))[0]!;
+        const copy = readWeights(here.instance, own(here))[0]!;
+        variableOf.set(copy, () => variable(name));
+        return copy;
       },
       write: (value) => {
         const here = now('write');

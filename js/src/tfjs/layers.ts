@@ -5,14 +5,17 @@
 import { useExtras } from '../layers/extras.js';
 import { input as plainInput } from '../layers/layer.js';
 import { layers as plainLayers } from '../layers/makers.js';
+import { makeOptimizersBy } from '../layers/optimizer.js';
 import { extras } from '../model/extras.js';
 import { loadLayersModel as load, models as plainModels } from '../model/load_layers_model.js';
 import { model as plainModel } from '../model/make_model.js';
 import { sequential as plainSequential } from '../model/sequential.js';
+import { optimizerOf } from './optimizers/train.js';
 import { randomWidth } from './random_width.js';
 
 function withExtras<T>(way: T): T {
   useExtras(extras);
+  makeOptimizersBy(optimizerOf);
   return way;
 }
 

@@ -150,10 +150,11 @@ TEST(Training, LossesFitTheLastActivation) {
 TEST(Training, BatchesFitTheAddressSpace) {
   EXPECT_EQ(error_of(mnist(), {.batch = {.predict = 0}}),
             "batch size of predict must be a positive integer, got 0");
-  EXPECT_EQ(error_of(mnist(), {.batch = {.predict = 2000000}}),
-            "predict: input \"dense_1_input\" [2000000,784] does not fit the 4294967296 bytes that a "
-            "module can "
-            "address");
+  EXPECT_EQ(
+      error_of(mnist(), {.batch = {.predict = 2000000}}),
+      "predict: input \"dense_1_input\" [2000000,784] does not fit the 4294967296 bytes that a "
+      "module can "
+      "address");
 }
 
 TEST(Training, EntriesAndStatesFollowTheOptions) {

@@ -1,6 +1,8 @@
 /** The optimisers of TensorFlow.js: `train.adam(0.001).minimize(() => loss)`; models take them too. */
 import { LatheError } from '../../base/errors.js';
-import { type OptimizerName, optimizerParameters } from '../../core/names.js';
+import { own } from '../../base/own.js';
+import { type OptimizerConfig, type OptimizerName, optimizerParameters } from '../../core/names.js';
+import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
 import type { Optimizer } from './optimizer.js';
 import { RuleOptimizer } from './rule_optimizer.js';
 
@@ -107,3 +109,23 @@ export const train = {
   ): RMSPropOptimizer => new RMSPropOptimizer(learningRate, decay, momentum, epsilon, centered),
   adamw: (...values: number[]): Optimizer => new RuleOptimizer('adamw', values),
 };
+
+/** What models learn by, where they are given a name or parameters: such an optimiser changes variables too. */
+export function optimizerOf(config: OptimizerConfig): ModelOptimizer {
+  const parameters = own(optimizerParameters, config.name);
+  // The core says which names there are.
+  if (parameters === undefined) return new ModelOptimizer(config);
+  const classes: Record<string, new (...values: unknown[]) => RuleOptimizer> = {
+    sgd: SGDOptimizer,
+    momentum: MomentumOptimizer,
+    adagrad: AdagradOptimizer,
+    adadelta: AdadeltaOptimizer,
+    adam: AdamOptimizer,
+    adamax: AdamaxOptimizer,
+    rmsprop: RMSPropOptimizer,
+  };
+  const given = config as unknown as Record<string, unknown>;
+  const values = Object.entries(parameters).map(([name, usual]) => given[name] ?? usual);
+  const Own = own(classes, config.name);
+  return Own === undefined ? new RuleOptimizer(config.name, values) : new Own(...values);
+}
