@@ -107,6 +107,13 @@ export class CustomLayer extends Layer implements HostedLayer {
   /** What saved models call the class. Default: its name, which minifiers change. */
   static className?: string;
 
+  /** Every layer and model is an instance of `tl.layers.Layer`, as in TensorFlow.js. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    return this === CustomLayer
+      ? value instanceof Layer
+      : Function.prototype[Symbol.hasInstance].call(this, value);
+  }
+
   /** The layer again from what `getConfig` gave. */
   static override fromConfig<T>(cls: new (config: never) => T, config: object): T {
     return new cls(config as never);
@@ -275,6 +282,10 @@ export class CustomLayer extends Layer implements HostedLayer {
     }
   }
 }
+
+/** Whether it is a layer in JavaScript. */
+export const isCustom = (layer: object): layer is CustomLayer =>
+  Object.prototype.isPrototypeOf.call(CustomLayer.prototype, layer);
 
 /** One where there is one, else all. */
 function onlyOrAll<T>(values: T[]): T | T[] {

@@ -25,6 +25,8 @@ export interface Extras {
   checkParameters(maker: string, parameters: unknown): void;
   /** Of an initialiser, a regulariser or a constraint. */
   choiceConfig(choice: object): ClassConfig;
+  /** Gives a layer its options as properties. */
+  showOptions(layer: Layer): void;
   layerConfig(layer: Layer): Record<string, unknown>;
   fromConfig(cls: object, config: Record<string, unknown>): Layer;
 }

@@ -130,6 +130,24 @@ export function layerConfig(layer: Layer): Config {
   return { ...cell, ...config, ...baseConfig(layer) };
 }
 
+/** Gives a layer its options as properties, `dense.units`, but for those that TensorFlow.js has other objects of. */
+export function showOptions(layer: Layer): void {
+  const className = layer.getClassName();
+  const row = tables.layers.find((each) => each.class === className);
+  // Recurrent layers leave to their cells what is of those.
+  const isOwn = /^(LSTM|GRU|SimpleRNN|ConvLSTM2D)$/.test(className)
+    ? /^(return|goBack|unroll)/
+    : /./;
+  for (const { name } of row?.options ?? []) {
+    if (name in layer || kindOf(name) !== undefined || !isOwn.test(name)) continue;
+    const value = () => (layer.options as Config)[name];
+    Object.defineProperty(layer, name, {
+      get: () => (value() instanceof Layer ? value() : layer.getConfig()[name]),
+      configurable: true,
+    });
+  }
+}
+
 /** A layer of what `getConfig` gave, of this class or by the name of one. */
 export function fromConfig(cls: { className?: string } | string, config: Config): Layer {
   const className = typeof cls === 'string' ? cls : cls.className!;

@@ -48,6 +48,7 @@ function classOf(name: string, className: string): LayerClass {
       const options = readOptions(name, args);
       extrasAtHand()?.checkLayer(name, className, options);
       super(className, options);
+      extrasAtHand()?.showOptions(this);
       this.inputDType = args?.dtype ?? args?.inputDType ?? 'float32';
     }
   };

@@ -1,7 +1,7 @@
 /** Recurrent cells written in JavaScript, and the layer that runs any cell over the steps. */
 import { LatheError } from '../base/errors.js';
 import type { LayerConfig } from '../core/abi.js';
-import { CustomLayer } from './custom_layer.js';
+import { CustomLayer, isCustom } from './custom_layer.js';
 import { Layer, type LayerArgs } from './layer.js';
 import type { RNNArgs } from './layer_args.js';
 import { readOptions } from './layer_options.js';
@@ -30,16 +30,21 @@ export interface AnyCellArgs extends Omit<RNNArgs, 'cell'> {
 export class RNN extends Layer {
   constructor(args: AnyCellArgs) {
     const given = args?.cell;
-    const cells = [given].flat() as unknown[];
+    const cells = [given].flat() as object[];
     if (!cells.every((cell) => cell instanceof Layer)) {
       throw new LatheError('layers.rnn: cell must be a recurrent cell, or an array of them');
     }
-    if (cells.some((cell) => cell instanceof CustomLayer && !('stateSize' in cell))) {
+    if (cells.some((cell) => isCustom(cell) && !('stateSize' in cell))) {
       throw new LatheError('layers.rnn: the cell needs stateSize, the numbers of each state');
     }
     const cell = Array.isArray(given)
       ? new Layer('StackedRNNCells', { cells } as LayerArgs)
       : given;
     super('RNN', readOptions('rnn', { ...args, cell } as LayerArgs));
+  }
+
+  /** What runs over the steps; of several cells the stack of them. */
+  get cell(): Layer {
+    return (this.options as { cell: Layer }).cell;
   }
 }

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { alias, apply as applied } from '../eager/apply.js';
 import type { Variable } from '../eager/variable.js';
-import { callInputs, CustomLayer } from '../layers/custom_layer.js';
+import { callInputs, type CustomLayer, isCustom } from '../layers/custom_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
 import { type ApplyArgs, inputClass, type Layer, type SymbolicTensor } from '../layers/layer.js';
 import { makeLayer } from '../layers/makers.js';
@@ -60,7 +60,7 @@ function called(
 ): Found {
   const ends = endsOf(layer);
   if (ends !== undefined) return throughModel(layer, ends, given, masks, training);
-  if (layer instanceof CustomLayer) {
+  if (isCustom(layer)) {
     const found = throughCustom(layer, given, masks, training, args);
     if (found !== undefined) return found;
   }

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { addMembers, type Extras } from '../layers/extras.js';
 import { checkLayer, checkParameters } from '../layers/check_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
-import { choiceConfig, fromConfig, layerConfig } from '../layers/layer_config.js';
+import { choiceConfig, fromConfig, layerConfig, showOptions } from '../layers/layer_config.js';
 import {
   input,
   type Layer,
@@ -264,6 +264,7 @@ export const extras: Extras = {
   checkParameters,
   choiceConfig,
   layerConfig,
+  showOptions,
   fromConfig: (cls, config) =>
     /^(Sequential|Model|Functional)$/.test((cls as { className?: string }).className ?? '')
       ? modelFromKeras(cls as { className: string }, config)

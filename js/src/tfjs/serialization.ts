@@ -1,6 +1,6 @@
 /** `tf.serialization`: classes by name, for configurations that name them. */
 import { LatheError } from '../base/errors.js';
-import { CustomLayer } from '../layers/custom_layer.js';
+import { isCustom } from '../layers/custom_layer.js';
 import { type LayerClass, serialization } from '../layers/serialization.js';
 
 export type ConfigDict = Record<string, unknown>;
@@ -63,8 +63,7 @@ export function registerClass<T extends SerializableConstructor>(
   if (cls.className === '') throw fail('has an empty-string as its className');
   SerializationMap.register(cls);
   registeredNames.set(cls, `${pkg}>${name}`);
-  if (cls.prototype instanceof CustomLayer)
-    serialization.registerClass(cls as unknown as LayerClass);
+  if (isCustom(cls.prototype as object)) serialization.registerClass(cls as unknown as LayerClass);
   return cls;
 }
 

@@ -281,3 +281,26 @@ test('rows that begin with an inputLayer are saved for either, and loaded of eit
     found.forEach((each, at) => assert.ok(Math.abs(each - wanted[at]) < 1e-5));
   }
 });
+
+test('layers and models are instances of Layer, and have their options', () =>
+  alikeIn((lib) => {
+    const { Layer } = lib.layers;
+    class Own extends Layer {
+      static className = 'OwnOfTwo';
+    }
+    const layer = lib.layers.dense({ units: 3, inputShape: [2] });
+    const cell = lib.layers.gruCell({ units: 2 });
+    return {
+      layers: [layer, lib.sequential({ layers: [layer] }), new Own({}), {}, lib].map(
+        (each) => each instanceof Layer,
+      ),
+      own: [layer, new Own({})].map((each) => each instanceof Own),
+      units: layer.units,
+      conv: lib.layers.conv2d({ filters: 2, kernelSize: 3 }).filters,
+      rate: lib.layers.dropout({ rate: 0.2 }).rate,
+      lstm: lib.layers.lstm({ units: 2, returnSequences: true }).returnSequences,
+      momentum: lib.layers.batchNormalization({}).momentum,
+      inner: lib.layers.timeDistributed({ layer: lib.layers.dense({ units: 4 }) }).layer.units,
+      cell: lib.layers.rnn({ cell }).cell === cell,
+    };
+  }));
