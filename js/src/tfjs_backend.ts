@@ -7,7 +7,7 @@
  *
  * @module tensorlathe/tfjs-backend
  */
-import { KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
+import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
 import type { Tensor } from './tensor/tensor.js';
 import { tidy } from './tensor/scopes.js';
 import { ready } from './model/ready.js';
@@ -24,7 +24,7 @@ registerBackend(
   'lathe',
   async () => {
     await ready();
-    const backend = new LatheBackend();
+    const backend = new LatheBackend(engine());
     // TensorFlow.js asks whether a backend is one of its own class.
     Object.setPrototypeOf(LatheBackend.prototype, KernelBackend.prototype);
     return backend as unknown as KernelBackend;

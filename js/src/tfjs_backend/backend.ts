@@ -4,7 +4,8 @@ import { TextDecoder, TextEncoder } from '../base/text.js';
 import { memory as ourMemory } from '../runtime/memory.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
-import { reshape, tensor } from '../ops/index.js';
+import { complex, reshape, tensor } from '../ops/index.js';
+import { tidy } from '../tensor/scopes.js';
 
 const held = /* @__PURE__ */ Symbol('held');
 
@@ -23,8 +24,15 @@ export interface TensorInfo {
   shape: number[];
   dtype: Tensor['dtype'];
 }
-/** Elements as TensorFlow.js has them: of texts their UTF-8. */
-export type Values = DataArray | Uint8Array[];
+/** Elements as TensorFlow.js has them: of texts their UTF-8, of complex numbers both parts in turn. */
+export type Values = DataArray | number[] | Uint8Array[];
+
+/** What TensorFlow.js has of all backends: which of them holds the elements, and how they get to another. */
+export interface Mover {
+  readonly state: { readonly tensorInfo: { get(id: DataId): { backend: unknown } | undefined } };
+  /** Calls `move` of the backend. */
+  moveData(backend: unknown, id: DataId): void;
+}
 
 const sameShape = (a: readonly number[], b: readonly number[]): boolean =>
   a.length === b.length && a.every((size, axis) => size === b[axis]);
@@ -38,9 +46,28 @@ const text = (value: Uint8Array | string): string =>
 const encoded = (data: DataArray | string[]): Values =>
   Array.isArray(data) ? data.map((each) => encoder.encode(each)) : data;
 
+/** A tensor of elements as TensorFlow.js has them. */
+function decoded(values: Values, shape: number[], dtype: Tensor['dtype']): Tensor {
+  if ((dtype as string) === 'string') {
+    return tensor((values as Uint8Array[]).map(text) as unknown as DataArray, shape, dtype);
+  }
+  if ((dtype as string) !== 'complex64') return tensor(values as DataArray, [...shape], dtype);
+  const part = (first: number) =>
+    tensor(
+      (values as Float32Array).filter((_, at) => at % 2 === first),
+      shape,
+    );
+  return tidy(() => complex(part(0), part(1)));
+}
+
 /** The methods that TensorFlow.js calls; `kernels.ts` has what it computes. */
 export class LatheBackend {
+  readonly #mover: Mover;
   #count = 0;
+
+  constructor(mover: Mover) {
+    this.#mover = mover;
+  }
 
   /** The elements under a new name. */
   write(values: Values | null | undefined, shape: number[], dtype: Tensor['dtype']): DataId {
@@ -49,6 +76,7 @@ export class LatheBackend {
     return id;
   }
 
+  /** The elements under the name that they had in another backend. */
   move(
     id: DataId,
     values: Values | null | undefined,
@@ -57,9 +85,7 @@ export class LatheBackend {
     owners: number,
   ): void {
     const size = shape.reduce((product, each) => product * each, 1);
-    const given = values ?? new Float32Array(size);
-    const elements = Array.isArray(given) ? given.map(text) : given;
-    this.#hold(id, tensor(elements as DataArray, shape, dtype), owners);
+    this.#hold(id, decoded(values ?? new Float32Array(size), shape, dtype), owners);
   }
 
   /** Takes one of our tensors over. */
@@ -88,7 +114,8 @@ export class LatheBackend {
     this.#of(id).owners += 1;
   }
   decRef(id: DataId): void {
-    this.#of(id).owners -= 1;
+    const found = id[held];
+    if (found !== undefined) found.owners -= 1;
   }
 
   /** Whether the elements are gone, which they are with the last owner. */
@@ -134,7 +161,12 @@ export class LatheBackend {
     this.#count += 1;
   }
 
+  /** What we hold, or take over now from another backend. Error: nobody has it. */
   #of(id: DataId): Held {
+    if (id[held] === undefined) {
+      const owner = this.#mover.state.tensorInfo.get(id)?.backend;
+      if (owner !== undefined && owner !== this) this.#mover.moveData(this, id);
+    }
     const found = id[held];
     if (found !== undefined) return found;
     throw new LatheError('lathe backend: these elements have been disposed of');

@@ -129,3 +129,71 @@ test('what is disposed of is gone', () => {
     [numTensors, numDataBuffers],
   );
 });
+
+test('what was made on another backend moves here, and back', async () => {
+  const made = {
+    numbers: [() => tf.tensor1d([1, 2]), (x) => flat(x.add(1))],
+    part: [() => tf.tidy(() => tf.tensor([1, 2.5]).slice([1], [1])), (x) => flat(x.mul(2))],
+    computed: [() => tf.tidy(() => tf.range(0, 3, 1, 'int32').add(1)), (x) => flat(x.sum())],
+    truths: [() => tf.tensor1d([true, false]), (x) => flat(x.logicalNot())],
+    texts: [() => tf.tensor1d(['a', 'ü']), (x) => tf.concat([x, x]).arraySync()],
+    shared: [() => tf.tidy(() => tf.tensor1d([1, 2]).clone()), (x) => flat(x.reshape([2, 1]))],
+    variable: [
+      () => tf.tidy(() => tf.variable(tf.scalar(3))),
+      (x) => [flat(x.mul(2)), x.assign(tf.scalar(9)), flat(x)],
+    ],
+  };
+  const held = (name) => tf.findBackend(name).numDataIds();
+  for (const [name, [make, use]] of Object.entries(made)) {
+    for (const [from, to] of [
+      ['cpu', 'lathe'],
+      ['lathe', 'cpu'],
+    ]) {
+      await tf.setBackend(from);
+      const wanted = tf.tidy(() => use(make()));
+      const before = [held('cpu'), held('lathe'), tf.memory().numTensors];
+      const x = make();
+      await tf.setBackend(to);
+      assert.deepEqual(
+        tf.tidy(() => use(x)),
+        wanted,
+        `${name} from ${from}`,
+      );
+      assert.equal(held(from), before[from === 'cpu' ? 0 : 1], `${name} left ${from}`);
+      x.dispose();
+      assert.deepEqual([held('cpu'), held('lathe'), tf.memory().numTensors], before, name);
+    }
+  }
+  await tf.setBackend('cpu');
+  const z = tf.complex([1, 2], [3, 4]);
+  await tf.setBackend('lathe');
+  assert.deepEqual([flat(tf.real(z)), flat(tf.imag(z))], [[1, 2], [3, 4]]); // prettier-ignore
+  assert.deepEqual(flat(z), [1, 3, 2, 4]);
+  z.dispose();
+});
+
+test('models made on another backend are trained here', async () => {
+  await tf.setBackend('cpu');
+  const layer = tf.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones' });
+  const model = tf.sequential({ layers: [layer] });
+  const optimizer = tf.train.momentum(0.1, 0.9);
+  const step = () => {
+    const loss = () =>
+      tf.tidy(() =>
+        model
+          .predict(tf.ones([3, 2]))
+          .square()
+          .mean(),
+      );
+    optimizer.minimize(loss);
+    return flat(layer.getWeights()[0]);
+  };
+  const first = step();
+  closeTo(first, [0.6, 0.6], 1e-6);
+  await tf.setBackend('lathe');
+  const second = step();
+  await tf.setBackend('cpu');
+  const third = step();
+  assert.ok(second[0] < first[0] && third[0] < second[0]);
+  await tf.setBackend('lathe');
+});
