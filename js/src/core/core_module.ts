@@ -2,6 +2,7 @@
  * Where the modules of the compiler are, and their compilation: at the address that the user gave, or beside this
  * module, or, where a bundler has left no file there, in a module that holds their bytes.
  */
+import { fromBase64 } from '../base/arrays.js';
 import { LatheError } from '../base/errors.js';
 import { nodeModule, nodeProcess } from '../base/node.js';
 
@@ -113,7 +114,8 @@ async function compileUrl(url: URL, signal?: AbortSignal): Promise<WebAssembly.M
 }
 
 async function compileInlined(base64: string): Promise<WebAssembly.Module> {
-  const bytes = Uint8Array.from(atob(base64), (each) => each.charCodeAt(0));
-  const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const unpacked = new Blob([fromBase64(base64)])
+    .stream()
+    .pipeThrough(new DecompressionStream('gzip'));
   return WebAssembly.compile(await new Response(unpacked).arrayBuffer());
 }

@@ -125,7 +125,9 @@ function readTensor(group: Group, path: string): Omit<NamedArray, 'name'> {
   const dataset = group.get(path);
   if (!(dataset instanceof Dataset)) throw new Error(`the tensor ${path} is not there`);
   const shape = [...dataset.shape];
-  const data = Float32Array.from(dataset.value, Number);
+  const { value } = dataset;
+  const data = new Float32Array(value.length);
+  for (let at = 0; at < data.length; at += 1) data[at] = Number(value[at]);
   if (data.length !== elementCount(shape)) {
     throw new Error(`the tensor ${path} has ${data.length} values, not [${shape.join(',')}]`);
   }

@@ -1,4 +1,5 @@
 /** Small models in localStorage: one entry each, so that replacing one is all or nothing. */
+import { fromBase64, toBase64 } from '../base/arrays.js';
 import { LatheError } from '../base/errors.js';
 import {
   areSame,
@@ -87,7 +88,7 @@ function read<T>(name: string, make: (stored: Stored) => T): T {
 
 function artifactsOf(name: string): ModelArtifacts {
   return read(name, ({ weightBase64, info: _, ...rest }) => {
-    return { ...rest, weightData: fromBase64(weightBase64) };
+    return { ...rest, weightData: fromBase64(weightBase64).buffer };
   });
 }
 
@@ -102,16 +103,4 @@ function infoOf(name: string): ModelArtifactsInfo | undefined {
   } catch {
     return undefined;
   }
-}
-
-function toBase64(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 8192) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 8192));
-  }
-  return btoa(text);
-}
-
-function fromBase64(text: string): ArrayBuffer {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
 }

@@ -5,7 +5,7 @@ import { elementCount } from '../base/shape.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import { checkStored, type NumberArray } from '../tensor/convert.js';
 import { isObject, joinBytes } from './artifacts.js';
-import { fromBrain, fromHalf } from '../tensor/half.js';
+import { fromBrains, fromHalves } from '../tensor/half.js';
 import type { NamedArray } from './weight_data.js';
 
 interface Entry {
@@ -23,15 +23,21 @@ const readers: Record<string, { bytes: number; read: (buffer: ArrayBuffer) => Nu
   F32: { bytes: 4, read: (buffer) => new Float32Array(buffer) },
   I32: { bytes: 4, read: (buffer) => new Int32Array(buffer) },
   BOOL: { bytes: 1, read: (buffer) => new Uint8Array(buffer) },
-  F64: { bytes: 8, read: (buffer) => Float32Array.from(new Float64Array(buffer)) },
-  F16: { bytes: 2, read: (buffer) => Float32Array.from(new Uint16Array(buffer), fromHalf) },
-  BF16: { bytes: 2, read: (buffer) => Float32Array.from(new Uint16Array(buffer), fromBrain) },
-  I64: { bytes: 8, read: (buffer) => Int32Array.from(new BigInt64Array(buffer), toInt32) },
-  U8: { bytes: 1, read: (buffer) => Int32Array.from(new Uint8Array(buffer)) },
-  I8: { bytes: 1, read: (buffer) => Int32Array.from(new Int8Array(buffer)) },
-  I16: { bytes: 2, read: (buffer) => Int32Array.from(new Int16Array(buffer)) },
-  U16: { bytes: 2, read: (buffer) => Int32Array.from(new Uint16Array(buffer)) },
+  F64: { bytes: 8, read: (buffer) => new Float32Array(new Float64Array(buffer)) },
+  F16: { bytes: 2, read: (buffer) => fromHalves(new Uint16Array(buffer)) },
+  BF16: { bytes: 2, read: (buffer) => fromBrains(new Uint16Array(buffer)) },
+  I64: { bytes: 8, read: (buffer) => narrowed(new BigInt64Array(buffer)) },
+  U8: { bytes: 1, read: (buffer) => new Int32Array(new Uint8Array(buffer)) },
+  I8: { bytes: 1, read: (buffer) => new Int32Array(new Int8Array(buffer)) },
+  I16: { bytes: 2, read: (buffer) => new Int32Array(new Int16Array(buffer)) },
+  U16: { bytes: 2, read: (buffer) => new Int32Array(new Uint16Array(buffer)) },
 };
+
+function narrowed(longs: BigInt64Array): Int32Array<ArrayBuffer> {
+  const numbers = new Int32Array(longs.length);
+  for (let at = 0; at < numbers.length; at += 1) numbers[at] = toInt32(longs[at]!);
+  return numbers;
+}
 
 function toInt32(value: bigint): number {
   if (BigInt.asIntN(32, value) !== value) throw new RangeError(`${value} does not fit 32 bits`);

@@ -1,4 +1,5 @@
 /** Places of elements by what they are: read, and found in JavaScript. */
+import { placesOf } from '../base/arrays.js';
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import { apply } from '../eager/apply.js';
@@ -85,24 +86,29 @@ export function unique(x: TensorLike, axis = 0): { values: Tensor; indices: Tens
     const data = textsOf(given) ?? given.dataSync();
     const [count, inner] = [given.shape[along]!, elementCount(given.shape.slice(along + 1))];
     const outer = elementCount(given.shape.slice(0, along));
-    const known = new Map<string, number>();
+    const known = new Map<unknown, number>();
     const firsts: number[] = [];
-    const ids = Array.from({ length: count }, (_, at) => {
+    const keyOf = (at: number): unknown => {
+      if (outer * inner === 1) return data[at];
       const parts: unknown[] = [];
       for (let o = 0; o < outer; o += 1) {
         for (let i = 0; i < inner; i += 1) parts.push(data[(o * count + at) * inner + i]);
       }
-      const key = parts
+      return parts
         .map((each) => (typeof each === 'string' ? JSON.stringify(each) : String(each)))
         .join();
+    };
+    const ids = new Int32Array(count);
+    for (let at = 0; at < count; at += 1) {
+      const key = keyOf(at);
       let id = known.get(key);
       if (id === undefined) {
         id = firsts.length;
         known.set(key, id);
         firsts.push(at);
       }
-      return id;
-    });
+      ids[at] = id;
+    }
     return { values: gather(given, integers(firsts), along), indices: integers(ids) };
   });
 }
@@ -137,7 +143,7 @@ export function setdiff1d(a: Tensor, b: Tensor): [Tensor, Tensor] {
   }
   const others = new Set<number>(b.dataSync());
   const data = a.dataSync();
-  const places = Array.from(data.keys()).filter((at) => !others.has(data[at]!));
+  const places = placesOf(data, (each: number) => !others.has(each));
   const left = constant(
     data.filter((each: number) => !others.has(each)),
     [places.length],
@@ -211,7 +217,7 @@ export async function booleanMaskAsync(
   startScope();
   let result: Tensor | undefined;
   try {
-    const places = Array.from(data.keys()).filter((at) => data[at] !== 0);
+    const places = placesOf(data, (each) => each !== 0);
     const shape = [...given.shape];
     shape.splice(from, chosen.rank, chosen.size);
     result = gather(reshape(given, shape), integers(places), from);

@@ -67,12 +67,12 @@ function stored(
   where: string,
   width: number,
 ): Rows['data'] {
-  if (dtype !== 'i32') return data instanceof Float32Array ? data : Float32Array.from(data);
+  if (dtype !== 'i32') return data instanceof Float32Array ? data : new Float32Array(data);
   for (let at = 0; at < data.length; ++at) {
     if (Number.isInteger(data[at])) continue;
     throw new LatheError(`${where}[${Math.floor(at / width)}] is ${data[at]}, no integer`);
   }
-  return Int32Array.from(data);
+  return new Int32Array(data);
 }
 
 /** Error: a label that is no class of the output, or no number. */

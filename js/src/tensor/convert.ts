@@ -8,7 +8,7 @@ import {
   type DataTypeMap,
   type DType,
 } from './dtypes.js';
-import { fromBrain, fromHalf, toBrain, toHalf } from './half.js';
+import { fromBrains, fromHalves, toBrain, toHalf } from './half.js';
 
 /** The element types whose typed arrays hold numbers. */
 export type NumberDType = Exclude<DType, BigIntDType>;
@@ -23,8 +23,8 @@ export type Scalar = number | boolean | bigint;
 
 /** Numbers that are stored as their bits. */
 const halves = {
-  float16: { read: fromHalf, write: toHalf },
-  bfloat16: { read: fromBrain, write: toBrain },
+  float16: { read: fromHalves, write: toHalf },
+  bfloat16: { read: fromBrains, write: toBrain },
 };
 const ranges = {
   int64: { least: -(2n ** 63n), most: 2n ** 63n - 1n },
@@ -90,7 +90,7 @@ export function copyInto(to: DataArray, from: DataArray): void {
 /** What the elements stand for: numbers, bigints for types of 64 bits; not always a copy. */
 export function readable(data: DataArray, dtype: DType): ArrayLike<number> | ArrayLike<bigint> {
   const half = own(halves, dtype);
-  return half === undefined ? data : Float64Array.from(data as Uint16Array, half.read);
+  return half === undefined ? data : half.read(data as Uint16Array);
 }
 
 /**
@@ -99,7 +99,12 @@ export function readable(data: DataArray, dtype: DType): ArrayLike<number> | Arr
  */
 export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
   checkDType('tensor', dtype);
-  if (dtype === 'bool') return Uint8Array.from(values, (value) => (Number(value) === 0 ? 0 : 1));
+  const { length } = values;
+  if (dtype === 'bool') {
+    const truths = new Uint8Array(length);
+    for (let at = 0; at < length; at += 1) truths[at] = Number(values[at]) === 0 ? 0 : 1;
+    return truths;
+  }
   if (dtype === 'int64' || dtype === 'uint64') {
     const toLong = (value: Scalar) => longOf(value, dtype);
     return (arrayTypes[dtype] as BigInt64ArrayConstructor).from(Array.from(values, toLong));
@@ -108,11 +113,14 @@ export function convert(values: ArrayLike<Scalar>, dtype: DType): DataArray {
   const isFloat = dtype.includes('float');
   const toNumber = (value: Scalar) =>
     typeof value !== 'bigint' ? Number(value) : isFloat ? oddNumber(value, dtype) : low(value);
-  if (half !== undefined) return Uint16Array.from(values, (value) => half.write(toNumber(value)));
-  if (typeof values[0] !== 'bigint') {
-    return (arrayTypes[dtype] as Float32ArrayConstructor).from(values as ArrayLike<number>);
+  if (half !== undefined) {
+    const bits = new Uint16Array(length);
+    for (let at = 0; at < length; at += 1) bits[at] = half.write(toNumber(values[at]!));
+    return bits;
   }
-  return (arrayTypes[dtype] as Float32ArrayConstructor).from(Array.from(values, toNumber));
+  const type = arrayTypes[dtype] as Float32ArrayConstructor;
+  if (typeof values[0] !== 'bigint') return new type(values as ArrayLike<number>);
+  return type.from(Array.from(values, toNumber));
 }
 
 function longOf(value: Scalar, dtype: BigIntDType): bigint {

@@ -1,18 +1,26 @@
 /** Numbers of 16 bits: IEEE 754 binary16 and bfloat16. */
 
-const float = new Float32Array(1);
-const bits = new Uint32Array(float.buffer);
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 
+/** What the exponents of a binary16 stand for. */
+const powers = /* @__PURE__ */ Float64Array.from({ length: 31 }, (_, at) => 2 ** (at - 15));
+
 /** The number that the bits of a binary16 stand for. */
-export function fromHalf(half: number): number {
+function fromHalf(half: number): number {
   const sign = half & 0x8000 ? -1 : 1;
   const exponent = (half >> 10) & 31;
   const fraction = half & 1023;
   if (exponent === 0) return sign * fraction * 2 ** -24;
   if (exponent === 31) return fraction === 0 ? sign * Infinity : NaN;
-  return sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  return sign * (1 + fraction / 1024) * powers[exponent]!;
+}
+
+/** The numbers that bits of binary16 stand for. */
+export function fromHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {
+  const numbers = new Float32Array(halves.length);
+  for (let at = 0; at < numbers.length; at += 1) numbers[at] = fromHalf(halves[at]!);
+  return numbers;
 }
 
 /** The bits of the nearest binary16, ties to even. */
@@ -20,10 +28,11 @@ export function toHalf(value: number): number {
   return nearestBits(value, 10, -14);
 }
 
-/** The number that the bits of a bfloat16 stand for. */
-export function fromBrain(brain: number): number {
-  bits[0] = brain << 16;
-  return float[0]!;
+/** The numbers that bits of bfloat16 stand for. */
+export function fromBrains(brains: Uint16Array): Float32Array<ArrayBuffer> {
+  const words = new Uint32Array(brains.length);
+  for (let at = 0; at < words.length; at += 1) words[at] = brains[at]! << 16;
+  return new Float32Array(words.buffer);
 }
 
 /** The bits of the nearest bfloat16, ties to even. */

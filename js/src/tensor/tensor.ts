@@ -145,10 +145,14 @@ export class Tensor<R extends Rank = Rank> {
   arraySync<D extends DType = NumberDType>(): ArrayOf<R, D> {
     const data = readable(this.dataSync<DType>(), this.dtype);
     let next = 0;
-    const build = (axis: number): NestedArray =>
-      axis === this.rank
-        ? data[next++]!
-        : Array.from({ length: this.shape[axis]! }, () => build(axis + 1));
+    const build = (axis: number): NestedArray => {
+      if (axis === this.rank) return data[next++]!;
+      const list: NestedArray[] = [];
+      const isLast = axis === this.rank - 1;
+      for (let at = this.shape[axis]!; at > 0; at -= 1)
+        list.push(isLast ? data[next++]! : build(axis + 1));
+      return list as NestedArray;
+    };
     return build(0) as ArrayOf<R, D>;
   }
 

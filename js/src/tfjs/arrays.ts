@@ -160,5 +160,9 @@ export function toTypedArray(values: unknown, dtype: DataType | null): TypedArra
   if (!type) throw unknown(dtype);
   if (list instanceof type) return list;
   if (type !== Uint8Array) return new type(list);
-  return Uint8Array.from(list, (each) => Number(Math.round(each) !== 0 && !Number.isNaN(each)));
+  const truths = new Uint8Array(list.length);
+  for (let at = 0; at < truths.length; at += 1) {
+    truths[at] = Number(Math.round(list[at]!) !== 0 && !Number.isNaN(list[at]));
+  }
+  return truths;
 }

@@ -1,4 +1,5 @@
 /** `tf.kernel_impls`: operations whose result has a size that only the data tell, on the data. */
+import { placesOf } from '../base/arrays.js';
 import type { Tensor } from '../tensor/tensor.js';
 import { TensorBuffer } from './buffer.js';
 import { binaryInsert } from './search.js';
@@ -152,7 +153,7 @@ export function nonMaxSuppressionV5Impl(
 /** The places of what is true: int32 [count, rank]. */
 export function whereImpl(shape: number[], values: TypedArray): Tensor {
   const strides = computeStrides(shape);
-  const places = Array.from(values.keys()).filter((at) => values[at]);
+  const places = placesOf(values, Boolean);
   const flat = Int32Array.from(places.flatMap((at) => indexToLoc(at, shape.length, strides)));
   return new TensorBuffer([places.length, shape.length], 'int32', flat).toTensor();
 }

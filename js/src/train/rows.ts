@@ -318,12 +318,12 @@ function labelRows(
   }
   const data = values.dataSync() as Rows['data'];
   if (dense) {
-    const floats = data instanceof Float32Array ? data : Float32Array.from(data);
+    const floats = data instanceof Float32Array ? data : new Float32Array(data);
     return { data: floats, count, width, kind: 'dense' };
   }
   const each = width / classes;
   checkClasses(data, what, each, classes);
-  const numbers = data instanceof Int32Array ? data : Int32Array.from(data);
+  const numbers = data instanceof Int32Array ? data : new Int32Array(data);
   return { data: numbers, count, width: each, kind: 'sparse' };
 }
 

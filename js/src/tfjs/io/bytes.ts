@@ -1,7 +1,8 @@
 /** Bytes in parts, and small helpers of `tf.io`. */
+import { fromBase64, toBase64 } from '../../base/arrays.js';
 import { LatheError } from '../../base/errors.js';
 import { TextEncoder } from '../../base/text.js';
-import { fromHalf } from '../../tensor/half.js';
+import { fromHalves } from '../../tensor/half.js';
 
 type Part = ArrayBuffer | Uint8Array | Float32Array | Int32Array;
 
@@ -59,11 +60,11 @@ export function concatenateTypedArrays(arrays: readonly ArrayBufferView[]): Arra
 export const stringByteLength = (text: string): number => new TextEncoder().encode(text).length;
 
 export function arrayBufferToBase64String(buffer: ArrayBuffer): string {
-  return btoa(Array.from(new Uint8Array(buffer), (byte) => String.fromCharCode(byte)).join(''));
+  return toBase64(new Uint8Array(buffer));
 }
 
 export function base64StringToArrayBuffer(text: string): ArrayBuffer {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0)).buffer;
+  return fromBase64(text).buffer;
 }
 
 /** What follows the last slash that does not end the path. */
@@ -73,5 +74,5 @@ export function basename(path: string): string {
 }
 
 /** Widens numbers of 16 bits. */
-export const getFloat16Decoder = (): ((bits: Uint16Array) => Float32Array) => (bits) =>
-  Float32Array.from(bits, (each) => fromHalf(each));
+export const getFloat16Decoder = (): ((bits: Uint16Array) => Float32Array<ArrayBuffer>) =>
+  fromHalves;

@@ -1,7 +1,8 @@
 /** Tensors as weight data and back: little-endian, strings with their lengths before them. */
 import { LatheError } from '../../base/errors.js';
 import { elementCount } from '../../base/shape.js';
-import type { Tensor } from '../../tensor/tensor.js';
+import { tracked } from '../../tensor/scopes.js';
+import { Tensor } from '../../tensor/tensor.js';
 import { tensor } from '../tensors.js';
 import { complex } from '../../ops/complex.js';
 import { splitRealAndImagArrays } from '../backend/complex.js';
@@ -59,7 +60,7 @@ export async function encodeWeights(
 function widened(
   bytes: ArrayBuffer,
   { name, dtype, quantization }: WeightsManifestEntry,
-): Float32Array | Int32Array {
+): Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer> {
   const { dtype: stored, scale, min } = quantization!;
   if (stored === 'float16') {
     if (dtype === 'float32') return getFloat16Decoder()(new Uint16Array(bytes));
@@ -73,8 +74,18 @@ function widened(
     );
   }
   const numbers = stored === 'uint8' ? new Uint8Array(bytes) : new Uint16Array(bytes);
-  if (dtype === 'float32') return Float32Array.from(numbers, (each) => each * scale + min);
-  if (dtype === 'int32') return Int32Array.from(numbers, (each) => Math.round(each * scale + min));
+  if (dtype === 'float32') {
+    const floats = new Float32Array(numbers);
+    for (let at = 0; at < floats.length; at += 1) floats[at] = floats[at]! * scale + min;
+    return floats;
+  }
+  if (dtype === 'int32') {
+    const integers = new Int32Array(numbers);
+    for (let at = 0; at < integers.length; at += 1) {
+      integers[at] = Math.round(integers[at]! * scale + min);
+    }
+    return integers;
+  }
   throw new LatheError(`Unsupported dtype in weight '${name}': ${dtype}`);
 }
 
@@ -109,13 +120,16 @@ function* decodeOne(spec: WeightsManifestEntry): Decoder<Tensor> {
     tensor(values as Float32Array, shape, dtype as 'float32');
   if (dtype === 'string') return make(yield* decodeStrings(elementCount(shape)));
   const bytes = yield bytesOf(spec);
-  if (spec.quantization) return make(widened(bytes, spec));
+  /** A tensor on these numbers, which nobody else has: a copy of them takes longer than all the rest. */
+  const on = (values: Float32Array<ArrayBuffer> | Int32Array<ArrayBuffer>) =>
+    new Tensor(values, [...shape], dtype as 'float32')[tracked]();
+  if (spec.quantization) return on(widened(bytes, spec));
   if (dtype === 'complex64') {
     const { real, imag } = splitRealAndImagArrays(new Float32Array(bytes));
     return complex(tensor(real, shape), tensor(imag, shape));
   }
-  if (dtype === 'float32') return make(new Float32Array(bytes));
-  if (dtype === 'int32') return make(new Int32Array(bytes));
+  if (dtype === 'float32') return on(new Float32Array(bytes));
+  if (dtype === 'int32') return on(new Int32Array(bytes));
   if (dtype === 'bool') return make(new Uint8Array(bytes));
   throw new LatheError(`Unsupported dtype in weight '${name}': ${String(dtype)}`);
 }
