@@ -40,8 +40,13 @@ export * as kernel_impls from './tfjs/kernel_impls.js';
 export * from './tfjs/kernel_names.js';
 export * from './tfjs/kernel_registry.js';
 export { math } from './tfjs/math.js';
-export { type GraphArtifacts, GraphModel } from './graph_model/model.js';
-export { loadGraphModel, loadGraphModelSync, type LoadGraphOptions } from './graph_model/load.js';
+export {
+  type GraphArtifacts,
+  GraphModel,
+  type GraphSource,
+  type LoadGraphOptions,
+} from './graph_model/model.js';
+export { loadGraphModel, loadGraphModelSync } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { input, layers, loadLayersModel, model, models, sequential } from './tfjs/layers.js';
 export { nextFrame } from './tfjs/next_frame.js';

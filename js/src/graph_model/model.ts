@@ -1,9 +1,20 @@
 /** `GraphModel`: graphs of TensorFlow, as its converter wrote them for the web. */
 import { LatheError } from '../base/errors.js';
+import { checkOptions, type OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
-import { isObject, type ModelArtifacts } from '../io/artifacts.js';
+import { openFormats } from '../core/formats.js';
+import {
+  type IOHandler,
+  isObject,
+  type LoadOptions,
+  type ModelArtifacts,
+  weightBytes,
+} from '../io/artifacts.js';
+import { openHandler } from '../io/handlers.js';
+import { artifactsOf, nameOf } from '../io/load_artifacts.js';
+import { decodeWeights } from '../io/weight_data.js';
 import { clone } from '../ops/index.js';
-import { dispose, keep, tidy } from '../tensor/scopes.js';
+import { dispose, keep, tidy, tracked } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Value } from './call.js';
 import { Executor, isTensor, type Values } from './execute.js';
@@ -53,69 +64,191 @@ interface Port extends TensorInfo {
   readonly resourceId?: unknown;
 }
 
+/** Options of `loadGraphModel`. */
+export interface LoadGraphOptions extends LoadOptions {
+  /** Whether the address is one of TensorFlow Hub: "/model.json?tfjs-format=file" is appended. */
+  fromTFHub?: boolean;
+  /** Accepted; weights are decoded when all have arrived. */
+  streamWeights?: boolean;
+}
+
+const known: OptionNames<LoadGraphOptions> = {
+  strict: true,
+  onProgress: true,
+  weightPathPrefix: true,
+  weightUrlConverter: true,
+  requestInit: true,
+  fetchFunc: true,
+  fromTFHub: true,
+  streamWeights: true,
+};
+
+/** What is there of a model that has been loaded. */
+interface Loaded {
+  readonly graph: ModelGraph;
+  readonly weights: Map<string, Tensor>;
+  readonly executor: Executor;
+  readonly inputs: readonly Port[];
+  readonly outputs: readonly Port[];
+}
+
+/** A place that gives its model at once, or later. */
+export interface GraphSource {
+  load?(): GraphArtifacts | Promise<GraphArtifacts>;
+  save?: IOHandler['save'];
+}
+
+/** A graph of TensorFlow; `loadGraphModel` makes one and loads it. */
 export class GraphModel {
-  readonly #graph: ModelGraph;
-  readonly #weights: Map<string, Tensor>;
-  readonly #executor: Executor;
-  readonly #inputs: readonly Port[];
-  readonly #outputs: readonly Port[];
-  readonly #artifacts: GraphArtifacts;
+  /** Where `load` finds it, from `findIOHandler` on. */
+  handler: GraphSource | undefined;
+  /** What it was loaded from. */
+  artifacts: GraphArtifacts | undefined;
+  readonly #options: LoadOptions;
   readonly #resources = new Map<string, Value>();
+  #loaded: Loaded | undefined;
   #intermediate: NamedTensorMap = {};
 
-  /** Made by `loadGraphModel`. Errors: no graph; operators that are not known, all of them. */
-  constructor(artifacts: GraphArtifacts, weights: ReadonlyMap<string, Tensor>) {
-    this.#artifacts = artifacts;
-    this.#graph = readGraph(artifacts.modelTopology);
-    this.#weights = new Map(weights);
-    for (const each of this.#weights.values()) keep(each);
-    this.#executor = new Executor(this.#graph, this.#weights);
-    const unknown = this.#executor.unknown();
+  /**
+   * A model that `load` or `loadSync` fills.
+   *
+   * @param modelUrl an address, or a handler
+   *
+   * Error: an option that is not known.
+   */
+  constructor(
+    readonly modelUrl: string | URL | GraphSource,
+    loadOptions?: LoadGraphOptions,
+  ) {
+    checkOptions('loadGraphModel', loadOptions ?? {}, known);
+    const { fromTFHub: _, streamWeights: __, ...rest } = loadOptions ?? {};
+    this.#options = rest;
+  }
+
+  /** Sets `handler`. */
+  findIOHandler(): void {
+    const { modelUrl } = this;
+    this.handler = isSource(modelUrl)
+      ? modelUrl
+      : { load: () => artifactsOf(modelUrl, this.#options, 'loadGraphModel') };
+  }
+
+  /**
+   * Loads it; at once where a handler gives it so. Errors: nothing can be loaded from there; those of `loadSync`.
+   */
+  load(): boolean | Promise<boolean> {
+    this.findIOHandler();
+    const handler = this.handler!;
+    if (typeof handler.load !== 'function') {
+      throw new LatheError('loadGraphModel: nothing can be loaded from there');
+    }
+    const found = handler.load();
+    if (!isLater(found)) return this.loadSync(found);
+    return found.then(async (artifacts) => {
+      if (isSource(this.modelUrl)) this.#options.onProgress?.(1);
+      await openFormats();
+      return this.loadSync(artifacts);
+    });
+  }
+
+  /**
+   * Takes what a handler gave. Errors: no parts of a model; it is a layers model; operators that are not known, all of which
+   * are named; `tl.ready()` was not awaited.
+   */
+  loadSync(artifacts: GraphArtifacts): boolean {
+    const where = nameOf(this.modelUrl);
+    if (!isObject(artifacts)) {
+      throw new LatheError(
+        `${where}: load must give the parts of a model, got ${String(artifacts)}`,
+      );
+    }
+    const topology: object = (artifacts as GraphArtifacts).modelTopology ?? {};
+    if (artifacts.format === 'layers-model' || 'model_config' in topology) {
+      throw new LatheError(`${where}: it is a layers model; loadLayersModel loads it`);
+    }
+    const graph = readGraph(artifacts.modelTopology);
+    const arrays = decodeWeights(artifacts.weightSpecs ?? [], weightBytes(artifacts, where), where);
+    const weights = new Map(
+      arrays.map(({ name, data, shape, dtype }) => [
+        name,
+        keep(new Tensor(data, shape, dtype)[tracked]()),
+      ]),
+    );
+    const executor = new Executor(graph, weights);
+    const unknown = executor.unknown();
     if (unknown.length > 0) {
+      dispose([...weights.values()]);
       throw new LatheError(
         `graph model: operators that are not known: ${unknown.join(', ')}; registerOp adds them`,
       );
     }
-    const { signature } = artifacts;
-    const user = (artifacts.userDefinedMetadata as { signature?: Signature } | undefined)
-      ?.signature;
-    const { inputs, outputs } = signature ?? user ?? {};
-    this.#inputs = inputs === undefined ? this.#placeholders() : this.#entriesOf(inputs);
-    this.#outputs = outputs === undefined ? this.#ends() : this.#entriesOf(outputs);
-    this.#initialize();
+    this.artifacts = artifacts;
+    const { inputs, outputs } = this.#signature ?? {};
+    this.#loaded = {
+      graph,
+      weights,
+      executor,
+      inputs: inputs === undefined ? placeholdersOf(graph) : entriesOf(graph, inputs),
+      outputs: outputs === undefined ? endsOf(graph) : entriesOf(graph, outputs),
+    };
+    this.#initialize(this.#loaded);
+    return true;
+  }
+
+  /** Saves it as it was loaded. Errors: nothing can be saved there; the model has not been loaded. */
+  async save(place: string | URL | IOHandler): Promise<object> {
+    const handler = await openHandler(place, {}, 'save');
+    if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
+    this.#parts;
+    return handler.save(this.artifacts!);
+  }
+
+  /** What runs it, once it has been loaded. */
+  get executor(): object | undefined {
+    return this.#loaded?.executor;
+  }
+
+  get #parts(): Loaded {
+    if (this.#loaded !== undefined) return this.#loaded;
+    throw new LatheError('graph model: it has not been loaded; call load() before');
+  }
+
+  get #signature(): Signature | undefined {
+    const user = this.artifacts?.userDefinedMetadata as { signature?: Signature } | undefined;
+    return this.artifacts?.signature ?? user?.signature;
   }
 
   /** Of the inputs, in order. */
   get inputs(): TensorInfo[] {
-    return this.#inputs.filter(({ resourceId }) => resourceId === undefined).map(infoOf);
+    return this.#parts.inputs.filter(({ resourceId }) => resourceId === undefined).map(infoOf);
   }
   get outputs(): TensorInfo[] {
-    return this.#outputs.map(infoOf);
+    return this.#parts.outputs.map(infoOf);
   }
   get inputNodes(): string[] {
-    return this.#inputs.map(({ key }) => key);
+    return this.#parts.inputs.map(({ key }) => key);
   }
   get outputNodes(): string[] {
-    return this.#outputs.map(({ key }) => key);
+    return this.#parts.outputs.map(({ key }) => key);
   }
   /** By the names of their nodes. */
   get weights(): Record<string, Tensor[]> {
-    return Object.fromEntries([...this.#weights].map(([name, each]) => [name, [each]]));
+    return Object.fromEntries([...this.#parts.weights].map(([name, each]) => [name, [each]]));
   }
   get metadata(): object {
-    return this.#artifacts.userDefinedMetadata ?? {};
+    return this.artifacts?.userDefinedMetadata ?? {};
   }
   get modelSignature(): object {
-    return this.#artifacts.signature ?? {};
+    return this.#signature ?? {};
   }
   get modelVersion(): string {
-    const { versions } = this.#artifacts.modelTopology as {
+    const { versions } = (this.artifacts?.modelTopology ?? {}) as {
       versions?: { producer?: number; minConsumer?: number };
     };
     return `${versions?.producer ?? 'n/a'}.${versions?.minConsumer ?? 'n/a'}`;
   }
   get modelStructuredOutputKeys(): object {
-    const metadata = this.#artifacts.userDefinedMetadata as
+    const metadata = this.artifacts?.userDefinedMetadata as
       { structuredOutputKeys?: object } | undefined;
     return metadata?.structuredOutputKeys ?? {};
   }
@@ -141,12 +274,13 @@ export class GraphModel {
    */
   execute(inputs: ModelTensors, outputs?: string | string[]): Tensor | Tensor[] {
     this.disposeIntermediateTensors();
+    const { executor, graph } = this.#parts;
     const names = outputs === undefined ? this.outputNodes : [outputs].flat();
     const given = this.#given(inputs);
     const sources = names.map((name) => this.#sourceOf(name));
     const found = tidy(() => {
       const seen: Values = new Map();
-      const all = this.#executor.run(this.#graph.main, given, sources, seen);
+      const all = executor.run(graph.main, given, sources, seen);
       return all.map((each, at) => {
         if (isTensor(each)) return clone(each);
         throw new LatheError(`graph model: ${names[at]} is no tensor`);
@@ -175,55 +309,18 @@ export class GraphModel {
 
   /** Lets the weights go; using the model afterwards is an error. */
   dispose(): void {
-    dispose([...this.#weights.values()]);
+    dispose([...(this.#loaded?.weights.values() ?? [])]);
     dispose([...this.#resources.values()]);
     this.#resources.clear();
   }
 
-  #placeholders(): Port[] {
-    const nodes = [...this.#graph.main.nodes.values()];
-    return nodes
-      .filter(({ op }) => op === 'Placeholder')
-      .map(({ name, attributes }) => ({
-        key: name,
-        name,
-        source: { node: name, index: 0 },
-        shape: attributes.shape as number[] | undefined,
-        dtype: String(attributes.dtype ?? 'float32'),
-      }));
-  }
-
-  /** What a signature names, as far as there are such nodes. */
-  #entriesOf(entries: Record<string, SignatureEntry>): Port[] {
-    const ports = Object.entries(entries).map(([key, entry]): Port => {
-      const { name = key, dtype, tensorShape, resourceId } = entry;
-      const port = {
-        key,
-        name,
-        source: sourceOf(name),
-        shape: shapeOf(tensorShape),
-        dtype: dtypeNamed(dtype) ?? 'float32',
-      };
-      return resourceId === undefined ? port : { ...port, resourceId };
-    });
-    return ports.filter(({ source }) => this.#graph.main.nodes.has(source.node));
-  }
-
-  /** The nodes that nobody reads. */
-  #ends(): Port[] {
-    const nodes = [...this.#graph.main.nodes.values()];
-    const read = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ node }) => node)));
-    return nodes
-      .filter(({ name, op }) => !read.has(name) && op !== 'Placeholder' && op !== 'Const')
-      .map(({ name }) => ({ key: name, name, source: { node: name, index: 0 }, dtype: 'float32' }));
-  }
-
   #sourceOf(name: string): Source {
-    return this.#outputs.find(({ key }) => key === name)?.source ?? sourceOf(name);
+    return this.#parts.outputs.find(({ key }) => key === name)?.source ?? sourceOf(name);
   }
 
   #given(inputs: ModelTensors): Values {
-    const ports = this.#inputs.filter(({ resourceId }) => resourceId === undefined);
+    const { graph, inputs: own } = this.#parts;
+    const ports = own.filter(({ resourceId }) => resourceId === undefined);
     const named: NamedTensorMap = {};
     if (inputs instanceof Tensor || Array.isArray(inputs)) {
       const list = [inputs].flat();
@@ -241,7 +338,7 @@ export class GraphModel {
       const port =
         ports.find(({ key }) => key === name) ?? ports.find((each) => each.name === name);
       const node = port?.source.node ?? sourceOf(name).node;
-      if (port === undefined && !this.#graph.main.nodes.has(node)) {
+      if (port === undefined && !graph.main.nodes.has(node)) {
         throw new LatheError(
           `The dict provided in model.execute(dict) has keys: [${name}] that are not part of graph`,
         );
@@ -249,7 +346,7 @@ export class GraphModel {
       if (port !== undefined) check(port, name, value);
       given.set(node, [value]);
     }
-    for (const { source, resourceId } of this.#inputs) {
+    for (const { source, resourceId } of own) {
       if (resourceId === undefined) continue;
       given.set(source.node, [this.#resources.get(String(resourceId))]);
     }
@@ -257,11 +354,11 @@ export class GraphModel {
   }
 
   /** Tables that a graph of its own fills when the model is loaded. */
-  #initialize(): void {
-    const { modelInitializer, initializerSignature } = this.#artifacts;
+  #initialize({ weights }: Loaded): void {
+    const { modelInitializer, initializerSignature } = this.artifacts!;
     if (!isObject(modelInitializer) || !('node' in modelInitializer)) return;
     const graph = readGraph(modelInitializer);
-    const executor = new Executor(graph, this.#weights);
+    const executor = new Executor(graph, weights);
     const seen: Values = new Map();
     const all = [...graph.main.nodes.values()].filter(({ op }) => op !== 'Const');
     executor.run(
@@ -282,6 +379,52 @@ export class GraphModel {
     const list = [found].flat();
     return Object.fromEntries(keys.map((key, at) => [key, list[at]!]));
   }
+}
+
+const isLater = (
+  found: GraphArtifacts | Promise<GraphArtifacts>,
+): found is Promise<GraphArtifacts> =>
+  typeof (found as Promise<GraphArtifacts> | undefined)?.then === 'function';
+
+const isSource = (place: unknown): place is GraphSource =>
+  isObject(place) && !(place instanceof URL);
+
+function placeholdersOf(graph: ModelGraph): Port[] {
+  const nodes = [...graph.main.nodes.values()];
+  return nodes
+    .filter(({ op }) => op === 'Placeholder')
+    .map(({ name, attributes }) => ({
+      key: name,
+      name,
+      source: { node: name, index: 0 },
+      shape: attributes.shape as number[] | undefined,
+      dtype: String(attributes.dtype ?? 'float32'),
+    }));
+}
+
+/** What a signature names, as far as there are such nodes. */
+function entriesOf(graph: ModelGraph, entries: Record<string, SignatureEntry>): Port[] {
+  const ports = Object.entries(entries).map(([key, entry]): Port => {
+    const { name = key, dtype, tensorShape, resourceId } = entry;
+    const port = {
+      key,
+      name,
+      source: sourceOf(name),
+      shape: shapeOf(tensorShape),
+      dtype: dtypeNamed(dtype) ?? 'float32',
+    };
+    return resourceId === undefined ? port : { ...port, resourceId };
+  });
+  return ports.filter(({ source }) => graph.main.nodes.has(source.node));
+}
+
+/** The nodes that nobody reads. */
+function endsOf(graph: ModelGraph): Port[] {
+  const nodes = [...graph.main.nodes.values()];
+  const read = new Set(nodes.flatMap(({ inputs }) => inputs.map(({ node }) => node)));
+  return nodes
+    .filter(({ name, op }) => !read.has(name) && op !== 'Placeholder' && op !== 'Const')
+    .map(({ name }) => ({ key: name, name, source: { node: name, index: 0 }, dtype: 'float32' }));
 }
 
 const infoOf = ({ name, shape, dtype }: Port): TensorInfo => ({ name, shape, dtype });

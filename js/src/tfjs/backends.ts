@@ -15,7 +15,8 @@ export interface Backend {
 }
 type Factory = () => Backend | Promise<Backend>;
 
-interface Registered {
+/** What makes a backend; of several that are ready the one of the highest priority is taken. */
+export interface Registered {
   factory: Factory;
   priority: number;
 }
@@ -95,6 +96,8 @@ class Engine extends KernelBackend {
 /** The name of the engine of this package. */
 export const own = 'lathe';
 const aliases = [own, 'wasm', 'cpu'];
+/** Whether a backend is another name of the engine. */
+export const isOwn = (name: string): boolean => aliases.includes(name);
 const impossible = ['webgl', 'webgpu'];
 
 const registered = /* @__PURE__ */ withOwn();
@@ -230,6 +233,11 @@ export function findBackend(name: string): Backend | null {
   if (!instances.has(name) && registered.has(name)) begin(name);
   return instances.get(name) ?? null;
 }
+
+/** The backends that are ready, by name. */
+export const registry = (): Record<string, Backend> => Object.fromEntries(instances);
+/** What makes backends, by their names. */
+export const registryFactory = (): Record<string, Registered> => Object.fromEntries(registered);
 
 /** What makes the backend of this name, or null. */
 export const findBackendFactory = (name: string): Factory | null =>

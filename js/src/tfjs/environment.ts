@@ -16,13 +16,14 @@ import { enginePlatform, type Platform } from './platform.js';
 export type FlagValue = number | boolean | string;
 export type Flags = Record<string, FlagValue>;
 type Evaluate = () => FlagValue | Promise<FlagValue>;
+type Hook = (value: FlagValue) => void;
 
 interface State {
   global: Surroundings;
   /** Of the page's own: it has the features of the engine too. */
   hasFeatures: boolean;
   values: Flags;
-  registry: Map<string, { evaluate: Evaluate; hook?: (value: FlagValue) => void }>;
+  registry: Map<string, { evaluate: Evaluate; hook?: Hook }>;
   fromAddress: Flags | undefined;
   platform?: Platform;
   platformName?: string;
@@ -85,7 +86,7 @@ export class Environment extends Features {
    * Adds a flag, whose value `evaluate` gives when it is first asked for, unless it was set before or is in the address.
    * `hook` hears of each value that `set` gives it, also of that of the address, at once.
    */
-  registerFlag(name: string, evaluate: Evaluate, hook?: (value: FlagValue) => void): void {
+  registerFlag(name: string, evaluate: Evaluate, hook?: Hook): void {
     const { registry } = stateOf(this);
     registry.set(name, hook ? { evaluate, hook } : { evaluate });
     const override = overridesOf(this)[name];
@@ -133,6 +134,20 @@ export class Environment extends Features {
   /** The flags with the values that they have so far; not features of the engine. */
   getFlags(): Flags {
     return stateOf(this).values;
+  }
+
+  /** As `getFlags`. */
+  get flags(): Flags {
+    return stateOf(this).values;
+  }
+
+  /** How the values of flags are found out, by name. */
+  get flagRegistry(): Record<string, { evaluationFn: Evaluate; setHook?: Hook }> {
+    const entries = [...stateOf(this).registry].map(([name, { evaluate, hook }]) => [
+      name,
+      hook ? { evaluationFn: evaluate, setHook: hook } : { evaluationFn: evaluate },
+    ]);
+    return Object.fromEntries(entries);
   }
 
   /** As `getFlags`; of the page's own environment also every feature. */

@@ -24,6 +24,8 @@ export function registerFlags(flags: Environment): void {
   );
   flags.registerFlag('IS_BROWSER', isBrowser);
   flags.registerFlag('IS_NODE', () => nodeProcess !== undefined);
+  flags.registerFlag('WASM_HAS_SIMD_SUPPORT', () => flags.get('SIMD'));
+  flags.registerFlag('WASM_HAS_MULTITHREAD_SUPPORT', () => flags.get('THREADS'));
   flags.registerFlag('IS_CHROME', isChrome);
   flags.registerFlag('IS_SAFARI', isSafari);
   flags.registerFlag('PROD', () => false);

@@ -5,6 +5,7 @@
 import { LatheError } from '../base/errors.js';
 import { warn } from './backend/constants.js';
 import { env } from './environment.js';
+import { ownKernel, ownKernels } from './own_kernels.js';
 import type { TensorInfo } from '../shapes/types.js';
 
 export type NamedAttrMap = Record<string, unknown>;
@@ -44,15 +45,19 @@ const gradients = /* @__PURE__ */ shared<GradConfig>('gradients');
 
 const keyOf = (kernel: string, backend: string) => `${backend}_${kernel}`;
 
-/** What a backend registered for an operation. */
+/** What was registered for an operation of a backend, else what the package has. */
 export const getKernel = (kernelName: string, backendName: string): KernelConfig | undefined =>
-  kernels.get(keyOf(kernelName, backendName));
+  kernels.get(keyOf(kernelName, backendName)) ?? ownKernel(kernelName, backendName);
 
 export const getGradient = (kernelName: string): GradConfig | undefined =>
   gradients.get(kernelName);
 
-export const getKernelsForBackend = (backendName: string): KernelConfig[] =>
-  [...kernels.values()].filter((each) => each.backendName === backendName);
+/** What was registered for a backend, and what the package has. */
+export function getKernelsForBackend(backendName: string): KernelConfig[] {
+  const registered = [...kernels.values()].filter((each) => each.backendName === backendName);
+  const isFree = ({ kernelName }: KernelConfig) => !kernels.has(keyOf(kernelName, backendName));
+  return [...registered, ...ownKernels(backendName).filter(isFree)];
+}
 
 /** Registering another one of the same name replaces it, with a warning. */
 export function registerKernel(config: KernelConfig): void {

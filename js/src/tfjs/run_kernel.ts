@@ -1,11 +1,10 @@
 /** `engine().runKernel` of TensorFlow.js: operations by the names of kernels, and those that programs registered. */
 import { LatheError } from '../base/errors.js';
 import { customGrad, type GradSaver } from '../eager/gradients.js';
-import { clone, reshape } from '../ops/index.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import { type Attributes, type Inputs, type Kernel, kernels } from '../tfjs_backend/kernels.js';
-import { backend, getBackend } from './backends.js';
+import type { Attributes, Inputs } from '../tfjs_backend/kernels.js';
+import { backend, getBackend, own } from './backends.js';
 import {
   getGradient,
   getKernel,
@@ -13,12 +12,7 @@ import {
   type KernelConfig,
   type NamedTensorInfoMap,
 } from './kernel_registry.js';
-
-/** What the backend for TensorFlow.js has no kernels for, as it shares elements there. */
-const sharing: Record<string, Kernel> = {
-  Identity: ({ x }) => clone(x!),
-  Reshape: ({ x }, { shape }) => reshape(x!, shape as number[]),
-};
+import { ownKernel } from './own_kernels.js';
 
 /**
  * What the kernel gives for these: the one that was registered for the backend that is set, else the operation of the name.
@@ -30,10 +24,8 @@ export function runKernel<T extends Tensor | Tensor[] = Tensor>(
   attrs: Attributes = {},
 ): T {
   const given = inputs as Inputs;
-  const registered = getKernel(kernelName, getBackend());
-  if (registered !== undefined) return runRegistered(registered, given, attrs) as T;
-  const kernel = [kernels, sharing].find((each) => Object.hasOwn(each, kernelName))?.[kernelName];
-  if (kernel !== undefined) return tidy(() => kernel(given, attrs)) as T;
+  const kernel = getKernel(kernelName, getBackend()) ?? ownKernel(kernelName, own);
+  if (kernel !== undefined) return runRegistered(kernel, given, attrs) as T;
   throw new LatheError(`Kernel '${kernelName}' not registered for backend '${getBackend()}'`);
 }
 

@@ -136,3 +136,48 @@ test('kernels and gradients that a program registers', () => {
   assert.throws(() => tl.engine().runKernel('Wrong', {}), /the kernel 'Wrong' must give tensors/);
   for (const lib of [tl, tf]) lib.unregisterGradient(kernelName);
 });
+
+test('what programs look for in the engine and its flags is there', () => {
+  for (const lib of [tl, tf]) {
+    const engine = lib.engine();
+    assert.ok(lib.getBackend() in engine.registryFactory);
+    assert.ok(lib.getBackend() in engine.registry);
+    assert.equal(engine.ENV, lib.env());
+    const { evaluationFn } = lib.env().flagRegistry.IS_NODE;
+    assert.equal(evaluationFn(), true);
+    lib.env().getBool('IS_NODE');
+    assert.equal(lib.env().flags.IS_NODE, true);
+
+    const known = engine.registeredVariables;
+    const v = lib.variable(lib.scalar(1), true, 'live');
+    assert.equal(known.live, v);
+    assert.deepEqual([Object.keys(known), 'live' in known], [['live'], true]);
+    v.dispose();
+    assert.deepEqual([Object.keys(known), 'live' in known], [[], false]);
+
+    const x = engine.makeTensor(new Float32Array([1, 2]), [2, 1], 'float32');
+    assert.deepEqual(x.arraySync(), [[1], [2]]);
+    const calls = [];
+    const note = (name) => () => calls.push(name);
+    assert.throws(() =>
+      engine.scopedRun(note('start'), note('end'), () => {
+        throw new Error('within');
+      }),
+    );
+    assert.deepEqual(calls, ['start', 'end']);
+    assert.ok(engine.nextVariableId() < engine.nextVariableId());
+  }
+});
+
+test('the kernels of a backend are those that it computes', () => {
+  const names = new Set(tl.getKernelsForBackend('lathe').map(({ kernelName }) => kernelName));
+  for (const name of ['Add', 'FlipLeftRight', 'FusedConv2D', 'Reshape']) assert.ok(names.has(name));
+  assert.deepEqual(tl.getKernelsForBackend('abacus'), []);
+  const { kernelFunc } = tl.getKernel('Add', tl.getBackend());
+  const inputs = { a: tl.scalar(1), b: tl.scalar(2) };
+  assert.equal(kernelFunc({ inputs, backend: tl.backend() }).dataSync()[0], 3);
+  tl.copyRegisteredKernels('lathe', 'mine');
+  assert.equal(tl.getKernelsForBackend('mine').length, names.size);
+  for (const { kernelName } of tl.getKernelsForBackend('mine'))
+    tl.unregisterKernel(kernelName, 'mine');
+});

@@ -172,3 +172,42 @@ test('inputs that do not fit, and operators that nobody knows, are named', () =>
   );
   model.dispose();
 });
+
+test('a graph model that the program makes itself is loaded by load, or by loadSync', async () => {
+  const nodes = [
+    node('x', 'Placeholder', [], { dtype: 'DT_FLOAT' }),
+    node('y', 'Neg', ['x'], { T: 'DT_FLOAT' }),
+  ];
+  const artifacts = {
+    modelTopology: { node: nodes, versions: { producer: 1, minConsumer: 2 } },
+    weightSpecs: [],
+    weightData: new ArrayBuffer(0),
+  };
+  const negated = (model) => [...model.predict(tf.tensor1d([1, -2])).dataSync()];
+
+  const model = new tf.GraphModel({ load: async () => artifacts });
+  assert.equal(model.executor, undefined);
+  assert.throws(() => model.predict(tf.ones([1])), /has not been loaded; call load\(\) before/);
+  assert.equal(await model.load(), true);
+  assert.equal(typeof model.executor, 'object');
+  assert.deepEqual(negated(model), [-1, 2]);
+
+  const atOnce = new tf.GraphModel({ load: () => artifacts });
+  assert.equal(atOnce.load(), true);
+  assert.deepEqual(negated(atOnce), [-1, 2]);
+  assert.equal(atOnce.artifacts, artifacts);
+  assert.equal(atOnce.modelVersion, '1.2');
+
+  const address = 'http://localhost:1/model.json';
+  const byHand = new tf.GraphModel(address, { fetchFunc: () => Promise.reject(new Error('away')) });
+  byHand.findIOHandler();
+  assert.equal(byHand.modelUrl, address);
+  await assert.rejects(byHand.handler.load(), /away/);
+  assert.equal(byHand.loadSync(artifacts), true);
+  assert.deepEqual(negated(byHand), [-1, 2]);
+
+  const saved = await byHand.save({ save: async (given) => given });
+  assert.equal(saved, artifacts);
+  assert.throws(() => new tf.GraphModel({}).load(), /nothing can be loaded from there/);
+  assert.throws(() => tf.loadGraphModelSync({ load: async () => artifacts }), /gives a promise/);
+});

