@@ -25,6 +25,15 @@ export function permutation(count: number, seed: number, round: number): Uint32A
   return order;
 }
 
+/** A seed that a text decides. */
+export function seedOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  }
+  return hash >>> 0;
+}
+
 /** A seed for those who give none. */
 export function randomSeed(): number {
   return Math.floor(Math.random() * 2 ** 32);

@@ -4,7 +4,7 @@
  */
 import { LatheError } from '../base/errors.js';
 import { checkInteger } from '../base/options.js';
-import { randomSeed, uniform } from '../base/random.js';
+import { randomSeed, seedOf, uniform } from '../base/random.js';
 import type { Batched } from './batch.js';
 type Iterate = typeof import('./iterate.js');
 
@@ -85,12 +85,12 @@ export class Dataset<T> implements AsyncIterable<T> {
 
   /**
    * A random order: each element swaps places with one of a buffer of `bufferSize`; a buffer as
-   * large as the dataset shuffles it fully. The same seed gives the same order;
+   * large as the dataset shuffles it fully. The same seed, a number or a text, gives the same order;
    * `reshuffleEachIteration`: whether every walk has another one.
    */
-  shuffle(bufferSize: number, seed?: number, reshuffleEachIteration = true): Dataset<T> {
+  shuffle(bufferSize: number, seed?: number | string, reshuffleEachIteration = true): Dataset<T> {
     checkInteger('shuffle: bufferSize', bufferSize, 0);
-    const start = seed ?? randomSeed();
+    const start = typeof seed === 'string' ? seedOf(seed) : (seed ?? randomSeed());
     checkInteger('shuffle: seed', start, 0);
     let round = 0;
     const next = () => uniform(start, reshuffleEachIteration ? round++ : 0);

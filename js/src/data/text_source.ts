@@ -1,6 +1,6 @@
 /** Text as it arrives: from a file, an address or a Blob, chunk by chunk. Closing the iterator stops the transfer. */
 import { LatheError } from '../base/errors.js';
-import { nodeModule, nodeProcess } from '../base/node.js';
+import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
 import { TextDecoder } from '../base/text.js';
 import { once } from './iterate.js';
 
@@ -42,7 +42,7 @@ async function* readBytes(source: TextSource | ByteSource): AsyncGenerator<Uint8
   const isFile = address.startsWith('file:');
   if (isFile || (nodeProcess !== undefined && !/^https?:/.test(address))) {
     const { createReadStream } = await nodeModule('node:fs');
-    return yield* createReadStream(isFile ? new URL(address) : address);
+    return yield* createReadStream(isFile ? filePlace(address) : address);
   }
   const response = await fetch(address);
   if (!response.ok) throw new Error(`HTTP status ${response.status}`);

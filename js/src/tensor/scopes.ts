@@ -96,7 +96,10 @@ function allIn(container: TensorContainer): Set<object> {
  * @param name for `profile`; or the function
  * @returns what the function returns
  *
- * Errors: the function returns a promise: tensors made behind its first `await` would stay.
+ * A promise is returned as it is, and the console hears of it: tensors made behind the first `await` stay, those made before
+ * are gone.
+ *
+ * Error: no function.
  */
 export function tidy<T extends TensorContainer>(name: string | (() => T), action?: () => T): T {
   const run = typeof name === 'string' ? action : name;
@@ -108,7 +111,7 @@ export function tidy<T extends TensorContainer>(name: string | (() => T), action
   try {
     result = run();
     if (result instanceof Promise) {
-      throw new LatheError('tidy: cannot return a promise; dispose by hand');
+      console.error('Cannot return a Promise inside of tidy.');
     }
     return result;
   } finally {

@@ -1,6 +1,6 @@
 /** Bytes for datasets, as `data.FileDataSource` and `data.URLDataSource` of TensorFlow.js give them: in chunks of one size. */
 import { LatheError } from '../base/errors.js';
-import { nodeModule, nodeProcess } from '../base/node.js';
+import { filePlace, nodeModule, nodeProcess } from '../base/node.js';
 import type { ByteSource } from '../data/text_source.js';
 
 /** Where reading begins, and how many bytes a chunk has; default: 0, and 1 MiB. */
@@ -51,7 +51,7 @@ async function readFile(address: string): Promise<Uint8Array<ArrayBuffer>> {
       `FileDataSource: a File, a Blob, a Uint8Array or, in Node, file://… is needed, got ${address}`,
     );
   }
-  return nodeModule('node:fs').promises.readFile(new URL(address));
+  return nodeModule('node:fs').promises.readFile(filePlace(address));
 }
 
 async function* chunksOf(

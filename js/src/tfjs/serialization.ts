@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { isCustom } from '../layers/custom_layer.js';
 import { type LayerClass, serialization } from '../layers/serialization.js';
+import { optimizerClasses } from './optimizers/train.js';
 
 export type ConfigDict = Record<string, unknown>;
 
@@ -24,7 +25,7 @@ export abstract class Serializable {
 interface SerializableConstructor {
   new (...args: any[]): object;
   className: string;
-  fromConfig?(config: ConfigDict): object;
+  fromConfig?(...args: any[]): object;
 }
 
 type Entry = [SerializableConstructor, SerializableConstructor['fromConfig']];
@@ -36,7 +37,11 @@ export class SerializationMap {
   readonly classNameMap: Record<string, Entry> = {};
 
   static getMap(): SerializationMap {
-    return (SerializationMap.instance ??= new SerializationMap());
+    if (SerializationMap.instance === undefined) {
+      SerializationMap.instance = new SerializationMap();
+      for (const each of optimizerClasses) SerializationMap.register(each);
+    }
+    return SerializationMap.instance;
   }
 
   static register(cls: SerializableConstructor): void {

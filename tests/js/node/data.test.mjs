@@ -102,6 +102,9 @@ test('shuffle keeps every element and follows its seed', async () => {
   );
   assert.deepEqual(await shuffled(100, 3).toArray(), first);
   assert.notDeepEqual(await shuffled(100, 4).toArray(), first);
+  const named = await shuffled(100, 'a').toArray();
+  assert.deepEqual(await shuffled(100, 'a').toArray(), named);
+  assert.notDeepEqual(await shuffled(100, 'b').toArray(), named);
   const changing = shuffled(100, 3);
   assert.notDeepEqual(await changing.toArray(), await changing.toArray());
   const steady = shuffled(100, 3, false);

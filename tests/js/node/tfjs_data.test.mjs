@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import * as there from '@tensorflow/tfjs';
@@ -43,6 +43,8 @@ async function chunksOf(source) {
 const sources = {
   bytes: ({ FileDataSource }, options) => new FileDataSource(bytes, options),
   'a file': ({ FileDataSource }, options) => new FileDataSource(`file://${file}`, options),
+  'a file beside the program': ({ FileDataSource }, options) =>
+    new FileDataSource(`file://${relative(process.cwd(), file)}`, options),
   'a file by its address': ({ URLDataSource }, options) =>
     new URLDataSource(pathToFileURL(file).href, options),
   'an address': ({ URLDataSource }, options) => new URLDataSource(url, options),
@@ -101,4 +103,11 @@ test('func asks a function for each element, and goes on where it was', async ()
   let count = 0;
   const later = here.data.func(async () => ({ value: ++count, done: count > 3 }));
   assert.deepEqual(await later.toArray(), [1, 2, 3]);
+});
+
+test('rows of a file beside the program', async () => {
+  const rows = (address) => here.data.csv(address).toArray();
+  const beside = await rows(`file://${relative(process.cwd(), file)}`);
+  assert.ok(beside.length > 0);
+  assert.deepEqual(beside, await rows(pathToFileURL(file).href));
 });

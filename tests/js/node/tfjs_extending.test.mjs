@@ -136,3 +136,40 @@ test('InputSpec says what it was given', () => {
   );
   assert.deepEqual({ ...ours }, { ...theirs });
 });
+
+test('optimisers are called as their classes say, and are registered by these names', () => {
+  for (const lib of [there, here]) {
+    class Own extends lib.Optimizer {
+      static className = 'Own';
+    }
+    class Calm extends lib.SGDOptimizer {
+      static className = 'Calm';
+    }
+    assert.equal(new Own().getClassName(), 'Own');
+    assert.equal(new Calm(0.1).getClassName(), 'Calm');
+    assert.equal(lib.train.adam().getClassName(), 'Adam');
+    const { classNameMap } = lib.serialization.SerializationMap.getMap();
+    for (const name of ['Adadelta', 'Adagrad', 'Adam', 'Adamax', 'Momentum', 'RMSProp', 'SGD']) {
+      assert.equal(classNameMap[name][0].className, name);
+    }
+    const [cls, fromConfig] = classNameMap.SGD;
+    assert.deepEqual(fromConfig(cls, { learningRate: 0.25 }).getConfig(), { learningRate: 0.25 });
+  }
+});
+
+test('a promise within tidy is returned, and the console hears of it', async (context) => {
+  const log = context.mock.method(console, 'error', () => {});
+  for (const lib of [there, here]) {
+    const { numTensors } = lib.memory();
+    const [before, behind, value] = await lib.tidy(async () => {
+      const x = lib.scalar(3);
+      const [read] = await x.square().data();
+      return [x.isDisposed, lib.scalar(1), read];
+    });
+    assert.deepEqual([before, behind.isDisposed, value], [true, false, 9]);
+    behind.dispose();
+    assert.equal(lib.memory().numTensors, numTensors);
+  }
+  const said = log.mock.calls.map((each) => each.arguments[0]);
+  assert.deepEqual(said, new Array(2).fill('Cannot return a Promise inside of tidy.'));
+});

@@ -74,6 +74,11 @@ export abstract class Optimizer extends ModelOptimizer {
     return variableGrads(f, varList);
   }
 
+  /** The `className` of its class. */
+  override getClassName(): string {
+    return (this.constructor as { className?: string }).className ?? super.getClassName();
+  }
+
   /** Steps taken so far. */
   get iterations(): number {
     return this.#iterations;

@@ -81,6 +81,17 @@ export class RMSPropOptimizer extends RuleOptimizer {
   }
 }
 
+/** The classes that TensorFlow.js registers by their names. */
+export const optimizerClasses = [
+  AdadeltaOptimizer,
+  AdagradOptimizer,
+  AdamOptimizer,
+  AdamaxOptimizer,
+  MomentumOptimizer,
+  RMSPropOptimizer,
+  SGDOptimizer,
+];
+
 /** Makers of optimisers. */
 export const train = {
   sgd: (learningRate: number, ...more: number[]): SGDOptimizer =>
