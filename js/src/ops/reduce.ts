@@ -1,4 +1,5 @@
 /** What is left of a tensor along some of its axes; without axes, along all. */
+import { elementCount } from '../base/shape.js';
 import type { OperationName } from '../core/names.js';
 import { apply } from '../eager/apply.js';
 import { isRecording } from '../eager/compute.js';
@@ -10,6 +11,7 @@ import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { mul } from './arithmetic.js';
 import { type Axis, axesOf, keptShape } from './axes.js';
+import { integers } from './constants.js';
 import { isFloat } from './floats.js';
 
 /** Axis and `keepDims`: whether reduced axes stay, of size 1. */
@@ -82,7 +84,7 @@ function extreme(op: 'max' | 'min', x: TensorLike, axis: Axis, keepDims: boolean
   });
 }
 
-/** The place of the greatest along an axis, int32; of equal ones the first. NaNs count in the first place alone. */
+/** The place of the greatest along an axis, int32; of equal ones the first, of none 0. NaNs count in the first place alone. */
 export const argMax = (x: TensorLike, axis = 0): Tensor => place('argMax', x, axis);
 /** The place of the least, as `argMax`. */
 export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, axis);
@@ -90,7 +92,10 @@ export const argMin = (x: TensorLike, axis = 0): Tensor => place('argMin', x, ax
 function place(op: 'argMax' | 'argMin', x: TensorLike, axis: number): Tensor {
   return tidy(() => {
     const given = countable(toTensor(x, 'x', op));
-    return apply(op, [given], [axesOf(axis ?? 0, given.rank)[0]]);
+    const along = axesOf(axis ?? 0, given.rank)[0]!;
+    if (given.shape[along] !== 0) return apply(op, [given], [along]);
+    const shape = given.shape.filter((_, at) => at !== along);
+    return integers(new Int32Array(elementCount(shape)), shape);
   });
 }
 

@@ -129,7 +129,11 @@ export const tile = (x: TensorLike, reps: readonly number[]): Tensor =>
         `Error in transpose: rank of input ${given.rank} must match length of reps ${reps.join(',')}.`,
       );
     }
-    return given.rank === 0 ? alias(given) : move('tile', [given], [[...reps]]);
+    if (given.rank === 0) return alias(given);
+    if (!reps.includes(0)) return move('tile', [given], [[...reps]]);
+    const sizes = given.shape.map((size, axis) => (reps[axis] === 0 ? 0 : size));
+    const none = move('slice', [given], [given.shape.map(() => 0), sizes]);
+    return move('tile', [none], [reps.map((each) => (each === 0 ? 1 : each))]);
   });
 
 /** The elements of x as often as the shape says: axes before, and along axes of size 1; -1 leaves a size. */

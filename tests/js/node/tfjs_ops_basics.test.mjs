@@ -560,3 +560,12 @@ test('places outside are refused where they are known, and left out where they a
     }
   }
 });
+
+test('of no elements the places are 0, and no repetitions are no elements', () => {
+  both((lib) => lib.zeros([0]).argMax());
+  both((lib) => lib.zeros([0, 3]).argMin(0));
+  both((lib) => lib.zeros([0, 3]).argMax(1));
+  both((lib) => lib.tile(lib.ones([2, 3]), [0, 2]));
+  both((lib) => lib.tile(lib.tensor1d(['a', 'b']), [0]));
+  both((lib) => lib.grad((x) => lib.tile(x, [0]))(lib.ones([2])));
+});
