@@ -133,7 +133,13 @@ function setsOf(context) {
   return {
     // Only who imports the package itself begins to load the compiler, before most else.
     begin: new Set([fileOfModule('begin')]),
-    tensors: reached('model/ready', 'layers/extras', 'ops/index', 'trace/compile'),
+    tensors: reached(
+      'model/ready',
+      'layers/extras',
+      'ops/index',
+      'trace/compile',
+      'eager/open_plan',
+    ),
     main: without(reached('index'), ['index', 'begin']),
     // esbuild keeps what a file that is used imports, where a program may fetch it, too.
     ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),

@@ -4,6 +4,8 @@
  *
  * @module tensorlathe/tfjs
  */
+import { sharePlans } from './eager/compute.js';
+import { opened } from './eager/open_plan.js';
 import { installChained } from './tfjs/chained.js';
 import { installTensorMethods } from './tfjs/tensor_methods.js';
 
@@ -114,3 +116,4 @@ export * from './tfjs/version.js';
 
 installChained();
 installTensorMethods();
+sharePlans(opened);

@@ -9,6 +9,8 @@
  */
 import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorflow/tfjs-core';
 import type { Tensor } from './tensor/tensor.js';
+import { sharePlans } from './eager/compute.js';
+import { opened } from './eager/open_plan.js';
 import { tidy } from './tensor/scopes.js';
 import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
@@ -16,6 +18,8 @@ import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
 import { type Attributes, type Inputs, kernels } from './tfjs_backend/kernels.js';
 import './index.js';
+
+sharePlans(opened);
 
 /** Above WebAssembly and WebGL, so that it is taken when nobody says another one. */
 const priority = 4;

@@ -18,7 +18,6 @@ import {
   type Written,
 } from './formulas.js';
 import { writePart } from './apart.js';
-import { opened } from './open_plan.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 
@@ -43,6 +42,7 @@ let clock = 0;
 const alike = new Map<string, number>();
 /** From then on they share a module, in which slices take a little longer. */
 const mostAlike = 4;
+let opened: ((plan: Plan) => Plan | undefined) | undefined;
 /** What modules are compiled for changes with these. */
 let revision = 0;
 /** Modules compiled so far. */
@@ -51,6 +51,11 @@ let compilations = 0;
 /** How many gradients are being recorded, one within the other: values then remember how they were computed. */
 let recording = 0;
 const remembered: HeapValue[] = [];
+
+/** How plans are made that such ones share: pages that only compile functions need none. */
+export function sharePlans(how: typeof opened): void {
+  opened = how;
+}
 
 /** @internal The modules that are kept now, and how many were compiled. */
 export const keptOperations = (): number => kept.size;
@@ -124,7 +129,7 @@ function run(plan: Plan): void {
 
 /** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */
 function shared(plan: Plan): Plan {
-  const open = opened(plan);
+  const open = opened?.(plan);
   if (open === undefined || isWide(open)) return plan;
   const before = alike.get(open.key) ?? 0;
   if (before === mostAlike) return open;

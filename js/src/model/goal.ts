@@ -4,6 +4,7 @@ import { Optimizer } from '../layers/optimizer.js';
 import { hostedFormula, isOwn } from '../layers/own_formula.js';
 import { readLosses, readMetrics } from '../train/metrics.js';
 import { perOutput } from '../train/per_output.js';
+import type { LabelKind } from '../train/rows.js';
 import type { Goal } from '../train/storable.js';
 import type { Training } from './compiled_model.js';
 import { checkCompileArgs, type CompileArgs } from './model_args.js';
@@ -50,4 +51,13 @@ export function readGoal(
     metricsNames: names,
     isOwn: [...losses, ...lists.flat()].some(isOwn),
   };
+}
+
+/** The kinds of labels of all outputs; it does not matter for one without a loss. */
+export function labelKinds(
+  { losses }: ModelGoal,
+  { kinds }: { kinds: readonly LabelKind[] },
+): LabelKind[] {
+  let next = 0;
+  return losses.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
 }

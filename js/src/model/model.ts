@@ -43,7 +43,7 @@ import type { SaveArgs } from '../io/save.js';
 import type { LoadWeightsArgs, WeightSource } from '../io/weight_files.js';
 import { CompiledModel, type ToWasmArgs, type Wanted } from './compiled_model.js';
 import { Container } from './container.js';
-import { type ModelGoal, readGoal } from './goal.js';
+import { labelKinds, type ModelGoal, readGoal } from './goal.js';
 import { frozenPaths, LayerGraph, leaves } from './layer_graph.js';
 import {
   checkEvaluateArgs,
@@ -192,7 +192,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     this.#freeze();
     this.#compiled!.checkRows('fit: validationSplit', data.count);
     const { sizes, weighted: rowWeights = false } = data;
-    const labels = this.#kinds(data);
+    const labels = labelKinds(this.#goal!, data);
     const batch = { train: Math.min(batchSize, data.count), evaluate: batchSize };
     const inMemory = { train: batchesInMemory, evaluate: batchesInMemory };
     this.#module('fit', { ...batch, batchesInMemory: inMemory, labels, rowWeights, sizes });
@@ -544,7 +544,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
       data = slice(data, 0, Math.min(data.count, steps * (batches.evaluate ?? 32)));
     }
     const { sizes, weighted: rowWeights = false } = data;
-    const wanted = { ...batches, labels: this.#kinds(data), rowWeights, sizes };
+    const wanted = { ...batches, labels: labelKinds(this.#goal!, data), rowWeights, sizes };
     if (!this.#goal!.isOwn) return evaluateAll(this.#module('evaluate', wanted), data);
     const size = batches.evaluate ?? 32;
     const whole = data.count - (data.count % size);
@@ -576,12 +576,6 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return weighted(data, weighting, ports.outputs, where);
   }
 
-  /** The kinds of labels of all outputs; it does not matter for one without a loss. */
-  #kinds({ kinds }: Examples): LabelKind[] {
-    let next = 0;
-    return this.#goal!.losses.map((loss) => (loss === null ? 'dense' : kinds[next++]!));
-  }
-
   /** A batch smaller than the module's runs in it; the same smaller size twice gets its own module. */
   #trainModule(data: Examples): ModelModule {
     const { count, sizes, weighted: rowWeights = false } = data;
@@ -590,7 +584,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     const isOther = this.#lastBatch !== 0 && count !== this.#lastBatch;
     const stays = isOther && count < trainBatch && !this.#goal!.isOwn;
     this.#lastBatch = count;
-    const wanted = { labels: this.#kinds(data), rowWeights, sizes };
+    const wanted = { labels: labelKinds(this.#goal!, data), rowWeights, sizes };
     return this.#module('trainOnBatch', stays ? wanted : { ...wanted, train: count });
   }
 

@@ -11,7 +11,10 @@ const sharing: Record<string, Kernel> = {
   Reshape: ({ x }, { shape }) => reshape(x!, shape as number[]),
 };
 
-const all = /* @__PURE__ */ new Map(Object.entries({ ...kernels, ...sharing }));
+/** Made when somebody asks: programs that do not are left without all operations. */
+let all: Map<string, Kernel> | undefined;
+const known = (): Map<string, Kernel> =>
+  (all ??= new Map(Object.entries({ ...kernels, ...sharing })));
 
 const configOf = (kernelName: string, kernel: Kernel, backendName: string): KernelConfig => ({
   kernelName,
@@ -22,12 +25,12 @@ const configOf = (kernelName: string, kernel: Kernel, backendName: string): Kern
 
 /** The kernel of this name of a backend that is another name of the engine. */
 export function ownKernel(kernelName: string, backendName: string): KernelConfig | undefined {
-  const kernel = all.get(kernelName);
+  const kernel = known().get(kernelName);
   return kernel && isOwn(backendName) ? configOf(kernelName, kernel, backendName) : undefined;
 }
 
 /** All that such a backend has. */
 export const ownKernels = (backendName: string): KernelConfig[] =>
   isOwn(backendName)
-    ? [...all].map(([kernelName, kernel]) => configOf(kernelName, kernel, backendName))
+    ? [...known()].map(([kernelName, kernel]) => configOf(kernelName, kernel, backendName))
     : [];

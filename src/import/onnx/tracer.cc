@@ -483,38 +483,6 @@ std::optional<Content> Tracer::peek(const Value& value) {
   return Content{.type = value.type, .shape = value.shape(), .data = std::move(array->data)};
 }
 
-Result<Counted> Tracer::counted(const Value& value) {
-  const bool is_counted = value.is_tensor() && rows_ && rows_->is_counted(value.tensor);
-  const auto integers = [&](const Content& content) {
-    std::vector<int64_t> values(static_cast<size_t>(content.count()));
-    for (size_t k = 0; k < values.size(); ++k) values[k] = content.integer(static_cast<int64_t>(k));
-    return values;
-  };
-  if (!is_counted) {
-    LATHE_ASSIGN_OR_RETURN(const Content held, content(value));
-    if (held.type == Type::String) return fail("strings are no integers");
-    std::vector<int64_t> values = integers(held);
-    std::vector<int64_t> steps(values.size(), 0);
-    return Counted{std::move(values), std::move(steps)};
-  }
-  const auto held = [&]() -> Result<std::vector<int64_t>> {
-    auto array = evaluated(*value.tensor.builder, value.tensor.value);
-    if (!array) return fail("goes by how many rows there are, and by more");
-    return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
-  };
-  if (is_inside_body()) return fail("goes by how many rows there are");
-  if (!rows_->is_even(value.tensor)) {
-    return fail("does not grow evenly with how many rows there are");
-  }
-  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> values, held());
-  std::swap(arrays_, arrays_of_more_);
-  auto more = held();
-  std::swap(arrays_, arrays_of_more_);
-  if (!more) return std::unexpected(std::move(more.error()));
-  for (size_t k = 0; k < values.size(); ++k) (*more)[k] -= values[k];
-  return Counted{std::move(values), std::move(*more)};
-}
-
 Result<Content> Tracer::content(const Value& value) {
   if (!value.is_tensor()) return fail("wants a tensor");
   if (goes_by_rows(value)) return fail("goes by how many rows there are");

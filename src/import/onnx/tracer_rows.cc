@@ -1,6 +1,8 @@
-// The states of a decoder that is written down: what they are at first, and what they become.
+// Rows that are kept or have room: what states are at first and what they become, what follows from
+// how many rows there are, and who may be given them.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/tracer.h"
@@ -45,6 +47,38 @@ Status Tracer::check_rows(const Call& call, const Values& results) {
     }
   }
   return {};
+}
+
+Result<Counted> Tracer::counted(const Value& value) {
+  const bool is_counted = value.is_tensor() && rows_ && rows_->is_counted(value.tensor);
+  const auto integers = [&](const Content& content) {
+    std::vector<int64_t> values(static_cast<size_t>(content.count()));
+    for (size_t k = 0; k < values.size(); ++k) values[k] = content.integer(static_cast<int64_t>(k));
+    return values;
+  };
+  if (!is_counted) {
+    LATHE_ASSIGN_OR_RETURN(const Content held, content(value));
+    if (held.type == Type::String) return fail("strings are no integers");
+    std::vector<int64_t> values = integers(held);
+    std::vector<int64_t> steps(values.size(), 0);
+    return Counted{std::move(values), std::move(steps)};
+  }
+  const auto held = [&]() -> Result<std::vector<int64_t>> {
+    auto array = evaluated(*value.tensor.builder, value.tensor.value);
+    if (!array) return fail("goes by how many rows there are, and by more");
+    return integers({.type = value.type, .shape = value.shape(), .data = std::move(array->data)});
+  };
+  if (is_inside_body()) return fail("goes by how many rows there are");
+  if (!rows_->is_even(value.tensor)) {
+    return fail("does not grow evenly with how many rows there are");
+  }
+  LATHE_ASSIGN_OR_RETURN(std::vector<int64_t> values, held());
+  std::swap(arrays_, arrays_of_more_);
+  auto more = held();
+  std::swap(arrays_, arrays_of_more_);
+  if (!more) return std::unexpected(std::move(more.error()));
+  for (size_t k = 0; k < values.size(); ++k) (*more)[k] -= values[k];
+  return Counted{std::move(values), std::move(*more)};
 }
 
 // The states with the new rows behind those that they hold.
