@@ -3,16 +3,17 @@
  * function, through which the core would differentiate, too. Such a function is written down once more, of twins of these
  * values, which lead to nothing else.
  */
-import type { HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import {
   GradientPart,
   type Held,
+  keyOf,
   Operation,
   type PullBack,
   type Source,
+  writePart,
   type Written,
-  writtenOnce,
+  wrtOf,
 } from './formulas.js';
 import type { ValueType } from './signature.js';
 
@@ -100,40 +101,6 @@ export class Apart {
     return trace.pullBack(targets, values.slice(0, seeds), values.slice(seeds, behind));
   }
 }
-
-/** What a gradient is by. */
-export const wrtOf = ({ sources, targets, seeds }: PullBack): readonly HeapValue[] =>
-  sources.slice(targets.length + seeds.length);
-
-/** All values that a formula reads, those of the function of a gradient, too. */
-export function visitReads(
-  formula: Held,
-  visit: (value: HeapValue) => void,
-  seen = new Set<PullBack>(),
-): void {
-  for (const each of formula.operands) if (typeof each !== 'number') visit(each);
-  if (!(formula instanceof GradientPart) || seen.has(formula.pullBack)) return;
-  seen.add(formula.pullBack);
-  for (const each of formula.pullBack.path.values()) visitReads(each, visit, seen);
-}
-
-/** A formula's key, of a gradient with its function that of both. */
-export const keyOf = (formula: Held, apart: Apart | undefined): string =>
-  apart === undefined ? formula.key : `a${(formula as GradientPart).item}/${apart.key}`;
-
-/** Adds a formula to a function. */
-export const writePart = (
-  formula: Held,
-  apart: Apart | undefined,
-  trace: Trace,
-  operands: TracedTensor[],
-  written: Written,
-): TracedTensor =>
-  apart === undefined
-    ? formula.write(trace, operands, written)
-    : writtenOnce(written, apart.pullBack, () => apart.write(trace, operands))[
-        (formula as GradientPart).item
-      ]!;
 
 /** The same elements with another name. The core sees through what changes no shape. */
 const twin = (trace: Trace, x: TracedTensor): TracedTensor =>

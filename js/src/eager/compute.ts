@@ -15,9 +15,9 @@ import {
   type Held,
   Operation,
   type Source,
+  writePart,
   type Written,
 } from './formulas.js';
-import { writePart } from './apart.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
 import { type Signature, traced, type ValueType } from './signature.js';
 

@@ -1,6 +1,7 @@
 /** Formulas of gradients: what the core differentiates, and values whose gradients are somebody's functions. */
 import { HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
+import { Apart } from './apart.js';
 import { depthOver, GradientPart, haveGradient, Held, type PullBack } from './formulas.js';
 
 /**
@@ -34,6 +35,10 @@ export class Derivatives implements PullBack {
     const behind = count + seeds;
     const [targets, by] = [operands.slice(0, count), operands.slice(count, behind)];
     return trace.pullBack(targets, by, operands.slice(behind));
+  }
+
+  apart(known?: Map<PullBack, Apart>): Apart {
+    return new Apart(this, known);
   }
 
   leave(item: number): void {

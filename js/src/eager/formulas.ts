@@ -1,6 +1,7 @@
 /** Operations on tensors that are not computed yet: each knows its operands, so what is pending is a graph. */
 import type { Formula, HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
+import type { Apart } from './apart.js';
 import { compute } from './compute.js';
 import type { Signature } from './signature.js';
 
@@ -97,6 +98,8 @@ export interface PullBack {
   /** The results, as long as somebody may want them. */
   readonly results: readonly (HeapValue | undefined)[];
   write(trace: Trace, operands: readonly TracedTensor[]): TracedTensor[];
+  /** It with its function. `known`: those of gradients within the function, which this adds to. */
+  apart(known?: Map<PullBack, Apart>): Apart;
   /** Nobody wants this result any more. */
   leave(item: number): void;
 }
@@ -162,3 +165,37 @@ export function writtenOnce(
   if (!written.has(whole)) written.set(whole, write());
   return written.get(whole)!;
 }
+
+/** What a gradient is by. */
+export const wrtOf = ({ sources, targets, seeds }: PullBack): readonly HeapValue[] =>
+  sources.slice(targets.length + seeds.length);
+
+/** All values that a formula reads, those of the function of a gradient, too. */
+export function visitReads(
+  formula: Held,
+  visit: (value: HeapValue) => void,
+  seen = new Set<PullBack>(),
+): void {
+  for (const each of formula.operands) if (typeof each !== 'number') visit(each);
+  if (!(formula instanceof GradientPart) || seen.has(formula.pullBack)) return;
+  seen.add(formula.pullBack);
+  for (const each of formula.pullBack.path.values()) visitReads(each, visit, seen);
+}
+
+/** A formula's key, of a gradient with its function that of both. */
+export const keyOf = (formula: Held, apart: Apart | undefined): string =>
+  apart === undefined ? formula.key : `a${(formula as GradientPart).item}/${apart.key}`;
+
+/** Adds a formula to a function. */
+export const writePart = (
+  formula: Held,
+  apart: Apart | undefined,
+  trace: Trace,
+  operands: TracedTensor[],
+  written: Written,
+): TracedTensor =>
+  apart === undefined
+    ? formula.write(trace, operands, written)
+    : writtenOnce(written, apart.pullBack, () => apart.write(trace, operands))[
+        (formula as GradientPart).item
+      ]!;

@@ -1,7 +1,6 @@
 /** Plans in which slices begin wherever they are told: programs that slice at ever other places share a module. */
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { keyOf } from './apart.js';
-import { Operation } from './formulas.js';
+import { keyOf, Operation } from './formulas.js';
 import type { Plan, Step } from './plan.js';
 import { valueType } from './values.js';
 

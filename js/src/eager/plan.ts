@@ -1,14 +1,17 @@
 /** The operations that lead to some values, in order, and the key under which their module is found. */
 import type { HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
-import { Apart, keyOf, visitReads, wrtOf } from './apart.js';
+import type { Apart } from './apart.js';
 import {
   formulaOf,
   GradientPart,
   type Held,
+  keyOf,
   Operation,
   type PullBack,
   type Source,
+  visitReads,
+  wrtOf,
 } from './formulas.js';
 import type { ValueType } from './signature.js';
 
@@ -191,7 +194,7 @@ class Planner {
     const { apart } = this.options;
     const before = apart.size;
     for (const each of this.#pullBacks) {
-      if (!apart.has(each) && this.#readsItself(each)) apart.set(each, new Apart(each));
+      if (!apart.has(each) && this.#readsItself(each)) apart.set(each, each.apart());
     }
     return apart.size > before;
   }
