@@ -9,6 +9,7 @@
 #include "lathe/base/text.h"
 #include "lathe/models/write_topology.h"
 #include "lathe/nn/layers.h"
+#include "lathe/nn/sequential.h"
 
 namespace lathe::models {
 namespace {
@@ -146,7 +147,8 @@ Sources sources_of(const nn::Model& model) {
 // Whether the layers stand in a row, as a Sequential has them.
 bool is_row(const nn::Model& model) {
   const bool has_ports = model.inputs().size() == 1 && model.outputs().size() == 1 &&
-                         model.inputs()[0].name == "input_1" && !model.layers().empty();
+                         !model.layers().empty() &&
+                         model.inputs()[0].name == nn::row_input_name(model.layers()[0].name);
   if (!has_ports || model.calls().size() != model.layers().size()) return false;
   nn::ModelValue value = model.inputs()[0].value;
   for (size_t i = 0; i < model.calls().size(); ++i) {

@@ -35,11 +35,6 @@ std::string spelled_shapes(const std::vector<Shape>& shapes) {
   return text;
 }
 
-bool is_name(const std::string& name) {
-  return !name.empty() && name.size() <= kMaxNameLength &&
-         std::ranges::all_of(name, is_name_character);
-}
-
 std::string bad_name(std::string_view what, std::string_view name) {
   return concat(what, " name \"", name.substr(0, kMaxNameLength), "\" must be 1 to ",
                 kMaxNameLength, " of the characters a-z A-Z 0-9 _ - .");
@@ -72,6 +67,11 @@ Status check_shape(std::string_view what, const Shape& shape) {
                        " does not fit the 4294967296 bytes that a module can address"));
   }
   return {};
+}
+
+bool is_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxNameLength &&
+         std::ranges::all_of(name, is_name_character);
 }
 
 int64_t PlacedLayer::parameter_count() const {

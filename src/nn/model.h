@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lathe/base/result.h"
@@ -11,6 +12,9 @@
 #include "lathe/nn/layer.h"
 
 namespace lathe::nn {
+
+// Whether inputs and layers may be called so.
+bool is_name(std::string_view name);
 
 // What an input or a call of a model gives.
 struct ModelValue {

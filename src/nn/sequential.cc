@@ -14,6 +14,11 @@ Status check_input(const Layer& layer) {
 
 }  // namespace
 
+std::string row_input_name(std::string_view first) {
+  std::string name = concat(first, "_input");
+  return is_name(name) ? name : std::string{};
+}
+
 Sequential& Sequential::name_input(std::string name) {
   input_name_ = std::move(name);
   return *this;
@@ -27,8 +32,9 @@ Sequential& Sequential::add(const LayerPtr& layer) {
                     "): ", sound.error().message));
       return *this;
     }
-    const std::string own = concat(name_for(*layer), "_input");
-    set_output(input(layer->input_shape(), input_name_.empty() ? own : input_name_));
+    if (input_name_.empty()) input_name_ = row_input_name(name_for(*layer));
+    set_output(input(layer->input_shape(), input_name_));
+    if (failed()) return *this;
   }
   const ModelValue value = call(layer, outputs().front().value);
   if (!failed()) set_output(value);

@@ -1,16 +1,23 @@
 // A model whose layers stand in a row, each with one input and one output.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "lathe/nn/model.h"
 
 namespace lathe::nn {
+
+// What the input of a row is called that begins with a layer of this name, as in TensorFlow.js:
+// FIRST_input; "", for a name of its own, where that is no name.
+std::string row_input_name(std::string_view first);
 
 class Sequential : public Model {
  public:
   explicit Sequential(std::string name = "sequential", uint64_t seed = 42)
       : Model(std::move(name), seed) {}
 
-  // Before the first layer comes: what the input is called. Default: FIRST_input, by that layer.
+  // Before the first layer comes: what the input is called. Default: row_input_name of that layer.
   Sequential& name_input(std::string name);
 
   // Calls the layer on the output of the one before; the first one needs an input shape.

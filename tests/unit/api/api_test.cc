@@ -64,9 +64,9 @@ TEST(Api, BadModelsNameThePlace) {
   EXPECT_EQ(create_error("[]"), "the JSON text must be an object, got an array");
   EXPECT_EQ(create_error("{}"), "layers: is missing");
   EXPECT_EQ(create_error(R"({"layers":[]})"), "model \"sequential\" has no layers");
-  EXPECT_EQ(
-      create_error(R"({"layers":[],"sed":1})"),
-      "unknown key \"sed\"; did you mean \"seed\"? known: name, seed, batchSize, layers, inputs");
+  EXPECT_EQ(create_error(R"({"layers":[],"sed":1})"),
+            "unknown key \"sed\"; did you mean \"seed\"? known: name, seed, batchSize, layers, "
+            "inputs, input");
   EXPECT_EQ(create_error(R"({"layers":[],"seed":-1})"),
             "seed: must be an integer from 0 to 2^53, got -1");
   EXPECT_EQ(create_error(R"({"layers":[7]})"), "layers[0]: must be an object, got 7");
