@@ -385,7 +385,7 @@ test('models, labels, data sets and files say which types they take', async () =
     refuses(() => model.predict(x), `predict: x has dtype ${dtype}, but the model takes float32`);
     refuses(
       () => model.evaluate([[1, 2]], y, { asObject: true }),
-      `evaluate: y has dtype ${dtype}, but labels are float32 or int32`,
+      `evaluate: y has dtype ${dtype}, but labels are float32, int32 or bool`,
     );
     const rows = tl.data.array([{ xs: x.reshape?.([2]) ?? tl.tensor(x, [2]), ys: y }]).batch(1);
     await rejects(

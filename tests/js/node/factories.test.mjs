@@ -127,7 +127,7 @@ test('compile takes them as they are, with parameters, and by output', async () 
   );
 });
 
-test('regularisers, constraints and activations are options of layers', () => {
+test('regularisers, constraints and activations are options of layers', async () => {
   const { l1, l2, l1l2 } = tl.regularizers;
   assert.deepEqual(
     [l1(), l2({ l2: 0.5 }), l1l2({ l1: 1 })].map((each) => ({ ...each })),
@@ -146,8 +146,10 @@ test('regularisers, constraints and activations are options of layers', () => {
     ],
   });
   assert.deepEqual(model.predict(tl.tensor([[-1]])).arraySync(), [[-1]]);
-  model.compile({ loss: 'mse' });
-  assert.equal(model.evaluate([[0]], [[0]], { asObject: true }).loss, 2);
+  model.compile({ loss: 'mse', optimizer: 'sgd' });
+  assert.equal(model.evaluate([[0]], [[0]], { asObject: true }).loss, 0, 'without penalties');
+  const { history } = await model.fit([[0]], [[0]], { verbose: 0 });
+  assert.deepEqual(history.loss, [2]);
 });
 
 test('class numbers become rows and a matrix', () => {
