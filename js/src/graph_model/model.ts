@@ -1,9 +1,10 @@
 /** `GraphModel`: graphs of TensorFlow, as its converter wrote them for the web. */
 import { LatheError } from '../base/errors.js';
-import { checkOptions, type OptionNames } from '../base/options.js';
+import type { OptionNames } from '../base/options.js';
 import { own } from '../base/own.js';
 import { openFormats } from '../core/formats.js';
 import {
+  checkLoadOptions,
   type IOHandler,
   isObject,
   type LoadOptions,
@@ -72,13 +73,8 @@ export interface LoadGraphOptions extends LoadOptions {
   streamWeights?: boolean;
 }
 
-const known: OptionNames<LoadGraphOptions> = {
-  strict: true,
-  onProgress: true,
-  weightPathPrefix: true,
-  weightUrlConverter: true,
-  requestInit: true,
-  fetchFunc: true,
+/** What `loadGraphModel` takes beside what all that loads does. */
+const more: OptionNames<Omit<LoadGraphOptions, keyof LoadOptions>> = {
   fromTFHub: true,
   streamWeights: true,
 };
@@ -120,7 +116,7 @@ export class GraphModel {
     readonly modelUrl: string | URL | GraphSource,
     loadOptions?: LoadGraphOptions,
   ) {
-    checkOptions('loadGraphModel', loadOptions ?? {}, known);
+    checkLoadOptions('loadGraphModel', loadOptions ?? {}, more);
     const { fromTFHub: _, streamWeights: __, ...rest } = loadOptions ?? {};
     this.#options = rest;
   }

@@ -77,8 +77,12 @@ export interface LoadOptions {
   fetchFunc?: typeof fetch;
 }
 
-/** Error: what loads has no option of a name. */
-export function checkLoadOptions(what: string, options: LoadOptions): void {
+/** `more`: options that what loads has beside. Error: it has none of a name. */
+export function checkLoadOptions(
+  what: string,
+  options: LoadOptions,
+  more: Readonly<Record<string, true>> = {},
+): void {
   const names: OptionNames<LoadOptions> = {
     strict: true,
     onProgress: true,
@@ -87,7 +91,7 @@ export function checkLoadOptions(what: string, options: LoadOptions): void {
     requestInit: true,
     fetchFunc: true,
   };
-  checkOptions(what, options, names);
+  checkOptions(what, options, { ...names, ...more });
 }
 
 /** A place where a model can be. Those of TensorFlow.js are such, too. */

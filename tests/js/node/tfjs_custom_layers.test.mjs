@@ -121,16 +121,19 @@ for (const [name, build] of Object.entries({
     ));
 }
 
+/** The second layer takes what the first one gives. */
+function buildBoth(shape) {
+  this.inner.build(shape);
+  this.other.build([null, 2]);
+  this._trainableWeights = [...this.inner.trainableWeights, ...this.other.trainableWeights];
+  this.built = true;
+}
+
 test('a layer within another is called by call, and behind operations', () =>
   alike(
     learnt(
       {
-        build(shape) {
-          this.inner.build(shape);
-          this.other.build([null, 2]);
-          this._trainableWeights = [...this.inner.trainableWeights, ...this.other.trainableWeights];
-          this.built = true;
-        },
+        build: buildBoth,
         call(inputs) {
           const hidden = this.inner.call(only(inputs).mul(0.5), {}).tanh();
           return this.other.apply(hidden).add(hidden);
@@ -145,11 +148,8 @@ test('batchNormalization within another layer follows its averages', () =>
     learnt(
       {
         build(shape) {
-          this.inner.build(shape);
-          this.other.build([null, 2]);
-          this._trainableWeights = [...this.inner.trainableWeights, ...this.other.trainableWeights];
+          buildBoth.call(this, shape);
           this._nonTrainableWeights = this.other.nonTrainableWeights;
-          this.built = true;
         },
         call(inputs, kwargs) {
           return this.other.apply(this.inner.apply(only(inputs)), kwargs);

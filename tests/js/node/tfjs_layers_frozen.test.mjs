@@ -1,26 +1,6 @@
 // Layers that are frozen behind compile, beside TensorFlow.js.
-import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import * as tf from '@tensorflow/tfjs';
-import * as tl from 'tensorlathe/tfjs';
-
-before(async () => {
-  await tf.setBackend('cpu');
-  await tl.ready();
-});
-
-/** Asserts that the program gives the same with either. */
-async function same(run) {
-  assert.deepEqual(await run(tl), await run(tf));
-}
-
-function compiled(lib, ...layers) {
-  const model = lib.sequential({ layers });
-  model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
-  return model;
-}
-const dense = (lib, args) =>
-  lib.layers.dense({ units: 2, useBias: false, kernelInitializer: 'ones', ...args });
+import { test } from 'node:test';
+import { compiled, dense, same } from './tfjs_layers_lib.mjs';
 
 test('a layer that is frozen behind compile stops learning', () =>
   same(async (lib) => {

@@ -1,26 +1,9 @@
 // What models and datasets leave behind, beside TensorFlow.js.
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
-import * as tf from '@tensorflow/tfjs';
+import { test } from 'node:test';
 import * as tl from 'tensorlathe/tfjs';
+import { compiled, dense, same } from './tfjs_layers_lib.mjs';
 
-before(async () => {
-  await tf.setBackend('cpu');
-  await tl.ready();
-});
-
-/** Asserts that the program gives the same with either. */
-async function same(run) {
-  assert.deepEqual(await run(tl), await run(tf));
-}
-
-function compiled(lib, ...layers) {
-  const model = lib.sequential({ layers });
-  model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
-  return model;
-}
-const dense = (lib, args) =>
-  lib.layers.dense({ units: 2, useBias: false, kernelInitializer: 'ones', ...args });
 const alive = (lib) => lib.memory().numTensors;
 
 test('datasets let go what their functions made', () =>

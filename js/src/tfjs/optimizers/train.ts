@@ -81,16 +81,17 @@ export class RMSPropOptimizer extends RuleOptimizer {
   }
 }
 
-/** The classes that TensorFlow.js registers by their names. */
-export const optimizerClasses = [
-  AdadeltaOptimizer,
-  AdagradOptimizer,
-  AdamOptimizer,
-  AdamaxOptimizer,
-  MomentumOptimizer,
-  RMSPropOptimizer,
-  SGDOptimizer,
-];
+/** The classes that TensorFlow.js registers, by what models call them. */
+const classes = {
+  adadelta: AdadeltaOptimizer,
+  adagrad: AdagradOptimizer,
+  adam: AdamOptimizer,
+  adamax: AdamaxOptimizer,
+  momentum: MomentumOptimizer,
+  rmsprop: RMSPropOptimizer,
+  sgd: SGDOptimizer,
+};
+export const optimizerClasses = /* @__PURE__ */ Object.values(classes);
 
 /** Makers of optimisers. */
 export const train = {
@@ -126,17 +127,8 @@ export function optimizerOf(config: OptimizerConfig): ModelOptimizer {
   const parameters = own(optimizerParameters, config.name);
   // The core says which names there are.
   if (parameters === undefined) return new ModelOptimizer(config);
-  const classes: Record<string, new (...values: unknown[]) => RuleOptimizer> = {
-    sgd: SGDOptimizer,
-    momentum: MomentumOptimizer,
-    adagrad: AdagradOptimizer,
-    adadelta: AdadeltaOptimizer,
-    adam: AdamOptimizer,
-    adamax: AdamaxOptimizer,
-    rmsprop: RMSPropOptimizer,
-  };
   const given = config as unknown as Record<string, unknown>;
   const values = Object.entries(parameters).map(([name, usual]) => given[name] ?? usual);
-  const Own = own(classes, config.name);
+  const Own = own<new (...values: unknown[]) => RuleOptimizer>(classes, config.name);
   return Own === undefined ? new RuleOptimizer(config.name, values) : new Own(...values);
 }
