@@ -10,9 +10,26 @@
 #include <new>
 
 #include "lathe/base/decimal.h"
+#include "lathe/base/heap.h"
+
+namespace {
+
+constexpr uint64_t kPage = 65536;
+
+uint64_t reach(uint64_t end) {
+  const uint64_t pages = __builtin_wasm_memory_size(0), wanted = (end + kPage - 1) / kPage;
+  if (wanted <= pages) return pages * kPage;
+  if (wanted > UINT32_MAX / kPage) return 0;
+  const size_t grown = __builtin_wasm_memory_grow(0, static_cast<size_t>(wanted - pages));
+  return grown == SIZE_MAX ? 0 : wanted * kPage;
+}
+
+}  // namespace
 
 extern "C" {
 extern const char* lathe_check_text;
+// Where the linker's data ends, at a multiple of 16.
+extern std::byte __heap_base;
 
 _Noreturn void abort() { __builtin_trap(); }
 [[noreturn]] void __stack_chk_fail() { __builtin_trap(); }
@@ -80,6 +97,16 @@ long strtol(const char* text, char** end, int base) {
   __builtin_trap();
 }
 
+// A quarter as long as the C library's.
+static constinit lathe::Heap heap(&__heap_base, reach);
+void* malloc(size_t size) { return heap.allocate(size); }
+void free(void* memory) { heap.free(memory); }
+// Only functions that the linker leaves out refer to these.
+void* calloc(size_t, size_t) { __builtin_trap(); }
+void* realloc(void*, size_t) { __builtin_trap(); }
+void* aligned_alloc(size_t, size_t) { __builtin_trap(); }
+int posix_memalign(void**, size_t, size_t) { __builtin_trap(); }
+
 // The module is never torn down, so destructors of globals never run.
 int __cxa_atexit(void (*)(void*), void*, void*) { return 0; }
 }
@@ -103,17 +130,11 @@ void* allocate_or_trap(void* memory) {
 
 void* operator new(size_t size) { return allocate_or_trap(malloc(size)); }
 void* operator new[](size_t size) { return allocate_or_trap(malloc(size)); }
-void* operator new(size_t size, std::align_val_t alignment) {
-  const size_t unit = static_cast<size_t>(alignment);
-  return allocate_or_trap(aligned_alloc(unit, (size + unit - 1) / unit * unit));
-}
 void* operator new(size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
 void* operator new[](size_t size, const std::nothrow_t&) noexcept { return malloc(size); }
 void operator delete(void* memory) noexcept { free(memory); }
 void operator delete[](void* memory) noexcept { free(memory); }
 void operator delete(void* memory, size_t) noexcept { free(memory); }
 void operator delete[](void* memory, size_t) noexcept { free(memory); }
-void operator delete(void* memory, std::align_val_t) noexcept { free(memory); }
-void operator delete(void* memory, size_t, std::align_val_t) noexcept { free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { free(memory); }
 void operator delete[](void* memory, const std::nothrow_t&) noexcept { free(memory); }

@@ -1,0 +1,107 @@
+#include "lathe/base/heap.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace lathe {
+namespace {
+
+constexpr size_t kPage = 4096;
+// What of a region with one block is not the block's.
+constexpr size_t kOwn = 24;
+alignas(16) std::byte region[1024 * kPage];
+size_t pages = 0;
+
+uint64_t reach(uint64_t end) {
+  const auto start = reinterpret_cast<uintptr_t>(region);
+  const uint64_t wanted = (end - start + kPage - 1) / kPage;
+  if (wanted > sizeof(region) / kPage) return 0;
+  pages = std::max(pages, static_cast<size_t>(wanted));
+  return start + pages * kPage;
+}
+
+Heap fresh_heap() {
+  std::memset(region, 0xa5, sizeof(region));
+  pages = 0;
+  return Heap(region, reach);
+}
+
+struct Held {
+  std::byte* memory;
+  size_t bytes;
+  std::byte mark;
+};
+
+bool is_whole(const Held& held) {
+  return std::all_of(held.memory, held.memory + held.bytes,
+                     [&](std::byte each) { return each == held.mark; });
+}
+
+TEST(Heap, GivesWhatOverlapsNothing) {
+  std::mt19937 random(3);
+  Heap heap = fresh_heap();
+  std::vector<Held> all;
+  for (int step = 0; step < 200'000; ++step) {
+    if (random() % 2 == 0 && all.size() < 500) {
+      const size_t bytes = random() % (size_t{1} << random() % 14);
+      auto* memory = static_cast<std::byte*>(heap.allocate(bytes));
+      ASSERT_NE(memory, nullptr);
+      ASSERT_EQ(reinterpret_cast<uintptr_t>(memory) % 16, 0U);
+      ASSERT_LE(memory + bytes, region + pages * kPage);
+      all.push_back({memory, bytes, static_cast<std::byte>(random())});
+      std::memset(memory, static_cast<int>(all.back().mark), bytes);
+    } else if (!all.empty()) {
+      std::swap(all[random() % all.size()], all.back());
+      ASSERT_TRUE(is_whole(all.back())) << step;
+      heap.free(all.back().memory);
+      all.pop_back();
+    }
+  }
+  for (const Held& held : all) {
+    EXPECT_TRUE(is_whole(held));
+    heap.free(held.memory);
+  }
+  // Everything is one block again.
+  const size_t before = pages;
+  EXPECT_NE(heap.allocate(before * kPage - kOwn), nullptr);
+  EXPECT_EQ(pages, before);
+}
+
+TEST(Heap, TakesWhatWasFreedAgain) {
+  Heap heap = fresh_heap();
+  for (size_t bytes = 1; bytes < 3'000'000; bytes = bytes * 5 / 4 + 1) {
+    void* const first = heap.allocate(bytes);
+    ASSERT_NE(first, nullptr);
+    void* const behind = heap.allocate(1);
+    heap.free(first);
+    EXPECT_EQ(heap.allocate(bytes), first) << bytes;
+    heap.free(behind);
+    heap.free(first);
+  }
+}
+
+TEST(Heap, GrowsByWhatIsMissingAtItsEnd) {
+  Heap heap = fresh_heap();
+  heap.free(heap.allocate(100 * kPage));
+  EXPECT_NE(heap.allocate(150 * kPage), nullptr);
+  EXPECT_EQ(pages, 151U);
+}
+
+TEST(Heap, SaysWhenThereIsNoRoomAndGoesOn) {
+  Heap heap = fresh_heap();
+  EXPECT_EQ(heap.allocate(sizeof(region)), nullptr);
+  EXPECT_EQ(heap.allocate(SIZE_MAX), nullptr);
+  void* const most = heap.allocate(sizeof(region) - kOwn);
+  EXPECT_NE(most, nullptr);
+  EXPECT_EQ(heap.allocate(0), nullptr);
+  heap.free(most);
+  heap.free(nullptr);
+  EXPECT_NE(heap.allocate(0), nullptr);
+}
+
+}  // namespace
+}  // namespace lathe
