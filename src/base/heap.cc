@@ -7,6 +7,7 @@ namespace {
 
 constexpr uint32_t kFree = uint32_t{1} << 31;  // beside the size
 constexpr size_t kMost = 0xf0000000;           // bytes of a request
+constexpr int kTries = 64;                     // of blocks that may be too small
 
 }  // namespace
 
@@ -60,7 +61,8 @@ void Heap::take(uint32_t place) {
 // A free block of at least this size; 0: there is none.
 uint32_t Heap::find(uint32_t size) const {
   const uint32_t own = list_of(size);
-  for (uint32_t place = first_[own]; place != 0; place = at(place).next) {
+  int tries = kTries;
+  for (uint32_t place = first_[own]; place != 0 && tries-- > 0; place = at(place).next) {
     if (size_at(place) >= size) return place;
   }
   // All of the lists behind are large enough.
