@@ -25,6 +25,8 @@ export interface Extras {
   checkParameters(maker: string, parameters: unknown): void;
   /** Of an initialiser, a regulariser or a constraint. */
   choiceConfig(choice: object): ClassConfig;
+  /** What an initialiser gives for a shape, a regulariser or a constraint for a tensor. */
+  applyChoice(choice: object, given: unknown, dtype?: string): Tensor;
   /** Gives a layer its options as properties. */
   showOptions(layer: Layer): void;
   layerConfig(layer: Layer): Record<string, unknown>;

@@ -18,6 +18,8 @@ import { layerClasses, type LayerFactory } from './layer_args.js';
 import { readOptions } from './layer_options.js';
 import { type AnyCellArgs, RNN, RNNCell } from './rnn_cell.js';
 import { Optimizer } from './optimizer.js';
+import type { DType } from '../tensor/dtypes.js';
+import type { Tensor } from '../tensor/tensor.js';
 
 /** Other names of makers, by how the first begin. */
 interface Aliases {
@@ -132,23 +134,43 @@ class Choice {
   getConfig(): object {
     return extrasFor('getConfig').choiceConfig(this).config;
   }
+
+  /** Of an initialiser for a shape and a dtype, of a regulariser or a constraint for a tensor. */
+  apply(given: unknown, dtype?: string): Tensor {
+    return extrasFor('apply').applyChoice(this, given, dtype);
+  }
 }
 
-const makers = (names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, (args?: object) => new Choice(name, args)]));
+/** What is made, with `getConfig`, `getClassName` and an `apply` of this kind. */
+type Made<Factory, Apply> = {
+  [Name in keyof Factory]: Factory[Name] extends (...args: infer Args) => infer Config
+    ? (...args: Args) => Config & Pick<Choice, 'getClassName' | 'getConfig'> & { apply: Apply }
+    : never;
+};
 
-/** Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`. */
-export const initializers = /* @__PURE__ */ makers(
-  initializerNames,
-) as unknown as InitializerFactory;
+const makers = <Factory, Apply>(names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [name, (args?: object) => new Choice(name, args)]),
+  ) as unknown as Made<Factory, Apply>;
+
+/**
+ * Makers of initialisers: `initializers.randomNormal({stddev: 0.1})`; `apply(shape, dtype)` gives such numbers, without a
+ * seed others at each call.
+ */
+export const initializers = /* @__PURE__ */ makers<
+  InitializerFactory,
+  (shape: readonly number[], dtype?: DType) => Tensor
+>(initializerNames);
 
 /** Makers of activations: `activations.leakyRelu({alpha: 0.1})`. */
 export const activations = /* @__PURE__ */ makers(activationNames) as unknown as ActivationFactory;
 
-/** Makers of regularisers: `regularizers.l2({l2: 0.001})`. */
-export const regularizers = /* @__PURE__ */ makers(
+/** Makers of regularisers: `regularizers.l2({l2: 0.001})`; `apply(x)` is the penalty of a tensor, a scalar. */
+export const regularizers = /* @__PURE__ */ makers<RegularizerFactory, (x: Tensor) => Tensor>(
   regularizerNames,
-) as unknown as RegularizerFactory;
+);
 
-/** Makers of constraints: `constraints.maxNorm({maxValue: 3})`. */
-export const constraints = /* @__PURE__ */ makers(constraintNames) as unknown as ConstraintFactory;
+/** Makers of constraints: `constraints.maxNorm({maxValue: 3})`; `apply(w)` is what a weight becomes. */
+export const constraints = /* @__PURE__ */ makers<ConstraintFactory, (w: Tensor) => Tensor>(
+  constraintNames,
+);

@@ -18,6 +18,7 @@ import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { alone, hold } from './alone.js';
 import { applyLayer, weightOf } from './apply.js';
 import { checkArguments } from './check_arguments.js';
+import { applyChoice } from './choices.js';
 import { resetStates, states } from './kept_states.js';
 import { leaves } from './layer_graph.js';
 import { LayersModel } from './model.js';
@@ -258,6 +259,7 @@ addMembers(
 
 export const extras: Extras = {
   members,
+  applyChoice: applyChoice as Extras['applyChoice'],
   checkArguments,
   checkInputs,
   checkLayer,
