@@ -184,7 +184,8 @@ class Session {
       );
     }
     const { shape } = port;
-    if (shape === undefined) return fed;
+    // As in ONNX Runtime, what the model calls a scalar is not checked: programs give arrays of one.
+    if (shape === undefined || shape.length === 0) return fed;
     const isFit = (size: Size, axis: number) => typeof size !== 'number' || size === dims[axis];
     if (shape.length === dims.length && shape.every(isFit)) return fed;
     const wanted = shape.map((size) => size ?? '?').join(', ');

@@ -177,6 +177,21 @@ test('feeds that are none', async () => {
   await session.release();
 });
 
+test('what the model calls a scalar may have any shape', async () => {
+  const scaled = model({
+    nodes: [node('Mul', ['x', 'factor'], ['y'])],
+    inputs: [value('x', 'float32', ['n']), value('factor', 'float32', [])],
+    outputs: [value('y', 'float32', ['n'])],
+  });
+  const session = await create(scaled);
+  const x = new Tensor('float32', [1, 2], [2]);
+  for (const [data, shape] of [[[3]], [[3], [1]], [[3], []], [[3, 4], [2]]]) {
+    const { y } = await session.run({ x, factor: new Tensor('float32', data, shape) });
+    assert.deepEqual([...y.data], [3, 2 * data.at(-1)]);
+  }
+  await session.release();
+});
+
 test('fetches', async () => {
   const session = await create(both);
   assert.deepEqual(Object.keys(await session.run({ a, b })), ['sum', 'product']);
