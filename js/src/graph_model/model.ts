@@ -21,6 +21,7 @@ import type { Value } from './call.js';
 import { Executor, isTensor, type Values } from './execute.js';
 import {
   dtypeNamed,
+  type GraphNode,
   type ModelGraph,
   readGraph,
   shapeOf,
@@ -184,8 +185,8 @@ export class GraphModel {
       graph,
       weights,
       executor,
-      inputs: inputs === undefined ? placeholdersOf(graph) : entriesOf(graph, inputs),
-      outputs: outputs === undefined ? endsOf(graph) : entriesOf(graph, outputs),
+      inputs: entriesOf(graph, inputs) ?? placeholdersOf(graph),
+      outputs: entriesOf(graph, outputs) ?? endsOf(graph),
     };
     this.#initialize(this.#loaded);
     return true;
@@ -331,9 +332,8 @@ export class GraphModel {
     }
     const given: Values = new Map();
     for (const [name, value] of Object.entries(named)) {
-      const port =
-        ports.find(({ key }) => key === name) ?? ports.find((each) => each.name === name);
-      const node = port?.source.node ?? sourceOf(name).node;
+      const node = ports.find(({ key }) => key === name)?.name ?? sourceOf(name).node;
+      const port = ports.find((each) => each.name === node);
       if (port === undefined && !graph.main.nodes.has(node)) {
         throw new LatheError(
           `The dict provided in model.execute(dict) has keys: [${name}] that are not part of graph`,
@@ -385,33 +385,40 @@ const isLater = (
 const isSource = (place: unknown): place is GraphSource =>
   isObject(place) && !(place instanceof URL);
 
+const isPlaceholder = ({ op }: GraphNode): boolean => op.startsWith('Placeholder');
+
 function placeholdersOf(graph: ModelGraph): Port[] {
-  const nodes = [...graph.main.nodes.values()];
-  return nodes
-    .filter(({ op }) => op === 'Placeholder')
-    .map(({ name, attributes }) => ({
-      key: name,
-      name,
-      source: { node: name, index: 0 },
-      shape: attributes.shape as number[] | undefined,
-      dtype: String(attributes.dtype ?? 'float32'),
-    }));
+  return [...graph.main.nodes.values()].filter(isPlaceholder).map((node) => ({
+    key: node.name,
+    source: { node: node.name, index: 0 },
+    ...ofPlaceholder(node),
+  }));
 }
 
-/** What a signature names, as far as there are such nodes. */
-function entriesOf(graph: ModelGraph, entries: Record<string, SignatureEntry>): Port[] {
-  const ports = Object.entries(entries).map(([key, entry]): Port => {
-    const { name = key, dtype, tensorShape, resourceId } = entry;
-    const port = {
-      key,
-      name,
-      source: sourceOf(name),
-      shape: shapeOf(tensorShape),
-      dtype: dtypeNamed(dtype) ?? 'float32',
-    };
-    return resourceId === undefined ? port : { ...port, resourceId };
+/** What a placeholder takes, which a signature may say more narrowly. */
+const ofPlaceholder = ({ name, attributes }: GraphNode): TensorInfo => ({
+  name,
+  shape: attributes.shape as number[] | undefined,
+  dtype: String(attributes.dtype ?? 'float32'),
+});
+
+/** What a signature names, as far as there are such nodes; undefined where it names nothing. */
+function entriesOf(
+  graph: ModelGraph,
+  entries: Record<string, SignatureEntry> = {},
+): Port[] | undefined {
+  const all = Object.entries(entries);
+  if (all.length === 0) return undefined;
+  return all.flatMap(([key, { name = key, dtype, tensorShape, resourceId }]): Port[] => {
+    const source = sourceOf(name);
+    const node = graph.main.nodes.get(source.node);
+    if (node === undefined) return [];
+    const info = isPlaceholder(node)
+      ? ofPlaceholder(node)
+      : { name: node.name, shape: shapeOf(tensorShape), dtype: dtypeNamed(dtype) ?? 'float32' };
+    const port = { key, source, ...info };
+    return [resourceId === undefined ? port : { ...port, resourceId }];
   });
-  return ports.filter(({ source }) => graph.main.nodes.has(source.node));
 }
 
 /** The nodes that nobody reads. */

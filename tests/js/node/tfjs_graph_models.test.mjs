@@ -49,6 +49,8 @@ for (const name of names) {
 const attr = (value) => {
   if (typeof value === 'boolean') return { b: value };
   if (typeof value === 'number') return { i: String(value) };
+  if (Array.isArray(value))
+    return { shape: { dim: value.map((size) => ({ size: String(size) })) } };
   if (value.startsWith('DT_')) return { type: value };
   if (value.startsWith('func ')) return { func: { name: value.slice(5) } };
   return { s: btoa(value) };
@@ -61,8 +63,8 @@ const node = (name, op, input = [], attributes = {}) => ({
 });
 const placeholder = (name, dtype = 'DT_FLOAT') => node(name, 'Placeholder', [], { dtype });
 
-/** A model of these nodes with constants by name. */
-function modelOf(nodes, constants = {}, functions = []) {
+/** A model of these nodes with constants by name; `more` is said of it beside. */
+function modelOf(nodes, constants = {}, functions = [], more = {}) {
   const entries = Object.entries(constants);
   const weightSpecs = entries.map(([name, { shape, dtype }]) => ({ name, shape, dtype }));
   const weightData = new Uint8Array(
@@ -70,6 +72,7 @@ function modelOf(nodes, constants = {}, functions = []) {
   ).buffer;
   const consts = entries.map(([name]) => node(name, 'Const'));
   return tf.loadGraphModelSync({
+    ...more,
     modelTopology: { node: [...consts, ...nodes], library: { function: functions } },
     weightSpecs,
     weightData,
@@ -171,6 +174,41 @@ test('inputs that do not fit, and operators that nobody knows, are named', () =>
     /dtype of dict\['x'\] provided in model.execute\(dict\) must be float32, but was int32/,
   );
   model.dispose();
+});
+
+test('inputs are what their placeholders say, not the signature, and named as their nodes', () => {
+  const shaped = (name, ...shape) => node(name, 'Placeholder', [], { dtype: 'DT_FLOAT', shape });
+  const tensorShape = { dim: [{ size: '1' }, { size: '4' }] };
+  const signature = {
+    inputs: { image: { name: 'x:0', dtype: 'DT_FLOAT', tensorShape } },
+    outputs: { scores: { name: 'y:0', dtype: 'DT_FLOAT', tensorShape } },
+  };
+  const relu = node('y', 'Relu', ['x']);
+  const model = modelOf([shaped('x', 1, -1), relu], {}, [], { signature });
+  assert.deepEqual(model.inputs, [{ name: 'x', shape: [1, -1], dtype: 'float32' }]);
+  assert.equal(model.outputs[0].name, 'y');
+  assert.deepEqual([model.inputNodes, model.outputNodes], [['image'], ['scores']]);
+  const wide = tf.tensor2d([[-1, 2, 3, -4, 5]]);
+  for (const given of [wide, { image: wide }, { x: wide }, { 'x:0': wide }]) {
+    assert.deepEqual(model.execute(given, 'y:0').arraySync(), [[0, 2, 3, 0, 5]]);
+  }
+  for (const name of ['image', 'x', 'x:0']) {
+    assert.throws(() => model.execute({ [name]: tf.scalar(1) }), /must be \[1,-1\], but was \[\]/);
+  }
+  model.dispose();
+  const empty = modelOf([shaped('x', -1), relu], {}, [], {
+    signature: { inputs: {}, outputs: {} },
+  });
+  assert.deepEqual(empty.predict(tf.tensor1d([-1, 2])).arraySync(), [0, 2]);
+  empty.dispose();
+  const other = node('z', 'PlaceholderWithDefault', ['one'], { dtype: 'DT_FLOAT' });
+  const sum = modelOf([shaped('x', -1), other, node('y', 'Add', ['x', 'z'])], {
+    one: tf.scalar(1),
+  });
+  assert.deepEqual(sum.inputNodes, ['x', 'z']);
+  assert.deepEqual(sum.predict([tf.tensor1d([1]), tf.scalar(2)]).arraySync(), [3]);
+  assert.deepEqual(sum.execute({ x: tf.tensor1d([1]) }, 'y').arraySync(), [2]);
+  sum.dispose();
 });
 
 test('a graph model that the program makes itself is loaded by load, or by loadSync', async () => {
