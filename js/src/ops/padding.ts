@@ -11,9 +11,11 @@ import {
   getSliceBeginCoords,
   getSliceSize,
 } from '../shapes/axes.js';
+import { isFloat } from './floats.js';
 import { concat } from './joins.js';
 import { move } from './moving.js';
 import { clone } from './shapes.js';
+import { padWith } from './windows.js';
 
 export type Paddings = readonly (readonly [number, number])[];
 
@@ -25,7 +27,9 @@ export function pad(x: TensorLike, paddings: Paddings, constantValue = 0): Tenso
       throw new LatheError('pad(scalar) is not defined. Pass non-scalar to pad');
     }
     checkPaddings('pad', given, paddings);
-    return move('pad', [given], [paddings.map((each) => [...each]), constantValue]);
+    const around = paddings.map((each) => [...each]);
+    if (isFloat(given)) return padWith(given, around, constantValue);
+    return move('pad', [given], [around, Number.isFinite(constantValue) ? constantValue : 0]);
   });
 }
 

@@ -155,23 +155,19 @@ export function padded(x: Tensor, { axes, pad }: Windows, value = 0): Tensor {
 export function surrounded(x: Tensor, axes: readonly WindowAxis[], value: number): Tensor {
   if (axes.every(({ before, after }) => before === 0 && after === 0)) return x;
   const paddings = [[0, 0], ...axes.map(({ before, after }) => [before, after]), [0, 0]];
+  return padWith(x, paddings, value);
+}
+
+/** x with a value around it that may be infinite or NaN, which arguments of the core are not. */
+export function padWith(
+  x: Tensor,
+  paddings: readonly (readonly number[])[],
+  value: number,
+): Tensor {
   if (Number.isFinite(value)) return apply('pad', [x], [paddings, value]);
-  const sizes = x.shape.slice(1, -1);
-  const inside = axes.map(({ before, after }, at) =>
-    Array.from({ length: before + sizes[at]! + after }, (_, place) => {
-      return place >= before && place < before + sizes[at]!;
-    }),
-  );
-  const isInside = inside.reduce(
-    (all, one) => all.flatMap((each) => one.map((is) => each && is)),
-    [true],
-  );
-  const mask = constant(
-    Uint8Array.from(isInside, Number),
-    [1, ...inside.map(({ length }) => length), 1],
-    'bool',
-  );
-  return apply('where', [mask, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
+  const all = apply('broadcastTo', [constant(Uint8Array.of(1), [], 'bool')], [x.shape]);
+  const isInside = apply('pad', [all], [paddings, 0]);
+  return apply('where', [isInside, apply('pad', [x], [paddings, 0]), value], [], x.dtype);
 }
 
 /** Nothing, where there are no windows. */

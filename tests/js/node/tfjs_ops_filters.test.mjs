@@ -241,3 +241,25 @@ test('functions that are traced', () => {
   traced.dispose();
   tl.dispose([x, w, expected]);
 });
+
+test('what is put around may be infinite', () => {
+  const program = (lib) => {
+    const x = lib.tensor2d([1, 2, 3, 4], [2, 2]);
+    const around = [
+      [1, 0],
+      [0, 2],
+    ];
+    const ints = lib.pad(x.toInt(), around, -Infinity);
+    const least = lib.grad((of) =>
+      lib.maxPool(lib.pad(of, around, -Infinity).as4D(1, 3, 4, 1), 3, 2, 'same'),
+    );
+    return [-Infinity, NaN, Infinity]
+      .map((value) => lib.pad(x, around, value))
+      .concat(ints, least(x))
+      .map((each) => [...each.dataSync()]);
+  };
+  assert.deepEqual(
+    tl.tidy(() => program(tl)),
+    tf.tidy(() => program(tf)),
+  );
+});
