@@ -27,6 +27,7 @@ export { type BatchAxis, vmap } from './eager/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
+export * from './tfjs/backend_packages.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';

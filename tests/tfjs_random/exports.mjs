@@ -18,7 +18,8 @@ const without = {
     CompiledFunction HeapFunction SegmentedFunction SizedFunction Trace TracedTensor TracedVariable AdadeltaOptimizer
     AdagradOptimizer AdamOptimizer AdamaxOptimizer MomentumOptimizer Optimizer RMSPropOptimizer SGDOptimizer registerOp
     deregisterOp registerCallbackConstructor op tune.* activations.* learningRates.*`,
-  'what runs, not what is computed': `Environment KernelBackend Tensor TensorBuffer Variable backend copyRegisteredKernels
+  'what runs, not what is computed': `Environment KernelBackend WebGPUBackend getThreadsCount setThreadsCount setWasmPath
+    setWasmPaths Tensor TensorBuffer Variable backend copyRegisteredKernels
     deprecationWarn disableDeprecationWarnings disposeVariables enableDebugMode enableProdMode engine env findBackend
     findBackendFactory getBackend getGradient getKernel getKernelsForBackend nextFrame ready registerBackend registerGradient
     registerKernel removeBackend setBackend setPlatform unregisterGradient unregisterKernel sumOutType upcastType checkShape

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as tf from '@tensorflow/tfjs';
+import * as wasm from '@tensorflow/tfjs-backend-wasm';
 import * as tl from 'tensorlathe/tfjs';
 
 await tl.ready();
@@ -15,6 +16,22 @@ test('backends answer by their names', async () => {
   await assert.rejects(tl.setBackend('abacus'), /Backend name 'abacus' not found in registry/);
   assert.equal(await tl.setBackend('lathe'), true);
   assert.equal(tl.backend().epsilon(), 1e-7);
+});
+
+test('what packages of backends export is there where programs name it', () => {
+  const wanted = ['setWasmPath', 'setWasmPaths', 'setThreadsCount', 'getThreadsCount'];
+  assert.deepEqual(
+    wanted.filter((name) => typeof wasm[name] !== 'function'),
+    [],
+  );
+  assert.equal(tl.setWasmPaths('https://localhost/'), undefined);
+  assert.equal(tl.setWasmPath('https://localhost/file.wasm'), undefined);
+  const usual = tl.getThreadsCount();
+  tl.setThreadsCount(1);
+  assert.equal(tl.getThreadsCount(), 1);
+  assert.equal(tl.env().get('THREADS_COUNT'), 1);
+  tl.setThreadsCount(usual);
+  assert.ok(!(tl.backend() instanceof tl.WebGPUBackend));
 });
 
 test('memory counts tensors and what is ours', () => {
