@@ -26,6 +26,10 @@ import { type LabelKind, type ModelData, openSizes } from '../train/rows.js';
 
 const ones: BatchCounts = { train: 1, evaluate: 1, predict: 1 };
 
+/** Bytes of memory beyond which batches that nobody asked for have fewer rows: at most these, one after the other. */
+const muchMemory = 2 ** 30;
+const fewerRows = [4, 1];
+
 /** How a model learns, in the core's words. */
 export interface Training {
   loss?: unknown;
@@ -154,7 +158,7 @@ export class CompiledModel implements Tunable {
 
   /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
   setTraining(training: Training): void {
-    this.#rebuild(this.#wish(training, {}), true);
+    this.#rebuild(training, {}, true);
     this.#training = training;
     this.#kept.free();
   }
@@ -163,7 +167,7 @@ export class CompiledModel implements Tunable {
   module(given: Wanted = {}): ModelModule {
     const wanted = this.#sized(given);
     if (this.#module === undefined || !this.#fits(wanted)) {
-      this.#rebuild(this.#wish(this.#training, wanted), false, wanted.sizes);
+      this.#rebuild(this.#training, wanted, false);
     }
     if (given.sizes !== undefined) this.#areSizesGiven = true;
     return this.#module!;
@@ -253,7 +257,7 @@ export class CompiledModel implements Tunable {
       },
       reschedule: () => {
         if (this.#revision === schedules.revision) return;
-        this.#rebuild(this.#wish(this.#training, {}), false);
+        this.#rebuild(this.#training, {}, false);
         this.#kept.free();
       },
     };
@@ -312,11 +316,37 @@ export class CompiledModel implements Tunable {
     };
   }
 
-  #rebuild(
+  /** Compiles with ever fewer rows, as long as that fails or needs much memory; gives what it was asked for at last too. */
+  #compiled(
     request: CompileRequest,
-    onlyWeights: boolean,
-    sizes: readonly number[] = this.#sizes,
-  ): void {
+    wanted: Wanted,
+    sizes: readonly number[],
+    [rows, ...fewer]: readonly number[] = fewerRows,
+  ): [CoreExecutable, CompileRequest] {
+    const model = this.#model.at(sizes);
+    if (rows === undefined) return [model.compile(request), request];
+    const { batch } = request;
+    const less = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], rows);
+    const next = { train: less('train'), evaluate: less('evaluate'), predict: less('predict') };
+    const isSame = (Object.keys(next) as (keyof BatchCounts)[]).every(
+      (entry) => next[entry] === batch[entry],
+    );
+    if (!isSame) {
+      try {
+        const executable = model.compile(request);
+        if (executable.metadata().memoryBytes <= muchMemory) return [executable, request];
+        executable.free();
+      } catch {
+        // What is wrong with the model itself is found with fewer rows too.
+      }
+    }
+    return this.#compiled(isSame ? request : { ...request, batch: next }, wanted, sizes, fewer);
+  }
+
+  #rebuild(training: Training, given: Wanted, onlyWeights: boolean): void {
+    const wanted = this.#sized(given);
+    const { sizes = this.#sizes } = wanted;
+    let request = this.#wish(training, wanted);
     const before = this.#build;
     const fill = (instance: Instance, executable: CoreExecutable) => {
       const { metadata } = instance;
@@ -330,7 +360,12 @@ export class CompiledModel implements Tunable {
     };
     const kept = onlyWeights ? undefined : this.#kept.take(keyOf(request, sizes));
     if (kept !== undefined) fill(kept.instance, kept.executable);
-    this.#build = kept ?? new Build(() => this.#model.at(sizes).compile(request), fill);
+    const compile = () => {
+      let executable: CoreExecutable;
+      [executable, request] = this.#compiled(request, wanted, sizes);
+      return executable;
+    };
+    this.#build = kept ?? new Build(compile, fill);
     this.#module = new ModelModule(this.#build.instance);
     if (before !== undefined) {
       const isOther = onlyWeights || this.#request === undefined;

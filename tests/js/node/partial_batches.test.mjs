@@ -100,3 +100,27 @@ for (const [name, call] of Object.entries(functions)) {
     await model.fit(x, y, { batchSize: 4, epochs: 2 });
   });
 }
+
+test('few rows that are large fit where 32 of them would not', async () => {
+  const side = 512;
+  const make = (...sizes) => {
+    const conv = (filters, more) =>
+      tl.layers.conv2d({ filters, kernelSize: 1, kernelInitializer: 'ones', ...more });
+    return tl.sequential({
+      layers: [conv(160, { inputShape: [...sizes, 1] }), conv(1), tl.layers.globalMaxPooling2d()],
+    });
+  };
+  const x = tl.ones([1, side, side, 1]);
+  const open = make(null, null);
+  assert.deepEqual(open.predict(x).arraySync(), [[160]]);
+  assert.deepEqual(open.predict(tl.ones([5, 3, 4, 1])).arraySync(), Array(5).fill([160]));
+  assert.throws(() => open.predict(x, { batchSize: 32 }), /MiB|4294967296/);
+  open.dispose();
+  const fixed = make(side, side);
+  fixed.compile({ loss: 'meanSquaredError', optimizer: tl.train.sgd(0) });
+  await fixed.fit(x, tl.tensor([[150]]), { batchSize: 1, verbose: 0 });
+  assert.deepEqual(fixed.predict(x).arraySync(), [[160]]);
+  assert.equal(fixed.evaluate(x, tl.tensor([[150]])).dataSync()[0], 100);
+  assert.ok(fixed.stats().memoryBytes < 2 ** 30);
+  fixed.dispose();
+});
