@@ -17,6 +17,10 @@ let dropped = 0;
 const mostDropped = 1024;
 /** As how many a dropped memory counts: Chromium has address space for about a hundred, Node for thousands. */
 const memoryCost = nodeProcess === undefined ? 32 : 1;
+/** So many of its bytes count as one more. */
+const bytesOfOne = 2 ** 19;
+/** The largest array that tells the engine of one. */
+const mostTold = 2 ** 26;
 
 /** Registers a module; `remove` takes it out again. */
 export function addModule(module: SharedModule): void {
@@ -28,8 +32,19 @@ export function removeModule(module: SharedModule): void {
   if (!modules.delete(module)) return;
   jobOf(module)?.settle();
   pool?.drop(module);
-  dropped += ownsMemory(module) ? memoryCost : 1;
+  dropped += ownsMemory(module) ? costOf(module) : 1;
   if (modules.size === 0 || (dropped >= mostDropped && pool?.job === undefined)) stopPool();
+}
+
+/**
+ * Engines do not count shared memories when they decide to collect garbage, and would let dropped ones pile up; of arrays they
+ * see the size.
+ */
+function costOf({ memory }: SharedModule): number {
+  const bytes = memory.buffer.byteLength;
+  // Used, lest bundlers take it away.
+  const { byteLength } = new ArrayBuffer(Math.min(bytes, mostTold));
+  return memoryCost + Math.max(byteLength, bytes) / bytesOfOne;
 }
 
 /** The run of this module that is under way. */

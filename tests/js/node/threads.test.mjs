@@ -328,3 +328,19 @@ test('small models have no threads', async () => {
   assert.equal(tl.memory().sharedModules, 0);
   made.dispose();
 });
+
+test('memories of builds that are gone are given back', async () => {
+  const conv = (filters, more) => tl.layers.conv2d({ filters, kernelSize: 1, ...more });
+  const model = tl.sequential({ layers: [conv(64, { inputShape: [null, 256, 1] }), conv(1)] });
+  const sizeNow = () => process.memoryUsage().rss / 2 ** 20;
+  const before = sizeNow();
+  for (let size = 1000; size < 1024; ++size) {
+    const x = tl.zeros([1, size, 256, 1]);
+    await model.predict(x).data();
+    x.dispose();
+    await pause(0);
+  }
+  const grown = sizeNow() - before;
+  assert.ok(grown < 800, `${grown} MiB`);
+  model.dispose();
+});
