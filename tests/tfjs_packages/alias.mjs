@@ -2,7 +2,7 @@
 import module, { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const parts = ['', '-core', '-layers', '-data', '-converter', '-backend-cpu'];
+const parts = ['', '-core', '-layers', '-data', '-converter', '-backend-cpu', '-node'];
 
 /** From now on imports and requires give it, also where they name a folder of the package. */
 export function alias(isOurs) {
@@ -11,7 +11,9 @@ export function alias(isOurs) {
   const urls = new Map(
     parts.map((part) => {
       const name = `@tensorflow/tfjs${part}`;
-      return [name, isOurs ? ours : pathToFileURL(resolve(name)).href];
+      // The real -node is a library for one system; what programs call is in the other too.
+      const real = part === '-node' ? '@tensorflow/tfjs' : name;
+      return [name, isOurs ? ours : pathToFileURL(resolve(real)).href];
     }),
   );
   module.registerHooks({

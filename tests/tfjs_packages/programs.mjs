@@ -137,6 +137,17 @@ async function tokens() {
   return ['ab c a', 'abc', 'cab'].map((each) => tokenizer.encode(each));
 }
 
+/** A picture made larger, at once and piece by piece, by a model of layers that takes any size. */
+async function larger(tf) {
+  const Upscaler = require('upscaler/node');
+  const upscaler = new Upscaler({ model: require('@upscalerjs/default-model') });
+  const picture = waves(tf, [30, 44, 3]).mul(100).add(120);
+  const seen = (made) => [made.shape, made.dtype, [...made.dataSync()]];
+  const whole = seen(await upscaler.upscale(picture, { output: 'tensor' }));
+  const options = { output: 'tensor', patchSize: 16, padding: 2 };
+  return { whole, pieces: seen(await upscaler.upscale(picture, options)) };
+}
+
 /** What tfjs-vis counts; what it draws is seen in a page. */
 async function counts(tf) {
   const { metrics } = await import('@tensorflow/tfjs-vis');
@@ -155,5 +166,6 @@ export const programs = {
   scikitjs: estimators,
   'speech-commands': words,
   'universal-sentence-encoder': tokens,
+  upscaler: larger,
   'tfjs-vis, metrics': counts,
 };
