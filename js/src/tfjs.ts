@@ -48,6 +48,8 @@ export {
   GraphModel,
   type GraphSource,
   type LoadGraphOptions,
+  type NamedTensorMap,
+  type TensorInfo as ModelTensorInfo,
 } from './graph_model/model.js';
 export { loadGraphModel, loadGraphModelSync } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
@@ -92,6 +94,7 @@ export {
   sumOutType,
   upcastType,
 } from './shapes/types.js';
+export type * from './tfjs/type_names.js';
 export * as util from './tfjs/util.js';
 export {
   backend,

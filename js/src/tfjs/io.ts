@@ -24,5 +24,6 @@ export {
   withSaveHandlerSync,
 } from './io/handlers.js';
 export { browserHTTPRequest, http, isHTTPScheme } from './io/http.js';
+export type * from './io/type_names.js';
 export { decodeWeights, decodeWeightsStream, encodeWeights } from './io/weights.js';
 export { loadWeights, weightsLoaderFactory } from './io/weights_loader.js';

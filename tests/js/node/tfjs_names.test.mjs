@@ -1,6 +1,10 @@
 // Every name that TensorFlow.js 4.22 exports is there, but for those that are listed with the reason.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import * as there from '@tensorflow/tfjs';
 import * as here from 'tensorlathe/tfjs';
 
@@ -116,3 +120,36 @@ for (const [name, make] of Object.entries(shows)) {
     }
   });
 }
+
+test('names of types that programs write', () => {
+  const names =
+    `CustomCallbackArgs DataId DataTypeMap DataValues EarlyStoppingCallbackArgs ForwardFunc<void> GradSaveFunc
+    GRUCellLayerArgs GRULayerArgs io.IOHandler io.LoadHandler io.LoadOptions io.ModelArtifacts io.OnProgressCallback
+    io.SaveConfig io.SaveHandler io.SaveResult Logs LSTMCellLayerArgs LSTMLayerArgs MemoryInfo ModelCompileArgs
+    ModelEvaluateArgs ModelFitArgs ModelFitDatasetArgs<number> ModelPredictConfig ModelTensorInfo NamedTensorMap PixelData Platform
+    Rank RecursiveArray<number> RNNLayerArgs ScalarLike Shape SimpleRNNCellLayerArgs SimpleRNNLayerArgs Tensor3D
+    TensorContainer TensorContainerArray TensorContainerObject TensorLike TimingInfo TypedArray`.split(
+      /\s+/,
+    );
+  const root = fileURLToPath(new URL('../../../', import.meta.url));
+  const folder = mkdtempSync(join(root, 'build/types-'));
+  try {
+    const types = (library) =>
+      [
+        `import type * as tf from '${library}';`,
+        ...names.map((name, at) => `export type T${at} = tf.${name};`),
+      ].join('\n');
+    writeFileSync(join(folder, 'ours.ts'), types('tensorlathe/tfjs'));
+    writeFileSync(join(folder, 'theirs.ts'), types('@tensorflow/tfjs'));
+    const options =
+      '--noEmit --skipLibCheck --module esnext --moduleResolution bundler --target es2022';
+    const files = [join(folder, 'ours.ts'), join(folder, 'theirs.ts')];
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), [
+      ...options.split(' '),
+      ...files,
+    ]);
+    assert.equal(String(stdout), '');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,41 @@
+/** Types by the names that TensorFlow.js has for them, beside those that are called alike here. */
+import type { FitDatasetArgs } from '../model/model_args.js';
+import type { Tensor } from '../tensor/tensor.js';
+
+export type { GradSaver as GradSaveFunc } from '../eager/gradients.js';
+export type {
+  GRUArgs as GRULayerArgs,
+  GRUCellArgs as GRUCellLayerArgs,
+  LSTMArgs as LSTMLayerArgs,
+  LSTMCellArgs as LSTMCellLayerArgs,
+  RNNArgs as RNNLayerArgs,
+  SimpleRNNArgs as SimpleRNNLayerArgs,
+  SimpleRNNCellArgs as SimpleRNNCellLayerArgs,
+} from '../layers/layer_args.js';
+export type {
+  Callbacks as CustomCallbackArgs,
+  EarlyStoppingArgs as EarlyStoppingCallbackArgs,
+} from '../model/callbacks.js';
+export type {
+  CompileArgs as ModelCompileArgs,
+  EvaluateArgs as ModelEvaluateArgs,
+  FitArgs as ModelFitArgs,
+  PredictArgs as ModelPredictConfig,
+} from '../model/model_args.js';
+export type { PixelData } from '../ops/pixels.js';
+export type { MemoryInfo } from './memory.js';
+export type { Platform } from './platform.js';
+export type { TimingInfo } from './profile.js';
+
+/** T: what datasets give, which is not checked. */
+export type ModelFitDatasetArgs<_T = unknown> = FitDatasetArgs;
+export type TypedArray = Float32Array | Int32Array | Uint8Array;
+export type DataValues = TypedArray | string[];
+export type ScalarLike = number | boolean | string | Uint8Array;
+export type RecursiveArray<T> = { [index: number]: T | RecursiveArray<T> };
+/** Of layers: null for sizes that data give. */
+export type Shape = (null | number)[];
+export type DataId = object;
+export type ForwardFunc<T> = (backend: unknown, save?: (tensors: Tensor[]) => void) => T;
+export type TensorContainerObject = Record<string, unknown>;
+export type TensorContainerArray = unknown[];
