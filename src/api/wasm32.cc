@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -101,8 +102,14 @@ long strtol(const char* text, char** end, int base) {
 static constinit lathe::Heap heap(&__heap_base, reach);
 void* malloc(size_t size) { return heap.allocate(size); }
 void free(void* memory) { heap.free(memory); }
+void* calloc(size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
+  void* const memory = heap.allocate(bytes);
+  if (memory != nullptr) memset(memory, 0, bytes);
+  return memory;
+}
 // Only functions that the linker leaves out refer to these.
-void* calloc(size_t, size_t) { __builtin_trap(); }
 void* realloc(void*, size_t) { __builtin_trap(); }
 void* aligned_alloc(size_t, size_t) { __builtin_trap(); }
 int posix_memalign(void**, size_t, size_t) { __builtin_trap(); }
