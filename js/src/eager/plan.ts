@@ -193,14 +193,18 @@ class Planner {
   setApart(): boolean {
     const { apart } = this.options;
     const before = apart.size;
+    const reached = new Map<string, ReadonlySet<number>>();
     for (const each of this.#pullBacks) {
-      if (!apart.has(each) && this.#readsItself(each)) apart.set(each, each.apart());
+      if (!apart.has(each) && this.#readsItself(each, reached)) apart.set(each, each.apart());
     }
     return apart.size > before;
   }
 
-  /** Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. */
-  #readsItself(pullBack: PullBack): boolean {
+  /**
+   * Whether a function, or what it is by, reads a step that follows from what it is by, but is no part of it. `reached`:
+   * the steps that follow from what gradients are by, which many have in common.
+   */
+  #readsItself(pullBack: PullBack, reached: Map<string, ReadonlySet<number>>): boolean {
     const wrt = wrtOf(pullBack);
     const steps = new Set<number>();
     const addStep = (value: HeapValue): void => {
@@ -210,13 +214,23 @@ class Planner {
     wrt.forEach(addStep);
     for (const formula of pullBack.path.values()) visitReads(formula, addStep);
     if (steps.size === 0) return false;
-    const reached = new Set(wrt.map((each) => this.#places.get(each)));
-    for (const [at, { places }] of this.#steps.entries()) {
-      if (!places.some((place) => reached.has(place))) continue;
-      if (steps.has(-1 - at)) return true;
-      reached.add(-1 - at);
+    const places = wrt.map((each) => this.#places.get(each));
+    const key = places.join();
+    if (!reached.has(key)) reached.set(key, this.#following(places));
+    const behind = reached.get(key)!;
+    return [...steps].some((each) => behind.has(each));
+  }
+
+  /** The steps that read these places, or what follows from them. */
+  #following(from: readonly (number | undefined)[]): Set<number> {
+    const places = new Set(from);
+    const steps = new Set<number>();
+    for (const [at, { places: read }] of this.#steps.entries()) {
+      if (!read.some((place) => places.has(place))) continue;
+      places.add(-1 - at);
+      steps.add(-1 - at);
     }
-    return false;
+    return steps;
   }
 
   #findPaths(value: Source): void {
