@@ -170,8 +170,10 @@ function computeInParts(values: readonly HeapValue[]): void {
         'join them (concat, stack), or use tl.compile or a model of layers, which have no such limit',
     );
   }
-  for (const each of new Set(before)) compute([each]);
-  compute(values);
+  // With one of them what follows may be computed, too, which then needs neither the others nor the value itself.
+  const isPending = (each: HeapValue) => !each.isThere && formulaOf(each) !== undefined;
+  for (const each of new Set(before)) if (isPending(each)) compute([each]);
+  compute(values.filter(isPending));
 }
 
 /** What a value is computed from; of a gradient, what does not lead to it. */
