@@ -50,6 +50,9 @@ function numberType(dtype: DType): ValueType {
   return found;
 }
 
+/** What joins more tensors than this does so in groups: functions of engines take no more than 1000 parameters. */
+const mostJoined = 128;
+
 /**
  * The operation of the core. `values`: its arguments behind the tensors; `dtype`: that of numbers among the operands.
  * Errors: whatever the core finds wrong with types and arguments.
@@ -66,6 +69,7 @@ export function apply(
     if (typeof each === 'number') checkNumber(op, each, dtype);
     types.push(typeof each === 'number' ? numberType(dtype) : each);
   }
+  if (operands.length > mostJoined) return joined(op, operands, values, dtype);
   const signature = signatureOf(op, types, values);
   const sources = operands.map((each) => (typeof each === 'number' ? each : HeapValue.of(each)));
   const formula = new Operation(signature, sources);
@@ -73,6 +77,21 @@ export function apply(
   const result = shown(value, signature.type);
   limitDepth(value, formula);
   watcher?.(op, operands, result);
+  return result;
+}
+
+function joined(
+  op: OperationName,
+  operands: readonly Operand[],
+  values: readonly unknown[],
+  dtype: DType,
+): Tensor {
+  const groups: Tensor[] = [];
+  for (let from = 0; from < operands.length; from += mostJoined) {
+    groups.push(apply(op, operands.slice(from, from + mostJoined), values, dtype));
+  }
+  const result = apply('concat', groups, values);
+  for (const each of groups) each.dispose();
   return result;
 }
 

@@ -1,0 +1,61 @@
+// What follows from more tensors than functions of engines have parameters, beside TensorFlow.js.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import * as theirs from '@tensorflow/tfjs';
+import * as ours from 'tensorlathe/tfjs';
+import { closeTo } from './eager_lib.mjs';
+
+await theirs.setBackend('cpu');
+await ours.ready();
+
+const joins = {
+  'concat of rows': (tf, each) => tf.tidy(() => tf.concat(each.map((x) => x.reshape([1, 2])))),
+  'concat along the last axis': (tf, each) => tf.concat(each, -1),
+  stack: (tf, each) => tf.stack(each),
+  'stack along the last axis': (tf, each) => tf.stack(each, -1),
+};
+
+for (const [name, join] of Object.entries(joins)) {
+  test(`${name}: 1100 tensors, and the gradients by some of them`, () => {
+    const tried = (tf) => {
+      const given = Array.from({ length: 1100 }, (_, at) => tf.tensor1d([at, -at / 7]));
+      const before = tf.memory().numTensors;
+      const joined = join(tf, given);
+      assert.equal(tf.memory().numTensors, before + 1);
+      const [first, last] = tf.grads((a, b) =>
+        join(tf, [a, ...given.slice(1, -1), b])
+          .square()
+          .sum(),
+      )([given[300], given[5]]);
+      return { joined, all: [joined, first, last].flatMap((x) => [...x.dataSync()]) };
+    };
+    const [got, wanted] = [tried(ours), tried(theirs)];
+    assert.deepEqual(got.joined.shape, wanted.joined.shape);
+    closeTo(got.all, wanted.all);
+  });
+}
+
+test('gradients of 1200 steps, each by what it read on the way, are read at the end', () => {
+  const tried = (tf) => {
+    const w = tf.variable(tf.tensor2d([0.1, -0.2, 0.3, 0.4], [4, 1]));
+    const b = tf.variable(tf.zeros([1]));
+    const [ofW, ofB] = [[], []];
+    for (let at = 0; at < 1200; at += 1) {
+      const step = () => {
+        const logits = tf
+          .tensor2d([[at % 7, 1, (at % 3) - 1, 0.5]])
+          .matMul(w)
+          .add(b);
+        const action = +(tf.sigmoid(logits).dataSync()[0] > 0.5);
+        return tf.losses.sigmoidCrossEntropy(tf.sub(1, tf.tensor2d([[action]])), logits);
+      };
+      const { value, grads } = tf.tidy(() => tf.variableGrads(() => tf.tidy(step), [w, b]));
+      value.dispose();
+      ofW.push(grads[w.name]);
+      ofB.push(grads[b.name]);
+    }
+    const means = [ofW, ofB].map((each) => tf.tidy(() => tf.mean(tf.stack(each), 0)));
+    return means.flatMap((each) => [...each.dataSync()]);
+  };
+  closeTo(tried(ours), tried(theirs));
+});
