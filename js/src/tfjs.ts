@@ -54,6 +54,7 @@ export {
 export { loadGraphModel, loadGraphModelSync } from './graph_model/load.js';
 export { deregisterOp, registerOp } from './graph_model/custom.js';
 export { input, layers, loadLayersModel, model, models, sequential } from './tfjs/layers.js';
+export { metrics } from './tfjs/metrics.js';
 export { nextFrame } from './tfjs/next_frame.js';
 export * as node from './tfjs/node_images.js';
 export { op } from './tfjs/op.js';
