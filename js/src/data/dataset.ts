@@ -128,10 +128,10 @@ export class Dataset<T> implements AsyncIterable<T> {
     return new Dataset(({ sliced }) => sliced(this, count, Infinity), size);
   }
 
-  /** Calls the function on every element, one after the other, and awaits what it gives. */
+  /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
   async forEachAsync(action: (value: T) => unknown): Promise<void> {
     checkFunction('forEachAsync', action);
-    for await (const value of this) await action(value);
+    for await (const each of this.map(action)) void each;
   }
 
   /** All elements. Error: the dataset never ends. */

@@ -111,3 +111,15 @@ test('rows of a file beside the program', async () => {
   assert.ok(beside.length > 0);
   assert.deepEqual(beside, await rows(pathToFileURL(file).href));
 });
+
+test('forEachAsync disposes of what functions of the dataset made', async () => {
+  for (const tf of [there, here]) {
+    const rows = tf.data.array([1, 2, 3, 4]).map((x) => ({ xs: tf.tensor1d([x]), ys: x }));
+    const before = tf.memory().numTensors;
+    const kept = [];
+    await rows.forEachAsync(({ xs }) => void xs.square().dispose());
+    await rows.batch(2).forEachAsync(({ xs }) => kept.push(tf.keep(xs.mul(2)).dataSync()));
+    assert.deepEqual(kept.map((each) => [...each]).flat(), [2, 4, 6, 8]);
+    assert.equal(tf.memory().numTensors, before + 2);
+  }
+});
