@@ -26,7 +26,7 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    yield* this.#open(await import('./iterate.js'));
+    return yield* this.#open(await import('./iterate.js'));
   }
 
   /** An iterator from the first element on. */

@@ -125,7 +125,7 @@ export async function* prefetched<T>(source: AsyncIterable<T>, count: number): A
         ahead.push(next);
       }
       const { done, value } = await ahead.shift()!;
-      if (done) return;
+      if (done) return value;
       yield value;
     }
   } finally {
@@ -153,14 +153,29 @@ async function allOf<T>(promises: (Promise<T> | undefined)[]): Promise<T[]> {
   return Promise.all(promises) as Promise<T[]>;
 }
 
-/** What a generator yields. Errors: those of the generator, with the element that failed; it gives no iterator. */
+/**
+ * What a generator yields, and what it returns, which training takes for a last batch. Errors: those of the generator,
+ * with the element that failed; it gives no iterator.
+ */
 export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>): AsyncGenerator<T> {
   let count = 0;
   try {
-    for await (const value of walked(await open())) {
+    const source = walked(await open());
+    let end: unknown;
+    const next = async () => {
+      const { done = false, value } = await source.next();
+      if (done) end = value as unknown;
+      return { done, value: await value };
+    };
+    const close = async () => {
+      await source.return?.();
+      return { done: true, value: undefined };
+    };
+    for await (const value of once<T>({ next, return: close } as AsyncIterator<T>)) {
       yield value;
       ++count;
     }
+    return end;
   } catch (error) {
     if (error instanceof LatheError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -168,11 +183,9 @@ export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>):
   }
 }
 
-function walked<T>(source: Source<T>): AsyncIterable<T> | Iterable<T> {
-  const iterable = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
-  if (iterable?.[Symbol.asyncIterator] || iterable?.[Symbol.iterator]) {
-    return source as AsyncIterable<T>;
-  }
-  if (typeof iterable?.next === 'function') return once(source as AsyncIterator<T>);
+function walked<T>(source: Source<T>): AsyncIterator<T> | Iterator<T> {
+  const given = source as Partial<AsyncIterable<T> & Iterable<T> & Iterator<T>> | undefined;
+  const iterator = given?.[Symbol.asyncIterator]?.() ?? given?.[Symbol.iterator]?.() ?? given;
+  if (typeof iterator?.next === 'function') return iterator as Iterator<T>;
   throw new LatheError('generator: the function must give an iterator');
 }

@@ -122,7 +122,7 @@ export async function fitDataset<Model extends BatchTrainee>(
       const tally = new Tally();
       let batches = 0;
       for (; batches < batchesPerEpoch && !stopped(); ++batches) {
-        const batch = await walk.next('fitDataset');
+        const batch = await walk.next('fitDataset', batchesPerEpoch === Infinity);
         if (batch === undefined) break;
         const train = () => model.trainBatch(batch.xs, batch.ys, { classWeight });
         const logs = await trainBatch(model, train, epoch, batches, tally, callbacks);
@@ -187,8 +187,7 @@ function checkArgs(dataset: unknown, args: FitDatasetOptions<never>): void {
 }
 
 function checkDataset(where: string, dataset: unknown): void {
-  const iterable = dataset as Partial<AsyncIterable<unknown>> | undefined;
-  if (typeof iterable?.[Symbol.asyncIterator] !== 'function') {
+  if (typeof (dataset as Partial<Dataset<unknown>> | undefined)?.iterator !== 'function') {
     throw new LatheError(`${where}: a dataset is needed, as tl.data makes them`);
   }
 }
@@ -196,21 +195,29 @@ function checkDataset(where: string, dataset: unknown): void {
 /** The place in a dataset that training has come to. */
 class Walk {
   #iterator: AsyncIterator<unknown> | undefined;
+  #isOver = false;
   #last: unknown;
 
-  constructor(private readonly dataset: Dataset<unknown>) {}
+  /** Of the methods of datasets `iterator` alone is needed: programs pass objects that have nothing else. */
+  constructor(private readonly dataset: Pick<Dataset<unknown>, 'iterator'>) {}
 
   async restart(): Promise<void> {
     await this.close();
-    this.#iterator = this.dataset[Symbol.asyncIterator]();
+    this.#iterator = await this.dataset.iterator();
+    this.#isOver = false;
   }
 
-  /** The next batch; undefined at the end. Error: an element that is no batch. */
-  async next(where: string): Promise<Batch | undefined> {
+  /**
+   * The next batch; undefined at the end. `takesEnd`: whether what an iterator gives together with its end is a batch,
+   * too, as in TensorFlow.js. Error: an element that is no batch.
+   */
+  async next(where: string, takesEnd = true): Promise<Batch | undefined> {
     if (this.#iterator === undefined) await this.restart();
     this.#leave();
-    const { done, value } = await this.#iterator!.next();
-    if (done) return undefined;
+    if (this.#isOver) return undefined;
+    const { done = false, value } = await this.#iterator!.next();
+    this.#isOver = done;
+    if (done && (!takesEnd || value == null)) return undefined;
     this.#last = value;
     const { xs, ys } = (value ?? {}) as Partial<Batch>;
     if (xs === undefined || ys === undefined) {

@@ -123,3 +123,48 @@ test('forEachAsync disposes of what functions of the dataset made', async () => 
     assert.equal(tf.memory().numTensors, before + 2);
   }
 });
+
+/** Batches of one row, the last of which comes with the end. */
+const ending = (tf, count) => () => {
+  let at = 0;
+  const next = () => {
+    const value = { xs: tf.fill([1, 1], at), ys: tf.fill([1, 1], 2 * at + 1) };
+    return { value, done: ++at === count };
+  };
+  return { next };
+};
+
+async function trained(tf, dataset, options) {
+  const kernelInitializer = 'ones';
+  const layer = tf.layers.dense({ units: 1, inputShape: [1], kernelInitializer });
+  const model = tf.sequential({ layers: [layer] });
+  model.compile({ loss: 'meanAbsoluteError', optimizer: tf.train.sgd(0.01) });
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    const { history } = await model.fitDataset(dataset, { epochs: 2, ...options });
+    const loss = await model.evaluateDataset(dataset, {});
+    return [...history.loss, ...history.val_loss, loss.dataSync()[0]];
+  } finally {
+    console.warn = warn;
+  }
+}
+
+for (const [name, made] of Object.entries({
+  generator: (tf) => tf.data.generator(ending(tf, 4)),
+  prefetch: (tf) => tf.data.generator(ending(tf, 4)).prefetch(2),
+  'an object with an iterator alone': (tf) => ({
+    *iterator() {
+      for (let at = 0; at < 3; at += 1) yield ending(tf, 9)().next().value;
+    },
+  }),
+})) {
+  test(`${name}: training takes what comes with the end`, async () => {
+    for (const options of [{}, { batchesPerEpoch: 1 }, { validationBatches: 2 }]) {
+      const of = (tf) => trained(tf, made(tf), { ...options, validationData: made(tf) });
+      const [got, wanted] = [await of(here), await of(there)];
+      assert.equal(got.length, wanted.length);
+      for (const [at, each] of wanted.entries()) assert.ok(Math.abs(got[at] - each) < 1e-5, name);
+    }
+  });
+}
