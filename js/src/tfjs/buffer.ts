@@ -25,7 +25,7 @@ export class TensorBuffer<V extends DataValues = any> {
   /** Zeros, or the values themselves. Errors: another number of values; complex64. */
   constructor(
     shape: readonly number[],
-    readonly dtype: DataType,
+    readonly dtype: DataType = 'float32',
     values?: V,
   ) {
     this.shape = [...shape];

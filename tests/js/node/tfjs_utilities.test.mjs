@@ -274,3 +274,13 @@ test('whole arrays are gone through about as quickly as in TensorFlow.js', async
     assert.ok(ours < 4 * theirs + 5, `${name}: ${ours} ms, there ${theirs} ms`);
   }
 });
+
+test('a TensorBuffer without a type holds floats', () => {
+  for (const lib of [tf, tl]) {
+    const buffer = new lib.TensorBuffer([2, 2]);
+    buffer.set(1.5, 0, 1);
+    assert.ok(buffer.values instanceof Float32Array);
+    const tensor = buffer.toTensor();
+    assert.deepEqual([tensor.dtype, [...tensor.dataSync()]], ['float32', [0, 1.5, 0, 0]]);
+  }
+});
