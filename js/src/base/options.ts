@@ -4,11 +4,11 @@ import { LatheError } from './errors.js';
 /** Every name of a type of options; one that is missing does not compile. */
 export type OptionNames<Options> = { readonly [Name in keyof Options]-?: true };
 
-/** Error: an option that is not known, and the one that may be meant. */
+/** Error: an option that is not known, and the one that may be meant; undefined ones are left out. */
 export function checkOptions(what: string, given: object, known: Record<string, true>): void {
   const names = Object.keys(known);
-  for (const name of Object.keys(given)) {
-    if (Object.hasOwn(known, name)) continue;
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue;
     const near = nearest(name, names);
     const hint = near === undefined ? `known: ${names.join(', ')}` : `did you mean ${near}?`;
     throw new LatheError(`${what}: there is no option ${name}; ${hint}`);

@@ -138,6 +138,14 @@ test('fitDataset weighs classes as fit does', async () => {
   assert.notDeepEqual(weights[2], weights[0]);
 });
 
+test('options that are undefined are left out, whatever they are called', async () => {
+  const model = line();
+  model.compile({ loss: 'categoricalCrossentropy', optimizer: 'sgd', classWeight: undefined });
+  const { history } = await model.fit(x, y, { epochs: 2, gpu: undefined });
+  assert.equal(history.loss.length, 2);
+  assert.deepEqual(model.predict(x, { gpu: undefined }).shape, [4, 2]);
+});
+
 test('tensors are no numbers', () => {
   const wrong = {
     name: 'LatheError',
