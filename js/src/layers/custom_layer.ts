@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import type { LayerConfig, ValueId } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { Trace, TracedTensor } from '../trace/trace.js';
-import type { Tensor } from '../tensor/tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 import { extrasAtHand, extrasFor } from './extras.js';
 import type { InputRules } from './input_spec.js';
 import { baseConfig, Layer, type LayerArgs, type SymbolicShape } from './layer.js';
@@ -271,7 +271,7 @@ export class CustomLayer extends Layer implements HostedLayer {
       const values = g.values(inputs);
       extrasAtHand()?.checkInputs(this.label, this.inputSpec, values);
       const result = lending(new Map(lent), () => this.call(callInputs(values), args));
-      const outputs = [result].flat().map((each) => g.numberOf('call', each));
+      const outputs = [result].flat().map((each) => g.numberOf('call', asFloats(each)));
       const all = [...variables, ...lent.map(([, each]) => each)];
       const updates = all.flatMap(({ written }, at) =>
         written === undefined ? [] : [[at, g.numberOf('write', written)]],
@@ -286,6 +286,10 @@ export class CustomLayer extends Layer implements HostedLayer {
 /** Whether it is a layer in JavaScript. */
 export const isCustom = (layer: object): layer is CustomLayer =>
   Object.prototype.isPrototypeOf.call(CustomLayer.prototype, layer);
+
+/** What layers pass on; places and masks, too. */
+const asFloats = (x: unknown): unknown =>
+  x instanceof Tensor && x.dtype !== 'float32' ? x.cast('float32') : x;
 
 /** One where there is one, else all. */
 function onlyOrAll<T>(values: T[]): T | T[] {

@@ -289,8 +289,10 @@ export class Trace {
     return this.#graph.values(ids).map((each) => this.#traced(each));
   }
 
-  /** @internal What the core calls it. Error: it is no tensor, or of another function. */
-  numberOf(what: string, value: unknown): ValueId {
+  /** @internal What the core calls it; a tensor of numbers becomes part of the function. Error: it is no tensor, or of another function. */
+  numberOf(what: string, given: unknown): ValueId {
+    const isTraced = given instanceof TracedTensor;
+    const value = !isTraced && given instanceof Tensor ? this.constant(given) : given;
     if (!(value instanceof TracedTensor)) {
       throw new LatheError(`${what}: a tensor of the graph is needed, got ${String(value)}`);
     }

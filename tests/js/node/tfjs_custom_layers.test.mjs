@@ -58,6 +58,29 @@ test('call takes a tensor, and apply gives it as it is', () => {
 });
 
 const only = (x) => (Array.isArray(x) ? x[0] : x);
+
+test('call gives places, masks, and tensors that do not follow from its inputs', () =>
+  alike(async (lib) => {
+    const make = (call) => new (classOf(lib, { call, computeOutputShape: (shape) => shape }))({});
+    const input = lib.input({ shape: [4] });
+    // Places, as models of language count them.
+    const places = make((inputs) => {
+      const [batch, time] = only(inputs).shape;
+      return lib.tile(lib.reshape(lib.range(0, time, 1, 'int32'), [1, time]), [batch, 1]);
+    }).apply(input);
+    const isLarge = make((inputs) => only(inputs).greater(1)).apply(input);
+    const embeddingsInitializer = lib.initializers.constant({ value: 0.5 });
+    const embedding = { inputDim: 4, outputDim: 2, embeddingsInitializer };
+    const embedded = lib.layers.flatten().apply(lib.layers.embedding(embedding).apply(places));
+    const joined = lib.layers.concatenate().apply([embedded, places, isLarge]);
+    const kernelInitializer = 'ones';
+    const outputs = lib.layers.dense({ units: 1, kernelInitializer }).apply(joined);
+    const model = lib.model({ inputs: input, outputs });
+    model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.01) });
+    const x = lib.tensor2d([0, 1, 2, 3, 4, 5, 0, 1, 2, 0, 1, 7], [3, 4]);
+    await model.fit(x, lib.ones([3, 1]), { epochs: 2, batchSize: 2, shuffle: false });
+    return [model.predict(x), ...model.getWeights()];
+  }));
 const x = (lib) => lib.tensor2d([1, 2, 3, 0.5, 4, -1, 2, -2, 1, 0, 0.3, 1], [4, 3]);
 const y = (lib) => lib.tensor2d([1, 2, 0, 1, 3, -1, 1, 1], [4, 2]);
 const dense = (lib, args) => lib.layers.dense({ units: 2, kernelInitializer: 'ones', ...args });
