@@ -63,7 +63,9 @@ export const resizeNearestNeighbor = (
     if (x.dtype !== 'float32' && x.dtype !== 'int32') {
       throw new LatheError('`images` must have `int32` or `float32` as dtype');
     }
-    return resized('resizeNearestNeighbor', x, size, alignCorners, halfPixelCenters);
+    const floats = castTo(x, 'float32');
+    const found = resized('resizeNearestNeighbor', floats, size, alignCorners, halfPixelCenters);
+    return castTo(found, x.dtype);
   });
 
 /** [batch, height, width, channels] with the columns in the other order. */

@@ -263,3 +263,21 @@ test('what is put around may be infinite', () => {
     tf.tidy(() => program(tf)),
   );
 });
+
+test('pictures of whole numbers stay such ones where the nearest pixels are taken', () => {
+  const values = Array.from({ length: 5 * 4 * 3 }, (_, at) => (at * 37) % 256);
+  for (const more of [[], [true], [false, true]]) {
+    for (const size of [
+      [2, 3],
+      [9, 8],
+    ]) {
+      const tried = (lib) => {
+        const picture = lib.tensor3d(values, [5, 4, 3], 'int32');
+        const { dtype, shape } = picture.resizeNearestNeighbor(size, ...more);
+        const many = lib.image.resizeNearestNeighbor(picture.expandDims(0), size, ...more);
+        return { dtype, shape, values: [...many.dataSync()], type: many.dtype };
+      };
+      assert.deepEqual(tried(tl), tried(tf));
+    }
+  }
+});
