@@ -40,6 +40,15 @@ std::string bad_name(std::string_view what, std::string_view name) {
                 kMaxNameLength, " of the characters a-z A-Z 0-9 _ - .");
 }
 
+// Error: called with these shapes, the layer has other weights, which these are.
+Status check_weights(const PlacedLayer& placed, const std::vector<Weight>& weights,
+                     const std::vector<Shape>& shapes) {
+  const bool fits = std::ranges::equal(placed.weights, weights, {}, &Weight::shape, &Weight::shape);
+  if (fits) return {};
+  return fail(concat("its weights fit inputs of shape ", spelled_shapes(placed.inputs),
+                     ", so it cannot be called with ", spelled_shapes(shapes)));
+}
+
 // The regulariser and the constraint of a weight.
 Status check_rules(const Weight& weight) {
   const WeightOptions& options = weight.options;
@@ -141,10 +150,8 @@ Result<size_t> Model::add_call(const LayerPtr& layer, const std::string& name,
     }
     placed.inputs = std::move(shapes);
     layers_.push_back(std::move(placed));
-  } else if (!std::ranges::equal(known->weights, plan.weights, {}, &Weight::shape,
-                                 &Weight::shape)) {
-    return fail(concat("its weights fit inputs of shape ", spelled_shapes(known->inputs),
-                       ", so it cannot be called with ", spelled_shapes(shapes)));
+  } else {
+    LATHE_TRY(check_weights(*known, plan.weights, shapes));
   }
   for (size_t i = 0; i < plan.outputs.size(); ++i) {
     call.outputs.push_back(
@@ -180,6 +187,30 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
   return placed;
 }
 
+Result<Model> Model::with_inputs(std::span<const Shape> shapes) const {
+  Model model(name_, seed_);
+  model.batch_ = batch_;
+  model.takes_any_ = true;
+  std::vector<ModelValue> values(values_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    values[inputs_[i].value.id] = model.input(shapes[i], inputs_[i].name);
+  }
+  for (const Call& call : calls_) {
+    std::vector<ModelValue> arguments;
+    for (const ModelValue input : call.inputs) arguments.push_back(values[input.id]);
+    const auto outputs = model.call_all(layers_[call.layer].layer, arguments);
+    for (size_t i = 0; i < outputs.size(); ++i) values[call.outputs[i].id] = outputs[i];
+  }
+  for (const Port& output : outputs_) model.output(values[output.value.id], output.name);
+  LATHE_TRY(model.status());
+  for (size_t i = 0; i < layers_.size(); ++i) {
+    const PlacedLayer& other = model.layers_[i];
+    const Status fits = check_weights(layers_[i], other.weights, other.inputs);
+    if (!fits) return fail(concat(quoted_layer(other.name), ": ", fits.error().message));
+  }
+  return model;
+}
+
 Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
                                             const std::vector<ModelValue>& inputs) const {
   if (inputs.empty()) return fail("is called with no input");
@@ -192,7 +223,7 @@ Result<std::vector<Shape>> Model::shapes_of(const Layer& layer,
     LATHE_TRY(check_shape("input shape", shapes.back()));
   }
   const Shape& given = layer.input_shape();
-  if (!given.empty() && given != shapes[0]) {
+  if (!given.empty() && given != shapes[0] && !takes_any_ && layer.model() == nullptr) {
     return fail(concat("input shape ", bracketed(given), " is not the shape ", bracketed(shapes[0]),
                        " of the ", spelled(inputs[0])));
   }

@@ -1,4 +1,7 @@
 // A model as a layer of another model.
+#include <algorithm>
+
+#include "lathe/base/check.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/model.h"
 
@@ -27,27 +30,41 @@ class NestedModel final : public Layer {
     if (inputs.size() != model_.inputs().size()) {
       return fail(concat("takes ", model_.inputs().size(), " inputs, got ", inputs.size()));
     }
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      const Port& port = model_.inputs()[i];
-      if (inputs[i] == model_.shape(port.value)) continue;
-      return fail(concat("input \"", port.name, "\" has shape ",
-                         bracketed(model_.shape(port.value)), ", got ", bracketed(inputs[i])));
-    }
-    LayerPlan plan;
-    for (const Port& output : model_.outputs()) plan.outputs.push_back(model_.shape(output.value));
-    for (const PlacedLayer& layer : model_.layers()) {
-      plan.weights.insert(plan.weights.end(), layer.weights.begin(), layer.weights.end());
-    }
-    plan.states = model_.states();
-    return plan;
+    if (fits(inputs)) return plan_of(model_);
+    LATHE_ASSIGN_OR_RETURN(const Model other, model_.with_inputs(inputs));
+    return plan_of(other);
   }
 
   std::vector<Tensor> build_call(std::span<const Tensor> inputs, std::span<const Tensor> weights,
                                  Context& context) const override {
-    return model_.build(inputs, weights, context);
+    std::vector<Shape> shapes;
+    for (const Tensor& input : inputs) {
+      if (!input.valid()) return model_.build(inputs, weights, context);
+      shapes.push_back(input.shape());
+      shapes.back().erase(shapes.back().begin());
+    }
+    if (fits(shapes)) return model_.build(inputs, weights, context);
+    const Result<Model> other = model_.with_inputs(shapes);
+    LATHE_CHECK(other);
+    return other->build(inputs, weights, context);
   }
 
  private:
+  bool fits(std::span<const Shape> shapes) const {
+    return std::ranges::equal(shapes, model_.inputs(), {}, {},
+                              [this](const Port& port) { return model_.shape(port.value); });
+  }
+
+  static LayerPlan plan_of(const Model& model) {
+    LayerPlan plan;
+    for (const Port& output : model.outputs()) plan.outputs.push_back(model.shape(output.value));
+    for (const PlacedLayer& layer : model.layers()) {
+      plan.weights.insert(plan.weights.end(), layer.weights.begin(), layer.weights.end());
+    }
+    plan.states = model.states();
+    return plan;
+  }
+
   Model model_;
 };
 

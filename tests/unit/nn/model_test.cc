@@ -135,6 +135,28 @@ TEST(Model, AnOutputMayGoWithoutLoss) {
   EXPECT_FLOAT_EQ(machine.states["b/kernel"][0], 1);
 }
 
+TEST(Model, NestedModelsTakeInputsOfOtherShapesThatTheirWeightsFit) {
+  Sequential inner("inner");
+  inner.add(dense({.units = 2, .input_shape = {3}, .name = "a"}));
+  inner.add(flatten({}));
+  const LayerPtr nested = as_layer(inner);
+  Model outer("outer", 3);
+  const ModelValue x = outer.input({4, 3}), y = outer.input({3});
+  outer.output(outer.call(nested, x));
+  outer.output(outer.call(nested, y));
+  ASSERT_TRUE(outer.status()) << outer.status().error().message;
+  EXPECT_EQ(outer.shape(outer.outputs()[0].value), (Shape{8}));
+  EXPECT_EQ(outer.shape(outer.outputs()[1].value), (Shape{2}));
+  ASSERT_EQ(outer.weights().size(), 2u);
+
+  Model wrong("wrong");
+  wrong.output(wrong.call(nested, wrong.input({4, 5})));
+  EXPECT_EQ(
+      wrong.status().error().message,
+      "model \"wrong\": layer \"inner\" (Model): layer \"a\": its weights fit inputs of shape "
+      "[3], so it cannot be called with [4,5]");
+}
+
 TEST(Model, NestedModelsAreFlat) {
   Sequential inner("inner");
   inner.add(dense({.units = 4, .activation = "tanh", .input_shape = {3}, .name = "a"}));
