@@ -215,18 +215,20 @@ function renderNames(tables) {
   ];
   const spellings = ({ name, short }) => [name, short].filter(Boolean).map((each) => `'${each}'`);
   const parametersOf = (row) => `  ${row.name}: { ${fields(row)} };`;
-  const place = ({ name, parameters }, code) => {
+  const row = ({ name, parameters }, code) => {
     const tensors = parameters.filter(isTensor);
     const many = tensors.some(({ type }) => type === 'tensors');
     const at = parameters.findIndex(({ type }) => type === 'dtype') - tensors.length;
-    const dtype = at < 0 ? '' : `, dtypeAt: ${at}`;
+    const dtype = at < 0 ? '' : `@${at}`;
     const scalar = tables.scalarOps[code];
-    const takes = scalar === undefined ? '' : `, takes: '${scalar.takes}'`;
-    const count = many ? `'many'` : tensors.length;
-    return `  ${name}: { code: ${code}, tensors: ${count}${dtype}${takes} },`;
+    const takes = scalar === undefined ? '' : `:${scalar.takes}`;
+    const count = many ? '/*' : tensors.length === 1 ? '' : `/${tensors.length}`;
+    return `${name}${count}${dtype}${takes}`;
   };
   const parts = [
     `/** Names, parameters and defaults of the core. ${mark} */`,
+    "import { operationRows } from './operation_rows.js';",
+    '',
     '/** Names of the activations. */',
     `export type ActivationName = ${union(activations)};`,
     '/** Names of the losses. */',
@@ -296,12 +298,12 @@ function renderNames(tables) {
     'export const tags = {',
     ...tags.map((name, code) => `  ${name}: ${code},`),
     '} as const;',
-    '/** Of each operation its code, how many tensors it takes, which argument behind them is a dtype, and of what types an elementwise one is (scalar/ops.def). */',
-    'export const operations = {',
-    ...operations.map(place),
-    '} as const;',
     '/** Names of the operations. */',
-    'export type OperationName = keyof typeof operations;',
+    `export type OperationName = ${union(operations)};`,
+    '/** The operations. */',
+    'export const operations = /* @__PURE__ */ operationRows<OperationName>(',
+    `  '${operations.map(row).join(' ')}',`,
+    ');',
     '',
   ];
   return parts.join('\n');
