@@ -45,6 +45,17 @@ __attribute__((export_name("lathe_trap_text"))) const char* lathe_trap_text() {
   return lathe_check_text;
 }
 
+// One instruction each, where the C library has loops.
+[[gnu::used]] void* memcpy(void* to, const void* from, size_t bytes) {
+  return __builtin_memmove(to, from, bytes);
+}
+[[gnu::used]] void* memmove(void* to, const void* from, size_t bytes) {
+  return __builtin_memmove(to, from, bytes);
+}
+[[gnu::used]] void* memset(void* to, int value, size_t bytes) {
+  return __builtin_memset(to, value, bytes);
+}
+
 // For the messages of the JSON library, which nobody sees: they come without control characters.
 // The library's own would be as long as a pass; base/text spells numbers.
 int snprintf(char*, size_t, const char*, ...) { return 0; }
