@@ -316,31 +316,29 @@ export class CompiledModel implements Tunable {
     };
   }
 
-  /** Compiles with ever fewer rows, as long as that fails or needs much memory; gives what it was asked for at last too. */
+  /** Compiles, with ever fewer rows where nobody asked for a number, as long as that fails or needs much memory. */
   #compiled(
-    request: CompileRequest,
+    { batch, ...request }: CompileRequest,
     wanted: Wanted,
     sizes: readonly number[],
-    [rows, ...fewer]: readonly number[] = fewerRows,
   ): [CoreExecutable, CompileRequest] {
     const model = this.#model.at(sizes);
-    if (rows === undefined) return [model.compile(request), request];
-    const { batch } = request;
-    const less = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], rows);
-    const next = { train: less('train'), evaluate: less('evaluate'), predict: less('predict') };
-    const isSame = (Object.keys(next) as (keyof BatchCounts)[]).every(
-      (entry) => next[entry] === batch[entry],
-    );
-    if (!isSame) {
+    for (const most of fewerRows) {
+      const rows = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], most);
+      const fewer = { train: rows('train'), evaluate: rows('evaluate'), predict: rows('predict') };
+      if (JSON.stringify(fewer) === JSON.stringify(batch)) continue;
       try {
-        const executable = model.compile(request);
-        if (executable.metadata().memoryBytes <= muchMemory) return [executable, request];
+        const executable = model.compile({ ...request, batch });
+        if (executable.metadata().memoryBytes <= muchMemory) {
+          return [executable, { ...request, batch }];
+        }
         executable.free();
       } catch {
         // What is wrong with the model itself is found with fewer rows too.
       }
+      batch = fewer;
     }
-    return this.#compiled(isSame ? request : { ...request, batch: next }, wanted, sizes, fewer);
+    return [model.compile({ ...request, batch }), { ...request, batch }];
   }
 
   #rebuild(training: Training, given: Wanted, onlyWeights: boolean): void {
