@@ -138,6 +138,25 @@ function shared(plan: Plan): Plan {
   return plan;
 }
 
+/** Gradients taken together that tensors show and nobody has read, the oldest first, and how many of them may wait. */
+let unread: (readonly HeapValue[])[] = [];
+const mostUnread = 16;
+
+/**
+ * Computes the oldest gradients if many wait: a program that keeps those of all steps and adds them up at last would have one plan
+ * of all, another one with each number of steps.
+ */
+export function limitGradients(values: readonly HeapValue[]): void {
+  if (recording > 0) return;
+  unread.push(values);
+  if (unread.length <= mostUnread) return;
+  unread = unread.filter((group) => group.some(isShown));
+  if (unread.length > mostUnread) compute(unread.shift()!.filter(isShown));
+}
+
+const isShown = (value: HeapValue) =>
+  value.tensors > 0 && !value.isThere && formulaOf(value) !== undefined;
+
 const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
 
 /** Computes a value if too much leads to it that is still pending. */

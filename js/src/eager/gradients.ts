@@ -7,7 +7,7 @@ import { ones, tensor, zeros } from '../tensor/create.js';
 import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
 import { alias, apply, shown } from './apply.js';
-import { isRecording, recorded } from './compute.js';
+import { isRecording, limitGradients, recorded } from './compute.js';
 import { Custom, Derivatives } from './derivatives.js';
 import {
   formulaOf,
@@ -172,6 +172,7 @@ function differentiate<T>(
   dy?: Tensor,
 ): T {
   const before = lastFormula();
+  let grads: Found['grads'] = [];
   const action = (earlier: Earlier): T =>
     tidy(() => {
       const value = tidy(f) as unknown;
@@ -184,10 +185,12 @@ function differentiate<T>(
             `Shapes ${dy.shape.join(',')} and ${value.shape.join(',')} must match`,
         );
       }
-      const grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
+      grads = since(before, () => gradientsOfVariables(value, wrt(), earlier, dy));
       return finish({ value, grads });
     });
-  return recorded(() => withEarlier(action));
+  const result = recorded(() => withEarlier(action));
+  limitGradients(grads.map((each) => each?.[elements]).filter((each) => each instanceof HeapValue));
+  return result;
 }
 
 /** As `gradientsOfAll`: by variables that were changed by all that they were. */
