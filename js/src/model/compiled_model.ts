@@ -156,6 +156,15 @@ export class CompiledModel implements Tunable {
     this.#kept.free();
   }
 
+  /** What the core says of the layers, or would say if they were these. */
+  summaryOf(config?: ModelConfig): ModelSummary {
+    if (config === undefined) return this.summary;
+    const model = new OpenModel(config);
+    const { summary } = model;
+    model.free();
+    return summary;
+  }
+
   /** Takes another loss and optimiser: weights stay, the optimiser starts afresh. */
   setTraining(training: Training): void {
     this.#rebuild(training, {}, true);

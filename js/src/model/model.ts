@@ -12,12 +12,8 @@ import { type Tunable, tunable } from '../tune/tunable.js';
 import { addMembers, extrasAtHand, extrasFor, fetchExtras } from '../layers/extras.js';
 import type { DisposeResult, Layer } from '../layers/layer.js';
 import type { Optimizer, OptimizerLike } from '../layers/optimizer.js';
-import {
-  type ModelWeight,
-  trained,
-  variableOf,
-  type WeightCopy,
-} from '../layers/shared_weights.js';
+import type { ModelWeight, WeightCopy } from '../layers/shared_weights.js';
+import { trained, variableOf } from '../layers/shared_weights.js';
 import type { Dataset } from '../data/dataset.js';
 import { evaluateAll } from '../train/evaluate.js';
 import type { Trainee } from '../train/fit.js';
@@ -64,6 +60,7 @@ import {
   copiesOf,
   keptStates,
   listWeights,
+  placesOf,
   readWeights,
   storedStates,
   writeWeights,
@@ -590,10 +587,10 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
 
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
     const { states } = this.#module(what).instance.metadata;
-    const { weights } = this.#compiled!.summary;
-    const path = layer && leaves(this.structure!.layers, '').get(layer);
-    const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
-    return own.map(({ name }) => states.find((place) => place.name === name)!);
+    const isSame = frozenPaths(this).join() === this.#frozen.join();
+    const config = isSame ? undefined : this.#describe(this.structure!);
+    const summary = this.#compiled!.summaryOf(config);
+    return placesOf(states, summary, layer && leaves(this.structure!.layers, '').get(layer));
   }
 }
 

@@ -1,7 +1,7 @@
 /** Weights in the memory of a module: copied out, and replaced all together or not at all. */
 import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
-import { type BufferPlace } from '../core/abi.js';
+import type { BufferPlace, ModelSummary } from '../core/abi.js';
 import type { Layer } from '../layers/layer.js';
 import type { NestedLayer } from '../layers/nested_weights.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
@@ -16,6 +16,19 @@ import {
 import { checkStored } from '../tensor/convert.js';
 import { hostDTypes } from '../tensor/dtypes.js';
 import type { State } from '../train/storable.js';
+
+/** Where the weights are, in their order and as trainable as the summary says; of one layer those behind its path. */
+export function placesOf(
+  states: readonly BufferPlace[],
+  { weights }: ModelSummary,
+  path?: string,
+): BufferPlace[] {
+  const own = path === undefined ? weights : weights.filter((w) => w.name.startsWith(`${path}/`));
+  return own.map(({ name, trainable }) => ({
+    ...states.find((place) => place.name === name)!,
+    trainable,
+  }));
+}
 
 /** Copies of the weights at these places. */
 export function readWeights(instance: Instance, places: readonly BufferPlace[]): Tensor[] {

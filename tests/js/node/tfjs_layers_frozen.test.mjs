@@ -26,3 +26,33 @@ test('a layer that is frozen behind compile stops learning', () =>
     found.push(await learnt(fit));
     return found;
   }));
+
+test('weights are in the order that what is frozen now gives them', () =>
+  same((lib) => {
+    const layers = [
+      dense(lib, { units: 1, inputShape: [2] }),
+      lib.layers.batchNormalization(),
+      dense(lib, { units: 3 }),
+    ];
+    const model = lib.sequential({ layers });
+    const found = [];
+    const look = () => {
+      const lists = [model.weights, model.trainableWeights, model.nonTrainableWeights];
+      found.push(lists.map((list) => list.map(({ shape }) => shape)));
+      found.push(model.getWeights().map(({ shape }) => shape));
+    };
+    look();
+    layers[0].trainable = false;
+    look();
+    model.compile({ loss: 'meanSquaredError', optimizer: 'sgd' });
+    look();
+    [layers[0].trainable, layers[1].trainable] = [true, false];
+    look();
+    model.setWeights(model.getWeights().map((each, at) => lib.fill(each.shape, at)));
+    found.push(model.predict(lib.ones([1, 2])).shape, [
+      ...layers.map((layer) => layer.getWeights().map((each) => each.dataSync()[0])),
+    ]);
+    model.trainable = false;
+    look();
+    return found;
+  }));
