@@ -97,6 +97,12 @@ export const layers = {
     }).sourceLayer,
 };
 
+type AnyLayer = Layer;
+/** The types among them. */
+export declare namespace layers {
+  export type Layer = AnyLayer;
+}
+
 /** Makers of optimisers: `train.adam(0.001)`. Errors come at compile. */
 export const train = /* @__PURE__ */ optimizers();
 

@@ -3,7 +3,7 @@
  * Bundlers leave it out where a program has no layers.
  */
 import { useExtras } from '../layers/extras.js';
-import { input as plainInput } from '../layers/layer.js';
+import { input as plainInput, type Layer as AnyLayer } from '../layers/layer.js';
 import { layers as plainLayers } from '../layers/makers.js';
 import { makeOptimizersBy } from '../layers/optimizer.js';
 import { extras } from '../model/extras.js';
@@ -24,6 +24,10 @@ const allLayers = () => withExtras({ ...plainLayers, randomWidth });
 
 export const input = /* @__PURE__ */ withExtras(plainInput);
 export const layers = /* @__PURE__ */ allLayers();
+/** The types among them. */
+export declare namespace layers {
+  export type Layer = AnyLayer;
+}
 export const loadLayersModel = /* @__PURE__ */ withExtras(load);
 export const model = /* @__PURE__ */ withExtras(plainModel);
 export const models = /* @__PURE__ */ withExtras(plainModels);

@@ -125,7 +125,7 @@ test('names of types that programs write', () => {
   const names =
     `CustomCallbackArgs DataId DataTypeMap DataValues EarlyStoppingCallbackArgs ForwardFunc<void> GradSaveFunc
     GRUCellLayerArgs GRULayerArgs io.IOHandler io.LoadHandler io.LoadOptions io.ModelArtifacts io.OnProgressCallback
-    io.SaveConfig io.SaveHandler io.SaveResult Logs LSTMCellLayerArgs LSTMLayerArgs MemoryInfo ModelCompileArgs
+    io.SaveConfig io.SaveHandler io.SaveResult layers.Layer Logs LSTMCellLayerArgs LSTMLayerArgs MemoryInfo ModelCompileArgs
     ModelEvaluateArgs ModelFitArgs ModelFitDatasetArgs<number> ModelPredictConfig ModelTensorInfo NamedTensorMap PixelData Platform
     Rank RecursiveArray<number> RNNLayerArgs ScalarLike Shape SimpleRNNCellLayerArgs SimpleRNNLayerArgs Tensor3D
     TensorContainer TensorContainerArray TensorContainerObject TensorLike TimingInfo TypedArray`.split(
