@@ -19,8 +19,10 @@ const mostDropped = 1024;
 const memoryCost = nodeProcess === undefined ? 32 : 1;
 /** So many of its bytes count as one more. */
 const bytesOfOne = 2 ** 19;
-/** The largest array that tells the engine of one. */
-const mostTold = 2 ** 26;
+/** Bytes of those that the engine has not been told of, how many are too many, and how large the array is that tells of them. */
+let untold = 0;
+const mostUntold = 2 ** 28;
+const toldAtOnce = 2 ** 26;
 
 /** Registers a module; `remove` takes it out again. */
 export function addModule(module: SharedModule): void {
@@ -42,9 +44,10 @@ export function removeModule(module: SharedModule): void {
  */
 function costOf({ memory }: SharedModule): number {
   const bytes = memory.buffer.byteLength;
-  // Used, lest bundlers take it away.
-  const { byteLength } = new ArrayBuffer(Math.min(bytes, mostTold));
-  return memoryCost + Math.max(byteLength, bytes) / bytesOfOne;
+  untold += bytes;
+  // Zero; used, lest bundlers take the array away.
+  if (untold >= mostUntold) untold = new ArrayBuffer(toldAtOnce).byteLength % toldAtOnce;
+  return memoryCost + bytes / bytesOfOne;
 }
 
 /** The run of this module that is under way. */
