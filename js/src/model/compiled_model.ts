@@ -327,27 +327,26 @@ export class CompiledModel implements Tunable {
 
   /** Compiles, with ever fewer rows where nobody asked for a number, as long as that fails or needs much memory. */
   #compiled(
-    { batch, ...request }: CompileRequest,
+    request: CompileRequest,
     wanted: Wanted,
     sizes: readonly number[],
   ): [CoreExecutable, CompileRequest] {
     const model = this.#model.at(sizes);
     for (const most of fewerRows) {
+      const { batch } = request;
       const rows = (entry: keyof BatchCounts) => wanted[entry] ?? Math.min(batch[entry], most);
       const fewer = { train: rows('train'), evaluate: rows('evaluate'), predict: rows('predict') };
       if (JSON.stringify(fewer) === JSON.stringify(batch)) continue;
       try {
-        const executable = model.compile({ ...request, batch });
-        if (executable.metadata().memoryBytes <= muchMemory) {
-          return [executable, { ...request, batch }];
-        }
+        const executable = model.compile(request);
+        if (executable.metadata().memoryBytes <= muchMemory) return [executable, request];
         executable.free();
       } catch {
         // What is wrong with the model itself is found with fewer rows too.
       }
-      batch = fewer;
+      request = { ...request, batch: fewer };
     }
-    return [model.compile({ ...request, batch }), { ...request, batch }];
+    return [model.compile(request), request];
   }
 
   #rebuild(training: Training, given: Wanted, onlyWeights: boolean): void {
