@@ -33,7 +33,7 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
   const measured = names.filter((name) => !onlyPeers || onlyPeers.includes(name));
   const result = { versions: versionsOf(measured), rounds, rows: [], problems: [] };
   if (!engineNames.includes('chromium')) return { ...result, markdown: 'Chromium only.' };
-  await bundle(measured);
+  const preloads = await bundle(measured);
   const browser = await launch('chromium');
   const models = [
     mlp(
@@ -43,7 +43,7 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
     mobileNetV1(),
   ];
   for (const model of models.filter(({ name }) => name.includes(rowText))) {
-    const row = await measureModel(browser, model, measured, rounds);
+    const row = await measureModel(browser, model, measured, rounds, preloads);
     result.rows.push(row);
     for (const [name, { error }] of Object.entries(row.peers))
       if (error) result.problems.push(`${model.name}, ${peers[name].title}: ${error}`);
@@ -56,14 +56,22 @@ async function run({ rounds, rowText, onlyPeers, engineNames }) {
 
 const versionsOf = (list) => Object.fromEntries(list.map((name) => [name, versionOf(name)]));
 
-/** Ours as npm gets it: what it loads on demand stays in files of its own, so by the bundler of Vite, which joins the others. */
-const bundle = (measured) =>
-  Promise.all(measured.map((name) => (name === 'tensorlathe' ? bundleOurs() : bundlePeer(name))));
+/**
+ * Ours as npm gets it: what it loads on demand stays in files of its own, so by the bundler of Vite, which joins the others.
+ * Gives for each what its script imports at once.
+ */
+async function bundle(measured) {
+  const imported = measured.map((name) =>
+    name === 'tensorlathe' ? bundleOurs() : bundlePeer(name),
+  );
+  const files = await Promise.all(imported);
+  return Object.fromEntries(measured.map((name, at) => [name, files[at]]));
+}
 
 const entryOf = (name) => join(root, `bench/start/${name}.mjs`);
 
-const bundlePeer = (name) =>
-  build({
+async function bundlePeer(name) {
+  await build({
     entryPoints: [entryOf(name)],
     outdir: join(root, bundles),
     bundle: true,
@@ -72,25 +80,31 @@ const bundlePeer = (name) =>
     external: ['node:*'],
     logLevel: 'error',
   });
+  return [];
+}
 
 async function bundleOurs() {
   const alias = { tensorlathe: join(root, 'build/package/dist/modules/index.js') };
   const ours = await rolldown({ input: entryOf('tensorlathe'), resolve: { alias } });
-  await ours.write({ dir: join(root, bundles), minify: true });
+  const { output } = await ours.write({ dir: join(root, bundles), minify: true });
+  return output[0].imports;
 }
 
-const pageOf = (name) =>
-  `<!doctype html><title>start</title><body><script type="module" src="/${bundles}/${name}.js"></script>`;
+/** What a script imports is named in the page, as Vite does. */
+const pageOf = (name, imports) => {
+  const preloads = imports.map((file) => `<link rel="modulepreload" href="/${bundles}/${file}">`);
+  return `<!doctype html><title>start</title>${preloads.join('')}<body><script type="module" src="/${bundles}/${name}.js"></script>`;
+};
 
 const bytesOf = ({ buffer, byteOffset, byteLength }) => Buffer.from(buffer, byteOffset, byteLength);
 
 /** Everything that a page may ask for and that the repository does not have. */
-function filesOf(model, measured) {
+function filesOf(model, measured, preloads) {
   const [input] = model.values.filter(({ op }) => op === 'input');
   const numbers = fill(input);
   const weights = given(model).map((value) => bytesOf(fill(value)));
   return {
-    ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name)])),
+    ...Object.fromEntries(measured.map((name) => [`/${name}.html`, pageOf(name, preloads[name])])),
     [`/${bundles}/lathe-core.wasm`]: readFileSync(join(root, 'js/dist/core/lathe-core.wasm')),
     '/model.json': JSON.stringify(model),
     '/weights.bin': Buffer.concat(weights),
@@ -103,8 +117,8 @@ function filesOf(model, measured) {
 const isModel = (path) => /^\/(model|weights|input)/.test(path);
 
 /** The first visit of all is not counted: the server prepares its files then. */
-async function measureModel(browser, model, measured, rounds) {
-  const server = await serve({ compressed: true, pages: filesOf(model, measured) });
+async function measureModel(browser, model, measured, rounds, preloads) {
+  const server = await serve({ compressed: true, pages: filesOf(model, measured, preloads) });
   const results = Object.fromEntries(measured.map((name) => [name, { times: [], again: [] }]));
   for (let round = -1; round < rounds; round++) {
     for (const name of measured.filter((each) => !results[each].error)) {

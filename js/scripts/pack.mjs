@@ -72,16 +72,17 @@ async function writeFew() {
       minify: dir === dist,
       codeSplitting: {
         // Pages make few requests; bundlers leave out what a program does not use.
-        groups: (dir === dist ? ['main', 'extras'] : ['begin', 'tensors', 'main', 'ways']).map(
-          (name) => ({
-            debugName: name,
-            includeDependenciesRecursively: !['begin', 'ways'].includes(name),
-            name(id, context) {
-              sets ??= setsOf(context);
-              return sets[name].has(id) ? name : null;
-            },
-          }),
-        ),
+        groups: (dir === dist
+          ? ['main', 'extras']
+          : ['begin', 'core', 'tensors', 'main', 'ways']
+        ).map((name) => ({
+          debugName: name,
+          includeDependenciesRecursively: !['begin', 'ways'].includes(name),
+          name(id, context) {
+            sets ??= setsOf(context);
+            return sets[name].has(id) ? name : null;
+          },
+        })),
       },
     });
   }
@@ -131,8 +132,9 @@ function setsOf(context) {
     return set;
   };
   return {
-    // Only who imports the package itself begins to load the compiler, before most else.
+    // Only who imports the package itself begins to load the compiler, by what is in `core`, before all else.
     begin: new Set([fileOfModule('begin')]),
+    core: without(reached('begin'), ['begin']),
     tensors: reached(
       'model/ready',
       'layers/extras',
@@ -198,7 +200,7 @@ function writeTypes() {
 function writeManifests() {
   const { scripts: _, ...published } = structuredClone(manifest);
   published.sideEffects = manifest.sideEffects.filter(
-    (each) => !/\/(begin|layered)\.js$/.test(each),
+    (each) => !/^\.\/dist\/(begin|layered)\.js$/.test(each),
   );
   published.module = inModules(published.module);
   published.types = inModules(published.types);

@@ -59,6 +59,11 @@ export async function esbuild() {
     'first.mjs': `import { ready, tensor } from 'tensorlathe';
       ready().then(() => (window.result = tensor([1]).add(1).dataSync()[0]));`,
     'first.html': html('first/first.js'),
+    'begin.mjs': `import { tensor } from 'tensorlathe'; window.later = () => tensor([1]);`,
+    'begin.html': `<!doctype html><script>
+      const asks = window.fetch;
+      window.fetch = (...args) => ((window.result ??= String(args[0])), asks(...args));
+      </script><script type="module" src="begin/begin.js"></script>`,
     'session.mjs': `import { InferenceSession } from 'tensorlathe/onnxruntime';
       const names = ({ outputNames }) => outputNames;
       InferenceSession.create(new Uint8Array([${bytesOfRelu}])).then(names)${noted};`,
@@ -72,11 +77,12 @@ export async function esbuild() {
   };
   await bundle('main.mjs', { format: 'esm', outfile: at('esm.js') });
   await bundle('main.mjs', { format: 'esm', minify: true, splitting: true, outdir: at('split') });
-  for (const name of ['first', 'session'])
+  for (const name of ['first', 'begin', 'session'])
     await bundle(`${name}.mjs`, { format: 'esm', splitting: true, outdir: at(name) });
   await bundle('main.mjs', { format: 'iife', outfile: at('iife.js') });
   for (const page of ['esm', 'split', 'iife']) await visitFolder(folder, `${page}.html`);
   await visitFirst(folder);
+  await visitBegin(folder);
   await visitSession(folder);
   for (const [format, ending] of Object.entries({ esm: 'mjs', cjs: 'cjs' })) {
     const outfile = at(`out/print.${ending}`);
@@ -85,7 +91,7 @@ export async function esbuild() {
   }
 }
 
-/** The page, the script, what it shares with files that come later (tensors, layers), and what it looks for the core in. */
+/** The page, the script, what it shares with files that come later (the beginning, tensors, layers), and what it looks for the core in. */
 async function visitFirst(folder) {
   const server = await serveFolder(folder);
   try {
@@ -93,7 +99,17 @@ async function visitFirst(folder) {
     const scripts = server.requests.filter((each) => each.endsWith('.js'));
     const [inlined, ...others] = scripts.reverse();
     assert.match(inlined, /inlined_core/);
-    assert.ok(others.length <= 3, others.join(' '));
+    assert.ok(others.length <= 4, others.join(' '));
+  } finally {
+    server.stop();
+  }
+}
+
+/** Importing the package asks for the compiler, whatever is left out of it. */
+async function visitBegin(folder) {
+  const server = await serveFolder(folder);
+  try {
+    assert.match(await visit(`${server.url}/begin.html`), /lathe-core\.wasm$/);
   } finally {
     server.stop();
   }
