@@ -26,7 +26,10 @@ constexpr int32_t kSign = INT32_MIN;
 constexpr int32_t kShift = 13;  // between the fractions of a half and of a float
 // Of bits that a half has as a float, behind that shift: sign, exponent and fraction.
 constexpr int32_t kHalfBits = kSign | 0x0fffe000;
-constexpr float kBias = 5.192296858534828e33f;  // 2^112: between their exponents
+constexpr float kBias = 0x1p112f;  // between their exponents
+// Of what is multiplied by halves, instead of each of them; the rest is of the sums. Numbers from
+// 1e-24 to 1e19 stay what they are.
+constexpr float kBiasOfOther = 0x1p64f;
 
 uint32_t bits_at(const Node& constant, size_t at) {
   uint32_t bits = 0;
@@ -55,17 +58,30 @@ std::optional<uint16_t> upper_half_of(uint32_t bits) {
 
 class Shortener final : public graph::Rewriter {
   Value replace(Node node) override {
-    if (node.kind == Kind::Contract && node.dtype == DType::F32) {
-      for (Value& operand : node.operands) {
-        const Node& constant = graph_[operand];
-        if (constant.kind == Kind::Constant && !graph::is_splat(constant) &&
-            graph::element_count(constant.shape) >= kFewest &&
-            is_read_rarely(graph_, node, operand)) {
-          operand = shortened(operand);
-        }
+    if (node.kind != Kind::Contract || node.dtype != DType::F32) return add(std::move(node));
+    bool is_scaled = false;
+    for (const size_t at : {0, 1}) {
+      Value& operand = node.operands[at];
+      const Node& constant = graph_[operand];
+      if (constant.kind != Kind::Constant || graph::is_splat(constant) ||
+          graph::element_count(constant.shape) < kFewest ||
+          !is_read_rarely(graph_, node, operand)) {
+        continue;
       }
+      operand = shortened(operand);
+      if (!is_small(operand)) continue;
+      Value& other = is_scaled ? operand : node.operands[1 - at];
+      other = apply(Op::Mul, other, Number::of(is_scaled ? kBias : kBiasOfOther));
+      is_scaled = true;
     }
-    return add(std::move(node));
+    const Value sums = add(std::move(node));
+    return is_scaled ? apply(Op::Mul, sums, Number::of(kBias / kBiasOfOther)) : sums;
+  }
+
+  // Smaller by kBias than the constant.
+  bool is_small(Value value) const {
+    const Node& node = graph_[value];
+    return node.op == Op::FromBits && graph_[node.operands[0]].op == Op::BitAnd;
   }
 
   Value shortened(Value constant) {
@@ -74,7 +90,7 @@ class Shortener final : public graph::Rewriter {
       if (auto upper = all(constant, upper_half_of)) {
         place->second = from_upper_half(stored(constant, DType::U16, *std::move(upper)));
       } else if (auto halves = all(constant, half_of)) {
-        place->second = from_half(stored(constant, DType::I16, *std::move(halves)));
+        place->second = small_of_half(stored(constant, DType::I16, *std::move(halves)));
       }
     }
     return place->second;
@@ -121,10 +137,9 @@ class Shortener final : public graph::Rewriter {
     return from_bits(apply(Op::ShiftLeft, bits, Number::of(16)));
   }
 
-  Value from_half(Value bits) {
+  Value small_of_half(Value bits) {
     const Value moved = apply(Op::ShiftLeft, bits, Number::of(kShift));
-    return apply(Op::Mul, from_bits(apply(Op::BitAnd, moved, Number::of(kHalfBits))),
-                 Number::of(kBias));
+    return from_bits(apply(Op::BitAnd, moved, Number::of(kHalfBits)));
   }
 
   std::map<Value, Value> shortened_;
