@@ -206,9 +206,10 @@ const overSteps =
 /** TensorFlow.js knows neither for five axes. */
 const normalisations = ['batchNormalization', 'layerNormalization'];
 
-/** Whether equal numbers come of different ones. */
+/** Whether equal numbers come of different ones, or of one in several windows. */
 const levels = ([name, { activation }]) =>
-  /repeatVector|reLU|layerNormalization/.test(name) || /^(relu6?|hardSigmoid)$/.test(activation);
+  /repeatVector|reLU|layerNormalization|maxPooling/.test(name) ||
+  /^(relu6?|hardSigmoid)$/.test(activation);
 
 /**
  * Where TensorFlow.js does not train as it should: it has no gradients of dilated convolutions, a wrong one of
