@@ -43,7 +43,10 @@ class OptionSpeller {
   }
   void operator()(std::string_view key, int32_t value) { add(key, number(value)); }
   void operator()(std::string_view key, bool value) { add(key, Json::boolean(value)); }
-  void operator()(std::string_view key, double value) { add(key, Json::number(value)); }
+  void operator()(std::string_view key, double value) {
+    // Without a bound here; Keras and TensorFlow.js take a 0 for the bound.
+    if (key != "maxValue" || value != 0) add(key, Json::number(value));
+  }
   void operator()(std::string_view key, const std::string& value) {
     if (!value.empty()) add(key, Json::string(value));
   }

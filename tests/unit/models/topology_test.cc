@@ -97,6 +97,17 @@ constexpr const char* kGraph =
       {"class":"Concatenate","config":{"name":"joined"},"inputs":[[["both"],["cells"]]]}],
      "outputs":[["joined"],["inner",0]]})";
 
+TEST(Topology, AReLUWithoutABoundSaysNone) {
+  nn::Sequential row("row");
+  row.add(nn::relu({.input_shape = {2}, .name = "open"}));
+  row.add(nn::relu({.max_value = 6, .name = "bounded"}));
+  const auto written = write_topology(row);
+  ASSERT_TRUE(written) << written.error().message;
+  const auto& layers = written->at("config").at("layers").values();
+  EXPECT_EQ(layers[0].at("config").find("max_value"), nullptr) << "0 would be the bound";
+  EXPECT_EQ(layers[1].at("config").at("max_value").number(), 6);
+}
+
 TEST(Topology, GraphsComeBackFromKeras) { expect_round_trip(parsed(kGraph)); }
 
 TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
