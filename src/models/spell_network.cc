@@ -67,8 +67,11 @@ class OptionSpeller {
   void operator()(std::string_view key, const nn::Seed& value) {
     if (value.value) add(key, Json::number(static_cast<double>(*value.value)));
   }
+  // Readers would make up a name of their own, which is part of those of the weights.
   void operator()(std::string_view key, const nn::LayerPtr& value) {
-    if (value != nullptr) add(key, layer_json(*value, value->name()));
+    if (value == nullptr) return;
+    const std::string& name = value->name();
+    add(key, layer_json(*value, name.empty() ? std::string(value->class_name()) : name));
   }
   void operator()(std::string_view key, const std::vector<nn::LayerPtr>& value) {
     Json all = Json::array();

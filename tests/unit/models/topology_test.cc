@@ -108,6 +108,19 @@ TEST(Topology, AReLUWithoutABoundSaysNone) {
   EXPECT_EQ(layers[1].at("config").at("max_value").number(), 6);
 }
 
+TEST(Topology, ALayerWithinAnotherHasTheNameOfItsWeights) {
+  nn::LSTMOptions steps;
+  steps.units = 2;
+  nn::Sequential row("row");
+  row.add(nn::bidirectional({.layer = nn::lstm(steps), .input_shape = {3, 4}, .name = "both"}));
+  const auto written = write_topology(row);
+  ASSERT_TRUE(written) << written.error().message;
+  const Json& inner = written->at("config").at("layers").values()[0].at("config").at("layer");
+  const Json* name = inner.at("config").find("name");
+  ASSERT_NE(name, nullptr);
+  EXPECT_EQ(row.weights()[0].name, concat("both/forward_", name->string(), "/kernel"));
+}
+
 TEST(Topology, GraphsComeBackFromKeras) { expect_round_trip(parsed(kGraph)); }
 
 TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
