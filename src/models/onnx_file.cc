@@ -2,6 +2,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/export/onnx/export.h"
+#include "lathe/models/saved_weights.h"
 
 namespace lathe::models {
 namespace {
@@ -31,7 +32,9 @@ Result<std::vector<std::byte>> to_onnx(const SavedModel& saved, int64_t rows) {
   options.name = saved.model.name();
   options.inputs = names_of(saved.model.inputs(), "x");
   options.outputs = names_of(saved.model.outputs(), "y");
-  const std::vector<graph::StateContent> contents = nn::contents_of(saved.states);
+  LATHE_TRY(saved.model.status());
+  LATHE_ASSIGN_OR_RETURN(const auto contents,
+                         first_contents(saved.model.weights(), saved.states, saved.model.seed()));
   for (int attempt = 0; rows == 0 && attempt < kAttempts; ++attempt) {
     std::vector<onnx_export::Sample> samples;
     for (const auto& sizes : onnx_export::sample_sizes(1, attempt)) {

@@ -11,10 +11,12 @@
 namespace lathe::models {
 
 // A model that predicts: inputs and outputs have the names of the model, the shapes [batch, …], and
-// the weights their names and what they hold now (see export/onnx/export.h). `rows` fixes the
-// batch, as models with states between batches do; 0: any.
+// the weights their names and what they hold now, those that no state holds what the seed gives
+// (see export/onnx/export.h). `rows` fixes the batch, as models with states between batches do; 0:
+// any.
 //
-// Errors: what is computed depends on the number of rows in more than sizes; those of export_onnx.
+// Errors: a state of another shape; what is computed depends on the number of rows in more than
+// sizes; those of export_onnx.
 Result<std::vector<std::byte>> to_onnx(const SavedModel& saved, int64_t rows = 0);
 
 }  // namespace lathe::models

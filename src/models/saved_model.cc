@@ -238,18 +238,8 @@ Result<compile::Executable> compile_module(const SavedModel& saved, compile::Opt
   training.stand_alone = true;
   LATHE_ASSIGN_OR_RETURN(graph::Program program, nn::build_program(saved.model, training));
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(saved.model, training));
-  std::vector<nn::Variable> missing;
-  for (const nn::Variable& each : variables) {
-    const auto state = saved.states.find(each.name);
-    if (state == saved.states.end()) {
-      missing.push_back(each);
-    } else {
-      options.contents.push_back({each.name, state->second.data});
-    }
-  }
-  for (auto& content : nn::contents_of(nn::initial_states(missing, saved.model.seed()))) {
-    options.contents.push_back(std::move(content));
-  }
+  LATHE_ASSIGN_OR_RETURN(options.contents,
+                         first_contents(variables, saved.states, saved.model.seed()));
   return compile::compile(std::move(program), options);
 }
 

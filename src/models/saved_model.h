@@ -25,7 +25,8 @@ namespace lathe::models {
 
 struct SavedModel {
   nn::Model model;
-  // Every weight, and what the optimiser has gathered where the model can train.
+  // Every weight, and what the optimiser has gathered where the model can train. Modules and ONNX
+  // files have what is missing as the seed gives it; only folders want every weight.
   nn::States states = {};
   nn::TrainingOptions training = {};  // without a loss: the model only predicts
   // What is not as it was: options that are not known here, training that is not understood.
@@ -56,7 +57,8 @@ struct SaveOptions {
 };
 
 // Writes model.json and its weight files, each file the old one or all of the new one. Errors: a
-// layer that no file can say (see write_topology.h); what the system says.
+// layer that no file can say (see write_topology.h); a weight that is missing or of another shape;
+// what the system says.
 Status save_model(const std::string& folder, const SavedModel& saved,
                   const SaveOptions& options = {});
 

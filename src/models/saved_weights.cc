@@ -33,6 +33,16 @@ graph::Array as_floats(const graph::Array& array) {
   return graph::Array::of(array.shape, values);
 }
 
+Status check_state(const nn::Variable& variable, const graph::Array& array) {
+  const int64_t count = graph::element_count(variable.shape);
+  const bool fits = array.dtype == graph::DType::F32 && array.shape == variable.shape &&
+                    array.data.size() == static_cast<size_t>(count) * sizeof(float);
+  if (fits) return {};
+  return fail(concat("the state \"", variable.name, "\" is f32", bracketed(variable.shape),
+                     ", given ", scalar::text(array.dtype), bracketed(array.shape), " of ",
+                     array.data.size(), " bytes"));
+}
+
 graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<float>{value}); }
 
 }  // namespace
@@ -81,6 +91,25 @@ Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& train
   return {};
 }
 
+Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Variable> variables,
+                                                        const nn::States& states, uint64_t seed) {
+  std::vector<graph::StateContent> contents;
+  std::vector<nn::Variable> missing;
+  for (const nn::Variable& each : variables) {
+    const auto state = states.find(each.name);
+    if (state == states.end()) {
+      missing.push_back(each);
+      continue;
+    }
+    LATHE_TRY(check_state(each, state->second));
+    contents.push_back({each.name, state->second.data});
+  }
+  for (auto& content : nn::contents_of(nn::initial_states(missing, seed))) {
+    contents.push_back(std::move(content));
+  }
+  return contents;
+}
+
 Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::States& states) {
   const auto names = saved_names(model);
   std::vector<NamedArray> arrays;
@@ -89,6 +118,7 @@ Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::
       if (weight.trainable != trainable) continue;
       const auto state = states.find(weight.name);
       if (state == states.end()) return fail(concat("the states have no \"", weight.name, '"'));
+      LATHE_TRY(check_state(weight, state->second));
       arrays.push_back({names.at(weight.name), state->second});
     }
   }
@@ -99,6 +129,10 @@ Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
                                                  const nn::TrainingOptions& training,
                                                  const nn::States& states) {
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
+  for (const nn::Variable& each : variables) {
+    const auto state = states.find(each.name);
+    if (state != states.end()) LATHE_TRY(check_state(each, state->second));
+  }
   std::vector<TensorPlace> places = places_of(variables);
   std::erase_if(places, [&](const TensorPlace& each) { return !states.contains(each.name); });
   std::vector<NamedArray> arrays;

@@ -28,7 +28,12 @@ Status assign_weights(const nn::Model& model, std::span<const NamedArray> arrays
 Status assign_optimizer(const nn::Model& model, const nn::TrainingOptions& training,
                         std::span<const NamedArray> arrays, nn::States& states);
 
-// Errors: one is not in `states`.
+// What a program with these variables starts with: `states`, and the others as the seed has them.
+// Error: one is of another type or shape.
+Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Variable> variables,
+                                                        const nn::States& states, uint64_t seed);
+
+// Errors: one is not in `states`, or is of another type or shape.
 Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::States& states);
 Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
                                                  const nn::TrainingOptions& training,

@@ -10,6 +10,7 @@
 
 #include "lathe/api/network_json.h"
 #include "lathe/base/text.h"
+#include "lathe/models/onnx_file.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/sequential.h"
 #include "lathe/wasm/decode.h"
@@ -132,6 +133,44 @@ TEST(SavedModel, BecomesOneModule) {
   const auto module = wasm::decode(*bytes);
   ASSERT_TRUE(module);
   EXPECT_TRUE(wasm::validate(*module));
+}
+
+TEST(SavedModel, OnnxHasMissingStatesFromTheSeed) {
+  SavedModel saved = sample();
+  saved.states = nn::initial_states(saved.model.weights(), saved.model.seed());
+  const auto whole = to_onnx(saved);
+  ASSERT_TRUE(whole) << whole.error().message;
+  saved.states.erase("a/kernel");
+  const auto seeded = to_onnx(saved);
+  ASSERT_TRUE(seeded) << seeded.error().message;
+  EXPECT_EQ(*seeded, *whole);
+}
+
+TEST(SavedModel, StatesOfOtherShapesAreErrors) {
+  const Folder folder;
+  const graph::Array good = sample().states.at("a/kernel");
+  graph::Array turned = good, cut = good, integers = good;
+  turned.shape = {4, 3};
+  cut.data.resize(5);
+  integers.dtype = graph::DType::I32;
+  for (const auto& [array, given] : {std::pair{turned, "f32[4,3] of 48 bytes"},
+                                     {cut, "f32[3,4] of 5 bytes"},
+                                     {integers, "i32[3,4] of 48 bytes"}}) {
+    SavedModel saved = sample();
+    saved.states["a/kernel"] = array;
+    const std::string wanted = concat("the state \"a/kernel\" is f32[3,4], given ", given);
+    const Status folded = save_model(folder.path, saved);
+    const auto module = export_module(saved);
+    const auto file = to_onnx(saved);
+    ASSERT_FALSE(folded || module || file) << given;
+    EXPECT_EQ(folded.error().message, wanted);
+    EXPECT_EQ(module.error().message, wanted);
+    EXPECT_EQ(file.error().message, wanted);
+  }
+  SavedModel saved = sample();
+  saved.states["optimizer/step"] = good;
+  EXPECT_FALSE(save_model(folder.path, saved, {.includes_optimizer = true}));
+  EXPECT_TRUE(save_model(folder.path, saved)) << "the optimizer stays out";
 }
 
 TEST(SavedModel, TakesWeightsFromBesideIt) {
