@@ -114,15 +114,24 @@ async function runInPage(url, sample) {
   await visit(`${url}/${sample.name}.html`);
 }
 
+/** Compiles a sample in C++; runs it where what is given has a main, which ends with 0 if all is as the sample says. */
 function compileCpp({ name, text, given }) {
-  const file = join(folder, `${name}.cc`);
+  const program = join(folder, name);
+  const file = `${program}.cc`;
   writeFileSync(file, given + text);
+  const runs = /^int main\(/m.test(given);
+  const made = runs
+    ? ['-o', program, file, 'build/native/libtensorlathe.a']
+    : ['-fsyntax-only', file];
   const { status, stderr } = spawnSync(
     'g++',
-    ['-std=c++23', '-Wall', '-fsyntax-only', '-I', 'build/native/public', file],
+    ['-std=c++23', '-Wall', '-I', 'build/native/public', ...made],
     inRoot,
   );
   if (status !== 0) throw new Error(stderr);
+  if (!runs) return;
+  const ended = spawnSync(program, { cwd: folder, encoding: 'utf8', timeout: longest });
+  if (ended.status !== 0) throw new Error(`ended with ${ended.status}: ${ended.stderr}`);
 }
 
 /** The verbs that a program lists in two columns. */
