@@ -9,6 +9,7 @@ namespace lathe::models {
 namespace {
 
 constexpr std::string_view kSparseLoss = "sparseCategoricalCrossentropy";
+constexpr std::string_view kDenseKerasLoss = "categorical_crossentropy";
 
 // The numbers and truths of an object that the row has, under our names.
 void add_parameters(Json& choice, const nn::Row& row, const Json& config) {
@@ -183,10 +184,24 @@ Json optimizer_json(const nn::Chosen<nn::OptimizerKind>& optimizer) {
   return json;
 }
 
-Json keras_loss(const Json& loss) {
+// The loss that Keras and TensorFlow.js have in place of one of ours, if it is another: equal only
+// for models that end with its activation.
+std::optional<std::string_view> stand_in(const Json& loss) {
+  return loss.is_string() ? keras_name(KerasTable::Loss, loss.string()) : std::nullopt;
+}
+
+Json keras_loss(const Json& loss, bool is_sparse) {
   if (!loss.is_string()) return loss;
-  const auto theirs = keras_name(KerasTable::Loss, loss.string());
-  return Json::string(theirs ? std::string(*theirs) : to_snake_case(loss.string()));
+  const auto theirs = stand_in(loss);
+  std::string name = theirs ? std::string(*theirs) : to_snake_case(loss.string());
+  if (is_sparse && name == kDenseKerasLoss) name = to_snake_case(kSparseLoss);
+  return Json::string(std::move(name));
+}
+
+// One loss for all outputs, or where their labels are said one by one, one for each.
+std::vector<nn::Choice> losses_of(const nn::TrainingOptions& options) {
+  const std::vector<nn::Choice>& losses = options.loss.values;
+  return losses.size() > 1 ? losses : std::vector(options.labels.values.size(), losses[0]);
 }
 
 Result<Json> keras_optimizer(const Json& optimizer) {
@@ -245,6 +260,9 @@ void add_metrics(const Json& given, Json& to) {
 Result<Json> read_training(const Json& config) {
   Json training = Json::object();
   LATHE_ASSIGN_OR_RETURN(Json loss, read_losses(config.at("loss")));
+  if (const Json& own = config.at("tensorlathe_loss"); !own.is_null()) {
+    LATHE_ASSIGN_OR_RETURN(loss, read_losses(own));
+  }
   LATHE_ASSIGN_OR_RETURN(Json optimizer, read_optimizer(config.at("optimizer_config")));
   training.add("loss", std::move(loss));
   if (config.at("loss_weights").is_array()) {
@@ -260,8 +278,14 @@ Result<Json> write_training(const Json& training) {
   const Json& loss = training.at("loss");
   const Json& weights = training.at("lossWeights");
   Json config = Json::object(), losses = Json::array();
-  for (const Json& each : list_of(loss)) losses.add(keras_loss(each));
+  const std::vector<Json>& sparse = training.at("sparseLabels").values();
+  for (const Json& each : list_of(loss)) {
+    const size_t output = losses.values().size();
+    losses.add(keras_loss(each, output < sparse.size() && sparse[output].boolean()));
+  }
   config.add("loss", loss.is_array() ? losses : losses.values()[0]);
+  const auto has_stand_in = [](const Json& each) { return stand_in(each).has_value(); };
+  if (std::ranges::any_of(list_of(loss), has_stand_in)) config.add("tensorlathe_loss", loss);
   if (!weights.is_null()) config.add("loss_weights", weights);
   add_metrics(training.at("metrics"), config);
   config.add("optimizer_config", std::move(optimizer));
@@ -273,9 +297,10 @@ Result<nn::TrainingOptions> read_training_config(const Json& config) {
   nn::TrainingOptions training;
   std::vector<nn::Choice> losses;
   std::vector<nn::Labels> labels;
-  for (const Json& each : list_of(read.at("loss"))) {
-    const nn::Choice& loss = losses.emplace_back(choice_of(each));
-    const bool is_sparse = nn::same_name(loss.name, kSparseLoss);
+  for (const Json& each : list_of(read.at("loss"))) losses.push_back(choice_of(each));
+  LATHE_ASSIGN_OR_RETURN(const Json shared, read_losses(config.at("loss")));
+  for (const Json& each : list_of(shared)) {
+    const bool is_sparse = nn::same_name(choice_of(each).name, kSparseLoss);
     labels.push_back(is_sparse ? nn::Labels::Sparse : nn::Labels::Dense);
   }
   training.loss = std::move(losses);
@@ -294,9 +319,14 @@ Result<nn::TrainingOptions> read_training_config(const Json& config) {
 Result<std::string> write_training_config(const nn::TrainingOptions& options) {
   if (options.loss.values.empty() || options.optimizer.empty()) return std::string("null");
   LATHE_ASSIGN_OR_RETURN(const auto optimizer, nn::find_optimizer(options.optimizer));
-  const Json losses = json_of(options.loss.values);
+  const Json losses = json_of(losses_of(options));
   Json training = Json::object(), metrics = Json::array(), weights = Json::array();
+  Json sparse = Json::array();
   training.add("loss", losses.values().size() == 1 ? losses.values()[0] : losses);
+  for (size_t output = 0; output < losses.values().size(); ++output) {
+    sparse.add(Json::boolean(options.labels[output] == nn::Labels::Sparse));
+  }
+  training.add("sparseLabels", std::move(sparse));
   for (const double each : options.loss_weights.values) weights.add(Json::number(each));
   if (weights.values().size() > 1) training.add("lossWeights", std::move(weights));
   for (const auto& list : options.metrics) metrics.add(json_of(list));

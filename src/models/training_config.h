@@ -13,7 +13,8 @@ namespace lathe::models {
 // name, an object of it and its parameters, or null where an output has none. Metrics that are not
 // known are left out. Errors: a loss or an optimiser that is not known.
 Result<Json> read_training(const Json& config);
-// The configuration for that. Error: an optimiser that is not known.
+// The configuration for that; where "sparseLabels" says true of an output, its loss takes class
+// numbers, if Keras has such a one. Error: an optimiser that is not known.
 Result<Json> write_training(const Json& training);
 
 // Loss, its weights, optimizer and metrics; where the loss takes class numbers, sparse labels.

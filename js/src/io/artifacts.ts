@@ -26,6 +26,8 @@ export interface WeightSpec {
 /** How a model learns, in the words of Keras. */
 export interface TrainingConfig {
   loss?: unknown;
+  /** The losses in our own words, where `loss` has others in their place. */
+  tensorlathe_loss?: unknown;
   loss_weights?: unknown;
   metrics?: unknown;
   /** All metrics in our own words, where `metrics` cannot say them. */

@@ -223,6 +223,22 @@ test('metrics come back as they were, and TensorFlow.js reads those it knows', a
   assert.equal(trainingConfig.tensorlathe_metrics, undefined);
 });
 
+test('a loss of logits comes back, and TensorFlow.js reads the one it has in its place', async () => {
+  for (const [loss, theirLoss] of [
+    ['softmaxCrossEntropy', 'categoricalCrossentropy'],
+    ['sigmoidCrossEntropy', 'binaryCrossentropy'],
+  ]) {
+    const model = tl.sequential({ layers: [layers.dense({ units: 2, inputShape: [3] })] });
+    model.compile({ loss, optimizer: 'sgd' });
+    const artifacts = await savedBy(model, { includeOptimizer: true });
+    const copy = await ours(artifacts);
+    const [one, label] = [tl.tensor([[3, -4, 5]]), tl.tensor([[1, 0]])];
+    const losses = [copy, model].map((each) => each.evaluate(one, label, { asObject: true }).loss);
+    assert.equal(losses[0], losses[1], loss);
+    assert.equal((await theirs(artifacts)).loss, theirLoss);
+  }
+});
+
 test('metrics of each output come back', async () => {
   const input = tl.input({ shape: [3] });
   const outputs = ['a', 'b'].map((name) => layers.dense({ units: 2, name }).apply(input));

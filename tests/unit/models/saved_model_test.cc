@@ -115,6 +115,37 @@ TEST(SavedModel, EveryOptimizerComesBack) {
   }
 }
 
+TEST(SavedModel, LabelsAndLossComeBack) {
+  constexpr auto kSparse = nn::Labels::Sparse, kDense = nn::Labels::Dense;
+  nn::Model two("two");
+  const auto x = two.input({3}, "x");
+  for (const char* name : {"a", "b"})
+    two.output(two.call(nn::dense({.units = 2, .name = name}), x));
+  struct Case {
+    nn::PerOutput<nn::Choice> loss;
+    nn::PerOutput<nn::Labels> labels;
+    std::string_view theirs;
+  };
+  for (const Case& each : {Case{"softmaxCrossEntropy", kSparse, "sparse_categorical_crossentropy"},
+                           Case{"softmaxCrossEntropy", kDense, "categorical_crossentropy"},
+                           Case{"softmaxCrossEntropy", std::vector{kDense, kSparse},
+                                "sparse_categorical_crossentropy"},
+                           Case{std::vector<nn::Choice>{"mse", "sigmoidCrossEntropy"}, kDense,
+                                "binary_crossentropy"}}) {
+    SavedModel saved{two};
+    saved.training = {.loss = each.loss, .optimizer = "sgd", .labels = each.labels};
+    saved.states = nn::initial_states(*nn::variables(two, saved.training), 3);
+    const Files files = saved_files(saved, {.includes_optimizer = true});
+    EXPECT_TRUE(files.at("model.json").contains(concat('"', each.theirs, '"')));
+    const auto loaded = read(files);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    for (size_t output : {0, 1}) {
+      EXPECT_EQ(loaded->training.loss[output].name, each.loss[output].name);
+      EXPECT_EQ(loaded->training.labels[output], each.labels[output]) << each.theirs;
+    }
+  }
+}
+
 TEST(SavedModel, WeightsMayHaveFewerBits) {
   const SavedModel saved = sample();
   for (const auto bits : {formats::Bits::Float16, formats::Bits::UInt16, formats::Bits::UInt8}) {

@@ -55,6 +55,17 @@ TEST(Formats, TrainingComesAndGoes) {
                    R"(,"optimizer":{"name":"sgd","learningRate":0.5,)", kRest, "}}"));
 }
 
+TEST(Formats, ALossOfLogitsComesBack) {
+  constexpr std::string_view kOptimizer = R"("metrics":[],"optimizer":{"name":"sgd"}})";
+  for (const std::string_view loss :
+       {R"("softmaxCrossEntropy")", R"(["meanSquaredError","sigmoidCrossEntropy"])"}) {
+    const std::string written(
+        ask(lathe_write_training, concat(R"({"loss":)", loss, ',', kOptimizer)));
+    EXPECT_TRUE(written.contains("_crossentropy")) << "what others read: " << written;
+    EXPECT_TRUE(ask(lathe_read_training, written).starts_with(concat(R"({"loss":)", loss, ',')));
+  }
+}
+
 TEST(Formats, ElementsAreWidenedInParts) {
   constexpr std::string_view kSpec =
       R"({"name":"w","shape":[1000],"dtype":"float32","quantization":{"dtype":"uint8","scale":0.5,"min":-1}})";
