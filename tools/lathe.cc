@@ -2,6 +2,8 @@
 #include "lathe.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "lathe/base/text.h"
 
@@ -132,11 +134,19 @@ constexpr Verb kVerbs[] = {
     {"help", "[VERB]", "print this, or all of a verb", "", help, 0, 1, {}},
 };
 
+// What is printed counts only where it has arrived: a disk may be full.
+int after_printing() {
+  const bool failed = std::ferror(stdout) != 0;
+  if (std::fflush(stdout) == 0 && !failed) return 0;
+  warn(concat("standard output: ", std::strerror(errno)));
+  return kBadInput;
+}
+
 int run(std::span<char* const> words) {
   std::string_view name = words.empty() ? "help" : words[0];
   if (name == "--version") {
     print("lathe " LATHE_VERSION "\n");
-    return 0;
+    return after_printing();
   }
   if (name == "--help" || name == "-h") name = "help";
   const auto verb = std::ranges::find(kVerbs, name, &Verb::name);
@@ -147,7 +157,7 @@ int run(std::span<char* const> words) {
   const auto arguments = Arguments::parse(words.empty() ? words : words.subspan(1), verb->flags,
                                           verb->least_files, verb->most_files);
   const Outcome<void> done = arguments ? verb->run(*arguments) : std::unexpected(arguments.error());
-  if (done) return 0;
+  if (done) return after_printing();
   if (!done.error().is_wrong_use) {
     if (!done.error().message.empty()) warn(done.error().message);
     return kBadInput;

@@ -10,9 +10,10 @@ const program = fileURLToPath(new URL('../../build/native/tools/lathe', import.m
 /** Why tests of the command cannot run, or false. */
 export const skip = existsSync(program) ? false : `${program} is not built`;
 
-/** What the command did: {status, stdout, stderr}; stdout as bytes. */
-export function lathe(args, { input = '', cwd } = {}) {
-  const { status, stdout, stderr } = spawnSync(program, args, { input, cwd, maxBuffer: 2 ** 30 });
+/** What the command did: {status, stdout, stderr}; stdout as bytes, unless it goes to an open file. */
+export function lathe(args, { input = '', cwd, stdout: to = 'pipe' } = {}) {
+  const settings = { input, cwd, maxBuffer: 2 ** 30, stdio: ['pipe', to, 'pipe'] };
+  const { status, stdout, stderr } = spawnSync(program, args, settings);
   return { status, stdout, stderr: stderr.toString() };
 }
 

@@ -211,6 +211,22 @@ test('beside a module on standard output, text goes to standard error', options,
   }
 });
 
+test('what does not arrive on standard output is an error', options, () => {
+  for (const [args, input] of [
+    [['help']],
+    [['--version']],
+    [['describe']],
+    [['inspect', '-'], small],
+    [['compile', '-'], small],
+  ]) {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = lathe(args, { input, stdout: full });
+    closeSync(full);
+    assert.equal(status, 1, args.join(' '));
+    assert.match(stderr, /lathe: standard output: No space left on device\n$/);
+  }
+});
+
 test('-o leaves links, pipes and devices what they are', options, () =>
   inFolder((folder) => {
     const at = (name) => join(folder, name);
