@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -36,8 +37,11 @@ Outcome<Json> numbers_of(const Arguments& arguments, const char* flag) {
     const std::string each = text.substr(at, end - at);
     char* rest = nullptr;
     const double number = std::strtod(each.c_str(), &rest);
-    if (each.empty() || *rest != 0) {
+    if (each.empty() || *rest != 0 || !std::isfinite(number)) {
       return wrong_use(concat(flag, " wants numbers like 0.5,0.5,0.5, got ", text));
+    }
+    if (number == 0 && std::string_view(flag) == "--std") {
+      return wrong_use(concat("--std divides, so none may be 0, got ", text));
     }
     numbers.add(Json::number(number));
     at = end + 1;
@@ -121,7 +125,8 @@ Result<int> execute(std::vector<std::string> words) {
 Outcome<void> run_model(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Json job, job_of(arguments));
-  if (!is_onnx(path)) {
+  // Standard input is left for Node to read.
+  if (path != "-" && !is_onnx(path)) {
     LATHE_TRY(read_file(path));
     return fail(concat(path, ": is no ONNX model; models of layers are run by the package"));
   }

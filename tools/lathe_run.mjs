@@ -8,6 +8,8 @@ import { pathToFileURL } from 'node:url';
 class Mistake extends Error {}
 
 const job = JSON.parse(process.argv[1]);
+/** Text goes beside an output on standard output. */
+const say = job.outputs.some(({ file }) => file === '-') ? console.error : console.log;
 const base = resolve(job.package ?? '.');
 const require = createRequire(join(base, 'any.js'));
 
@@ -258,22 +260,34 @@ function pictureInput(port, picture, file) {
   return { dtype: 'float32', shape, data };
 }
 
-/** What an input is given by a file. */
-async function inputOf(tl, port, file) {
-  let bytes;
+const isPicture = (file) => /\.(jpe?g|png)$/i.test(file);
+
+/** The content of a file, or of standard input. */
+function contentOf(file, ...settings) {
   try {
-    bytes = readFileSync(file);
+    return readFileSync(file === '-' ? 0 : file, ...settings);
   } catch (error) {
     throw new Mistake(`${file}: ${error.message}`);
   }
+}
+
+/** What an input is given by a file. */
+async function inputOf(tl, port, file) {
+  const bytes = contentOf(file);
   let value;
   if (/\.npy$/i.test(file)) value = readNpy(bytes, file);
   else if (/\.pb$/i.test(file)) value = readTensor(bytes, file);
-  else if (/\.(jpe?g|png)$/i.test(file)) {
+  else if (isPicture(file)) {
     value = pictureInput(port, await readPicture(file, bytes), file);
   } else value = elementsAlone(port, bytes, file);
   if (types[value.dtype][0] === Uint16Array && value.dtype !== port.dtype) {
     throw new Mistake(`${file}: is ${value.dtype}, input ${port.name} takes ${port.dtype}`);
+  }
+  const said = job.shapes[port.name];
+  if (said !== undefined && `${said}` !== `${value.shape}`) {
+    throw new Mistake(
+      `${file}: has the shape [${value.shape}], --shape ${port.name} says [${said}]`,
+    );
   }
   return tl.tensor(value.data, value.shape, value.dtype);
 }
@@ -297,6 +311,27 @@ function elementsAlone(port, bytes, file) {
   return elements(port.dtype, shape, bytes, file);
 }
 
+/** The input of this name that a flag tells of. */
+function portOf(model, flag, name) {
+  const port = model.inputs.find((each) => each.name === name);
+  if (port !== undefined) return port;
+  const names = model.inputs.map((each) => each.name).join(', ');
+  throw new Mistake(`${flag}: there is no input ${name}; known: ${names}`);
+}
+
+/** What flags say must be of use. */
+function checkFlags(model) {
+  for (const name of Object.keys(job.shapes)) portOf(model, '--shape', name);
+  const files = job.inputs.map(({ file }) => file);
+  const idle = ['mean', 'std', 'layout'].find((flag) => job[flag] !== undefined);
+  if (idle !== undefined && !files.some(isPicture)) {
+    throw new Mistake(`--${idle} is for pictures, and no input is given one`);
+  }
+  if ([job.model, ...files].filter((file) => file === '-').length > 1) {
+    throw new Mistake('standard input is one file, and more are to be read from it');
+  }
+}
+
 /** The inputs by name: those of --input, of which one may have no name. */
 async function readInputs(tl, model) {
   const inputs = {};
@@ -305,11 +340,7 @@ async function readInputs(tl, model) {
       const names = model.inputs.map((each) => each.name).join(', ');
       throw new Mistake(`--input ${file}: say which one, NAME=${file}; inputs: ${names}`);
     }
-    const port = name === '' ? model.inputs[0] : model.inputs.find((each) => each.name === name);
-    if (port === undefined) {
-      const names = model.inputs.map((each) => each.name).join(', ');
-      throw new Mistake(`--input: there is no input ${name}; known: ${names}`);
-    }
+    const port = name === '' ? model.inputs[0] : portOf(model, '--input', name);
     inputs[port.name] = await inputOf(tl, port, file);
   }
   return inputs;
@@ -321,31 +352,23 @@ const short = (number) =>
 
 function printOutput(name, value) {
   if (!isTensor(value)) {
-    console.log(`${name}  ${JSON.stringify(value)}`);
+    say(`${name}  ${JSON.stringify(value)}`);
     return;
   }
   const data = value.dataSync();
   const some = Array.from(data.subarray(0, 8), short).join(' ');
   const more = data.length > 8 ? ' …' : '';
-  console.log(`${name}  ${value.dtype} [${value.shape.join(',')}]  ${some}${more}`);
+  say(`${name}  ${value.dtype} [${value.shape.join(',')}]  ${some}${more}`);
 }
 
 function printTop(name, value) {
   if (!isTensor(value)) throw new Mistake(`--top: output ${name} is no tensor`);
-  const labels = job.labels === undefined ? [] : readText(job.labels).split(/\r?\n/);
+  const labels = job.labels === undefined ? [] : contentOf(job.labels, 'utf8').split(/\r?\n/);
   const data = Array.from(value.dataSync(), Number);
   const order = [...data.keys()].sort((a, b) => data[b] - data[a] || a - b).slice(0, job.top);
   for (const at of order) {
     const label = labels[at] === undefined ? '' : `  ${labels[at]}`;
-    console.log(`${short(data[at]).padStart(12)}  ${at}${label}`);
-  }
-}
-
-function readText(file) {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new Mistake(`${file}: ${error.message}`);
+    say(`${short(data[at]).padStart(12)}  ${at}${label}`);
   }
 }
 
@@ -363,18 +386,24 @@ function writeOutputs(results) {
     if (isNpy && types[array.dtype] === undefined) {
       throw new Mistake(`--output: .npy has no ${array.dtype}; without the ending the bytes go`);
     }
-    writeFileSync(file, isNpy ? npyOf(array) : bytesOf(array.data));
-    console.log(`${file}: ${key} ${array.dtype} [${array.shape.join(',')}]`);
+    try {
+      writeFileSync(file === '-' ? 1 : file, isNpy ? npyOf(array) : bytesOf(array.data));
+    } catch (error) {
+      throw new Mistake(`${file}: ${error.message}`);
+    }
+    say(`${file}: ${key} ${array.dtype} [${array.shape.join(',')}]`);
   }
 }
 
 async function main() {
-  if (!existsSync(job.model)) throw new Mistake(`${job.model}: there is no such file`);
+  const isGiven = job.model === '-';
+  if (!isGiven && !existsSync(job.model)) throw new Mistake(`${job.model}: there is no such file`);
   const tl = await load('tensorlathe', 'lathe run');
   if (tl.loadModel === undefined) {
     throw new Mistake(`the package tensorlathe found from ${base} is older and reads no ONNX`);
   }
-  const model = await tl.loadModel(job.model);
+  const model = await tl.loadModel(isGiven ? contentOf('-') : job.model);
+  checkFlags(model);
   const results = await model.run(await readInputs(tl, model));
   writeOutputs(results);
   const [first] = Object.keys(results);

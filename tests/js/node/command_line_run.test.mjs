@@ -155,6 +155,46 @@ test('--top prints the largest by their labels', options, () =>
   }),
 );
 
+test('- is standard input and output', options, () =>
+  withModel(identity('float32', [2]), ({ folder, at }) => {
+    const bytes = Buffer.from(Float32Array.of(0.5, 3).buffer);
+    writeFileSync(at('x.bin'), bytes);
+    const call = (input, ...args) =>
+      lathe(['run', ...args, `--package=${root}`], { input, cwd: folder });
+    const model = readFileSync(at('model.onnx'));
+    for (const result of [
+      call(model, '-', '--input=x.bin', '--output=-'),
+      call(bytes, 'model.onnx', '--input=x=-', '--output=y=-'),
+    ]) {
+      assert.equal(result.status, 0, result.stderr);
+      assert.ok(result.stdout.equals(bytes));
+      assert.equal(result.stderr, '-: y float32 [2]\n');
+    }
+    const both = call(model, '-', '--input=-');
+    assert.equal(both.status, 1);
+    assert.match(both.stderr, /standard input is one file/);
+  }),
+);
+
+test('flags that say nothing of the inputs are refused', options, () =>
+  withModel(identity('float32', ['rows', 3]), ({ at, fails }) => {
+    const bytes = Buffer.from(new Float32Array(6).buffer);
+    writeFileSync(at('x.bin'), bytes);
+    const given = Float32Array.from([1, 2, 3]);
+    writeFileSync(at('x.pb'), tensorMessage(tensor('float32', given, [1, 3])).encoded());
+    fails(1, /--shape: there is no input z; known: x/, '--input=x.bin', '--shape=z=2,3');
+    fails(1, /x.pb: has the shape \[1,3\], --shape x says/, '--input=x.pb', '--shape=x=2,3');
+    for (const flag of ['--mean=0', '--std=1', '--layout=nchw']) {
+      fails(1, / is for pictures, and no input is given one/, '--input=x.bin', flag);
+    }
+    for (const number of ['nan', 'inf', '1e999']) {
+      fails(2, /--mean wants numbers/, '--input=x.png', `--mean=${number}`);
+    }
+    fails(2, /--std divides, so none may be 0/, '--input=x.png', '--std=1,0,1');
+    fails(1, /no\/y.npy: ENOENT/, '--input=x.bin', '--output=no/y.npy');
+  }),
+);
+
 test('what cannot be run is told in one line', options, () =>
   withModel(
     model({
