@@ -94,6 +94,9 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments);
 // folder of the process.
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options);
 
+// Error: the file is one of Keras, which only the package reads.
+Status refuse_hdf5(const std::string& path, const std::vector<uint8_t>& bytes);
+
 Outcome<void> inspect_model(const std::string& path, const std::string& text,
                             const Arguments& arguments);
 

@@ -105,7 +105,7 @@ Status write_file(const std::string& path, std::span<const uint8_t> bytes) {
       type == std::filesystem::file_type::not_found || type == std::filesystem::file_type::regular;
   const std::string written = is_replaced ? concat(path, ".new") : path;
   File file(std::fopen(written.c_str(), "wb"));
-  if (!file) return system_error(written);
+  if (!file) return system_error(path);
   const bool complete = write(file.get());
   if (std::fclose(file.release()) == 0 && complete &&
       (!is_replaced || std::rename(written.c_str(), path.c_str()) == 0)) {

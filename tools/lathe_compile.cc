@@ -102,6 +102,11 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
     request.training.optimizer = arguments.value("--optimizer");
     LATHE_TRY(of_flag(nn::find_optimizer(request.training.optimizer)));
   }
+  for (const char* flag : {"--labels", "--optimizer"}) {
+    if (arguments.has(flag) && request.training.loss.values.empty()) {
+      return wrong_use(concat(flag, " goes with a loss: say --training or --loss NAME"));
+    }
+  }
   LATHE_TRY(read_options(arguments, request.options));
   return request;
 }
@@ -193,6 +198,7 @@ Outcome<void> convert(const Arguments& arguments) {
   LATHE_TRY(refuse_flags(arguments, {"--weights"}, "ONNX models"));
   if (folder.ends_with(".onnx")) return convert_to_onnx(arguments, folder);
   if (arguments.has("--batch")) return wrong_use("--batch is for ONNX models");
+  if (folder == "-") return wrong_use("a saved model is several files, so -o wants a FOLDER");
   models::SaveOptions save;
   save.includes_optimizer = arguments.has("--training");
   if (arguments.has("--quantize")) {

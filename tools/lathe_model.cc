@@ -166,12 +166,21 @@ Outcome<std::vector<int64_t>> sizes_of(const Arguments& arguments) {
   return sizes;
 }
 
+Status refuse_hdf5(const std::string& path, const std::vector<uint8_t>& bytes) {
+  if (!text_of(bytes).starts_with("\x89HDF")) return {};
+  return fail(concat(path,
+                     ": is a file of Keras (HDF5), which tl.loadLayersModel of the package "
+                     "reads; the model that it saves is read here"));
+}
+
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options) {
   Result<models::SavedModel> saved = fail("");
   if (path != "-") {
+    if (const auto bytes = read_file(path); bytes) LATHE_TRY(refuse_hdf5(path, *bytes));
     saved = models::load_model(path, options);
   } else {
     LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
+    LATHE_TRY(refuse_hdf5("standard input", bytes));
     const auto read_beside = [](std::string_view name) -> Result<std::vector<std::byte>> {
       LATHE_ASSIGN_OR_RETURN(const auto content, read_file(std::string(name)));
       const auto* first = reinterpret_cast<const std::byte*>(content.data());
@@ -213,7 +222,9 @@ Outcome<void> inspect_model(const std::string& path, const std::string& text,
   } else {
     for (const std::string& problem : found.problems) print(concat("unsupported: ", problem, "\n"));
   }
-  return fail(concat(name, ": ", found.problems.size(), " things in it are not supported"));
+  return fail(concat(name, ": ", found.problems.size(),
+                     found.problems.size() == 1 ? " thing in it is" : " things in it are",
+                     " not supported"));
 }
 
 }  // namespace lathe::tool

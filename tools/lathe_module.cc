@@ -35,6 +35,13 @@ Result<Loaded> load(const std::string& path) {
   return decoded(path, std::move(bytes));
 }
 
+// Of files that may as well be models.
+Status check_module(const std::string& path, const std::vector<uint8_t>& bytes) {
+  if (text_of(bytes).starts_with(std::string_view("\0asm", 4))) return {};
+  LATHE_TRY(refuse_hdf5(path, bytes));
+  return fail(concat(path, ": is no model.json, no ONNX model and no WebAssembly module"));
+}
+
 // The bytes were decoded before, so every length is good.
 uint32_t read_uleb128(std::span<const uint8_t> bytes, size_t& at) {
   uint32_t value = 0;
@@ -147,6 +154,8 @@ Outcome<void> inspect(const Arguments& arguments) {
   const auto first = std::ranges::find_if(
       bytes, [&](uint8_t byte) { return kSpace.find(static_cast<char>(byte)) == kSpace.npos; });
   if (first != bytes.end() && *first == '{') return inspect_model(file, text_of(bytes), arguments);
+  LATHE_TRY(check_module(file, bytes));
+  LATHE_TRY(refuse_flags(arguments, {"--sizes", "--json"}, "models"));
   LATHE_ASSIGN_OR_RETURN(const Loaded loaded, decoded(file, std::move(bytes)));
   const auto valid = wasm::validate(loaded.module);
   print(concat(path, ": ", loaded.bytes.size(), " bytes, ",

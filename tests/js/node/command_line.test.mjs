@@ -302,6 +302,34 @@ test('the exit code says whose mistake it was', options, () =>
   }),
 );
 
+test('what a file or flag is not for is told', options, () =>
+  inFolder((folder) => {
+    const fails = (code, wanted, input, ...args) => {
+      const { status, stderr } = lathe(args, { input, cwd: folder });
+      assert.equal(status, code, args.join(' '));
+      assert.match(stderr, wanted);
+    };
+    fails(2, /-o wants a FOLDER/, small, 'convert', '-', '-o', '-');
+    fails(2, /--labels goes with a loss/, small, 'compile', '-', '--labels=sparse');
+    fails(2, /--optimizer goes with a loss/, small, 'compile', '-', '--optimizer=sgd');
+    fails(1, /: no\/out.wasm: No such file/, small, 'compile', '-', '-o', 'no/out.wasm');
+    const module = lathe(['compile', '-', '-o', '-'], { input: small }).stdout;
+    fails(2, /--json is for models/, module, 'inspect', '-', '--json');
+    fails(2, /--sizes is for models/, module, 'inspect', '-', '--sizes=1');
+    for (const input of ['', '[]', 'text']) {
+      fails(1, /is no model.json, no ONNX model and no WebAssembly module/, input, 'inspect', '-');
+    }
+    const keras = Buffer.from('\x89HDF\r\n\x1a\n', 'latin1');
+    writeFileSync(join(folder, 'keras.h5'), keras);
+    for (const verb of ['inspect', 'compile']) {
+      for (const file of ['-', 'keras.h5']) {
+        fails(1, /is a file of Keras \(HDF5\)/, keras, verb, file);
+      }
+    }
+    assert.deepEqual(readdirSync(folder), ['keras.h5']);
+  }),
+);
+
 test('--js is refused before anything is written', options, () =>
   inFolder((folder) => {
     const train = ['--loss=meanSquaredError', '--optimizer=sgd'];
