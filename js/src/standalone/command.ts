@@ -56,8 +56,12 @@ function readArguments(words: readonly string[]): { file: string; given: Map<str
   for (const word of words) {
     const [, name, value = ''] = /^--([^=]*)=?(.*)$/.exec(word) ?? [];
     if (name === undefined) files.push(word);
-    else if (flags.includes(name)) given.set(name, value);
-    else throw new LatheError(`unknown flag ${word}\n${usage}`);
+    else if (!flags.includes(name)) throw new LatheError(`unknown flag ${word}\n${usage}`);
+    else if ((value === '') !== (name === 'matrix')) {
+      throw new LatheError(
+        `--${name} ${value === '' ? `needs a value, --${name}=…` : 'takes none'}`,
+      );
+    } else given.set(name, value);
   }
   if (files.length !== 1) throw new LatheError(`usage: ${usage}`);
   return { file: files[0]!, given };

@@ -272,6 +272,15 @@ test(
     const noSeed = run(process.execPath, driver, csv, '--seed=abc');
     assert.equal(noSeed.status, 1);
     assert.match(noSeed.stderr, /^train: seed must be an integer, got NaN/);
+    for (const [flag, wanted] of [
+      ['--rate', /^--rate needs a value, --rate=…/],
+      ['--epochs=', /^--epochs needs a value/],
+      ['--matrix=no', /^--matrix takes none/],
+    ]) {
+      const refused = run(process.execPath, driver, csv, flag);
+      assert.equal(refused.status, 1, flag);
+      assert.match(refused.stderr, wanted);
+    }
     writeFileSync(csv, '1,2,0\n1,b,1\n');
     const wrong = run(process.execPath, driver, csv);
     assert.equal(wrong.status, 1);
