@@ -11,13 +11,22 @@ namespace {
 
 constexpr std::string_view kOptimizer = "optimizer/", kSteps = "iter";
 
+// Whether a weight of the layer, by its name in it, is one of a model that the layer applies at
+// every step. Other layers in it have a single weight of a name, or these parts.
+bool is_of_model(const Json& layer, std::string_view weight) {
+  constexpr std::string_view kParts[] = {"forward_", "backward_", "RNNCell_"};
+  const auto has_part = [weight](std::string_view part) { return weight.starts_with(part); };
+  return layer.at("class").string() == "TimeDistributed" && weight.contains('/') &&
+         std::ranges::none_of(kParts, has_part);
+}
+
 std::string without_models(std::string_view name, const Json& layers) {
   for (const Json& layer : layers.values()) {
-    const Json* inner = layer.find("layers");
     const std::string path = concat(layer.at("name").string(), '/');
-    if (inner != nullptr && name.starts_with(path)) {
-      return without_models(name.substr(path.size()), *inner);
-    }
+    if (!name.starts_with(path)) continue;
+    const std::string_view rest = name.substr(path.size());
+    if (const Json* inner = layer.find("layers")) return without_models(rest, *inner);
+    if (is_of_model(layer, rest)) return std::string(rest);
   }
   return std::string(name);
 }

@@ -23,7 +23,7 @@ Json spelled(const graph::Shape& shape) {
 }
 
 Json layer_json(const nn::Layer& layer, const std::string& name);
-Json network_json(const nn::Model& model, const std::string& name);
+Json model_json(const nn::Layer& layer, const std::string& name);
 
 Json choice(const nn::Choice& value) {
   if (value.parameters.empty()) return Json::string(value.name);
@@ -71,7 +71,9 @@ class OptionSpeller {
   void operator()(std::string_view key, const nn::LayerPtr& value) {
     if (value == nullptr) return;
     const std::string& name = value->name();
-    add(key, layer_json(*value, name.empty() ? std::string(value->class_name()) : name));
+    const bool is_model = value->model() != nullptr;
+    add(key, is_model ? model_json(*value, name.empty() ? value->model()->name() : name)
+                      : layer_json(*value, name.empty() ? std::string(value->class_name()) : name));
   }
   void operator()(std::string_view key, const std::vector<nn::LayerPtr>& value) {
     Json all = Json::array();
@@ -167,23 +169,15 @@ bool is_row(const nn::Model& model) {
 }
 
 Json placed_json(const nn::PlacedLayer& placed, bool says_shape) {
-  const nn::Model* inner = placed.layer->model();
-  if (inner == nullptr) {
-    Json json = layer_json(*placed.layer, placed.name);
-    if (!says_shape) return json;
-    Json config = *json.find("config"), with_shape = Json::object();
-    config.add("inputShape", spelled(placed.inputs[0]));
-    for (size_t i = 0; i < json.keys().size(); ++i) {
-      with_shape.add(json.keys()[i], json.keys()[i] == "config" ? config : json.values()[i]);
-    }
-    return with_shape;
+  if (placed.layer->model() != nullptr) return model_json(*placed.layer, placed.name);
+  Json json = layer_json(*placed.layer, placed.name);
+  if (!says_shape) return json;
+  Json config = *json.find("config"), with_shape = Json::object();
+  config.add("inputShape", spelled(placed.inputs[0]));
+  for (size_t i = 0; i < json.keys().size(); ++i) {
+    with_shape.add(json.keys()[i], json.keys()[i] == "config" ? config : json.values()[i]);
   }
-  Json config = network_json(*inner, placed.name);
-  config.add("trainable", Json::boolean(placed.layer->trainable()));
-  Json json = Json::object();
-  json.add("class", Json::string(is_row(*inner) ? "Sequential" : "Model"));
-  json.add("config", std::move(config));
-  return json;
+  return with_shape;
 }
 
 Json calls_of(const nn::Model& model, size_t layer, const Sources& sources) {
@@ -221,6 +215,17 @@ Json network_json(const nn::Model& model, const std::string& name) {
   network.add("inputs", std::move(inputs));
   network.add("outputs", std::move(outputs));
   return network;
+}
+
+// A model as a layer.
+Json model_json(const nn::Layer& layer, const std::string& name) {
+  const nn::Model& inner = *layer.model();
+  Json config = network_json(inner, name);
+  config.add("trainable", Json::boolean(layer.trainable()));
+  Json json = Json::object();
+  json.add("class", Json::string(is_row(inner) ? "Sequential" : "Model"));
+  json.add("config", std::move(config));
+  return json;
 }
 
 }  // namespace

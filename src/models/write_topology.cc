@@ -170,7 +170,7 @@ Json TopologyWriter::layer(const Json& layer, const Json& placed, bool trainable
   const Json& given = plain.at("config").at("trainable");
   Json extra = Json::object();
   // TensorFlow.js does not work out a -1 where the sizes are known.
-  if (class_name == "Reshape") {
+  if (class_name == "Reshape" && !placed.is_null()) {
     Json shape = Json::array();
     const auto& sizes = placed.at("outputShape").values();
     for (size_t i = 1; i < sizes.size(); ++i) {
@@ -179,7 +179,8 @@ Json TopologyWriter::layer(const Json& layer, const Json& placed, bool trainable
     extra.add("target_shape", std::move(shape));
   }
   extra.add("trainable", Json::boolean(trainable && (!given.is_boolean() || given.boolean())));
-  extra.add("name", placed.at("name"));
+  // The summary tells nothing of a model within an option, whose layers have names of their own.
+  if (!placed.is_null()) extra.add("name", placed.at("name"));
   return keras_layer(class_name, assigned(plain.at("config"), extra));
 }
 
@@ -232,7 +233,9 @@ Json TopologyWriter::config(const Json& options, bool keeps_texts) {
 Json TopologyWriter::value(const std::string& name, const Json& given) {
   if (name == "name" || given.is_null()) return given;
   if (const auto rows = table_of(name)) return choice(*rows, given);
-  if (is_layer(given)) return plain_layer(given);
+  if (is_layer(given)) {
+    return is_model(given) ? model(given.at("config"), Json(), Json(), true) : plain_layer(given);
+  }
   if (given.is_array()) {
     Json all = Json::array();
     for (const Json& each : given.values()) all.add(value(name, each));

@@ -188,6 +188,33 @@ test('nested models and weights that layers share survive', async () => {
   near(model.predict(x).dataSync(), expected, 1e-6);
 });
 
+test('a model at every step goes to TensorFlow.js and comes from it', async () => {
+  const models = {
+    row: ({ sequential, layers }) =>
+      sequential({ layers: [layers.dense({ units: 2, inputShape: [3] })] }),
+    graph: ({ input, model, layers }) => {
+      const one = input({ shape: [3] });
+      return model({ inputs: one, outputs: layers.dense({ units: 2 }).apply(one) });
+    },
+  };
+  const wrapped = (library, make) => {
+    const layer = library.layers.timeDistributed({ layer: make(library), inputShape: [4, 3] });
+    return library.sequential({ layers: [layer] });
+  };
+  const steps = [Float32Array.from({ length: 12 }, (_, at) => Math.sin(at)), [1, 4, 3]];
+  for (const make of Object.values(models)) {
+    const model = wrapped(tl, make);
+    const artifacts = await savedBy(model);
+    const wanted = model.predict(tl.tensor(...steps)).dataSync();
+    near((await ours(artifacts)).predict(tl.tensor(...steps)).dataSync(), wanted, 1e-6);
+    near((await theirs(artifacts)).predict(tf.tensor(...steps)).dataSync(), wanted, 1e-6);
+    const theirModel = wrapped(tf, make);
+    const copy = await ours(await savedBy(theirModel));
+    const theirWanted = theirModel.predict(tf.tensor(...steps)).dataSync();
+    near(copy.predict(tl.tensor(...steps)).dataSync(), theirWanted, 1e-6);
+  }
+});
+
 test('without includeOptimizer nothing about training is saved', async () => {
   const artifacts = await savedBy(trainable('adam'));
   assert.equal(artifacts.trainingConfig, undefined);

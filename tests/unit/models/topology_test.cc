@@ -121,6 +121,24 @@ TEST(Topology, ALayerWithinAnotherHasTheNameOfItsWeights) {
   EXPECT_EQ(row.weights()[0].name, concat("both/forward_", name->string(), "/kernel"));
 }
 
+TEST(Topology, AModelAtEveryStepComesBack) {
+  nn::Sequential row("row_within");
+  row.add(nn::dense({.units = 4, .input_shape = {3}, .name = "a"}));
+  row.add(nn::reshape({.target_shape = {2, -1}, .name = "b"}));
+  nn::Model graph("graph_within");
+  const auto x = graph.input({3}, "x");
+  const auto y = graph.call(nn::dense({.units = 3, .name = "c"}), x);
+  graph.output(graph.call(nn::add({.name = "d"}), {x, y}));
+  for (const nn::Model& within : {nn::Model(row), graph}) {
+    nn::Sequential outer("outer");
+    outer.add(nn::time_distributed(
+        {.layer = nn::as_layer(within), .input_shape = {5, 3}, .name = "steps"}));
+    expect_round_trip(outer);
+    const std::string weight = within.weights()[0].name;
+    EXPECT_EQ(saved_names(outer).at(concat("steps/", weight)), weight) << "as TensorFlow.js has it";
+  }
+}
+
 TEST(Topology, GraphsComeBackFromKeras) { expect_round_trip(parsed(kGraph)); }
 
 TEST(Topology, WeightsAreNamedAsTensorFlowJsDoes) {
