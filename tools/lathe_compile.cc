@@ -183,6 +183,11 @@ Outcome<void> compile(const Arguments& arguments) {
     LATHE_TRY(models::replace_weights(std::as_bytes(std::span(bytes)), weights, saved));
   }
   LATHE_ASSIGN_OR_RETURN(const auto executable, models::compile_module(saved, request.options));
+  if (!driver.empty() && executable.threads) {
+    return wrong_use(
+        "a module for threads takes its memory from outside; leave out the feature threads, or "
+        "--js");
+  }
   LATHE_TRY(write_module(arguments, executable));
   if (!driver.empty()) {
     LATHE_TRY(write_driver(driver, out));

@@ -347,6 +347,8 @@ test('--js is refused before anything is written', options, () =>
     const untrained = /no entry train: say --training, or --loss NAME --optimizer NAME/;
     refused(untrained, '-', '-o', 'net.wasm');
     refused(untrained, '-', '-o', 'net.wasm', train[0]);
+    const threads = ['--features=threads,simd', '-o', 'net.wasm', '--batch=1000000'];
+    refused(/leave out the feature threads/, '-', ...train, ...threads);
     assert.equal(compile('-', '-o', 'net.wasm', ...train, '--js').status, 0);
     assert.deepEqual(readdirSync(folder).sort(), ['net.mjs', 'net.wasm']);
   }),
