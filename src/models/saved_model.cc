@@ -114,7 +114,7 @@ void read_training(const Json& json, SavedModel& saved) {
   if (rows > 0) saved.training.batch = {rows, rows, rows};
   const Json* config = json.find("trainingConfig");
   if (config == nullptr || !config->is_object()) return;
-  auto training = read_training_config(*config);
+  auto training = read_training_config(*config, saved.model.outputs());
   Status sound = training ? Status() : Status(std::unexpected(training.error()));
   if (training) {
     training->batch = saved.training.batch;

@@ -137,11 +137,23 @@ nn::Choice choice_of(const Json& json) {
   return choice;
 }
 
-void take_metrics(const Json& given, nn::TrainingOptions& training) {
+// Those of each output, or of all: a list for each, an object of them by output, or one list.
+std::vector<Json> lists_of_metrics(const Json& given, std::span<const nn::Port> outputs) {
   const bool is_nested =
       given.is_array() && !given.values().empty() && given.values()[0].is_array();
-  const std::vector<Json> alone = {given};
-  for (const Json& list : is_nested ? given.values() : alone) {
+  if (is_nested) return given.values();
+  if (!given.is_object() || given.find("name") != nullptr) return {given};
+  std::vector<Json> lists;
+  for (const nn::Port& output : outputs) {
+    const Json* own = given.find(output.name);
+    lists.push_back(own == nullptr ? Json::array() : *own);
+  }
+  return lists;
+}
+
+void take_metrics(const Json& given, std::span<const nn::Port> outputs,
+                  nn::TrainingOptions& training) {
+  for (const Json& list : lists_of_metrics(given, outputs)) {
     auto& metrics = training.metrics.emplace_back();
     for (const Json& each : list_of(list)) {
       nn::Choice metric = choice_of(each);
@@ -292,7 +304,8 @@ Result<Json> write_training(const Json& training) {
   return config;
 }
 
-Result<nn::TrainingOptions> read_training_config(const Json& config) {
+Result<nn::TrainingOptions> read_training_config(const Json& config,
+                                                 std::span<const nn::Port> outputs) {
   LATHE_ASSIGN_OR_RETURN(const Json read, read_training(config));
   nn::TrainingOptions training;
   std::vector<nn::Choice> losses;
@@ -312,7 +325,7 @@ Result<nn::TrainingOptions> read_training_config(const Json& config) {
     for (const Json& each : weights) values.push_back(each.number());
     training.loss_weights = std::move(values);
   }
-  take_metrics(read.at("metrics"), training);
+  take_metrics(read.at("metrics"), outputs, training);
   return training;
 }
 

@@ -1,6 +1,7 @@
 // How a model is trained <-> trainingConfig of Keras and TensorFlow.js.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "lathe/base/json.h"
@@ -18,8 +19,10 @@ Result<Json> read_training(const Json& config);
 Result<Json> write_training(const Json& training);
 
 // Loss, its weights, optimizer and metrics; where the loss takes class numbers, sparse labels.
-// Errors: a loss or an optimiser that is not known. Metrics that are not known are left out.
-Result<nn::TrainingOptions> read_training_config(const Json& config);
+// Errors: a loss or an optimiser that is not known. Metrics that are not known are left out, and
+// those of outputs that the model does not have.
+Result<nn::TrainingOptions> read_training_config(const Json& config,
+                                                 std::span<const nn::Port> outputs);
 
 // Without losses or an optimizer: null.
 Result<std::string> write_training_config(const nn::TrainingOptions& training);

@@ -115,12 +115,42 @@ TEST(SavedModel, EveryOptimizerComesBack) {
   }
 }
 
-TEST(SavedModel, LabelsAndLossComeBack) {
-  constexpr auto kSparse = nn::Labels::Sparse, kDense = nn::Labels::Dense;
+// A model of two outputs, a and b.
+nn::Model forked() {
   nn::Model two("two");
   const auto x = two.input({3}, "x");
-  for (const char* name : {"a", "b"})
+  for (const char* name : {"a", "b"}) {
     two.output(two.call(nn::dense({.units = 2, .name = name}), x));
+  }
+  return two;
+}
+
+TEST(SavedModel, MetricsMayGoByOutput) {
+  SavedModel saved{forked()};
+  saved.training = {.loss = "mse", .optimizer = "sgd", .metrics = {{"mae"}, {"mape", "mae"}}};
+  saved.states = nn::initial_states(*nn::variables(saved.model, saved.training), 3);
+  const Files files = saved_files(saved, {.includes_optimizer = true});
+  const std::string lists = R"("tensorlathe_metrics":[["mae"],["mape","mae"]])";
+  for (const char* given : {R"([["mae"],["mape","mae"]])", R"({"b":["mape","mae"],"a":"mae"})"}) {
+    Files written = files;
+    std::string& text = written["model.json"];
+    const size_t at = text.find(lists);
+    ASSERT_NE(at, text.npos) << text;
+    text.replace(at, lists.size(), concat("\"tensorlathe_metrics\":", given));
+    const auto loaded = read(written);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto& metrics = loaded->training.metrics;
+    ASSERT_EQ(metrics.size(), 2u) << given;
+    ASSERT_EQ(metrics[0].size(), 1u);
+    EXPECT_EQ(metrics[0][0].name, "mae");
+    ASSERT_EQ(metrics[1].size(), 2u);
+    EXPECT_EQ(metrics[1][0].name, "mape");
+  }
+}
+
+TEST(SavedModel, LabelsAndLossComeBack) {
+  constexpr auto kSparse = nn::Labels::Sparse, kDense = nn::Labels::Dense;
+  const nn::Model two = forked();
   struct Case {
     nn::PerOutput<nn::Choice> loss;
     nn::PerOutput<nn::Labels> labels;
