@@ -33,16 +33,6 @@ graph::Array as_floats(const graph::Array& array) {
   return graph::Array::of(array.shape, values);
 }
 
-Status check_state(const nn::Variable& variable, const graph::Array& array) {
-  const int64_t count = graph::element_count(variable.shape);
-  const bool fits = array.dtype == graph::DType::F32 && array.shape == variable.shape &&
-                    array.data.size() == static_cast<size_t>(count) * sizeof(float);
-  if (fits) return {};
-  return fail(concat("the state \"", variable.name, "\" is f32", bracketed(variable.shape),
-                     ", given ", scalar::text(array.dtype), bracketed(array.shape), " of ",
-                     array.data.size(), " bytes"));
-}
-
 graph::Array scalar_of(float value) { return graph::Array::of({}, std::vector<float>{value}); }
 
 }  // namespace
@@ -101,7 +91,7 @@ Result<std::vector<graph::StateContent>> first_contents(std::span<const nn::Vari
       missing.push_back(each);
       continue;
     }
-    LATHE_TRY(check_state(each, state->second));
+    LATHE_TRY(nn::check_state(each, state->second));
     contents.push_back({each.name, state->second.data});
   }
   for (auto& content : nn::contents_of(nn::initial_states(missing, seed))) {
@@ -118,7 +108,7 @@ Result<std::vector<NamedArray>> weight_arrays(const nn::Model& model, const nn::
       if (weight.trainable != trainable) continue;
       const auto state = states.find(weight.name);
       if (state == states.end()) return fail(concat("the states have no \"", weight.name, '"'));
-      LATHE_TRY(check_state(weight, state->second));
+      LATHE_TRY(nn::check_state(weight, state->second));
       arrays.push_back({names.at(weight.name), state->second});
     }
   }
@@ -131,7 +121,7 @@ Result<std::vector<NamedArray>> optimizer_arrays(const nn::Model& model,
   LATHE_ASSIGN_OR_RETURN(const auto variables, nn::variables(model, training));
   for (const nn::Variable& each : variables) {
     const auto state = states.find(each.name);
-    if (state != states.end()) LATHE_TRY(check_state(each, state->second));
+    if (state != states.end()) LATHE_TRY(nn::check_state(each, state->second));
   }
   std::vector<TensorPlace> places = places_of(variables);
   std::erase_if(places, [&](const TensorPlace& each) { return !states.contains(each.name); });

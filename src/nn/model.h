@@ -96,8 +96,8 @@ class Model {
   std::vector<KeptState> states() const;
   // The activation that an output ends with, nested models looked into; null if it is an input.
   const Chosen<ActivationKind>* last_activation(size_t output) const;
-  // The same layers, by the same names, called on inputs of other shapes. Error: a layer does not
-  // take them, or would need other weights.
+  // The same layers, by the same names, called on inputs of other shapes, one for each input.
+  // Error: a layer does not take them, or would need other weights.
   Result<Model> with_inputs(std::span<const Shape> shapes) const;
   // The graph: one tensor for every output. `weights` as weights() lists them; masks as in Context.
   std::vector<Tensor> build(std::span<const Tensor> inputs, std::span<const Tensor> weights,

@@ -31,6 +31,16 @@ Status fit(const NamedArray& tensor, const Variable& weight) {
 
 }  // namespace
 
+Status check_state(const Variable& variable, const graph::Array& array) {
+  const int64_t count = graph::element_count(variable.shape);
+  const bool fits = array.dtype == graph::DType::F32 && array.shape == variable.shape &&
+                    array.data.size() == static_cast<size_t>(count) * sizeof(float);
+  if (fits) return {};
+  return fail(concat("the state \"", variable.name, "\" is f32", bracketed(variable.shape),
+                     ", given ", scalar::text(array.dtype), bracketed(array.shape), " of ",
+                     array.data.size(), " bytes"));
+}
+
 States initial_states(std::span<const Variable> variables, uint64_t seed) {
   States states;
   for (const Variable& variable : variables) {
@@ -50,6 +60,7 @@ Result<std::vector<std::byte>> write_weights(const Model& model, const States& s
   for (const Variable& weight : model.weights()) {
     const auto state = states.find(weight.name);
     if (state == states.end()) return fail(concat("the states have no \"", weight.name, '"'));
+    LATHE_TRY(check_state(weight, state->second));
     tensors.push_back({weight.name, state->second});
   }
   return formats::write_safetensors(tensors);

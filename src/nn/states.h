@@ -14,12 +14,16 @@ namespace lathe::nn {
 
 using States = std::map<std::string, graph::Array>;
 
+// Error: the array is of another type or shape than the variable, or not as long.
+Status check_state(const Variable& variable, const graph::Array& array);
+
 // The first content of all variables.
 States initial_states(std::span<const Variable> variables, uint64_t seed);
 // For compile::Options::contents: a stand-alone module starts with them.
 std::vector<graph::StateContent> contents_of(const States& states);
 
-// The weights of the model, in its order, as a safetensors file. Error: one is not in `states`.
+// The weights of the model, in its order, as a safetensors file. Error: one is not in `states`, or
+// check_state refuses it.
 Result<std::vector<std::byte>> write_weights(const Model& model, const States& states);
 
 // Replaces the weights of the model in `states` by those of a safetensors file. Errors name the

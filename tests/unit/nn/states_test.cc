@@ -44,6 +44,15 @@ TEST(States, WritingNeedsEveryWeight) {
   EXPECT_EQ(write_weights(small(), states).error().message, "the states have no \"b/kernel\"");
 }
 
+TEST(States, WritingWantsTheShapeOfEveryWeight) {
+  States states = initial_states(small().weights(), 3);
+  states["b/kernel"] = Array::zeros(graph::DType::F32, {1, 2});
+  const auto turned = write_weights(small(), states);
+  ASSERT_FALSE(turned);
+  EXPECT_EQ(turned.error().message,
+            "the state \"b/kernel\" is f32[2,1], given f32[1,2] of 8 bytes");
+}
+
 TEST(States, BadFilesNameTheTensorAndChangeNothing) {
   const Sequential model = small();
   const auto refusal = [&](std::vector<NamedArray> tensors, size_t cut = 0) {
