@@ -19,16 +19,22 @@ export function letGo(value: unknown, next?: unknown): void {
   }
 }
 
+/** What a function of a dataset gives; `letGo` knows the tensors that it has made. */
+export async function handedOn<T>(give: () => T | Promise<T>): Promise<T> {
+  const [found, made] = making(give);
+  const next = await found;
+  const given = tensorsIn(next);
+  for (const each of made) if (given.includes(each)) passing.add(each);
+  return next;
+}
+
 /** Calls the function on every value. */
 export async function* mapped<T, U>(
   source: AsyncIterable<T>,
   change: (value: T) => U | Promise<U>,
 ): AsyncGenerator<Awaited<U>> {
   for await (const value of source) {
-    const [found, made] = making(() => change(value));
-    const next = await found;
-    const given = tensorsIn(next);
-    for (const each of made) if (given.includes(each)) passing.add(each);
+    const next = await handedOn(() => change(value));
     letGo(value, next);
     yield next;
   }
@@ -163,7 +169,7 @@ export async function* generated<T>(open: () => Source<T> | Promise<Source<T>>):
     const source = walked(await open());
     let end: unknown;
     const next = async () => {
-      const { done = false, value } = await source.next();
+      const { done = false, value } = await handedOn(() => source.next());
       if (done) end = value as unknown;
       return { done, value: await value };
     };

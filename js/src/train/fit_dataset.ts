@@ -9,7 +9,7 @@ import {
 } from '../base/options.js';
 import { Pacer, type YieldEvery } from '../base/pause.js';
 import type { Dataset } from '../data/dataset.js';
-import { letGo } from '../data/iterate.js';
+import { handedOn, letGo } from '../data/iterate.js';
 import { CallbackList, epochMetrics, record } from './callback_list.js';
 import { History, type Logs, type TrainingCallbacks } from './history.js';
 import { atStep } from './numerics.js';
@@ -215,7 +215,7 @@ class Walk {
     if (this.#iterator === undefined) await this.restart();
     this.#leave();
     if (this.#isOver) return undefined;
-    const { done = false, value } = await this.#iterator!.next();
+    const { done = false, value } = await handedOn(() => this.#iterator!.next());
     this.#isOver = done;
     if (done && (!takesEnd || value == null)) return undefined;
     this.#last = value;

@@ -29,6 +29,33 @@ test('datasets let go what their functions made', () =>
     return [grown, kept.isDisposed];
   }));
 
+test('training and evaluation let go what generators and iterators of the program made', () =>
+  same(async (lib) => {
+    const model = compiled(lib, dense(lib, { inputShape: [3] }));
+    const batch = () => ({ xs: lib.ones([2, 3]), ys: lib.ones([2, 2]) });
+    const generated = lib.data.generator(function* () {
+      for (let at = 0; at < 3; ++at) yield batch();
+    });
+    const walked = {
+      size: null,
+      iterator: async () => {
+        let at = 0;
+        const next = async () =>
+          at++ < 3 ? { done: false, value: batch() } : { done: true, value: null };
+        return { next };
+      },
+    };
+    const grown = [];
+    for (const dataset of [generated, walked]) {
+      await model.fitDataset(dataset, { epochs: 1, verbose: 0 });
+      const start = alive(lib);
+      await model.fitDataset(dataset, { epochs: 2, verbose: 0 });
+      lib.dispose(await model.evaluateDataset(dataset, { batches: 3 }));
+      grown.push(alive(lib) - start);
+    }
+    return grown;
+  }));
+
 test('tensors of the program stay when datasets hand them on', async () => {
   const own = tl.tensor1d([1, 2]);
   const dataset = tl.data.array([own, own]).map((x) => x);
