@@ -301,16 +301,20 @@ export class Layer {
    */
   apply<T extends SymbolicTensor | SymbolicTensor[] = SymbolicTensor>(
     inputs: SymbolicTensor | readonly SymbolicTensor[],
-    args?: { initialState?: SymbolicTensor | readonly SymbolicTensor[] },
+    args?: { initialState?: SymbolicTensor | readonly SymbolicTensor[] } | null,
   ): T;
   apply<T extends Tensor | Tensor[] = Tensor>(
     inputs: Tensor | readonly Tensor[],
-    args?: ApplyArgs,
+    args?: ApplyArgs | null,
   ): T;
-  apply(inputs: unknown, args: { initialState?: unknown } = {}): unknown {
-    const list = [inputs, args.initialState ?? []].flat() as SymbolicTensor[];
+  apply(inputs: unknown, args?: { initialState?: unknown } | null): unknown {
+    const list = [inputs, args?.initialState ?? []].flat() as SymbolicTensor[];
     if (list.length > 0 && list.every((each) => each instanceof Tensor)) {
-      return extrasFor('apply').members.applyLayer!(this as never, inputs as never, args as never);
+      return extrasFor('apply').members.applyLayer!(
+        this as never,
+        inputs as never,
+        (args ?? {}) as never,
+      );
     }
     const wrong = list.find((each) => !(each instanceof SymbolicTensor));
     if (list.length === 0 || wrong !== undefined) {

@@ -71,6 +71,7 @@ function called(
     return throughStates(layer, given, masks, training);
   }
   const found =
+    asOneRow(layer, given, masks, training, args) ??
     overRows(layer, given, training) ??
     weighedCounts(layer, given, args) ??
     throughCore(layer, given, masks, training);
@@ -78,7 +79,8 @@ function called(
 }
 
 /** The layers that move numbers and compute none. */
-const moving = /^(Flatten|Reshape|Permute|RepeatVector|Concatenate|(Global)?MaxPooling[123]D)$/;
+const moving =
+  /^(Flatten|Reshape|Permute|RepeatVector|Concatenate|(Global)?MaxPooling[123]D|CenterCrop)$/;
 
 /** The result in the type of the inputs, where these layers keep it; the core gives floats. */
 function asGiven(layer: Layer, given: Given, result: Tensor): Tensor {
@@ -162,6 +164,40 @@ function made(layer: Layer, given: Given): void {
     layer,
     given.map(({ shape }) => [null, ...shape.slice(1)]),
   );
+}
+
+/** The layers that compute each number, or row of numbers, alone; they take as many axes as there are. */
+const anyRank =
+  /^(Activation|(Leaky|Thresholded)?ReLU|ELU|Softmax|(Gaussian|Alpha)?Dropout|GaussianNoise|Rescaling|Embedding|CategoryEncoding|Add|Subtract|Multiply|Average|Maximum|Minimum)$/;
+
+/** What a layer gives for a tensor without the axis of the rows, which such layers take; nothing where it has one. */
+function asOneRow(
+  layer: Layer,
+  given: Given,
+  masks: Masks,
+  training: boolean,
+  args?: ApplyArgs,
+): Found | undefined {
+  const name = layer.getClassName();
+  const { axis = -1, outputMode } = layer.options as { axis?: number; outputMode?: string };
+  const least = /^(CenterCrop|Resizing)$/.test(name)
+    ? 4
+    : anyRank.test(name) && axis === -1
+      ? 2
+      : 0;
+  const { rank } = given[0]!;
+  if (rank >= least || given.some((each) => each.rank !== rank)) return undefined;
+  const sizes = (count: number) => Array<number>(count).fill(1);
+  // Of numbers in a row each one has its category; what counts them counts all.
+  const isColumn = outputMode === 'oneHot' && rank === 1;
+  const rows = given.map((each) => {
+    const shape = isColumn ? [...each.shape, 1] : [...sizes(least - rank), ...each.shape];
+    return applied('reshape', [each], [shape]);
+  });
+  const found = called(layer, rows, masks, training, args);
+  if (isColumn) return found;
+  const bare = (x: Tensor) => applied('reshape', [x], [x.shape.slice(least - rank)]);
+  return { results: found.results.map(bare), masks: [undefined] };
 }
 
 /** What a layer gives whose axis is that of the rows, which no model mixes; nothing where it is another one. */

@@ -439,3 +439,49 @@ test('what does not fit is refused', () => {
   );
   refuses(() => model.apply([tl.ones([2, 3]), tl.ones([2, 3])]), /takes 1 inputs, got 2/);
 });
+
+/** A tensor as numbers that two libraries round alike. */
+const said = (x) => [x.shape, x.dtype, [...x.dataSync()].map((each) => each.toFixed(5))];
+
+test('layers that take any number of axes take tensors without rows', () => {
+  const given = (lib) => {
+    const { activation, embedding, categoryEncoding, ...layer } = lib.layers;
+    const row = lib.tensor1d([1, 2, -1]);
+    const places = lib.tensor1d([1, 2], 'int32');
+    const embedded = embedding({ inputDim: 4, outputDim: 2, embeddingsInitializer: 'ones' });
+    return [
+      activation({ activation: 'relu' }).apply(row),
+      activation({ activation: 'softmax' }).apply(row),
+      activation({ activation: 'relu' }).apply(lib.scalar(-2)),
+      layer.reLU({ maxValue: 1 }).apply(row),
+      layer.leakyReLU({ alpha: 0.5 }).apply(row),
+      layer.dropout({ rate: 0.5 }).apply(row),
+      layer.rescaling({ scale: 2, offset: 1 }).apply(row),
+      layer.add().apply([row, row]),
+      embedded.apply(places),
+      ...['oneHot', 'multiHot', 'count'].map((outputMode) =>
+        categoryEncoding({ numTokens: 4, outputMode }).apply(places),
+      ),
+    ].map(said);
+  };
+  assert.deepEqual(given(tl), given(tf));
+});
+
+test('pictures are cropped and resized without rows, and crops keep the type', () => {
+  const given = (lib) => {
+    const { centerCrop, resizing } = lib.layers;
+    const numbers = (dtype) => lib.range(0, 20, 1, dtype);
+    return [
+      centerCrop({ height: 3, width: 2 }).apply(numbers().reshape([4, 5, 1])),
+      centerCrop({ height: 2, width: 2 }).apply(numbers('int32').reshape([1, 4, 5, 1])),
+      resizing({ height: 2, width: 2 }).apply(numbers().reshape([4, 5, 1])),
+    ].map(said);
+  };
+  assert.deepEqual(given(tl), given(tf));
+});
+
+test('null says nothing of how a layer is called', () => {
+  const flat = tl.layers.flatten().apply(tl.ones([2, 3, 4]), null);
+  assert.deepEqual(flat.shape, [2, 12]);
+  assert.deepEqual(tl.layers.flatten().apply(tl.input({ shape: [3, 4] }), null).shape, [null, 12]);
+});
