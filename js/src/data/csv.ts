@@ -16,7 +16,7 @@ export type CSVRow = Record<string, CSVValue> | LabelledCSVRow;
 
 /** What is known of a column. */
 export interface ColumnConfig {
-  /** Whether an empty field is an error. */
+  /** Whether an empty field is an error, which it is of a label that has no default, too. */
   required?: boolean;
   /** int32 rounds down, bool is 1 for "1" and "true". Default: numbers where they are, else strings. */
   dtype?: StoredDType | 'string';
@@ -37,6 +37,8 @@ export interface CSVConfig {
   configuredColumnsOnly?: boolean;
   /** One character between fields. Default: a comma. */
   delimiter?: string;
+  /** Whether any number of spaces is between fields, and no other delimiter. Default: false. */
+  delimWhitespace?: boolean;
 }
 
 /** A dataset of rows, as `csv` makes it. */
@@ -53,7 +55,7 @@ export class CSVDataset<Row extends CSVRow = CSVRow> extends Dataset<Row> {
     this.#config = config;
   }
 
-  /** Names of the columns, in order; with `configuredColumnsOnly`, of those that have a config. */
+  /** Names of the columns, in order; with `configuredColumnsOnly` those that have a config, in its order. */
   async columnNames(): Promise<string[]> {
     const { readColumnNames } = await import('./csv_rows.js');
     return readColumnNames(this.#source, this.#config);
@@ -73,6 +75,9 @@ export function csv(
 export function csv(source: TextSource, config?: CSVConfig): CSVDataset;
 export function csv(source: TextSource, config: CSVConfig = {}): CSVDataset {
   const { delimiter = ',' } = config;
+  if (config.delimWhitespace && config.delimiter !== undefined) {
+    throw new LatheError('csv: delimiter and delimWhitespace cannot be given together');
+  }
   if (typeof delimiter !== 'string' || delimiter.length !== 1 || /["\r\n]/.test(delimiter)) {
     throw new LatheError(`csv: delimiter must be one character, got ${JSON.stringify(delimiter)}`);
   }

@@ -21,7 +21,8 @@ export async function readColumnNames(
 ): Promise<string[]> {
   const records = open(source, config);
   try {
-    return (await readNames(records, config)).names;
+    const { names } = await readNames(records, config);
+    return config.configuredColumnsOnly ? Object.keys(config.columnConfigs ?? {}) : names;
   } finally {
     await records.return(undefined);
   }
@@ -33,6 +34,7 @@ const names: OptionNames<CSVConfig> = {
   columnConfigs: true,
   configuredColumnsOnly: true,
   delimiter: true,
+  delimWhitespace: true,
 };
 const columnNames: OptionNames<ColumnConfig> = {
   required: true,
@@ -45,7 +47,8 @@ function open(source: TextSource | ByteSource, config: CSVConfig): AsyncGenerato
   checkOptions('csv', config, names);
   for (const [name, column] of Object.entries(config.columnConfigs ?? {}))
     checkOptions(`csv: column ${name}`, column, columnNames);
-  return splitRecords(readText(source, 'csv'), config.delimiter ?? ',');
+  const { delimWhitespace = false, delimiter = delimWhitespace ? ' ' : ',' } = config;
+  return splitRecords(readText(source, 'csv'), delimiter, delimWhitespace);
 }
 
 async function readNames(
@@ -109,7 +112,7 @@ export async function* readRows(
 function valueOf(text: string, column: ColumnConfig, name: string, line: number): CSVValue {
   if (text === '') {
     if (column.default !== undefined) return column.default;
-    if (!column.required) return undefined;
+    if (!column.required && !column.isLabel) return undefined;
     throw new LatheError(`csv: line ${line}: the required column ${name} is empty`);
   }
   const { dtype } = column;

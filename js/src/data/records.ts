@@ -9,14 +9,15 @@ export interface TextRecord {
 
 /**
  * Records of the text. Lines end with LF, CRLF or CR; fields in double quotes may hold delimiters,
- * line ends and doubled quotes; empty lines are no records.
+ * line ends and doubled quotes; empty lines are no records. `areMany`: any number of delimiters is one, and none around a line.
  * Errors, after the records before: a quoted field that never ends, or goes on after its closing quote.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<string>,
   delimiter: string,
+  areMany = false,
 ): AsyncGenerator<TextRecord> {
-  const splitter = new Splitter(delimiter);
+  const splitter = new Splitter(delimiter, areMany);
   for await (const chunk of chunks) {
     yield* splitter.push(chunk);
     if (splitter.failure !== undefined) throw splitter.failure;
@@ -38,7 +39,10 @@ class Splitter {
   #afterReturn = false;
   #records: TextRecord[] = [];
 
-  constructor(private readonly delimiter: string) {}
+  constructor(
+    private readonly delimiter: string,
+    private readonly areMany: boolean,
+  ) {}
 
   push(chunk: string): TextRecord[] {
     let from = 0;
@@ -54,7 +58,7 @@ class Splitter {
         this.#place = 'closed';
       } else if (endsLine || char === this.delimiter) {
         if (this.#place === 'plain') this.#field += chunk.slice(from, at);
-        if (!endsLine) this.#endField();
+        if (!endsLine) this.#delimit();
         else if (!isSecond) this.#endRecord();
       } else if (char === '"' && this.#place !== 'plain') {
         if (this.#place === 'closed') this.#field += '"';
@@ -81,6 +85,10 @@ class Splitter {
     return this.#take();
   }
 
+  #delimit(): void {
+    if (!this.areMany || this.#place !== 'start') this.#endField();
+  }
+
   #endField(): void {
     this.#fields.push(this.#field);
     this.#field = '';
@@ -90,7 +98,7 @@ class Splitter {
   #endRecord(): void {
     const isEmpty = this.#fields.length === 0 && this.#place === 'start';
     if (!isEmpty) {
-      this.#endField();
+      this.#delimit();
       this.#records.push({ fields: this.#fields, line: this.#firstLine });
       this.#fields = [];
     }

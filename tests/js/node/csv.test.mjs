@@ -18,6 +18,7 @@ const texts = {
   flags: 'a,b\ntrue,1\nFALSE,0\n',
   semicolons: 'a;b\n1;2\n',
   headless: '1,2\n3,4\n',
+  spaces: 'a  b c\n 1 2   3\n"x y"  5 6\n',
 };
 let server, url, folder;
 
@@ -51,6 +52,11 @@ const comparisons = {
   'empty fields': ['gaps', { columnConfigs: { a: { default: 9 }, b: { required: false } } }],
   booleans: ['flags', { columnConfigs: { a: { dtype: 'bool' }, b: { dtype: 'bool' } } }],
   'another delimiter': ['semicolons', { delimiter: ';' }],
+  'any number of spaces': ['spaces', { delimWhitespace: true }],
+  'columns with a config in another order': [
+    'numbers',
+    { columnConfigs: { c: {}, a: {} }, configuredColumnsOnly: true },
+  ],
   'no header': ['headless', { hasHeader: false, columnNames: ['x', 'y'] }],
 };
 
@@ -87,6 +93,15 @@ test('quotes may hold anything', async () => {
     { a: undefined, b: 'say "x"' },
     { a: 'é\u{1f600}', b: 'plain "quote"' },
   ]);
+});
+
+test('spaces around a line are no fields', async () => {
+  const text = 'a b\n  1   2  \n   \n3 4';
+  const expected = [
+    { a: 1, b: 2 },
+    { a: 3, b: 4 },
+  ];
+  assert.deepEqual(await rows(text, { delimWhitespace: true }), expected);
 });
 
 test('line ends and empty lines do not matter', async () => {
@@ -197,6 +212,8 @@ test('errors name the line and the column', async () => {
   await rejects(rows('a,a\n'), /column a is there twice/);
   await rejects(rows('a\n1\n', { columnConfigs: { z: {} } }), /names z, but the columns are a/);
   await rejects(rows('a\n1\n', { columnNames: ['x', 'y'] }), /2 names, the header has 1/);
+  const label = { columnConfigs: { b: { isLabel: true } } };
+  await rejects(rows('a,b\n1,\n', label), 'csv: line 2: the required column b is empty');
   const numeric = { columnConfigs: { a: { dtype: 'float32' } } };
   await rejects(rows('a\nsix\n', numeric), 'csv: line 2: the column a is float32, got "six"');
   await rejects(
@@ -205,6 +222,8 @@ test('errors name the line and the column', async () => {
   );
   await rejects(tl.data.csv(join(folder, 'none.csv')).toArray(), /cannot read .*ENOENT/);
   refuses(() => tl.data.csv(blob(''), { delimiter: '::' }), /delimiter must be one character/);
+  const both = { delimiter: ',', delimWhitespace: true };
+  refuses(() => tl.data.csv(blob(''), both), /cannot be given together/);
   refuses(() => tl.data.csv(blob(''), { hasHeader: false }), /columnNames are needed/);
   refuses(() => tl.data.csv(7), /source must be/);
 });
