@@ -58,7 +58,10 @@ export function trainingOf(
   if (optimizer === undefined) return undefined;
   const loss = losses.length === 1 ? losses[0]! : losses;
   const learningRate = states.find(({ name }) => name === 'optimizer/learning_rate')?.values[0];
-  return { loss, optimizer: { ...optimizer, learningRate }, lossWeights, metrics, others };
+  // The module has it as float32; a file has the digits that the program wrote.
+  const isGiven = Math.fround(optimizer.learningRate as number) === learningRate;
+  const learnt = { ...optimizer, ...(!isGiven && { learningRate }) };
+  return { loss, optimizer: learnt, lossWeights, metrics, others };
 }
 
 export const storable = /* @__PURE__ */ Symbol('storable');

@@ -82,6 +82,17 @@ for (const given of metrics) {
   });
 }
 
+test('a file has the digits of the learning rate that the program wrote', async () => {
+  await alikeIn(async (lib) => {
+    const model = await trained(lib, lib.train.sgd(0.02));
+    const rateOf = async () =>
+      (await artifactsOf(lib, model)).trainingConfig.optimizer_config.config.learningRate;
+    const before = await rateOf();
+    model.optimizer.setLearningRate(0.003);
+    return [before, await rateOf()];
+  });
+});
+
 test('long names of metrics become those that TensorFlow.js knows, and come back as they were', async () => {
   const given = ['meanSquaredError', 'r2Score', 'cosineProximity'];
   const model = await trained(tl, 'sgd', given);
