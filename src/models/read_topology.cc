@@ -370,6 +370,12 @@ Json TopologyReader::sizes(const Json* shape, const std::string& where) {
 Json TopologyReader::value_of(const std::string& name, const Json& value,
                               const std::string& where) {
   if (const auto rows = table_of(name)) return choice(name, *rows, value, where);
+  // Keras once wrote numbers of NumPy so.
+  const Json* number = find(&value, "value");
+  if (is_text(find(&value, "type")) && value.at("type").string() == "ndarray" &&
+      number != nullptr && number->is_number()) {
+    return *number;
+  }
   if (value.is_object() && value.find("class_name") != nullptr) return layer(checked(value));
   if (value.is_array() && std::ranges::any_of(value.values(), &Json::is_object)) {
     Json all = Json::array();

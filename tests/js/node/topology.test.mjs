@@ -164,3 +164,16 @@ test('damaged graphs give a model or a LatheError', () => {
   }
   assert.ok(made > 10 && refused > 50, `${made} made, ${refused} refused`);
 });
+
+test('numbers may be those of NumPy, as Keras once wrote them', () => {
+  const layer = {
+    class_name: 'ReLU',
+    config: {
+      name: 'relu',
+      max_value: { type: 'ndarray', value: 6 },
+      batch_input_shape: [null, 2],
+    },
+  };
+  const topology = { class_name: 'Sequential', config: { name: 'row', layers: [layer] } };
+  assert.equal(read(topology).layers[0].config.maxValue, 6);
+});
