@@ -37,10 +37,11 @@ Fit same(int64_t in, int64_t span, int64_t stride, bool is_upper) {
   return {out, is_upper ? less : more, is_upper ? more : less};
 }
 
-// With `ceil` one more window may begin, but not behind x and what is padded before it.
+// With `ceil` one more window may begin, which may be the only one, but not behind x and what is
+// padded before it.
 Fit padded(int64_t in, int64_t span, int64_t stride, int64_t before, int64_t after, bool ceil) {
   const int64_t room = in + before + after - span;
-  if (room < 0) return {0, before, after};
+  if (room < (ceil ? 1 - stride : 0)) return {0, before, after};
   int64_t out = (room + (ceil ? stride - 1 : 0)) / stride + 1;
   if (ceil && (out - 1) * stride >= in + before) --out;
   return {out, before, after};

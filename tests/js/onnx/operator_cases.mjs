@@ -2,7 +2,7 @@
 // they give.
 import { int32, int64, normal, single, small } from './single.mjs';
 import { tableCases } from './table_cases.mjs';
-import { float, tensor } from './write.mjs';
+import { float, ints, tensor } from './write.mjs';
 
 const f32 = 'float32';
 const microsoft = { domain: 'com.microsoft' };
@@ -418,6 +418,24 @@ function others() {
   ];
 }
 
+/** A window that is larger than what it is over, of which `ceil_mode` makes one all the same. */
+function pools() {
+  const pool = (op, attributes) =>
+    single(
+      `${op} by one window that does not fit ${JSON.stringify(attributes)}`,
+      op,
+      [normal(1, 2, 4, 3)],
+      [f32],
+      { ceil_mode: 1, kernel_shape: ints([5, 3]), strides: ints([2, 1]), ...attributes },
+    );
+  return [
+    pool('MaxPool'),
+    pool('MaxPool', { kernel_shape: ints([3, 2]), dilations: ints([2, 1]) }),
+    pool('AveragePool'),
+    pool('AveragePool', { count_include_pad: 1 }),
+  ];
+}
+
 export const operatorCases = [
   ...groupQueries(),
   ...heads(),
@@ -428,4 +446,5 @@ export const operatorCases = [
   ...recurrent(),
   ...tableCases,
   ...others(),
+  ...pools(),
 ];
