@@ -68,6 +68,8 @@ class Axis {
       case Outside::Zeros:
         return place;
       case Outside::Border: {
+        // What a cubic is made of is bounded element by element.
+        if (options_.interpolation == Interpolation::Cubic) return place;
         const Tensor is_inside = both(place >= like(place, low_), place <= like(place, high_));
         const Tensor bounded = minimum(maximum(place, zero(place)), like(place, last_));
         return select(is_inside, place, bounded);

@@ -436,6 +436,20 @@ function pools() {
   ];
 }
 
+/** Pictures read at places outside of them. */
+function sampled() {
+  const places = [-0.99, -0.9, -1.2, 0.3, 1.4, 1.1, 0.1, -0.95, -3, 2, 0.98, 0.2];
+  return [0, 1].map((align_corners) =>
+    single(
+      `cubic samples behind the border ${align_corners}`,
+      'GridSample',
+      [normal(1, 2, 4, 5), tensor(f32, places, [1, 2, 3, 2])],
+      [f32],
+      { mode: 'cubic', padding_mode: 'border', align_corners },
+    ),
+  );
+}
+
 export const operatorCases = [
   ...groupQueries(),
   ...heads(),
@@ -447,4 +461,5 @@ export const operatorCases = [
   ...tableCases,
   ...others(),
   ...pools(),
+  ...sampled(),
 ];
