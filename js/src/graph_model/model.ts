@@ -10,12 +10,12 @@ import {
   type LoadOptions,
   type ModelArtifacts,
   weightBytes,
+  type WeightSpec,
 } from '../io/artifacts.js';
 import { openHandler } from '../io/handlers.js';
 import { artifactsOf, nameOf } from '../io/load_artifacts.js';
-import { decodeWeights } from '../io/weight_data.js';
 import { clone } from '../ops/index.js';
-import { dispose, keep, tidy, tracked } from '../tensor/scopes.js';
+import { dispose, tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
 import type { Value } from './call.js';
 import { Executor, isTensor, type Values } from './execute.js';
@@ -28,6 +28,7 @@ import {
   type Source,
   sourceOf,
 } from './topology.js';
+import { weightTensors } from './weights.js';
 
 /** An input or output of a model. */
 export interface TensorInfo {
@@ -103,6 +104,8 @@ export class GraphModel {
   artifacts: GraphArtifacts | undefined;
   readonly #options: LoadOptions;
   readonly #resources = new Map<string, Value>();
+  /** Those of nodes that the graph has, too, by the names of these. */
+  readonly #tables = new Map<string, Value>();
   #loaded: Loaded | undefined;
   #intermediate: NamedTensorMap = {};
 
@@ -164,12 +167,10 @@ export class GraphModel {
       throw new LatheError(`${where}: it is a layers model; loadLayersModel loads it`);
     }
     const graph = readGraph(artifacts.modelTopology);
-    const arrays = decodeWeights(artifacts.weightSpecs ?? [], weightBytes(artifacts, where), where);
-    const weights = new Map(
-      arrays.map(({ name, data, shape, dtype }) => [
-        name,
-        keep(new Tensor(data, shape, dtype)[tracked]()),
-      ]),
+    const weights = weightTensors(
+      (artifacts.weightSpecs ?? []) as WeightSpec[],
+      weightBytes(artifacts, where),
+      where,
     );
     const executor = new Executor(graph, weights);
     const unknown = executor.unknown();
@@ -309,6 +310,7 @@ export class GraphModel {
     dispose([...(this.#loaded?.weights.values() ?? [])]);
     dispose([...this.#resources.values()]);
     this.#resources.clear();
+    this.#tables.clear();
   }
 
   #sourceOf(name: string): Source {
@@ -346,6 +348,9 @@ export class GraphModel {
       if (resourceId === undefined) continue;
       given.set(source.node, [this.#resources.get(String(resourceId))]);
     }
+    for (const [name, table] of this.#tables) {
+      if (graph.main.nodes.has(name)) given.set(name, [table]);
+    }
     return given;
   }
 
@@ -357,12 +362,11 @@ export class GraphModel {
     const executor = new Executor(graph, weights);
     const seen: Values = new Map();
     const all = [...graph.main.nodes.values()].filter(({ op }) => op !== 'Const');
-    executor.run(
-      graph.main,
-      new Map(),
-      all.map(({ name }) => ({ node: name, index: 0 })),
-      seen,
-    );
+    const ends = all.map(({ name }) => ({ node: name, index: 0 }));
+    tidy(() => void executor.run(graph.main, new Map(), ends, seen));
+    for (const { name, op } of all) {
+      if (op.startsWith('HashTable')) this.#tables.set(name, seen.get(name)?.[0]);
+    }
     for (const { name = '', resourceId } of Object.values(initializerSignature?.outputs ?? {})) {
       this.#resources.set(String(resourceId), seen.get(sourceOf(name).node)?.[0]);
     }

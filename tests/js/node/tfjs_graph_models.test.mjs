@@ -3,10 +3,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
+import * as theirs from '@tensorflow/tfjs';
 import * as tf from 'tensorlathe/tfjs';
 import { golden, modelsAbsent, modelsFolder } from '../models.mjs';
 
 await tf.ready();
+await theirs.setBackend('cpu');
 
 const names = ['basic-pitch', 'lstm-graph-while', 'segmentation-224-graph'];
 const addressOf = (name) => pathToFileURL(join(modelsFolder, 'tfjs', name, 'model.json'));
@@ -249,3 +251,94 @@ test('a graph model that the program makes itself is loaded by load, or by loadS
   assert.throws(() => new tf.GraphModel({}).load(), /nothing can be loaded from there/);
   assert.throws(() => tf.loadGraphModelSync({ load: async () => artifacts }), /gives a promise/);
 });
+
+const versions = { producer: 1, minConsumer: 2 };
+
+/** Texts as weight data have them: each behind its length. */
+const textBytes = (texts) =>
+  texts.flatMap((text) => {
+    const bytes = new TextEncoder().encode(text);
+    return [bytes.length, 0, 0, 0, ...bytes];
+  });
+const int32Bytes = (values) => [...new Uint8Array(new Int32Array(values).buffer)];
+
+/** A model that looks words up in a table which another graph fills; `more` is what of it depends on how it was written. */
+function lookingUp(table, nodes, more) {
+  const filling = [
+    node('keys', 'Const'),
+    node('values', 'Const'),
+    table,
+    node('handle', 'Identity', [table.name], { T: 'DT_RESOURCE' }),
+    node('fill', 'LookupTableImportV2', ['handle', 'keys', 'values']),
+    node('end', 'NoOp', ['^fill']),
+    node('filled', 'Identity', ['handle', '^end'], { T: 'DT_RESOURCE' }),
+  ];
+  return {
+    format: 'graph-model',
+    modelTopology: { node: [node('none', 'Const'), ...nodes], versions },
+    modelInitializer: { node: filling, versions },
+    weightSpecs: [
+      { name: 'none', shape: [], dtype: 'int32' },
+      { name: 'keys', shape: [3], dtype: 'string' },
+      { name: 'values', shape: [3], dtype: 'int32' },
+    ],
+    weightData: new Uint8Array([
+      ...int32Bytes([-1]),
+      ...textBytes(['a', 'é', '']),
+      ...int32Bytes([7, 8, 9]),
+    ]).buffer,
+    ...more,
+  };
+}
+
+const words = node('words', 'Placeholder', [], { dtype: 'DT_STRING' });
+const table = node('table', 'HashTableV2', [], {
+  key_dtype: 'DT_STRING',
+  value_dtype: 'DT_INT32',
+});
+const ofTables = {
+  'by a resource': lookingUp(
+    table,
+    [
+      words,
+      node('given', 'Placeholder', [], { dtype: 'DT_RESOURCE' }),
+      node('y', 'LookupTableFindV2', ['given', 'words', 'none']),
+    ],
+    {
+      signature: {
+        inputs: {
+          words: { name: 'words:0', dtype: 'DT_STRING' },
+          given: { name: 'given:0', dtype: 'DT_RESOURCE', resourceId: 4 },
+        },
+        outputs: { y: { name: 'y:0', dtype: 'DT_INT32' } },
+      },
+      initializerSignature: { outputs: { filled: { name: 'filled:0', resourceId: 4 } } },
+    },
+  ),
+  'by its name': lookingUp(
+    table,
+    [words, table, node('y', 'LookupTableFindV2', ['table', 'words', 'none'])],
+    {},
+  ),
+};
+
+for (const [how, artifacts] of Object.entries(ofTables)) {
+  test(`a table of texts that another graph fills is found ${how}`, async () => {
+    const given = async (lib) => {
+      const before = lib.memory().numTensors;
+      const model = await lib.loadGraphModel({ load: async () => artifacts });
+      const x = lib.tensor1d(['é', '', 'b', 'a']);
+      const found = [];
+      for (let at = 0; at < 2; ++at) {
+        const y = await model.executeAsync({ words: x }, 'y');
+        found.push([...y.dataSync()]);
+        y.dispose();
+      }
+      x.dispose();
+      model.dispose();
+      assert.equal(lib.memory().numTensors, before);
+      return found;
+    };
+    assert.deepEqual(await given(tf), await given(theirs));
+  });
+}

@@ -2,12 +2,16 @@
 import * as tf from '../../ops/index.js';
 import type { Tensor } from '../../tensor/tensor.js';
 import type { Call, Operator } from '../call.js';
+import { Handle } from '../resources.js';
 
 type DType = Tensor['dtype'];
 
 const dtypeOf = (call: Call, name: string, otherwise: DType = 'float32') =>
   call.attribute<DType>(name, otherwise);
-const same: Operator = (call) => tf.clone(call.tensor(0));
+const same: Operator = (call) => {
+  const [value] = call.values;
+  return value instanceof Handle ? value : tf.clone(call.tensor(0));
+};
 
 /** TensorFlow counts "no seed" as 0. */
 const seedOf = (call: Call) => call.attribute('seed', 0) || undefined;
