@@ -48,6 +48,8 @@ export interface GraphArtifacts extends ModelArtifacts {
   signature?: Signature;
   modelInitializer?: object;
   initializerSignature?: Signature;
+  /** Instead of `weightData`. */
+  getWeightStream?: () => ReadableStream<ArrayBuffer>;
 }
 interface Signature {
   inputs?: Record<string, SignatureEntry>;
@@ -94,6 +96,17 @@ interface Loaded {
 export interface GraphSource {
   load?(): GraphArtifacts | Promise<GraphArtifacts>;
   save?: IOHandler['save'];
+}
+
+/** With the weights that come in a stream. */
+async function withStreamed(artifacts: GraphArtifacts): Promise<GraphArtifacts> {
+  if (artifacts?.getWeightStream === undefined) return artifacts;
+  const reader = artifacts.getWeightStream().getReader();
+  const weightData: ArrayBuffer[] = [];
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    weightData.push(next.value);
+  }
+  return { ...artifacts, weightData };
 }
 
 /** A graph of TensorFlow; `loadGraphModel` makes one and loads it. */
@@ -147,7 +160,7 @@ export class GraphModel {
     return found.then(async (artifacts) => {
       if (isSource(this.modelUrl)) this.#options.onProgress?.(1);
       await openFormats();
-      return this.loadSync(artifacts);
+      return this.loadSync(await withStreamed(artifacts));
     });
   }
 

@@ -151,13 +151,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** All parts in one buffer. */
-export function joinBytes(parts: readonly (ArrayBuffer | Uint8Array)[]): ArrayBuffer {
+export function joinBytes(parts: readonly (ArrayBuffer | ArrayBufferView)[]): ArrayBuffer {
   const only = parts[0];
   if (parts.length === 1 && only instanceof ArrayBuffer) return only;
   const result = new Uint8Array(parts.reduce((total, { byteLength }) => total + byteLength, 0));
   let at = 0;
   for (const part of parts) {
-    result.set(part instanceof Uint8Array ? part : new Uint8Array(part), at);
+    const { buffer, byteOffset } = ArrayBuffer.isView(part)
+      ? part
+      : { buffer: part, byteOffset: 0 };
+    result.set(new Uint8Array(buffer, byteOffset, part.byteLength), at);
     at += part.byteLength;
   }
   return result.buffer;
@@ -169,7 +172,7 @@ export function weightBytes({ weightData }: ModelArtifacts, where = 'the model')
   for (const part of parts) {
     // Other realms have an ArrayBuffer of their own.
     const kind = Object.prototype.toString.call(part).slice(8, -1);
-    if (!/^((Shared)?ArrayBuffer|Uint8Array)$/.test(kind)) {
+    if (!ArrayBuffer.isView(part) && !/ArrayBuffer$/.test(kind)) {
       throw new LatheError(
         `${where}: weightData must be an ArrayBuffer or an array of them, got ${kind}`,
       );

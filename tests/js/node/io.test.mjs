@@ -416,8 +416,8 @@ test('errors name the layer or the tensor', async () => {
       'the model: weightData must be an ArrayBuffer or an array of them, got Null',
     ],
     [
-      (all) => (all.weightData = new Float32Array(all.weightData)),
-      'the model: weightData must be an ArrayBuffer or an array of them, got Float32Array',
+      (all) => (all.weightData = 'weights'),
+      'the model: weightData must be an ArrayBuffer or an array of them, got String',
     ],
     [
       (all) => structuredClone(all.weightData, { transfer: [all.weightData] }),

@@ -342,3 +342,31 @@ for (const [how, artifacts] of Object.entries(ofTables)) {
     assert.deepEqual(await given(tf), await given(theirs));
   });
 }
+
+test('weights come in a stream, too, and as numbers', async () => {
+  const nodes = [
+    node('w', 'Const'),
+    node('x', 'Placeholder', [], { dtype: 'DT_FLOAT' }),
+    node('y', 'Mul', ['x', 'w']),
+  ];
+  const artifacts = {
+    modelTopology: { node: nodes, versions },
+    weightSpecs: [{ name: 'w', shape: [2], dtype: 'float32' }],
+  };
+  const numbers = new Float32Array([2, 3]);
+  const getWeightStream = () =>
+    new ReadableStream({
+      start(stream) {
+        stream.enqueue(numbers.buffer.slice(0, 5));
+        stream.enqueue(numbers.buffer.slice(5));
+        stream.close();
+      },
+    });
+  for (const weights of [{ getWeightStream }, { weightData: numbers }]) {
+    for (const lib of [tf, theirs]) {
+      const model = await lib.loadGraphModel({ load: async () => ({ ...artifacts, ...weights }) });
+      assert.deepEqual([...model.predict(lib.tensor1d([1, -1])).dataSync()], [2, -3]);
+      model.dispose();
+    }
+  }
+});
