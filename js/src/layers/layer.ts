@@ -5,7 +5,7 @@ import { OpenModel } from '../core/open_model.js';
 import type { RegularizerConfig, RegularizerName } from '../core/names.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { addMembers, extrasAtHand, extrasFor } from './extras.js';
-import type { NestedLayer } from './nested_weights.js';
+import { type NestedLayer, nestedWithin } from './nested_weights.js';
 import {
   aliveCopies,
   type LayerWeights,
@@ -290,7 +290,7 @@ export class Layer {
 
   /** @internal Layers that it calls whose weights are part of it. */
   get nested(): readonly NestedLayer[] {
-    return [];
+    return nestedWithin(this);
   }
 
   /**

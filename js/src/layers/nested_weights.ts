@@ -2,6 +2,7 @@
  * Weights of layers that a layer in JavaScript calls. Where its program lists them among its own they are part of it in a
  * model; while `call` is traced they are values there. Knows no model.
  */
+import { LatheError } from '../base/errors.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { TracedTensor } from '../trace/trace.js';
 import { type Layer, nameStem } from './layer.js';
@@ -35,6 +36,33 @@ export function nestedLayers(
     });
     return { layer, weights: new Map(weights) };
   });
+}
+
+/**
+ * Those within the layers that one of the core is made of, by what it calls their weights. Error: they run both ways, where
+ * each way has weights of its own.
+ */
+export function nestedWithin(whole: Layer): readonly NestedLayer[] {
+  const {
+    cell,
+    layer = cell,
+    cells,
+  } = whole.options as Partial<Record<'cell' | 'layer', Layer> & Record<'cells', Layer[]>>;
+  const inner =
+    cells?.flatMap((each, at) =>
+      each.nested.map((nested) => {
+        const named = [...nested.weights].map(
+          ([name, weight]) => [`RNNCell_${at}/${name}`, weight] as const,
+        );
+        return { ...nested, weights: new Map(named) };
+      }),
+    ) ??
+    layer?.nested ??
+    [];
+  if (inner.length > 0 && whole.getClassName() === 'Bidirectional') {
+    throw new LatheError(`"${whole.label}" cannot run both ways what calls other layers`);
+  }
+  return inner;
 }
 
 /** The values come from the layer. */

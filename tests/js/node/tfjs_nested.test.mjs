@@ -1,5 +1,7 @@
-// Models as layers of other models, beside TensorFlow.js.
+// Models as layers of other models, and layers of programs that call layers within those of the package, beside TensorFlow.js.
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as tl from 'tensorlathe/tfjs';
 import { dense, same } from './tfjs_layers_lib.mjs';
 
 test('a model within another takes inputs of other shapes that its weights fit', () =>
@@ -33,3 +35,84 @@ test('a model within another takes inputs of other shapes that its weights fit',
       Array.from(found.dataSync(), (value) => value.toPrecision(5)),
     ];
   }));
+
+/** A layer that doubles what another one gives. */
+const doubled = (lib) =>
+  class Doubled extends lib.layers.Layer {
+    static className = 'Doubled';
+    inner = dense(lib, { units: 3 });
+
+    build(shape) {
+      this.inner.build(shape);
+      this.built = true;
+    }
+
+    computeOutputShape([rows]) {
+      return [rows, 3];
+    }
+
+    call(x, kwargs) {
+      return lib.mul(this.inner.call(x, kwargs), 2);
+    }
+
+    get trainableWeights() {
+      return this.inner.trainableWeights;
+    }
+  };
+
+/** A cell that adds what another layer gives to its state. */
+const adding = (lib) =>
+  class Adding extends lib.layers.RNNCell {
+    static className = 'Adding';
+    inner = dense(lib, { units: 3, activation: 'tanh' });
+    stateSize = 3;
+
+    build(shape) {
+      this.inner.build(shape);
+      this.built = true;
+    }
+
+    call([x, state], kwargs) {
+      const next = lib.add(this.inner.call(x, kwargs), state);
+      return [next, next];
+    }
+
+    get trainableWeights() {
+      return this.inner.trainableWeights;
+    }
+  };
+
+const wrapped = {
+  timeDistributed: (lib) => lib.layers.timeDistributed({ layer: new (doubled(lib))() }),
+  rnn: (lib) => lib.layers.rnn({ cell: new (adding(lib))(), returnSequences: true }),
+  'rnn of two cells': (lib) =>
+    lib.layers.rnn({
+      cell: [new (adding(lib))(), new (adding(lib))()],
+      returnSequences: true,
+    }),
+};
+
+for (const [name, make] of Object.entries(wrapped)) {
+  test(`${name} of a layer that calls another has the weights of that one`, () =>
+    same(async (lib) => {
+      const x = lib.linspace(-0.4, 0.7, 24).reshape([2, 4, 3]);
+      const layer = make(lib);
+      const before = layer.apply(x);
+      const input = lib.input({ shape: [4, 3] });
+      const model = lib.model({ inputs: input, outputs: layer.apply(input) });
+      model.compile({ loss: 'meanSquaredError', optimizer: lib.train.sgd(0.1) });
+      const predicted = model.predict(x);
+      const y = lib.ones([2, 4, 3]);
+      const { history } = await model.fit(x, y, { epochs: 3, shuffle: false, verbose: 0 });
+      const numbers = [before, predicted, model.predict(x)].flatMap((each) => [...each.dataSync()]);
+      return [...numbers, ...history.loss].map((each) => each.toFixed(4));
+    }));
+}
+
+test('layers that call others are refused where each way has weights of its own', () => {
+  const layer = tl.layers.rnn({ cell: new (adding(tl))() });
+  assert.throws(
+    () => tl.layers.bidirectional({ layer }).apply(tl.ones([1, 2, 3])),
+    /cannot run both ways what calls other layers/,
+  );
+});
