@@ -130,7 +130,10 @@ export function layerConfig(layer: Layer): Config {
   return { ...cell, ...config, ...baseConfig(layer) };
 }
 
-/** Gives a layer its options as properties, `dense.units`, but for those that TensorFlow.js has other objects of. */
+/**
+ * Gives a layer its options as properties, `dense.units`, but for those that TensorFlow.js has other objects of; a cell also
+ * its `stateSize`.
+ */
 export function showOptions(layer: Layer): void {
   const className = layer.getClassName();
   const row = tables.layers.find((each) => each.class === className);
@@ -146,6 +149,11 @@ export function showOptions(layer: Layer): void {
       configurable: true,
     });
   }
+  if (!/^(SimpleRNN|GRU|(Conv)?LSTM(2D)?)Cell$/.test(className)) return;
+  const { units, filters } = layer.options as { units?: number; filters?: number };
+  const size = units ?? filters;
+  const stateSize = className.includes('LSTM') ? [size, size] : size;
+  Object.defineProperty(layer, 'stateSize', { value: stateSize, configurable: true });
 }
 
 /** A layer of what `getConfig` gave, of this class or by the name of one. */

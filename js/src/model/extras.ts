@@ -11,6 +11,7 @@ import {
   type SymbolicShape,
   SymbolicTensor,
 } from '../layers/layer.js';
+import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
 import { forgetVariables } from '../numbers/layer_variables.js';
 import type { ModelData } from '../train/rows.js';
@@ -57,6 +58,17 @@ function isStateful(layer: Layer): boolean {
   return (
     (layer.options as { stateful?: boolean }).stateful === true || innerOf(layer).some(isStateful)
   );
+}
+
+/** Of the states of a cell, which `build` is told the shape of its input alone. */
+function stateShapes(layer: Layer, shape: SymbolicShape): SymbolicShape[] {
+  const { stateSize = [] } = layer as { stateSize?: number | readonly number[] };
+  const each = [stateSize].flat() as number[];
+  if (layer.getClassName() !== 'ConvLSTM2DCell') return each.map((size) => [null, size]);
+  const names = ['filters', 'kernelSize', 'strides', 'padding', 'dataFormat', 'dilationRate'];
+  const options = Object.entries(layer.options).filter(([name]) => names.includes(name));
+  const state = outputShape(makeLayer('Conv2D', Object.fromEntries(options)), shape);
+  return each.map(() => state as SymbolicShape);
 }
 
 /** Disposes it once: how many weights went with it. */
@@ -178,7 +190,8 @@ const members: Extras['members'] = {
   getOutputAt: (layer: Layer, at: number) => one(callAt(layer, at, 'getOutputAt').outputs),
   build: (layer: Layer, shapes: Shapes) => {
     if (isModel(layer) || alone.has(layer)) return;
-    hold(layer, listOf(shapes));
+    const list = listOf(shapes);
+    hold(layer, list.length === 1 ? [...list, ...stateShapes(layer, list[0]!)] : list);
   },
   dispose,
   hold: (layer: Layer) => {

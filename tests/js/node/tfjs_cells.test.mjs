@@ -162,3 +162,46 @@ test('cells that are none are refused', async () => {
     /Wrong: call must return the output, float32 \[\d+,3\], and 2 states/,
   );
 });
+
+/** A cell that doubles what another one gives. */
+const wrapping = (lib, inner) =>
+  class Wrapping extends lib.layers.RNNCell {
+    static className = 'Wrapping';
+
+    constructor(config = {}) {
+      super(config);
+      this.inner = inner;
+      this.stateSize = inner.stateSize;
+    }
+
+    build(shape) {
+      this.inner.build(shape);
+      this.built = true;
+    }
+
+    call(inputs, kwargs) {
+      const [output, ...states] = this.inner.call(inputs, kwargs);
+      return [output.mul(2), ...states];
+    }
+
+    get trainableWeights() {
+      return this.inner.trainableWeights;
+    }
+  };
+
+for (const [name, make] of Object.entries(cells)) {
+  test(`a cell of the program builds and calls a cell of kind ${name}`, () =>
+    alikeIn(async (lib) => {
+      const cell = make(lib);
+      const rnn = lib.layers.rnn({ cell: new (wrapping(lib, cell))() });
+      return [[cell.stateSize].flat(), rnn.apply(waves(lib, [2, 4, 3])), cell.getWeights()];
+    }));
+}
+
+test('a cell of convolutions is built for its input alone', () =>
+  alikeIn(async (lib) => {
+    const cell = lib.layers.convLstm2dCell({ filters: 2, kernelSize: 3, ...weights() });
+    cell.build([1, 5, 4, 1]);
+    const states = [waves(lib, [1, 3, 2, 2], 1), waves(lib, [1, 3, 2, 2], 2)];
+    return [cell.stateSize, cell.call([waves(lib, [1, 5, 4, 1]), ...states], {})];
+  }));
