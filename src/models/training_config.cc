@@ -4,6 +4,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/models/keras_names.h"
+#include "lathe/nn/loss.h"
 
 namespace lathe::models {
 namespace {
@@ -77,6 +78,7 @@ Result<Json> read_optimizer(const Json& json) {
 
 // A name, or a class with its options, as any version of Keras writes it; null for another one.
 Json read_keras_metric(const Json& json) {
+  if (json.is_string() && nn::is_crossentropy(json.string())) return json;
   const Json& class_name = json.is_object() ? json.at("class_name") : json;
   const Json& config = json.at("config");
   for (const Json* each : {&class_name, &config.at("name"), &config.at("fn")}) {

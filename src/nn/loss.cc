@@ -136,6 +136,14 @@ Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_vi
   return metric;
 }
 
+bool is_crossentropy(std::string_view metric) { return metric == "ce" || metric == "crossentropy"; }
+
+const char* fitting_crossentropy(const Loss& loss, bool is_row_of_one) {
+  const bool is_binary =
+      is_row_of_one || (loss.own == nullptr && loss.kind.kind == LossKind::BinaryCrossentropy);
+  return is_binary ? "binaryCrossentropy" : "categoricalCrossentropy";
+}
+
 Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w) {
   if (const Loss* loss = std::get_if<Loss>(&metric.what)) {
     return ops::mean_over_rows(row_losses(*loss, loss->takes_logits ? logits : output, y), w);

@@ -47,6 +47,12 @@ struct Metric {
 Result<Metric> fit_metric(const Choice& choice, const Loss* loss, std::string_view where,
                           ActivationKind last);
 
+// Whether a metric is the cross-entropy that fits the loss: "ce" or "crossentropy".
+bool is_crossentropy(std::string_view metric);
+
+// The name of that one: binary beside a loss that is, and of rows of one number.
+const char* fitting_crossentropy(const Loss& loss, bool is_row_of_one);
+
 // output and y [n, …, c], logits where the last activation was applied, row weights w [n] -> sums
 // [k].
 Tensor metric_sums(const Metric& metric, Tensor output, Tensor logits, Tensor y, Tensor w);

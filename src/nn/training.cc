@@ -79,10 +79,14 @@ Status check_each(const Model& model, std::string_view what, size_t count) {
 }
 
 Result<std::vector<Metric>> metrics_of(const Target& target, const std::vector<Choice>& choices,
-                                       std::string_view where, ActivationKind last) {
+                                       std::string_view where, ActivationKind last,
+                                       bool is_row_of_one) {
   std::vector<Metric> metrics;
-  for (const Choice& choice : choices) {
+  for (Choice choice : choices) {
+    const bool is_fitting = is_crossentropy(choice.name);
+    if (is_fitting) choice.name = fitting_crossentropy(target.loss, is_row_of_one);
     LATHE_ASSIGN_OR_RETURN(Metric metric, fit_metric(choice, &target.loss, where, last));
+    if (is_fitting) metric.name = "ce";
     if (std::ranges::find(metrics, metric.name, &Metric::name) != metrics.end()) {
       return fail(concat("two metrics are called \"", metric.name, '"'));
     }
@@ -115,7 +119,10 @@ Result<std::vector<Target>> targets_of(const Model& model, const TrainingOptions
     LATHE_ASSIGN_OR_RETURN(target.loss, fit_loss(options.loss[output], where, last));
     if (!options.metrics.empty()) {
       const auto& choices = options.metrics[options.metrics.size() == 1 ? 0 : output];
-      LATHE_ASSIGN_OR_RETURN(target.metrics, metrics_of(target, choices, where, last));
+      const Shape shape = model.shape(value);
+      const bool is_row_of_one = !shape.empty() && shape.back() == 1;
+      LATHE_ASSIGN_OR_RETURN(target.metrics,
+                             metrics_of(target, choices, where, last, is_row_of_one));
     }
     if (model.shape(value).empty()) {
       return fail(concat("a loss needs an output of at least one axis per example, but the ",

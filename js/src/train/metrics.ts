@@ -22,7 +22,12 @@ export type LossLike<Formula = never> =
 
 /** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
 export type MetricLike<Formula = never> =
-  MetricName | Described<MetricName> | { readonly config: { name: MetricName } } | Formula;
+  | MetricName
+  | 'crossentropy'
+  | 'ce'
+  | Described<MetricName>
+  | { readonly config: { name: MetricName } }
+  | Formula;
 
 /** A function of `losses` or `metrics` as its name, another one as the core knows it. */
 function named<Formula>(value: unknown, host: Host<Formula>): unknown {
@@ -67,7 +72,8 @@ const isAccuracy = (metric: PlainMetric) =>
   !isHosted(metric) && /^acc(uracy)?$/.test(nameOf(metric));
 
 /** What logs call the metric. */
-const logName = (metric: PlainMetric) => (isAccuracy(metric) ? 'acc' : nameOf(metric));
+const logName = (metric: PlainMetric) =>
+  isAccuracy(metric) ? 'acc' : nameOf(metric).replace(/^crossentropy$/, 'ce');
 
 /** Names that are there several times are numbered, as in TensorFlow.js; the loss in front keeps its own. */
 export const numbered = (names: readonly string[]): string[] =>

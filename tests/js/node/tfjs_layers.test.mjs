@@ -105,6 +105,31 @@ test('metrics by their short names', () => {
   assert.equal(tl.metrics.MAPE, tl.metrics.mape);
 });
 
+for (const [units, activation, loss] of [
+  [3, 'softmax', 'categoricalCrossentropy'],
+  [3, 'softmax', 'sparseCategoricalCrossentropy'],
+  [3, 'sigmoid', 'binaryCrossentropy'],
+  [1, 'sigmoid', 'meanSquaredError'],
+]) {
+  test(`crossentropy as a metric of ${units} numbers and ${loss}`, async () => {
+    const scores = async (lib, name) => {
+      const model = lib.sequential();
+      const ones = 'ones';
+      model.add(lib.layers.dense({ units: 4, inputShape: [2], kernelInitializer: ones }));
+      model.add(lib.layers.dense({ units, activation, kernelInitializer: ones, name: 'last' }));
+      model.compile({ loss, optimizer: 'sgd', metrics: [name] });
+      const [x, row] = [lib.tensor2d([0.1, 0.2, -0.3, 0.1], [2, 2]), [0, 1, 0]];
+      const numbers = loss.startsWith('sparse') || units === 1;
+      const y = lib.tensor2d(numbers ? [[1], [0]] : [row, [1, 0, 0]]);
+      const { history } = await model.fit(x, y, { epochs: 2, shuffle: false, verbose: 0 });
+      return [model.metricsNames, history.ce.map((each) => each.toFixed(4))];
+    };
+    for (const name of ['ce', 'crossentropy']) {
+      assert.deepEqual(await scores(tl, name), await scores(tf, name));
+    }
+  });
+}
+
 test('a linear activation with a slope', async () => {
   const activation = tl.activations.linear({ slope: 0.25 });
   const model = tl.sequential({

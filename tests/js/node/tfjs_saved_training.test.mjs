@@ -66,6 +66,7 @@ const metrics = [
   ['mae', 'mse', 'mape', 'cosine'],
   ['accuracy', 'binaryAccuracy', 'categoricalAccuracy', 'precision'],
   ['categoricalCrossentropy', 'acc'],
+  ['ce', 'mae'],
   'mae',
   { last: 'mse' },
 ];

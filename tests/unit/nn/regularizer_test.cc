@@ -117,5 +117,15 @@ TEST(Metric, AccuracyOfBinaryCrossentropyIsBinary) {
   EXPECT_FALSE(fit_metric("nonsense", nullptr, "layer", ActivationKind::Linear));
 }
 
+TEST(Metric, CrossentropyGoesByTheLossAndByTheOutput) {
+  const auto beside = [](const char* loss, bool is_row_of_one) {
+    return std::string_view(
+        fitting_crossentropy(*fit_loss(loss, "layer", ActivationKind::Sigmoid), is_row_of_one));
+  };
+  EXPECT_EQ(beside("binaryCrossentropy", false), "binaryCrossentropy");
+  EXPECT_EQ(beside("mse", true), "binaryCrossentropy");
+  EXPECT_EQ(beside("mse", false), "categoricalCrossentropy");
+}
+
 }  // namespace
 }  // namespace lathe::nn
