@@ -64,3 +64,12 @@ test('a name that there is not is an error of compile', () => {
     message: /unknown optimizer "adm"/,
   });
 });
+
+test('train.sgd takes the learning rate alone', () => {
+  const stepped = (lib) => {
+    const x = lib.variable(lib.scalar(2));
+    lib.train.sgd(0.25, 0.9).minimize(() => x.square());
+    return [...x.dataSync()];
+  };
+  assert.deepEqual(stepped(tl), stepped(tf));
+});

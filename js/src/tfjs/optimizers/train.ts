@@ -95,8 +95,7 @@ export const optimizerClasses = /* @__PURE__ */ Object.values(classes);
 
 /** Makers of optimisers. */
 export const train = {
-  sgd: (learningRate: number, ...more: number[]): SGDOptimizer =>
-    new SGDOptimizer(learningRate, ...more),
+  sgd: (learningRate: number): SGDOptimizer => new SGDOptimizer(learningRate),
   momentum: (learningRate: number, momentum: number, useNesterov = false): MomentumOptimizer =>
     new MomentumOptimizer(learningRate, momentum, useNesterov),
   adagrad: (learningRate: number, initialAccumulatorValue = 0.1): AdagradOptimizer =>
