@@ -1,6 +1,7 @@
 /** Members of layers and models that few pages need, as TensorFlow.js has them: the other side of `layers/extras`. */
 import { LatheError } from '../base/errors.js';
 import { addMembers, type Extras } from '../layers/extras.js';
+import { apply as applied } from '../eager/apply.js';
 import { checkLayer, checkParameters } from '../layers/check_layer.js';
 import { checkInputs } from '../layers/input_spec.js';
 import { choiceConfig, fromConfig, layerConfig, showOptions } from '../layers/layer_config.js';
@@ -180,9 +181,25 @@ const isObject = (value: unknown): value is object =>
 const masking =
   /^(Dense|Activation|Masking|Dropout|.*(Noise|GaussianDropout|AlphaDropout)|.*(ReLU|ELU)|LayerNormalization|BatchNormalization|Add|Multiply|Average|Maximum|Minimum|Concatenate|Dot|.*RNN|LSTM|GRU|Bidirectional|TimeDistributed|RepeatVector|SpatialDropout1D)$/;
 
+/** The mask that a layer makes of its input, null for none; nothing where it makes no masks. */
+function madeMask(layer: Layer, x: Tensor): Tensor | null | undefined {
+  const { maskZero, maskValue = 0 } = layer.options as { maskZero?: boolean; maskValue?: number };
+  const differs = (value: number) =>
+    applied('notEqual', [applied('cast', [x], ['float32']), value]);
+  switch (layer.getClassName()) {
+    case 'Embedding':
+      return maskZero === true ? differs(0) : null;
+    case 'Masking':
+      return applied('any', [differs(maskValue)], [[x.rank - 1]]);
+  }
+  return undefined;
+}
+
 const members: Extras['members'] = {
   computeOutputShape: outputShape,
-  computeMask: (layer: Layer, _inputs: unknown, mask?: unknown) => {
+  computeMask: (layer: Layer, inputs: unknown, mask?: unknown) => {
+    const made = madeMask(layer, [inputs].flat()[0] as Tensor);
+    if (made !== undefined) return made;
     if (layer.supportsMasking || mask == null) return layer.supportsMasking ? mask : null;
     throw new LatheError(`computeMask: layer "${layer.name}" does not take masks`);
   },

@@ -485,3 +485,23 @@ test('null says nothing of how a layer is called', () => {
   assert.deepEqual(flat.shape, [2, 12]);
   assert.deepEqual(tl.layers.flatten().apply(tl.input({ shape: [3, 4] }), null).shape, [null, 12]);
 });
+
+test('embedding and masking tell the masks that they make', () => {
+  const given = (lib) => {
+    const { embedding, lstm, masking } = lib.layers;
+    const words = lib.tensor2d([[1, 0, 3]], [1, 3], 'int32');
+    const sizes = { inputDim: 5, outputDim: 2, embeddingsInitializer: 'ones' };
+    const masked = embedding({ ...sizes, maskZero: true });
+    const mask = masked.computeMask(words);
+    const steps = lib.tensor3d([1, 0, 0, 0, 0, 2], [1, 3, 2]);
+    const recurrent = lstm({ units: 2, kernelInitializer: 'ones', recurrentInitializer: 'ones' });
+    assert.equal(embedding(sizes).computeMask(words), null);
+    return [
+      mask,
+      masking().computeMask(steps),
+      masking({ maskValue: 2 }).computeMask(steps),
+      recurrent.apply(masked.apply(words), { mask }),
+    ].map(said);
+  };
+  assert.deepEqual(given(tl), given(tf));
+});
