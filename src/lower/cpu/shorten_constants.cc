@@ -59,7 +59,6 @@ std::optional<uint16_t> upper_half_of(uint32_t bits) {
 class Shortener final : public graph::Rewriter {
   Value replace(Node node) override {
     if (node.kind != Kind::Contract || node.dtype != DType::F32) return add(std::move(node));
-    bool is_scaled = false;
     for (const size_t at : {0, 1}) {
       Value& operand = node.operands[at];
       const Node& constant = graph_[operand];
@@ -70,12 +69,11 @@ class Shortener final : public graph::Rewriter {
       }
       operand = shortened(operand);
       if (!is_small(operand)) continue;
-      Value& other = is_scaled ? operand : node.operands[1 - at];
-      other = apply(Op::Mul, other, Number::of(is_scaled ? kBias : kBiasOfOther));
-      is_scaled = true;
+      Value& other = node.operands[1 - at];
+      other = apply(Op::Mul, other, Number::of(kBiasOfOther));
+      return apply(Op::Mul, add(std::move(node)), Number::of(kBias / kBiasOfOther));
     }
-    const Value sums = add(std::move(node));
-    return is_scaled ? apply(Op::Mul, sums, Number::of(kBias / kBiasOfOther)) : sums;
+    return add(std::move(node));
   }
 
   // Smaller by kBias than the constant.
