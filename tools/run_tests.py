@@ -24,7 +24,7 @@ ONNX = "build/native/onnx-export-cases"
 PEERS = ["--effort=smoke", "--engine=node", "--threads=1", "--peer=tensorlathe,tfjs,onnxruntime"]
 AGAINST = ["--effort=smoke", "--engine=node,chromium", "--threads=1", "--row=1x64", "--against=."]
 ALL_TOOLS = "--bundlers" in sys.argv
-LONGEST = 3600 if ALL_TOOLS else 900
+LONGEST = 3600 if ALL_TOOLS else 1500
 BUILDS = ("native", "package", "clang", "docs")
 SECONDS = LOGS / "seconds.json"
 COUNTS = re.compile(r"^(?:.*: )?(\d+) passed, (\d+) failed, (\d+) skipped$", re.M)
