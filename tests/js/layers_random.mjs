@@ -206,10 +206,14 @@ const overSteps =
 /** TensorFlow.js knows neither for five axes. */
 const normalisations = ['batchNormalization', 'layerNormalization'];
 
+const overlap = ({ poolSize, strides = poolSize }) =>
+  [poolSize].flat().some((size, axis) => [strides].flat()[axis] < size);
+
 /** Whether equal numbers come of different ones, or of one in several windows. */
-const levels = ([name, { activation }]) =>
-  /repeatVector|reLU|layerNormalization|maxPooling/.test(name) ||
-  /^(relu6?|hardSigmoid)$/.test(activation);
+const levels = ([name, args]) =>
+  /repeatVector|reLU|layerNormalization/.test(name) ||
+  /^(relu6?|hardSigmoid)$/.test(args.activation) ||
+  (/^maxPooling/.test(name) && overlap(args));
 
 /**
  * Where TensorFlow.js does not train as it should: it has no gradients of dilated convolutions, a wrong one of
