@@ -16,6 +16,7 @@ import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
 import { forgetVariables } from '../numbers/layer_variables.js';
 import type { ModelData } from '../train/rows.js';
+import { tidy } from '../tensor/scopes.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { alone, hold } from './alone.js';
 import { applyLayer, weightOf } from './apply.js';
@@ -198,7 +199,7 @@ function madeMask(layer: Layer, x: Tensor): Tensor | null | undefined {
 const members: Extras['members'] = {
   computeOutputShape: outputShape,
   computeMask: (layer: Layer, inputs: unknown, mask?: unknown) => {
-    const made = madeMask(layer, [inputs].flat()[0] as Tensor);
+    const made = tidy(() => madeMask(layer, [inputs].flat()[0] as Tensor));
     if (made !== undefined) return made;
     if (layer.supportsMasking || mask == null) return layer.supportsMasking ? mask : null;
     throw new LatheError(`computeMask: layer "${layer.name}" does not take masks`);

@@ -492,7 +492,9 @@ test('embedding and masking tell the masks that they make', () => {
     const words = lib.tensor2d([[1, 0, 3]], [1, 3], 'int32');
     const sizes = { inputDim: 5, outputDim: 2, embeddingsInitializer: 'ones' };
     const masked = embedding({ ...sizes, maskZero: true });
+    const { numTensors } = lib.memory();
     const mask = masked.computeMask(words);
+    if (lib === tl) assert.equal(lib.memory().numTensors, numTensors + 1);
     const steps = lib.tensor3d([1, 0, 0, 0, 0, 2], [1, 3, 2]);
     const recurrent = lstm({ units: 2, kernelInitializer: 'ones', recurrentInitializer: 'ones' });
     assert.equal(embedding(sizes).computeMask(words), null);
