@@ -24,7 +24,6 @@ using loop::VarId;
 
 namespace {
 
-constexpr int64_t kTile = 16;          // columns
 constexpr int64_t kChunk = 8;          // numbers of four pairs
 constexpr int64_t kLongestPart = 256;  // its sums of products with 16 bits fit 32
 
@@ -86,8 +85,7 @@ std::optional<FewBits> FewBits::find(Contraction& contraction) {
       continue;
     }
     found.find_zero();
-    found.tiles = split(found.columns(), kTile);
-    for (Segment& each : found.tiles) each.width = round_up(each.width, kLanes);
+    found.tiles = {{0, (found.columns() + kTile - 1) / kTile, kTile}};
     return found;
   }
   return std::nullopt;
@@ -288,11 +286,11 @@ std::vector<FewBits::Slot> FewBits::slots() const {
   return slots;
 }
 
-loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_column,
+loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_column, int64_t pieces,
                                   const Fill& fill) {
   EntryContext& context = contraction_->context();
   const graph::Value value = contraction_->node().operands[static_cast<size_t>(operand)];
-  std::string key = concat(name, value.id);
+  std::string key = concat(name, value.id, ' ', pieces);
   for (int d = 0; d < static_cast<int>(contraction_->index().size()); ++d) {
     lathe::append(key, ' ', contraction_->extent(d), ' ', contraction_->access(operand, d));
   }
@@ -313,11 +311,13 @@ loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_col
   Values values(contraction_->kernel().vars.size());
   std::byte* to = data.data();
   for (const Segment& tile : tiles) {
-    Values here(static_cast<size_t>(tile.width));
-    for (int64_t k = 0; k < tile.count; ++k) {
-      for (int64_t c = 0; c < tile.width; ++c) {
+    const int64_t width = tile.width / pieces;
+    Values here(static_cast<size_t>(width));
+    for (int64_t k = 0; k < tile.count * pieces; ++k) {
+      const int64_t first = tile.begin + k % tile.count * tile.width + k / tile.count * width;
+      for (int64_t c = 0; c < width; ++c) {
         const int64_t shift = c < tile.width - kLanes ? 0 : tile.shift;
-        const int64_t each = tile.begin + k * tile.width + c - shift;
+        const int64_t each = first + c - shift;
         here[static_cast<size_t>(c)] = each < columns() ? each : -1;
       }
       for (graph::Odometer odometer(extents); odometer.inside(); odometer.next()) {
@@ -325,7 +325,7 @@ loop::BufferRef FewBits::constant(const char* name, DType dtype, int64_t per_col
           values[static_cast<size_t>(variable(*contraction_, blocks[i]))] = odometer.index()[i];
         }
         fill(values, here, to);
-        to += tile.width * per_column * static_cast<int64_t>(sizeof(uint32_t));
+        to += width * per_column * static_cast<int64_t>(sizeof(uint32_t));
       }
     }
   }
@@ -337,7 +337,7 @@ loop::BufferRef FewBits::pack_words() {
   const std::vector<Slot> all = slots();
   const size_t in_word = static_cast<size_t>(2 * pairs_in_word());
   const int64_t step = reading_.load.address.coefficient(variable(*contraction_, column));
-  return constant("words", DType::I32, parts * words(),
+  return constant("words", DType::I32, parts * words(), streams,
                   [&](const Values& values, const Values& here, std::byte* to) {
                     const int64_t origin = at(reading_.load.address, values);
                     for (auto slot = all.begin(); slot != all.end();
@@ -361,7 +361,7 @@ loop::BufferRef FewBits::pack_words() {
 
 loop::BufferRef FewBits::pack_by_block(const char* name, ExprId expr, float offset) {
   const auto along = static_cast<size_t>(variable(*contraction_, column));
-  return constant(name, DType::F32, 1, [&](Values& values, const Values& here, std::byte* to) {
+  return constant(name, DType::F32, 1, 1, [&](Values& values, const Values& here, std::byte* to) {
     for (const int64_t c : here) {
       values[along] = std::max<int64_t>(c, 0);
       const float number = (expr < 0 ? 1 : evaluated(*contraction_, expr, values).f) + offset;

@@ -19,10 +19,13 @@ namespace lathe::lower::cpu {
 //
 // A word of 32 bits holds 16 / bits pairs (loop/pairs.h), pair p at bits p * bits and 16 + p *
 // bits: of the numbers p % 4 and p % 4 + 4 of chunk p / 4 of eight, where p counts from the
-// beginning of the part. Vectors are of columns: words lie by tile of columns, block, part and
-// place in it.
+// beginning of the part. Vectors are of columns: words lie by stream, which holds one of so many
+// pieces of each tile of columns, tile, block, part and place in it. A prefetcher follows several
+// streams, and reads more of memory from them than from one.
 class FewBits {
  public:
+  static constexpr int64_t kTile = 16;  // columns
+
   // Nothing where the operand is no such weights, or the contraction no product of rows (one
   // dimension or none) and columns.
   static std::optional<FewBits> find(Contraction& contraction);
@@ -41,6 +44,7 @@ class FewBits {
   // Of columns, in whole vectors, which may end behind the last column. A shift is as in
   // split_vectors.
   std::vector<Segment> tiles = {};
+  int64_t streams = kTile / loop::kLanes;
 
   int64_t block_count() const;
   loop::Affine block_number() const;  // under the loops of the blocks
@@ -85,7 +89,7 @@ class FewBits {
   // -1 where there is none.
   using Fill = std::function<void(std::vector<int64_t>& values, const std::vector<int64_t>& columns,
                                   std::byte* to)>;
-  loop::BufferRef constant(const char* name, loop::DType dtype, int64_t per_column,
+  loop::BufferRef constant(const char* name, loop::DType dtype, int64_t per_column, int64_t pieces,
                            const Fill& fill);
   loop::BufferRef pack_by_block(const char* name, loop::ExprId expr, float offset);
 

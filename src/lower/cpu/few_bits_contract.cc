@@ -88,8 +88,9 @@ class FewBitsLowering {
     scales_ = weights_.pack_scales();
     if (!weights_.zero) zeros_ = weights_.pack_zeros();
     Code code;
-    for (const Segment& tile : weights_.tiles) {
-      const StepLoop along = step_loop(kernel_, "j", tile);
+    for (Segment tile : split(contraction_.extent(weights_.column), FewBits::kTile)) {
+      const StepLoop along = step_loop(kernel_, "j", {tile.begin / FewBits::kTile, tile.count, 1});
+      tile.width = (tile.width + kLanes - 1) / kLanes * kLanes;
       Code strip;
       for (const Segment& rows : split(rows_, kTileRows)) {
         const StepLoop down = step_loop(kernel_, "i", rows);
@@ -107,7 +108,7 @@ class FewBitsLowering {
   // Rows and columns that registers hold.
   struct Tile {
     Segment columns;
-    Affine start, row;  // first column of these, and first row
+    Affine number, row;  // of the tile of columns, and the first row
     int64_t rows;
     int64_t from = 0, width = 0;  // of the columns
   };
@@ -254,6 +255,11 @@ class FewBitsLowering {
     return Part{tile.row + Affine::variable(r), weights_.block_number(), part}.place(*this);
   }
 
+  // Of those of all tiles.
+  [[gnu::noinline]] Affine block(const Tile& tile) const {
+    return tile.number * weights_.block_count() + weights_.block_number();
+  }
+
   // The part's products, added to the results.
   std::vector<Stmt> multiply(BufferRef results, const Tile& tile, const Affine& part) {
     const BufferRef sums = kernel_.add_register("sums", DType::I32, tile.rows * tile.width);
@@ -278,13 +284,18 @@ class FewBitsLowering {
                                   const Affine& word) {
     const BufferRef words = kernel_.add_register("words", DType::I32, tile.width);
     const LaneLoops read = lane_loops(kernel_, tile.width);
-    const Affine from =
-        tile.start * (parts_ * weights_.words()) +
-        ((weights_.block_number() * weights_.parts + part) * weights_.words() + word) *
-            tile.columns.width;
+    const int64_t stream = weights_.tiles[0].count * parts_ * weights_.words() * kLanes;
+    Affine from = block(tile);
+    from *= weights_.parts;
+    from += part;
+    from *= weights_.words();
+    from += word;
+    from *= kLanes;
+    from += tile.from / kLanes * stream;
+    if (read.unroll >= 0) from += Affine::variable(read.unroll, stream);
+    from += Affine::variable(read.vector);
     std::vector<Stmt> body =
-        stored(read, words, read.element,
-               exprs_.load(words_, DType::I32, from + tile.from + read.element));
+        stored(read, words, read.element, exprs_.load(words_, DType::I32, from));
     const VarId p = kernel_.add_var("p", weights_.pairs_in_word());
     append(body, unrolled(p, multiply_pairs(sums, words, tile, part, word, p)));
     return body;
@@ -324,9 +335,7 @@ class FewBitsLowering {
     const VarId r = kernel_.add_var("r", tile.rows);
     const LaneLoops lanes = lane_loops(kernel_, tile.width);
     const Affine at = Affine::variable(r, tile.width) + lanes.element;
-    const Affine of_block = tile.start * weights_.block_count() +
-                            weights_.block_number() * tile.columns.width + tile.from +
-                            lanes.element;
+    const Affine of_block = block(tile) * FewBits::kTile + tile.from + lanes.element;
     ExprId sum = exprs_.cast(exprs_.load(sums, DType::I32, at), DType::F32);
     if (!weights_.zero) {
       sum = exprs_.apply(Op::MulAdd, {exprs_.load(sums_, DType::F32, place(tile, r, part)),
@@ -353,7 +362,8 @@ class FewBitsLowering {
       if (weights_.row >= 0) {
         index[static_cast<size_t>(weights_.row)] = tile.row + Affine::variable(r);
       }
-      index[static_cast<size_t>(weights_.column)] = tile.start + tile.from + begin + lanes.element;
+      index[static_cast<size_t>(weights_.column)] =
+          tile.number * FewBits::kTile + (tile.from + begin) + lanes.element;
       const ExprId result =
           exprs_.load(results, DType::F32, Affine::variable(r, tile.width) + begin + lanes.element);
       const bool vector = lanes.vector >= 0;

@@ -116,7 +116,10 @@ void Panels::fill(const Tiling& tiling) {
                   weights->depth != weights->parts * weights->part_depth)) {
     weights.reset();
   }
-  if (weights) weights->tiles = all_tiles(tiling);
+  if (weights) {
+    weights->tiles = all_tiles(tiling);
+    weights->streams = 1;
+  }
   for (const auto& [block, tiles] : tiling) {
     const StepLoop blocks = step_loop(kernel, "block", block);
     std::vector<Stmt> body;

@@ -24,6 +24,7 @@ using loop::Stmt;
 namespace {
 
 constexpr int64_t kTallRows = 8;
+constexpr int64_t kLongStream = 64;  // steps: shorter ones would share pages
 
 // Vectors of a tile: where they lie in registers and, from the tile's start, in memory.
 struct Run {
@@ -41,6 +42,7 @@ class TileLowering {
         column_(shape.column < 0 ? -1 : contraction.kept()[static_cast<size_t>(shape.column)]),
         wide_(shape.wide),
         narrow_moves_(shape.narrow_moves),
+        one_row_(shape.rows() == 1),
         overwrites_(contraction.overwrites()) {}
 
   void run() {
@@ -282,10 +284,13 @@ class TileLowering {
     std::vector<Stmt> body;
     if (innermost < 0) return step(sums, columns, element, tile, contraction_.index());
     for (const Segment& segment : split(depth.segment.width, schedule_.unroll)) {
-      const StepLoop steps = step_loop(kernel_, "k", segment);
+      // A prefetcher follows several streams, and reads more of memory from them than from one.
+      const bool apart = wide_panels_ && one_row_ && segment.count >= kLongStream;
+      const StepLoop steps =
+          step_loop(kernel_, "k", {segment.begin, segment.count, apart ? 1 : segment.width});
       const loop::VarId u = segment.width == 1 ? -1 : kernel_.add_var("u", segment.width);
       Affine at = depth.start + steps.position;
-      if (u >= 0) at += Affine::variable(u);
+      if (u >= 0) at += Affine::variable(u, apart ? segment.count : 1);
       std::vector<Stmt> part =
           step(sums, columns, element, tile, with(contraction_.index(), innermost, at));
       if (u >= 0) {
@@ -398,6 +403,7 @@ class TileLowering {
   int row_, column_;
   int wide_;           // the operand that moves with the columns and not with the rows
   bool narrow_moves_;  // the other moves with the columns, too
+  bool one_row_;
   bool overwrites_;
   std::vector<Segment> rows_, columns_, depths_;  // blocks
   std::optional<Panels> wide_panels_, narrow_panels_;

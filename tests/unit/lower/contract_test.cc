@@ -6,6 +6,7 @@
 
 #include "lathe/base/text.h"
 #include "lathe/graph/builder.h"
+#include "lathe/graph/elements.h"
 #include "lathe/loop/print.h"
 #include "lathe/lower/cpu/lower.h"
 #include "lowered.h"
@@ -105,6 +106,25 @@ TEST(Contract, RowsAreCopiedWhereTheirConstantComesFromBeyondTheCache) {
   EXPECT_EQ(pack_rows(64, 512), 2);
   EXPECT_EQ(pack_rows(16, 512), 1);
   EXPECT_EQ(pack_rows(64, 128), 1);
+}
+
+// Long enough to be read from several places at once, under any number of them.
+TEST(Contract, OneRowTimesALongConstant) {
+  graph::RandomGraph random(1);
+  for (int i = 0; i < 60; ++i) {
+    const int64_t depth = 250 + random.below(300), columns = 4 + random.below(70);
+    Builder b("t");
+    std::vector<std::byte> numbers;
+    for (int64_t k = 0; k < depth * columns; ++k) {
+      const auto bytes = graph::bytes_of(scalar::Number::of(static_cast<float>(k * 37 % 101)));
+      numbers.insert(numbers.end(), bytes.begin(), bytes.end());
+    }
+    const Tensor w = b.constant(DType::F32, {depth, columns}, std::move(numbers));
+    b.output("y", b.matmul(b.input("x", DType::F32, {1, depth}), w));
+    const Graph graph = *std::move(b).finish();
+    const Schedule schedule{.unroll = random.below(6), .pack_columns = 2};
+    EXPECT_EQ(problem(graph, schedule, random, 1e-4), "") << depth << " x " << columns;
+  }
 }
 
 TEST(Contract, AnOperandIsCopiedOnceForAllWhoReadItAlike) {
