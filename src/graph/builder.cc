@@ -23,10 +23,6 @@ std::optional<std::vector<int>> normal_axes(std::vector<int> axes, int rank) {
   return axes;
 }
 
-bool all_valid(std::span<const Tensor> tensors) {
-  return std::all_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.valid(); });
-}
-
 }  // namespace
 
 const Shape& Tensor::shape() const {
@@ -47,6 +43,19 @@ Tensor Builder::error(std::string message) {
 Result<Graph> Builder::finish() && {
   if (!ok()) return fail(std::move(message_));
   return std::move(graph_);
+}
+
+bool Builder::owns(const Tensor& tensor) {
+#ifndef __wasm__  // pages name tensors by graph
+  if (tensor.builder != this) {
+    error(concat(graph_.name, ": a tensor is ", tensor.builder ? "of another graph" : "none"));
+  }
+#endif
+  return ok() && tensor.valid();
+}
+
+bool Builder::owns_all(std::span<const Tensor> tensors) {
+  return ok() && std::ranges::all_of(tensors, [this](const Tensor& each) { return owns(each); });
 }
 
 Tensor Builder::add(Node node) {
@@ -145,7 +154,7 @@ Tensor Builder::iota(Shape shape, int axis) {
 }
 
 Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view what) {
-  if (!ok() || !all_valid(operands)) return {this, {}};
+  if (!owns_all(operands)) return {this, {}};
   if (what.empty()) what = scalar::info(op).text;
   Shape common;
   for (const Tensor& operand : operands) {
@@ -170,13 +179,13 @@ Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view wh
 }
 
 Tensor Builder::cast(Tensor x, DType dtype) {
-  if (!ok() || !x.valid()) return {this, {}};
+  if (!owns(x)) return {this, {}};
   if (x.dtype() == dtype) return x;
   return add({.kind = Kind::Cast, .dtype = dtype, .operands = {x.value}});
 }
 
 Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims) {
-  if (!ok() || !x.valid()) return {this, {}};
+  if (!owns(x)) return {this, {}};
   const auto normal = normal_axes(axes, x.rank());
   if (!normal) {
     return error(concat("reduce ", scalar::info(op).text, ": axes ", bracketed(axes),
@@ -194,7 +203,7 @@ Tensor Builder::reduce(Op op, Tensor x, std::vector<int> axes, bool keep_dims) {
 }
 
 Tensor Builder::contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape out_shape) {
-  if (!ok() || !lhs.valid() || !rhs.valid()) return {this, {}};
+  if (!owns(lhs) || !owns(rhs)) return {this, {}};
   Node node{.kind = Kind::Contract, .operands = {lhs.value, rhs.value}};
   node.shape = std::move(out_shape);
   node.contraction = std::move(contraction);
@@ -202,7 +211,7 @@ Tensor Builder::contract(Tensor lhs, Tensor rhs, Contraction contraction, Shape 
 }
 
 Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
-  if (!ok() || !x.valid()) return {this, {}};
+  if (!owns(x)) return {this, {}};
   Node node{.kind = Kind::Reindex, .operands = {x.value}};
   node.shape = std::move(shape);
   node.map = std::move(map);
@@ -210,7 +219,7 @@ Tensor Builder::reindex(Tensor x, AffineMap map, Shape shape) {
 }
 
 Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> maps, Shape shape) {
-  if (!ok() || !all_valid(tensors)) return {this, {}};
+  if (!owns_all(tensors)) return {this, {}};
   Node node{.kind = Kind::Join, .shape = std::move(shape)};
   for (const Tensor& each : tensors) node.operands.push_back(each.value);
   node.maps = std::move(maps);
@@ -218,21 +227,21 @@ Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> map
 }
 
 Tensor Builder::gather(Tensor x, Tensor index, int axis) {
-  if (!ok() || !x.valid() || !index.valid()) return {this, {}};
+  if (!owns(x) || !owns(index)) return {this, {}};
   Node node{.kind = Kind::Gather, .operands = {x.value, index.value}};
   node.axes = {axis < 0 ? axis + x.rank() : axis};
   return add(std::move(node));
 }
 
 Tensor Builder::scatter(Tensor x, Tensor index, int axis, Shape shape) {
-  if (!ok() || !x.valid() || !index.valid()) return {this, {}};
+  if (!owns(x) || !owns(index)) return {this, {}};
   Node node{.kind = Kind::Scatter, .shape = std::move(shape), .operands = {x.value, index.value}};
   node.axes = {axis < 0 ? axis + x.rank() : axis};
   return add(std::move(node));
 }
 
 Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
-  if (!ok() || !x.valid()) return {this, {}};
+  if (!owns(x)) return {this, {}};
   Node node{.kind = Kind::Scan, .operands = {x.value}, .op = op};
   node.axes = {axis < 0 ? axis + x.rank() : axis};
   node.exclusive = exclusive;
@@ -241,7 +250,7 @@ Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
 }
 
 Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
-  if (!ok() || !x.valid()) return {this, {}};
+  if (!owns(x)) return {this, {}};
   Node node{.kind = Kind::Sort, .dtype = DType::I32, .shape = x.shape(), .operands = {x.value}};
   node.axes = {axis < 0 ? axis + x.rank() : axis};
   node.reverse = descending;
@@ -253,7 +262,7 @@ Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {
 std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition repetition,
                                   bool reverse, Graph body) {
   std::vector<Tensor> items(body.outputs.size(), Tensor{this, {}});
-  if (!ok() || !all_valid(operands)) return items;
+  if (!owns_all(operands)) return items;
   Node node{.kind = Kind::Loop};
   for (const Tensor& operand : operands) node.operands.push_back(operand.value);
   node.repetition = repetition;
@@ -266,7 +275,7 @@ std::vector<Tensor> Builder::loop(std::span<const Tensor> operands, Repetition r
 
 std::vector<Tensor> Builder::inlined(const Graph& body, std::span<const Tensor> given) {
   std::vector<Tensor> results(body.outputs.size(), Tensor{this, {}});
-  if (!ok() || !all_valid(given)) return results;
+  if (!owns_all(given)) return results;
   std::vector<Value> moved;
   for (size_t input = 0; const Node& each : body.nodes) {
     if (each.kind == Kind::Input) {
@@ -310,7 +319,7 @@ std::vector<Tensor> Builder::stack_more(Value loop, Graph body, std::span<const 
 }
 
 void Builder::output(std::string_view name, Tensor value) {
-  if (!ok() || !value.valid()) return;
+  if (!owns(value)) return;
   bool taken = false;
   for (const Output& output : graph_.outputs) taken = taken || output.name == name;
   for (const Node& node : graph_.nodes) {
@@ -324,7 +333,7 @@ void Builder::output(std::string_view name, Tensor value) {
 }
 
 void Builder::update(Tensor state, Tensor value) {
-  if (!ok() || !state.valid() || !value.valid()) return;
+  if (!owns(state) || !owns(value)) return;
   const Node &target = graph_[state.value], &source = graph_[value.value];
   if (target.kind != Kind::State) {
     error(concat("update: the target must be a state, not ", text(target.kind)));

@@ -103,6 +103,9 @@ class Builder {
   Result<Graph> finish() &&;
 
  private:
+  // Whether it is a tensor of this graph, which has no error.
+  bool owns(const Tensor& tensor);
+  bool owns_all(std::span<const Tensor> tensors);
   Tensor add(Node node);
   Tensor item(Value loop, int number);
   void name_equation(Node& node) const;

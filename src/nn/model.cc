@@ -121,6 +121,12 @@ ModelValue Model::call(const LayerPtr& layer, const std::vector<ModelValue>& inp
 std::vector<ModelValue> Model::call_all(const LayerPtr& layer,
                                         const std::vector<ModelValue>& inputs) {
   if (failed()) return {};
+#ifndef __wasm__  // pages have no pointers
+  if (layer == nullptr) {
+    refuse("call: the layer is null");
+    return {};
+  }
+#endif
   const auto known = std::ranges::find(layers_, layer, &PlacedLayer::layer);
   const bool is_new = known == layers_.end();
   const std::string name = is_new ? name_for(*layer) : known->name;
@@ -188,6 +194,11 @@ Result<PlacedLayer> Model::place(const LayerPtr& layer, const std::string& name,
 }
 
 Result<Model> Model::with_inputs(std::span<const Shape> shapes) const {
+#ifndef __wasm__  // pages count before
+  if (shapes.size() != inputs_.size()) {
+    return fail(concat("with_inputs: ", shapes.size(), " shapes for ", inputs_.size(), " inputs"));
+  }
+#endif
   Model model(name_, seed_);
   model.batch_ = batch_;
   model.takes_any_ = true;

@@ -26,6 +26,12 @@ Sequential& Sequential::name_input(std::string name) {
 
 Sequential& Sequential::add(const LayerPtr& layer) {
   if (failed()) return *this;
+#ifndef __wasm__  // pages have no pointers
+  if (layer == nullptr) {
+    refuse("add: the layer is null");
+    return *this;
+  }
+#endif
   if (layers().empty()) {
     if (const Status sound = check_input(*layer); !sound) {
       refuse(concat("layer \"", name_for(*layer), "\" (", layer->class_name(),

@@ -32,7 +32,7 @@ std::vector<Tensor> joined(std::span<const Tensor> first, std::span<const Tensor
 }
 
 std::vector<Tensor> loop(Builder& builder, std::span<const Tensor> operands, Repetition repetition,
-                         Builder body, std::span<const Tensor> outputs) {
+                         Builder& body, std::span<const Tensor> outputs) {
   for (size_t k = 0; k < outputs.size(); ++k) body.output(concat("out", k), outputs[k]);
   auto graph = std::move(body).finish();
   if (graph) return builder.loop(operands, repetition, false, std::move(*graph));
@@ -80,7 +80,7 @@ std::vector<Tensor> run_if(Tensor flag, const Body& body, std::span<const Tensor
   const std::vector<Tensor> operands = joined(joined(before, {&flag, 1}), body.captures);
   const auto carried = static_cast<int>(before.size());
   const Repetition once{.steps = 1, .carried = carried, .sliced = 0, .condition = carried};
-  return loop(*flag.builder, operands, once, std::move(inner), outputs);
+  return loop(*flag.builder, operands, once, inner, outputs);
 }
 
 std::optional<Body> written(Builder& outer, const BodyFunction& function, std::string_view name,
@@ -186,7 +186,7 @@ std::vector<Tensor> while_loop(const Body& condition, const Body& body,
   const Repetition repetition{
       .steps = most, .carried = static_cast<int>(count) + 1, .sliced = 0, .condition = 0};
   std::vector<Tensor> results =
-      loop(builder, operands, repetition, std::move(inner), joined(goes_on, next));
+      loop(builder, operands, repetition, inner, joined(goes_on, next));
   results.erase(results.begin());
   return results;
 }

@@ -92,6 +92,17 @@ TEST(BuilderErrors, NameStatesInputsAndOutputs) {
             "output: the name \"x\" is taken");
 }
 
+TEST(BuilderErrors, TensorsAreOfThisGraph) {
+  Builder other("other");
+  const Tensor strange = other.input("x", DType::F32, {2});
+  EXPECT_EQ(message_of([](Builder& b) { b.output("y", Tensor()); }), "test: a tensor is none");
+  EXPECT_EQ(message_of([](Builder& b) { input(b, "x", {2}) + Tensor(); }),
+            "test: a tensor is none");
+  Builder b("test");
+  b.output("y", input(b, "x", {2}) + strange);
+  EXPECT_EQ(b.message(), "test: a tensor is of another graph");
+}
+
 TEST(BuilderErrors, TheFirstOneIsKept) {
   EXPECT_EQ(message_of([](Builder& b) {
               const Tensor bad = b.reshape(input(b, "x", {2}), {3});

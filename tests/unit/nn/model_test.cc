@@ -155,6 +155,9 @@ TEST(Model, NestedModelsTakeInputsOfOtherShapesThatTheirWeightsFit) {
       wrong.status().error().message,
       "model \"wrong\": layer \"inner\" (Model): layer \"a\": its weights fit inputs of shape "
       "[3], so it cannot be called with [4,5]");
+  const auto without = inner.with_inputs({});
+  ASSERT_FALSE(without);
+  EXPECT_EQ(without.error().message, "with_inputs: 0 shapes for 1 inputs");
 }
 
 TEST(Model, NestedModelsAreFlat) {
@@ -489,6 +492,7 @@ TEST(Model, MistakesNameTheLayer) {
     return message.substr(std::min<size_t>(message.size(), 9));
   };
   EXPECT_EQ(mistake([](Model&) {}), " has no layers");
+  EXPECT_EQ(mistake([](Model& m) { m.call(nullptr, m.input({2})); }), ": call: the layer is null");
   EXPECT_EQ(mistake([](Model& m) { m.input({2}); }), " has no outputs");
   EXPECT_EQ(mistake([](Model& m) {
               m.input({2, 0});

@@ -59,6 +59,9 @@ TEST(Sequential, MistakesNameTheLayer) {
       error_of(model.status()),
       "model \"sequential\": layer \"dense_1\" (Dense): the first layer needs an input shape, "
       "for example [784]");
+  Sequential none("m");
+  none.add(nullptr);
+  EXPECT_EQ(error_of(none.status()), "model \"m\": add: the layer is null");
 
   const auto mistake = [](DenseOptions options) {
     Sequential wrong("m");
