@@ -332,7 +332,7 @@ Result<Tokens> tokens_of(Call& call, int64_t batch, int64_t fresh) {
                               " nor inside a cache of ", past));
   }
   Tokens tokens{.cache = grows ? total : past, .first = number(builder, grows ? past : 0)};
-  if (grows && (past == 0 || batch == 1)) return tokens;
+  if (grows && batch == 1) return tokens;
   const Tensor last = builder.reshape(builder.cast(call.tensor(5), DType::I32), {batch});
   tokens.count = last + number(builder, 1);
   if (total != fresh) tokens.first = tokens.count - number(builder, fresh);
@@ -410,7 +410,8 @@ Result<Values> group_query_attention(Call& call) {
   if (const int64_t local = call.int_of("local_window_size", -1); local > 0)
     window.left = local - 1;
   heads.seen = ops::seen_keys(window, queries, tokens.cache);
-  if (window.right < 0 && tokens.count.valid()) {
+  // Behind the end of a shorter one of a batch, queries see what the cache has.
+  if ((batch > 1 || window.right < 0) && tokens.count.valid()) {
     heads.seen = both(heads.seen, ops::first_keys(tokens.count, tokens.cache));
   }
   heads.softcap = call.float_of("softcap", 0);

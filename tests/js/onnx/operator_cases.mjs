@@ -61,6 +61,12 @@ function groupQueries() {
       [...all(2, 1, 9), int32([4, 6]), int32([7], []), ...angles(16, 8)],
       turned,
     ),
+    query('gqa: prompts of lengths', [...all(3, 5, 0), int32([1, 4, 2]), int32([5], [])]),
+    query('gqa: prompts of lengths in a cache with room', [
+      ...all(3, 5, 7),
+      int32([1, 4, 2]),
+      int32([5], []),
+    ]),
     query('gqa: a batch of tokens', [...all(2, 1, 6), int32([6, 4]), int32([7], [])]),
     query('gqa: a window', [...all(1, 6, 0), int32([5]), int32([6], [])], {
       local_window_size: 3,
@@ -365,11 +371,13 @@ function recurrent() {
 
 /** Operators of ai.onnx whose forms the cases of ONNX leave out. */
 function others() {
+  const sides = normal(2, 20, 4);
+  sides.data = sides.data.map(Math.abs);
   const nms = (attributes, ...rest) =>
     single(
       `boxes ${JSON.stringify(attributes)}`,
       'NonMaxSuppression',
-      [normal(2, 20, 4), normal(2, 3, 20), ...rest],
+      [sides, normal(2, 3, 20), ...rest],
       ['int64'],
       attributes,
       { fixed: [2, 3, 4] },
