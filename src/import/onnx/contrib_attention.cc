@@ -127,6 +127,8 @@ Result<Tensor> mask_bias(Call& call, size_t i, const Heads& heads, float filter)
                  builder.map(Op::Not, std::array{before}));
   } else if (shape.size() == 2 && shape[1] == keys) {
     keeps = builder.cast(builder.reshape(mask, {shape[0], 1, 1, keys}), DType::Bool);
+  } else if (shape == Shape{batch, 1} || shape == Shape{1, 1}) {
+    return Tensor{};  // stands for none
   } else if (shape.size() == 3 && shape[1] == queries && shape[2] == keys) {
     keeps = builder.cast(ops::expand_dims(mask, 1), DType::Bool);
   } else if (shape.size() == 4 && shape[2] >= keys && shape[3] >= keys) {

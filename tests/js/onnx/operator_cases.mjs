@@ -201,6 +201,7 @@ function projected() {
     attention('attention: lengths', [...base(), int32([5, 3])]),
     attention('attention: from and to', [...base(), int32([5, 4, 1, 0])]),
     attention('attention: a mask', [...base(), int32([1, 1, 1, 0, 0, 1, 1, 1, 1, 0], [2, 5])]),
+    attention('attention: what stands for a mask', [...base(), int32([0], [1, 1])]),
     attention('attention: in order', base(), { unidirectional: 1 }, [f32, f32]),
     attention(
       'attention: the past',
