@@ -56,14 +56,18 @@ Result<Values> needs(const Call& call, std::string_view what) {
 
 Result<Values> batch_normalization(Call& call) {
   if (call.rank(0) < 1 || call.operands() < 5) return needs(call, "x and four vectors");
-  const Tensor x = call.tensor(0), wide = in_floats(x);
+  const Tensor x = call.tensor(0);
+  Tensor wide = in_floats(x);
+  // Before version 9: each element of a row for itself.
+  if (call.int_of("spatial", 1) == 0) wide = wide.builder->reshape(wide, {x.shape()[0], -1});
   const auto vector = [&](size_t i) { return cast_like(call.tensor(i), wide); };
   const Tensor scale = vector(1), offset = vector(2), mean = vector(3), variance = vector(4);
   const double epsilon = call.float_of("epsilon", 1e-5f);
   const bool trains =
       call.version() < 14 ? call.results() > 1 : call.int_of("training_mode", 0) != 0;
   if (!trains) {
-    return Values{cast_like(by_statistics(wide, {mean, variance}, scale, offset, epsilon), x)};
+    const Tensor y = by_statistics(wide, {mean, variance}, scale, offset, epsilon);
+    return Values{cast_like(y.builder->reshape(y, x.shape()), x)};
   }
   std::vector<int> axes = axes_from(1, x.rank());
   if (!axes.empty()) axes[0] = 0;

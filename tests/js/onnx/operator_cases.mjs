@@ -445,6 +445,22 @@ function pools() {
   ];
 }
 
+/** Statistics of each element of a row, as there were before version 9. */
+function alone() {
+  const positive = tensor(f32, [0.5, 1, 2, 3, 4, 5], [3, 2]);
+  const rows = () => normal(3, 2);
+  return [
+    single(
+      'statistics of each element',
+      'BatchNormalization',
+      [normal(4, 3, 2), rows(), rows(), rows(), positive],
+      [f32],
+      { spatial: 0 },
+      { opset: 7 },
+    ),
+  ];
+}
+
 /** Pictures read at places outside of them. */
 function sampled() {
   const places = [-0.99, -0.9, -1.2, 0.3, 1.4, 1.1, 0.1, -0.95, -3, 2, 0.98, 0.2];
@@ -471,4 +487,5 @@ export const operatorCases = [
   ...others(),
   ...pools(),
   ...sampled(),
+  ...alone(),
 ];
