@@ -1,6 +1,7 @@
 // Layers of com.microsoft that transformers are made of: norms behind sums, embeddings, weights of
 // few bits, and experts (docs/ContribOperators.md of ONNX Runtime).
 #include <array>
+#include <cmath>
 
 #include "lathe/base/text.h"
 #include "lathe/import/onnx/ml.h"
@@ -98,13 +99,35 @@ Result<Values> embed_layer_normalization(Call& call) {
   return Values{n.y, lengths, x};
 }
 
+namespace {
+
+// Where each row of the weights names its group, in g_idx.
+Tensor mat_mul_groups(Call& call, const ops::NBits& format) {
+  Builder& builder = call.builder();
+  const Tensor x = call.tensor(0);
+  const int64_t depth = x.shape().empty() ? 0 : x.shape().back();
+  const Tensor group = ops::slice(call.tensor(4), {0}, Shape{depth});
+  const auto numbers = [&](size_t i) {
+    Tensor rows = builder.reshape(call.tensor(i), {format.columns, -1});
+    if (rows.dtype() == DType::U8) rows = ops::unpack_bits(rows, format.bits, false);
+    rows = i == 1 ? ops::slice(rows, {0, 0}, Shape{format.columns, depth})
+                  : ops::gather(rows, group, 1);
+    return builder.cast(rows, DType::F32);
+  };
+  const Tensor zero = call.has(3) ? numbers(3) : builder.scalar(std::ldexp(0.5f, format.bits));
+  const Tensor weights = (numbers(1) - zero) * numbers(2);
+  return builder.cast(builder.matmul(builder.cast(x, DType::F32), weights, false, true), x.dtype());
+}
+
+}  // namespace
+
 Result<Values> mat_mul_nbits(Call& call) {
-  if (call.has(4)) return call.refuse("takes no g_idx: columns must be in the order of the groups");
   const ops::NBits format{.columns = call.int_of("N", 0),
                           .bits = static_cast<int>(call.int_of("bits", 4)),
                           .block_size = call.int_of("block_size", 32)};
-  const Tensor y = ops::mat_mul_nbits(call.tensor(0), call.tensor(1), call.tensor(2),
-                                      call.tensor_or(3, {}), format);
+  const Tensor y = call.has(4) ? mat_mul_groups(call, format)
+                               : ops::mat_mul_nbits(call.tensor(0), call.tensor(1), call.tensor(2),
+                                                    call.tensor_or(3, {}), format);
   return Values{call.has(5) ? y + call.tensor(5) : y};
 }
 

@@ -220,7 +220,8 @@ function layers() {
     single(name, op, operands, outputs, attributes, microsoft);
   const sum = [f32, null, null, f32];
   const x = () => [normal(2, 3, 8), normal(2, 3, 8), normal(8)];
-  const nbits = (name, bits, zero, x2) =>
+  const groups = int32(Array.from({ length: 64 }, (_, k) => ((k * 5) >> 1) % 2));
+  const nbits = (name, bits, zero, x2, ...rest) =>
     layer(
       name,
       'MatMulNBits',
@@ -228,7 +229,8 @@ function layers() {
         normal(x2, 64),
         tensor('uint8', bytesOf(12 * 2 * 4 * bits), [12, 2, 4 * bits]),
         small(...[24]),
-        ...(zero ? [tensor('uint8', bytesOf(12 * Math.ceil((2 * bits) / 8)))] : []),
+        zero ? tensor('uint8', bytesOf(12 * Math.ceil((2 * bits) / 8))) : null,
+        ...rest,
       ],
       { K: 64, N: 12, bits, block_size: 32 },
     );
@@ -289,6 +291,7 @@ function layers() {
     nbits('four bits', 4, false, 3),
     nbits('four bits, a row', 4, true, 1),
     nbits('eight bits', 8, false, 2),
+    nbits('four bits, rows that name their group', 4, false, 3, groups),
     layer(
       'weights of a table',
       'MatMulBnb4',
