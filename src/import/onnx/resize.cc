@@ -30,9 +30,10 @@ struct Axis {
   double scale = 1, begin = 0, end = 1;
   bool is_sized = false;  // scale is the ratio of the sizes, but rounded
 
-  // A length on the new axis, on the old one.
+  // A length on the new axis, on the old one; by scales, which are F32, rounded as their quotients.
   double before(double length) const {
-    return is_sized ? length * static_cast<double>(in) / static_cast<double>(out) : length / scale;
+    return is_sized ? length * static_cast<double>(in) / static_cast<double>(out)
+                    : static_cast<float>(length / scale);
   }
   bool stays() const { return in == out && scale == 1 && begin == 0 && end == 1; }
 };
@@ -47,12 +48,11 @@ double position(const Resizing& how, const Axis& axis, double o) {
     const double part = (axis.end - axis.begin) * (in - 1);
     return axis.begin * (in - 1) + (width == 1 ? part / 2 : o * part / (width - 1));
   }
-  const double centre = axis.before(o + 0.5) - 0.5;
-  if (how.coordinates == "pytorch_half_pixel") return width == 1 ? -0.5 : centre;
+  double centre = axis.before(o + 0.5);
   if (how.coordinates == "half_pixel_symmetric") {
-    return in / 2 * (1 - static_cast<double>(axis.out) / width) + centre;
+    centre = static_cast<float>(in / 2 * (1 - static_cast<double>(axis.out) / width) + centre);
   }
-  return centre;
+  return how.coordinates == "pytorch_half_pixel" && axis.out == 1 ? 0 : centre - 0.5;
 }
 
 double nearest(std::string_view mode, double x, double scale) {

@@ -464,6 +464,24 @@ function alone() {
   ];
 }
 
+/** Places that F32 rounds to an element, and axes of which one element is left. */
+function resized() {
+  const resize = (name, scales, sizes, attributes) =>
+    single(name, 'Resize', [normal(1, 1, 9, 5), null, scales, sizes], [f32], attributes, {
+      fixed: [2, 3],
+    });
+  return [
+    resize('a third of the rows', tensor(f32, [1, 1, 1 / 3, 0.6]), null, {
+      coordinate_transformation_mode: 'asymmetric',
+      nearest_mode: 'floor',
+    }),
+    resize('one column', null, int64([1, 1, 4, 1]), {
+      mode: 'cubic',
+      coordinate_transformation_mode: 'pytorch_half_pixel',
+    }),
+  ];
+}
+
 /** Pictures read at places outside of them. */
 function sampled() {
   const places = [-0.99, -0.9, -1.2, 0.3, 1.4, 1.1, 0.1, -0.95, -3, 2, 0.98, 0.2];
@@ -491,4 +509,5 @@ export const operatorCases = [
   ...pools(),
   ...sampled(),
   ...alone(),
+  ...resized(),
 ];
