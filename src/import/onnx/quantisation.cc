@@ -66,7 +66,7 @@ Dynamic dynamically(Call& call, Tensor x) {
   const Tensor most = maximum(none, folded(call, Op::Max, x, all, false));
   const Tensor least = minimum(none, folded(call, Op::Min, x, all, false));
   const Tensor span = most - least;
-  const Tensor scale = select(span == zero(span), number_like(x, 1), span) / 255.0f;
+  const Tensor scale = select(span == zero(span), number_like(x, 1), span / 255.0f);
   const Tensor begin = -least / scale;
   const Tensor bounded = maximum(none, minimum(number_like(x, 255), begin));
   const Tensor zero_point = cast_to(map(Op::Nearest, bounded), DType::U8);

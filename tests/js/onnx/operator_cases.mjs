@@ -479,6 +479,12 @@ function resized() {
       mode: 'cubic',
       coordinate_transformation_mode: 'pytorch_half_pixel',
     }),
+    single(
+      'zeros in bytes',
+      'DynamicQuantizeLinear',
+      [tensor(f32, [0, 0, 0])],
+      ['uint8', f32, 'uint8'],
+    ),
   ];
 }
 
