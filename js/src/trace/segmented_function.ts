@@ -54,7 +54,7 @@ const notTheSame = () =>
 
 /** @internal What tells apart what the values behind cuts hold. */
 export const keyOf = (known: readonly Tensor[]) =>
-  known.map((each) => each.dataSync<DType>().join()).join(';');
+  known.map((each) => `${each.dataSync<DType>()} `).join('');
 
 const nameOf = (value: ValueId) => `${handedOn}${value - 1}`;
 const valueOf = (name: string): ValueId => Number(name.slice(1)) + 1;
@@ -244,7 +244,7 @@ export class SegmentedFunction<Inputs extends string = string, Outputs extends s
         if (there === undefined) this.#variables.set(name, initial);
         else if (there.type !== initial.type) {
           throw new LatheError(
-            `variable ${name}: is ${there.type}, and for the sizes ${keyOf(known)} ${initial.type}; it must have one type`,
+            `variable ${name}: is ${there.type}, and for the sizes ${keyOf(known)}${initial.type}; it must have one type`,
           );
         }
       }

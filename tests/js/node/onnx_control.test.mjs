@@ -273,3 +273,13 @@ test('values are asked for in another order than their nodes have', async () => 
   const got = await run(parts, { x: Float32Array.of(1, 0, 2), z: Float32Array.of(0, 0, 3, 0) });
   assert.deepEqual(got, { p: [1, 1], q: [1] });
 });
+
+test('data that decides may have no elements', async () => {
+  const parts = {
+    inputs: [f32('x', ['n']), f32('sizes', ['m'])],
+    nodes: [node('Cast', ['sizes'], ['to'], { to: 7 }), node('Reshape', ['x', 'to'], ['y'])],
+    outputs: [f32('y')],
+  };
+  const got = await run(parts, { x: Float32Array.of(5), sizes: new Float32Array(0) });
+  assert.deepEqual(got, { y: [5] });
+});
