@@ -141,8 +141,9 @@ Status give_sizes(Call& call, const std::vector<int>& chosen, std::span<const do
   for (size_t k = 0; k < chosen.size(); ++k) {
     Axis& axis = axes[static_cast<size_t>(chosen[k])];
     const auto in = static_cast<double>(axis.in);
-    axis.scale = scales.empty() ? static_cast<double>(sizes[k]) / in : scales[k];
     const double out = scales.empty() ? static_cast<double>(sizes[k]) : std::floor(in * scales[k]);
+    if (in == 0 && out == 0) continue;
+    axis.scale = scales.empty() ? out / in : scales[k];
     if (axis.in == 0 || !(out >= 0) || out > kMostSize || !(axis.scale > 0)) {
       return call.refuse(
           concat("axis ", chosen[k], " of size ", axis.in, " cannot have size ", out));

@@ -466,8 +466,8 @@ function alone() {
 
 /** Places that F32 rounds to an element, and axes of which one element is left. */
 function resized() {
-  const resize = (name, scales, sizes, attributes) =>
-    single(name, 'Resize', [normal(1, 1, 9, 5), null, scales, sizes], [f32], attributes, {
+  const resize = (name, scales, sizes, attributes, batch = 1) =>
+    single(name, 'Resize', [normal(batch, 1, 9, 5), null, scales, sizes], [f32], attributes, {
       fixed: [2, 3],
     });
   return [
@@ -479,6 +479,8 @@ function resized() {
       mode: 'cubic',
       coordinate_transformation_mode: 'pytorch_half_pixel',
     }),
+    resize('no pictures', null, int64([0, 1, 4, 7]), { mode: 'linear' }, 0),
+    resize('no pictures, by scales', tensor(f32, [1, 1, 2, 0.5]), null, {}, 0),
     single(
       'zeros in bytes',
       'DynamicQuantizeLinear',
