@@ -102,8 +102,8 @@ Result<Values> range(Call& call) {
   const DType dtype = dtype_of(call.type(0));
   Builder& builder = call.builder();
   if (!scalar::is_float(dtype)) {
-    std::array<Counted, 3> given;
-    for (size_t k = 0; k < given.size(); ++k) {
+    std::array<Counted, 3> given{{{}, {}, {{1}, {0}}}};
+    for (size_t k = 0; k < given.size() && (k < 2 || call.has(2)); ++k) {
       LATHE_ASSIGN_OR_RETURN(given[k], call.counted(k));
       if (given[k].values.size() != 1)
         return call.refuse(concat("input ", k, " must be one number"));
@@ -134,14 +134,17 @@ Result<Values> range(Call& call) {
   }
   LATHE_ASSIGN_OR_RETURN(const double start, call.number(0));
   LATHE_ASSIGN_OR_RETURN(const double limit, call.number(1));
-  LATHE_ASSIGN_OR_RETURN(const double delta, call.number(2));
+  double delta = 1;  // which com.microsoft may leave out
+  if (call.has(2)) {
+    LATHE_ASSIGN_OR_RETURN(delta, call.number(2));
+  }
   const double count = std::max(std::ceil((limit - start) / delta), 0.0);
   if (!(count <= static_cast<double>(kMostElements))) {
     return call.refuse(concat("from ", start, " to ", limit, " by ", delta, " does not end"));
   }
   const Tensor place = builder.cast(builder.iota({static_cast<int64_t>(count)}, 0), dtype);
   const Tensor first = builder.reshape(call.tensor(0), {}),
-               step = builder.reshape(call.tensor(2), {});
+               step = builder.full({}, scalar::Number::from(dtype, delta));
   return like_operand(call, first + place * step);
 }
 

@@ -404,6 +404,16 @@ function others() {
       ['int64', 'int64', 'int64', 'int64'],
       { sorted: 0 },
     ),
+    ...[f32, 'int32'].map((dtype) =>
+      single(
+        `a range of ${dtype} by 1`,
+        'Range',
+        [tensor(dtype, [2], []), tensor(dtype, [5], [])],
+        [dtype],
+        {},
+        microsoft,
+      ),
+    ),
     single('what is not zero', 'NonZero', [tensor(f32, [0, 1, 2, 0, 0, 3], [2, 3])], ['int64'], {}),
     single(
       'a spectrum',
