@@ -22,29 +22,30 @@ export async function removeModel(address: string): Promise<ModelArtifactsInfo> 
   return (await store.remove(name))!;
 }
 
-export async function copyModel(from: string, to: string): Promise<SaveResult> {
-  return (await copy(from, to, 'copyModel')).result;
+export async function copyModel(from: string, to: string): Promise<ModelArtifactsInfo> {
+  return (await copy(from, to, 'copyModel')).info;
 }
 
 async function copy(
   from: string,
   to: string,
   where: string,
-): Promise<{ artifacts: ModelArtifacts; result: SaveResult }> {
+): Promise<{ artifacts: ModelArtifacts; info: ModelArtifactsInfo }> {
   if (from === to) throw new LatheError(`${where}: both addresses are ${from}`);
   const source = await openHandler(from, {}, where);
   const target = await openHandler(to, {}, where);
   if (source.load === undefined) throw new LatheError(`${where}: nothing loads from ${from}`);
   if (target.save === undefined) throw new LatheError(`${where}: nothing is saved to ${to}`);
   const artifacts = await source.load();
-  return { artifacts, result: (await target.save(artifacts)) as SaveResult };
+  const { modelArtifactsInfo: info } = (await target.save(artifacts)) as SaveResult;
+  return { artifacts, info };
 }
 
-export async function moveModel(from: string, to: string): Promise<SaveResult> {
+export async function moveModel(from: string, to: string): Promise<ModelArtifactsInfo> {
   const [store, name] = await storeOf(from, 'moveModel');
   for (;;) {
-    const { artifacts, result } = await copy(from, to, 'moveModel');
-    if ((await store.remove(name, artifacts)) !== undefined) return result;
+    const { artifacts, info } = await copy(from, to, 'moveModel');
+    if ((await store.remove(name, artifacts)) !== undefined) return info;
   }
 }
 

@@ -1,13 +1,7 @@
 /** What `tl.io` has: its code costs nothing until it is used. */
 import { LatheError } from '../base/errors.js';
 import type { Storable } from '../train/storable.js';
-import type {
-  IOHandler,
-  LoadOptions,
-  ModelArtifacts,
-  ModelArtifactsInfo,
-  SaveResult,
-} from './artifacts.js';
+import type { IOHandler, LoadOptions, ModelArtifacts, ModelArtifactsInfo } from './artifacts.js';
 import type { SaveArgs } from './save.js';
 import type { NamedArray } from './weight_data.js';
 
@@ -79,7 +73,7 @@ export async function removeModel(address: string): Promise<ModelArtifactsInfo> 
 }
 
 /** Copies a model from one address to another. Error: there is none. */
-export async function copyModel(from: string, to: string): Promise<SaveResult> {
+export async function copyModel(from: string, to: string): Promise<ModelArtifactsInfo> {
   return (await import('./manage.js')).copyModel(from, to);
 }
 
@@ -87,6 +81,6 @@ export async function copyModel(from: string, to: string): Promise<SaveResult> {
  * As `copyModel`, and then removes the first, which must be in IndexedDB or localStorage. A model that
  * is saved there meanwhile moves too.
  */
-export async function moveModel(from: string, to: string): Promise<SaveResult> {
+export async function moveModel(from: string, to: string): Promise<ModelArtifactsInfo> {
   return (await import('./manage.js')).moveModel(from, to);
 }

@@ -201,7 +201,8 @@ test('moving a model takes along what is saved meanwhile', async () => {
       setItem('tensorlathe_models/from', entries.get('tensorlathe_models/other'));
       storage.setItem = setItem;
     };
-    await tl.io.moveModel('localstorage://from', 'localstorage://to');
+    const { dateSaved } = await tl.io.moveModel('localstorage://from', 'localstorage://to');
+    assert.ok(dateSaved instanceof Date);
     assert.deepEqual(
       [...entries.keys()].sort(),
       ['other', 'to'].map((n) => `tensorlathe_models/${n}`),

@@ -324,7 +324,8 @@ test('uploaded files are found by name', async () => {
 test('copyModel copies between places that need no page', async () => {
   await smallModel().save(`file://${folder}`);
   const target = join(folder, 'copy');
-  await tl.io.copyModel(`file://${folder}`, `file://${target}`);
+  const info = await tl.io.copyModel(`file://${folder}`, `file://${target}`);
+  assert.equal(info.modelTopologyType, 'JSON');
   const copy = await tl.loadLayersModel(`file://${target}`);
   assert.deepEqual(weightsOf(copy), weightsOf(smallModel()));
   await rejects(tl.io.copyModel('file://a', 'file://a'), /both addresses are/);
