@@ -344,7 +344,7 @@ function flatten(
   at: number,
 ): number {
   if (axis === shape.length) {
-    if (!['number', 'boolean', 'bigint'].includes(typeof values)) {
+    if (Array.isArray(values) || (typeof values !== 'number' && isNaN(Number(values)))) {
       const what = Array.isArray(values) ? 'an array nested deeper than the first' : String(values);
       throw new LatheError(`tensor: values must be numbers, got ${what}`);
     }

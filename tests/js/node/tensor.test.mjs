@@ -34,6 +34,11 @@ test('a tensor copies what it is made of', () => {
   assert.deepEqual([...value.dataSync()], [1, 2]);
 });
 
+test('null and numbers that are spelled are numbers', () => {
+  assert.deepEqual(tl.tensor([1, null, '3.5']).arraySync(), [1, 0, 3.5]);
+  assert.deepEqual(tl.tensor([['1'], [null]], [2], 'int32').arraySync(), [1, 0]);
+});
+
 test('an empty tensor has no values', () => {
   assert.deepEqual(tl.tensor([], [0, 3]).arraySync(), []);
 });
@@ -46,6 +51,7 @@ test('wrong arguments are named', () => {
   );
   refuses(() => tl.tensor([1, [2]]), /nested deeper than the first/);
   refuses(() => tl.tensor([1, 'two']), 'tensor: values must be numbers, got two');
+  refuses(() => tl.tensor([1, undefined]), 'tensor: values must be numbers, got undefined');
   refuses(() => tl.tensor([1], [1.5]), 'tensor: a shape is an array of integers ≥ 0, got [1.5]');
   refuses(() => tl.tensor([1], [1], 'int65'), /unknown dtype "int65"; known: bool, int8, /);
 });
