@@ -74,7 +74,7 @@ async function writeFew() {
         // Pages make few requests; bundlers leave out what a program does not use.
         groups: (dir === dist
           ? ['main', 'extras']
-          : ['begin', 'core', 'tensors', 'main', 'ways']
+          : ['begin', 'core', 'tensors', 'main', 'ways', 'routers']
         ).map((name) => ({
           debugName: name,
           includeDependenciesRecursively: !['begin', 'ways'].includes(name),
@@ -145,6 +145,8 @@ function setsOf(context) {
     main: without(reached('index'), ['index', 'begin']),
     // esbuild keeps what a file that is used imports, where a program may fetch it, too.
     ways: new Set([fileOfModule('tfjs/layers'), fileOfModule('tfjs/random_width')]),
+    // Both programs with tensors and what they fetch to save import it: it brings nothing else along.
+    routers: new Set([fileOfModule('io/routers')]),
     extras: without(reached('model/fetched_extras'), [
       'model/fetched_extras',
       ...entries.map(([, file]) => file),

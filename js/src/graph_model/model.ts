@@ -208,7 +208,7 @@ export class GraphModel {
 
   /** Saves it as it was loaded. Errors: nothing can be saved there; the model has not been loaded. */
   async save(place: string | URL | IOHandler): Promise<object> {
-    const handler = await openHandler(place, {}, 'save');
+    const handler = await openHandler(place, {}, 'save', 'save');
     if (handler.save === undefined) throw new LatheError('save: nothing can be saved there');
     this.#parts;
     return handler.save(this.artifacts!);

@@ -10,6 +10,7 @@ import {
   type ModelArtifactsInfo,
   type SaveResult,
 } from './artifacts.js';
+import { routers } from './routers.js';
 
 /** A place that keeps models by name and can list and remove them. */
 export interface ModelStore {
@@ -55,11 +56,15 @@ export function splitAddress(
   return [scheme, address.slice(scheme.length)];
 }
 
-/** What an address or a handler means; in a page an address without scheme is relative to it. */
+/**
+ * What an address or a handler means; in a page an address without scheme is relative to it. Schemes that are not known here are
+ * those of routers.
+ */
 export async function openHandler(
   target: string | URL | IOHandler,
   options: LoadOptions,
   where: string,
+  use: 'save' | 'load' = 'load',
 ): Promise<IOHandler> {
   if (isObject(target) && !(target instanceof URL)) return target;
   let address = String(target);
@@ -67,13 +72,17 @@ export async function openHandler(
     const { filePath } = await import('./file.js');
     address = `file://${await filePath(target)}`;
   }
+  const known = Object.keys(schemes);
+  const isKnown = known.some((each) => address.startsWith(each));
+  const [routed] = (!isKnown && routers[use]?.(address, options)) || [];
+  if (routed !== undefined) return routed;
   const base = pageAddress();
   const isRelative = !/^[a-z]+:\/\//i.test(address) && base !== undefined;
   if (isRelative && address !== '') address = new URL(address, base).href;
   if (/\.(h5|hdf5|keras)$/.test(address)) {
     throw new LatheError(`${where}: for ${address} use fromKeras of the module tensorlathe/keras`);
   }
-  const [scheme, rest] = splitAddress(address, Object.keys(schemes), where);
+  const [scheme, rest] = splitAddress(address, known, where);
   return schemes[scheme]!(rest, address, options);
 }
 

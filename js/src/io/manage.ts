@@ -33,7 +33,7 @@ async function copy(
 ): Promise<{ artifacts: ModelArtifacts; info: ModelArtifactsInfo }> {
   if (from === to) throw new LatheError(`${where}: both addresses are ${from}`);
   const source = await openHandler(from, {}, where);
-  const target = await openHandler(to, {}, where);
+  const target = await openHandler(to, {}, where, 'save');
   if (source.load === undefined) throw new LatheError(`${where}: nothing loads from ${from}`);
   if (target.save === undefined) throw new LatheError(`${where}: nothing is saved to ${to}`);
   const artifacts = await source.load();

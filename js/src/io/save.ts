@@ -113,6 +113,7 @@ export async function saveModel(
     target,
     requestInit === undefined ? {} : { requestInit },
     'save',
+    'save',
   );
   if (typeof handler.save !== 'function') throw new LatheError('save: nothing can be saved there');
   return (await handler.save(await toArtifacts(model, args))) as SaveResult;

@@ -173,3 +173,23 @@ test('a promise within tidy is returned, and the console hears of it', async (co
   const said = log.mock.calls.map((each) => each.arguments[0]);
   assert.deepEqual(said, new Array(2).fill('Cannot return a Promise inside of tidy.'));
 });
+
+test('routers make handlers of addresses whose schemes are their own', async () => {
+  const places = {};
+  const keptAt = (address) => ({
+    save: async (artifacts) => ({ place: (places[address] = artifacts) && address }),
+    load: async () => places[address],
+  });
+  const router = (address) => (String(address).startsWith('kept://') ? keptAt(address) : null);
+  for (const lib of [there, here]) {
+    lib.io.registerSaveRouter(router);
+    lib.io.registerLoadRouter(router);
+    const layer = lib.layers.dense({ units: 1, inputShape: [2], kernelInitializer: 'ones' });
+    const model = lib.sequential({ layers: [layer] });
+    assert.deepEqual(await model.save('kept://model'), { place: 'kept://model' });
+    await lib.io.copyModel('kept://model', 'kept://copy');
+    const loaded = await lib.loadLayersModel('kept://copy');
+    assert.deepEqual(loaded.predict(lib.ones([1, 2])).arraySync(), [[2]]);
+  }
+  await assert.rejects(here.loadLayersModel('kept:/model'), /is no place for models/);
+});

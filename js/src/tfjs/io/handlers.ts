@@ -1,5 +1,6 @@
 /** Places for models: functions, memory, and what routers make of addresses. */
 import type { IOHandler, LoadOptions } from '../../io/artifacts.js';
+import { routers } from '../../io/routers.js';
 import type { ModelArtifacts, WeightData, WeightsManifestEntry } from './artifacts.js';
 
 /** A place whose calls give at once. */
@@ -24,10 +25,12 @@ export class IORouterRegistry {
 
   static registerSaveRouter(router: IORouter): void {
     IORouterRegistry.#get().saveRouters.push(router);
+    routers.save = getSaveHandlers;
   }
 
   static registerLoadRouter(router: IORouter): void {
     IORouterRegistry.#get().loadRouters.push(router);
+    routers.load = getLoadHandlers;
   }
 
   static getSaveHandlers(url: string | string[]): IOHandler[] {
@@ -46,10 +49,10 @@ const made = (
 ): IOHandler[] =>
   routers.map((router) => router(url, options)).filter((handler) => handler !== null);
 
-/** Adds a router, which `getSaveHandlers` asks. */
+/** Adds a router, which saving to a scheme of its own and `getSaveHandlers` ask. */
 export const registerSaveRouter = (router: IORouter): void =>
   IORouterRegistry.registerSaveRouter(router);
-/** Adds a router, which `getLoadHandlers` asks. */
+/** Adds a router, which loading from a scheme of its own and `getLoadHandlers` ask. */
 export const registerLoadRouter = (router: IORouter): void =>
   IORouterRegistry.registerLoadRouter(router);
 /** What the routers make of an address to save to. */
