@@ -65,6 +65,18 @@ test('a name that there is not is an error of compile', () => {
   });
 });
 
+for (const name of ['momentum', 'adam', 'rmsprop']) {
+  test(`${name} takes back what it gave itself`, () =>
+    near(async (lib) => {
+      const optimizer = lib.train[name](0.1, 0.9);
+      const x = lib.variable(lib.tensor1d([1, -2]));
+      const step = () => optimizer.minimize(() => x.square().sum(), true, [x]).dataSync()[0];
+      const first = step();
+      await optimizer.setWeights(await optimizer.getWeights());
+      return [first, step(), step(), ...x.dataSync()];
+    }));
+}
+
 test('train.sgd takes the learning rate alone', () => {
   const stepped = (lib) => {
     const x = lib.variable(lib.scalar(2));

@@ -106,15 +106,16 @@ export class RuleOptimizer extends Optimizer {
       if (weights.length === 0) return;
       throw new LatheError('SGD optimizer does not have settable weights.');
     }
-    this.dispose();
     const count = Math.floor(weights.length / width);
-    this.#kept = Array.from({ length: count }, (_, at) => ({
+    const kept = Array.from({ length: count }, (_, at) => ({
       name: undefined,
       slots: Array.from(
         { length: width },
         (_, slot) => new Variable(weights[slot * count + at]!.tensor, false),
       ),
     }));
+    this.dispose();
+    this.#kept = kept;
   }
 }
 
