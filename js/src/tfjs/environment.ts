@@ -120,7 +120,7 @@ export class Environment extends Features {
   }
 
   getNumber(name: string): number {
-    return this.get(name) as number;
+    return Number(this.get(name));
   }
 
   getBool(name: string): boolean {
@@ -157,14 +157,16 @@ export class Environment extends Features {
       Flags;
   }
 
-  /** Sets a flag, a feature or a setting. Errors: no such flag; a value that the feature cannot have. */
+  /** Sets a flag, a feature or a setting. Errors: no such flag, unless it is of WebGL; a value that the feature cannot have. */
   override set(name: string, value: FlagValue): void {
     if (isFeature(this, name)) return super.set(name as FeatureName, value as boolean);
     const { registry, values } = stateOf(this);
     const flag = registry.get(name);
-    if (!flag) throw new LatheError(`Cannot set flag ${name} as it has not been registered.`);
+    if (!flag && !isOfWebGL(name)) {
+      throw new LatheError(`Cannot set flag ${name} as it has not been registered.`);
+    }
     values[name] = value;
-    flag.hook?.(value);
+    flag?.hook?.(value);
   }
 
   /** Replaces all values; names need not be registered. */
@@ -198,9 +200,13 @@ function isFeature(environment: Features, name: string): boolean {
   return stateOf(environment).hasFeatures && isKnown(name);
 }
 
+/** Of the backend that is not here: programs may set it, and hear that there is none. */
+const isOfWebGL = (name: string) => name.includes('WEBGL');
+
 function evaluate(environment: Features, name: string): FlagValue | Promise<FlagValue> {
   const flag = stateOf(environment).registry.get(name);
   if (flag) return flag.evaluate();
+  if (isOfWebGL(name)) return false;
   throw new LatheError(`Cannot evaluate flag '${name}': no evaluation function found.`);
 }
 

@@ -186,6 +186,19 @@ test('what programs look for in the engine and its flags is there', () => {
   }
 });
 
+test('flags of WebGL can be set, and say that there is none', () => {
+  for (const lib of [tl, tf]) {
+    const flags = lib.env();
+    assert.equal(flags.getNumber('WEBGL_VERSION'), 0);
+    assert.equal(flags.getBool('HAS_WEBGL'), false);
+    assert.equal(flags.getBool('WEBGL_RENDER_FLOAT32_ENABLED'), false);
+    flags.set('WEBGL_PACK', false);
+    flags.set('WEBGL_DELETE_TEXTURE_THRESHOLD', 256);
+    assert.equal(flags.get('WEBGL_DELETE_TEXTURE_THRESHOLD'), 256);
+    assert.throws(() => flags.set('WEB_PACK', false), /has not been registered/);
+  }
+});
+
 test('the kernels of a backend are those that it computes', () => {
   const names = new Set(tl.getKernelsForBackend('lathe').map(({ kernelName }) => kernelName));
   for (const name of ['Add', 'FlipLeftRight', 'FusedConv2D', 'Reshape']) assert.ok(names.has(name));
