@@ -178,7 +178,10 @@ const layerMembers =
 export class Layer {
   protected static readonly added: string = /* @__PURE__ */ addMembers(Layer, layerMembers);
 
-  /** Whether training changes the weights; false counts from the next `fit` on, true from the next `compile`. */
+  /**
+   * Whether training changes the weights; false counts from the next `fit` on, true from the next `compile`; for the model that
+   * is trained both do from the next `compile`.
+   */
   trainable: boolean;
   /** The calls, in the order they were made. */
   readonly inboundNodes: LayerCall[] = [];

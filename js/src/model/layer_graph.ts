@@ -117,11 +117,12 @@ function inOrder(
 
 /** What the names of weights of a model that do not learn begin with. */
 export function frozenPaths(
-  { trainable, parts = [] }: Pick<Layer, 'trainable' | 'parts'>,
+  { parts = [], trainable: own }: Pick<Layer, 'trainable' | 'parts'>,
+  trainable = own,
   path = '',
 ): string[] {
   if (!trainable) return [path];
-  return parts.flatMap(({ name, layer }) => frozenPaths(layer, `${path}${name}/`));
+  return parts.flatMap(({ name, layer }) => frozenPaths(layer, undefined, `${path}${name}/`));
 }
 
 /** The layers with weights of their own by what their weights are called; nested models looked into. */

@@ -341,18 +341,19 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return listWeights(places, frozenPaths(this), now, (name) => this.variable(name));
   }
 
-  /** Layers that have been frozen since `compile` learn no more from now on. */
+  /** Layers that have been frozen since `compile` learn no more from now on; the model as a whole does, as in Keras. */
   #freeze(): void {
-    if (!frozenPaths(this).every((path) => this.#frozen.includes(path))) this.#takeConfig();
+    const known = (path: string) => this.#frozen.some((each) => path.startsWith(each));
+    if (!frozenPaths(this, true).every(known)) this.#takeConfig(this.structure!, true);
   }
 
   /** The core gets the layers as they are now. */
-  #takeConfig(structure = this.structure!): void {
-    const config = this.#describe(structure);
+  #takeConfig(structure = this.structure!, trainable = this.trainable): void {
+    const config = this.#describe(structure, trainable);
     if (this.#compiled === undefined) this.#compiled = new CompiledModel(config);
     else this.#compiled.setModel(config);
     this.structure = structure;
-    this.#frozen = frozenPaths(this);
+    this.#frozen = frozenPaths(this, trainable);
   }
 
   #readWeights(layer?: Layer): Tensor[] {
@@ -498,8 +499,8 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
     return this.#compiled?.summary;
   }
 
-  #describe(structure = this.structure!): ModelConfig {
-    return { name: this.label, seed: this.seed, ...structure.describe(!this.trainable) };
+  #describe(structure = this.structure!, trainable = this.trainable): ModelConfig {
+    return { name: this.label, seed: this.seed, ...structure.describe(!trainable) };
   }
 
   /** The running module for what is wanted, with the newest weights. */
@@ -588,7 +589,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   #weightPlaces(what: string, layer?: Layer): BufferPlace[] {
     const { states } = this.#module(what).instance.metadata;
     const isSame = frozenPaths(this).join() === this.#frozen.join();
-    const config = isSame ? undefined : this.#describe(this.structure!);
+    const config = isSame ? undefined : this.#describe();
     const summary = this.#compiled!.summaryOf(config);
     return placesOf(states, summary, layer && leaves(this.structure!.layers, '').get(layer));
   }

@@ -1,5 +1,7 @@
 // Layers that are frozen behind compile, beside TensorFlow.js.
+import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as tl from 'tensorlathe/tfjs';
 import { compiled, dense, same } from './tfjs_layers_lib.mjs';
 
 test('a layer that is frozen behind compile stops learning', () =>
@@ -26,6 +28,30 @@ test('a layer that is frozen behind compile stops learning', () =>
     found.push(await learnt(fit));
     return found;
   }));
+
+test('a discriminator that is frozen behind compile learns alone, and not within the model around it', async () => {
+  const inner = tl.sequential({ layers: [dense(tl, { inputShape: [2] })] });
+  for (const parts of [[dense(tl, { inputShape: [2] })], [inner]]) {
+    const discriminator = compiled(tl, ...parts, dense(tl));
+    discriminator.trainable = false;
+    const generator = tl.sequential({ layers: [dense(tl, { inputShape: [2] })] });
+    const both = compiled(tl, generator, discriminator);
+    const [x, y] = [tl.ones([2, 2]), tl.zeros([2, 2])];
+    const weights = () =>
+      [discriminator, generator].map((each) =>
+        each.getWeights().map((weight) => weight.dataSync()[0]),
+      );
+    const learnt = async (model) => {
+      const before = weights();
+      await model.trainOnBatch(x, y);
+      return weights().map((each, at) => each.every((value, k) => value !== before[at][k]));
+    };
+    assert.deepEqual(await learnt(discriminator), [true, false]);
+    assert.deepEqual(await learnt(both), [false, true]);
+    assert.deepEqual(await learnt(discriminator), [true, false]);
+    assert.equal(discriminator.trainableWeights.length, 0);
+  }
+});
 
 test('weights are in the order that what is frozen now gives them', () =>
   same((lib) => {
