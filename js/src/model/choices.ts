@@ -73,8 +73,9 @@ function projected(choice: Choice, w: Tensor): Tensor {
   return scaled(applied('add', [applied('mul', [cut, rate]), applied('mul', [norm, 1 - rate])]));
 }
 
-/** `apply` of an initialiser (a shape, a dtype), a regulariser or a constraint (a tensor). Error: no tensor. */
-export function applyChoice(choice: Choice, given: unknown, dtype?: string): Tensor {
+/** `apply` of an initialiser (a shape, a dtype), a regulariser or a constraint (a tensor), by its name too. Error: no tensor. */
+export function applyChoice(named: Choice | string, given: unknown, dtype?: string): Tensor {
+  const choice = typeof named === 'string' ? { name: named } : named;
   if (isOf('initializers', choice)) {
     return initialNumbers(choice, given as readonly number[], dtype);
   }

@@ -12,6 +12,7 @@ import {
   type SymbolicShape,
   SymbolicTensor,
 } from '../layers/layer.js';
+import type { HostedLayer } from '../layers/layer_host.js';
 import { makeLayer } from '../layers/makers.js';
 import { one } from '../layers/shared_weights.js';
 import { forgetVariables } from '../numbers/layer_variables.js';
@@ -196,6 +197,39 @@ function madeMask(layer: Layer, x: Tensor): Tensor | null | undefined {
   return undefined;
 }
 
+const isBuilt = (layer: Layer): boolean =>
+  isModel(layer) ||
+  layer.inboundNodes.length > 0 ||
+  layer.shared.copies.size > 0 ||
+  alone.has(layer);
+
+const isHosted = (layer: Layer): layer is Layer & HostedLayer => 'hostWeights' in layer;
+
+/** The regularisers of a layer, by the names of its weights. */
+function regularizers(layer: Layer): [weight: string, regularizer: unknown][] {
+  if (isHosted(layer)) {
+    const isKnown = layer.inboundNodes.length > 0;
+    return isKnown ? layer.hostWeights([]).map((each) => [each.name, each.regularizer]) : [];
+  }
+  const names = layer.weights.map(({ name }) => name.slice(name.lastIndexOf('/') + 1));
+  return Object.entries(layer.options).flatMap(([option, choice]) => {
+    const [, stem] = /^(.+)Regularizer$/.exec(option) ?? [];
+    const weight = names.find((name) => name === stem || name === `${stem}_kernel`);
+    return weight === undefined ? [] : [[weight, choice]];
+  });
+}
+
+/** What gives the penalties of a layer, a scalar each. */
+const losses = (layer: Layer): (() => Tensor)[] =>
+  isModel(layer) || !isBuilt(layer)
+    ? []
+    : regularizers(layer).flatMap(([weight, choice]) =>
+        choice == null ? [] : [() => applyChoice(choice as never, weightOf(layer, weight))],
+      );
+
+const calculateLosses = (layer: Layer): Tensor[] =>
+  isModel(layer) ? layer.layers.flatMap(calculateLosses) : losses(layer).map((give) => give());
+
 const members: Extras['members'] = {
   computeOutputShape: outputShape,
   computeMask: (layer: Layer, inputs: unknown, mask?: unknown) => {
@@ -220,14 +254,10 @@ const members: Extras['members'] = {
       );
     }
   },
-  calculateLosses: () => [],
+  calculateLosses,
   setFastWeightInitDuringBuild: () => {},
-  built: (layer: Layer) =>
-    isModel(layer) ||
-    layer.inboundNodes.length > 0 ||
-    layer.shared.copies.size > 0 ||
-    alone.has(layer),
-  losses: () => [],
+  built: isBuilt,
+  losses,
   updates: () => [],
   stateful: isStateful,
   dtype: (layer: Layer) => (layer.batchInputShape === undefined ? undefined : layer.inputDType),

@@ -51,6 +51,51 @@ test('a constraint gives what training gives', async () => {
   }
 });
 
+test("layers tell what their regularisers add to a loss, for loops of one's own", () =>
+  same((lib) => {
+    class Scaled extends lib.layers.Layer {
+      static className = 'Scaled';
+      build() {
+        const penalty = lib.regularizers.l2({ l2: 0.5 });
+        this.factor = this.addWeight('factor', [2], 'float32', lib.initializers.ones(), penalty);
+        this.built = true;
+      }
+      call(inputs) {
+        return lib.mul([inputs].flat()[0], this.factor.read());
+      }
+    }
+    const kernelInitializer = 'ones';
+    const kernelRegularizer = lib.regularizers.l2({ l2: 0.25 });
+    const inner = lib.layers.dense({
+      ...{ units: 2, inputShape: [3], kernelInitializer, kernelRegularizer },
+      biasRegularizer: lib.regularizers.l2(),
+    });
+    assert.deepEqual(inner.losses, []);
+    const layers = [
+      inner,
+      lib.layers.batchNormalization({ gammaRegularizer: 'l1l2' }),
+      new Scaled({}),
+      lib.layers.dense({ units: 1, kernelInitializer }),
+    ];
+    // A row of TensorFlow.js tells of none.
+    const inputs = lib.input({ shape: [3] });
+    const outputs = layers.reduce((value, layer) => layer.apply(value), inputs);
+    const model = lib.model({ inputs, outputs });
+    const [x, y] = [lib.ones([2, 3]), lib.zeros([2, 1])];
+    const loss = () => {
+      const error = lib.losses.meanSquaredError(y, model.apply(x));
+      return lib.addN([error, ...model.calculateLosses()]);
+    };
+    const optimizer = lib.train.sgd(0.01);
+    const costs = Array.from({ length: 3 }, () => optimizer.minimize(loss, true).dataSync()[0]);
+    return [
+      [model, ...layers].map((layer) => layer.losses.length),
+      [model, ...layers].map((layer) => layer.calculateLosses().length),
+      inner.losses.map((give) => give().dataSync()[0].toFixed(4)),
+      costs.map((each) => each.toFixed(4)),
+    ];
+  }));
+
 test('initialisers draw by their seed, without one anew, and leave nothing behind', () => {
   const before = tl.memory().numTensors;
   const { numbers, again, other, others } = tl.tidy(() => {
