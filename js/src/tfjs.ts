@@ -27,6 +27,9 @@ export { type BatchAxis, vmap } from './eager/vmap.js';
 export { disposeVariables, Variable, variable } from './eager/variable.js';
 export { oneHot, print } from './ops/create.js';
 export { losses } from './ops/losses.js';
+// Declarations name no import that only runs: these types bring those of the methods along.
+export type { ChainedMethods } from './tfjs/chained.js';
+export type { ElementMethods } from './tfjs/tensor_methods.js';
 export * from './tfjs/backend_packages.js';
 export * as backend_util from './tfjs/backend_util.js';
 export * as broadcast_util from './shapes/broadcast_util.js';

@@ -33,15 +33,11 @@ const react = `declare module 'react' {
 }
 declare namespace JSX { interface IntrinsicElements { [name: string]: unknown } }\n`;
 
-const types = readFileSync(join(root, 'tests/samples/types.ts'), 'utf8');
-const ownTypes = {
-  file: 'tests/samples/types.ts',
-  line: 1,
-  language: 'ts',
-  text: types,
-  given: '',
-};
-const all = [ownTypes, ...samples()].map((each) => ({
+const ownTypes = ['tests/samples/types.ts', 'tests/samples/types_tfjs.ts'].map((file) => ({
+  ...{ file, line: 1, language: 'ts', given: '' },
+  text: readFileSync(join(root, file), 'utf8'),
+}));
+const all = [...ownTypes, ...samples()].map((each) => ({
   ...each,
   title: `${each.file}:${each.line} (${each.language})`,
   name: `${each.file.replace(/\W/g, '_')}_${each.line}`,

@@ -103,7 +103,8 @@ const properties = {
   },
 };
 
-type Methods = {
+/** Methods of tensors that are no operations. */
+export type ElementMethods = {
   [Name in keyof typeof methods]: (typeof methods)[Name] extends (
     this: Tensor,
     ...rest: infer Rest
@@ -113,7 +114,7 @@ type Methods = {
 };
 
 declare module '../tensor/tensor.js' {
-  interface Tensor<R extends Rank = Rank> extends Methods {
+  interface Tensor<R extends Rank = Rank> extends ElementMethods {
     readonly dataId: object;
     readonly rankType: string;
     readonly strides: number[];
