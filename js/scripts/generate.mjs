@@ -35,7 +35,8 @@ const optionTexts = {
   mergeMode: `'concat' | 'sum' | 'mul' | 'ave' | 'none'`,
 };
 /** Options that may be left out although the core has no default for them. */
-const optional = /^(strides|noiseShape|seed|.*(Regularizer|Constraint))$/;
+const optional =
+  /^(strides|noiseShape|seed|inputLength|valueDim|outputShape|sharedAxes|.*(Regularizer|Constraint))$/;
 /** Kinds of options that are a name of the core, or one with its parameters. */
 const choices = ['Activation', 'Constraint', 'Initializer', 'Regularizer'];
 const commonOptions = ['inputShape', 'name', 'trainable', 'activityRegularizer'];

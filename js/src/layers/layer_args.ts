@@ -388,7 +388,7 @@ export interface EmbeddingArgs extends LayerArgs {
   embeddingsConstraint?: ConstraintName | ConstraintConfig;
   /** Default: false. */
   maskZero?: boolean;
-  inputLength: number;
+  inputLength?: number;
 }
 /** Arguments of `layers.masking`. */
 export interface MaskingArgs extends LayerArgs {
@@ -731,8 +731,8 @@ export interface DotArgs extends LayerArgs {
 export interface MultiHeadAttentionArgs extends LayerArgs {
   numHeads: number;
   keyDim: number;
-  valueDim: number;
-  outputShape: number;
+  valueDim?: number;
+  outputShape?: number;
   /** Default: true. */
   useBias?: boolean;
   /** Default: false. */
@@ -766,7 +766,7 @@ export interface PReLUArgs extends LayerArgs {
   alphaInitializer?: InitializerName | InitializerConfig;
   alphaRegularizer?: RegularizerName | RegularizerConfig;
   alphaConstraint?: ConstraintName | ConstraintConfig;
-  sharedAxes: number | readonly number[] | readonly (readonly number[])[];
+  sharedAxes?: number | readonly number[] | readonly (readonly number[])[];
 }
 /** Arguments of `layers.elu`. */
 export interface ELUArgs extends LayerArgs {
@@ -951,7 +951,7 @@ export interface LayerFactory {
   /** x where x > 0, else alpha · x. */
   leakyReLU(args?: LeakyReLUArgs): Layer;
   /** The same with a learnt alpha for every element, equal along sharedAxes (counted from 1). */
-  prelu(args: PReLUArgs): Layer;
+  prelu(args?: PReLUArgs): Layer;
   /** x where x > 0, else alpha · (e^x - 1). */
   elu(args?: ELUArgs): Layer;
   /** x where x > theta, else 0. */
