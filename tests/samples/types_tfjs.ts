@@ -11,3 +11,23 @@ export const layers = [
   tf.layers.prelu(),
   tf.layers.multiHeadAttention({ numHeads: 2, keyDim: 3 }),
 ];
+export const texts = [tf.tensor(['a', 'b']), tf.tensor1d(['a'], 'string'), tf.scalar('a')];
+export const handler: tf.io.IOHandler = tf.io.withSaveHandler(
+  async ({ weightSpecs }: tf.io.ModelArtifacts) => ({ first: weightSpecs?.[0]?.name }),
+);
+
+/** Layers and cells as programs for TensorFlow.js write them. */
+export class Twice extends tf.layers.Layer {
+  override call(inputs: tf.Tensor | tf.Tensor[], args: object): tf.Tensor {
+    this.invokeCallHook(inputs, args);
+    return tf.mul([inputs].flat()[0]!, 2);
+  }
+}
+export class Sum extends tf.layers.RNNCell {
+  stateSize = 2;
+  override call(inputs: tf.Tensor | tf.Tensor[]): tf.Tensor[] {
+    const [x, state] = inputs as [tf.Tensor, tf.Tensor];
+    const sum = tf.add(x, state);
+    return [sum, sum];
+  }
+}

@@ -10,7 +10,7 @@ export interface Quantization {
   dtype: 'uint8' | 'uint16' | 'float16';
   scale?: number;
   min?: number;
-  original_dtype?: string;
+  original_dtype?: 'float32' | 'int32';
 }
 
 /** A tensor in the weight data. */
@@ -19,7 +19,7 @@ export interface WeightSpec {
   shape: number[];
   dtype: 'float32' | 'int32' | 'bool';
   /** 'optimizer' for what is no weight. */
-  group?: string;
+  group?: 'model' | 'optimizer';
   quantization?: Quantization;
 }
 

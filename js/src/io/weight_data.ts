@@ -10,7 +10,7 @@ export interface NamedArray {
   shape: number[];
   dtype: StoredDType;
   data: NumberArray;
-  group?: string;
+  group?: WeightSpec['group'];
 }
 
 /** Elements that are widened at once, so that no second copy of a tensor takes memory. */

@@ -214,6 +214,7 @@ export class CustomLayer extends Layer implements HostedLayer {
   }
 
   /** For programs of TensorFlow.js; does nothing. */
+  invokeCallHook(inputs?: unknown, args?: unknown): void;
   invokeCallHook(): void {}
 
   /** @internal */

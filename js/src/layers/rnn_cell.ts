@@ -12,7 +12,7 @@ import { readOptions } from './layer_options.js';
  */
 export abstract class RNNCell extends CustomLayer {
   /** Numbers of each row in the state; of several states a list. */
-  abstract readonly stateSize: number | readonly number[];
+  abstract stateSize: number | readonly number[];
 
   /** @internal */
   override describe(name: string, frozen: boolean): LayerConfig {

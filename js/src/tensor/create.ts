@@ -24,14 +24,14 @@ import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } fro
 export function tensor<R extends Rank = Rank>(
   values: TensorLike,
   shape?: ShapeMap[R],
-  dtype?: DType,
+  dtype?: AnyDType,
 ): Tensor<R> {
-  if ((dtype as AnyDType) === 'complex64') {
+  if (dtype === 'complex64') {
     throw new LatheError(
       'Cannot construct a complex64 tensor directly. Please use tf.complex(real, imag).',
     );
   }
-  if ((dtype as AnyDType) === 'string' || (dtype === undefined && isText(values))) {
+  if (dtype === 'string' || (dtype === undefined && isText(values))) {
     return texts(values, shape) as Tensor<R>;
   }
   return make<R>(values, shape, dtype)[tracked]();
@@ -64,7 +64,7 @@ function ofRank<R extends Rank>(
   rank: number,
   values: TensorLike,
   shape?: ShapeMap[R],
-  dtype?: DType,
+  dtype?: AnyDType,
 ): Tensor<R> {
   const what = `tensor${rank}d`;
   if (shape != null && shape.length !== rank) {
@@ -83,11 +83,11 @@ function ofRank<R extends Rank>(
 
 const maker =
   <R extends Rank>(rank: number) =>
-  (values: TensorLike, shape?: ShapeMap[R], dtype?: DType) =>
+  (values: TensorLike, shape?: ShapeMap[R], dtype?: AnyDType) =>
     ofRank<R>(rank, values, shape, dtype);
 
 /** A tensor of one axis. Error: values of another rank. */
-export const tensor1d = (values: TensorLike, dtype?: DType): Tensor1D =>
+export const tensor1d = (values: TensorLike, dtype?: AnyDType): Tensor1D =>
   ofRank(1, values, undefined, dtype);
 /** A tensor of two axes. Errors: a shape or values of another rank; flat values without a shape. */
 export const tensor2d = /* @__PURE__ */ maker<'R2'>(2);
@@ -101,7 +101,7 @@ export const tensor5d = /* @__PURE__ */ maker<'R5'>(5);
 export const tensor6d = /* @__PURE__ */ maker<'R6'>(6);
 
 /** A tensor without axes. Error: an array. */
-export function scalar(value: Scalar | string, dtype?: DType): Tensor0D {
+export function scalar(value: Scalar | string, dtype?: AnyDType): Tensor0D {
   if (typeof value !== 'object') return tensor<Rank.R0>(value as Scalar, [], dtype);
   throw new LatheError('scalar: one number is needed, got an array; tensor1d takes it');
 }

@@ -18,8 +18,10 @@ import { track, tracked, untrack } from './scopes.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
 export type NestedArray = Scalar | NestedArray[];
+/** Texts, nested as the axes of a tensor. */
+export type NestedTexts = string | NestedTexts[];
 /** Everything a tensor can be made of. */
-export type TensorLike = Tensor | NestedArray | DataArray | Uint8ClampedArray;
+export type TensorLike = Tensor | NestedArray | NestedTexts | DataArray | Uint8ClampedArray;
 
 /** Data that is on its way, or elsewhere. */
 export interface PendingData {

@@ -4,6 +4,7 @@ import { elementCount } from '../base/shape.js';
 import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
+import type { AnyDType } from '../tensor/odd.js';
 import type { Rank, ShapeMap, Tensor1D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -12,17 +13,21 @@ import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.j
 export function tensor<R extends Rank = Rank>(
   values: TensorLike,
   shape?: ShapeMap[R],
-  dtype?: DType,
+  dtype?: AnyDType,
 ): Tensor<R> {
   const type = dtype ?? typeWithin(values);
   return create.tensor<R>(checked(values, shape), shape ?? undefined, type);
 }
 
 /** A tensor of one axis. Errors: as of `tensor`; values of another rank. */
-export const tensor1d = (values: TensorLike, dtype?: DType): Tensor1D =>
+export const tensor1d = (values: TensorLike, dtype?: AnyDType): Tensor1D =>
   create.tensor1d(checked(values), dtype ?? typeWithin(values));
 
-type Make<R extends Rank> = (values: TensorLike, shape?: ShapeMap[R], dtype?: DType) => Tensor<R>;
+type Make<R extends Rank> = (
+  values: TensorLike,
+  shape?: ShapeMap[R],
+  dtype?: AnyDType,
+) => Tensor<R>;
 
 const maker =
   <R extends Rank>(make: Make<R>): Make<R> =>
