@@ -379,13 +379,16 @@ function renderOperations(operations) {
       `  ${each.name}(${each.parameters.map(argument).join(', ')}): TracedTensor;`,
     ]),
     '}',
-    '/** Every operation as a method of its first tensor, a T; the others are each an O. */',
+    '/** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */',
     'export interface OperationMethods<T, O> {',
     ...operations
       .filter(({ name }) => name !== 'where')
-      .flatMap((each) => [`  /** ${spelled(each)} */`, `  ${each.name}(${method(each)}): T;`]),
+      .flatMap((each) => [
+        `  /** ${spelled(each)} */`,
+        `  ${each.name}<R extends T = T>(${method(each)}): R;`,
+      ]),
     '  /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */',
-    '  where(condition: O, b: O): T;',
+    '  where<R extends T = T>(condition: O, b: O): R;',
     '}',
     '',
   ].join('\n');

@@ -31,3 +31,12 @@ export class Sum extends tf.layers.RNNCell {
     return [sum, sum];
   }
 }
+
+const picture = tf.zeros<tf.Rank.R3>([2, 2, 3]);
+export const ranks: [tf.Tensor4D, tf.Tensor1D, tf.Tensor2D, tf.Tensor3D] = [
+  picture.expandDims(0),
+  picture.flatten(),
+  picture.reshape<tf.Tensor2D>([4, 3]),
+  picture.toFloat().clone(),
+];
+export const scalars: tf.Scalar[] = [picture.sum(), picture.mean().asScalar(), picture.norm()];

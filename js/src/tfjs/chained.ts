@@ -153,7 +153,9 @@ const others = {
 type Functions = typeof same & typeof others;
 type Methods = {
   [Name in keyof Functions]: Functions[Name] extends (x: never, ...rest: infer Rest) => infer Result
-    ? (...rest: Rest) => Result
+    ? Tensor extends Result
+      ? <R extends Tensor = Tensor>(...rest: Rest) => R
+      : (...rest: Rest) => Result
     : never;
 };
 

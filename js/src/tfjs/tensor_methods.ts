@@ -5,7 +5,15 @@ import { apply } from '../eager/apply.js';
 import { type Variable, variable } from '../eager/variable.js';
 import { cast } from '../ops/create.js';
 import type { DType } from '../tensor/dtypes.js';
-import type { Rank } from '../tensor/ranks.js';
+import type {
+  Rank,
+  Scalar,
+  Tensor1D,
+  Tensor2D,
+  Tensor3D,
+  Tensor4D,
+  Tensor5D,
+} from '../tensor/ranks.js';
 import { HeapValue } from '../runtime/heap_value.js';
 import { formatElements } from '../tensor/format.js';
 import { partsOf, textsOf } from '../tensor/odd.js';
@@ -16,30 +24,31 @@ import type { DataType, DataValues } from '../shapes/types.js';
 
 type Sizes = number[];
 
-const reshaped = (x: Tensor, shape: Sizes): Tensor => apply('reshape', [x], [shape]);
+const reshaped = <R extends Rank>(x: Tensor, shape: Sizes): Tensor<R> =>
+  apply('reshape', [x], [shape]) as Tensor<R>;
 
 const buffered = ({ shape, dtype }: Tensor, data: DataArray): TensorBuffer =>
   buffer(shape, dtype as DataType, data.slice() as DataValues);
 
 const methods = {
   /** Without axes. Error: another number of elements than one. */
-  asScalar(this: Tensor): Tensor {
+  asScalar(this: Tensor): Scalar {
     if (this.size !== 1) throw new LatheError('The array must have only 1 element.');
     return reshaped(this, []);
   },
-  as1D(this: Tensor): Tensor {
+  as1D(this: Tensor): Tensor1D {
     return reshaped(this, [this.size]);
   },
-  as2D(this: Tensor, ...shape: Sizes): Tensor {
+  as2D(this: Tensor, ...shape: Sizes): Tensor2D {
     return reshaped(this, shape);
   },
-  as3D(this: Tensor, ...shape: Sizes): Tensor {
+  as3D(this: Tensor, ...shape: Sizes): Tensor3D {
     return reshaped(this, shape);
   },
-  as4D(this: Tensor, ...shape: Sizes): Tensor {
+  as4D(this: Tensor, ...shape: Sizes): Tensor4D {
     return reshaped(this, shape);
   },
-  as5D(this: Tensor, ...shape: Sizes): Tensor {
+  as5D(this: Tensor, ...shape: Sizes): Tensor5D {
     return reshaped(this, shape);
   },
   asType(this: Tensor, dtype: DType | 'complex64'): Tensor {
@@ -109,7 +118,9 @@ export type ElementMethods = {
     this: Tensor,
     ...rest: infer Rest
   ) => infer Result
-    ? (...rest: Rest) => Result
+    ? Tensor extends Result
+      ? <R extends Tensor = Tensor>(...rest: Rest) => R
+      : (...rest: Rest) => Result
     : never;
 };
 

@@ -239,240 +239,240 @@ export interface OperationFunctions {
   /** oneHot(indices, depth) */
   oneHot(indices: Operand, depth: number): TracedTensor;
 }
-/** Every operation as a method of its first tensor, a T; the others are each an O. */
+/** Every operation as a method of its first tensor, a T; the others are each an O. R: the rank that a program knows. */
 export interface OperationMethods<T, O> {
   /** add(a, b) */
-  add(b: O): T;
+  add<R extends T = T>(b: O): R;
   /** sub(a, b) */
-  sub(b: O): T;
+  sub<R extends T = T>(b: O): R;
   /** mul(a, b) */
-  mul(b: O): T;
+  mul<R extends T = T>(b: O): R;
   /** div(a, b) */
-  div(b: O): T;
+  div<R extends T = T>(b: O): R;
   /** mod(a, b) */
-  mod(b: O): T;
+  mod<R extends T = T>(b: O): R;
   /** floorDiv(a, b) */
-  floorDiv(b: O): T;
+  floorDiv<R extends T = T>(b: O): R;
   /** maximum(a, b) */
-  maximum(b: O): T;
+  maximum<R extends T = T>(b: O): R;
   /** minimum(a, b) */
-  minimum(b: O): T;
+  minimum<R extends T = T>(b: O): R;
   /** mulAdd(a, b, c) */
-  mulAdd(b: O, c: O): T;
+  mulAdd<R extends T = T>(b: O, c: O): R;
   /** neg(a) */
-  neg(): T;
+  neg<R extends T = T>(): R;
   /** abs(a) */
-  abs(): T;
+  abs<R extends T = T>(): R;
   /** sign(a) */
-  sign(): T;
+  sign<R extends T = T>(): R;
   /** sqrt(a) */
-  sqrt(): T;
+  sqrt<R extends T = T>(): R;
   /** pow(a, b) */
-  pow(b: O): T;
+  pow<R extends T = T>(b: O): R;
   /** floor(a) */
-  floor(): T;
+  floor<R extends T = T>(): R;
   /** ceil(a) */
-  ceil(): T;
+  ceil<R extends T = T>(): R;
   /** trunc(a) */
-  trunc(): T;
+  trunc<R extends T = T>(): R;
   /** round(a) */
-  round(): T;
+  round<R extends T = T>(): R;
   /** exp(a) */
-  exp(): T;
+  exp<R extends T = T>(): R;
   /** expm1(a) */
-  expm1(): T;
+  expm1<R extends T = T>(): R;
   /** log(a) */
-  log(): T;
+  log<R extends T = T>(): R;
   /** log1p(a) */
-  log1p(): T;
+  log1p<R extends T = T>(): R;
   /** sin(a) */
-  sin(): T;
+  sin<R extends T = T>(): R;
   /** cos(a) */
-  cos(): T;
+  cos<R extends T = T>(): R;
   /** tan(a) */
-  tan(): T;
+  tan<R extends T = T>(): R;
   /** asin(a) */
-  asin(): T;
+  asin<R extends T = T>(): R;
   /** acos(a) */
-  acos(): T;
+  acos<R extends T = T>(): R;
   /** atan(a) */
-  atan(): T;
+  atan<R extends T = T>(): R;
   /** atan2(a, b) */
-  atan2(b: O): T;
+  atan2<R extends T = T>(b: O): R;
   /** sinh(a) */
-  sinh(): T;
+  sinh<R extends T = T>(): R;
   /** cosh(a) */
-  cosh(): T;
+  cosh<R extends T = T>(): R;
   /** tanh(a) */
-  tanh(): T;
+  tanh<R extends T = T>(): R;
   /** asinh(a) */
-  asinh(): T;
+  asinh<R extends T = T>(): R;
   /** acosh(a) */
-  acosh(): T;
+  acosh<R extends T = T>(): R;
   /** atanh(a) */
-  atanh(): T;
+  atanh<R extends T = T>(): R;
   /** sigmoid(a) */
-  sigmoid(): T;
+  sigmoid<R extends T = T>(): R;
   /** erf(a) */
-  erf(): T;
+  erf<R extends T = T>(): R;
   /** detach(a) */
-  detach(): T;
+  detach<R extends T = T>(): R;
   /** isNaN(a) */
-  isNaN(): T;
+  isNaN<R extends T = T>(): R;
   /** isFinite(a) */
-  isFinite(): T;
+  isFinite<R extends T = T>(): R;
   /** isInf(a) */
-  isInf(): T;
+  isInf<R extends T = T>(): R;
   /** equal(a, b) */
-  equal(b: O): T;
+  equal<R extends T = T>(b: O): R;
   /** notEqual(a, b) */
-  notEqual(b: O): T;
+  notEqual<R extends T = T>(b: O): R;
   /** less(a, b) */
-  less(b: O): T;
+  less<R extends T = T>(b: O): R;
   /** lessEqual(a, b) */
-  lessEqual(b: O): T;
+  lessEqual<R extends T = T>(b: O): R;
   /** greater(a, b) */
-  greater(b: O): T;
+  greater<R extends T = T>(b: O): R;
   /** greaterEqual(a, b) */
-  greaterEqual(b: O): T;
+  greaterEqual<R extends T = T>(b: O): R;
   /** logicalAnd(a, b) */
-  logicalAnd(b: O): T;
+  logicalAnd<R extends T = T>(b: O): R;
   /** logicalOr(a, b) */
-  logicalOr(b: O): T;
+  logicalOr<R extends T = T>(b: O): R;
   /** logicalNot(a) */
-  logicalNot(): T;
+  logicalNot<R extends T = T>(): R;
   /** shiftLeft(a, b) */
-  shiftLeft(b: O): T;
+  shiftLeft<R extends T = T>(b: O): R;
   /** shiftRight(a, b) */
-  shiftRight(b: O): T;
+  shiftRight<R extends T = T>(b: O): R;
   /** bitAnd(a, b) */
-  bitAnd(b: O): T;
+  bitAnd<R extends T = T>(b: O): R;
   /** bitOr(a, b) */
-  bitOr(b: O): T;
+  bitOr<R extends T = T>(b: O): R;
   /** bitXor(a, b) */
-  bitXor(b: O): T;
+  bitXor<R extends T = T>(b: O): R;
   /** toBits(a) */
-  toBits(): T;
+  toBits<R extends T = T>(): R;
   /** fromBits(a) */
-  fromBits(): T;
+  fromBits<R extends T = T>(): R;
   /** matMul(a, b, transposeA = false, transposeB = false) */
-  matMul(b: O, transposeA?: boolean, transposeB?: boolean): T;
+  matMul<R extends T = T>(b: O, transposeA?: boolean, transposeB?: boolean): R;
   /** cast(x, dtype) */
-  cast(dtype: DType): T;
+  cast<R extends T = T>(dtype: DType): R;
   /** square(x) */
-  square(): T;
+  square<R extends T = T>(): R;
   /** reciprocal(x) */
-  reciprocal(): T;
+  reciprocal<R extends T = T>(): R;
   /** rsqrt(x) */
-  rsqrt(): T;
+  rsqrt<R extends T = T>(): R;
   /** squaredDifference(a, b) */
-  squaredDifference(b: O): T;
+  squaredDifference<R extends T = T>(b: O): R;
   /** clipByValue(x, clipValueMin, clipValueMax) */
-  clipByValue(clipValueMin: O, clipValueMax: O): T;
+  clipByValue<R extends T = T>(clipValueMin: O, clipValueMax: O): R;
   /** relu(x) */
-  relu(): T;
+  relu<R extends T = T>(): R;
   /** relu6(x) */
-  relu6(): T;
+  relu6<R extends T = T>(): R;
   /** leakyRelu(x, alpha = 0.2) */
-  leakyRelu(alpha?: number): T;
+  leakyRelu<R extends T = T>(alpha?: number): R;
   /** elu(x, alpha = 1) */
-  elu(alpha?: number): T;
+  elu<R extends T = T>(alpha?: number): R;
   /** gelu(x, approximate = false) */
-  gelu(approximate?: boolean): T;
+  gelu<R extends T = T>(approximate?: boolean): R;
   /** softplus(x) */
-  softplus(): T;
+  softplus<R extends T = T>(): R;
   /** softmax(x, dim = -1) */
-  softmax(dim?: number): T;
+  softmax<R extends T = T>(dim?: number): R;
   /** logSoftmax(x, axis = -1) */
-  logSoftmax(axis?: number): T;
+  logSoftmax<R extends T = T>(axis?: number): R;
   /** sum(x, axis = null, keepDims = false) */
-  sum(axis?: number | readonly number[], keepDims?: boolean): T;
+  sum<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** mean(x, axis = null, keepDims = false) */
-  mean(axis?: number | readonly number[], keepDims?: boolean): T;
+  mean<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** prod(x, axis = null, keepDims = false) */
-  prod(axis?: number | readonly number[], keepDims?: boolean): T;
+  prod<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** max(x, axis = null, keepDims = false) */
-  max(axis?: number | readonly number[], keepDims?: boolean): T;
+  max<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** min(x, axis = null, keepDims = false) */
-  min(axis?: number | readonly number[], keepDims?: boolean): T;
+  min<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** all(x, axis = null, keepDims = false) */
-  all(axis?: number | readonly number[], keepDims?: boolean): T;
+  all<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** any(x, axis = null, keepDims = false) */
-  any(axis?: number | readonly number[], keepDims?: boolean): T;
+  any<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** logSumExp(x, axis = null, keepDims = false) */
-  logSumExp(axis?: number | readonly number[], keepDims?: boolean): T;
+  logSumExp<R extends T = T>(axis?: number | readonly number[], keepDims?: boolean): R;
   /** argMax(x, axis = 0) */
-  argMax(axis?: number): T;
+  argMax<R extends T = T>(axis?: number): R;
   /** argMin(x, axis = 0) */
-  argMin(axis?: number): T;
+  argMin<R extends T = T>(axis?: number): R;
   /** reshape(x, shape) */
-  reshape(shape: number | readonly number[]): T;
+  reshape<R extends T = T>(shape: number | readonly number[]): R;
   /** flatten(x) */
-  flatten(): T;
+  flatten<R extends T = T>(): R;
   /** expandDims(x, axis = 0) */
-  expandDims(axis?: number): T;
+  expandDims<R extends T = T>(axis?: number): R;
   /** squeeze(x, axis = null) */
-  squeeze(axis?: number | readonly number[]): T;
+  squeeze<R extends T = T>(axis?: number | readonly number[]): R;
   /** transpose(x, perm = null) */
-  transpose(perm?: number | readonly number[]): T;
+  transpose<R extends T = T>(perm?: number | readonly number[]): R;
   /** broadcastTo(x, shape) */
-  broadcastTo(shape: number | readonly number[]): T;
+  broadcastTo<R extends T = T>(shape: number | readonly number[]): R;
   /** tile(x, reps) */
-  tile(reps: number | readonly number[]): T;
+  tile<R extends T = T>(reps: number | readonly number[]): R;
   /** slice(x, begin, size = null) */
-  slice(begin: number | readonly number[], size?: number | readonly number[]): T;
+  slice<R extends T = T>(begin: number | readonly number[], size?: number | readonly number[]): R;
   /** reverse(x, axis = null) */
-  reverse(axis?: number | readonly number[]): T;
+  reverse<R extends T = T>(axis?: number | readonly number[]): R;
   /** pad(x, paddings, constantValue = 0) */
-  pad(paddings: readonly (readonly [number, number])[], constantValue?: number): T;
+  pad<R extends T = T>(paddings: readonly (readonly [number, number])[], constantValue?: number): R;
   /** concat(tensors, axis = 0) */
-  concat(others: O | readonly O[], axis?: number): T;
+  concat<R extends T = T>(others: O | readonly O[], axis?: number): R;
   /** stack(tensors, axis = 0) */
-  stack(others: O | readonly O[], axis?: number): T;
+  stack<R extends T = T>(others: O | readonly O[], axis?: number): R;
   /** conv1d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv1d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
+  conv1d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
   /** conv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv2d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
+  conv2d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
   /** conv3d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  conv3d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
+  conv3d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
   /** depthwiseConv2d(x, filter, strides = 1, pad = "valid", dilations = 1) */
-  depthwiseConv2d(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): T;
+  depthwiseConv2d<R extends T = T>(filter: O, strides?: number | readonly number[], pad?: 'valid' | 'same', dilations?: number | readonly number[]): R;
   /** conv2dTranspose(x, filter, outputShape, strides = 1, pad = "valid") */
-  conv2dTranspose(filter: O, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): T;
+  conv2dTranspose<R extends T = T>(filter: O, outputShape: number | readonly number[], strides?: number | readonly number[], pad?: 'valid' | 'same'): R;
   /** maxPool(x, filterSize, strides, pad = "valid") */
-  maxPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
+  maxPool<R extends T = T>(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): R;
   /** avgPool(x, filterSize, strides, pad = "valid") */
-  avgPool(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): T;
+  avgPool<R extends T = T>(filterSize: number | readonly number[], strides: number | readonly number[], pad?: 'valid' | 'same'): R;
   /** resizeBilinear(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeBilinear(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
+  resizeBilinear<R extends T = T>(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): R;
   /** resizeNearestNeighbor(x, size, alignCorners = false, halfPixelCenters = false) */
-  resizeNearestNeighbor(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): T;
+  resizeNearestNeighbor<R extends T = T>(size: number | readonly number[], alignCorners?: boolean, halfPixelCenters?: boolean): R;
   /** batchNorm(x, mean, variance, offset, scale, varianceEpsilon = 0.001) */
-  batchNorm(mean: O, variance: O, offset: O, scale: O, varianceEpsilon?: number): T;
+  batchNorm<R extends T = T>(mean: O, variance: O, offset: O, scale: O, varianceEpsilon?: number): R;
   /** gather(x, indices, axis = 0) */
-  gather(indices: O, axis?: number): T;
+  gather<R extends T = T>(indices: O, axis?: number): R;
   /** takeAlongAxis(x, indices, axis = -1) */
-  takeAlongAxis(indices: O, axis?: number): T;
+  takeAlongAxis<R extends T = T>(indices: O, axis?: number): R;
   /** sort(x, axis = -1, descending = false) */
-  sort(axis?: number, descending?: boolean): T;
+  sort<R extends T = T>(axis?: number, descending?: boolean): R;
   /** argsort(x, axis = -1, descending = false) */
-  argsort(axis?: number, descending?: boolean): T;
+  argsort<R extends T = T>(axis?: number, descending?: boolean): R;
   /** nonZero(x, size = -1) */
-  nonZero(size?: number): T;
+  nonZero<R extends T = T>(size?: number): R;
   /** topkIndices(x, k = 1) */
-  topkIndices(k?: number): T;
+  topkIndices<R extends T = T>(k?: number): R;
   /** cumsum(x, axis = 0, exclusive = false, reverse = false) */
-  cumsum(axis?: number, exclusive?: boolean, reverse?: boolean): T;
+  cumsum<R extends T = T>(axis?: number, exclusive?: boolean, reverse?: boolean): R;
   /** cumprod(x, axis = 0, exclusive = false, reverse = false) */
-  cumprod(axis?: number, exclusive?: boolean, reverse?: boolean): T;
+  cumprod<R extends T = T>(axis?: number, exclusive?: boolean, reverse?: boolean): R;
   /** randomUniform(seed, shape, minval = 0, maxval = 1) */
-  randomUniform(shape: number | readonly number[], minval?: number, maxval?: number): T;
+  randomUniform<R extends T = T>(shape: number | readonly number[], minval?: number, maxval?: number): R;
   /** randomNormal(seed, shape, mean = 0, stdDev = 1) */
-  randomNormal(shape: number | readonly number[], mean?: number, stdDev?: number): T;
+  randomNormal<R extends T = T>(shape: number | readonly number[], mean?: number, stdDev?: number): R;
   /** truncatedNormal(seed, shape, mean = 0, stdDev = 1) */
-  truncatedNormal(shape: number | readonly number[], mean?: number, stdDev?: number): T;
+  truncatedNormal<R extends T = T>(shape: number | readonly number[], mean?: number, stdDev?: number): R;
   /** oneHot(indices, depth) */
-  oneHot(depth: number): T;
+  oneHot<R extends T = T>(depth: number): R;
   /** where(condition, this, b): the condition comes first, as in TensorFlow.js. */
-  where(condition: O, b: O): T;
+  where<R extends T = T>(condition: O, b: O): R;
 }
