@@ -89,12 +89,12 @@ export {
   tensor6d,
   zeros,
 } from './tfjs/tensors.js';
+export { Rank } from './tensor/ranks.js';
 export * as test_util from './tfjs/test_util.js';
 export {
   type DataType,
   type NumericDataType,
   OP_SCOPE_SUFFIX,
-  Rank,
   sumOutType,
   upcastType,
 } from './shapes/types.js';

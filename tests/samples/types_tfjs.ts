@@ -40,3 +40,5 @@ export const ranks: [tf.Tensor4D, tf.Tensor1D, tf.Tensor2D, tf.Tensor3D] = [
   picture.toFloat().clone(),
 ];
 export const scalars: tf.Scalar[] = [picture.sum(), picture.mean().asScalar(), picture.norm()];
+export const named: tf.Tensor<tf.Rank.R3> = picture;
+export const kept: tf.Variable<tf.Rank.R1> = tf.variable(tf.tensor1d([1]));

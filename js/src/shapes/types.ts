@@ -22,17 +22,6 @@ export interface TensorInfo {
   dtype: string;
 }
 
-/** The ranks, by name. */
-export enum Rank {
-  R0 = 'R0',
-  R1 = 'R1',
-  R2 = 'R2',
-  R3 = 'R3',
-  R4 = 'R4',
-  R5 = 'R5',
-  R6 = 'R6',
-}
-
 /** What a name of an operation ends with inside profiles. */
 export const OP_SCOPE_SUFFIX = '__op';
 

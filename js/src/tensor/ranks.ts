@@ -26,8 +26,17 @@ export interface ArrayMap<E = number> {
   Rn: any;
 }
 
-/** A number of axes as a type; `Rank` itself is any. */
+/** A number of axes as a type; `Rank` itself is any. As values, the names. */
 export type Rank = keyof ShapeMap;
+export const Rank = {
+  R0: 'R0',
+  R1: 'R1',
+  R2: 'R2',
+  R3: 'R3',
+  R4: 'R4',
+  R5: 'R5',
+  R6: 'R6',
+} as const;
 export declare namespace Rank {
   type R0 = 'R0';
   type R1 = 'R1';
