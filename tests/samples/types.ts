@@ -19,13 +19,11 @@ export const unknown = {
   size: tl.tensor([[1]]).shape[0] satisfies number | undefined,
 };
 export const wider: tl.Tensor[] = [table, tl.scalar(2)];
-export const narrower: tl.Tensor2D = tl.tensor([[1]]);
+export const narrower: tl.Tensor2D[] = [tl.tensor([[1]]), wider[0]!];
 
 // @ts-expect-error: a matrix is no number
 export const number: number = table.arraySync();
 // @ts-expect-error: another rank
 export const other: tl.Tensor2D = tl.tensor1d([1]);
-// @ts-expect-error: a rank that is not known
-export const any: tl.Tensor2D = wider[0]!;
 // @ts-expect-error: a shape of another rank
 export const shape = () => tl.tensor2d([1], [1]);

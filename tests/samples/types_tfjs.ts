@@ -42,3 +42,14 @@ export const ranks: [tf.Tensor4D, tf.Tensor1D, tf.Tensor2D, tf.Tensor3D] = [
 export const scalars: tf.Scalar[] = [picture.sum(), picture.mean().asScalar(), picture.norm()];
 export const named: tf.Tensor<tf.Rank.R3> = picture;
 export const kept: tf.Variable<tf.Rank.R1> = tf.variable(tf.tensor1d([1]));
+
+// What functions give has any rank that a program says.
+export const joined: tf.Tensor2D = tf.concat([x, x], 1);
+export const total: tf.Scalar = tf.sum(tf.relu(x));
+export const drawn: tf.Tensor2D = tf.randomUniform<tf.Rank.R2>([2, 3]);
+export const filled: tf.Tensor2D = tf.buffer<tf.Rank.R2>([1, 2]).toTensor();
+export function doubled<R extends tf.Rank>(given: tf.Tensor<R>): tf.Tensor<R> {
+  return given.mul(2);
+}
+// @ts-expect-error: another rank
+export const other: tf.Tensor1D = doubled(x);

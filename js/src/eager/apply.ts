@@ -24,7 +24,7 @@ export type { TensorMethods } from '../trace/trace.js';
 
 declare module '../tensor/tensor.js' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
-  interface Tensor<R extends Rank = Rank> extends TensorMethods<Tensor, TensorLike> {}
+  interface Tensor<R extends Rank = any> extends TensorMethods<Tensor, TensorLike> {}
 }
 
 /** What runs behind every operation, for debugging. */

@@ -50,7 +50,7 @@ function taken(value: HeapValue): [HeapValue, boolean] {
 }
 
 /** A tensor whose elements `assign` changes. Made by `variable`; `tidy` leaves it alone. */
-export class Variable<R extends Rank = Rank> extends Tensor<R> {
+export class Variable<R extends Rank = any> extends Tensor<R> {
   readonly name: string;
 
   /** Error: another one that is alive has the name. */
@@ -122,7 +122,7 @@ export class Variable<R extends Rank = Rank> extends Tensor<R> {
  * @param name left out: a number
  * @param dtype that of `initial`, unless said
  */
-export function variable<R extends Rank = Rank>(
+export function variable<R extends Rank = any>(
   initial: Tensor<R>,
   trainable = true,
   name?: string,

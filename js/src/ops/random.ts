@@ -4,6 +4,7 @@ import { elementCount } from '../base/shape.js';
 import { alias, apply } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
 import { scalar, tensor } from '../tensor/create.js';
+import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import type { DType } from '../tensor/dtypes.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -53,13 +54,13 @@ export function rand(shape: Shape, randFunction: () => number, dtype: DType = 'f
 }
 
 /** Numbers of the range from minval up to maxval, each as likely; of bool true or false. */
-export function randomUniform(
-  shape: Shape,
+export function randomUniform<R extends Rank = any>(
+  shape: ShapeOf<R>,
   minval = 0,
   maxval = 1,
   dtype: DType = 'float32',
   seed?: number | string,
-): Tensor {
+): Tensor<R> {
   return drawn('randomUniform', shape, [minval, maxval - minval], dtype, seed);
 }
 
@@ -73,13 +74,13 @@ export const randomUniformInt = (
   tidy(() => castTo(floor(randomUniform(shape, minval, maxval, 'float32', seed)), 'int32'));
 
 /** Normally distributed numbers. Error: bool. */
-export function randomNormal(
-  shape: Shape,
+export function randomNormal<R extends Rank = any>(
+  shape: ShapeOf<R>,
   mean = 0,
   stdDev = 1,
   dtype: DType = 'float32',
   seed?: number,
-): Tensor {
+): Tensor<R> {
   if (dtype === 'bool') throw new LatheError(`Unsupported data type ${dtype}`);
   return drawn('randomNormal', shape, [mean, stdDev], dtype, seed);
 }
@@ -91,13 +92,13 @@ export const randomStandardNormal = (shape: Shape, dtype?: DType, seed?: number)
 };
 
 /** Normally distributed numbers, none further from the mean than twice the standard deviation. Error: bool. */
-export function truncatedNormal(
-  shape: Shape,
+export function truncatedNormal<R extends Rank = any>(
+  shape: ShapeOf<R>,
   mean = 0,
   stdDev = 1,
   dtype: DType = 'float32',
   seed?: number,
-): Tensor {
+): Tensor<R> {
   if (dtype === 'bool') throw new LatheError(`Unsupported data type ${dtype}`);
   return drawn('truncatedNormal', shape, [mean, stdDev], dtype, seed);
 }

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { elementCount } from '../base/shape.js';
 import type { Scalar } from './convert.js';
 import type { DType } from './dtypes.js';
-import type { Rank, Scalar as Tensor0D, ShapeMap, Tensor1D } from './ranks.js';
+import type { Rank, Scalar as Tensor0D, ShapeOf, Tensor1D } from './ranks.js';
 import { type AnyDType, textTensor } from './odd.js';
 import { tracked } from './scopes.js';
 import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } from './tensor.js';
@@ -21,9 +21,9 @@ import { mostNested, shapeOf, type Tensor, tensor as make, type TensorLike } fro
  * Errors: ragged nesting, values that are not numbers, a shape that does not fit, an unknown dtype,
  * numbers that int64 or uint64 cannot be, bigints among the values of other types.
  */
-export function tensor<R extends Rank = Rank>(
+export function tensor<R extends Rank = any>(
   values: TensorLike,
-  shape?: ShapeMap[R],
+  shape?: ShapeOf<R>,
   dtype?: AnyDType,
 ): Tensor<R> {
   if (dtype === 'complex64') {
@@ -63,7 +63,7 @@ export function texts(values: unknown, shape?: readonly number[]): Tensor {
 function ofRank<R extends Rank>(
   rank: number,
   values: TensorLike,
-  shape?: ShapeMap[R],
+  shape?: ShapeOf<R>,
   dtype?: AnyDType,
 ): Tensor<R> {
   const what = `tensor${rank}d`;
@@ -83,7 +83,7 @@ function ofRank<R extends Rank>(
 
 const maker =
   <R extends Rank>(rank: number) =>
-  (values: TensorLike, shape?: ShapeMap[R], dtype?: AnyDType) =>
+  (values: TensorLike, shape?: ShapeOf<R>, dtype?: AnyDType) =>
     ofRank<R>(rank, values, shape, dtype);
 
 /** A tensor of one axis. Error: values of another rank. */
@@ -107,14 +107,14 @@ export function scalar(value: Scalar | string, dtype?: AnyDType): Tensor0D {
 }
 
 /** A tensor of zeros. Default: float32. */
-export const zeros = <R extends Rank = Rank>(
-  shape: ShapeMap[R],
+export const zeros = <R extends Rank = any>(
+  shape: ShapeOf<R>,
   dtype: DType = 'float32',
 ): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)), shape, dtype);
 
 /** A tensor of ones. Default: float32. */
-export const ones = <R extends Rank = Rank>(
-  shape: ShapeMap[R],
+export const ones = <R extends Rank = any>(
+  shape: ShapeOf<R>,
   dtype: DType = 'float32',
 ): Tensor<R> => tensor<R>(new Float32Array(elementCount(shape)).fill(1), shape, dtype);
 

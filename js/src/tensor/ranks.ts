@@ -14,6 +14,9 @@ export interface ShapeMap {
   Rn: readonly number[];
 }
 
+/** The shape of a tensor of this rank; any where nobody knows it. */
+export type ShapeOf<R extends Rank> = unknown extends R ? readonly number[] : ShapeMap[R];
+
 /** The nested arrays of elements E by rank. */
 export interface ArrayMap<E = number> {
   R0: E;

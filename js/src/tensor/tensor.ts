@@ -13,7 +13,7 @@ import {
 } from './convert.js';
 import type { DataTypeMap, DType } from './dtypes.js';
 import { formatElements } from './format.js';
-import type { ArrayOf, Rank, ShapeMap } from './ranks.js';
+import type { ArrayOf, Rank, ShapeOf } from './ranks.js';
 import { track, tracked, untrack } from './scopes.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
@@ -38,8 +38,8 @@ export interface PendingData {
 export const elements = /* @__PURE__ */ Symbol('elements');
 
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
-export class Tensor<R extends Rank = Rank> {
-  readonly shape: ShapeMap[R];
+export class Tensor<R extends Rank = any> {
+  readonly shape: ShapeOf<R>;
   /** Whether `tidy` leaves it alone. */
   kept = false;
 
@@ -63,7 +63,7 @@ export class Tensor<R extends Rank = Rank> {
         `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${elementCount(shape)}`,
       );
     }
-    this.shape = shape as ShapeMap[R];
+    this.shape = shape as ShapeOf<R>;
     this.#data = data;
     this.#type = type;
   }
@@ -229,9 +229,9 @@ export function inspectValues(next: Inspector | undefined): void {
 }
 
 /** `tensor` of create.ts for what the package itself needs: `tidy` and `memory` do not know of it. */
-export function tensor<R extends Rank = Rank>(
+export function tensor<R extends Rank = any>(
   values: TensorLike,
-  shape?: ShapeMap[R],
+  shape?: ShapeOf<R>,
   dtype?: DType,
 ): Tensor<R> {
   if (dtype !== undefined) checkDType('tensor', dtype);

@@ -4,6 +4,7 @@ import { elementCount } from '../base/shape.js';
 import type { DType } from '../tensor/dtypes.js';
 import { textTensor } from '../tensor/odd.js';
 import { tracked } from '../tensor/scopes.js';
+import type { Rank, ShapeOf } from '../tensor/ranks.js';
 import { Tensor } from '../tensor/tensor.js';
 import { getArrayFromDType } from './arrays.js';
 import {
@@ -16,7 +17,7 @@ import {
 import type { DataType, DataValues } from '../shapes/types.js';
 
 /** Elements of one type that are set and read by their places. */
-export class TensorBuffer<V extends DataValues = any> {
+export class TensorBuffer<R extends Rank = any, V extends DataValues = any> {
   readonly size: number;
   readonly shape: number[];
   readonly strides: number[];
@@ -81,18 +82,18 @@ export class TensorBuffer<V extends DataValues = any> {
   }
 
   /** A tensor on the values themselves. */
-  toTensor(): Tensor {
+  toTensor(): Tensor<R> {
     if (this.dtype === 'string') return textTensor(this.values as string[], this.shape);
     return new Tensor(this.values as any, this.shape, this.dtype as DType)[tracked]();
   }
 }
 
 /** A buffer of this shape, of zeros or of these values. Errors: a size that is no integer ≥ 0; another number of values. */
-export function buffer<V extends DataValues = any>(
-  shape: readonly number[],
+export function buffer<R extends Rank = any, V extends DataValues = any>(
+  shape: ShapeOf<R>,
   dtype: DataType = 'float32',
   values?: V,
-): TensorBuffer<V> {
-  assertNonNegativeIntegerDimensions(shape);
-  return new TensorBuffer<V>(shape, dtype, values);
+): TensorBuffer<R, V> {
+  assertNonNegativeIntegerDimensions(shape as readonly number[]);
+  return new TensorBuffer<R, V>(shape as readonly number[], dtype, values);
 }

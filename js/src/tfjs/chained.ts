@@ -201,5 +201,5 @@ export type ChainedMethods = Omit<Methods, keyof OperationMethods<Tensor, Tensor
 
 declare module '../tensor/tensor.js' {
   // eslint-disable-next-line @typescript-eslint/no-empty-object-type
-  interface Tensor<R extends Rank = Rank> extends ChainedMethods {}
+  interface Tensor<R extends Rank = any> extends ChainedMethods {}
 }

@@ -125,7 +125,7 @@ export type ElementMethods = {
 };
 
 declare module '../tensor/tensor.js' {
-  interface Tensor<R extends Rank = Rank> extends ElementMethods {
+  interface Tensor<R extends Rank = any> extends ElementMethods {
     readonly dataId: object;
     readonly rankType: string;
     readonly strides: number[];

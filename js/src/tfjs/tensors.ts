@@ -5,14 +5,14 @@ import { complex } from '../ops/complex.js';
 import * as create from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import type { AnyDType } from '../tensor/odd.js';
-import type { Rank, ShapeMap, Tensor1D } from '../tensor/ranks.js';
+import type { Rank, ShapeOf, Tensor1D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import { mostNested, shapeOf, Tensor, type TensorLike } from '../tensor/tensor.js';
 
 /** As `tensor` of the package. Errors: no values; a shape that is none, or that they do not fit. */
-export function tensor<R extends Rank = Rank>(
+export function tensor<R extends Rank = any>(
   values: TensorLike,
-  shape?: ShapeMap[R],
+  shape?: ShapeOf<R>,
   dtype?: AnyDType,
 ): Tensor<R> {
   const type = dtype ?? typeWithin(values);
@@ -23,11 +23,7 @@ export function tensor<R extends Rank = Rank>(
 export const tensor1d = (values: TensorLike, dtype?: AnyDType): Tensor1D =>
   create.tensor1d(checked(values), dtype ?? typeWithin(values));
 
-type Make<R extends Rank> = (
-  values: TensorLike,
-  shape?: ShapeMap[R],
-  dtype?: AnyDType,
-) => Tensor<R>;
+type Make<R extends Rank> = (values: TensorLike, shape?: ShapeOf<R>, dtype?: AnyDType) => Tensor<R>;
 
 const maker =
   <R extends Rank>(make: Make<R>): Make<R> =>
@@ -46,20 +42,20 @@ export const tensor5d = /* @__PURE__ */ maker<'R5'>(create.tensor5d);
 export const tensor6d = /* @__PURE__ */ maker<'R6'>(create.tensor6d);
 
 /** A tensor of zeros, complex ones too. Default: float32. */
-export const zeros = <R extends Rank = Rank>(
-  shape: ShapeMap[R],
+export const zeros = <R extends Rank = any>(
+  shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
 ): Tensor<R> => whole(create.zeros, shape, dtype);
 
 /** A tensor of ones, complex ones too. Default: float32. */
-export const ones = <R extends Rank = Rank>(
-  shape: ShapeMap[R],
+export const ones = <R extends Rank = any>(
+  shape: ShapeOf<R>,
   dtype: DType | 'complex64' = 'float32',
 ): Tensor<R> => whole(create.ones, shape, dtype);
 
 function whole<R extends Rank>(
   make: typeof create.zeros,
-  shape: ShapeMap[R],
+  shape: ShapeOf<R>,
   dtype: DType | 'complex64',
 ): Tensor<R> {
   if (dtype !== 'complex64') return make<R>(shape, dtype);
