@@ -53,3 +53,6 @@ export function doubled<R extends tf.Rank>(given: tf.Tensor<R>): tf.Tensor<R> {
 }
 // @ts-expect-error: another rank
 export const other: tf.Tensor1D = doubled(x);
+
+const zipped = tf.data.zip([tf.data.array([{ a: 1 }]), tf.data.array([{ b: 2 }])]);
+export const summed: tf.data.Dataset<number> = zipped.map((pair) => pair[0].a + pair[1].b);

@@ -145,11 +145,15 @@ export class Dataset<T> implements AsyncIterable<T> {
 
 /** Datasets, nested in objects and arrays. */
 export type DatasetContainer =
-  Dataset<any> | DatasetContainer[] | { [key: string]: DatasetContainer };
+  Dataset<any> | readonly DatasetContainer[] | { readonly [key: string]: DatasetContainer };
 
 /** What `zip` makes of them: the same nesting of elements. */
 export type Zipped<C> =
-  C extends Dataset<infer T> ? T : C extends object ? { [Key in keyof C]: Zipped<C[Key]> } : never;
+  C extends Dataset<infer T>
+    ? T
+    : C extends object
+      ? { -readonly [Key in keyof C]: Zipped<C[Key]> }
+      : never;
 
 /** A dataset of the values of an array. */
 export function array<T>(items: readonly T[]): Dataset<T> {
@@ -175,7 +179,7 @@ export function generator<T>(open: () => Source<T> | Promise<Source<T>>): Datase
  * Datasets walked in step, until the first ends: of `{a: A, b: [B, C]}` elements `{a, b: [b, c]}`.
  * Error: something else in the nesting, or no dataset at all.
  */
-export function zip<C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>> {
+export function zip<const C extends DatasetContainer>(datasets: C): Dataset<Zipped<C>> {
   const leaves: Dataset<unknown>[] = [];
   const build = numbered(datasets, leaves, '');
   if (leaves.length === 0) throw new LatheError('zip: there is no dataset in it');
