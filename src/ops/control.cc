@@ -185,8 +185,7 @@ std::vector<Tensor> while_loop(const Body& condition, const Body& body,
   const std::vector<Tensor> operands = joined(joined(begins, initial), captures);
   const Repetition repetition{
       .steps = most, .carried = static_cast<int>(count) + 1, .sliced = 0, .condition = 0};
-  std::vector<Tensor> results =
-      loop(builder, operands, repetition, inner, joined(goes_on, next));
+  std::vector<Tensor> results = loop(builder, operands, repetition, inner, joined(goes_on, next));
   results.erase(results.begin());
   return results;
 }
