@@ -280,7 +280,8 @@ Result<Values> non_max_suppression(Call& call) {
   if (call.int_of("center_point_box", 0) != 0) {
     const Shape half = {shape[0], shape[2], 2};
     const Tensor centre = ops::slice(boxes, {0, 0, 0}, half);
-    const Tensor reach = ops::slice(boxes, {0, 0, 2}, half) * 0.5f;
+    const Tensor sides = ops::slice(boxes, {0, 0, 2}, half);
+    const Tensor reach = maximum(sides, zero(sides)) * 0.5f;  // those below 0 hold nothing
     boxes = ops::concatenate({centre - reach, centre + reach}, 2);
   }
   const auto threshold = [&](size_t i) { return builder.reshape(call.tensor(i), {}); };

@@ -255,7 +255,7 @@ class FewBitsLowering {
     return Part{tile.row + Affine::variable(r), weights_.block_number(), part}.place(*this);
   }
 
-  // Of those of all tiles.
+  // The number of the block under the loops, of those of all tiles. Apart, as columns().
   [[gnu::noinline]] Affine block(const Tile& tile) const {
     return tile.number * weights_.block_count() + weights_.block_number();
   }
