@@ -19,8 +19,12 @@ constexpr int32_t kFewestRows = 4;          // that keep the multipliers busy
 constexpr int64_t kLittleWork = 1 << 19;    // multiply-adds
 constexpr int32_t kSums = 8;                // vectors of running sums hide the latency of one
 constexpr int64_t kSecondLevel = 1 << 18;   // elements that fill the second-level cache
+constexpr int64_t kLineElements = 16;       // of a cache line
 constexpr int64_t kFarApart = 256;          // elements between neighbours that share few cache sets
 constexpr int64_t kWorthCopying = 1 << 15;  // uses of an element times that distance
+constexpr int64_t kDeep = 600;       // neighbours whose cache lines the first level can't hold
+constexpr int64_t kFewestUses = 32;  // of an element of theirs that pay for a copy
+constexpr int64_t kInFirstLevels = 1 << 15;  // elements
 constexpr int64_t kLarge = 512;
 constexpr int64_t kManyRows = 64;          // to see each panel
 constexpr int32_t kStreams = 4;            // that a prefetcher follows
@@ -177,9 +181,11 @@ Schedule default_schedule(const ContractionShape& shape) {
   const auto worth_copying = [&](int operand) {
     if (shape.reduced.empty() || (!plain && operand != shape.wide)) return false;
     if (operand == shape.wide && shape.wide_constant) return true;
-    const int64_t step = shape.step(shape.reduced.back(), operand);
+    const int64_t step = shape.step(shape.reduced.back(), operand), uses = shape.uses(operand);
     const int64_t least = plain ? 1 : 2;  // a window's taps are deep: even fewer fit a cache
-    return step * least >= kFarApart && step * least * shape.uses(operand) >= kWorthCopying;
+    const int64_t line = operand == shape.wide ? kFarApart / 2 : kLineElements;
+    const bool deep = plain && depth >= kDeep && step >= line && uses >= kFewestUses;
+    return deep || (step * least >= kFarApart && step * least * uses >= kWorthCopying);
   };
   const bool large = plain && rows >= kLarge && columns >= kLarge;
   if (worth_copying(shape.wide)) schedule.pack_columns = 2;
@@ -189,6 +195,8 @@ Schedule default_schedule(const ContractionShape& shape) {
   if (large || passes || worth_copying(1 - shape.wide)) schedule.pack_rows = 2;
   if (large && rows * depth >= 2 * kSecondLevel) {
     schedule.block_rows = static_cast<int32_t>(std::max<int64_t>(kSecondLevel / 2 / depth, 1));
+  } else if (plain && columns * depth <= kInFirstLevels && rows * columns > kInFirstLevels) {
+    schedule.block_rows = schedule.rows;  // walks what it writes, and what is read there, in order
   }
   return legal(schedule, shape);
 }

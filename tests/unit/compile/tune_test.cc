@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <tuple>
 
 #include "lathe/graph/builder.h"
 
@@ -127,6 +128,27 @@ TEST(Tune, CandidatesAreDifferentSchedulesThatFit) {
       EXPECT_EQ(std::ranges::count(all, all[i]), 1) << lower::cpu::text(all[i]);
     }
   }
+}
+
+TEST(Tune, StandardFollowsWhatCachesHold) {
+  const Executable executable = compiled([](Builder& b) {
+    const auto input = [&](const char* name, int64_t rows, int64_t columns) {
+      return b.input(name, DType::F32, {rows, columns});
+    };
+    b.output("gradient", b.matmul(input("x", 64, 784), input("dy", 64, 128), true, false));
+    b.output("deep", b.matmul(input("u", 2000, 64), input("v", 2000, 128), true, false));
+    b.output("small", b.matmul(input("p", 32, 40), input("q", 40, 24)));
+  });
+  ASSERT_EQ(executable.contractions.size(), 3u);
+  const auto& [gradient, deep, small] =
+      std::tie(executable.contractions[0].schedule, executable.contractions[1].schedule,
+               executable.contractions[2].schedule);
+  EXPECT_EQ(gradient.block_rows, gradient.rows);  // its large result in the order of memory
+  EXPECT_EQ(deep.pack_rows, 2);
+  EXPECT_EQ(deep.pack_columns, 2);
+  EXPECT_GE(small.block_rows, 32);
+  EXPECT_EQ(small.pack_rows, 1);
+  EXPECT_EQ(small.pack_columns, 1);
 }
 
 }  // namespace
