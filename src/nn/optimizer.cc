@@ -63,8 +63,7 @@ Chosen<InitializerKind> starts_at(double value) { return {InitializerKind::Const
 struct Step {
   Tensor weight, gradient, learning_rate, count;  // `count`: steps before this one
   std::array<float, kMaxParameters> p{};
-  std::vector<Tensor> slots, powers;
-  std::vector<Tensor> new_slots;
+  std::vector<Tensor> corrections, slots, new_slots;
   Tensor new_weight;
 };
 
@@ -104,17 +103,16 @@ void adadelta(Step& s) {
 void adam(Step& s) {
   const Tensor m = moving(s.p[1], s.slots[0], s.gradient);
   const Tensor v = moving(s.p[2], s.slots[1], s.gradient * s.gradient);
-  const Tensor mean = m / (1.0f - s.powers[0]);
-  const Tensor deviation = graph::sqrt(v / (1.0f - s.powers[1]));
+  const Tensor deviation = graph::sqrt(v * s.corrections[1]);
   s.new_slots = {m, v};
-  s.new_weight = s.weight - s.learning_rate * (mean / (deviation + s.p[3]));
+  s.new_weight = s.weight - s.corrections[0] * m / (deviation + s.p[3]);
 }
 
 // Section 7.1 of the same paper.
 void adamax(Step& s) {
   const Tensor m = moving(s.p[1], s.slots[0], s.gradient);
   const Tensor v = maximum(s.p[2] * s.slots[1], absolute(s.gradient));
-  const Tensor rate = s.learning_rate / ((1.0f - s.powers[0]) * (1.0f + s.p[4] * s.count));
+  const Tensor rate = s.corrections[0] / (1.0f + s.p[4] * s.count);
   s.new_slots = {m, v};
   s.new_weight = s.weight - rate * (m / (v + s.p[3]));
 }
@@ -219,22 +217,32 @@ std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer
   return variables;
 }
 
+StepNumbers step_numbers(Builder& builder, const Chosen<OptimizerKind>& optimizer) {
+  StepNumbers numbers;
+  numbers.rate = builder.state(kLearningRate, DType::F32, {});
+  for (const size_t parameter : keeps(optimizer).powers) {
+    const Tensor power = builder.state(power_name(optimizer.kind, parameter), DType::F32, {});
+    numbers.powers.push_back(power);
+    const Tensor one = builder.scalar(1);
+    numbers.corrections.push_back((numbers.corrections.empty() ? numbers.rate : one) /
+                                  (one - power));
+  }
+  return numbers;
+}
+
 void add_optimizer_step(Builder& builder, const Chosen<OptimizerKind>& optimizer,
-                        std::span<const Variable> weights, std::span<const Tensor> gradients) {
+                        const StepNumbers& numbers, std::span<const Variable> weights,
+                        std::span<const Tensor> gradients) {
   LATHE_CHECK(weights.size() == gradients.size());
   const Keeps kept = keeps(optimizer);
-  const Tensor rate = builder.state(kLearningRate, DType::F32, {});
+  const auto& [rate, powers, corrections] = numbers;
   const Tensor count = builder.state(kStepCount, DType::F32, {});
   const auto decay = static_cast<float>(option_of(optimizer, OptimizerOption::WeightDecay));
   const std::string_view name = optimizers()[static_cast<size_t>(optimizer.kind)].name;
-  std::vector<Tensor> powers;
-  for (const size_t parameter : kept.powers) {
-    powers.push_back(builder.state(power_name(optimizer.kind, parameter), DType::F32, {}));
-  }
   Step step;
   step.learning_rate = rate;
+  step.corrections = corrections;
   step.count = count;
-  step.powers = powers;
   for (size_t i = 0; i < step.p.size(); ++i)
     step.p[i] = static_cast<float>(optimizer.parameters[i]);
   const std::vector<Tensor> cut_gradients = clipped(optimizer, gradients);

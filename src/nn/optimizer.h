@@ -21,10 +21,20 @@ Status check_optimizer(const Chosen<OptimizerKind>& optimizer);
 std::vector<Variable> optimizer_variables(const Chosen<OptimizerKind>& optimizer,
                                           std::span<const Variable> weights);
 
+// Single numbers that the updates read. Taken before the gradients, they let each update follow its
+// gradient at once.
+struct StepNumbers {
+  graph::Tensor rate;
+  std::vector<graph::Tensor> powers;
+  // Of means that began at 0: rate / (1 - the first power), 1 / (1 - the second).
+  std::vector<graph::Tensor> corrections;
+};
+StepNumbers step_numbers(graph::Builder& builder, const Chosen<OptimizerKind>& optimizer);
+
 // Adds to the graph the updates of the weights and of all optimiser states, given one gradient per
 // weight.
 void add_optimizer_step(graph::Builder& builder, const Chosen<OptimizerKind>& optimizer,
-                        std::span<const Variable> weights,
+                        const StepNumbers& numbers, std::span<const Variable> weights,
                         std::span<const graph::Tensor> gradients);
 
 }  // namespace lathe::nn

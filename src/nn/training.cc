@@ -348,6 +348,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   const Tensor rows = builder.input("rows", DType::I32, {});
   const Tensor present = builder.cast(builder.iota({batch}, 0) < rows, DType::F32);
 
+  const StepNumbers numbers = trains ? step_numbers(builder, *plan.optimizer) : StepNumbers();
   Trace trace{.trains = trains,
               .seed = model.seed(),
               .present = trains ? present : Tensor{},
@@ -363,7 +364,7 @@ Result<Graph> build_step(const Model& model, const Plan& plan, int64_t batch, bo
   add_updates(builder, trace);
   if (trains) {
     const std::vector<Variable> weights = trainable(model.weights());
-    add_optimizer_step(builder, *plan.optimizer, weights,
+    add_optimizer_step(builder, *plan.optimizer, numbers, weights,
                        grad::gradients(builder, loss, states_of(builder, weights)));
   }
   return std::move(builder).finish();
