@@ -10,6 +10,10 @@ namespace lathe::graph {
 
 namespace {
 
+// Pages have no graphs but those that this code has made node by node: only what users name is
+// looked at.
+#ifndef __wasm__
+
 constexpr int kOperands[] = {
 #define LATHE_NODE(name_, text_, operands_) operands_,
 #include "lathe/graph/nodes.def"
@@ -119,6 +123,8 @@ Status check_node(const Graph& graph, int32_t id) {
   return {};
 }
 
+#endif
+
 Status check_names(const Graph& graph) {
   std::set<std::string_view> ports, states;
   for (const Node& node : graph.nodes) {
@@ -164,9 +170,11 @@ Status check_results(const Graph& graph) {
 }  // namespace
 
 Status verify(const Graph& graph) {
+#ifndef __wasm__
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     LATHE_TRY(check_node(graph, static_cast<int32_t>(id)));
   }
+#endif
   LATHE_TRY(check_names(graph));
   return check_results(graph);
 }
