@@ -75,11 +75,15 @@ for (const [kernelName, kernel] of Object.entries(kernels)) {
 
 /** Inputs that were given, as our tensors. */
 function tensorsOf(inputs: Record<string, object | undefined>, own: LatheBackend): Inputs {
-  const given: Record<string, Tensor | Tensor[]> = {};
-  for (const name in inputs) {
-    const each = inputs[name] as TensorInfo | TensorInfo[] | null | undefined;
-    if (Array.isArray(each)) given[name] = each.map((one) => own.tensorOf(one));
-    else if (each) given[name] = own.tensorOf(each);
+  // A copy has its names already: adding one by one takes longer.
+  const given: Record<string, unknown> = { ...inputs };
+  for (const name in given) {
+    const each = given[name] as TensorInfo | TensorInfo[] | null | undefined;
+    given[name] = Array.isArray(each)
+      ? each.map((one) => own.tensorOf(one))
+      : each
+        ? own.tensorOf(each)
+        : undefined;
   }
   return given as Inputs;
 }

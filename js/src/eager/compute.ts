@@ -185,8 +185,8 @@ function computeInParts(values: readonly HeapValue[]): void {
   const before = values.flatMap(operandsOf).filter(({ isThere }) => !isThere);
   if (before.length === 0) {
     throw new LatheError(
-      `one value follows from more than ${widest} tensors and numbers at once, more than functions of engines have parameters; ` +
-        'join them (concat, stack), or use tl.compile or a model of layers, which have no such limit',
+      `one value follows from more than ${widest} tensors and numbers at once, as many as functions of engines take: ` +
+        'join them (concat, stack), or use tl.compile or a model of layers',
     );
   }
   // With one of them what follows may be computed, too, which then needs neither the others nor the value itself.

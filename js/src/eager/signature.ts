@@ -73,6 +73,7 @@ function spelled(value: unknown): string {
     for (const each of value) text += `${spelled(each)},`;
     return `${text}]`;
   }
+  if (typeof value === 'boolean') return value ? 't' : 'f';
   return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)}`;
 }
 

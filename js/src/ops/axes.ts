@@ -6,7 +6,7 @@ export type Axis = number | readonly number[] | null;
 
 /** Axes counted from the front, as they are given. Errors: no integers; axes that a tensor of so many lacks. */
 export function axesOf(axis: Axis | undefined, rank: number): number[] {
-  const all = axis ?? Array.from({ length: rank }, (_, at) => at);
+  const all = axis ?? [...Array(rank).keys()];
   const axes = Array.isArray(all) ? (all as number[]) : [all as number];
   if (!axes.every((each) => Number.isInteger(each))) {
     throw new LatheError(`All values in axis param must be integers but got axis ${String(axis)}`);

@@ -137,13 +137,18 @@ export class HeapModule {
   #placeNumbers(inputs: readonly (HeapValue | number)[]): void {
     const given = inputs.filter((each) => typeof each === 'number').length;
     while (given * numberBytes > (numbers?.wanted ?? 0)) growNumbers();
+    const { buffer } = heap().memory;
     let address = given === 0 ? 0 : numbers!.address;
-    for (const [at, each] of inputs.entries()) {
+    const floats = new Float32Array(buffer, address, (given * numberBytes) / 4);
+    for (let at = 0, place = 0; at < inputs.length; at += 1) {
+      const each = inputs[at]!;
       if (typeof each !== 'number') continue;
       const dtype = this.#inputTypes[at]!;
-      copyInto(arrayOn(dtype, heap().memory.buffer, address, 1), convert([each], dtype));
+      if (dtype === 'float32') floats[place] = each;
+      else copyInto(arrayOn(dtype, buffer, address, 1), convert([each], dtype));
       this.#bases[this.#first + at] = address;
       address += numberBytes;
+      place += numberBytes / 4;
     }
   }
 

@@ -1,6 +1,5 @@
 /** Which tensors are alive, and who disposes of them: scopes of `tidy`, one within the other. */
 import { LatheError } from '../base/errors.js';
-import { own } from '../base/own.js';
 import { arrayTypes } from './dtypes.js';
 import type { Tensor } from './tensor.js';
 
@@ -50,7 +49,9 @@ export function untrackElements(tensor: Tensor): void {
 
 /** Complex numbers are two floats; the length of texts is not known. */
 const bytesOf = ({ size, dtype }: Tensor) =>
-  size * (own(arrayTypes, dtype)?.BYTES_PER_ELEMENT ?? (dtype === ('complex64' as string) ? 8 : 0));
+  size *
+  ((arrayTypes as Partial<typeof arrayTypes>)[dtype]?.BYTES_PER_ELEMENT ??
+    (dtype === ('complex64' as string) ? 8 : 0));
 
 /** What is made from now on belongs to a new scope. */
 export function startScope(): void {
@@ -83,7 +84,8 @@ function allIn(container: TensorContainer): Set<object> {
   const look = (value: unknown): void => {
     if (typeof value !== 'object' || value === null || found.has(value)) return;
     found.add(value);
-    if (!isTensor(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(look);
+    if (Array.isArray(value)) value.forEach(look);
+    else if (!isTensor(value) && !ArrayBuffer.isView(value)) Object.values(value).forEach(look);
   };
   look(container);
   return found;
