@@ -1,19 +1,17 @@
-/** Joins the elements of a batch column by column: numbers and tensors become one tensor with one more axis. */
+/** Joins the elements of a batch column by column: numbers, texts and tensors become one tensor with one more axis. */
 import { LatheError } from '../base/errors.js';
 import { checkStored } from '../tensor/convert.js';
+import { texts } from '../tensor/create.js';
+import { textsOf } from '../tensor/odd.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 
-/** What an element becomes in a batch: tensors, with strings left in arrays, nested as the element. */
-export type Batched<T> = T extends Tensor | number | boolean | ArrayBufferView
+/** What an element becomes in a batch: tensors, nested as the element. */
+export type Batched<T> = T extends Tensor | number | boolean | string | ArrayBufferView | Nested
   ? Tensor
-  : T extends string
-    ? string[]
-    : T extends NumberArray
-      ? Tensor
-      : T extends object
-        ? { [Key in keyof T]: Batched<T[Key]> }
-        : never;
-type NumberArray = number[] | boolean[] | NumberArray[];
+  : T extends object
+    ? { [Key in keyof T]: Batched<T[Key]> }
+    : never;
+type Nested = number[] | boolean[] | string[] | Nested[];
 
 type Columns = Record<string, unknown>;
 
@@ -36,7 +34,7 @@ function join(values: readonly unknown[], what: string): unknown {
       `batch: ${what} must be ${due}, got ${spelled(values[at])} in row ${at} of a batch`,
     );
   }
-  if (kind === 'strings') return values;
+  if (kind === 'strings') return stackTexts(values, what);
   if (kind === 'columns') return joinColumns(values as Columns[], what);
   return stack(values as TensorLike[], what);
 }
@@ -66,22 +64,33 @@ function kindOf(value: unknown): 'strings' | 'columns' | 'numbers' | 'nothing' |
   if (value === undefined || value === null) return 'nothing';
   if (typeof value === 'string') return 'strings';
   if (typeof value === 'number' || typeof value === 'boolean') return 'numbers';
-  if (value instanceof Tensor || ArrayBuffer.isView(value)) return 'numbers';
-  if (Array.isArray(value)) return isNested(value) ? 'numbers' : 'columns';
+  if (value instanceof Tensor) return textsOf(value) === undefined ? 'numbers' : 'strings';
+  if (ArrayBuffer.isView(value)) return 'numbers';
+  if (Array.isArray(value) && isNested(value, isNumber)) return 'numbers';
+  if (Array.isArray(value)) return isNested(value, isText) ? 'strings' : 'columns';
   return typeof value === 'object' ? 'columns' : 'other';
 }
 
-/** Whether an array holds nothing but numbers, however deep. */
-function isNested(values: unknown[]): boolean {
-  return values.every((value) =>
-    Array.isArray(value)
-      ? isNested(value)
-      : value === null || typeof value === 'number' || typeof value === 'boolean',
-  );
+/** Whether all that an array holds, however deep, passes the test. */
+function isNested(values: unknown[], test: (value: unknown) => boolean): boolean {
+  return values.every((value) => (Array.isArray(value) ? isNested(value, test) : test(value)));
 }
+
+const isText = (value: unknown): boolean => typeof value === 'string';
+const isNumber = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean';
 
 function spelled(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value);
+}
+
+function stackTexts(values: readonly unknown[], what: string): Tensor {
+  try {
+    return texts(values.map((value) => (value instanceof Tensor ? value.arraySync() : value)));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new LatheError(`batch: ${what}: ${reason}`, { cause: error });
+  }
 }
 
 function stack(values: TensorLike[], what: string): Tensor {

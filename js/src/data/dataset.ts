@@ -56,8 +56,8 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   /**
-   * Elements joined in groups of `batchSize`: numbers, arrays of them and tensors become tensors
-   * with the group as first axis, column by column in objects; strings stay in arrays.
+   * Elements joined in groups of `batchSize`: numbers, strings, arrays of them and tensors become
+   * tensors with the group as first axis, column by column in objects.
    * `smallLastBatch`: whether the rest is a smaller group or is left out.
    */
   batch(batchSize: number, smallLastBatch = true): Dataset<Batched<T>> {

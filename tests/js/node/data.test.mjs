@@ -253,11 +253,26 @@ test('batch says which column does not fit', async () => {
   await rejects(batch([[[1], [2, 3]]]), /row 0 of a batch: tensor: nested arrays/);
 });
 
-test('strings stay strings in a batch', async () => {
-  const [batch] = await array([{ s: 'a' }, { s: 'b' }])
-    .batch(2)
-    .toArray();
-  assert.deepEqual(batch, { s: ['a', 'b'] });
+test('strings become tensors of strings in a batch', async () => {
+  const batch = async (rows) => (await array(rows).batch(rows.length).toArray())[0];
+  const { s, x } = await batch([
+    { s: 'a', x: 1 },
+    { s: 'b', x: 2 },
+  ]);
+  assert.deepEqual([s.dtype, s.shape, s.arraySync()], ['string', [2], ['a', 'b']]);
+  assert.deepEqual([x.dtype, x.arraySync()], ['float32', [1, 2]]);
+  const words = [
+    ['a', 'b'],
+    ['c', 'd'],
+    ['e', 'f'],
+  ];
+  // Rows stay rows, and so do those that are tensors already.
+  for (const rows of [words, words.map((each) => tl.tensor(each))]) {
+    const joined = await batch(rows);
+    assert.deepEqual([joined.dtype, joined.shape], ['string', [3, 2]]);
+    assert.deepEqual(joined.arraySync(), words);
+  }
+  await rejects(batch([{ s: ['a'] }, { s: ['b', 'c'] }]), /batch: column s: tensor: /);
 });
 
 test('arguments that make no sense are refused', async () => {
