@@ -36,6 +36,8 @@ export * as broadcast_util from './shapes/broadcast_util.js';
 export * as browser from './tfjs/browser.js';
 export { buffer, TensorBuffer } from './tfjs/buffer.js';
 export * as data from './tfjs/data.js';
+// What imports @tensorflow/tfjs-data calls datasets by these names.
+export * from './tfjs/data.js';
 export * as device_util from './tfjs/device_util.js';
 export { ENV, env, Environment, setPlatform } from './tfjs/environment.js';
 export * as fused from './tfjs/fused.js';

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as there from '@tensorflow/tfjs';
+import * as thereData from '@tensorflow/tfjs-data';
 import * as here from 'tensorlathe/tfjs';
 
 /** Missing names, by the reason. */
@@ -55,6 +56,11 @@ test('names', () => {
   // Which flags there are is a matter of backends.
   const found = missingIn(there, here, '', []).filter((each) => !/^ENV\.flag\w+\./.test(each));
   assert.deepEqual(found.sort(), listed);
+});
+
+test('names of tfjs-data, whose imports are led here too', () => {
+  assert.deepEqual(missingIn(thereData, here, '', []), []);
+  assert.equal(here.array, here.data.array);
 });
 
 test('methods of tensors, variables and optimisers', () => {
