@@ -10,7 +10,10 @@ import {
 
 /** An optimiser by name, as `train` makes them, or with its parameters. */
 export type OptimizerLike =
-  OptimizerName | OptimizerConfig | { readonly name: OptimizerName; learningRate: number };
+  | OptimizerName
+  | OptimizerConfig
+  | { readonly name: OptimizerName; learningRate: number }
+  | (string & {});
 
 type Parameters = Record<string, number | boolean>;
 

@@ -16,7 +16,7 @@ type Sizes = readonly number[];
 const isOdd = (x: Tensor) => partsOf(x) !== undefined || textsOf(x) !== undefined;
 
 /** Tensors one behind the other along an axis. Errors: none; other sizes than that of the axis differ. */
-export function concat(tensors: readonly TensorLike[], axis = 0): Tensor {
+export function concat<T extends Tensor = Tensor>(tensors: readonly TensorLike[], axis = 0): T {
   if (!Array.isArray(tensors) || tensors.length === 0) {
     throw new LatheError('concat: Pass at least one tensor to concat');
   }
@@ -42,7 +42,7 @@ export function concat(tensors: readonly TensorLike[], axis = 0): Tensor {
       all.map((each) => castTo(each, dtype)),
       [along],
     );
-  });
+  }) as T;
 }
 
 /** As `concat`, of tensors of one axis. */

@@ -17,6 +17,19 @@ export interface ShapeMap {
 /** The shape of a tensor of this rank; any where nobody knows it. */
 export type ShapeOf<R extends Rank> = unknown extends R ? readonly number[] : ShapeMap[R];
 
+/** What a tensor says of its shape: it goes where programs have `number[]`, as in TensorFlow.js; nobody writes into it. */
+export type OwnShape<R extends Rank> = unknown extends R ? number[] : OwnShapes[R];
+interface OwnShapes {
+  R0: [];
+  R1: [number];
+  R2: [number, number];
+  R3: [number, number, number];
+  R4: [number, number, number, number];
+  R5: [number, number, number, number, number];
+  R6: [number, number, number, number, number, number];
+  Rn: number[];
+}
+
 /** The nested arrays of elements E by rank. */
 export interface ArrayMap<E = number> {
   R0: E;

@@ -13,7 +13,7 @@ import {
 } from './convert.js';
 import type { DataTypeMap, DType } from './dtypes.js';
 import { formatElements } from './format.js';
-import type { ArrayOf, Rank, ShapeOf } from './ranks.js';
+import type { ArrayOf, OwnShape, Rank, ShapeOf } from './ranks.js';
 import { track, tracked, untrack } from './scopes.js';
 
 /** Numbers nested to any depth; bigints for int64 and uint64. */
@@ -39,7 +39,7 @@ export const elements = /* @__PURE__ */ Symbol('elements');
 
 /** An immutable array of one element type with a shape, row-major. Made by `tensor`. R: its rank, where it is known. */
 export class Tensor<R extends Rank = any> {
-  readonly shape: ShapeOf<R>;
+  readonly shape: OwnShape<R>;
   /** Whether `tidy` leaves it alone. */
   kept = false;
 
@@ -63,7 +63,7 @@ export class Tensor<R extends Rank = any> {
         `tensor: ${data.length} values do not fill shape [${shape.join(',')}] of ${elementCount(shape)}`,
       );
     }
-    this.shape = shape as ShapeOf<R>;
+    this.shape = shape as OwnShape<R>;
     this.#data = data;
     this.#type = type;
   }

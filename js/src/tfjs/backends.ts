@@ -156,7 +156,7 @@ const failed = () =>
 const hint = 'Make sure to await tf.ready() or await tf.setBackend() before calling other methods';
 
 /** The backend that is set, or the first by priority. Error: it is not ready. */
-export function backend(): Backend {
+export function backend(): KernelBackend {
   if (current === undefined) {
     const name = byPriority().find((each) => {
       const { success, isAsync } = instances.has(each)
@@ -171,7 +171,7 @@ export function backend(): Backend {
     current = name;
   }
   const found = instances.get(current);
-  if (found !== undefined) return found;
+  if (found !== undefined) return found as KernelBackend;
   throw new LatheError(`Backend '${current}' has not yet been initialized. ${hint}`);
 }
 

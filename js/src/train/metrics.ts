@@ -18,11 +18,16 @@ export type Host<Formula> = (formula: Formula) => Hosted;
 
 /** A loss by name, with its parameters, one of `losses`, or a function of labels and predictions. */
 export type LossLike<Formula = never> =
-  LossName | Described<LossName> | { readonly config: { name: LossName } } | Formula;
+  | LossName
+  | (string & {})
+  | Described<LossName>
+  | { readonly config: { name: LossName } }
+  | Formula;
 
 /** A metric by name, with its parameters, one of `metrics`, or a function of labels and predictions. */
 export type MetricLike<Formula = never> =
   | MetricName
+  | (string & {})
   | 'crossentropy'
   | 'ce'
   | Described<MetricName>

@@ -137,25 +137,48 @@ test('names of types that programs write', () => {
     TensorContainer TensorContainerArray TensorContainerObject TensorLike TimingInfo TypedArray`.split(
       /\s+/,
     );
+  const types = (library) =>
+    [
+      `import type * as tf from '${library}';`,
+      ...names.map((name, at) => `export type T${at} = tf.${name};`),
+    ].join('\n');
+  assert.equal(diagnosed(types), '');
+});
+
+test('programs with types', () => {
+  // As packages of models and of Google's examples are written.
+  const program = (library) => `
+    import * as tf from '${library}';
+    export const settings = { loss: 'meanSquaredError', metrics: ['accuracy'] };
+    export function made(units: number, optimizer: string | tf.Optimizer = 'sgd') {
+      const model = tf.sequential({ layers: [tf.layers.dense({ units, inputShape: [2] })] });
+      model.compile({ optimizer, ...settings });
+      return model;
+    }
+    export function joined(a: tf.Tensor, b: tf.Tensor2D): { shape: number[]; all: tf.Tensor2D } {
+      const [rows, columns]: [number, number] = b.shape;
+      const all = tf.concat<tf.Tensor2D>([tf.reshape(a, [rows, columns]), b], 0);
+      return { shape: a.shape, all };
+    }
+    export const ranked = <R extends tf.Rank>(x: tf.Tensor<R>): number[] => tf.relu(x).shape;
+    export const quotient = (a: tf.Tensor, b: tf.Tensor): tf.Tensor =>
+      a.div(b.add(tf.backend().epsilon()));`;
+  assert.equal(diagnosed(program, '--strict'), '');
+});
+
+/** What TypeScript finds in a program on this package and on TensorFlow.js. */
+function diagnosed(program, ...options) {
   const root = fileURLToPath(new URL('../../../', import.meta.url));
   const folder = mkdtempSync(join(root, 'build/types-'));
   try {
-    const types = (library) =>
-      [
-        `import type * as tf from '${library}';`,
-        ...names.map((name, at) => `export type T${at} = tf.${name};`),
-      ].join('\n');
-    writeFileSync(join(folder, 'ours.ts'), types('tensorlathe/tfjs'));
-    writeFileSync(join(folder, 'theirs.ts'), types('@tensorflow/tfjs'));
-    const options =
-      '--noEmit --skipLibCheck --module esnext --moduleResolution bundler --target es2022';
-    const files = [join(folder, 'ours.ts'), join(folder, 'theirs.ts')];
-    const { stdout } = spawnSync(join(root, 'node_modules/.bin/tsc'), [
-      ...options.split(' '),
-      ...files,
-    ]);
-    assert.equal(String(stdout), '');
+    const files = ['tensorlathe/tfjs', '@tensorflow/tfjs'].map((library, at) => {
+      writeFileSync(join(folder, `${at}.ts`), program(library));
+      return join(folder, `${at}.ts`);
+    });
+    const usual = '--noEmit --skipLibCheck --module esnext --moduleResolution bundler';
+    const all = [...usual.split(' '), '--target', 'es2022', ...options, ...files];
+    return String(spawnSync(join(root, 'node_modules/.bin/tsc'), all).stdout);
   } finally {
     rmSync(folder, { recursive: true });
   }
-});
+}
