@@ -2,6 +2,7 @@
 import { castTo, elementwise, toTensor } from '../eager/operands.js';
 import { isText, tensor } from '../tensor/create.js';
 import { textsOf } from '../tensor/odd.js';
+import type { Tensor2D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
 
@@ -69,7 +70,7 @@ export const where = (condition: TensorLike, a: TensorLike, b: TensorLike): Tens
   );
 
 /** The places where the condition holds, int32 [n, rank]. Error: a condition that is no bool. */
-export async function whereAsync(condition: TensorLike): Promise<Tensor> {
+export async function whereAsync(condition: TensorLike): Promise<Tensor2D> {
   const given = toTensor(condition, 'condition', 'whereAsync', 'bool');
   await given.data();
   const found = places(given);
@@ -78,7 +79,7 @@ export async function whereAsync(condition: TensorLike): Promise<Tensor> {
 }
 
 /** @internal `whereAsync` that waits. */
-export function places(condition: Tensor): Tensor {
+export function places(condition: Tensor): Tensor2D {
   const data = condition.dataSync();
   const { shape, rank } = condition;
   const found: number[] = [];

@@ -8,6 +8,7 @@ import { checkDType } from '../tensor/convert.js';
 import { ones, scalar, tensor, zeros } from '../tensor/create.js';
 import type { DType } from '../tensor/dtypes.js';
 import { partsOf } from '../tensor/odd.js';
+import type { Tensor1D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { TracedTensor } from '../trace/trace.js';
@@ -66,7 +67,7 @@ export function checkShape(shape: readonly number[]): void {
  *
  * @param step left out 1, or -1 where stop is less than start
  */
-export function range(start: number, stop: number, step = 1, dtype: DType = 'float32'): Tensor {
+export function range(start: number, stop: number, step = 1, dtype: DType = 'float32'): Tensor1D {
   if (step === 0) throw new LatheError('Cannot have a step of zero');
   const by = stop < start && step === 1 ? -1 : step;
   const count = Math.max(0, Math.ceil((stop - start) / by));
@@ -76,7 +77,7 @@ export function range(start: number, stop: number, step = 1, dtype: DType = 'flo
 }
 
 /** `num` numbers at equal distances from start to stop, both among them. Error: fewer than one. */
-export function linspace(start: number, stop: number, num: number): Tensor {
+export function linspace(start: number, stop: number, num: number): Tensor1D {
   if (!(num > 0)) throw new LatheError('The number of values should be positive.');
   const by = num === 1 ? 0 : (stop - start) / (num - 1);
   const values = Float32Array.from({ length: num }, (_, at) => start + at * by);

@@ -2,6 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { apply, type Operand } from '../eager/apply.js';
 import { castTo, toTensor } from '../eager/operands.js';
+import type { Tensor4D } from '../tensor/ranks.js';
 import { tidy } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';
@@ -66,7 +67,7 @@ export function cropAndResize(
   cropSize: readonly [number, number],
   method: 'bilinear' | 'nearest' = 'bilinear',
   extrapolationValue = 0,
-): Tensor {
+): Tensor4D {
   const op = 'cropAndResize';
   return tidy(() => {
     const from = castTo(toTensor(image, 'image', op), 'float32');

@@ -1,6 +1,7 @@
 /** Boxes that overlap better ones are left out: what is chosen depends on numbers, so it is computed here. */
 import { LatheError } from '../base/errors.js';
 import { toTensor } from '../eager/operands.js';
+import type { Tensor1D } from '../tensor/ranks.js';
 import { startScope, endScope } from '../tensor/scopes.js';
 import type { Tensor, TensorLike } from '../tensor/tensor.js';
 import { constant, integers } from './constants.js';
@@ -135,7 +136,7 @@ export const nonMaxSuppression = (
   maxOutputSize: number,
   iouThreshold = 0.5,
   scoreThreshold = -Infinity,
-): Tensor => {
+): Tensor1D => {
   const rule = { most: maxOutputSize, iou: iouThreshold, score: scoreThreshold, sigma: 0 };
   return suppressed('nonMaxSuppression', boxes, scores, rule, numbers);
 };
@@ -191,7 +192,7 @@ async function read(boxes: TensorLike, scores: TensorLike): Promise<void> {
 /** `nonMaxSuppression` that waits for the numbers. */
 export const nonMaxSuppressionAsync = async (
   ...args: Parameters<typeof nonMaxSuppression>
-): Promise<Tensor> => {
+): Promise<Tensor1D> => {
   await read(args[0], args[1]);
   return nonMaxSuppression(...args);
 };

@@ -162,7 +162,16 @@ test('programs with types', () => {
     }
     export const ranked = <R extends tf.Rank>(x: tf.Tensor<R>): number[] => tf.relu(x).shape;
     export const quotient = (a: tf.Tensor, b: tf.Tensor): tf.Tensor =>
-      a.div(b.add(tf.backend().epsilon()));`;
+      a.div(b.add(tf.backend().epsilon()));
+    export async function chosen(boxes: tf.Tensor2D, scores: tf.Tensor1D): Promise<number[]> {
+      const found = tf.image.nonMaxSuppression(boxes, scores, 3);
+      const places = await tf.whereAsync(scores.greater(0.5));
+      const crops = tf.image.cropAndResize(tf.ones([1, 4, 4, 1]), boxes, found, [2, 2]);
+      const all = [found, await tf.image.nonMaxSuppressionAsync(boxes, scores, 3), tf.range(0, 3)];
+      const numbers = [...all, tf.linspace(0, 1, 3)].map((each) => each.arraySync().map((at) => at));
+      const corners = crops.arraySync().map((crop) => crop[0]![0]![0]!);
+      return [...numbers.flat(), ...corners, ...places.arraySync().map((place) => place[0]!)];
+    }`;
   assert.equal(diagnosed(program, '--strict'), '');
 });
 
