@@ -196,8 +196,14 @@ std::vector<Tensor> direction(const Cells& cells, bool is_reverse, Tensor shares
   const ops::ScanOptions options{.steps = cells.steps, .reverse = is_reverse && !has_lengths};
   ops::ScanResult result = ops::scan(builder, options, initial, slices, weights, body);
   if (result.stacked.empty()) return {};
-  if (has_lengths && is_reverse) {
-    result.stacked[0] = ops::reverse_sequence(result.stacked[0], cells.lengths, 1, 0);
+  if (has_lengths) {
+    if (is_reverse) {
+      result.stacked[0] = ops::reverse_sequence(result.stacked[0], cells.lengths, 1, 0);
+    }
+    // What no step has reached is 0, as in ONNX Runtime.
+    const Tensor has_steps =
+        builder.reshape(builder.cast(cells.lengths, DType::Bool), {cells.batch, 1});
+    for (Tensor& each : result.carried) each = select(has_steps, each, zero(each));
   }
   result.carried.insert(result.carried.begin(), result.stacked[0]);
   return result.carried;

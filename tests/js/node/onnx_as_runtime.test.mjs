@@ -255,6 +255,51 @@ test('remainders by infinity and infinite powers of -1', async () => {
   }
 });
 
+test('sequences of no steps', async () => {
+  const [batch, input, hidden] = [2, 3, 2];
+  for (const [op, gates, carried] of [
+    ['RNN', 1, 1],
+    ['GRU', 3, 1],
+    ['LSTM', 4, 2],
+  ]) {
+    for (const direction of ['forward', 'reverse', 'bidirectional']) {
+      const count = direction === 'bidirectional' ? 2 : 1;
+      const initial = ['h', 'c'].slice(0, carried);
+      const last = initial.map((name) => `${name}_last`);
+      const bytes = model({
+        inputs: [
+          value('x', 'float32', ['steps', batch, input]),
+          value('lengths', 'int32', [batch]),
+          ...initial.map((name) => value(name, 'float32', [count, batch, hidden])),
+        ],
+        outputs: ['y', ...last].map((name) => value(name, 'float32')),
+        nodes: [
+          node(op, ['x', 'w', 'r', '', 'lengths', ...initial], ['y', ...last], {
+            hidden_size: hidden,
+            direction,
+            ...(op === 'RNN' && { activations: Array(count).fill('Tanh') }),
+          }),
+        ],
+        initializers: {
+          w: random(1, [count, gates * hidden, input]),
+          r: random(2, [count, gates * hidden, hidden]),
+        },
+        opset: 16,
+      });
+      const calls = [
+        [0, 3],
+        [0, 0],
+        [2, 3],
+      ].map((lengths) => ({
+        x: floats(3, [3, batch, input]),
+        lengths: ['int32', Int32Array.from(lengths), [batch]],
+        ...Object.fromEntries(initial.map((name) => [name, floats(4, [count, batch, hidden])])),
+      }));
+      await assertSame(bytes, calls, `${op} ${direction}`);
+    }
+  }
+});
+
 test('texts with an element that is none are refused', async () => {
   const bytes = model({
     inputs: [value('x', 'string', ['n'])],
