@@ -16,6 +16,7 @@ namespace {
 // As ONNX Runtime spells numbers.
 std::string spelled(const Content& content, int64_t index) {
   const DType dtype = dtype_of(content.type);
+  if (dtype == DType::U64) return concat(static_cast<uint64_t>(content.integer(index)));
   if (!scalar::is_float(dtype)) return concat(content.integer(index));
   const double value = content.number(index);
   if (std::isnan(value)) return "NaN";
@@ -51,9 +52,13 @@ Result<Values> from_strings(Call& call, Type to) {
   if (scalar::is_integer(dtype_of(to))) {
     std::vector<int64_t> values;
     for (const std::string& each : content.strings) {
-      int64_t value = 0;
-      const auto [end, error] = std::from_chars(each.data(), each.data() + each.size(), value);
-      if (error != std::errc() || end != each.data() + each.size()) {
+      const bool is_less = each.starts_with('-');
+      uint64_t size = 0;
+      const char* const last = each.data() + each.size();
+      const auto [end, error] = std::from_chars(each.data() + is_less, last, size);
+      int64_t value = static_cast<int64_t>(is_less ? -size : size);
+      const bool fits = to == Type::UInt64 || (value < 0) == (is_less && size > 0);
+      if (error != std::errc() || end != last || !fits) {
         LATHE_ASSIGN_OR_RETURN(const double number, read_number(call, each));
         value = scalar::cast(scalar::Number::of(number), DType::I64).i;
       }

@@ -300,6 +300,24 @@ test('sequences of no steps', async () => {
   }
 });
 
+test('integers of 64 bits to text and back', async () => {
+  const converted = (from, to, number, data) => {
+    const bytes = model({
+      inputs: [value('x', from, ['n'])],
+      outputs: [value('y', to)],
+      nodes: [node('Cast', ['x'], ['y'], { to: number })],
+      opset: 16,
+    });
+    return assertSame(bytes, [{ x: [from, data, [data.length]] }], `${from} as ${to}`);
+  };
+  const texts = ['18446744073709551615', '9223372036854775808', '7', '0'];
+  await converted('uint64', 'string', 8, BigUint64Array.from(texts, BigInt));
+  await converted('string', 'uint64', 13, texts);
+  const signed = ['-9223372036854775808', '9223372036854775807', '-1', '0'];
+  await converted('int64', 'string', 8, BigInt64Array.from(signed, BigInt));
+  await converted('string', 'int64', 7, signed);
+});
+
 test('texts with an element that is none are refused', async () => {
   const bytes = model({
     inputs: [value('x', 'string', ['n'])],
