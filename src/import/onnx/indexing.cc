@@ -101,25 +101,40 @@ Result<Values> gather_nd_numbers(Call& call) {
 
 Result<ops::Merge> merge_of(const Call& call) {
   const std::string name = call.text_of("reduction", "none");
+  const bool is_bool = call.type(0) == Type::Bool;
   if (name == "none") return ops::Merge::Replace;
+  if (name == "max" || (is_bool && name == "add")) return ops::Merge::Max;
+  if (name == "min" || (is_bool && name == "mul")) return ops::Merge::Min;
   if (name == "add") return ops::Merge::Add;
   if (name == "mul") return ops::Merge::Mul;
-  if (name == "max") return ops::Merge::Max;
-  if (name == "min") return ops::Merge::Min;
   return call.refuse(concat("knows no reduction '", name, '\''));
 }
 
-Result<Values> scatter_elements_numbers(Call& call) {
+// Booleans are merged as bytes.
+template <class Scatter>
+Result<Values> scattered(Call& call, const Scatter& scatter) {
   LATHE_ASSIGN_OR_RETURN(const ops::Merge merge, merge_of(call));
+  const DType dtype = call.tensor(0).dtype();
+  const bool as_bytes = dtype == DType::Bool && merge != ops::Merge::Replace;
+  const auto operand = [&](size_t i) {
+    return as_bytes ? call.builder().cast(call.tensor(i), DType::U8) : call.tensor(i);
+  };
+  const Tensor result = scatter(operand(0), operand(2), merge);
+  return like_operand(call, as_bytes ? call.builder().cast(result, dtype) : result);
+}
+
+Result<Values> scatter_elements_numbers(Call& call) {
   LATHE_ASSIGN_OR_RETURN(const int axis, call.axis(call.int_of("axis", 0), call.rank(0)));
-  const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-  const Tensor index = index_of(call, 1, size);
-  return like_operand(call, ops::scatter_along(call.tensor(0), index, call.tensor(2), axis, merge));
+  const Tensor index = index_of(call, 1, call.shape(0)[static_cast<size_t>(axis)]);
+  return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
+    return ops::scatter_along(x, index, update, axis, merge);
+  });
 }
 
 Result<Values> scatter_nd_numbers(Call& call) {
-  LATHE_ASSIGN_OR_RETURN(const ops::Merge merge, merge_of(call));
-  return like_operand(call, ops::scatter_nd(call.tensor(0), call.tensor(1), call.tensor(2), merge));
+  return scattered(call, [&](Tensor x, Tensor update, ops::Merge merge) {
+    return ops::scatter_nd(x, call.tensor(1), update, merge);
+  });
 }
 
 }  // namespace

@@ -318,6 +318,23 @@ test('integers of 64 bits to text and back', async () => {
   await converted('string', 'int64', 7, signed);
 });
 
+test('bool scattered by sums and products', async () => {
+  for (const op of ['ScatterElements', 'ScatterND']) {
+    for (const reduction of ['add', 'mul']) {
+      const bytes = model({
+        inputs: [value('x', 'bool', ['n']), value('z', 'bool', [4])],
+        outputs: [value('y', 'bool')],
+        nodes: [node(op, ['x', 'at', 'z'], ['y'], { reduction })],
+        initializers: { at: tensor('int64', [1, 1, -1, 4], op === 'ScatterND' ? [4, 1] : [4]) },
+        opset: 18,
+      });
+      const x = ['bool', Uint8Array.of(0, 1, 0, 1, 1, 0), [6]];
+      const z = ['bool', Uint8Array.of(0, 1, 1, 0), [4]];
+      await assertSame(bytes, [{ x, z }], `${op}, ${reduction}`);
+    }
+  }
+});
+
 test('texts with an element that is none are refused', async () => {
   const bytes = model({
     inputs: [value('x', 'string', ['n'])],
