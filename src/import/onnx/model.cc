@@ -43,7 +43,7 @@ class ModelReader {
           model.description = in.text();
           break;
         case 7:
-          model.graph = graph(in.message(), 0);
+          model.graph = graph(in.message(), 0, std::move(model.graph));
           has_graph = true;
           break;
         case 8:
@@ -104,8 +104,8 @@ class ModelReader {
     entries[key] = value;
   }
 
-  GraphProto graph(ProtobufReader in, int depth) {
-    GraphProto graph;
+  // A message that comes in parts is what the parts hold together: `graph` is what came before.
+  GraphProto graph(ProtobufReader in, int depth, GraphProto graph = {}) {
     if (depth > kDeepest) {
       in.fail("graphs nest too deep");
       check(in);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as ort from 'onnxruntime-web';
 import * as ours from 'tensorlathe/onnxruntime';
+import { Message } from '../onnx/proto.mjs';
 import { ints, model, node, random, tensor, value } from '../onnx/write.mjs';
 
 ort.env.wasm.numThreads = 1;
@@ -333,6 +334,20 @@ test('bool scattered by sums and products', async () => {
       await assertSame(bytes, [{ x, z }], `${op}, ${reduction}`);
     }
   }
+});
+
+test('a model whose graph comes in two parts', async () => {
+  const bytes = model({
+    inputs: [value('x', 'float32', ['n', 3])],
+    outputs: [value('y', 'float32')],
+    nodes: [node('Mul', ['x', 'w'], ['z']), node('Neg', ['z'], ['y'])],
+    initializers: { w: random(1, [3]) },
+    opset: 16,
+  });
+  // A graph of an output alone: protobuf joins what is said of a message in several places.
+  const more = new Message().message(7, new Message().message(12, new Message().text(1, 'z')));
+  const both = Buffer.concat([bytes, more.encoded()]);
+  await assertSame(both, [{ x: floats(2, [2, 3]) }], 'y and z');
 });
 
 test('texts with an element that is none are refused', async () => {
