@@ -89,6 +89,7 @@ class Rewriter {
     }
     find_names(model_.graph, false);
     for (const TensorProto& each : model_.graph.initializers) shrink(each);
+    for (const NodeProto& each : model_.graph.nodes) shrink_constant(each);
     ProtobufWriter out;
     bool has_contrib = !needs_contrib_;
     ProtobufReader in({file_.data(), file_.size()});
@@ -167,6 +168,14 @@ class Rewriter {
     ++done_.tensors;
     done_.bytes_before += 4 * content.count();
     done_.bytes_after += static_cast<int64_t>(added_ - before);
+  }
+
+  // Some exporters give weights as nodes.
+  void shrink_constant(const NodeProto& node) {
+    const AttributeProto* value = node.attribute("value");
+    const bool is_tensor = node.op_type == "Constant" && node.outputs.size() == 1 &&
+                           value != nullptr && value->tensors.size() == 1;
+    if (is_tensor) shrink({node.outputs[0], value->tensors[0].content, value->tensors[0].external});
   }
 
   void to_halves(const TensorProto& tensor, std::span<const float> values) {
@@ -310,10 +319,13 @@ class Rewriter {
 
   void rewrite_node(ProtobufReader& in, ProtobufWriter& out) {
     std::vector<std::string> inputs;
+    bool is_gone = false;  // only a constant gives what is gone
     ProtobufReader fields = in.message();
     while (fields.next()) {
       if (fields.number() == kNodeInput) inputs.emplace_back(fields.text());
+      is_gone |= fields.number() == kNodeOutput && gone_.contains(std::string(fields.text()));
     }
+    if (is_gone) return;
     const auto packed = inputs.size() == 2 ? packed_.find(inputs[1]) : packed_.end();
     if (packed == packed_.end()) return copy_field(in, out);
     const Packed& weights = packed->second;

@@ -13,8 +13,9 @@
 
 namespace lathe::onnx {
 
-// How float32 weights are stored, and what makes them float32 again:
-//   Float16  Cast, of all large initialisers
+// How float32 weights, initialisers or what Constant nodes give, are stored, and what makes them
+// float32 again:
+//   Float16  Cast, of all large ones
 //   Int8     DequantizeLinear per channel (before operator set 13 Cast and Mul), of weights of
 //            products, convolutions, recurrent layers and of tables that rows are gathered from
 //   Int4     com.microsoft.MatMulNBits, blocks of 32, of constant matrices that MatMul has on its

@@ -345,6 +345,27 @@ for (const [bits, opset, most, made] of [
   );
 }
 
+test('convert stores weights that nodes give', options, () => {
+  const w = random(1, [64, 32]);
+  const given = model({
+    nodes: [node('Constant', [], ['w'], { value: w }), node('MatMul', ['x', 'w'], ['y'])],
+    inputs: [value('x', 'float32', ['batch', 64])],
+    outputs: [value('y', 'float32', ['batch', 32])],
+  });
+  return withModel(given, async (file, folder) => {
+    const feeds = { x: random(2, [3, 64]) };
+    const expected = await ortResult(given, feeds);
+    for (const [bits, most] of Object.entries({ float16: 2e-3, int8: 2e-2, int4: 0.2 })) {
+      const out = join(folder, `${bits}.onnx`);
+      assert.match(run('convert', file, `--weights=${bits}`, '-o', out), /1 tensor as /);
+      const small = readFileSync(out);
+      assert.ok(small.length < 0.6 * given.length, `${small.length} bytes`);
+      const off = largestDifference(await ortResult(small, feeds), expected);
+      assert.ok(off > 0 && off / Math.max(...expected.map(Math.abs)) < most, `${bits}: ${off}`);
+    }
+  });
+});
+
 test('convert takes data of other files along and refuses what it cannot do', options, () =>
   withModel(
     model({
