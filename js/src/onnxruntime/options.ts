@@ -106,7 +106,7 @@ const refused =
 
 const sizes: Check = (name, value) => {
   object(name, value);
-  for (const [axis, size] of Object.entries(value as object)) integer(1)(`${name}.${axis}`, size);
+  for (const [axis, size] of Object.entries(value as object)) integer(0)(`${name}.${axis}`, size);
 };
 
 const inMemory: Check = (name, value) => {

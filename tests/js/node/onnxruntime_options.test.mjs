@@ -177,6 +177,14 @@ test('sizes of axes by name', async () => {
   await session.release();
 });
 
+test('a named axis without elements', async () => {
+  const session = await InferenceSession.create(double, { freeDimensionOverrides: { n: 0 } });
+  assert.deepEqual(session.inputMetadata[0].shape, [0, 'm']);
+  const { y } = await session.run({ x: new Tensor('float32', [], [0, 2]) });
+  assert.deepEqual([y.dims, y.size], [[0, 2], 0]);
+  await session.release();
+});
+
 /** y = x + w, with w in another file. */
 const split = (location) =>
   model({
