@@ -12,11 +12,12 @@ export const bytesOfRelu = model({
 });
 const program = `import * as ort from 'onnxruntime-web';
 import { env } from 'onnxruntime-web/webgpu';
+import * as wasm from 'onnxruntime-web/wasm';
 import { Tensor } from 'onnxruntime-common';
 async function run() {
   const session = await ort.InferenceSession.create(new Uint8Array([${bytesOfRelu}]));
   const { y } = await session.run({ x: new Tensor('float32', [-1, 2, 3], [3]) });
-  return [[...y.data], y instanceof ort.Tensor, env === ort.env];
+  return [[...y.data], y instanceof ort.Tensor, env === ort.env && wasm.env === env];
 }
 run().then((result) => (window.result = result), (error) => (window.result = { error: error.stack }));
 `;
