@@ -19,6 +19,13 @@ export const networks = [1, 2, 4, 8].flatMap((layers) =>
 /** Convolutions of 3×3 that keep the size, each with a rectifier and a maximum pooling of 2×2, then one dense layer. */
 export const smallCnn = { kind: 'cnn', name: '28×28 conv 8-16 dense 10', filters: [8, 16] };
 
+/** One of them with the optimiser that is used most, whose defaults TensorFlow.js has too. */
+export const withAdam = {
+  ...networks.find(({ name }) => name === '784-1x128-10'),
+  name: '784-1x128-10, Adam',
+  optimizer: 'adam',
+};
+
 /** Floating-point operations of the products and convolutions of one training step. */
 export function flopsPerStep(network) {
   const [first, ...rest] = multipliesOf[network.kind](network);

@@ -1,5 +1,6 @@
 /** ConvNetJS: plain JavaScript, one example at a time, an update after each batch. */
 import convnetjs from 'convnetjs';
+import { Unsupported } from '../models/model.mjs';
 import { batchSize, classCount, imageSize, inputSize, learningRate } from '../networks.mjs';
 
 const networks = {
@@ -17,6 +18,7 @@ const networks = {
 };
 
 export async function train(network, batches) {
+  if (network.optimizer) throw new Unsupported('is measured with SGD');
   const net = new convnetjs.Net();
   const layers = networks[network.kind](network);
   net.makeLayers([...layers, { type: 'softmax', num_classes: classCount }]);

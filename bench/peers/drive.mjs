@@ -30,7 +30,8 @@ export async function train(tl, network, batches, { threads, tuneMs }) {
   tl.env().set('THREADS_COUNT', threads);
   const model = networks[network.kind](tl, network);
   model.add(tl.layers.dense({ units: classCount }));
-  model.compile({ loss: 'softmaxCrossEntropy', optimizer: tl.train.sgd(learningRate) });
+  const optimizer = network.optimizer ?? tl.train.sgd(learningRate);
+  model.compile({ loss: 'softmaxCrossEntropy', optimizer });
   if (tuneMs > 0) await tl.tune(model, { budgetMs: tuneMs });
   const tensors = batches.map(({ x, y }) => ({
     x: tl.tensor(x, [batchSize, ...exampleShapes[network.kind]]),

@@ -56,6 +56,7 @@ function halve(x) {
 }
 
 export async function train(network, batches) {
+  if (network.optimizer) throw new Unsupported('is measured with SGD');
   await start();
   const { shapes, predict } = networks[network.kind];
   const loss = (parameters, x, y) =>

@@ -28,7 +28,8 @@ export async function train(network, batches, { threads }) {
     throw new Unsupported('has no gradient of a convolution in WebAssembly');
   await start(threads);
   const model = mlp(network);
-  model.compile({ loss: tf.losses.softmaxCrossEntropy, optimizer: tf.train.sgd(learningRate) });
+  const optimizer = network.optimizer ?? tf.train.sgd(learningRate);
+  model.compile({ loss: tf.losses.softmaxCrossEntropy, optimizer });
   const tensors = batches.map(({ x, y }) => ({
     x: tf.tensor2d(x, [batchSize, inputSize]),
     y: tf.tensor2d(y, [batchSize, classCount]),
