@@ -10,8 +10,6 @@ namespace lathe::graph {
 
 namespace {
 
-// Pages have no graphs but those that this code has made node by node: only what users name is
-// looked at.
 #ifndef __wasm__
 
 constexpr int kOperands[] = {
