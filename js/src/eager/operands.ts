@@ -91,6 +91,7 @@ export function castTo(x: Tensor, dtype: DType): Tensor {
 
 /** Tensors in the type that all of them become. */
 export function matched(...xs: Tensor[]): Tensor[] {
+  if (xs.every((each) => each.dtype === xs[0]!.dtype)) return xs;
   const dtype = xs.map((each) => each.dtype).reduce(upcastType);
   return xs.map((each) => castTo(each, dtype));
 }

@@ -32,8 +32,9 @@ export interface ValueType {
 /** By the operation, then the types of its operands one after the other, then its arguments. */
 interface Known {
   signature?: Signature;
-  next?: Map<string, Known>;
+  next?: Map<Part, Known>;
 }
+type Part = string | number | bigint | boolean;
 
 /** Parts of keys that are kept; all go when there are more. */
 const most = 30000;
@@ -42,8 +43,8 @@ let count = 0;
 let last = 0;
 
 /** The next part of a key: short texts that are there already cost less than a long one that is made of them. */
-function below(at: Known, key: string): Known {
-  const next = (at.next ??= new Map<string, Known>());
+function below(at: Known, key: Part): Known {
+  const next = (at.next ??= new Map<Part, Known>());
   let found = next.get(key);
   if (found === undefined) {
     next.set(key, (found = {}));
@@ -61,20 +62,18 @@ export function signatureOf(
   if (count >= most) [known, count] = [{}, 0];
   let at = below(known, op);
   for (const { type } of inputs) at = below(at, type);
-  if (values.length > 0) at = below(at, spelled(values));
+  for (const each of values) at = under(at, each);
   return (at.signature ??= ask(op, inputs, values));
 }
 
-/** Different texts for different arguments. */
-function spelled(value: unknown): string {
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
-  if (Array.isArray(value)) {
-    let text = '[';
-    for (const each of value) text += `${spelled(each)},`;
-    return `${text}]`;
-  }
-  if (typeof value === 'boolean') return value ? 't' : 'f';
-  return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)}`;
+/** Different parts for different arguments. */
+function under(at: Known, value: unknown): Known {
+  if (typeof value === 'number') return below(at, Object.is(value, -0) ? '-0' : value);
+  if (typeof value === 'boolean' || typeof value === 'bigint') return below(at, value);
+  if (!Array.isArray(value)) return below(at, `${JSON.stringify(value)}`);
+  at = below(at, '[');
+  for (const each of value) at = under(at, each);
+  return below(at, ']');
 }
 
 function ask(

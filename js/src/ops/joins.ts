@@ -9,11 +9,9 @@ import { assertParamsValid, parseSliceParams } from '../shapes/slice_util.js';
 import { sliceInfo } from '../shapes/strided_slice.js';
 import { axesOf } from './axes.js';
 import { move, moving, movingAll } from './moving.js';
-import { partsOf, textsOf } from '../tensor/odd.js';
+import { isOdd, partsOf, textsOf } from '../tensor/odd.js';
 
 type Sizes = readonly number[];
-
-const isOdd = (x: Tensor) => partsOf(x) !== undefined || textsOf(x) !== undefined;
 
 /** Tensors one behind the other along an axis. Errors: none; other sizes than that of the axis differ. */
 export function concat<T extends Tensor = Tensor>(tensors: readonly TensorLike[], axis = 0): T {
@@ -91,12 +89,13 @@ export function unstack(x: TensorLike, axis = 0): Tensor[] {
 }
 
 function cuts(x: Tensor, sizes: Sizes, axis: number): Tensor[] {
-  let from = 0;
+  const begin: number[] = x.shape.map(() => 0);
+  const sized = [...x.shape];
   return sizes.map((size) => {
-    const begin = x.shape.map((_: number, at: number) => (at === axis ? from : 0));
-    const sized = x.shape.map((whole: number, at: number) => (at === axis ? size : whole));
-    from += size;
-    return move('slice', [x], [begin, sized]);
+    sized[axis] = size;
+    const part = move('slice', [x], [begin, sized]);
+    begin[axis]! += size;
+    return part;
   });
 }
 

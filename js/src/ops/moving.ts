@@ -4,7 +4,7 @@ import type { OperationName } from '../core/names.js';
 import { apply } from '../eager/apply.js';
 import { toTensor, toTensors } from '../eager/operands.js';
 import { HeapValue } from '../runtime/heap_value.js';
-import { ComplexData, partsOf, textsOf, textTensor, type AnyDType } from '../tensor/odd.js';
+import { ComplexData, isOdd, partsOf, textsOf, textTensor, type AnyDType } from '../tensor/odd.js';
 import { tidy, tracked } from '../tensor/scopes.js';
 import type { DType } from '../tensor/dtypes.js';
 import { Tensor, type TensorLike } from '../tensor/tensor.js';
@@ -27,9 +27,9 @@ export function move(
   xs: readonly Tensor[],
   values: readonly unknown[] = [],
 ): Tensor {
-  const has = (dtype: AnyDType) => xs.some((each) => (each.dtype as AnyDType) === dtype);
-  if (has('string')) return moveTexts(op, xs, values);
-  if (!has('complex64')) return apply(op, xs, values);
+  const odd = xs.find(isOdd);
+  if (odd === undefined) return apply(op, xs, values);
+  if (xs.some(({ dtype }) => (dtype as AnyDType) === 'string')) return moveTexts(op, xs, values);
   const parts = xs.map((each) => {
     const found = partsOf(each);
     if (found !== undefined) return found;

@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { apply } from '../eager/apply.js';
 import { castTo, matched, toTensor } from '../eager/operands.js';
 import { tidy } from '../tensor/scopes.js';
-import type { Tensor, TensorLike } from '../tensor/tensor.js';
+import { Tensor, type TensorLike } from '../tensor/tensor.js';
 import { checkEinsumDimSizes, decodeEinsumEquation } from '../shapes/einsum.js';
 
 /** The product of matrices, of batches of them; batches are broadcast. Errors: inner sizes differ. */
@@ -13,11 +13,15 @@ export function matMul(
   transposeA = false,
   transposeB = false,
 ): Tensor {
+  if (isFloat32(a) && isFloat32(b)) return product(a, b, transposeA, transposeB);
   return tidy(() => {
     const [x, y] = matched(toTensor(a, 'a', 'matMul'), toTensor(b, 'b', 'matMul'));
     return product(x!, y!, transposeA, transposeB);
   });
 }
+
+/** The usual case: nothing has to be converted. */
+const isFloat32 = (x: TensorLike): x is Tensor => x instanceof Tensor && x.dtype === 'float32';
 
 function product(x: Tensor, y: Tensor, transposeA: boolean, transposeB: boolean): Tensor {
   const inner = x.shape.at(transposeA ? -2 : -1);

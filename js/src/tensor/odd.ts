@@ -73,6 +73,10 @@ export const textsOf = (x: Tensor): readonly string[] | undefined => {
 export const partsOf = (x: Tensor): ComplexData | undefined =>
   (x.dtype as AnyDType) === 'complex64' ? (x[elements] as unknown as ComplexData) : undefined;
 
+/** Whether it holds texts or complex numbers, which the core does not know. */
+export const isOdd = ({ dtype }: { dtype: AnyDType }): boolean =>
+  dtype === 'complex64' || dtype === 'string';
+
 /** A tensor of texts. */
 export const textTensor = (texts: readonly string[], shape: readonly number[]): Tensor =>
   new Tensor(new TextData(texts), [...shape], 'string' as DType)[tracked]();
