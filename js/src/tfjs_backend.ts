@@ -11,12 +11,14 @@ import { engine, KernelBackend, registerBackend, registerKernel } from '@tensorf
 import type { Tensor } from './tensor/tensor.js';
 import { sharePlans } from './eager/compute.js';
 import { opened } from './eager/open_plan.js';
-import { tidy } from './tensor/scopes.js';
+import { endScope, startScope } from './tensor/scopes.js';
 import { ready } from './model/ready.js';
 import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
-import { type Attributes, type Inputs, kernels } from './tfjs_backend/kernels.js';
+import { type GivenInputs, inputsOf } from './tfjs_backend/inputs.js';
+import { counters } from './tfjs_backend/scalars.js';
+import { type Attributes, kernels } from './tfjs_backend/kernels.js';
 import './index.js';
 
 sharePlans(opened);
@@ -59,33 +61,24 @@ for (const [kernelName, shapeOf] of Object.entries(shared)) {
 }
 
 for (const [kernelName, kernel] of Object.entries(kernels)) {
+  const counter = counters.get(kernelName);
   registerKernel({
     kernelName,
     backendName: 'lathe',
     kernelFunc({ inputs, attrs, backend }) {
       const own = backend as unknown as LatheBackend;
-      const found = tidy(() => {
-        const computed = kernel(tensorsOf(inputs, own), (attrs ?? {}) as Attributes);
-        return Array.isArray(computed) ? computed.map(unheld) : unheld(computed);
-      });
-      return Array.isArray(found) ? found.map((each) => own.take(each)) : own.take(found);
+      const counted = counter?.(inputs as GivenInputs, own);
+      if (counted !== undefined) return counted;
+      startScope();
+      try {
+        const computed = kernel(inputsOf(inputs as GivenInputs, own), (attrs ?? {}) as Attributes);
+        const take = (each: Tensor) => own.take(unheld(each));
+        return Array.isArray(computed) ? computed.map(take) : take(computed);
+      } finally {
+        endScope();
+      }
     },
   });
-}
-
-/** Inputs that were given, as our tensors. */
-function tensorsOf(inputs: Record<string, object | undefined>, own: LatheBackend): Inputs {
-  // A copy has its names already: adding one by one takes longer.
-  const given: Record<string, unknown> = { ...inputs };
-  for (const name in given) {
-    const each = given[name] as TensorInfo | TensorInfo[] | null | undefined;
-    given[name] = Array.isArray(each)
-      ? each.map((one) => own.tensorOf(one))
-      : each
-        ? own.tensorOf(each)
-        : undefined;
-  }
-  return given as Inputs;
 }
 
 /** What a kernel gives as it got it has its owner, who keeps it. */

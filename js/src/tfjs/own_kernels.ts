@@ -7,8 +7,8 @@ import type { KernelConfig } from './kernel_registry.js';
 
 /** What the backend for TensorFlow.js has no kernels for, as it shares elements there. */
 const sharing: Record<string, Kernel> = {
-  Identity: ({ x }) => clone(x!),
-  Reshape: ({ x }, { shape }) => reshape(x!, shape as number[]),
+  Identity: ({ x }) => clone(x),
+  Reshape: ({ x }, { shape }) => reshape(x, shape as number[]),
 };
 
 /** Made when somebody asks: programs that do not are left without all operations. */

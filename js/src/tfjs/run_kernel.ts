@@ -3,7 +3,7 @@ import { LatheError } from '../base/errors.js';
 import { customGrad, type GradSaver } from '../eager/gradients.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor } from '../tensor/tensor.js';
-import type { Attributes, Inputs } from '../tfjs_backend/kernels.js';
+import type { Attributes } from '../tfjs_backend/kernels.js';
 import { backend, getBackend, own } from './backends.js';
 import {
   getGradient,
@@ -13,6 +13,9 @@ import {
   type NamedTensorInfoMap,
 } from './kernel_registry.js';
 import { ownKernel } from './own_kernels.js';
+
+/** Tensors by the names of a kernel's inputs. */
+type Inputs = Record<string, Tensor>;
 
 /**
  * What the kernel gives for these: the one that was registered for the backend that is set, else the operation of the name.

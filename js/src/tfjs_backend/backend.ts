@@ -1,6 +1,7 @@
 /** A backend of TensorFlow.js whose tensors are ours: kernels are written down, and computed when TensorFlow.js reads. */
 import { LatheError } from '../base/errors.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
+import { knownElements } from '../runtime/heap_value.js';
 import { memory as ourMemory } from '../runtime/memory.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { Tensor } from '../tensor/tensor.js';
@@ -99,6 +100,12 @@ export class LatheBackend {
   tensorOf({ dataId, shape }: TensorInfo): Tensor {
     const found = this.#of(dataId).tensor;
     return sameShape(found.shape, shape) ? found : reshape(found, shape);
+  }
+
+  /** The element of a scalar of this dtype, if JavaScript has it. */
+  knownScalar({ dataId, shape, dtype }: TensorInfo, wanted: Tensor['dtype']): number | undefined {
+    if (dtype !== wanted || shape.length > 0) return undefined;
+    return knownElements(this.#of(dataId).tensor)?.[0] as number | undefined;
   }
 
   async read(id: DataId): Promise<Values> {

@@ -118,6 +118,44 @@ test('steps of minimize are a few modules, however often losses are read', () =>
   }
 });
 
+test('whole numbers and truths are counted and compared where they are known', async () => {
+  const numbers = [0, -1, 7, 65537, 2147483647, -2147483648];
+  const whole = ['add', 'sub', 'mul', 'maximum', 'minimum'];
+  const compared = ['equal', 'notEqual', 'less', 'lessEqual', 'greater', 'greaterEqual'];
+  const results = (shown) => {
+    const found = [];
+    const look = (op, a, b, dtype) => {
+      const result = tf[op](shown(tf.scalar(a, dtype)), shown(tf.scalar(b, dtype)));
+      found.push([op, a, b, result.dtype, result.shape, result.dataSync()[0]]);
+    };
+    for (const a of numbers) {
+      for (const b of numbers) for (const op of [...whole, ...compared]) look(op, a, b, 'int32');
+    }
+    for (const a of [false, true]) {
+      for (const b of [false, true]) {
+        for (const op of ['logicalAnd', 'logicalOr']) look(op, a, b, 'bool');
+      }
+    }
+    return found;
+  };
+  const once = (x) => x;
+  const before = compiledOperations();
+  const counted = tf.tidy(() => results(once));
+  assert.equal(compiledOperations(), before, 'no module');
+  await tf.setBackend('cpu');
+  // It multiplies as floats of 53 bits.
+  const isExact = ([op, a, b]) => op !== 'mul' || Number.isSafeInteger(a * b);
+  assert.deepEqual(counted.filter(isExact), tf.tidy(() => results(once)).filter(isExact));
+  await tf.setBackend('lathe');
+  // What JavaScript does not know is computed by modules.
+  const pending = (x) => x.reshape([1]).tile([2]).max();
+  assert.deepEqual(
+    counted,
+    tf.tidy(() => results(pending)),
+  );
+  assert.ok(compiledOperations() > before);
+});
+
 test('what is disposed of is gone', () => {
   const { numTensors, numDataBuffers } = tf.memory();
   tf.tidy(() => {

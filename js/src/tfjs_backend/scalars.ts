@@ -1,0 +1,60 @@
+/**
+ * Whole numbers and truths without axes. Executors of TensorFlow.js count and leave loops by them and read each: where
+ * JavaScript knows the operands they are computed at once, in less time than it takes to write an operation down.
+ */
+import { tracked } from '../tensor/scopes.js';
+import { Tensor } from '../tensor/tensor.js';
+import type { LatheBackend, TensorInfo } from './backend.js';
+import type { GivenInputs } from './inputs.js';
+
+type Compute = (a: number, b: number) => number | boolean;
+
+const arithmetic: Record<string, Compute> = {
+  Add: (a, b) => a + b,
+  Maximum: Math.max,
+  Minimum: Math.min,
+  Multiply: Math.imul,
+  Sub: (a, b) => a - b,
+};
+const comparisons: Record<string, Compute> = {
+  Equal: (a, b) => a === b,
+  Greater: (a, b) => a > b,
+  GreaterEqual: (a, b) => a >= b,
+  Less: (a, b) => a < b,
+  LessEqual: (a, b) => a <= b,
+  NotEqual: (a, b) => a !== b,
+};
+const logic: Record<string, Compute> = {
+  LogicalAnd: (a, b) => a && b,
+  LogicalOr: (a, b) => a || b,
+};
+
+type Counter = (inputs: GivenInputs, backend: LatheBackend) => TensorInfo | undefined;
+
+function counter(compute: Compute, from: 'int32' | 'bool', to: 'int32' | 'bool'): Counter {
+  return (inputs, backend) => {
+    const { a, b } = inputs as Readonly<Record<string, TensorInfo>>;
+    const first = backend.knownScalar(a!, from);
+    if (first === undefined) return undefined;
+    const second = backend.knownScalar(b!, from);
+    if (second === undefined) return undefined;
+    const value = Number(compute(first, second));
+    const values = to === 'bool' ? Uint8Array.of(value) : Int32Array.of(value);
+    return backend.take(new Tensor(values, [], to)[tracked]());
+  };
+}
+
+const rows = [
+  [arithmetic, 'int32', 'int32'],
+  [comparisons, 'int32', 'bool'],
+  [logic, 'bool', 'bool'],
+] as const;
+
+/** By the names of kernels: the result, if the operands are such numbers and known. */
+export const counters: ReadonlyMap<string, Counter> = new Map(
+  rows.flatMap(([table, from, to]) =>
+    Object.entries(table).map(
+      ([kernelName, compute]) => [kernelName, counter(compute, from, to)] as const,
+    ),
+  ),
+);
