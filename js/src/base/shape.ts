@@ -3,6 +3,6 @@
 /** The number of elements of a shape; 1 for a scalar. */
 export function elementCount(shape: readonly number[]): number {
   let count = 1;
-  for (const size of shape) count *= size;
+  for (let axis = 0; axis < shape.length; axis++) count *= shape[axis]!;
   return count;
 }

@@ -32,9 +32,8 @@ export interface ValueType {
 /** By the operation, then the types of its operands one after the other, then its arguments. */
 interface Known {
   signature?: Signature;
-  next?: Map<Part, Known>;
+  next?: Map<unknown, Known>;
 }
-type Part = string | number | bigint | boolean;
 
 /** Parts of keys that are kept; all go when there are more. */
 const most = 30000;
@@ -43,8 +42,8 @@ let count = 0;
 let last = 0;
 
 /** The next part of a key: short texts that are there already cost less than a long one that is made of them. */
-function below(at: Known, key: Part): Known {
-  const next = (at.next ??= new Map<Part, Known>());
+function below(at: Known, key: unknown): Known {
+  const next = (at.next ??= new Map());
   let found = next.get(key);
   if (found === undefined) {
     next.set(key, (found = {}));
@@ -66,14 +65,15 @@ export function signatureOf(
   return (at.signature ??= ask(op, inputs, values));
 }
 
-/** Different parts for different arguments. */
+/** Different parts for different arguments: lists begin with how many follow. */
 function under(at: Known, value: unknown): Known {
-  if (typeof value === 'number') return below(at, Object.is(value, -0) ? '-0' : value);
-  if (typeof value === 'boolean' || typeof value === 'bigint') return below(at, value);
-  if (!Array.isArray(value)) return below(at, `${JSON.stringify(value)}`);
-  at = below(at, '[');
-  for (const each of value) at = under(at, each);
-  return below(at, ']');
+  if (Array.isArray(value)) {
+    at = below(at, `[${value.length}`);
+    for (const each of value) at = under(at, each);
+    return at;
+  }
+  if (typeof value === 'string') return below(at, `"${value}`);
+  return below(at, Object.is(value, -0) ? '-0' : value);
 }
 
 function ask(
