@@ -26,6 +26,8 @@ constexpr int64_t kMostSteps = 65536;
 
 // The one value that fills the result, found from the splat values of the operands.
 std::optional<scalar::Number> splat_result(const Graph& graph, const Node& node) {
+  // Joins have any number of operands.
+  if (node.operands.size() > scalar::kMaxArity) return std::nullopt;
   scalar::Number operands[scalar::kMaxArity];
   for (size_t i = 0; i < node.operands.size(); ++i) {
     const Node& operand = graph[node.operands[i]];

@@ -195,18 +195,24 @@ class Growth {
     add(tanh(b_.matmul(left, random_.below(2) == 0 ? right : b_.permute(left, {1, 0}))));
   }
 
-  // Two tensors one after the other along an axis.
+  // Up to six tensors one after the other along an axis; one time in four each is one number.
   void join() {
-    const Tensor x = floats(), y = same_shape(x);
-    const int axis = random_.below(x.rank());
+    const Tensor x = floats();
+    const int axis = random_.below(x.rank()), count = 2 + random_.below(5);
+    const bool are_numbers = random_.below(4) == 0;
     std::vector<int> all(x.shape().size());
     std::iota(all.begin(), all.end(), 0);
-    AffineMap first = AffineMap::project(x.rank(), all), second = first;
-    second.axes[axis].offset = x.shape()[axis];
+    std::vector<Tensor> parts;
+    std::vector<AffineMap> maps;
+    for (int k = 0; k < count; ++k) {
+      const auto number = scalar::Number::of(static_cast<float>(random_.below(3)));
+      parts.push_back(are_numbers ? b_.full(x.shape(), number) : same_shape(x));
+      maps.push_back(AffineMap::project(x.rank(), all));
+      maps.back().axes[axis].offset = k * x.shape()[axis];
+    }
     Shape shape = x.shape();
-    shape[axis] *= 2;
-    const Tensor parts[] = {x, y};
-    add(b_.join(parts, {first, second}, shape));
+    shape[axis] *= count;
+    add(b_.join(parts, maps, shape));
   }
 
   void gather() {
