@@ -74,8 +74,8 @@ std::span<const Verb> verbs();
 // "lathe compile MODEL [OPTIONS.json] [FLAG…]".
 std::string usage(const Verb& verb);
 
-// The file, or all of standard input where the path is "-". Errors name the file and the system's
-// reason.
+// The file, or all of standard input where the path is "-"; pipes may be read again. Errors name
+// the file and the system's reason.
 Result<std::vector<uint8_t>> read_file(const std::string& path);
 // A file is the old one or all of the new one. Links, pipes and devices stay what they are: what
 // they lead to is written. "-" is standard output.

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "lathe.h"
@@ -74,10 +75,10 @@ std::string Arguments::value(std::string_view flag) const {
 }
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  // What can be read only once is kept: who looks at its first bytes and who reads it both find it.
+  static std::map<std::string, std::vector<uint8_t>> kept;
+  if (const auto found = kept.find(path); found != kept.end()) return found->second;
   const bool is_input = path == "-";
-  // Kept: who looks at its first bytes and who reads it both find it.
-  static std::vector<uint8_t> input;
-  if (is_input && std::feof(stdin)) return input;
   const File opened(is_input ? nullptr : std::fopen(path.c_str(), "rb"));
   std::FILE* file = is_input ? stdin : opened.get();
   if (file == nullptr) return system_error(path);
@@ -87,7 +88,8 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     bytes.insert(bytes.end(), block, block + count);
   }
   if (std::ferror(file)) return system_error(path);
-  if (is_input) input = bytes;
+  std::error_code ignored;
+  if (is_input || !std::filesystem::is_regular_file(path, ignored)) kept[path] = bytes;
   return bytes;
 }
 

@@ -174,20 +174,17 @@ Status refuse_hdf5(const std::string& path, const std::vector<uint8_t>& bytes) {
 }
 
 Result<models::SavedModel> open_model(const std::string& path, const models::LoadOptions& options) {
-  Result<models::SavedModel> saved = fail("");
-  if (path != "-") {
-    if (const auto bytes = read_file(path); bytes) LATHE_TRY(refuse_hdf5(path, *bytes));
-    saved = models::load_model(path, options);
-  } else {
-    LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(path));
-    LATHE_TRY(refuse_hdf5("standard input", bytes));
-    const auto read_beside = [](std::string_view name) -> Result<std::vector<std::byte>> {
-      LATHE_ASSIGN_OR_RETURN(const auto content, read_file(std::string(name)));
-      const auto* first = reinterpret_cast<const std::byte*>(content.data());
-      return std::vector<std::byte>(first, first + content.size());
-    };
-    saved = models::read_model(text_of(bytes), "standard input", read_beside, options);
-  }
+  const std::filesystem::path file =
+      is_folder(path) ? std::filesystem::path(path) / "model.json" : std::filesystem::path(path);
+  const std::string name = path == "-" ? "standard input" : file.string();
+  LATHE_ASSIGN_OR_RETURN(const auto bytes, read_file(file.string()));
+  LATHE_TRY(refuse_hdf5(name, bytes));
+  const auto read_beside = [&](std::string_view beside) -> Result<std::vector<std::byte>> {
+    LATHE_ASSIGN_OR_RETURN(const auto content, read_file((file.parent_path() / beside).string()));
+    const auto* first = reinterpret_cast<const std::byte*>(content.data());
+    return std::vector<std::byte>(first, first + content.size());
+  };
+  auto saved = models::read_model(text_of(bytes), name, read_beside, options);
   if (!saved) return saved;
   for (const std::string& warning : saved->warnings) warn(concat(path, ": ", warning));
   return saved;

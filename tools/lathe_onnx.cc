@@ -424,10 +424,13 @@ Outcome<void> convert_onnx(const Arguments& arguments) {
                "float16, int8 or int4, got ",
                text.empty() ? "nothing" : text));
   }
-  const auto fewer = onnx::with_fewer_bits(path, *bits);
+  LATHE_ASSIGN_OR_RETURN(const auto file, read_file(path));
+  const auto* first = reinterpret_cast<const std::byte*>(file.data());
+  const SharedBytes content(first, first + file.size());
+  const auto fewer = onnx::with_fewer_bits(content, shown(path), *bits);
   if (!fewer) return std::unexpected(Failure(fewer.error()));
   if (fewer->tensors == 0) {
-    return fail(concat(path, ": none of its weights can be ", text,
+    return fail(concat(shown(path), ": none of its weights can be ", text,
                        "; `lathe help convert` says which can"));
   }
   const std::string out = arguments.value("-o");

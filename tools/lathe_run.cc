@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "lathe/base/json.h"
 #include "lathe/base/text.h"
@@ -125,8 +126,10 @@ Result<int> execute(std::vector<std::string> words) {
 Outcome<void> run_model(const Arguments& arguments) {
   const std::string& path = arguments.files()[0];
   LATHE_ASSIGN_OR_RETURN(const Json job, job_of(arguments));
-  // Standard input is left for Node to read.
-  if (path != "-" && !is_onnx(path)) {
+  // Standard input and pipes are left for Node to read.
+  std::error_code ignored;
+  const bool is_left = path == "-" || std::filesystem::is_fifo(path, ignored);
+  if (!is_left && !is_onnx(path)) {
     LATHE_TRY(read_file(path));
     return fail(concat(path, ": is no ONNX model; models of layers are run by the package"));
   }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const program = fileURLToPath(new URL('../../build/native/tools/lathe', import.meta.url));
+export const program = fileURLToPath(new URL('../../build/native/tools/lathe', import.meta.url));
 /** Why tests of the command cannot run, or false. */
 export const skip = existsSync(program) ? false : `${program} is not built`;
 

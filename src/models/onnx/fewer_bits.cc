@@ -378,6 +378,11 @@ std::optional<WeightBits> weight_bits_called(std::string_view name) {
 
 Result<FewerBits> with_fewer_bits(const std::string& path, WeightBits bits) {
   LATHE_ASSIGN_OR_RETURN(const SharedBytes file, read_whole(path));
+  return with_fewer_bits(file, path, bits);
+}
+
+Result<FewerBits> with_fewer_bits(const SharedBytes& file, const std::string& path,
+                                  WeightBits bits) {
   auto model = read_model(file);
   if (!model) return fail(concat(path, ": ", model.error().message));
   LATHE_TRY(load_external_files(*model, path));

@@ -32,5 +32,8 @@ struct FewerBits {
 // The model of `path` in one file, with what it has in files beside it; fields that nobody here
 // knows are copied. Errors: as load_model; an operator set before 7; more than protobuf's 2 GiB.
 Result<FewerBits> with_fewer_bits(const std::string& path, WeightBits bits);
+// The same of a file whose content is known; its other files lie beside `path`.
+Result<FewerBits> with_fewer_bits(const SharedBytes& file, const std::string& path,
+                                  WeightBits bits);
 
 }  // namespace lathe::onnx

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as tf from '@tensorflow/tfjs';
 import * as tl from 'tensorlathe';
-import { inFolder, instantiate, lathe, predictions, run, skip } from '../command.mjs';
+import { inFolder, instantiate, lathe, predictions, program, run, skip } from '../command.mjs';
 import { largestDifference } from '../lib.mjs';
 
 const options = { skip };
@@ -196,6 +196,23 @@ test('- is standard input and output', options, () =>
     const flagged = lathe([...args, '--batch', '2'], { input: JSON.stringify(model), cwd: folder });
     assert.equal(flagged.status, 0);
     assert.equal(predicted([1, 2]), 4);
+  }),
+);
+
+test('pipes are read as files are', options, () =>
+  inFolder(async (folder) => {
+    const shell = (script) => {
+      const settings = { cwd: folder, encoding: 'utf8', env: { ...process.env, LATHE: program } };
+      const { status, stdout, stderr } = spawnSync('bash', ['-c', script], settings);
+      assert.equal(status, 0, stderr);
+      return stdout;
+    };
+    writeFileSync(join(folder, 'small.json'), small);
+    shell('"$LATHE" compile <(cat small.json) -o net.wasm');
+    const module = readFileSync(join(folder, 'net.wasm'));
+    assert.deepEqual([...instantiate(module).predict_1([[3]])[0]], [3, 3]);
+    assert.match(shell('"$LATHE" inspect <(cat small.json)'), /d \(Dense\)/);
+    assert.match(shell('"$LATHE" inspect <(cat net.wasm)'), /exports/);
   }),
 );
 

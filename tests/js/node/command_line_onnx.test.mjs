@@ -406,6 +406,11 @@ test('convert takes data of other files along and refuses what it cannot do', op
         '--quantize=uint8',
       ]);
       fails(2, /convert needs -o/, ['convert', file, '--weights=int8']);
+      // Files beside standard input are those of the folder where the command runs.
+      const piped = ['convert', '-', '-o', '-', '--weights=float16'];
+      const { status, stdout, stderr } = lathe(piped, { input: readFileSync(file), cwd: folder });
+      assert.equal(status, 0, stderr);
+      assert.ok(stdout.equals(readFileSync(out)));
     },
   ),
 );
