@@ -34,7 +34,7 @@ constexpr Flag kCompileFlags[] = {
     {"--loss", "NAME", "the module also evaluates, with this loss"},
     {"--optimizer", "NAME", "and trains with this optimizer"},
     {"--labels", "dense|sparse", "how labels come: rows like the output, or class numbers"},
-    {"--features", "NAME,…", "of the engine: simd,relaxedSimd"},
+    {"--features", "[NAME,…]", "of the engine; simd,relaxedSimd without it"},
     {"--schedules", "FILE", "what tl.tune has measured"},
     {"--target", "PART", "the target of that file whose name has this part"},
     {"--dump", "before:PASS|after:PASS", "print the program there; PASS may be *"},

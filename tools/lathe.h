@@ -41,7 +41,7 @@ Outcome<T> of_flag(const Result<T>& value) {
 // --name, or --name VALUE and --name=VALUE if it takes a value, which `value` describes.
 struct Flag {
   std::string_view name;
-  std::string_view value = {};  // "FILE", "a|b|c"
+  std::string_view value = {};  // "FILE", "a|b|c"; "[NAME,…]" may be empty
   std::string_view what = {};   // one line of help
   bool takes_value() const { return !value.empty(); }
 };

@@ -33,6 +33,7 @@ Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<cons
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view word = words[i];
+    if (word.empty()) return wrong_use("the name of a file is empty");
     if (word.size() < 2 || word[0] != '-') {
       arguments.files_.emplace_back(word);
       continue;
@@ -49,6 +50,11 @@ Outcome<Arguments> Arguments::parse(std::span<char* const> words, std::span<cons
     } else {
       return wrong_use(concat(word, " needs a value"));
     }
+  }
+  for (const auto& [name, value] : arguments.flags_) {
+    const Flag& flag = *std::ranges::find(flags, name, &Flag::name);
+    const bool may_be_empty = !flag.takes_value() || flag.value.starts_with('[');
+    if (value.empty() && !may_be_empty) return wrong_use(concat(name, " needs a value"));
   }
   if (arguments.files_.size() < least_files) return wrong_use("a file is missing");
   if (arguments.files_.size() > most_files) {

@@ -282,6 +282,7 @@ test('the exit code says whose mistake it was', options, () =>
     assert.equal(code('help'), 0);
     assert.equal(code('passes'), 0);
     assert.equal(code('compile', '-'), 0);
+    assert.equal(code('compile', '-', '--features='), 0);
     for (const args of [
       ['compile', 'nothing.json'],
       ['compile', '-', '--training'],
@@ -310,6 +311,9 @@ test('the exit code says whose mistake it was', options, () =>
       ['compile', '-', '--loss=meanSquaredError', '--optimizer', 'x'],
       ['compile', '-', '--features', 'x'],
       ['compile', '-', '--dump', 'after:x'],
+      ['compile', '-', '-o', ''],
+      ['compile', '-', '--weights='],
+      ['compile', ''],
     ]) {
       const { status, stderr } = lathe(args, { input: small, cwd: folder });
       assert.equal(status, 2, args.join(' '));
