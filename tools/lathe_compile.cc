@@ -1,6 +1,7 @@
 // The verbs of the compiler: compile, convert, passes, describe.
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <span>
 
 #include "lathe.h"
@@ -111,6 +112,20 @@ Outcome<api::CompileRequest> request_of(const Arguments& arguments,
   return request;
 }
 
+// What is compiled stays what it is.
+Outcome<void> check_output(const Arguments& arguments) {
+  const std::string out = arguments.value("-o");
+  std::error_code ignored;
+  for (const std::string& path : arguments.files()) {
+    const std::string read = is_folder(path) ? concat(path, "/model.json") : path;
+    if (std::filesystem::is_regular_file(out, ignored) &&
+        std::filesystem::equivalent(out, read, ignored)) {
+      return wrong_use(concat("-o ", out, ": is what is compiled; say where the module goes"));
+    }
+  }
+  return {};
+}
+
 void print_times(const compile::Executable& executable, std::FILE* to) {
   double total = 0;
   for (const auto& [pass, milliseconds] : executable.times) {
@@ -161,6 +176,7 @@ Outcome<void> write_module(const Arguments& arguments, const compile::Executable
 }
 
 Outcome<void> compile(const Arguments& arguments) {
+  LATHE_TRY(check_output(arguments));
   if (is_onnx(arguments.files()[0])) return compile_onnx(arguments);
   LATHE_TRY(refuse_flags(arguments, {"--shape", "--size", "--value"}, "ONNX models"));
   const std::string out = arguments.value("-o");

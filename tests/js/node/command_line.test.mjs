@@ -216,6 +216,26 @@ test('pipes are read as files are', options, () =>
   }),
 );
 
+test('what is compiled is never written over', options, () =>
+  inFolder((folder) => {
+    const at = (name) => join(folder, name);
+    writeFileSync(at('model.json'), small);
+    writeFileSync(at('options.json'), '{}');
+    symlinkSync('model.json', at('link.json'));
+    for (const args of [
+      ['model.json', '-o', 'model.json'],
+      ['.', '-o', 'model.json'],
+      ['./model.json', '-o', 'link.json'],
+      ['model.json', 'options.json', '-o', 'options.json'],
+    ]) {
+      const { status, stderr } = lathe(['compile', ...args], { cwd: folder });
+      assert.equal(status, 2, args.join(' '));
+      assert.match(stderr, /^lathe: -o .*json: is what is compiled/);
+      assert.equal(readFileSync(at('model.json'), 'utf8'), small);
+    }
+  }),
+);
+
 test('beside a module on standard output, text goes to standard error', options, () => {
   const compile = (...args) => lathe(['compile', '-', ...args], { input: small });
   const flags = ['--time-passes', '--dump=after:*'];
