@@ -361,14 +361,30 @@ function printOutput(name, value) {
   say(`${name}  ${value.dtype} [${value.shape.join(',')}]  ${some}${more}`);
 }
 
+/** The lines of the labels, one for each number of a row. */
+function labelsFor(name, shape, size) {
+  const lines = contentOf(job.labels, 'utf8').trimEnd().split(/\r?\n/);
+  if (lines.length === size) return lines;
+  throw new Mistake(
+    `${job.labels}: has ${lines.length} line${lines.length === 1 ? '' : 's'}, and ${name} [${shape}] has ${size} numbers${shape.length > 1 ? ' in a row' : ''}`,
+  );
+}
+
 function printTop(name, value) {
   if (!isTensor(value)) throw new Mistake(`--top: output ${name} is no tensor`);
-  const labels = job.labels === undefined ? [] : contentOf(job.labels, 'utf8').split(/\r?\n/);
   const data = Array.from(value.dataSync(), Number);
-  const order = [...data.keys()].sort((a, b) => data[b] - data[a] || a - b).slice(0, job.top);
-  for (const at of order) {
-    const label = labels[at] === undefined ? '' : `  ${labels[at]}`;
-    say(`${short(data[at]).padStart(12)}  ${at}${label}`);
+  // With two axes or more the first one counts rows, each of an example.
+  const rows = value.shape.length > 1 ? value.shape[0] : 1;
+  const size = data.length / rows;
+  const labels = job.labels === undefined ? undefined : labelsFor(name, value.shape, size);
+  for (let row = 0; row < rows; row++) {
+    if (rows > 1) say(`row ${row}`);
+    const numbers = data.slice(row * size, (row + 1) * size);
+    const order = [...numbers.keys()].sort((a, b) => numbers[b] - numbers[a] || a - b);
+    for (const at of order.slice(0, job.top)) {
+      const label = labels === undefined ? '' : `  ${labels[at]}`;
+      say(`${short(numbers[at]).padStart(12)}  ${at}${label}`);
+    }
   }
 }
 
@@ -395,14 +411,26 @@ function writeOutputs(results) {
   }
 }
 
+/** The model of a file with what lies beside it, or of standard input. Error: names it. */
+async function opened(tl) {
+  try {
+    return await tl.loadModel(job.model === '-' ? contentOf('-') : job.model);
+  } catch (error) {
+    if (error.name !== 'LatheError') throw error;
+    const name = job.model === '-' ? 'standard input' : job.model;
+    throw new Mistake(error.message.startsWith(name) ? error.message : `${name}: ${error.message}`);
+  }
+}
+
 async function main() {
-  const isGiven = job.model === '-';
-  if (!isGiven && !existsSync(job.model)) throw new Mistake(`${job.model}: there is no such file`);
+  if (job.model !== '-' && !existsSync(job.model)) {
+    throw new Mistake(`${job.model}: there is no such file`);
+  }
   const tl = await load('tensorlathe', 'lathe run');
   if (tl.loadModel === undefined) {
     throw new Mistake(`the package tensorlathe found from ${base} is older and reads no ONNX`);
   }
-  const model = await tl.loadModel(isGiven ? contentOf('-') : job.model);
+  const model = await opened(tl);
   checkFlags(model);
   const results = await model.run(await readInputs(tl, model));
   writeOutputs(results);

@@ -155,6 +155,29 @@ test('--top prints the largest by their labels', options, () =>
   }),
 );
 
+test('--top takes rows apart, and labels one for each number of a row', options, () =>
+  withModel(identity('float32', ['rows', 3]), ({ at, run, fails }) => {
+    const rows = [0.5, 3, -1, 7, 2, 4];
+    writeFileSync(at('x.bin'), Buffer.from(Float32Array.from(rows).buffer));
+    writeFileSync(at('labels.txt'), 'ant\nbee\ncat\n\n');
+    const lines = run('--input=x.bin', '--top=2', 'labels.txt').trimEnd().split('\n');
+    assert.deepEqual(
+      lines.map((each) => each.trim()),
+      ['row 0', '3  1  bee', '0.5  0  ant', 'row 1', '7  0  ant', '4  2  cat'],
+    );
+    for (const labels of ['ant\nbee\n', 'ant\nbee\ncat\ndog\n', '']) {
+      writeFileSync(at('labels.txt'), labels);
+      fails(
+        1,
+        /labels.txt: has \d lines?, and y \[2,3\] has 3 numbers/,
+        '--input=x.bin',
+        '--top=2',
+        'labels.txt',
+      );
+    }
+  }),
+);
+
 test('- is standard input and output', options, () =>
   withModel(identity('float32', [2]), ({ folder, at }) => {
     const bytes = Buffer.from(Float32Array.of(0.5, 3).buffer);
@@ -250,7 +273,7 @@ test('what cannot be run is told in one line', options, () =>
       assert.equal(status, 1);
       assert.match(stderr, /cannot start .*nothing: `lathe run` drives Node 20 or later/);
       writeFileSync(model, readFileSync(model).subarray(0, 60));
-      fails(1, /./, ...given);
+      fails(1, /^lathe: .*model.onnx: ./, ...given);
       writeFileSync(at('layers.json'), '{}');
       assert.match(lathe(['run', at('layers.json')]).stderr, /layers.json: is no ONNX model/);
       assert.match(
