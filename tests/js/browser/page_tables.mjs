@@ -43,6 +43,39 @@ async function checkFaults(driver) {
   await driver.untilText('data-problem', '/its first line has numbers/');
 }
 
+/** Columns that say nothing are left out, not the whole file; files of Excel are read by their encoding. */
+async function checkColumns(driver) {
+  const lines = ['number,survived,name,class,sex,age,cabin,port,'];
+  for (let row = 0; row < 120; ++row) {
+    const age = row % 10 === 0 ? '' : 20 + (row % 40);
+    lines.push(
+      `${row},${row % 2},"Name, Mr ${row}",${(row % 3) + 1},${row % 2 ? 'männlich' : 'weiblich'},${age},${row % 9 ? '' : 'C8'},S,`,
+    );
+  }
+  lines.push('1,0,0', '1,0,0,0,0,0,0,0');
+  const latin = Array.from(lines.join('\r\n'), (letter) => letter.charCodeAt(0));
+  await driver.run(`(() => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([Uint8Array.from([${latin}])], 'ship.csv'));
+    const input = document.getElementById('csv-file');
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  })()`);
+  await driver.untilText('faults', '/line 122 has 3 fields.*line 123 has 8 fields/');
+  await driver.click('#skip-faults');
+  await driver.untilText('left-out', '/^Columns left out/');
+  assert.match(
+    await driver.text('left-out'),
+    /^Columns left out: cabin \(106 of 120 cells are empty\), number 9 \(120 of 120 cells are empty\), name \(108 different words\), port \(one word only\)\. 14 left out: line 2, column age: empty;/,
+  );
+  await driver.untilText('data-text', '/86 examples .* 22 .*ship.csv.*age, a value/');
+  assert.match(await driver.text('table-preview'), /männlich/);
+  await driver.set('#target', 'survived');
+  await driver.untilText('data-text', '/Each has 5 numbers; survived, one of 2 classes/');
+  await driver.set('#target', 'name');
+  await driver.untilText('data-problem', '/the column name has 108 different values/');
+}
+
 export async function checkTables(driver) {
   await driver.give('csv-file', { 'broken.csv': 'a,b\n1,2\n3\n' });
   await driver.until(`!document.getElementById('data-problem').hidden`);
@@ -74,6 +107,7 @@ export async function checkTables(driver) {
   );
   assert.ok(Math.max(...marks.filter(Number.isFinite)) >= 15, `in its own unit: ${marks}`);
   await checkFaults(driver);
+  await checkColumns(driver);
   await driver.drop({ 'notes.pdf': 'no' });
   assert.match(await driver.text('data-problem'), /notes.pdf: neither a .csv file/);
   await driver.give('idx-files', {

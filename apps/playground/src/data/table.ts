@@ -13,6 +13,8 @@ export interface Table {
   delimiter: string;
   /** Lines that were left out, and why. */
   leftOut: string[];
+  /** Columns that were, and why. */
+  leftOutColumns: string[];
 }
 
 /** What to predict: the number of the class of a column, or its value. */
@@ -46,53 +48,73 @@ function findNumeric(lines: readonly Line[], width: number, delimiter: string): 
   });
 }
 
-/** Names of the columns. Errors: one only, a name twice, numbers where names should be. */
+/** Names of the columns. Errors: one only, numbers where names should be. */
 function columnsOf(header: Line | undefined, name: string, delimiter: string): string[] {
   const fields = header?.fields.map((field) => field.trim()) ?? [];
-  const twice = fields.find((field, at) => fields.indexOf(field) !== at);
-  const between = Object.values(spelledDelimiter).join(', ');
+  const between = new Intl.ListFormat('en', { type: 'disjunction' });
   if (fields.length < 2) {
     throw new Error(
-      `${name}: its first line must name at least two columns, with ${between} between them`,
+      `${name}: its first line must name at least two columns, with ${between.format(Object.values(spelledDelimiter))} between them`,
     );
   }
   if (fields.every((field) => Number.isFinite(numberOf(field, delimiter)))) {
     throw new Error(`${name}: its first line has numbers, but must name the columns`);
   }
-  if (twice !== undefined) throw new Error(`${name}: the column “${twice}” is there twice`);
   return fields;
 }
 
+/** The text of a file: UTF-8, UTF-16 where its mark says so, or else that of Windows in the West, as Excel writes it. */
+async function textOf(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const mark = (bytes[0]! << 8) | bytes[1]!;
+  const encoding = mark === 0xfffe ? 'utf-16le' : mark === 0xfeff ? 'utf-16be' : 'utf-8';
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
 /**
- * Reads the file. Rows with an empty cell are left out, those that are wrong only where `skips` says so.
- * Errors: no table of 10 rows at least; FaultyRows.
+ * Reads the file. Columns that are mostly empty are left out, then rows with an empty cell; rows that are wrong only where
+ * `skips` says so. Errors: no table of 10 rows at least; FaultyRows.
  */
 export async function readTable(file: File, skips = false): Promise<Table> {
   const { name } = file;
-  const text = await file.text();
+  const text = await textOf(file);
   const delimiter = findDelimiter(text);
   const [header, ...lines] = splitLines(text, delimiter);
-  const columns = columnsOf(header, name, delimiter);
-  const whole = lines.filter(({ fields }) => fields.length === columns.length);
-  const isNumeric = findNumeric(whole, columns.length, delimiter);
+  const names = columnsOf(header, name, delimiter);
+  const whole = lines.filter(({ fields }) => fields.length === names.length);
+  const isEmpty = (field: string) => field.trim() === '';
+  const emptyCells = names.map(
+    (_, at) => whole.filter(({ fields }) => isEmpty(fields[at]!)).length,
+  );
+  const kept = [...names.keys()].filter((at) => 2 * emptyCells[at]! <= whole.length);
+  const columns = kept.map((at) => names[at]!);
+  const twice = columns.find((column, at) => columns.indexOf(column) !== at);
+  if (twice !== undefined) throw new Error(`${name}: the column “${twice}” is there twice`);
+  const isNumeric = findNumeric(whole, names.length, delimiter);
   const faults: string[] = [];
   const leftOut: string[] = [];
   const rows: Cell[][] = [];
   for (const { line, fields } of lines) {
-    if (fields.length !== columns.length) {
+    if (fields.length !== names.length) {
       faults.push(
-        `line ${line} has ${fields.length} fields, but there are ${columns.length} columns`,
+        `line ${line} has ${fields.length} fields, but there are ${names.length} columns`,
       );
       continue;
     }
-    const cells = fields.map((field, at) =>
-      isNumeric[at] ? numberOf(field, delimiter) : field.trim(),
+    const cells = kept.map((at) =>
+      isNumeric[at] ? numberOf(fields[at]!, delimiter) : fields[at]!.trim(),
     );
-    const empty = fields.findIndex((field) => field.trim() === '');
-    const wrong = cells.findIndex((cell) => typeof cell === 'number' && !Number.isFinite(cell));
-    if (empty !== -1) leftOut.push(`line ${line}, column ${columns[empty]}: empty`);
-    else if (wrong !== -1) {
-      faults.push(`line ${line}, column ${columns[wrong]}: “${fields[wrong]}” is no number`);
+    const empty = kept.find((at) => isEmpty(fields[at]!));
+    const wrong = kept.find(
+      (at) => isNumeric[at] && !Number.isFinite(numberOf(fields[at]!, delimiter)),
+    );
+    if (empty !== undefined) leftOut.push(`line ${line}, column ${names[empty]}: empty`);
+    else if (wrong !== undefined) {
+      faults.push(`line ${line}, column ${names[wrong]}: “${fields[wrong]}” is no number`);
     } else rows.push(cells);
   }
   if (faults.length > 0 && !skips) {
@@ -106,7 +128,13 @@ export async function readTable(file: File, skips = false): Promise<Table> {
     );
   }
   leftOut.push(...faults);
-  return { name, columns, rows, delimiter: spelledDelimiter[delimiter]!, leftOut };
+  const leftOutColumns = [...names.keys()]
+    .filter((at) => !kept.includes(at))
+    .map(
+      (at) =>
+        `${names[at] || `number ${at + 1}`} (${emptyCells[at]} of ${whole.length} cells are empty)`,
+    );
+  return { name, columns, rows, delimiter: spelledDelimiter[delimiter]!, leftOut, leftOutColumns };
 }
 
 const columnOf = ({ columns, rows }: Table, name: string) => {
@@ -114,6 +142,7 @@ const columnOf = ({ columns, rows }: Table, name: string) => {
   return rows.map((row) => row[at]!);
 };
 
+const isCountOfClasses = (count: number) => count >= 2 && count <= mostClasses;
 const areNumbers = (cells: readonly Cell[]) => cells.every((cell) => typeof cell === 'number');
 
 /** Words, or few whole numbers, are classes. */
@@ -124,14 +153,35 @@ export function guessKind(table: Table, column: string): Target['kind'] {
   return !areNumbers(cells) || (whole && distinct <= 20) ? 'classes' : 'values';
 }
 
+/** What to predict until a person says it: the last column that can be. */
+export function guessTarget(table: Table): Target {
+  const targets = table.columns.map((column): Target => ({
+    column,
+    kind: guessKind(table, column),
+  }));
+  const isPossible = ({ column, kind }: Target) =>
+    kind === 'values' || isCountOfClasses(new Set(columnOf(table, column)).size);
+  return targets.filter(isPossible).at(-1) ?? targets.at(-1)!;
+}
+
 /** Classes in the order of their names. Error: one only, or too many. */
 function distinctOf(cells: readonly Cell[], column: string): Cell[] {
   const distinct = [...new Set(cells)].sort((a, b) =>
     typeof a === 'number' && typeof b === 'number' ? a - b : String(a) < String(b) ? -1 : 1,
   );
-  if (distinct.length >= 2 && distinct.length <= mostClasses) return distinct;
+  if (isCountOfClasses(distinct.length)) return distinct;
   const count = distinct.length === 1 ? 'one value only' : `${distinct.length} different values`;
   throw new Error(`the column ${column} has ${count}; classes are 2 to ${mostClasses}`);
+}
+
+/** Columns of words that say nothing to learn from, and why: one word only, or too many. */
+export function unusableColumns(table: Table, target: string): string[] {
+  return table.columns.flatMap((column) => {
+    const cells = columnOf(table, column);
+    const count = new Set(cells).size;
+    if (column === target || areNumbers(cells) || isCountOfClasses(count)) return [];
+    return [`${column} (${count === 1 ? 'one word only' : `${count} different words`})`];
+  });
 }
 
 /** Random order that only the count decides. */
@@ -158,7 +208,7 @@ function standardised(cells: readonly number[], train: readonly number[]): numbe
   return cells.map((cell) => scaled(cell, scale));
 }
 
-/** The examples of a table, four fifths of them to train on. Error: a column that cannot be used. */
+/** The examples of a table, four fifths of them to train on. Errors: a target that cannot be predicted, nothing to learn from. */
 export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
   const { name, columns, rows } = table;
   const order = shuffled(rows.length);
@@ -169,8 +219,14 @@ export function tableDataSet(table: Table, { column, kind }: Target): DataSet {
     .flatMap((each) => {
       const cells = columnOf(table, each);
       if (areNumbers(cells)) return [standardised(cells as number[], train)];
-      return distinctOf(cells, each).map((word) => cells.map((cell) => Number(cell === word)));
+      const words = [...new Set(cells)].sort();
+      if (!isCountOfClasses(words.length)) return [];
+      return words.map((word) => cells.map((cell) => Number(cell === word)));
     });
+  if (features.length === 0) {
+    const why = unusableColumns(table, column).join(', ');
+    throw new Error(`${name}: nothing is left to predict ${column} from: ${why}`);
+  }
   const targets = columnOf(table, column);
   const classes = kind === 'classes' ? distinctOf(targets, column) : undefined;
   if (kind === 'values' && !areNumbers(targets)) {

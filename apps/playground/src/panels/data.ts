@@ -3,10 +3,12 @@ import { readIdxDataSet, drawDataSet } from '../data/digits';
 import {
   FaultyRows,
   guessKind,
+  guessTarget,
   readTable,
   type Table,
   tableDataSet,
   type Target,
+  unusableColumns,
 } from '../data/table';
 import {
   box,
@@ -46,7 +48,7 @@ function use(data: DataSet): void {
   const what = classes === undefined ? 'a value' : `one of ${classes.length} classes`;
   const text = [
     `${whole(train.count)} examples to train on and ${whole(test.count)} to validate with, from ` +
-      `${source}. Each has ${spellShape(shape)} numbers; ${target}, ${what}, is predicted.`,
+      `${source}. Each has ${spellShape(shape)} number${String(shape) === '1' ? '' : 's'}; ${target}, ${what}, is predicted.`,
     scale === undefined ? '' : spellScale(scale),
     isOther && table !== undefined ? fitted : '',
   ];
@@ -100,14 +102,13 @@ export const useIdxFiles = (files: readonly File[]) =>
     use(data);
   });
 
-/** Reads a table and predicts its last column until a person chooses another. Rows that are wrong are shown, to be left out. */
+/** Reads a table and predicts its last column that can be until a person chooses another. Rows that are wrong are shown, to be left out. */
 export const useCsvFile = (file: File, skips = false) =>
   attempt(async () => {
     showFaults();
     try {
       const read = await readTable(file, skips);
-      const column = read.columns.at(-1)!;
-      const target: Target = { column, kind: guessKind(read, column) };
+      const target = guessTarget(read);
       const data = tableDataSet(read, target);
       showTable(read, target);
       use(data);
@@ -157,7 +158,12 @@ function showTable(read: Table | undefined, target?: Target): void {
   const rest =
     leftOut.length > mostFaults ? `; and ${whole(leftOut.length - mostFaults)} more` : '';
   const left = `${whole(leftOut.length)} left out: ${leftOut.slice(0, mostFaults).join('; ')}${rest}.`;
-  show('left-out', leftOut.length === 0 ? '' : left);
+  const columns = [...read.leftOutColumns, ...unusableColumns(read, target.column)];
+  const texts = [
+    columns.length === 0 ? '' : `Columns left out: ${columns.join(', ')}.`,
+    leftOut.length === 0 ? '' : left,
+  ];
+  show('left-out', texts.filter((text) => text !== '').join(' '));
 }
 
 /** Another column, or another kind of it; where it cannot be, the choice goes back. */
