@@ -59,8 +59,15 @@ export function showProblem(id: string, problem: unknown): void {
   place.textContent = problem === undefined ? '' : messageOf(problem);
 }
 
-export const messageOf = (error: unknown) =>
-  error instanceof Error ? error.message : String(error);
+/** How Chromium, Firefox and Safari begin to tell of a module that did not come. */
+const notFetched = /dynamically imported module|^Importing a module script failed/;
+
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return notFetched.test(message)
+    ? 'A part of the page could not be fetched. Is this device connected? Then try again.'
+    : message;
+}
 
 export const spellLoss = (loss: number) =>
   Math.abs(loss) < 1000 ? loss.toFixed(4) : loss.toPrecision(5);

@@ -1,6 +1,6 @@
 // The playground trains, recognises a drawing, survives mishaps, and trains beside TensorFlow.js.
 import assert from 'node:assert/strict';
-import { matrix, sum } from './page_driver.mjs';
+import { Driver, matrix, sum } from './page_driver.mjs';
 
 export async function checkTraining(driver) {
   assert.match(await driver.text('data-text'), /^3,000 examples to train on and 600 to validate/);
@@ -88,6 +88,23 @@ export async function checkMishaps(driver, url) {
   assert.match(await driver.text('code-state'), /not used yet/);
   const layer = '#layers > li:nth-child(4) [data-option=activation]';
   assert.equal(await driver.run(`document.querySelector('${layer}').value`), 'linear');
+}
+
+/** Parts of the page that come when they are wanted, without a connection and with one again. */
+export async function checkOffline(driver, url) {
+  const context = driver.page.context();
+  // What the console then says is no error of the page.
+  const own = new Driver(await context.newPage(), driver.engine);
+  await own.open(url);
+  await own.train(1);
+  await context.setOffline(true);
+  await own.click('#measure');
+  await own.until(`!document.getElementById('time-problem').hidden`);
+  assert.match(await own.text('time-problem'), /^A part of the page could not be fetched.*connect/);
+  await context.setOffline(false);
+  await own.click('#measure');
+  await own.until(`!document.getElementById('inside').hidden`);
+  await own.page.close();
 }
 
 /** WebGL that a processor computes is no fair peer; the page says so. */

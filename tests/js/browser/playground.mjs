@@ -8,7 +8,13 @@ import { Driver } from './page_driver.mjs';
 import { checkCode, checkIdx, checkLayers, checkModule, checkSaving } from './page_editing.mjs';
 import { checkTables } from './page_tables.mjs';
 import { siteFolder } from './server.mjs';
-import { checkComparison, checkDrawing, checkMishaps, checkTraining } from './page_training.mjs';
+import {
+  checkComparison,
+  checkDrawing,
+  checkMishaps,
+  checkOffline,
+  checkTraining,
+} from './page_training.mjs';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -48,6 +54,7 @@ export async function checkPlayground(report, page, url, { engine, plain, canEmu
   await check('works by keyboard', () => checkKeyboard(driver));
   await check('fits a phone', () => checkPhone(driver));
   await check('survives mishaps and a reload', () => checkMishaps(driver, address));
+  if (canEmulate) await check('does without a connection', () => checkOffline(driver, address));
   await check('says what the browser supports', () =>
     checkFeatures(driver, `${plain}${path}&train=no`),
   );
