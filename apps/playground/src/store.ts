@@ -28,6 +28,8 @@ export interface Trained {
   network: Network;
   loss: string;
   optimizer: string;
+  /** Whether its weights come from a saved model. */
+  isLoaded?: boolean;
 }
 
 /** What the page does now. */

@@ -64,6 +64,7 @@ export async function checkMishaps(driver, url) {
   await driver.click('#start');
   await driver.until(`!document.getElementById('training-problem').hidden`);
   assert.match(await driver.text('training-problem'), /no number any more.* smaller learning rate/);
+  assert.match(await driver.text('story'), /They begin at random/);
   assert.match(
     await driver.text('learning-rate-advice'),
     /is a large learning rate.* 0\.01 is usual/,

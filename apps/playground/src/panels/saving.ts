@@ -73,7 +73,7 @@ async function load(source: string | tl.io.IOHandler): Promise<void> {
     }
     compile(model);
     const { loss, optimizer } = state.settings;
-    adopt({ model, network, loss, optimizer });
+    adopt({ model, network, loss, optimizer, isLoaded: true });
     const weightsRevision = state.weightsRevision + 1;
     update({ status: 'Loaded', weightsRevision, confusion: confusionOf(model) });
   } catch (error) {

@@ -28,7 +28,7 @@ function story(): string {
       `and moves each of its ${whole(checked.params)} weights a little, so that it errs less.`
     );
   }
-  if (trained === undefined) {
+  if (trained === undefined || (steps === 0 && !trained.isLoaded)) {
     return (
       `A network is ${whole(checked.params)} numbers, its weights. They begin at random, so it can only guess. ` +
       `Train shows it ${whole(data.train.count)} ${examples()}, ${batch} at a time.`
