@@ -116,6 +116,9 @@ export async function checkPhone(driver) {
   await driver.train(1);
   assert.ok((await width()) <= 390, `the page is ${await width()} pixels wide`);
   await driver.shoot('playground-phone');
+  await driver.resize(320, 700);
+  assert.ok((await width()) <= 320, `enlarged four times the page is ${await width()} pixels wide`);
+  await driver.resize(390, 844);
   await driver.click('#code-tab');
   assert.ok((await width()) <= 390, `as code the page is ${await width()} pixels wide`);
   const small =
