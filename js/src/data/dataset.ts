@@ -6,6 +6,7 @@ import { LatheError } from '../base/errors.js';
 import { checkInteger } from '../base/options.js';
 import { randomSeed, seedOf, uniform } from '../base/random.js';
 import type { Batched } from './batch.js';
+import type { LazyIterator } from './lazy_iterator.js';
 type Iterate = typeof import('./iterate.js');
 
 /**
@@ -30,8 +31,9 @@ export class Dataset<T> implements AsyncIterable<T> {
   }
 
   /** An iterator from the first element on. */
-  async iterator(): Promise<AsyncIterator<T>> {
-    return this[Symbol.asyncIterator]();
+  async iterator(): Promise<LazyIterator<T>> {
+    const { LazyIterator } = await import('./lazy_iterator.js');
+    return new LazyIterator(this[Symbol.asyncIterator]());
   }
 
   /** Each element replaced by what the function makes of it. */
@@ -63,7 +65,7 @@ export class Dataset<T> implements AsyncIterable<T> {
   batch(batchSize: number, smallLastBatch = true): Dataset<Batched<T>> {
     checkInteger('batch: batchSize', batchSize, 1);
     const round = smallLastBatch ? Math.ceil : Math.floor;
-    const size = this.size === null ? null : round(this.size / batchSize);
+    const size = this.size && round(this.size / batchSize);
     const source = this as Dataset<T>;
     return new Dataset(async function* ({ grouped, mapped }) {
       const { joinElements } = await import('./batch.js');
@@ -124,22 +126,20 @@ export class Dataset<T> implements AsyncIterable<T> {
   skip(count = -1): Dataset<T> {
     checkInteger('skip: count', count);
     if (count < 0) return new Dataset(({ sliced }) => sliced(this, 0, 0), 0);
-    const size = this.size === null ? null : Math.max(this.size - count, 0);
+    const size = this.size && Math.max(this.size - count, 0);
     return new Dataset(({ sliced }) => sliced(this, count, Infinity), size);
   }
 
   /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
   async forEachAsync(action: (value: T) => unknown): Promise<void> {
     checkFunction('forEachAsync', action);
-    for await (const each of this.map(action)) void each;
+    return (await this.iterator()).forEachAsync(action);
   }
 
   /** All elements. Error: the dataset never ends. */
   async toArray(): Promise<T[]> {
     if (this.size === Infinity) throw new LatheError('toArray: the dataset never ends');
-    const values: T[] = [];
-    for await (const value of this) values.push(value);
-    return values;
+    return (await this.iterator()).toArray();
   }
 }
 

@@ -17,4 +17,5 @@ export {
   zip,
   type Zipped,
 } from './dataset.js';
+export type { LazyIterator } from './lazy_iterator.js';
 export type { ByteSource, TextSource } from './text_source.js';

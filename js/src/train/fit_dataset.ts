@@ -199,7 +199,7 @@ class Walk {
   #last: unknown;
 
   /** Of the methods of datasets `iterator` alone is needed: programs pass objects that have nothing else. */
-  constructor(private readonly dataset: Pick<Dataset<unknown>, 'iterator'>) {}
+  constructor(private readonly dataset: { iterator(): Promise<AsyncIterator<unknown>> }) {}
 
   async restart(): Promise<void> {
     await this.close();

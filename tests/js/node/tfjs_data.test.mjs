@@ -168,3 +168,84 @@ for (const [name, made] of Object.entries({
     }
   });
 }
+
+const iterators = {
+  'the end is null, again and again': async (it) => {
+    const found = [];
+    for (let step = 0; step < 8; ++step) found.push(await it.next());
+    return found;
+  },
+  toArray: (it) => it.toArray(),
+  'take, and what it leaves': async (it) => [
+    await it.take(2).toArray(),
+    await it.take(-1).toArray(),
+  ],
+  skip: (it) => it.skip(3).toArray(),
+  'map and filter': (it) =>
+    it
+      .map((x) => x * 2)
+      .filter((x) => x > 4)
+      .toArray(),
+  mapAsync: (it) => it.mapAsync(async (x) => x + 1).toArray(),
+  serialMapAsync: (it) => it.serialMapAsync(async (x) => x + 1).toArray(),
+  flatmap: (it) => it.flatmap((x) => Array(x % 3).fill(x)).toArray(),
+  rowMajorBatch: (it) => it.rowMajorBatch(2).toArray(),
+  'rowMajorBatch without the rest': (it) => it.rowMajorBatch(2, false).toArray(),
+  'concatenate and prefetch': async (it, dataset) =>
+    it
+      .concatenate(await dataset.iterator())
+      .prefetch(2)
+      .toArray(),
+  shuffle: async (it) => (await it.shuffle(9, 'seed').toArray()).sort(),
+  serial: (it) => it.serial().toArray(),
+  forEachAsync: async (it) => {
+    const seen = [];
+    await it.forEachAsync((x) => seen.push(x));
+    return seen;
+  },
+  serialForEach: async (it) => {
+    const seen = [];
+    await it.serialForEach((x) => seen.push(x) < 3);
+    return [seen, await it.next()];
+  },
+  resolveWhile: async (it) => [await it.resolveWhile((x) => x < 3), await it.next()],
+  resolveFully: async (it) => [await it.resolveFully(), await it.next()],
+  'handleErrors goes on': (it) =>
+    it
+      .map(failing)
+      .handleErrors(() => true)
+      .toArray(),
+  'handleErrors ends': (it) =>
+    it
+      .map(failing)
+      .handleErrors((error) => error.message !== 'at 3')
+      .toArray(),
+};
+function failing(x) {
+  if (x === 3) throw new Error('at 3');
+  return x;
+}
+for (const [name, use] of Object.entries(iterators)) {
+  test(`iterators of datasets: ${name}`, async () => {
+    const of = async (tf) => {
+      const dataset = tf.data.array([1, 2, 3, 4, 5]);
+      return use(await dataset.iterator(), dataset);
+    };
+    assert.deepEqual(await of(here), await of(there));
+  });
+}
+test('iterators of datasets dispose of what their functions make and nobody keeps', async () => {
+  const of = async (tf) => {
+    const before = tf.memory().numTensors;
+    const it = await tf.data
+      .array([1, 2, 3])
+      .map((x) => tf.scalar(x))
+      .iterator();
+    const sums = await it
+      .map((x) => x.add(1))
+      .map((x) => x.mul(2))
+      .toArray();
+    return [tf.memory().numTensors - before, sums.map((each) => each.dataSync()[0])];
+  };
+  assert.deepEqual(await of(here), await of(there));
+});

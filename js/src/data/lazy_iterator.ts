@@ -1,0 +1,168 @@
+/** One walk through a dataset, with the methods of iterators that TensorFlow.js has. */
+import { checkInteger } from '../base/options.js';
+import { randomSeed, seedOf, uniform } from '../base/random.js';
+import { grouped, handedOn, letGo, prefetched, shuffled, sliced } from './iterate.js';
+
+/** Gives its elements once. Its methods give iterators that read on from this one; what reads all of it closes it where that fails. */
+export class LazyIterator<T> implements AsyncIterableIterator<T> {
+  readonly #source: AsyncIterator<T>;
+
+  /** @internal */
+  constructor(source: AsyncIterator<T>) {
+    this.#source = source;
+  }
+
+  /** The next element; behind the last one `{ value: null, done: true }`. */
+  async next(): Promise<IteratorResult<T, any>> {
+    const { done = false, value } = await this.#source.next();
+    return { value: done ? (value ?? null) : value, done };
+  }
+
+  /** Closes what is read from. */
+  async return(): Promise<IteratorResult<T, any>> {
+    await this.#source.return?.();
+    return { value: null, done: true };
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Each element replaced by what the function makes of it. */
+  map<U>(transform: (value: T) => U): LazyIterator<Awaited<U>> {
+    return this.#from(async () => {
+      const { done, value } = await this.next();
+      if (done) return { done, value };
+      const next = await handedOn(() => transform(value) as Awaited<U>);
+      letGo(value, next);
+      return { done: false, value: next };
+    });
+  }
+
+  mapAsync<U>(transform: (value: T) => Promise<U>): LazyIterator<Awaited<U>> {
+    return this.map(transform);
+  }
+
+  serialMapAsync<U>(transform: (value: T) => Promise<U>): LazyIterator<Awaited<U>> {
+    return this.map(transform);
+  }
+
+  /** The elements of the arrays that the function gives. */
+  flatmap<U>(transform: (value: T) => U[]): LazyIterator<U> {
+    const lists = this.map(transform);
+    const walk = async function* () {
+      for await (const list of lists) yield* list as U[];
+    };
+    return new LazyIterator(walk());
+  }
+
+  /** The elements for which the function gives true. */
+  filter(predicate: (value: T) => boolean): LazyIterator<T> {
+    return this.#from(async () => {
+      for (;;) {
+        const result = await this.next();
+        if (result.done || predicate(result.value)) return result;
+        letGo(result.value);
+      }
+    });
+  }
+
+  /** Where reading an element fails: whether to go on with the next one, or to end. */
+  handleErrors(handler: (error: Error) => boolean): LazyIterator<T> {
+    return this.#from(async () => {
+      for (;;) {
+        try {
+          return await this.next();
+        } catch (error) {
+          if (!handler(error as Error)) return { value: null, done: true };
+        }
+      }
+    });
+  }
+
+  /** The first `count` elements; negative: all. This one gives those behind them. */
+  take(count = -1): LazyIterator<T> {
+    let left = count;
+    return this.#from(async () =>
+      count < 0 || left-- > 0 ? this.next() : { value: null, done: true },
+    );
+  }
+
+  /** All but the first `count` elements; negative: all. */
+  skip(count = -1): LazyIterator<T> {
+    return count < 0 ? this : new LazyIterator(sliced(this, count, Infinity));
+  }
+
+  /** Arrays of so many elements. `smallLastBatch`: whether the last one may be shorter, or is left out. */
+  rowMajorBatch(batchSize: number, smallLastBatch = true): LazyIterator<T[]> {
+    checkInteger('rowMajorBatch: batchSize', batchSize, 1);
+    return new LazyIterator(grouped(this, batchSize, smallLastBatch));
+  }
+
+  /** Another iterator behind this one. */
+  concatenate(iterator: AsyncIterable<T>): LazyIterator<T> {
+    const first: AsyncIterable<T> = this;
+    const walk = async function* () {
+      yield* first;
+      yield* iterator;
+    };
+    return new LazyIterator(walk());
+  }
+
+  /** As of datasets. */
+  prefetch(bufferSize: number): LazyIterator<T> {
+    checkInteger('prefetch: bufferSize', bufferSize, 1);
+    return new LazyIterator(prefetched(this, bufferSize));
+  }
+
+  /** As of datasets. */
+  shuffle(windowSize: number, seed?: number | string): LazyIterator<T> {
+    checkInteger('shuffle: windowSize', windowSize, 0);
+    const start = typeof seed === 'string' ? seedOf(seed) : (seed ?? randomSeed());
+    return new LazyIterator(shuffled(this, windowSize, uniform(start, 0)));
+  }
+
+  /** The same: elements are read one behind the other. */
+  serial(): this {
+    return this;
+  }
+
+  /** Calls the function on every element, one after the other, and awaits what it gives; as `map`, it is through with them then. */
+  async forEachAsync(action: (value: T) => unknown): Promise<void> {
+    await this.map(action).resolveFully();
+  }
+
+  /** The same until the function gives false. */
+  async serialForEach(action: (value: T) => boolean | Promise<boolean>): Promise<void> {
+    await this.map(action).resolveWhile((goesOn) => goesOn);
+  }
+
+  /** Reads all elements and drops them. */
+  async resolveFully(): Promise<void> {
+    await this.resolveWhile(() => true);
+  }
+
+  /** Reads elements and drops them, up to the first for which the function gives false. */
+  async resolveWhile(predicate: (value: T) => boolean): Promise<void> {
+    try {
+      for (;;) {
+        const { done, value } = await this.next();
+        if (done || !predicate(value)) return;
+      }
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+  }
+
+  /** All elements. */
+  async toArray(): Promise<T[]> {
+    const values: T[] = [];
+    await this.resolveWhile((value) => values.push(value) > 0);
+    return values;
+  }
+
+  #from<U>(next: () => Promise<IteratorResult<U, any>>): LazyIterator<U> {
+    return new LazyIterator({ next, return: () => this.return() as Promise<any> });
+  }
+}
