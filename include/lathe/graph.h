@@ -2,6 +2,7 @@
 // (lathe::grad), printed, parsed, evaluated slowly.
 #pragma once
 
+#include "lathe/base/standard.h"
 #include "lathe/grad/gradient.h"
 #include "lathe/graph/builder.h"
 #include "lathe/graph/evaluate.h"

@@ -2,6 +2,7 @@
 // texts for the errors of own layers.
 #pragma once
 
+#include "lathe/base/standard.h"
 #include "lathe/base/text.h"
 #include "lathe/nn/layers.h"
 #include "lathe/nn/model.h"

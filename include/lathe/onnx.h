@@ -6,6 +6,7 @@
 //   LATHE_ASSIGN_OR_RETURN(auto executable, lathe::onnx::compile_module(model, ports));
 #pragma once
 
+#include "lathe/base/standard.h"
 #include "lathe/export/onnx/export.h"
 #include "lathe/import/onnx/model.h"
 #include "lathe/import/onnx/run.h"

@@ -2,6 +2,7 @@
 // (lathe::wasm).
 #pragma once
 
+#include "lathe/base/standard.h"
 #include "lathe/wasm/assembler.h"
 #include "lathe/wasm/decode.h"
 #include "lathe/wasm/encode.h"

@@ -1,0 +1,9 @@
+// Says what a program must be compiled with, before anything else of the package fails for the want
+// of it.
+#pragma once
+
+#include <version>
+
+#ifndef __cpp_lib_expected
+#error "Tensorlathe needs std::expected of C++23: -std=c++23 with g++ 12, clang++ 19 or later"
+#endif
