@@ -268,12 +268,13 @@ void sort(const Node& node, const Array& x, Array& out) {
 }
 
 Status check_array(const Node& node, const Array& array) {
-  if (array.dtype == node.dtype && array.shape == node.shape &&
-      array.data.size() == Array::zeros(node.dtype, node.shape).data.size()) {
-    return {};
-  }
-  return fail(concat(text(node.kind), " \"", node.name, "\" is ", spell(node.dtype, node.shape),
-                     ", given ", spell(array.dtype, array.shape)));
+  const size_t bytes = Array::zeros(node.dtype, node.shape).data.size();
+  const bool is_of_type = array.dtype == node.dtype && array.shape == node.shape;
+  if (is_of_type && array.data.size() == bytes) return {};
+  return fail(
+      concat(text(node.kind), " \"", node.name, "\" is ", spell(node.dtype, node.shape), ", given ",
+             spell(array.dtype, array.shape),
+             is_of_type ? concat(" with ", array.data.size(), " bytes instead of ", bytes) : ""));
 }
 
 Result<Array> given(const Node& node, const std::map<std::string, Array>& inputs,

@@ -80,8 +80,14 @@ class Model {
   const std::vector<Port>& outputs() const { return outputs_; }
   const std::vector<PlacedLayer>& layers() const { return layers_; }
   const std::vector<Call>& calls() const { return calls_; }  // each after those it reads
-  // Of one example.
-  const Shape& shape(ModelValue value) const { return values_[value.id].shape; }
+  // Of one example; empty for what a call gives that was refused.
+  const Shape& shape(ModelValue value) const {
+#ifndef __wasm__
+    static const Shape none;
+    if (static_cast<size_t>(value.id) >= values_.size()) return none;
+#endif
+    return values_[value.id].shape;
+  }
   // The name of the layer or input that gives it.
   const std::string& giver(ModelValue value) const;
   // "output of layer "dense_1"", "input "input_1"".

@@ -96,6 +96,8 @@ TEST(Evaluate, RefusesMissingAndMisshapenInputs) {
   EXPECT_EQ(evaluate(graph, {}, states).error().message, "input \"x\" is missing");
   EXPECT_EQ(evaluate(graph, {{"x", Array::of({3}, Floats{1, 2, 3})}}, states).error().message,
             "input \"x\" is f32[2], given f32[3]");
+  EXPECT_EQ(evaluate(graph, {{"x", Array::of({2}, Floats{1, 2, 3})}}, states).error().message,
+            "input \"x\" is f32[2], given f32[2] with 12 bytes instead of 8");
 }
 
 }  // namespace
