@@ -137,7 +137,7 @@ class OptionDescriber {
         : sizes.size() == 1 ? concat(sizes[0])
                             : bracketed(sizes));
   }
-  void operator()(std::string_view key, nn::Seed&) { add(key, "integer", "null"); }
+  void operator()(std::string_view key, nn::Seed&) { add(key, "number", "null"); }
   void operator()(std::string_view key, nn::LayerPtr&) { add(key, "layer", "null"); }
   void operator()(std::string_view key, std::vector<nn::LayerPtr>&) { add(key, "layers", "null"); }
   void operator()(std::string_view key, nn::Choice& value) { add(key, "choice", text(value.name)); }

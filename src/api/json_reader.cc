@@ -6,6 +6,7 @@
 
 #include "lathe/api/host_layer.h"
 #include "lathe/base/text.h"
+#include "lathe/nn/random.h"
 
 namespace lathe::api {
 namespace {
@@ -202,9 +203,8 @@ void ObjectReader::operator()(std::string_view key, nn::Sizes& value) {
 void ObjectReader::operator()(std::string_view key, nn::Seed& value) {
   const Json* json = find(key);
   if (json == nullptr || json->is_null()) return;
-  const auto number = whole(*json, 0, kMaxExact);
-  if (!number) return mistake(key, "an integer from 0 to 2^53", *json);
-  value.value = static_cast<uint64_t>(*number);
+  if (!json->is_number()) return mistake(key, "a number", *json);
+  value.value = nn::seed_of(json->number());
 }
 
 void ObjectReader::operator()(std::string_view key, nn::Choice& value) {

@@ -168,8 +168,8 @@ Status check_initializer(const Chosen<InitializerKind>& chosen, const graph::Sha
 std::vector<float> initial_value(const Variable& variable, uint64_t seed) {
   const Distribution distribution = distribution_of(variable.initializer, variable.shape);
   const double own_seed = seed_of(variable.initializer);
-  RandomStream stream = own_seed == kNoSeed ? RandomStream(seed, variable.name)
-                                            : RandomStream(static_cast<uint64_t>(own_seed), {});
+  RandomStream stream =
+      own_seed == kNoSeed ? RandomStream(seed, variable.name) : RandomStream(seed_of(own_seed), {});
   if (distribution.law == Law::Identity) return identity_matrix(variable.shape, distribution.a);
   if (distribution.law == Law::Orthogonal) {
     return orthogonal_matrix(variable.shape, distribution.a, stream);

@@ -13,6 +13,9 @@ namespace lathe::nn {
 // 2011.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
+// Whole numbers from 0 to 2^53 are their own seed, others have one below 2^53 of their bits.
+uint64_t seed_of(double number);
+
 // FNV-1a.
 uint64_t hash(std::string_view text);
 

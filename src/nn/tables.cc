@@ -9,8 +9,6 @@
 namespace lathe::nn {
 namespace {
 
-constexpr double kMaxExact = 9007199254740992;  // 2^53
-
 #define PARAMETERS(...) \
   {                     \
     { __VA_ARGS__ }     \
@@ -82,6 +80,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 std::string_view requirement(Range range) {
   switch (range) {
     case Range::Any:
+    case Range::Seed:
       return "a finite number";
     case Range::NonNegative:
       return "a finite number, at least 0";
@@ -93,8 +92,6 @@ std::string_view requirement(Range range) {
       return "a positive integer";
     case Range::Axis:
       return "an integer";
-    case Range::Seed:
-      return "an integer from 0 to 2^53";
     case Range::Flag:
       return "true or false";
     case Range::Word:
@@ -108,6 +105,7 @@ bool inside(Range range, double value) {
   if (!std::isfinite(value) || !std::isfinite(narrow)) return false;
   switch (range) {
     case Range::Any:
+    case Range::Seed:
       return true;
     case Range::NonNegative:
       return value >= 0;
@@ -119,8 +117,6 @@ bool inside(Range range, double value) {
       return value >= 1 && value <= INT32_MAX && value == std::floor(value);
     case Range::Axis:
       return std::fabs(value) <= INT32_MAX && value == std::floor(value);
-    case Range::Seed:
-      return value >= 0 && value <= kMaxExact && value == std::floor(value);
     case Range::Flag:
       return value == 0 || value == 1;
     case Range::Word:

@@ -54,12 +54,12 @@ enum class Range : uint8_t {
   Fraction,  // from 0 to below 1
   Count,     // 1, 2, …
   Axis,      // an integer; negative ones count from the end
-  Seed,      // an integer of at most 53 bits; kNoSeed where there is none
+  Seed,      // a number; kNoSeed where there is none
   Flag,
   Word,
 };
 
-inline constexpr double kNoSeed = -1;
+inline constexpr double kNoSeed = -1e300;  // no float
 // Words of varianceScaling by their index.
 inline constexpr double kFanIn = 0, kFanOut = 1, kFanAvg = 2;
 inline constexpr double kNormal = 0, kUniform = 1;

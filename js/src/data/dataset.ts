@@ -45,7 +45,7 @@ export class Dataset<T> implements AsyncIterable<T> {
   /** As `map`, with a function that gives a promise. */
   mapAsync<U>(transform: (value: T) => Promise<U>): Dataset<Awaited<U>> {
     checkFunction('mapAsync', transform);
-    return new Dataset(({ mapped }) => mapped(this, transform), this.size);
+    return this.map(transform);
   }
 
   /** The elements for which the function gives true. */
@@ -93,7 +93,6 @@ export class Dataset<T> implements AsyncIterable<T> {
   shuffle(bufferSize: number, seed?: number | string, reshuffleEachIteration = true): Dataset<T> {
     checkInteger('shuffle: bufferSize', bufferSize, 0);
     const start = typeof seed === 'string' ? seedOf(seed) : (seed ?? randomSeed());
-    checkInteger('shuffle: seed', start, 0);
     let round = 0;
     const next = () => uniform(start, reshuffleEachIteration ? round++ : 0);
     return new Dataset(({ shuffled }) => shuffled(this, bufferSize, next()), this.size);
@@ -117,8 +116,8 @@ export class Dataset<T> implements AsyncIterable<T> {
   /** The first `count` elements; left out or negative: all. */
   take(count = -1): Dataset<T> {
     checkInteger('take: count', count);
-    if (count < 0) return new Dataset(() => this, this.size);
-    const size = count === 0 ? 0 : this.size === null ? null : Math.min(this.size, count);
+    if (count < 0) return this;
+    const size = count && this.size && Math.min(this.size, count);
     return new Dataset(({ sliced }) => sliced(this, 0, count), size);
   }
 

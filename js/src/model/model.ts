@@ -1,6 +1,6 @@
 /** The model: a graph of layers, as in TensorFlow.js Layers, compiled to one WebAssembly module. */
 import { LatheError } from '../base/errors.js';
-import { checkCount, checkOptions } from '../base/options.js';
+import { checkCount, checkInteger, checkOptions } from '../base/options.js';
 import { randomSeed } from '../base/random.js';
 import type { BufferPlace, Dump, LayerConfig, ModelConfig, ModelSummary } from '../core/abi.js';
 import { moduleText } from '../core/module_text.js';
@@ -104,9 +104,7 @@ export class LayersModel extends Container implements Trainee, Tunable, Storable
   /** As `model(args)`. */
   constructor({ name, seed = randomSeed(), ...graph }: Partial<ModelArgs>, className = 'Model') {
     super(className, name === undefined ? {} : { name });
-    if (!Number.isSafeInteger(seed) || seed < 0) {
-      throw new LatheError(`${className.toLowerCase()}: seed must be an integer ≥ 0, got ${seed}`);
-    }
+    checkInteger(`${className.toLowerCase()}: seed`, seed, 0);
     this.seed = seed;
     const { inputs, outputs } = graph;
     if (inputs !== undefined && outputs !== undefined) {

@@ -1,5 +1,6 @@
 /** Class numbers as rows, and counted against each other. */
 import { LatheError } from '../base/errors.js';
+import { checkCount } from '../base/options.js';
 import { elementCount } from '../base/shape.js';
 import { readable } from './convert.js';
 import type { DType } from './dtypes.js';
@@ -11,7 +12,7 @@ import { Tensor, tensor, type TensorLike } from './tensor.js';
  */
 export function oneHot(indices: TensorLike, depth: number, onValue = 1, offValue = 0): Tensor {
   const { shape, classes } = classNumbers('oneHot: indices', indices);
-  checkClasses('oneHot: depth', depth);
+  checkCount('oneHot: depth', depth);
   const rows = new Int32Array(elementCount(shape) * depth).fill(offValue);
   classes.forEach((each, row) => {
     if (each >= 0 && each < depth) rows[row * depth + each] = onValue;
@@ -24,7 +25,7 @@ export function oneHot(indices: TensorLike, depth: number, onValue = 1, offValue
  * predictions, both class numbers [n]. Errors: other shapes, no class number, another length.
  */
 function confusionMatrix(labels: TensorLike, predictions: TensorLike, numClasses: number): Tensor {
-  checkClasses('confusionMatrix: numClasses', numClasses);
+  checkCount('confusionMatrix: numClasses', numClasses);
   const [rows, columns] = [
     classNumbers('confusionMatrix: labels', labels, numClasses),
     classNumbers('confusionMatrix: predictions', predictions, numClasses),
@@ -41,11 +42,6 @@ function confusionMatrix(labels: TensorLike, predictions: TensorLike, numClasses
 
 /** As in TensorFlow.js. */
 export const math = { confusionMatrix };
-
-function checkClasses(what: string, count: number): void {
-  if (Number.isInteger(count) && count > 0) return;
-  throw new LatheError(`${what} must be a positive integer, got ${count}`);
-}
 
 /** Integers of any dtype; with `count` of one axis and classes below it. */
 function classNumbers(

@@ -114,3 +114,32 @@ test('initialisers draw by their seed, without one anew, and leave nothing behin
   assert.throws(() => tl.initializers.zeros().apply(3), /zeros\.apply: a shape is needed, got 3/);
   assert.throws(() => tl.regularizers.l2().apply([1]), /l2\.apply: a tensor is needed, got object/);
 });
+
+test('any number is a seed, and another number another one', async () => {
+  const seeds = [3.14, 3, -1, -2.5, 1e20];
+  const different = (all) => new Set(all.map((each) => String(each))).size;
+  const numbers = (seed) => {
+    const kernelInitializer = tl.initializers.varianceScaling({ seed });
+    const layer = tl.layers.dense({ units: 3, inputShape: [4], kernelInitializer });
+    const model = tl.sequential({ layers: [layer] });
+    const { config } = layer.getConfig().kernelInitializer;
+    assert.equal(config.seed, seed);
+    const drawn = [...model.getWeights()[0].dataSync()];
+    const applied = tl.initializers.varianceScaling({ seed }).apply([4, 3]);
+    assert.deepEqual([...applied.dataSync()], drawn);
+    return drawn;
+  };
+  assert.equal(different(seeds.map(numbers)), seeds.length);
+  assert.deepEqual(seeds.map(numbers), seeds.map(numbers));
+  const dropped = (seed) => {
+    const layer = tl.layers.dropout({ rate: 0.5, seed });
+    assert.equal(layer.getConfig().seed, seed);
+    return [...layer.apply(tl.ones([1, 64]), { training: true }).dataSync()];
+  };
+  assert.equal(different(seeds.map(dropped)), seeds.length);
+  for (const seed of [...seeds, null]) {
+    const shuffled = () => tl.data.array([1, 2, 3, 4, 5]).shuffle(5, seed).toArray();
+    assert.equal((await shuffled()).length, 5);
+    if (seed !== null) assert.deepEqual(await shuffled(), await shuffled());
+  }
+});

@@ -70,8 +70,9 @@ TEST(Parameters, AreCheckedAgainstTheirRange) {
             "metric topKCategoricalAccuracy: k must be a positive integer, got 2.5");
   EXPECT_EQ(refusal(find_constraint({"maxNorm", {{"axis", 0.5}}})),
             "constraint maxNorm: axis must be an integer, got 0.5");
-  EXPECT_EQ(refusal(find_initializer({"heNormal", {{"seed", -3}}})),
-            "initializer heNormal: seed must be an integer from 0 to 2^53, got -3");
+  EXPECT_EQ(refusal(find_initializer({"heNormal", {{"seed", "x"}}})),
+            "initializer heNormal: seed must be a finite number, got \"x\"");
+  EXPECT_EQ(find_initializer({"heNormal", {{"seed", -3.5}}})->parameters[0], -3.5);
   EXPECT_EQ(find_initializer({"heNormal", {{"seed", 3}}})->parameters[0], 3);
 }
 
