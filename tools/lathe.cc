@@ -57,7 +57,8 @@ constexpr Flag kConvertFlags[] = {
 constexpr Flag kRunFlags[] = {
     {"--input", "NAME=FILE", "what an input is given; the name may be left out of the only one"},
     {"--output", "NAME=FILE", "write an output, .npy or else its elements alone; several times"},
-    {"--top", "N", "print the N largest of the first output, by the lines of LABELS.txt"},
+    {"--top", "N",
+     "print the N largest of each row of the first output, by the lines of LABELS.txt"},
     kShape,
     {"--mean", "NUMBER,…", "of pictures, for each channel or all"},
     {"--std", "NUMBER,…", "of pictures, for each channel or all"},
