@@ -146,11 +146,16 @@ Tensor Builder::full(Shape shape, scalar::Number value) {
 
 Tensor Builder::scalar(float value) { return full({}, scalar::Number::of(value)); }
 
-Tensor Builder::iota(Shape shape, int axis) {
-  const int rank = static_cast<int>(shape.size());
-  Node node{.kind = Kind::Iota, .dtype = DType::I32, .shape = std::move(shape)};
+// Axes below 0 count from the end of the rank.
+Tensor Builder::add_along(Node node, int axis, int rank) {
   node.axes = {axis < 0 ? axis + rank : axis};
   return add(std::move(node));
+}
+
+Tensor Builder::iota(Shape shape, int axis) {
+  const int rank = static_cast<int>(shape.size());
+  return add_along({.kind = Kind::Iota, .dtype = DType::I32, .shape = std::move(shape)}, axis,
+                   rank);
 }
 
 Tensor Builder::map(Op op, std::span<const Tensor> operands, std::string_view what) {
@@ -228,25 +233,22 @@ Tensor Builder::join(std::span<const Tensor> tensors, std::vector<AffineMap> map
 
 Tensor Builder::gather(Tensor x, Tensor index, int axis) {
   if (!owns(x) || !owns(index)) return {this, {}};
-  Node node{.kind = Kind::Gather, .operands = {x.value, index.value}};
-  node.axes = {axis < 0 ? axis + x.rank() : axis};
-  return add(std::move(node));
+  return add_along({.kind = Kind::Gather, .operands = {x.value, index.value}}, axis, x.rank());
 }
 
-Tensor Builder::scatter(Tensor x, Tensor index, int axis, Shape shape) {
+Tensor Builder::scatter(Tensor x, Tensor index, int axis, Shape shape, Op op) {
   if (!owns(x) || !owns(index)) return {this, {}};
   Node node{.kind = Kind::Scatter, .shape = std::move(shape), .operands = {x.value, index.value}};
-  node.axes = {axis < 0 ? axis + x.rank() : axis};
-  return add(std::move(node));
+  node.op = op;
+  return add_along(std::move(node), axis, x.rank());
 }
 
 Tensor Builder::scan(Op op, Tensor x, int axis, bool exclusive, bool reverse) {
   if (!owns(x)) return {this, {}};
   Node node{.kind = Kind::Scan, .operands = {x.value}, .op = op};
-  node.axes = {axis < 0 ? axis + x.rank() : axis};
   node.exclusive = exclusive;
   node.reverse = reverse;
-  return add(std::move(node));
+  return add_along(std::move(node), axis, x.rank());
 }
 
 Tensor Builder::sort(Tensor x, int axis, bool descending, int64_t count) {

@@ -56,7 +56,7 @@ class Builder {
   // index.
   Tensor gather(Tensor x, Tensor index, int axis);
   // x and the I32 index have one shape; that of the result differs along the axis only.
-  Tensor scatter(Tensor x, Tensor index, int axis, Shape shape);
+  Tensor scatter(Tensor x, Tensor index, int axis, Shape shape, Op op = Op::Add);
   Tensor scan(Op op, Tensor x, int axis, bool exclusive = false, bool reverse = false);
   // The places along the axis of the `count` first of its elements in order (-1: of all), as I32.
   Tensor sort(Tensor x, int axis, bool descending = false, int64_t count = -1);
@@ -107,6 +107,7 @@ class Builder {
   bool owns(const Tensor& tensor);
   bool owns_all(std::span<const Tensor> tensors);
   Tensor add(Node node);
+  Tensor add_along(Node node, int axis, int rank);
   Tensor item(Value loop, int number);
   void name_equation(Node& node) const;
 

@@ -214,7 +214,7 @@ void scatter(const Node& node, const Array& x, const Array& index, Array& out) {
   for (Odometer at(x.shape); at.inside(); at.next(), ++i) {
     const int64_t to = indexed_position(out.shape, at.index(), node.axes[0], along_of(index[i]));
     const scalar::Number pair[] = {sums[to], scalar::cast(x[i], dtype)};
-    store(sums.data, to, scalar::evaluate(Op::Add, pair));
+    store(sums.data, to, scalar::evaluate(node.op, pair));
   }
   cast(sums, out);
 }

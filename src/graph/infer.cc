@@ -239,6 +239,11 @@ Result<Type> infer_indexed(const Graph& graph, const Node& node) {
                        " along axis ", bracketed(node.axes), " does not give ", bracketed(shape)));
   }
   if (!gathers && x.dtype == DType::Bool) return fail("scatter: does not add bool; cast it");
+#ifndef __wasm__
+  if (node.op != Op::Add && (node.op != Op::Max || !scalar::is_integer(x.dtype))) {
+    return fail("scatter: gives sums, or the largest of integers");
+  }
+#endif
   return Type{x.dtype, shape};
 }
 

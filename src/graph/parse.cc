@@ -404,6 +404,7 @@ class Parser {
         return join(cursor, node);
       case Kind::Gather:
       case Kind::Scatter:
+        if (cursor.take_word(scalar::info(Op::Max).text)) node.op = Op::Max;
         LATHE_TRY(operands(cursor, node, 2));
         LATHE_TRY(axis(cursor, node));
         return type(cursor, node);

@@ -143,6 +143,7 @@ void append_node(std::string& out, const Node& node, const std::string& indent) 
       break;
     case Kind::Gather:
     case Kind::Scatter:
+      if (node.op != Op::Add) append(out, ' ', scalar::info(node.op).text);
       append_operands(out, node);
       append(out, " axis ", node.axes[0]);
       break;

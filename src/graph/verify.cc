@@ -64,7 +64,10 @@ bool unused_attributes_are_empty(const Node& node) {
       rest.maps.clear();
       break;
     case Kind::Gather:
+      rest.axes.clear();
+      break;
     case Kind::Scatter:
+      rest.op = Op::Add;
       rest.axes.clear();
       break;
     case Kind::Scan:

@@ -67,9 +67,9 @@ void lower_scatter(Nest& nest, const Group& group) {
     const loop::ExprId place = nest.value_at(scatter.operands[1], index);
     const loop::ExprId before =
         nest.exprs().load(buffer, scatter.dtype, address, {}, place, lookup);
-    const loop::ExprId sum =
-        nest.exprs().apply(loop::Op::Add, {before, nest.value_at(scatter.operands[0], index)});
-    return loop::store(buffer, address, place, lookup, sum);
+    const loop::ExprId all =
+        nest.exprs().apply(scatter.op, {before, nest.value_at(scatter.operands[0], index)});
+    return loop::store(buffer, address, place, lookup, all);
   });
 }
 

@@ -1,4 +1,5 @@
-// Sums are one scatter node; other folds compare every update with every place along the axis.
+// Sums are one scatter node, and so is the number of the last update of each place; other folds
+// compare every update with every place along the axis.
 #include "lathe/ops/scattering.h"
 
 #include "lathe/base/text.h"
@@ -42,6 +43,22 @@ Tensor as_large_as(Tensor x, Tensor part) {
   return pad(part, behind, 0);
 }
 
+// The number of the last update that goes to each place, from 1; 0 where none does.
+Tensor last_updates(Tensor index, int axis, int64_t size) {
+  Builder& builder = *index.builder;
+  Shape shape = index.shape();
+  const Tensor number = builder.iota(shape, axis) + builder.full({}, scalar::Number::of(1));
+  shape[static_cast<size_t>(axis)] = size;
+  return builder.scatter(number, index, axis, shape, Op::Max);
+}
+
+Tensor replaced(Tensor x, Tensor last, Tensor updates, int axis) {
+  Builder& builder = *x.builder;
+  const Tensor number = last - builder.full({}, scalar::Number::of(1));
+  const Tensor value = as_large_as(x, builder.gather(updates, number, axis));
+  return select(as_large_as(x, builder.cast(last, DType::Bool)), value, x);
+}
+
 bool fits(const Shape& x, const Shape& part, int axis) {
   if (x.size() != part.size() || axis < 0 || axis >= static_cast<int>(x.size())) return false;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -65,26 +82,19 @@ Tensor scatter_along(Tensor x, Tensor indices, Tensor updates, int axis, Merge m
   }
   if (graph::element_count(updates.shape()) == 0) return x;
   const int64_t size = x.shape()[static_cast<size_t>(at)];
-  const DType dtype = x.dtype(), wide = summed(dtype);
   const Tensor index = counted_from_end(indices, size);
-  Shape shape = indices.shape();
-  shape[static_cast<size_t>(at)] = size;
-  const auto sum = [&](Tensor each) { return builder.scatter(each, index, at, shape); };
   if (merge == Merge::Add) {
-    return x + builder.cast(as_large_as(x, sum(builder.cast(updates, wide))), dtype);
+    const DType dtype = x.dtype(), wide = summed(dtype);
+    Shape shape = indices.shape();
+    shape[static_cast<size_t>(at)] = size;
+    const Tensor sums = builder.scatter(builder.cast(updates, wide), index, at, shape);
+    return x + builder.cast(as_large_as(x, sums), dtype);
   }
-  const Tensor counts = sum(builder.full(updates.shape(), scalar::Number::of(1)));
-  const Tensor hit = as_large_as(x, builder.cast(counts, DType::Bool));
-  Tensor value;
-  if (merge == Merge::Replace) {
-    const Tensor one = builder.full({}, scalar::Number::of(1));
-    const Tensor divisor = builder.cast(maximum(counts, one), wide);
-    value = as_large_as(x, builder.cast(sum(builder.cast(updates, wide)) / divisor, dtype));
-  } else {
-    const Tensor parts[] = {x, as_large_as(x, folded(updates, index, at, size, op_of(merge)))};
-    value = builder.map(op_of(merge), parts, "scatter");
-  }
-  return select(hit, value, x);
+  const Tensor last = last_updates(index, at, size);
+  if (merge == Merge::Replace) return replaced(x, last, updates, at);
+  const Tensor hit = as_large_as(x, builder.cast(last, DType::Bool));
+  const Tensor parts[] = {x, as_large_as(x, folded(updates, index, at, size, op_of(merge)))};
+  return select(hit, builder.map(op_of(merge), parts, "scatter"), x);
 }
 
 Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, Merge merge) {
@@ -102,9 +112,14 @@ Tensor scatter_nd(Tensor x, Tensor indices, Tensor updates, Merge merge) {
   const Shape sizes(to.begin(), to.begin() + static_cast<int64_t>(k));
   const int64_t row = graph::element_count({to.begin() + static_cast<int64_t>(k), to.end()});
   const Tensor place = builder.reshape(linear_places(indices, sizes), {count, 1});
-  const Tensor index = builder.broadcast_to(place, {count, row}, "scatter_nd");
-  const Tensor table = builder.reshape(x, {graph::element_count(sizes), row});
+  const int64_t size = graph::element_count(sizes);
+  const Tensor table = builder.reshape(x, {size, row});
   const Tensor parts = builder.reshape(updates, {count, row});
+  if (merge == Merge::Replace && count * row > 0) {
+    const Tensor last = builder.broadcast_to(last_updates(place, 0, size), {size, row});
+    return builder.reshape(replaced(table, last, parts, 0), to);
+  }
+  const Tensor index = builder.broadcast_to(place, {count, row}, "scatter_nd");
   return builder.reshape(scatter_along(table, index, parts, 0, merge), to);
 }
 

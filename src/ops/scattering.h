@@ -9,8 +9,8 @@ namespace lathe::ops {
 
 using graph::Tensor;
 
-// What becomes of an element that updates go to. Where several go to one place Replace gives their
-// mean, which of equal ones is each of them.
+// What becomes of an element that updates go to. Where several go to one place Replace gives the
+// last of them.
 enum class Merge : uint8_t { Replace, Add, Mul, Max, Min };
 
 // x, where the element with indices[i] in place of i along the axis meets updates[i]. The indices

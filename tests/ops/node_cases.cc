@@ -81,6 +81,11 @@ void scattered(Builder& b) {
   b.output("columns", b.scatter(x, index, 1, {7, 5}));
 }
 
+void scattered_largest(Builder& b) {
+  const Tensor index = b.input("n", DType::I32, {7, 6});
+  b.output("y", b.scatter(b.input("x", DType::I32, {7, 6}), index, 0, {3, 6}, Op::Max));
+}
+
 template <Op kOp, int kAxis, bool kExclusive, bool kReverse>
 void scanned(Builder& b) {
   const Tensor x = floats(b, "x", {3, 7, 37});
@@ -190,6 +195,7 @@ constexpr Case kCases[] = {
     {"gather_by_element", gathered_by_element},
     {"gather_ints", gathered_ints, false},
     {"scatter", scattered},
+    {"scatter_largest", scattered_largest, false},
     {"scan_sum_axis_0", scanned<Op::Add, 0, false, false>},
     {"scan_sum_axis_1", scanned<Op::Add, 1, true, false>},
     {"scan_sum_axis_2", scanned<Op::Add, 2, false, true>},

@@ -129,7 +129,7 @@ void Evaluation::scatter(const Node& node, const Values& x, const Values& index,
     if (sums) {
       totals[to].add(x.elements[i]);
     } else {
-      out.elements[to] = fold(Op::Add, out.elements[to], x.elements[i], x.dtype);
+      out.elements[to] = fold(node.op, out.elements[to], x.elements[i], x.dtype);
     }
   }
   for (size_t t = 0; t < totals.size(); ++t) {

@@ -139,9 +139,10 @@ Held emit_scatter(Emitter& e, const graph::Node& node) {
     return Held::plain(w.constant(node.dtype, node.shape, SharedBytes()));
   }
   const Tensor inside = moved_inside(e, index, e.plain(index), node.shape[node.axes[0]]);
+  const std::string reduction = node.op == Op::Add ? "add" : "max";
   return Held::plain(w.node("ScatterElements", {w.full(zero, node.shape), inside, e.plain(x)},
                             node.dtype, node.shape,
-                            {{"axis", int64_t{node.axes[0]}}, {"reduction", std::string("add")}}));
+                            {{"axis", int64_t{node.axes[0]}}, {"reduction", reduction}}));
 }
 
 namespace {

@@ -316,7 +316,10 @@ function scattered(s) {
   const [axis] = axisOf(s, x);
   const size = x.shape[axis];
   const length = s.draw.between(1, size);
-  const order = s.draw.shuffled(Array.from({ length: size }, (_, at) => at)).slice(0, length);
+  const isSum = isFloat(x) && s.draw.chance(0.4);
+  const order = isSum
+    ? s.draw.shuffled(Array.from({ length: size }, (_, at) => at)).slice(0, length)
+    : Array.from({ length }, () => s.draw.between(0, size - 1));
   const shape = along(x.shape, axis, length);
   const inner = count(shape.slice(axis + 1));
   const data = Array.from(
@@ -326,7 +329,7 @@ function scattered(s) {
   const index = s.constant('int64', data, shape);
   const updates = s.weights(x.dtype, shape);
   const more = { bits: Math.max(x.bits, drawnBits) + 1, rounds: x.rounds };
-  const reduction = isFloat(x) && s.draw.chance(0.4) ? { reduction: 'add' } : {};
+  const reduction = isSum ? { reduction: 'add' } : {};
   return s.apply(
     'ScatterElements',
     [x, index, updates],

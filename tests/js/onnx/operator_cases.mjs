@@ -429,6 +429,30 @@ function others() {
       { axis: 0, reduction: 'mul' },
     ),
     single(
+      'the last of several elements for a place',
+      'ScatterElements',
+      [normal(4, 3), int64([1, 0, 1, 1, -3, 1, 1, 0, 3], [3, 3]), normal(3, 3)],
+      [f32],
+      { axis: 0 },
+    ),
+    single(
+      'the last of several integers for a place',
+      'ScatterElements',
+      [
+        int64([1, 2, 3, 4], [1, 4]),
+        int64([2, 0, 2, 2], [1, 4]),
+        int64([7, -9, 2 ** 53, 8], [1, 4]),
+      ],
+      ['int64'],
+      { axis: 1 },
+    ),
+    single(
+      'the last of several rows for a place',
+      'ScatterND',
+      [normal(4, 3, 2), int64([1, 2, 0, 0, 1, 2, 1, -1], [4, 2]), normal(4, 2)],
+      [f32],
+    ),
+    single(
       'scattered maxima',
       'ScatterND',
       [normal(4, 3), int64([1, 1, 3], [3, 1]), normal(3, 3)],
