@@ -1,8 +1,10 @@
 /** The API of onnxruntime-web 1.30 on this package: instead of `onnxruntime-web`, `onnxruntime-node` and `onnxruntime-common`. */
+import * as common from './common.js';
 import { env } from './env.js';
 import { InferenceSession } from './session.js';
 import { Tensor } from './tensor.js';
 
+export * from './common.js';
 export { env, type Env } from './env.js';
 export { InferenceSession, type InferenceSessionFactory, type OnnxValue } from './session.js';
 export { Tensor } from './tensor.js';
@@ -10,4 +12,4 @@ export type { TensorConstructor, TypedTensor } from './tensor_types.js';
 export type { ImageFormat, ImageTensorLayout } from './images.js';
 export type { ExternalDataFileType, FileType } from './options.js';
 
-export default { InferenceSession, Tensor, env };
+export default { ...common, InferenceSession, Tensor, env };

@@ -229,3 +229,19 @@ test('weights in a file that is not there', async () => {
     externalData: [{ path: 'w.bin', data: weights.subarray(0, 8) }],
   });
 });
+
+test('every name of ONNX Runtime Web is there; other backends are checked and have no effect', async () => {
+  const web = await import('onnxruntime-web');
+  const ours = await import('tensorlathe/onnxruntime');
+  assert.deepEqual(Object.keys(ours).sort(), Object.keys(web).sort());
+  for (const each of Object.keys(web.default)) assert.ok(each in ours.default, each);
+  for (const { registerBackend } of [web, ours]) {
+    for (const wrong of [undefined, null, {}, { init() {} }]) {
+      assert.throws(() => registerBackend('mine', wrong, 1), TypeError('not a valid backend'));
+    }
+  }
+  const refuse = () => assert.fail('it is not asked');
+  ours.registerBackend('wasm', { init: refuse, createInferenceSessionHandler: refuse }, 100);
+  for (const name of ['TRACE', 'TRACE_FUNC_BEGIN', 'TRACE_EVENT_END']) ours[name]('CPU', 'mark');
+  await taken({});
+});
