@@ -8,6 +8,7 @@
 #include "lathe/import/onnx/eight_bits.h"
 #include "lathe/import/onnx/operators.h"
 #include "lathe/import/onnx/spelling.h"
+#include "lathe/import/onnx/strings.h"
 
 namespace lathe::onnx::rows {
 
@@ -47,8 +48,11 @@ Result<double> read_number(const Call& call, const std::string& given) {
 }
 
 Result<Values> from_strings(Call& call, Type to) {
-  LATHE_ASSIGN_OR_RETURN(const Content content, call.content(0));
+  LATHE_ASSIGN_OR_RETURN(Content content, call.content(0));
   if (to == Type::String) return Values{content};
+  for (std::string& each : content.strings) {
+    for (std::string& bare : split_at_space(each, 0)) each = std::move(bare);
+  }
   if (scalar::is_integer(dtype_of(to))) {
     std::vector<int64_t> values;
     for (const std::string& each : content.strings) {

@@ -79,7 +79,8 @@ namespace {
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// At white space, however much, and not at the ends.
+}  // namespace
+
 std::vector<std::string> split_at_space(std::string_view text, int64_t most) {
   std::vector<std::string> parts;
   size_t at = 0;
@@ -98,6 +99,8 @@ std::vector<std::string> split_at_space(std::string_view text, int64_t most) {
     at = end;
   }
 }
+
+namespace {
 
 std::vector<std::string> split_at(std::string_view delimiter, std::string_view text, int64_t most) {
   std::vector<std::string> parts;

@@ -319,6 +319,25 @@ test('integers of 64 bits to text and back', async () => {
   await converted('string', 'int64', 7, signed);
 });
 
+test('numbers of texts with space around them', async () => {
+  const texts = [' 1', '2 ', '\t-3\r\n', '\v+4\f'];
+  for (const [type, to] of Object.entries({
+    float32: 1,
+    int64: 7,
+    uint8: 2,
+    bool: 9,
+    float64: 11,
+  })) {
+    const bytes = model({
+      inputs: [value('x', 'string', ['n'])],
+      outputs: [value('y', type)],
+      nodes: [node('Cast', ['x'], ['y'], { to })],
+      opset: 16,
+    });
+    await assertSame(bytes, [{ x: ['string', texts, [4]] }], type);
+  }
+});
+
 test('bool scattered by sums and products', async () => {
   for (const op of ['ScatterElements', 'ScatterND']) {
     // ONNX Runtime has neither the largest nor the smallest of bool, which are the same.
