@@ -1,7 +1,7 @@
 /** An ONNX model at work: compiled for the types, and where these decide the contents, of what it is called with. */
 import { LatheError } from '../base/errors.js';
 import type { BufferPlace } from '../core/abi.js';
-import { KeptBuilds, roomForSizes } from '../runtime/kept_builds.js';
+import { KeptBuilds, roomForWeights } from '../runtime/kept_builds.js';
 import { coreDTypes, type DType } from '../tensor/dtypes.js';
 import type { Tensor } from '../tensor/tensor.js';
 import type { CoreGraph } from '../core/handles.js';
@@ -74,7 +74,7 @@ interface Work {
 export class OnnxSession {
   readonly #file: OnnxFile;
   readonly #terms: Terms;
-  readonly #kept = new KeptBuilds<Program>(roomForSizes);
+  readonly #kept = new KeptBuilds<Program>(roomForWeights);
   /** Numbers of inputs whose content decides how the model goes on, by the types of all. */
   readonly #asked = new Map<string, Set<number>>();
   readonly #decoder: Decoder | undefined;

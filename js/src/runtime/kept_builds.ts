@@ -18,6 +18,8 @@ export interface Room {
 export const usualRoom: Room = { bytes: 64 * 2 ** 20, builds: 4 };
 /** For those that are made anew for every size of their inputs. */
 export const roomForSizes: Room = { ...usualRoom, builds: 16 };
+/** For those of which each may hold the weights of a network for pictures. */
+export const roomForWeights: Room = { ...roomForSizes, bytes: 2 * usualRoom.bytes };
 
 export class KeptBuilds<Build extends Keepable> implements Spares {
   readonly #kept = new Map<string, { build: Build; bytes: number }>();

@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
-import { largestDifference } from '../lib.mjs';
+import { compiled, largestDifference } from '../lib.mjs';
 import { model, node, random, value } from '../onnx/write.mjs';
 
 await tl.ready();
@@ -129,4 +129,30 @@ test('a model keeps so many threads busy as it was told', async () => {
     await assert.rejects(tl.loadModel(bytes, { threads }), wanted);
   }
   tl.env().reset();
+});
+
+test('a network for pictures of five widths in turn is compiled once for each', async () => {
+  const channels = 384;
+  const kernels = ['k0', 'k1', 'k2'];
+  const network = await tl.loadModel(
+    model({
+      inputs: [value('x0', 'float32', [1, channels, 2, 'width'])],
+      outputs: [value('x3', 'float32')],
+      nodes: kernels.map((kernel, at) =>
+        node('Conv', [`x${at}`, kernel], [`x${at + 1}`], { pads: [1, 1, 1, 1] }),
+      ),
+      initializers: Object.fromEntries(
+        kernels.map((name, at) => [name, random(at, [channels, channels, 3, 3], 1 / 64)]),
+      ),
+    }),
+  );
+  const round = async () => {
+    for (const width of [2, 3, 4, 5, 6]) {
+      const { x3 } = await network.run({ x0: tl.zeros([1, channels, 2, width]) });
+      x3.dispose();
+    }
+  };
+  await round();
+  assert.equal(await compiled(round), 0);
+  network.dispose();
 });
