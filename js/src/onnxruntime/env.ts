@@ -7,6 +7,14 @@ export type LogLevel = 'verbose' | 'info' | 'warning' | 'error' | 'fatal';
 const logLevels: readonly LogLevel[] = ['verbose', 'info', 'warning', 'error', 'fatal'];
 
 export declare namespace Env {
+  type WasmPathPrefix = string;
+  interface WasmFilePaths {
+    wasm?: URL | string;
+    mjs?: URL | string;
+  }
+  type WasmPrefixOrFilePaths = WasmPathPrefix | WasmFilePaths;
+  type WebGLFlags = Record<string, unknown>;
+  type WebGpuFlags = Record<string, unknown>;
   /** Settings of the processor. */
   interface WebAssemblyFlags {
     /** Threads of sessions created from now on. Default: as many as there are, 0. */
@@ -18,7 +26,7 @@ export declare namespace Env {
     /** No effect. */
     initTimeout?: number;
     /** No effect: there are no files to find. What is set is not kept. */
-    wasmPaths?: string | { wasm?: URL | string; mjs?: URL | string };
+    wasmPaths?: WasmPrefixOrFilePaths;
     /** No effect. */
     wasmBinary?: ArrayBufferLike | Uint8Array;
     /** No effect. */

@@ -8,7 +8,12 @@ export * from './common.js';
 export { env, type Env } from './env.js';
 export { InferenceSession, type InferenceSessionFactory, type OnnxValue } from './session.js';
 export { Tensor } from './tensor.js';
-export type { TensorConstructor, TypedTensor } from './tensor_types.js';
+export type {
+  CpuPinnedConstructorParameters,
+  TensorConstructor,
+  TypedTensor,
+} from './tensor_types.js';
+export type * from './names.js';
 export type { ImageFormat, ImageTensorLayout } from './images.js';
 export type { ExternalDataFileType, FileType } from './options.js';
 

@@ -9,9 +9,11 @@ import {
   type Port,
   type Value,
 } from './importer.js';
+import type { Provider } from './names.js';
 import {
   checkRunOptions,
   checkSessionOptions,
+  type ExecutionProviderConfig as ConfigOfProvider,
   isBuffer,
   type RunOptions as OptionsOfRun,
   type SessionOptions as OptionsOfSession,
@@ -279,11 +281,27 @@ export const InferenceSession: InferenceSessionFactory = Session as InferenceSes
 
 export declare namespace InferenceSession {
   type OnnxValueMapType = Feeds;
+  type NullableOnnxValueMapType = { readonly [name: string]: OnnxValue | null };
   type FeedsType = Feeds;
   type FetchesType = Fetches;
   type ReturnType = Feeds;
   type SessionOptions = OptionsOfSession;
   type RunOptions = OptionsOfRun;
+  type ExecutionProviderConfig = ConfigOfProvider;
+  type ExecutionProviderName = string;
+  type ExecutionProviderOption = Provider<string>;
+  type CpuExecutionProviderOption = Provider<'cpu'>;
+  type WebAssemblyExecutionProviderOption = Provider<'wasm'>;
+  type WebGLExecutionProviderOption = Provider<'webgl'>;
+  type WebGpuExecutionProviderOption = Provider<'webgpu'>;
+  type WebNNExecutionProviderOption = Provider<'webnn'>;
+  type CudaExecutionProviderOption = Provider<'cuda'>;
+  type TensorRtExecutionProviderOption = Provider<'tensorrt'>;
+  type DmlExecutionProviderOption = Provider<'dml'>;
+  type CoreMLExecutionProviderOption = Provider<'coreml'>;
+  type NnapiExecutionProviderOption = Provider<'nnapi'>;
+  type QnnExecutionProviderOption = Provider<'qnn'>;
+  type XnnpackExecutionProviderOption = Provider<'xnnpack'>;
   /** An input or output that is a tensor; axes without a size have a name, or '' for none. */
   interface TensorValueMetadata {
     readonly name: string;

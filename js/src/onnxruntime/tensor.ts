@@ -302,4 +302,10 @@ export declare namespace Tensor {
   type Type = TensorType;
   type DataLocation = TensorLocation;
   type CpuPinnedDataTypes = Exclude<TensorType, 'string'>;
+  type TextureDataTypes = 'float32';
+  type GpuBufferDataTypes = 'float32' | 'float16' | 'int32' | 'int64' | 'uint32' | 'uint8' | 'bool';
+  type MLTensorDataTypes = Exclude<TensorType, 'string' | 'uint16' | 'int16' | 'float64'>;
+  type TextureType = object;
+  type GpuBufferType = object;
+  type MLTensorType = object;
 }

@@ -1,9 +1,11 @@
 // Options of sessions and runs of tensorlathe/onnxruntime: what is refused, with which class of error, and what is taken.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { InferenceSession, Tensor, env } from 'tensorlathe/onnxruntime';
 import { model, node, value } from '../onnx/write.mjs';
 
@@ -244,4 +246,47 @@ test('every name of ONNX Runtime Web is there; other backends are checked and ha
   ours.registerBackend('wasm', { init: refuse, createInferenceSessionHandler: refuse }, 100);
   for (const name of ['TRACE', 'TRACE_FUNC_BEGIN', 'TRACE_EVENT_END']) ours[name]('CPU', 'mark');
   await taken({});
+});
+
+test('types that programs for ONNX Runtime Web name', () => {
+  const folder = mkdtempSync(fileURLToPath(new URL('../../../build/types-', import.meta.url)));
+  const ofSessions = [
+    ...['ExecutionProviderConfig', 'FeedsType', 'FetchesType', 'NullableOnnxValueMapType'],
+    ...['Cpu', 'WebAssembly', 'WebGpu', 'WebNN', 'WebGL', 'Cuda', 'CoreML', 'Dml', 'Xnnpack'].map(
+      (provider) => `${provider}ExecutionProviderOption`,
+    ),
+  ];
+  const ofTensors = ['GpuBufferType', 'GpuBufferDataTypes', 'MLTensorType', 'TextureType'];
+  const names = [
+    ...ofSessions.map((each) => `InferenceSession.${each}`),
+    ...ofTensors.map((each) => `Tensor.${each}`),
+    ...['WasmFilePaths', 'WasmPrefixOrFilePaths', 'WebGpuFlags'].map((each) => `Env.${each}`),
+    ...['OnnxValueDataLocation', 'FileData', 'ExternalDataFileDescription', 'OnnxModelOptions'],
+    ...[
+      'TensorFromImageElementOptions',
+      'TensorToDataUrlOptions',
+      'CpuPinnedConstructorParameters',
+    ],
+  ];
+  const program = (library) => `
+    import * as ort from '${library}';
+    export type All = [${names.map((each) => `ort.${each}`).join(', ')}];
+    const gpu: ort.InferenceSession.WebGpuExecutionProviderOption =
+      { name: 'webgpu', preferredLayout: 'NHWC' };
+    const executionProviders: ort.InferenceSession.ExecutionProviderConfig[] = [gpu, 'wasm'];
+    const options: ort.InferenceSession.SessionOptions = { executionProviders };
+    const paths: ort.Env.WasmFilePaths = { wasm: new URL('https://a.b/c.wasm') };
+    ort.env.wasm.wasmPaths = paths;
+    export const session = ort.InferenceSession.create('model.onnx', options);
+  `;
+  const files = ['onnxruntime-web', 'tensorlathe/onnxruntime'].map((library, at) => {
+    writeFileSync(join(folder, `${at}.ts`), program(library));
+    return join(folder, `${at}.ts`);
+  });
+  const usual =
+    '--noEmit --skipLibCheck --module esnext --moduleResolution bundler --target es2022';
+  const tsc = fileURLToPath(new URL('../../../node_modules/.bin/tsc', import.meta.url));
+  const { stdout } = spawnSync(tsc, [...usual.split(' '), ...files], { encoding: 'utf8' });
+  rmSync(folder, { recursive: true });
+  assert.equal(stdout, '');
 });
