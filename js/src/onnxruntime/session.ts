@@ -122,7 +122,8 @@ class Session {
       const values = Object.entries(feeds).map(([name, value]) => [name, this.#fed(name, value)]);
       given = await this.#model.run(Object.fromEntries(values));
     } catch (error) {
-      throw new Error(`failed to run: ${reasonOf(error)}`, { cause: error });
+      const Kind = error instanceof TypeError ? TypeError : Error;
+      throw new Kind(`failed to run: ${reasonOf(error)}`, { cause: error });
     }
     const results: Record<string, OnnxValue> = {};
     for (const [name, place] of wanted) results[name] = written(name, given[name]!, place);

@@ -387,6 +387,7 @@ test('texts with an element that is none are refused', async () => {
   });
   const session = await ours.InferenceSession.create(bytes);
   const x = new ours.Tensor('string', ['a', 5], [2]);
-  await assert.rejects(session.run({ x }), /x at index 1 is not a string/);
+  const message = "failed to run: 'feeds': x at index 1 is not a string";
+  await assert.rejects(session.run({ x }), { name: 'TypeError', message });
   await session.release();
 });
