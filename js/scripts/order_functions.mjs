@@ -7,10 +7,10 @@ const CODE = 10;
 const FUNCTION_NAMES = 1;
 const HEADER_BYTES = 8;
 
-// Bytes that two functions must share in a row to resemble each other, and how far back gzip sees, less than itself needs.
+// Bytes that two functions must share in a row to resemble each other.
 const RUN = 6;
-const WINDOW = 32_000;
-// Which of them is best differs from module to module.
+// How far back gzip sees, less than itself needs. Which of these and of the next is best differs from module to module.
+const WINDOWS = [28_000, 32_000];
 const SLACKS = [1, 8, 12, 16, 18, 20, 22, 24, 26, 28, 30, 32, 36, 40];
 
 /** The module without the names that it had, and with names that sort its functions. It must import no functions. */
@@ -31,7 +31,9 @@ export function nameByResemblance(module) {
 /** The order that compresses best of those found with more and less weight on short functions. */
 function bestOrder(bodies) {
   const shared = sharedRuns(bodies);
-  const orders = SLACKS.map((slack) => orderOf(bodies, shared, slack));
+  const orders = WINDOWS.flatMap((window) =>
+    SLACKS.map((slack) => orderOf(bodies, shared, window, slack)),
+  );
   const sizes = orders.map((order) => {
     return gzipSync(Buffer.concat(order.map((index) => bodies[index])), { level: 9 }).length;
   });
@@ -39,7 +41,7 @@ function bestOrder(bodies) {
 }
 
 /** Greedy: each function is followed by the one of whose runs, and so many more, the window holds the largest share. */
-function orderOf(bodies, { runs, users }, slack) {
+function orderOf(bodies, { runs, users }, window, slack) {
   const inWindow = new Int32Array(users.length);
   const held = new Int32Array(bodies.length);
   const left = new Set(bodies.keys());
@@ -57,7 +59,7 @@ function orderOf(bodies, { runs, users }, slack) {
     left.delete(next);
     order.push(next);
     count(next, 1);
-    while (bytes > WINDOW && oldest < order.length - 1) count(order[oldest++], -1);
+    while (bytes > window && oldest < order.length - 1) count(order[oldest++], -1);
   }
   return order;
 }
