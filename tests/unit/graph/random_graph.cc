@@ -195,10 +195,12 @@ class Growth {
     add(tanh(b_.matmul(left, random_.below(2) == 0 ? right : b_.permute(left, {1, 0}))));
   }
 
-  // Up to six tensors one after the other along an axis; one time in four each is one number.
+  // Up to six small tensors, or two others, one after the other along an axis; one time in four
+  // each is one number.
   void join() {
     const Tensor x = floats();
-    const int axis = random_.below(x.rank()), count = 2 + random_.below(5);
+    const int most = element_count(x.shape()) < 32 ? 5 : 1;
+    const int axis = random_.below(x.rank()), count = 2 + random_.below(most);
     const bool are_numbers = random_.below(4) == 0;
     std::vector<int> all(x.shape().size());
     std::iota(all.begin(), all.end(), 0);
