@@ -17,8 +17,8 @@ import { clone } from './ops/index.js';
 import { inferFromImplicitShape } from './shapes/shapes.js';
 import { LatheBackend, type TensorInfo } from './tfjs_backend/backend.js';
 import { type GivenInputs, inputsOf } from './tfjs_backend/inputs.js';
-import { counters } from './tfjs_backend/scalars.js';
 import { type Attributes, kernels } from './tfjs_backend/kernels.js';
+import { counters } from './tfjs_backend/scalars.js';
 import './index.js';
 
 sharePlans(opened);

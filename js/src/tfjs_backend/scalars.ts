@@ -25,8 +25,8 @@ const comparisons: Record<string, Compute> = {
   NotEqual: (a, b) => a !== b,
 };
 const logic: Record<string, Compute> = {
-  LogicalAnd: (a, b) => a && b,
-  LogicalOr: (a, b) => a || b,
+  LogicalAnd: (a, b) => a !== 0 && b !== 0,
+  LogicalOr: (a, b) => a !== 0 || b !== 0,
 };
 
 type Counter = (inputs: GivenInputs, backend: LatheBackend) => TensorInfo | undefined;

@@ -147,6 +147,11 @@ test('whole numbers and truths are counted and compared where they are known', a
   const isExact = ([op, a, b]) => op !== 'mul' || Number.isSafeInteger(a * b);
   assert.deepEqual(counted.filter(isExact), tf.tidy(() => results(once)).filter(isExact));
   await tf.setBackend('lathe');
+  const odd = () => tf.tensor(Uint8Array.of(255), [], 'bool');
+  assert.deepEqual(
+    ['logicalAnd', 'logicalOr'].map((op) => tf.tidy(() => tf[op](odd(), odd()).dataSync()[0])),
+    [1, 1],
+  );
   // What JavaScript does not know is computed by modules.
   const pending = (x) => x.reshape([1]).tile([2]).max();
   assert.deepEqual(
