@@ -23,7 +23,7 @@ export class Core<Exports extends ModuleExports = CoreExports> {
   #capacity = 0;
   #words = new Float64Array();
 
-  constructor(module: WebAssembly.Module) {
+  constructor(readonly module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
     this.exports._initialize?.();
   }

@@ -19,6 +19,7 @@ import {
 } from './abi.js';
 import { type Core, currentCore, isLiveCore } from './core.js';
 import { type OperationName, operations } from './names.js';
+import { type ModuleParts, partsAt } from './parts.js';
 import { appendValue, declaration, type GraphValue, readValues, typeWords } from './words.js';
 
 type FreeFunction = 'lathe_model_free' | 'lathe_graph_free' | 'lathe_executable_free';
@@ -230,19 +231,6 @@ export class CoreGraph extends Owned {
   }
 }
 
-/**
- * A module without its data section, and what belongs where in its memory: engines then compile
- * code only, and Chromium compiles no more than 8 MB on a page's own thread.
- */
-export interface ModuleParts {
-  code: Uint8Array<ArrayBuffer>;
-  segments: { offset: number; data: Uint8Array }[];
-}
-
-/** Bytes of a module in parts. */
-export const sizeOf = ({ code, segments }: ModuleParts) =>
-  segments.reduce((sum, { data }) => sum + data.length, code.length);
-
 /** A generated module inside the core. */
 export class CoreExecutable extends Owned {
   constructor(core: Core, handle: Handle) {
@@ -273,15 +261,8 @@ export class CoreExecutable extends Owned {
 
   /** The module in parts, which may move with the core's next call. */
   parts(): ModuleParts {
-    const { core } = this;
-    const at = this.pointer('module', 'parts') / Uint32Array.BYTES_PER_ELEMENT;
-    const words = new Uint32Array(core.exports.memory.buffer);
-    const part = (word: number) => core.view(words[word]!, words[word + 1]!);
-    const segments = Array.from({ length: words[at + 2]! }, (_, index) => {
-      const word = at + 3 + 3 * index;
-      return { offset: words[word]!, data: part(word + 1) };
-    });
-    return { code: part(at), segments };
+    const at = this.pointer('module', 'parts');
+    return partsAt(this.core.exports.memory.buffer as ArrayBuffer, at);
   }
 
   /** A copy of the whole module's bytes. */

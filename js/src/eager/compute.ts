@@ -8,18 +8,11 @@ import type { HeapModule } from '../runtime/heap_module.js';
 import type { HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
 import { compileForHeap } from '../trace/heap_function.js';
-import type { Trace, TracedTensor } from '../trace/trace.js';
-import {
-  formulaOf,
-  GradientPart,
-  type Held,
-  Operation,
-  type Source,
-  writePart,
-  type Written,
-} from './formulas.js';
+import { compileOperation, compilePlan } from './compile_plan.js';
+import { formulaOf, GradientPart, type Held, Operation, type Source } from './formulas.js';
+import { compiledMeanwhile, isForOnce, isLong, isRepetitive } from './long_plans.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
-import { type Signature, traced, type ValueType } from './signature.js';
+import type { Signature } from './signature.js';
 
 /** Modules kept; a quarter of them goes when there are more: those not used for longest. */
 const most = 2000;
@@ -35,6 +28,8 @@ interface Kept {
 export const widest = 900;
 /** Operations one behind the other that may be pending. */
 const deepest = 200;
+/** With fewer of them what leads to a value is hardly long. */
+const least = 12;
 
 const kept = new Map<string | Signature, Kept>();
 let clock = 0;
@@ -85,8 +80,12 @@ export function recorded<T>(action: () => T): T {
 
 export const isRecording = (): boolean => recording > 0;
 
-/** Makes the elements of all these be there, and of what tensors show on the way, but for `later`. */
-export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapValue>): void {
+/** Makes the elements of all these be there, and of what tensors show on the way, but for `later`. `known`: their whole plan. */
+export function compute(
+  values: readonly HeapValue[],
+  later?: ReadonlySet<HeapValue>,
+  known?: Plan,
+): void {
   const wanted = values.filter(({ isThere }) => !isThere);
   if (wanted.length === 0) return;
   const now = schedules.revision + env().revision;
@@ -106,7 +105,7 @@ export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapVa
     done(first!);
     return;
   }
-  const whole = wholePlanOf(wanted, later);
+  const whole = known ?? wholePlanOf(wanted, later);
   if (!isWide(whole)) {
     try {
       run(whole);
@@ -123,8 +122,56 @@ export function compute(values: readonly HeapValue[], later?: ReadonlySet<HeapVa
 
 function run(plan: Plan): void {
   const chosen = kept.has(plan.key) ? plan : shared(plan);
-  moduleFor(chosen).run(chosen.inputs, chosen.outputs);
-  chosen.outputs.forEach(done);
+  if (!kept.has(chosen.key) && isForOnce(chosen, compileMeanwhile)) {
+    for (const { value } of plan.steps) compute([value]);
+  } else runAsModule(chosen);
+}
+
+function runAsModule(plan: Plan): void {
+  moduleFor(plan).run(plan.inputs, plan.outputs);
+  plan.outputs.forEach(done);
+}
+
+/** What is computed once its plan is compiled. */
+const underWay = new WeakMap<HeapValue, Promise<void>>();
+
+/** As `compute`, but a long plan is compiled while the page goes on. Undefined: nothing is to be waited for. */
+export function computeLater(value: HeapValue): Promise<void> | undefined {
+  if (formulaOf(value)!.depth < least) return undefined;
+  return underWay.get(value) ?? begun(wholePlanOf([value]));
+}
+
+/** When a long plan that has to be compiled first has been computed. Undefined: it is none. */
+export function begun(plan: Plan): Promise<void> | undefined {
+  if (isWide(plan) || !isLong(plan) || kept.has(plan.key) || isRepetitive(plan)) return undefined;
+  const chosen = shared(plan);
+  if (kept.has(chosen.key)) return void runAsModule(chosen);
+  const computed = computeMeanwhile(chosen);
+  for (const each of chosen.outputs) underWay.set(each, computed);
+  return computed;
+}
+
+/** Whatever happens to its tensors meanwhile. Whoever waits for it computes what is left, or has the error. */
+async function computeMeanwhile(plan: Plan): Promise<void> {
+  const held = [...plan.inputs, ...plan.outputs].filter((each) => typeof each !== 'number');
+  for (const each of held) each.hold();
+  try {
+    await compileMeanwhile(plan);
+    if (kept.has(plan.key) && !plan.outputs.some(({ isThere }) => isThere)) runAsModule(plan);
+  } catch {
+    // There is no room for all of it.
+  } finally {
+    for (const each of held) each.release();
+    for (const each of plan.outputs) underWay.delete(each);
+  }
+}
+
+async function compileMeanwhile(plan: Plan): Promise<void> {
+  const now = revision;
+  const module = await compiledMeanwhile(plan);
+  if (module === undefined) return;
+  if (now !== revision || kept.has(plan.key)) module.dispose();
+  else keptModule(plan.key, () => module);
 }
 
 /** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */
@@ -172,7 +219,8 @@ export function limitDepth(value: HeapValue, formula: Held): void {
 }
 
 /** The module of a plan, on inputs and for outputs of its types. */
-export const moduleFor = (plan: Plan): HeapModule => keptModule(plan.key, () => compilePlan(plan));
+export const moduleFor = (plan: Plan): HeapModule =>
+  keptModule(plan.key, () => compilePlan(plan, (graph) => compileForHeap(graph)));
 
 /** What leads to the values by itself first: engines take functions of no more than 1000 parameters. */
 function computeInParts(values: readonly HeapValue[]): void {
@@ -248,29 +296,4 @@ function forgetOldest(): void {
     if (signature !== undefined) signature.module = undefined;
     kept.delete(key);
   }
-}
-
-const compileOperation = ({ op, inputs, values }: Signature): HeapModule =>
-  compiled(inputs, (operands, trace) => [trace.apply(op, operands, [...values])]);
-
-function compilePlan({ inputTypes, steps, results }: Plan): HeapModule {
-  return compiled(inputTypes, (values, trace) => {
-    const at = (place: number) => values[place]!;
-    const written: Written = new Map();
-    for (const { formula, apart, places, write } of steps) {
-      const operands = places.map(at);
-      values.push(write?.(trace, operands) ?? writePart(formula, apart, trace, operands, written));
-    }
-    return results.map(at);
-  });
-}
-
-function compiled(
-  types: readonly ValueType[],
-  write: (inputs: TracedTensor[], trace: Trace) => TracedTensor[],
-): HeapModule {
-  return traced(types, (inputs, trace, graph) => {
-    for (const [at, each] of write(inputs, trace).entries()) trace.output(`y${at}`, each);
-    return compileForHeap(graph);
-  });
 }

@@ -2,7 +2,7 @@
 import type { Formula, HeapValue } from '../runtime/heap_value.js';
 import type { Trace, TracedTensor } from '../trace/trace.js';
 import type { Apart } from './apart.js';
-import { compute } from './compute.js';
+import { compute, computeLater } from './compute.js';
 import type { Signature } from './signature.js';
 
 /** Of what an operation is applied to; numbers stand for tensors without axes. */
@@ -50,6 +50,10 @@ export abstract class Held implements Formula {
 
   compute(value: HeapValue): void {
     compute([value]);
+  }
+
+  computeLater(value: HeapValue): Promise<void> | undefined {
+    return computeLater(value);
   }
 
   hold(): void {

@@ -17,6 +17,7 @@ import type { ValueType } from './signature.js';
 
 /** An operation on inputs and results of other steps, by their places. */
 export interface Step {
+  readonly value: HeapValue;
   readonly formula: Held;
   /** Of a gradient that is written down with its function. */
   readonly apart: Apart | undefined;

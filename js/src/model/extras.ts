@@ -19,6 +19,7 @@ import { forgetVariables } from '../numbers/layer_variables.js';
 import type { ModelData } from '../train/rows.js';
 import { tidy } from '../tensor/scopes.js';
 import { Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { equationTimes, layerTimes } from './added_times.js';
 import { alone, hold } from './alone.js';
 import { applyLayer, weightOf } from './apply.js';
 import { checkArguments } from './check_arguments.js';
@@ -308,6 +309,8 @@ const members: Extras['members'] = {
     tensorIndices: call.tensorIndices,
   }),
   setUserDefinedMetadata: setMetadata,
+  layerTimes,
+  equationTimes,
   getUserDefinedMetadata: (model: LayersModel) => model.metadata,
 };
 

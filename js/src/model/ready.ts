@@ -4,6 +4,7 @@ import { nodeProcess } from '../base/node.js';
 import { chooseWasm, compileCore } from '../core/core_module.js';
 import { currentCore, hasCore, useCoreModule } from '../core/core.js';
 import { extrasAsked } from '../layers/extras.js';
+import { useRevectorize } from '../runtime/env.js';
 import { fetchThreads } from '../runtime/threads.js';
 import { schedulesRead } from '../tune/schedules.js';
 import { probeTarget } from '../tune/target.js';
@@ -32,7 +33,10 @@ async function load(compile: () => Promise<WebAssembly.Module>): Promise<void> {
   if (!hasCore()) useCoreModule(await compile());
   currentCore();
   // Programs may never wait again.
-  if (nodeProcess !== undefined) await fetchThreads();
+  if (nodeProcess !== undefined) {
+    await fetchThreads();
+    useRevectorize((await import('../runtime/revectorize.js')).revectorize);
+  }
   await Promise.race([remembered, new Promise((done) => setTimeout(done, mostWaitMs))]);
 }
 

@@ -1,6 +1,7 @@
 /** From an executable of the core to an instance at work, and what that took. Knows not what the module computes. */
 import type { ModuleMetadata } from '../core/abi.js';
-import { type CoreExecutable, sizeOf } from '../core/handles.js';
+import type { CoreExecutable } from '../core/handles.js';
+import { sizeOf } from '../core/parts.js';
 import { Instance } from './instance.js';
 import type { Runs } from './runs.js';
 

@@ -1,7 +1,6 @@
 /** What the engine can do, probed once, and switches to do without. */
 import { LatheError } from '../base/errors.js';
 import { nodeProcess } from '../base/node.js';
-import { revectorize } from './revectorize.js';
 
 /** Names of the features; spelled as TensorFlow.js spells flags. */
 export type FeatureName =
@@ -69,6 +68,14 @@ function autoTune(): Found {
   const driven = (globalThis as { navigator?: { webdriver?: boolean } }).navigator?.webdriver;
   if (driven === true) return off('the browser is driven by a program');
   return { value: true, why: 'no test runs' };
+}
+
+type Revectorize = typeof import('./revectorize.js').revectorize;
+let revectorize: Revectorize | undefined;
+
+/** What `NODE_REVECTORIZE` does is there. */
+export function useRevectorize(how: Revectorize): void {
+  revectorize = how;
 }
 
 const probes: Record<FeatureName, () => Found> = {
@@ -187,14 +194,18 @@ export class Environment {
     }
     this.#check(name);
     if (typeof value !== 'boolean') throw new LatheError(`${name} must be true or false`);
-    if (name === 'NODE_REVECTORIZE' && value !== this.get(name))
+    if (name === 'NODE_REVECTORIZE' && value !== this.get(name)) {
+      if (revectorize === undefined) {
+        throw new LatheError('NODE_REVECTORIZE: in Node, after `await tl.ready()`');
+      }
       revectorize(value, this.get('RELAXED_SIMD'));
+    }
     this.#forced[name] = value;
   }
 
   /** Forgets everything `set` said. */
   reset(): void {
-    if (this.get('NODE_REVECTORIZE')) revectorize(false, false);
+    if (this.get('NODE_REVECTORIZE')) revectorize!(false, false);
     this.revision += 1;
     this.#forced = {};
     this.#settings = {};

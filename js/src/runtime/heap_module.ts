@@ -1,7 +1,7 @@
 /** A relocatable module at work in the heap: its constants and states, and runs on whatever lies there. */
 import { elementCount } from '../base/shape.js';
 import { type BufferPlace, byteLength, type ModuleMetadata } from '../core/abi.js';
-import { type CoreExecutable, sizeOf } from '../core/handles.js';
+import { type ModuleParts, sizeOf } from '../core/parts.js';
 import { arrayOn, convert, copyInto, type DataArray } from '../tensor/convert.js';
 import { type DType, hostDTypes } from '../tensor/dtypes.js';
 import { Tensor } from '../tensor/tensor.js';
@@ -56,7 +56,13 @@ function growNumbers(): void {
   numbers = larger;
 }
 
-/** The module of an executable compiled with `relocatable`, with one entry. */
+/** What a core, or the copy of one, has compiled with `relocatable`, with one entry. */
+export interface Executable {
+  metadata(): ModuleMetadata;
+  parts(): ModuleParts;
+}
+
+/** The module of an executable. */
 export class HeapModule {
   readonly metadata: ModuleMetadata;
   readonly moduleBytes: number;
@@ -69,13 +75,13 @@ export class HeapModule {
   readonly #outputs: readonly { dtype: DType; shape: readonly number[] }[];
 
   /** Leaves the executable to the caller; states have any content. Errors: no memory for it; an engine that refuses it. */
-  constructor(executable: CoreExecutable, threads = Infinity) {
+  constructor(executable: Executable, threads = Infinity) {
     this.metadata = executable.metadata();
     limitThreads(this.metadata, threads);
     const { constantBytes = 0, temporaryBytes, states, entries } = this.metadata;
     const parts = executable.parts();
     this.moduleBytes = sizeOf(parts);
-    const { call, shared } = instantiate(parts.code, this.metadata);
+    const { call, shared } = instantiate(parts, this.metadata);
     this.#call = call;
     const held: Block[] = [];
     try {
@@ -175,11 +181,13 @@ interface Instantiated {
   readonly shared?: SharedModule;
 }
 
-function instantiate(code: Uint8Array<ArrayBuffer>, metadata: ModuleMetadata): Instantiated {
+function instantiate(
+  { code, module = new WebAssembly.Module(code) }: ModuleParts,
+  metadata: ModuleMetadata,
+): Instantiated {
   const { memory } = heap();
   const [place] = metadata.entries;
   return askEngine('there is no room for another module', () => {
-    const module = new WebAssembly.Module(code);
     const { exports } = new WebAssembly.Instance(module, { env: { memory, firstPhase } });
     if (!metadata.threads) {
       const entry = exports[place!.name] as (...bases: number[]) => void;

@@ -13,6 +13,8 @@ export interface Formula {
   readonly operands: readonly (HeapValue | number)[];
   /** Makes them be there. */
   compute(value: HeapValue): void;
+  /** The same, but what takes long to compile makes nobody wait; undefined: nothing does. */
+  computeLater(value: HeapValue): Promise<void> | undefined;
   hold(): void;
   release(): void;
 }
@@ -193,9 +195,21 @@ export class HeapValue implements PendingData {
   }
 
   get later(): Promise<DataArray> {
-    const data = this.now();
-    // Loops that await every result would else keep the threads of a page from starting.
-    return threadsAreStarting() ? nextTask().then(() => data) : Promise.resolve(data);
+    return this.#read();
+  }
+
+  /** Even if nobody else has it any more when it is there. */
+  async #read(): Promise<DataArray> {
+    this.hold();
+    try {
+      if (this.#place === undefined) await this.#formula!.computeLater(this);
+      const data = this.now();
+      // Loops that await every result would else keep the threads of a page from starting.
+      if (threadsAreStarting()) await nextTask();
+      return data;
+    } finally {
+      this.release();
+    }
   }
 
   share(): void {

@@ -2,7 +2,7 @@
 import { LatheError } from '../base/errors.js';
 import { nextTask } from '../base/pause.js';
 import { type BufferPlace, byteLength, type EntryPlace, type ModuleMetadata } from '../core/abi.js';
-import type { ModuleParts } from '../core/handles.js';
+import type { ModuleParts } from '../core/parts.js';
 import { copyInto, type DataArray, type NumberArray } from '../tensor/convert.js';
 import { askEngine } from './ask_engine.js';
 import { Entry, windowOn } from './entry.js';

@@ -74,7 +74,26 @@ export type ToWorker =
       entries: readonly string[];
       firstPhase: number | undefined;
     }
-  | { kind: 'drop'; id: number };
+  | { kind: 'drop'; id: number }
+  | CopyOfCore;
 
-/** From a worker to the pool: a job that somebody waits for is done, or the worker cannot go on. */
-export type FromWorker = { kind: 'done' } | { kind: 'broken'; reason: string };
+/** A core at rest, whose memory is all that there is of it, and a graph in it that shall be compiled. */
+export interface CopyOfCore {
+  kind: 'compile';
+  core: WebAssembly.Module;
+  memory: ArrayBuffer;
+  graph: number;
+  request: Uint8Array;
+}
+
+/** From a worker: a job that somebody waits for is done, a graph is compiled, or the worker cannot go on. */
+export type FromWorker = { kind: 'done' } | CompiledCopy | { kind: 'broken'; reason: string };
+
+/** The memory of a core that has compiled, where in it is what the executable says of itself, and its module. */
+export interface CompiledCopy {
+  kind: 'compiled';
+  memory: ArrayBuffer;
+  metadata: number;
+  parts: number;
+  module: WebAssembly.Module;
+}

@@ -1,6 +1,10 @@
 /** One thread of the pool: keeps modules, sleeps on its bell, runs entries. Runs in browsers and in Node. */
+import type { CoreExports } from '../core/abi.js';
+import { partsAt } from '../core/parts.js';
 import {
   cellOf,
+  type CompiledCopy,
+  type CopyOfCore,
   type FromWorker,
   how,
   noteDone,
@@ -13,7 +17,7 @@ import {
 } from './protocol.js';
 
 interface Port {
-  postMessage(message: FromWorker): void;
+  postMessage(message: FromWorker, moved?: ArrayBuffer[]): void;
 }
 
 interface NodePort extends Port {
@@ -33,6 +37,8 @@ const patience = { usual: 0.05, often: 2 };
 /** Looks between two at the clock: about a microsecond. */
 const looks = 500;
 
+const pageBytes = 65536;
+
 const threads = (
   globalThis as {
     process?: { getBuiltinModule?: (name: string) => { parentPort: NodePort } };
@@ -51,6 +57,11 @@ const at = (cell: number) => cellOf(index, cell);
 
 function receive(message: ToWorker): void {
   try {
+    if (message.kind === 'compile') {
+      const compiled = compile(message);
+      port.postMessage(compiled, [compiled.memory]);
+      return;
+    }
     apply(message);
   } catch (error) {
     port.postMessage({ kind: 'broken', reason: String(error) });
@@ -60,7 +71,7 @@ function receive(message: ToWorker): void {
   serve();
 }
 
-function apply(message: ToWorker): void {
+function apply(message: Exclude<ToWorker, CopyOfCore>): void {
   switch (message.kind) {
     case 'start':
       ({ control, index } = message);
@@ -75,6 +86,28 @@ function apply(message: ToWorker): void {
       modules.delete(message.id);
       break;
   }
+}
+
+/** Goes on in the copy of a core. Error: what the core finds wrong. */
+function compile({ core, memory, graph, request }: CopyOfCore): CompiledCopy {
+  const exports = new WebAssembly.Instance(core, {}).exports as unknown as CoreExports;
+  const own = exports.memory;
+  own.grow((memory.byteLength - own.buffer.byteLength) / pageBytes);
+  new Uint8Array(own.buffer).set(new Uint8Array(memory));
+  const at = exports.lathe_alloc(request.length);
+  new Uint8Array(own.buffer, at).set(request);
+  const executable = exports.lathe_graph_compile(graph, at, request.length);
+  if (executable === 0) throw new Error('it cannot be compiled');
+  const metadata = exports.lathe_executable_metadata(executable);
+  const parts = exports.lathe_executable_parts(executable);
+  const { code } = partsAt(own.buffer as ArrayBuffer, parts);
+  return {
+    kind: 'compiled',
+    memory: own.buffer.slice() as ArrayBuffer,
+    metadata,
+    parts,
+    module: new WebAssembly.Module(code),
+  };
 }
 
 /** Runs jobs until a message waits in the event loop. */

@@ -1,8 +1,10 @@
 /** Waiting for the page. */
+import { settled } from '../eager/soon.js';
 
-/** Resolves before the next frame of a page; elsewhere after what is waiting. */
-export function nextFrame(): Promise<void> {
-  return new Promise((resolve) => {
+/** Resolves before the next frame of a page, when what `minimize` compiles in the background is there; elsewhere after what is waiting. */
+export async function nextFrame(): Promise<void> {
+  await settled();
+  await new Promise<void>((resolve) => {
     if (typeof requestAnimationFrame !== 'undefined') requestAnimationFrame(() => resolve());
     else if (typeof setImmediate !== 'undefined') setImmediate(resolve);
     else setTimeout(resolve);

@@ -29,8 +29,7 @@ export function compileForHeap(
   look?: (executable: CoreExecutable) => void,
   threads = Infinity,
 ): HeapModule {
-  const request = { ...target(), ...threadsOfHeap(), dumps, origins, relocatable: true };
-  const executable = graph.compile(request);
+  const executable = graph.compile({ ...heapRequest(), dumps, origins });
   try {
     look?.(executable);
     return new HeapModule(executable, threads);
@@ -38,6 +37,9 @@ export function compileForHeap(
     executable.free();
   }
 }
+
+/** What modules for the heap are compiled with. */
+export const heapRequest = () => ({ ...target(), ...threadsOfHeap(), relocatable: true });
 
 /** Modules in a heap that threads share import it as such, though these may be of no use to them. */
 function threadsOfHeap(): Pick<CompileRequest, 'features' | 'worthSplitting'> {

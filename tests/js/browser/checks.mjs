@@ -89,6 +89,51 @@ export async function checkTuning(page, url) {
   assert.deepEqual(second, { known: 1, tuned: 1 });
 }
 
+// Runs in the page: trains a network over 25 steps by gradients of tensors, and counts the turns that others have meanwhile.
+const trainLong = `(async () => {
+  const tf = await import('/js/dist/tfjs.js');
+  await tf.ready();
+  const numbers = (count) => Array.from({ length: count }, (_, i) => Math.sin(7 * i) / 3);
+  const [w, u] = [tf.tensor2d(numbers(36), [6, 6]).variable(), tf.tensor2d(numbers(12), [2, 6]).variable()];
+  const x = tf.tensor2d(numbers(6), [3, 2]);
+  const pass = (h) => tf.tanh(h.matMul(w).add(x.matMul(u)));
+  let steps = 25;
+  const loss = () => {
+    let h = tf.zeros([3, 6]);
+    for (let step = 0; step < steps; ++step) h = pass(h);
+    return h.square().sum().asScalar();
+  };
+  let [turns, isOver] = [0, false];
+  const turn = () => (turns++, isOver || setTimeout(turn));
+  const optimizer = tf.train.sgd(0.05);
+  const losses = [];
+  let longest = 0;
+  new PerformanceObserver((list) => {
+    for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+  }).observe({ type: 'longtask' });
+  setTimeout(turn);
+  for (const wait of [(cost) => cost.data(), () => tf.nextFrame(), () => undefined]) {
+    const wanted = tf.tidy(() => loss().dataSync()[0]);
+    const [before, cost] = [turns, optimizer.minimize(loss, true)];
+    await wait(cost);
+    losses.push({ wanted, meanwhile: turns - before, found: (await cost.data())[0] });
+    cost.dispose();
+    steps += 1;
+  }
+  isOver = true;
+  return { losses, longest };
+})()`;
+
+/** While steps of training are compiled in the background the page has its turns. */
+export async function checkLongPlans(page, url) {
+  await openPlain(page, url);
+  const { losses, longest } = await page.evaluate(trainLong);
+  for (const { wanted, found } of losses) assert.ok(Math.abs(wanted - found) < 1e-4 * wanted);
+  const [read, framed] = losses.map(({ meanwhile }) => meanwhile);
+  assert.ok(read > 2 && framed > 2, `${read} and ${framed} turns meanwhile`);
+  return `longest task ${longest.toFixed(0)} ms`;
+}
+
 const opsFolder = 'build/native/ops-cases';
 
 // Runs in the page.

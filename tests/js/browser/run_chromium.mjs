@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import {
+  checkLongPlans,
   checkManyFunctions,
   checkMemory,
   checkMnist,
@@ -52,6 +53,9 @@ async function run(report) {
     await report.check('models leave nothing behind', () => checkMemory(page, isolated.url));
     await report.check('five thousand functions at once', () =>
       checkManyFunctions(page, isolated.url),
+    );
+    await report.check('long plans are compiled in the background', () =>
+      checkLongPlans(page, isolated.url),
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import puppeteer from 'puppeteer-core';
 import {
+  checkLongPlans,
   checkManyFunctions,
   checkMemory,
   checkMnist,
@@ -38,6 +39,9 @@ async function run(report) {
     await report.check('models leave nothing behind', () => checkMemory(page, plain.url));
     await report.check('five thousand functions at once', () =>
       checkManyFunctions(page, isolated.url),
+    );
+    await report.check('long plans are compiled in the background', () =>
+      checkLongPlans(page, isolated.url),
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));

@@ -1,6 +1,7 @@
 /** What optimisers of variables share: the loss and its gradients, the number of steps, and what they keep of them. */
 import { LatheError } from '../../base/errors.js';
 import { compute } from '../../eager/compute.js';
+import { computeSoon, settle } from '../../eager/soon.js';
 import { type Variable, variables } from '../../eager/variable.js';
 import { Optimizer as ModelOptimizer } from '../../layers/optimizer.js';
 import { variableGrads, weightVariable } from '../variable_grads.js';
@@ -49,6 +50,7 @@ export abstract class Optimizer extends ModelOptimizer {
     returnCost = false,
     varList?: readonly Variable[],
   ): Tensor | null {
+    settle();
     const { value, grads } = this.computeGradients(f, varList);
     this.#taken = { loss: value, grads };
     try {
@@ -105,7 +107,8 @@ export abstract class Optimizer extends ModelOptimizer {
   protected change(changes: readonly Change[]): void {
     const { loss, grads = {} } = this.#taken ?? {};
     const wanted = [...(loss === undefined ? [] : [loss]), ...changes.map(([, next]) => next)];
-    compute(wanted.map(HeapValue.of), new Set(Object.values(grads).map(HeapValue.of)));
+    const how = this.#taken === undefined ? compute : computeSoon;
+    how(wanted.map(HeapValue.of), new Set(Object.values(grads).map(HeapValue.of)));
     for (const [variable, next] of changes) variable.assign(next);
   }
 
