@@ -30,7 +30,8 @@ const groups = [
 ];
 
 const median = (sorted) => (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;
-const factor = (value) => value.toPrecision(2);
+const factor = (value) =>
+  value < 100 ? value.toPrecision(2) : String(Number(value.toPrecision(2)));
 const time = (ms) =>
   ms < 0.1 ? `${(1000 * ms).toPrecision(2)} µs` : `${Number(ms.toPrecision(2))} ms`;
 
