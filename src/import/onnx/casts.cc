@@ -31,20 +31,33 @@ std::string lower(std::string_view text) {
   return result;
 }
 
+// As much of a text as is a number, which ONNX Runtime takes; hexadecimal ones are refused.
 Result<double> read_number(const Call& call, const std::string& given) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const std::string text = lower(given);
-  if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
-  if (text == "inf" || text == "+inf" || text == "infinity") return kInfinity;
-  if (text == "-inf" || text == "-infinity") return -kInfinity;
-  const bool has_sign = !text.empty() && (text[0] == '-' || text[0] == '+');
-  const char* const digits = text.c_str() + has_sign;
-  const char* end = digits;
-  const double size = parse_decimal(digits, &end, 53);
-  if (end == digits || end != text.c_str() + text.size()) {
+  const bool is_less = text.starts_with('-');
+  const std::string_view bare = std::string_view(text).substr(is_less || text.starts_with('+'));
+  if (bare.starts_with("nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (bare.starts_with("inf")) return is_less ? -kInfinity : kInfinity;
+  const char* end = nullptr;
+  const double number = parse_decimal(text.c_str(), &end, 53);
+  if (end == text.c_str() || bare.starts_with("0x")) {
     return call.refuse(concat("'", given, "' is no number"));
   }
-  return text[0] == '-' ? -size : size;
+  return number;
+}
+
+// An integer in front of what may follow.
+Result<int64_t> read_integer(const Call& call, const std::string& given, bool is_signed) {
+  const bool is_less = given.starts_with('-');
+  uint64_t size = 0;
+  const char* const begin = given.c_str() + (is_less || given.starts_with('+'));
+  const auto [end, error] = std::from_chars(begin, given.c_str() + given.size(), size);
+  const auto value = static_cast<int64_t>(is_less ? -size : size);
+  if (error != std::errc() || (is_signed && (value < 0) != (is_less && size > 0))) {
+    return call.refuse(concat("'", given, "' is no number"));
+  }
+  return value;
 }
 
 Result<Values> from_strings(Call& call, Type to) {
@@ -53,19 +66,12 @@ Result<Values> from_strings(Call& call, Type to) {
   for (std::string& each : content.strings) {
     for (std::string& bare : split_at_space(each, 0)) each = std::move(bare);
   }
-  if (scalar::is_integer(dtype_of(to))) {
+  const DType dtype = dtype_of(to);
+  if (!scalar::is_float(dtype)) {
     std::vector<int64_t> values;
     for (const std::string& each : content.strings) {
-      const bool is_less = each.starts_with('-');
-      uint64_t size = 0;
-      const char* const last = each.data() + each.size();
-      const auto [end, error] = std::from_chars(each.data() + is_less, last, size);
-      int64_t value = static_cast<int64_t>(is_less ? -size : size);
-      const bool fits = to == Type::UInt64 || (value < 0) == (is_less && size > 0);
-      if (error != std::errc() || end != last || !fits) {
-        LATHE_ASSIGN_OR_RETURN(const double number, read_number(call, each));
-        value = scalar::cast(scalar::Number::of(number), DType::I64).i;
-      }
+      LATHE_ASSIGN_OR_RETURN(const int64_t value,
+                             read_integer(call, each, scalar::is_signed(dtype)));
       values.push_back(value);
     }
     return Values{integers_content(to, content.shape, values)};

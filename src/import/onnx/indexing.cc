@@ -137,13 +137,23 @@ Result<Values> scatter_nd_numbers(Call& call) {
   });
 }
 
+// Texts, which with_strings numbers, are merged in no way.
+Result<Values> scatter_values(Call& call, Result<Values> (*scatter)(Call&)) {
+  if (call.type(0) == Type::String && call.text_of("reduction", "none") != "none") {
+    return call.refuse("strings are no numbers");
+  }
+  return with_strings(call, scatter);
+}
+
 }  // namespace
 
 Result<Values> gather(Call& call) { return with_strings(call, gather_numbers); }
 Result<Values> gather_elements(Call& call) { return with_strings(call, gather_elements_numbers); }
 Result<Values> gather_nd(Call& call) { return with_strings(call, gather_nd_numbers); }
-Result<Values> scatter_elements(Call& call) { return with_strings(call, scatter_elements_numbers); }
-Result<Values> scatter_nd(Call& call) { return with_strings(call, scatter_nd_numbers); }
+Result<Values> scatter_elements(Call& call) {
+  return scatter_values(call, scatter_elements_numbers);
+}
+Result<Values> scatter_nd(Call& call) { return scatter_values(call, scatter_nd_numbers); }
 
 // The update replaces the places of the cache from each sample's index on.
 Result<Values> tensor_scatter(Call& call) {

@@ -133,6 +133,7 @@ Result<Values> string_split(Call& call) {
   for (const std::string& text : x->strings) {
     parts.push_back(delimiter.empty() ? split_at_space(text, most)
                                       : split_at(delimiter, text, most));
+    if (text.empty()) parts.back().clear();
     counts.push_back(static_cast<int64_t>(parts.back().size()));
     longest = std::max(longest, parts.back().size());
   }

@@ -391,3 +391,67 @@ test('texts with an element that is none are refused', async () => {
   await assert.rejects(session.run({ x }), { name: 'TypeError', message });
   await session.release();
 });
+
+/** A node on texts x, and what else it takes as constants. */
+const onTexts = (op, attributes, outputs, constants = {}) =>
+  model({
+    inputs: [value('x', 'string', ['n'])],
+    outputs: Object.entries(outputs).map(([name, dtype]) => value(name, dtype)),
+    nodes: [node(op, ['x', ...Object.keys(constants)], Object.keys(outputs), attributes)],
+    initializers: constants,
+    opset: 20,
+  });
+
+/** What both runtimes refuse. */
+async function assertRefused(bytes, x, what) {
+  for (const { InferenceSession, Tensor } of [ort, ours]) {
+    const session = await InferenceSession.create(bytes, { logSeverityLevel: 4 });
+    const feeds = { x: new Tensor('string', x, [x.length]) };
+    await assert.rejects(session.run(feeds), Error, what);
+    await session.release();
+  }
+}
+
+test('numbers in front of other text', async () => {
+  const texts = ['1e3', '1abc', '1,5', '2 3', '-7.9', '+5', '010', '1e-2', '4e', '12x'];
+  const numbers = ['NaN', 'nan(1)', 'inf', '-Infinity', '+inf', 'infx', '1e39', '.5', '-1.'];
+  const types = { float32: 1, float64: 11, int64: 7, int32: 6, int8: 3, uint8: 2, bool: 9 };
+  for (const [type, to] of Object.entries(types)) {
+    const bytes = onTexts('Cast', { to }, { y: type });
+    const given = type.startsWith('float') ? [...texts, ...numbers] : texts;
+    await assertSame(bytes, [{ x: ['string', given, [given.length]] }], type);
+    const refused = ['', 'true', '+-5', 'e5'];
+    if (!type.startsWith('float')) refused.push('.5', 'NaN', '-inf', '99999999999999999999');
+    for (const each of refused) await assertRefused(bytes, [each], `${type} '${each}'`);
+  }
+});
+
+test('parts of a text that is empty', async () => {
+  for (const delimiter of ['', ',']) {
+    const bytes = onTexts('StringSplit', { delimiter }, { y: 'string', z: 'int64' });
+    const x = ['', 'a,b', ' a  b ', ','];
+    await assertSame(bytes, [{ x: ['string', x, [4]] }], `'${delimiter}'`);
+  }
+});
+
+test('texts are scattered, but never merged', async () => {
+  for (const [op, shape] of [
+    ['ScatterElements', [4]],
+    ['ScatterND', [4, 1]],
+  ]) {
+    const constants = {
+      at: tensor('int64', [2, 0, 2, -1], shape),
+      z: tensor('string', ['A', 'B', 'C', 'D']),
+    };
+    const scatter = (reduction) => onTexts(op, { reduction }, { y: 'string' }, constants);
+    const x = ['a', 'b', 'c'];
+    await assertSame(scatter('none'), [{ x: ['string', x, [3]] }], op);
+    for (const each of ['mul', 'max', 'min']) await assertRefused(scatter(each), x, each);
+    // ONNX Runtime joins them here.
+    const session = await ours.InferenceSession.create(scatter('add'));
+    const feeds = { x: new ours.Tensor('string', x, [3]) };
+    const message = `failed to run: ${op}: strings are no numbers`;
+    await assert.rejects(session.run(feeds), { name: 'Error', message });
+    await session.release();
+  }
+});
