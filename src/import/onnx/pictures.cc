@@ -101,7 +101,7 @@ Result<Values> affine_grid(Call& call) {
     std::vector<double> values;
     for (int64_t o = 0; o < spatial[k]; ++o) {
       const auto place = static_cast<double>(o);
-      const double corner = extent == 1 ? -1 : 2 * place / (extent - 1) - 1;
+      const double corner = extent == 1 ? 1 : 2 * place / (extent - 1) - 1;
       values.push_back(at_corners ? corner : (2 * place + 1) / extent - 1);
     }
     Shape along(axes, 1);

@@ -99,7 +99,11 @@ Result<Tensor> average_pooled(Call& call, Tensor x) {
   const Tensor last = channels_last(x);
   LATHE_ASSIGN_OR_RETURN(const ops::Windows windows, view_of(call, last, window));
   const bool with_padding = call.int_of("count_include_pad", 0) != 0;
-  const Tensor count = counts(*x.builder, x.dtype(), window, with_padding);
+  // That of 8 bits counts what no padding reaches, too.
+  const bool is_whole = with_padding && call.op() != "AveragePool";
+  const Tensor count = is_whole
+                           ? number_like(x, static_cast<double>(graph::element_count(window.size)))
+                           : counts(*x.builder, x.dtype(), window, with_padding);
   return channels_first(sum(windows.view(last), windows.axes) * (1.0f / count));
 }
 

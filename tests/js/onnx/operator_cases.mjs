@@ -477,7 +477,45 @@ function pools() {
     pool('MaxPool', { kernel_shape: ints([3, 2]), dilations: ints([2, 1]) }),
     pool('AveragePool'),
     pool('AveragePool', { count_include_pad: 1 }),
+    quantisedPool([0, 0, 0, 0]),
+    quantisedPool([1, 1, 1, 1]),
   ];
+}
+
+/** The last windows go beyond what is padded. */
+function quantisedPool(pads) {
+  const scale = tensor(f32, [0.5], []);
+  const zero = tensor('uint8', [8], []);
+  return single(
+    `means of bytes in windows that do not fit, ${pads}`,
+    'QLinearAveragePool',
+    [tensor('uint8', bytesOf(60), [1, 2, 5, 6]), scale, zero, scale, zero],
+    ['uint8'],
+    { ceil_mode: 1, count_include_pad: 1, kernel_shape: [3, 3], strides: [2, 2], pads },
+    microsoft,
+  );
+}
+
+/** Grids of one place along an axis. */
+function grids() {
+  const sizes = [
+    [1, 1, 1, 4],
+    [2, 3, 3, 1],
+    [1, 1, 1, 1],
+    [1, 1, 3, 1, 2],
+  ];
+  return sizes.flatMap((size) =>
+    [0, 1].map((align_corners) =>
+      single(
+        `a grid of ${size}, ${align_corners}`,
+        'AffineGrid',
+        [normal(size[0], size.length - 2, size.length - 1), int64(size)],
+        [f32],
+        { align_corners },
+        { fixed: [1] },
+      ),
+    ),
+  );
 }
 
 /** Statistics of each element of a row, as there were before version 9. */
@@ -547,6 +585,7 @@ export const operatorCases = [
   ...tableCases,
   ...others(),
   ...pools(),
+  ...grids(),
   ...sampled(),
   ...alone(),
   ...resized(),
