@@ -33,7 +33,9 @@ constexpr uint32_t kNodeInput = 1, kNodeOutput = 2, kNodeName = 3, kNodeOperator
                    kNodeAttribute = 5, kNodeDomain = 7;
 constexpr uint32_t kTensorShape = 1, kTensorType = 2, kTensorName = 8, kTensorRaw = 9,
                    kTensorExternal = 13, kTensorPlace = 14;
-constexpr uint32_t kAttributeName = 1, kAttributeInt = 3, kAttributeType = 20, kIsInt = 2;
+constexpr uint32_t kAttributeName = 1, kAttributeInt = 3, kAttributeGraph = 6,
+                   kAttributeGraphs = 11, kAttributeType = 20, kIsInt = 2;
+constexpr uint32_t kValueName = 1;
 
 void copy_field(ProtobufReader& in, ProtobufWriter& out) {
   switch (in.type()) {
@@ -88,8 +90,7 @@ class Rewriter {
                          "; weights of fewer bits want 7 or later: convert it with ONNX's tools"));
     }
     find_names(model_.graph, false);
-    for (const TensorProto& each : model_.graph.initializers) shrink(each);
-    for (const NodeProto& each : model_.graph.nodes) shrink_constant(each);
+    shrink_all(model_.graph);
     ProtobufWriter out;
     bool has_contrib = !needs_contrib_;
     ProtobufReader in({file_.data(), file_.size()});
@@ -125,14 +126,21 @@ class Rewriter {
   }
 
   void find_names(const GraphProto& graph, bool is_inside) {
-    for (const ValueInfo& each : graph.inputs) names_.insert(each.name);
+    for (const ValueInfo& each : graph.inputs) {
+      names_.insert(each.name);
+      if (is_inside) ++makers_[each.name];
+    }
     for (const ValueInfo& each : graph.outputs) {
       names_.insert(each.name);
       outputs_.insert(each.name);
     }
-    for (const TensorProto& each : graph.initializers) names_.insert(each.name);
+    for (const TensorProto& each : graph.initializers) {
+      names_.insert(each.name);
+      ++makers_[each.name];
+    }
     for (const NodeProto& node : graph.nodes) {
       names_.insert(node.outputs.begin(), node.outputs.end());
+      for (const std::string& each : node.outputs) ++makers_[each];
       for (size_t k = 0; k < node.inputs.size(); ++k) {
         uses_[node.inputs[k]].push_back({&node, k, is_inside});
       }
@@ -148,12 +156,23 @@ class Rewriter {
     return name;
   }
 
+  // What takes the place of weights of branches and bodies is made outside, where they see it.
+  void shrink_all(const GraphProto& graph) {
+    for (const TensorProto& each : graph.initializers) shrink(each);
+    for (const NodeProto& node : graph.nodes) {
+      shrink_constant(node);
+      for (const AttributeProto& attribute : node.attributes) {
+        for (const auto& each : attribute.graphs) shrink_all(*each);
+      }
+    }
+  }
+
   // Adds what takes the place of an initialiser, if that is worth it.
   void shrink(const TensorProto& tensor) {
     const Content& content = tensor.content;
     const auto uses = uses_.find(tensor.name);
     if (content.type != Type::Float32 || content.count() < kLeast || tensor.external ||
-        uses == uses_.end() || outputs_.contains(tensor.name)) {
+        uses == uses_.end() || outputs_.contains(tensor.name) || makers_[tensor.name] > 1) {
       return;
     }
     std::vector<float> values(static_cast<size_t>(content.count()));
@@ -277,8 +296,8 @@ class Rewriter {
       if (field == kGraphInitializer) {
         LATHE_TRY(rewrite_tensor(in, model_.graph.initializers[number++], out));
       } else if (field == kGraphNode) {
-        rewrite_node(in, out);
-      } else if (field != kGraphInput || !gone_.contains(name_of(in.message()))) {
+        LATHE_TRY(rewrite_node(in, out));
+      } else if (field != kGraphInput || !gone_.contains(name_of(in.message(), kValueName))) {
         copy_field(in, out);
       }
     }
@@ -286,10 +305,39 @@ class Rewriter {
     return out;
   }
 
-  static std::string name_of(ProtobufReader in) {
+  // A graph inside a node, without what is gone.
+  Result<ProtobufWriter> rewrite_inner(ProtobufReader in) {
+    ProtobufWriter out;
+    while (in.next()) {
+      if (in.number() == kGraphNode) {
+        LATHE_TRY(rewrite_node(in, out));
+      } else if (in.number() != kGraphInitializer ||
+                 !gone_.contains(name_of(in.message(), kTensorName))) {
+        copy_field(in, out);
+      }
+    }
+    LATHE_TRY(in.status());
+    return out;
+  }
+
+  Result<ProtobufWriter> rewrite_attribute(ProtobufReader in) {
+    ProtobufWriter out;
+    while (in.next()) {
+      if (in.number() != kAttributeGraph && in.number() != kAttributeGraphs) {
+        copy_field(in, out);
+        continue;
+      }
+      LATHE_ASSIGN_OR_RETURN(const ProtobufWriter graph, rewrite_inner(in.message()));
+      out.message(in.number(), graph);
+    }
+    LATHE_TRY(in.status());
+    return out;
+  }
+
+  static std::string name_of(ProtobufReader in, uint32_t field) {
     std::string name;
     while (in.next()) {
-      if (in.number() == 1) name = in.text();
+      if (in.number() == field) name = in.text();
     }
     return name;
   }
@@ -317,7 +365,7 @@ class Rewriter {
     return {};
   }
 
-  void rewrite_node(ProtobufReader& in, ProtobufWriter& out) {
+  Status rewrite_node(ProtobufReader& in, ProtobufWriter& out) {
     std::vector<std::string> inputs;
     bool is_gone = false;  // only a constant gives what is gone
     ProtobufReader fields = in.message();
@@ -325,11 +373,23 @@ class Rewriter {
       if (fields.number() == kNodeInput) inputs.emplace_back(fields.text());
       is_gone |= fields.number() == kNodeOutput && gone_.contains(std::string(fields.text()));
     }
-    if (is_gone) return;
+    if (is_gone) return {};
     const auto packed = inputs.size() == 2 ? packed_.find(inputs[1]) : packed_.end();
-    if (packed == packed_.end()) return copy_field(in, out);
-    const Packed& weights = packed->second;
     ProtobufWriter node;
+    if (packed == packed_.end()) {
+      ProtobufReader all = in.message();
+      while (all.next()) {
+        if (all.number() != kNodeAttribute) {
+          copy_field(all, node);
+          continue;
+        }
+        LATHE_ASSIGN_OR_RETURN(const ProtobufWriter attribute, rewrite_attribute(all.message()));
+        node.message(kNodeAttribute, attribute);
+      }
+      out.message(kGraphNode, node);
+      return {};
+    }
+    const Packed& weights = packed->second;
     for (const std::string& each : {inputs[0], weights.values, weights.scales}) {
       node.text(kNodeInput, each);
     }
@@ -346,6 +406,7 @@ class Rewriter {
       if (!is_written) copy_field(again, node);
     }
     out.message(kGraphNode, node);
+    return {};
   }
 
   struct Packed {
@@ -359,6 +420,7 @@ class Rewriter {
   int64_t version_ = 0;
   bool needs_contrib_ = false;
   std::set<std::string> names_, outputs_, gone_;
+  std::map<std::string, int> makers_;  // how many initialisers, nodes and graphs inside give it
   std::map<std::string, std::vector<Use>> uses_;
   std::map<std::string, Packed> packed_;
   std::deque<std::vector<std::byte>> data_;  // of new tensors

@@ -366,6 +366,47 @@ test('convert stores weights that nodes give', options, () => {
   });
 });
 
+test('convert stores weights of branches', options, () => {
+  const w = random(1, [64, 32]);
+  const v = random(2, [64, 32]);
+  const branch = (name, more) =>
+    graph({
+      outputs: [value(`${name}_y`, 'float32', ['batch', 32])],
+      name,
+      ...more,
+      nodes: [...(more.nodes ?? []), node('MatMul', ['x', name], [`${name}_y`])],
+    });
+  // The second one is another's name, too, so it stays.
+  const given = (name) =>
+    model({
+      nodes: [
+        node('If', ['is'], ['y'], {
+          then_branch: branch('w', { initializers: { w } }),
+          else_branch: branch(name, { nodes: [node('Constant', [], [name], { value: v })] }),
+        }),
+      ],
+      inputs: [value('x', 'float32', ['batch', 64]), value('is', 'bool', [])],
+      outputs: [value('y', 'float32', ['batch', 32])],
+    });
+  return withModel(given('v'), async (file, folder) => {
+    for (const [bits, most] of Object.entries({ float16: 2e-3, int8: 2e-2 })) {
+      const out = join(folder, `${bits}.onnx`);
+      assert.match(run('convert', file, `--weights=${bits}`, '-o', out), /2 tensors as /);
+      const small = readFileSync(out);
+      assert.ok(small.length < 0.6 * given('v').length, `${small.length} bytes`);
+      for (const is of [0, 1]) {
+        const feeds = { x: random(3, [3, 64]), is: tensor('bool', [is], []) };
+        const expected = await ortResult(given('v'), feeds);
+        const off = largestDifference(await ortResult(small, feeds), expected);
+        assert.ok(off > 0 && off / Math.max(...expected.map(Math.abs)) < most, `${bits}: ${off}`);
+      }
+    }
+    fails(1, /none of its weights can be int4/, ['convert', file, '-o', 'x', '--weights=int4']);
+    writeFileSync(file, given('w'));
+    fails(1, /none of its weights can be int8/, ['convert', file, '-o', 'x', '--weights=int8']);
+  });
+});
+
 test('convert takes data of other files along and refuses what it cannot do', options, () =>
   withModel(
     model({
