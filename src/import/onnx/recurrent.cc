@@ -88,7 +88,7 @@ struct Cells {
   Tensor initial(size_t i, int64_t direction) const {
     const Shape shape = {batch, hidden};
     if (!call.has(i)) return call.builder().full(shape, scalar::Number::of(0.0f));
-    if (!is_batch_first()) return part(i, direction);
+    if (!is_batch_first()) return call.builder().reshape(part(i, direction), shape);
     const Tensor all = call.builder().cast(call.tensor(i), DType::F32);
     const Tensor one = ops::slice(all, {0, direction, 0}, Shape{batch, 1, hidden});
     return call.builder().reshape(one, shape);

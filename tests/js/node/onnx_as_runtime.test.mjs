@@ -403,11 +403,11 @@ const onTexts = (op, attributes, outputs, constants = {}) =>
   });
 
 /** What both runtimes refuse. */
-async function assertRefused(bytes, x, what) {
+async function assertRefused(bytes, feeds, what) {
   for (const { InferenceSession, Tensor } of [ort, ours]) {
     const session = await InferenceSession.create(bytes, { logSeverityLevel: 4 });
-    const feeds = { x: new Tensor('string', x, [x.length]) };
-    await assert.rejects(session.run(feeds), Error, what);
+    const entries = Object.entries(feeds).map(([name, each]) => [name, new Tensor(...each)]);
+    await assert.rejects(session.run(Object.fromEntries(entries)), Error, what);
     await session.release();
   }
 }
@@ -422,7 +422,9 @@ test('numbers in front of other text', async () => {
     await assertSame(bytes, [{ x: ['string', given, [given.length]] }], type);
     const refused = ['', 'true', '+-5', 'e5'];
     if (!type.startsWith('float')) refused.push('.5', 'NaN', '-inf', '99999999999999999999');
-    for (const each of refused) await assertRefused(bytes, [each], `${type} '${each}'`);
+    for (const each of refused) {
+      await assertRefused(bytes, { x: ['string', [each], [1]] }, `${type} '${each}'`);
+    }
   }
 });
 
@@ -444,14 +446,30 @@ test('texts are scattered, but never merged', async () => {
       z: tensor('string', ['A', 'B', 'C', 'D']),
     };
     const scatter = (reduction) => onTexts(op, { reduction }, { y: 'string' }, constants);
-    const x = ['a', 'b', 'c'];
-    await assertSame(scatter('none'), [{ x: ['string', x, [3]] }], op);
-    for (const each of ['mul', 'max', 'min']) await assertRefused(scatter(each), x, each);
+    const x = ['string', ['a', 'b', 'c'], [3]];
+    await assertSame(scatter('none'), [{ x }], op);
+    for (const each of ['mul', 'max', 'min']) await assertRefused(scatter(each), { x }, each);
     // ONNX Runtime joins them here.
     const session = await ours.InferenceSession.create(scatter('add'));
-    const feeds = { x: new ours.Tensor('string', x, [3]) };
+    const feeds = { x: new ours.Tensor(...x) };
     const message = `failed to run: ${op}: strings are no numbers`;
     await assert.rejects(session.run(feeds), { name: 'Error', message });
     await session.release();
+  }
+});
+
+test('first states of another batch are refused', async () => {
+  for (const [op, gates] of Object.entries({ RNN: 1, GRU: 3, LSTM: 4 })) {
+    const bytes = model({
+      inputs: [value('x', 'float32', ['steps', 'batch', 3]), value('h', 'float32', [1, 'rows', 4])],
+      outputs: [value('y', 'float32')],
+      nodes: [node(op, ['x', 'w', 'r', '', '', 'h'], ['y'], { hidden_size: 4 })],
+      initializers: { w: random(1, [1, gates * 4, 3]), r: random(2, [1, gates * 4, 4]) },
+      opset: 16,
+    });
+    const feeds = (batch, rows) => ({ x: floats(3, [5, batch, 3]), h: floats(4, [1, rows, 4]) });
+    await assertSame(bytes, [feeds(2, 2), feeds(1, 1)], op);
+    await assertRefused(bytes, feeds(1, 3), op);
+    await assertRefused(bytes, feeds(3, 1), op);
   }
 });
