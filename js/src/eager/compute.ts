@@ -4,13 +4,13 @@
  */
 import { LatheError } from '../base/errors.js';
 import { env } from '../runtime/env.js';
-import type { HeapModule } from '../runtime/heap_module.js';
+import { HeapModule } from '../runtime/heap_module.js';
 import type { HeapValue } from '../runtime/heap_value.js';
 import { schedules } from '../tune/schedules.js';
-import { compileForHeap } from '../trace/heap_function.js';
+import { compileForHeap, heapRequest } from '../trace/heap_function.js';
 import { compileOperation, compilePlan } from './compile_plan.js';
 import { formulaOf, GradientPart, type Held, Operation, type Source } from './formulas.js';
-import { compiledMeanwhile, isForOnce, isLong, isRepetitive } from './long_plans.js';
+import { isForOnce, isLong, isRepetitive } from './long_plans.js';
 import { type Plan, planOf, wholePlanOf } from './plan.js';
 import type { Signature } from './signature.js';
 
@@ -138,14 +138,21 @@ const underWay = new WeakMap<HeapValue, Promise<void>>();
 /** As `compute`, but a long plan is compiled while the page goes on. Undefined: nothing is to be waited for. */
 export function computeLater(value: HeapValue): Promise<void> | undefined {
   if (formulaOf(value)!.depth < least) return undefined;
-  return underWay.get(value) ?? begun(wholePlanOf([value]));
+  const plan = wholePlanOf([value]);
+  for (const each of plan.outputs) {
+    const before = underWay.get(each);
+    // What follows from that has a shorter plan then.
+    if (before !== undefined)
+      return before.then(() => (value.isThere ? undefined : computeLater(value)));
+  }
+  return begun(plan);
 }
 
 /** When a long plan that has to be compiled first has been computed. Undefined: it is none. */
 export function begun(plan: Plan): Promise<void> | undefined {
   if (isWide(plan) || !isLong(plan) || kept.has(plan.key) || isRepetitive(plan)) return undefined;
   const chosen = shared(plan);
-  if (kept.has(chosen.key)) return void runAsModule(chosen);
+  if (kept.has(chosen.key)) return undefined;
   const computed = computeMeanwhile(chosen);
   for (const each of chosen.outputs) underWay.set(each, computed);
   return computed;
@@ -159,19 +166,22 @@ async function computeMeanwhile(plan: Plan): Promise<void> {
     await compileMeanwhile(plan);
     if (kept.has(plan.key) && !plan.outputs.some(({ isThere }) => isThere)) runAsModule(plan);
   } catch {
-    // There is no room for all of it.
+    // It cannot be compiled, or there is no room for all of it.
   } finally {
     for (const each of held) each.release();
     for (const each of plan.outputs) underWay.delete(each);
   }
 }
 
+/** Errors: what the plan tells when it is compiled at once. */
 async function compileMeanwhile(plan: Plan): Promise<void> {
   const now = revision;
-  const module = await compiledMeanwhile(plan);
-  if (module === undefined) return;
-  if (now !== revision || kept.has(plan.key)) module.dispose();
-  else keptModule(plan.key, () => module);
+  const { inTurn } = await import('../runtime/background.js');
+  const executable = await inTurn((compile) =>
+    kept.has(plan.key) ? undefined : compilePlan(plan, (graph) => compile(graph, heapRequest())),
+  );
+  if (executable === undefined || now !== revision || kept.has(plan.key)) return;
+  keptModule(plan.key, () => new HeapModule(executable));
 }
 
 /** A plan that is to be compiled, or after some that differ from it only in where slices begin, one for all of these. */
@@ -201,8 +211,11 @@ export function limitGradients(values: readonly HeapValue[]): void {
   if (unread.length > mostUnread) compute(unread.shift()!.filter(isShown));
 }
 
-const isShown = (value: HeapValue) =>
-  value.tensors > 0 && !value.isThere && formulaOf(value) !== undefined;
+/** Whether it can be computed and has not been. */
+export const isPending = (value: HeapValue): boolean =>
+  !value.isThere && formulaOf(value) !== undefined;
+
+const isShown = (value: HeapValue) => value.tensors > 0 && isPending(value);
 
 const isWide = ({ inputs, outputs }: Plan) => inputs.length + outputs.length > widest;
 
@@ -238,7 +251,6 @@ function computeInParts(values: readonly HeapValue[]): void {
     );
   }
   // With one of them what follows may be computed, too, which then needs neither the others nor the value itself.
-  const isPending = (each: HeapValue) => !each.isThere && formulaOf(each) !== undefined;
   for (const each of new Set(before)) if (isPending(each)) compute([each]);
   compute(values.filter(isPending));
 }

@@ -1,11 +1,7 @@
 /**
  * Plans that take long to compile: operation by operation they take less time the first times if they are the same ones again and
- * again, as in loops; and they can be compiled in a worker.
+ * again, as in loops.
  */
-import { nextTask } from '../base/pause.js';
-import { HeapModule } from '../runtime/heap_module.js';
-import { heapRequest } from '../trace/heap_function.js';
-import { compilePlan } from './compile_plan.js';
 import { Operation } from './formulas.js';
 import type { Plan } from './plan.js';
 
@@ -49,20 +45,6 @@ export function isForOnce(plan: Plan, compile: (plan: Plan) => Promise<void>): b
   if (before > 2 * worth) return false;
   if (spent.size === mostKeys) spent.clear();
   spent.set(key, before + elements);
-  if (before <= worth && before + elements > worth) void compile(plan);
+  if (before <= worth && before + elements > worth) void compile(plan).catch(() => {});
   return true;
-}
-
-/** Undefined where it has to be compiled at once. */
-export async function compiledMeanwhile(plan: Plan): Promise<HeapModule | undefined> {
-  try {
-    const { compileInBackground } = await import('../runtime/background.js');
-    await nextTask();
-    const executable = await compilePlan(plan, (graph) =>
-      compileInBackground(graph, heapRequest()),
-    );
-    return executable && new HeapModule(executable);
-  } catch {
-    return undefined; // the plan tells why when it is compiled at once
-  }
 }

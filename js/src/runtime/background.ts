@@ -1,56 +1,66 @@
 /** Compiles in a worker, on a copy of the core: a page goes on meanwhile, and the core itself has nothing of it. */
 import { encodeJson } from '../base/json.js';
+import { nextTask } from '../base/pause.js';
 import { TextDecoder, TextEncoder } from '../base/text.js';
 import type { GraphRequest, ModuleMetadata } from '../core/abi.js';
 import type { CoreGraph } from '../core/handles.js';
 import { partsAt } from '../core/parts.js';
 import type { Executable } from './heap_module.js';
-import type { CompiledCopy, CopyOfCore } from './protocol.js';
+import type { CompiledCopy, CopyOfCore, FromWorker } from './protocol.js';
 import { inlineThreads, startThread, type Thread } from './thread.js';
 
 /** Larger cores are not copied. */
 const mostBytes = 2 ** 27;
 
+type Answer = Exclude<FromWorker, { kind: 'done' }>;
+
 interface Worker {
   readonly thread: Thread;
-  answer: (what: CompiledCopy | undefined) => void;
+  /** Undefined: it is gone. */
+  answer: (what: Answer | undefined) => void;
 }
 
 /** It has those that wait one after the other, and ends when none does. */
 let worker: Worker | undefined;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
+/** Whether a worker has ever answered; false: none can be had here, and asking again would only fill the console. */
+let canAnswer: boolean | undefined;
 
 /**
- * What the graph, as it is now, compiles to. Undefined where no worker can be had, the core is too large to be copied, or it says
- * why the graph cannot be compiled: whoever compiles it then hears of it.
+ * Does a job in a task of its own, when those before it are done: the core is copied for one at a time. `compile` gives undefined
+ * where no worker can be had, the core is too large to be copied, or it says why the graph, as it is then, cannot be compiled:
+ * whoever compiles it at once hears of it. Errors: those of the job.
  */
-export async function compileInBackground(
+export async function inTurn<T>(job: (compile: typeof compiled) => T): Promise<Awaited<T>> {
+  waiting += 1;
+  const turn = last.then(nextTask).then(() => job(compiled));
+  last = turn.catch(() => {});
+  try {
+    return await turn;
+  } finally {
+    waiting -= 1;
+    if (waiting === 0) stop();
+  }
+}
+
+async function compiled(
   { core, handle }: CoreGraph,
   request: GraphRequest,
 ): Promise<Executable | undefined> {
   const { buffer } = core.exports.memory;
-  if (buffer.byteLength > mostBytes) return undefined;
+  if (canAnswer === false || buffer.byteLength > mostBytes) return undefined;
   const memory = buffer.slice() as ArrayBuffer;
   const text = new TextEncoder().encode(encodeJson(request));
   const job = { kind: 'compile', core: core.module, memory, graph: handle, request: text } as const;
-  waiting += 1;
-  const turn = last.then(() => compiledBy(job));
-  last = turn;
-  const compiled = await turn;
-  waiting -= 1;
-  if (waiting === 0) stop();
-  return compiled && executableOf(compiled);
-}
-
-async function compiledBy(job: CopyOfCore): Promise<CompiledCopy | undefined> {
+  let answer = await asked(job);
   // Where the script of workers cannot be loaded there may be another way to start them.
-  return (
-    (await asked(job)) ?? ((await inlineThreads().catch(() => false)) ? asked(job) : undefined)
-  );
+  if (answer === undefined && (await inlineThreads().catch(() => false))) answer = await asked(job);
+  canAnswer ??= answer !== undefined;
+  return answer?.kind === 'compiled' ? executableOf(answer) : undefined;
 }
 
-function asked(job: CopyOfCore): Promise<CompiledCopy | undefined> {
+function asked(job: CopyOfCore): Promise<Answer | undefined> {
   return new Promise((answer) => {
     worker ??= started();
     worker.answer = answer;
@@ -61,7 +71,7 @@ function asked(job: CopyOfCore): Promise<CompiledCopy | undefined> {
 
 function started(): Worker {
   const thread = startThread(
-    (message) => own.answer(message.kind === 'compiled' ? message : undefined),
+    (message) => own.answer(message as Answer),
     () => {
       if (worker === own) worker = undefined;
       own.answer(undefined);

@@ -131,6 +131,95 @@ test('where no worker can be had it is compiled at once', async () => {
   }
 });
 
+/** What an action gives, and how many modules this thread has compiled itself meanwhile. */
+async function counted(action) {
+  const { Module } = WebAssembly;
+  let modules = 0;
+  WebAssembly.Module = class extends Module {
+    constructor(...given) {
+      super(...given);
+      modules += 1;
+    }
+  };
+  try {
+    return { found: await action(), modules };
+  } finally {
+    WebAssembly.Module = Module;
+  }
+}
+
+/** Counts the plans that workers are sent; `spoil` may throw instead. */
+function watchWorkers(spoil = () => {}) {
+  const original = process.getBuiltinModule;
+  const { Worker } = original.call(process, 'node:worker_threads');
+  const watched = { sent: 0, restore: () => (process.getBuiltinModule = original) };
+  const Watched = class extends Worker {
+    postMessage(message) {
+      watched.sent += 1;
+      spoil();
+      super.postMessage(message);
+    }
+  };
+  process.getBuiltinModule = (name) =>
+    name === 'node:worker_threads' ? { Worker: Watched } : original.call(process, name);
+  return watched;
+}
+
+test('what has the same plan is compiled once for all', async () => {
+  const wanted = tf.tidy(() => recurrent(34)[0].dataSync());
+  forgetOperations();
+  const alike = Array.from({ length: 4 }, () => recurrent(34));
+  const watched = watchWorkers();
+  const { found, modules } = await counted(() => Promise.all(alike.map(([each]) => each.data())));
+  watched.restore();
+  assert.deepEqual([watched.sent, modules], [1, 0]);
+  for (const each of found) assert.deepEqual(each, wanted);
+  tf.dispose(alike);
+});
+
+test('what follows from values that are on their way waits for these', async () => {
+  const follow = (x) => {
+    const loss = (x) => {
+      let h = x;
+      for (let step = 0; step < 26; step += 1) h = tf.tanh(h.matMul(x).add(x.mul(step)));
+      return h.square().sum();
+    };
+    return tf.tidy(() => tf.grad(loss)(x));
+  };
+  const wanted = tf.tidy(() => {
+    const [first] = recurrent(27);
+    first.dataSync();
+    return follow(first).dataSync();
+  });
+  forgetOperations();
+  const [first, other] = recurrent(27);
+  const reading = first.data();
+  const second = follow(first);
+  const { found, modules } = await counted(() => Promise.all([second.data(), second.data()]));
+  assert.equal(modules, 0);
+  for (const each of found) assert.deepEqual(each, wanted);
+  assert.deepEqual(await reading, first.dataSync());
+  tf.dispose([first, other, second]);
+});
+
+test('a copy of the core that cannot be sent is no harm to what follows', async () => {
+  const wanted = tf.tidy(() => [36, 37].map((steps) => recurrent(steps)[0].dataSync()));
+  forgetOperations();
+  const threads = threadsNow();
+  const watched = watchWorkers(() => {
+    if (watched.sent === 1) throw new RangeError('Data cannot be cloned, out of memory.');
+  });
+  for (const [at, steps] of [36, 37].entries()) {
+    const gradients = recurrent(steps);
+    const { found, modules } = await counted(() => gradients[0].data());
+    assert.deepEqual([found, modules], [wanted[at], 1 - at]);
+    tf.dispose(gradients);
+  }
+  watched.restore();
+  for (let turn = 0; turn < 100 && threadsNow() !== threads; turn += 1) await nextTask();
+  assert.equal(threadsNow(), threads);
+});
+
 /** Steps of a loop, each of seven operations on the same sizes. */
 function loop(steps, size = 4, first = 0.3) {
   let x = tf.fill([size], first);
