@@ -1,7 +1,7 @@
 /** What a step of training changes: pages need not wait until it is compiled. */
 import { nodeProcess } from '../base/node.js';
 import type { HeapValue } from '../runtime/heap_value.js';
-import { begun, compute, isRecording } from './compute.js';
+import { begun, compute, isPending, isRecording } from './compute.js';
 import { wholePlanOf } from './plan.js';
 
 /** What is computed once its plan is compiled, and when. */
@@ -20,15 +20,18 @@ export function computeSoon(values: readonly HeapValue[], later: ReadonlySet<Hea
   if (computed === undefined) compute(values, later, plan);
   else {
     waiting = values;
-    void computed.then(() => (waiting = []));
+    void computed.then(left);
   }
 }
 
+/** What could not be compiled in the background, too. */
+const left = () => (waiting = waiting.filter(isPending));
+
 /** Computes what was left. */
 export function settle(): void {
-  const left = waiting.filter(({ isThere, formula }) => !isThere && formula !== undefined);
+  const values = left();
   waiting = [];
-  if (left.length > 0) compute(left);
+  compute(values);
 }
 
 /** Resolves when nothing is left. */

@@ -124,6 +124,56 @@ const trainLong = `(async () => {
   return { losses, longest };
 })()`;
 
+// Runs in the page: trains where no worker can be had. What was asked for, and compiled in the page for the last steps.
+const trainWithoutWorkers = `(async () => {
+  let [asked, modules] = [0, 0];
+  const { Worker } = window;
+  const { Module } = WebAssembly;
+  window.Worker = class {
+    constructor() {
+      asked += 1;
+      throw new Error('no workers here');
+    }
+  };
+  WebAssembly.Module = class extends Module {
+    constructor(...given) {
+      super(...given);
+      modules += 1;
+    }
+  };
+  const tf = await import('/js/dist/tfjs.js');
+  await tf.ready();
+  const w = tf.tidy(() => tf.linspace(-1, 1, 16).reshape([4, 4]).variable());
+  const loss = () => {
+    let h = w;
+    for (let step = 0; step < 40; ++step) h = tf.tanh(h.matMul(w).add(w));
+    return h.square().mean().asScalar();
+  };
+  const optimizer = tf.train.sgd(0.1);
+  for (let step = 0; step < 3; ++step) {
+    optimizer.minimize(loss);
+    await tf.nextFrame();
+  }
+  const before = modules;
+  for (let step = 0; step < 3; ++step) {
+    optimizer.minimize(loss);
+    await tf.nextFrame();
+  }
+  const found = await w.data();
+  window.Worker = Worker;
+  WebAssembly.Module = Module;
+  return { asked, later: modules - before, found: [...found] };
+})()`;
+
+/** There each step of training is compiled once, in the page, and not many workers are asked for. */
+export async function checkNoWorkers(page, url) {
+  await openPlain(page, url);
+  const { asked, later, found } = await page.evaluate(trainWithoutWorkers);
+  assert.ok(found.every(Number.isFinite));
+  assert.ok(asked <= 2, `${asked} workers asked for`);
+  assert.equal(later, 0, `${later} modules of the last steps`);
+}
+
 /** While steps of training are compiled in the background the page has its turns. */
 export async function checkLongPlans(page, url) {
   await openPlain(page, url);

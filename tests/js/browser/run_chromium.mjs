@@ -7,6 +7,7 @@ import {
   checkManyFunctions,
   checkMemory,
   checkMnist,
+  checkNoWorkers,
   checkOps,
   checkPlainPage,
   checkTuning,
@@ -56,6 +57,9 @@ async function run(report) {
     );
     await report.check('long plans are compiled in the background', () =>
       checkLongPlans(page, isolated.url),
+    );
+    await report.check('where no worker can be had long plans are compiled once', () =>
+      checkNoWorkers(page, plain.url),
     );
     await report.check('tuned schedules are remembered', () => checkTuning(page, isolated.url));
     await report.check('saving, loading and data', () => checkSaving(page, isolated.url));
