@@ -69,7 +69,7 @@ export function markdown(
     `Milliseconds, wall · CPU; in brackets how many times ours. Medians over ${rounds} interleaved rounds of ${roundMs} ms; CPU time`,
     'covers all threads and, in browsers, the whole browser. The ceiling is a loop of nothing but 12 independent fused',
     'multiply-adds on four lanes on one thread, in the same rounds. `–`: the peer cannot do the row. In Node TensorFlow.js and',
-    `jax-js have one thread, whatever is asked, and ConvNetJS has one everywhere; the C library keeps freed pages there. ${agreements[suite.task]}`,
+    `jax-js have one thread, whatever is asked, and the C library keeps freed pages; ConvNetJS has one thread everywhere. ${agreements[suite.task]}`,
     ...configurations.flatMap(({ title, rows, measured }) => {
       const ceiling = (name) => {
         const speeds = rows.map((row) => ceilingSpeed(row.peers[name])).filter(Boolean);

@@ -174,7 +174,7 @@ export class Environment {
    * Direct ones are off by about 1e-6 of their largest result; these by 3e-6, and by 3e-5 where the
    * filter is constant, as then larger tiles pay.
    *
-   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64) lets V8 join neighbouring vectors of four
+   * `NODE_REVECTORIZE` (Node 22.3 or later on x86-64, after `await tl.ready()`) lets V8 join neighbouring vectors of four
    * lanes to vectors of eight, in every WebAssembly module of the process that it optimises from
    * then on. An experiment of the engine: turning it on first compares a module with and without,
    * and throws LatheError where they differ.
@@ -196,7 +196,7 @@ export class Environment {
     if (typeof value !== 'boolean') throw new LatheError(`${name} must be true or false`);
     if (name === 'NODE_REVECTORIZE' && value !== this.get(name)) {
       if (revectorize === undefined) {
-        throw new LatheError('NODE_REVECTORIZE: in Node, after `await tl.ready()`');
+        throw new LatheError('NODE_REVECTORIZE: only in Node, after `await tl.ready()`');
       }
       revectorize(value, this.get('RELAXED_SIMD'));
     }

@@ -1,4 +1,4 @@
-/** How the pool and its workers speak: messages for what is rare, cells of shared memory for every run. */
+/** How the pool, or who compiles in the background, and their workers speak: messages for what is rare, cells of shared memory for every run. */
 
 /**
  * Cells of the whole pool, in 32-bit words. `job` says which entry of which module runs, `number`

@@ -1,4 +1,7 @@
-/** One thread of the pool: keeps modules, sleeps on its bell, runs entries. Runs in browsers and in Node. */
+/**
+ * One thread of the pool: keeps modules, sleeps on its bell, runs entries; or one that compiles in the background. Runs in browsers
+ * and in Node.
+ */
 import type { CoreExports } from '../core/abi.js';
 import { partsAt } from '../core/parts.js';
 import {

@@ -220,7 +220,7 @@ test('a copy of the core that cannot be sent is no harm to what follows', async 
   assert.equal(threadsNow(), threads);
 });
 
-/** Steps of a loop, each of seven operations on the same sizes. */
+/** Steps of a loop, each of eight operations on the same sizes. */
 function loop(steps, size = 4, first = 0.3) {
   let x = tf.fill([size], first);
   for (let at = 0; at < steps; at += 1) {

@@ -1,5 +1,6 @@
 // NODE_REVECTORIZE: on where Node has it, with the same results; a clear refusal elsewhere.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import * as tl from 'tensorlathe';
 import { refuses } from '../lib.mjs';
@@ -39,4 +40,17 @@ test('elsewhere it is refused', { skip: has ? 'this Node can' : false }, () => {
   refuses(() => set(true), 'NODE_REVECTORIZE needs Node 22.3 or later on x86-64');
   assert.equal(tl.env().get('NODE_REVECTORIZE'), false);
   set(false);
+});
+
+test('where it comes with ready() it says so', () => {
+  const program = `
+    import * as tf from 'tensorlathe/tfjs';
+    const set = () => { try { tf.env().set('NODE_REVECTORIZE', true); } catch (error) { return error.message; } };
+    const before = set();
+    await tf.ready();
+    console.log(JSON.stringify([before, set() ?? 'on']));`;
+  const found = execFileSync(process.execPath, ['--input-type=module', '-e', program]);
+  const [before, after] = JSON.parse(String(found));
+  assert.equal(before, 'NODE_REVECTORIZE: only in Node, after `await tl.ready()`');
+  assert.equal(after, has ? 'on' : 'NODE_REVECTORIZE needs Node 22.3 or later on x86-64');
 });
