@@ -81,19 +81,31 @@ std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
     body.clear();
     body.push_back(std::move(lanes));
   }
-  if (unroll < 0) return body;
-  std::vector<Stmt> unrolled;
-  unrolled.push_back(loop::for_loop(unroll, LoopKind::Unroll, std::move(body)));
-  return unrolled;
+  for (const loop::VarId var : {turn, unroll}) {
+    if (var < 0) continue;
+    Stmt copies = loop::for_loop(var, LoopKind::Unroll, std::move(body));
+    body.clear();
+    body.push_back(std::move(copies));
+  }
+  return body;
 }
 
-LaneLoops lane_loops(Kernel& kernel, int64_t width) {
+Affine LaneLoops::place() const {
+  if (turn < 0) return element;
+  return element + Affine::variable(vector) + Affine::variable(turn, 1 - kLanes);
+}
+
+LaneLoops lane_loops(Kernel& kernel, int64_t width, bool in_turns) {
   LaneLoops loops;
   const bool vector = width % kLanes == 0;
-  const int64_t steps = vector ? width / kLanes : width;
-  if (steps > 1) {
-    loops.unroll = kernel.add_var("u", steps);
-    loops.element += Affine::variable(loops.unroll, vector ? kLanes : 1);
+  const int64_t step = in_turns ? 2 * kLanes : vector ? kLanes : 1;
+  if (width > step) {
+    loops.unroll = kernel.add_var("u", width / step);
+    loops.element += Affine::variable(loops.unroll, step);
+  }
+  if (in_turns) {
+    loops.turn = kernel.add_var("t", 2);
+    loops.element += Affine::variable(loops.turn, kLanes);
   }
   if (vector) {
     loops.vector = kernel.add_var("v", kLanes);

@@ -42,12 +42,16 @@ void append(std::vector<loop::Stmt>& to, std::vector<loop::Stmt> from);
 // caller through lane_loops.
 struct LaneLoops {
   loop::VarId unroll = -1;  // absent when there is one step only
+  loop::VarId turn = -1;    // where two vectors take turns: which of them it is
   loop::VarId vector = -1;  // absent for scalar steps
   loop::Affine element;
 
+  loop::Affine place() const;  // where the element lies: in turns, or as counted
+
   std::vector<loop::Stmt> around(std::vector<loop::Stmt> body) const;
 };
-LaneLoops lane_loops(loop::Kernel& kernel, int64_t width);
+// `in_turns`: of each two vectors the elements take turns in memory; width is a multiple of both.
+LaneLoops lane_loops(loop::Kernel& kernel, int64_t width, bool in_turns = false);
 
 // for name in extent (serial) around body; the body alone where the extent is 1 and var is absent.
 struct StepLoop {

@@ -18,7 +18,7 @@ void KernelEmitter::hoist_constants(const Stmt& stmt) {
       const loop::Expr& expr = kernel_.exprs[static_cast<size_t>(id)];
       const auto moved = moved_halves(expr);
       if (expr.kind != loop::ExprKind::Constant && !moved) continue;
-      const loop::Number& number = moved ? moved->mask : expr.constant;
+      const loop::Number number = moved ? moved->factor() : expr.constant;
       const uint64_t bits = half_of_vector(number);
       if (bits == 0 || bits == ~uint64_t{0} || scope_.constants.contains(bits)) continue;
       const uint32_t local = acquire(ValType::v128);

@@ -173,9 +173,10 @@ class KernelEmitter {
   bool bits_of_pairs(const loop::Expr& expr);
   bool load_pairs(const loop::Pair& pair);
   void load_pairs_in_turns(const loop::Expr* low, const loop::Expr& high);
-  std::optional<loop::VarId> var_of_next(const loop::Expr* low, const loop::Expr& high) const;
+  std::optional<loop::VarId> var_of_next(const loop::Expr* low, const loop::Expr& high,
+                                         int64_t step) const;
   void load_halves(const loop::Expr& from, wasm::Opcode of_bytes, wasm::Opcode of_words);
-  bool recall_next(const loop::Expr* low, const loop::Expr& high);
+  bool has_next(const loop::Expr* low, const loop::Expr& high);
   void keep_next(const loop::Expr* low, const loop::Expr& high, loop::VarId var);
   void next_in_turns(int first);
   void forget_pairs();
@@ -183,7 +184,7 @@ class KernelEmitter {
   struct MovedHalves {
     const loop::Expr* half;
     int32_t bits;
-    loop::Number mask;  // of the upper words
+    loop::Number factor() const { return loop::Number::of(1 << bits); }
   };
   std::optional<MovedHalves> moved_halves(const loop::Expr& expr) const;
   bool load_moved_halves(const loop::Expr& expr);

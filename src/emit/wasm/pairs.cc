@@ -90,13 +90,14 @@ void KernelEmitter::forget_pairs() {
   next_pairs_.reset();
 }
 
-// The variable of an unrolled loop whose next copy reads these places, of vectors, one vector
+// The variable of an unrolled loop whose next copy reads these places, of vectors, `step` elements
 // further.
-std::optional<VarId> KernelEmitter::var_of_next(const Expr* low, const Expr& high) const {
+std::optional<VarId> KernelEmitter::var_of_next(const Expr* low, const Expr& high,
+                                                int64_t step) const {
   if (conditional_) return std::nullopt;
   for (const auto& [var, value] : fixed_.values) {
-    const bool steps = (low == nullptr || low->address.coefficient(var) == loop::kLanes) &&
-                       high.address.coefficient(var) == loop::kLanes;
+    const bool steps = (low == nullptr || low->address.coefficient(var) == step) &&
+                       high.address.coefficient(var) == step;
     const bool has_next = value + 1 < kernel_.vars[static_cast<size_t>(var)].extent;
     if (steps && has_next && value % 2 == 0) return var;
   }
@@ -110,12 +111,11 @@ void KernelEmitter::load_halves(const Expr& from, Opcode of_bytes, Opcode of_wor
   code().op_memory(size == 1 ? of_bytes : of_words, at);
 }
 
-// The vector that an earlier copy of the loop has left for this one, if there is one.
-bool KernelEmitter::recall_next(const Expr* low, const Expr& high) {
+// Whether an earlier copy of the loop has read for this one; what others have read is forgotten.
+bool KernelEmitter::has_next(const Expr* low, const Expr& high) {
   const bool is_next =
       next_pairs_ && next_pairs_->of == std::pair(low, &high) && next_pairs_->at == fixed_.values;
-  if (is_next) next_in_turns(loop::kLanes);
-  forget_pairs();
+  if (!is_next) forget_pairs();
   return is_next;
 }
 
@@ -133,14 +133,17 @@ void KernelEmitter::next_in_turns(int first) {
 // Halves from two places, or behind zeros: two vectors of them at once where the next copy of an
 // unrolled loop wants the second one.
 void KernelEmitter::load_pairs_in_turns(const Expr* low, const Expr& high) {
-  if (recall_next(low, high)) return;
+  if (has_next(low, high)) {
+    next_in_turns(loop::kLanes);
+    return forget_pairs();
+  }
   const int size = scalar::size_of(high.dtype);
   const bool is_signed = scalar::is_signed(high.dtype);
   const auto load = [&](const Expr* from, Opcode of_bytes, Opcode of_words) {
     if (from == nullptr) return vector_constant(loop::Number::of(int32_t{0}));
     load_halves(*from, of_bytes, of_words);
   };
-  const auto next = var_of_next(low, high);
+  const auto next = var_of_next(low, high, loop::kLanes);
   if (!next) {
     load(low, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
     load(&high, Opcode::v128_load32_zero, Opcode::v128_load64_zero);
@@ -200,8 +203,8 @@ bool KernelEmitter::load_high_words(const Expr& expr) {
   return true;
 }
 
-// bit_and(shift_left(x, count), mask) of signed halves in memory, where the mask has all bits that
-// come from below.
+// bit_and(shift_left(x, count), mask) of signed halves in memory, where the mask has none of the
+// bits that come from below.
 std::optional<KernelEmitter::MovedHalves> KernelEmitter::moved_halves(const Expr& expr) const {
   const auto operand = [this](const Expr& of, size_t i) -> const Expr& {
     return kernel_.exprs[static_cast<size_t>(of.operands[i])];
@@ -220,30 +223,31 @@ std::optional<KernelEmitter::MovedHalves> KernelEmitter::moved_halves(const Expr
     return std::nullopt;
   }
   const auto bits = static_cast<int32_t>(count.constant.i);
-  if (bits <= 0 || bits >= 16) return std::nullopt;
-  const auto kept = static_cast<uint32_t>(mask.constant.i);
-  if ((kept | ((1u << bits) - 1)) << 16 != 0xffff0000) return std::nullopt;
-  const uint32_t upper = kept >> 16;
-  return MovedHalves{half, bits, loop::Number::of(static_cast<int32_t>(upper << 16 | upper))};
+  if (bits <= 0 || bits >= 15 || mask.constant.i % (1 << bits) != 0) return std::nullopt;
+  return MovedHalves{half, bits};
 }
 
-// Two vectors of them at once: their lower and upper words, moved as such.
+// Halves of lanes in memory, the lower ones in one copy of an unrolled loop, the upper ones in the
+// next.
 bool KernelEmitter::load_moved_halves(const Expr& expr) {
   const auto moved = moved_halves(expr);
-  if (!moved || moved->half->address.coefficient(fixed_.lane) != 1) return false;
-  if (recall_next(&expr, *moved->half)) return true;
-  const auto next = var_of_next(nullptr, *moved->half);
-  if (!next) return false;
-  keep_next(&expr, *moved->half, *next);
-  load_halves(*moved->half, Opcode::v128_load8x8_s, Opcode::v128_load);
-  code().op_index(Opcode::local_tee, next_pairs_->low);
-  code().i32_const(16 - moved->bits).op(Opcode::i16x8_shr_s);
-  vector_constant(moved->mask);
-  code().op(Opcode::v128_and).op_index(Opcode::local_set, next_pairs_->high);
-  code().op_index(Opcode::local_get, next_pairs_->low);
-  code().i32_const(moved->bits).op(Opcode::i16x8_shl);
-  code().op_index(Opcode::local_set, next_pairs_->low);
-  next_in_turns(0);
+  if (!moved || moved->half->address.coefficient(fixed_.lane) != 2) return false;
+  if (has_next(&expr, *moved->half)) {
+    code().op_index(Opcode::local_get, next_pairs_->low);
+    code().i32_const(16 - moved->bits).op(Opcode::i32x4_shr_s);
+    forget_pairs();
+  } else {
+    const auto next = var_of_next(nullptr, *moved->half, 1);
+    if (!next) return false;
+    keep_next(&expr, *moved->half, *next);
+    load_halves(*moved->half, Opcode::v128_load8x8_s, Opcode::v128_load);
+    code().op_index(Opcode::local_tee, next_pairs_->low);
+    // The upper halves times zero.
+    vector_constant(moved->factor());
+    code().op(Opcode::i32x4_dot_i16x8_s);
+  }
+  emit_vector(expr.operands[1]);
+  code().op(Opcode::v128_and);
   return true;
 }
 

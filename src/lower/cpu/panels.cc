@@ -49,15 +49,21 @@ int64_t padded_length(const Tiling& tiling) {
 
 }  // namespace
 
-Panels::Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling)
-    : contraction_(contraction), operand_(operand), dimension_(dimension) {
+Panels::Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling,
+               bool in_lanes)
+    : contraction_(contraction),
+      operand_(operand),
+      dimension_(dimension),
+      in_turns_(in_lanes && !contraction.is_paired() &&
+                contraction.panel_type(operand) == loop::DType::I16) {
   length_ = padded_length(tiling);
   for (int d : contraction.reduced()) depth_ *= contraction.extent(d);
   int64_t size = length_ * depth_ * contraction.parts();
   EntryContext& context = contraction.context();
   const graph::Value value = contraction.node().operands[static_cast<size_t>(operand)];
-  std::string key = concat(value.id, text(tiling), contraction.is_paired() ? " pairs of " : " of ",
-                           contraction.access(operand, dimension));
+  const int64_t order = in_turns_ ? 0 : contraction.parts();
+  std::string key =
+      concat(value.id, text(tiling), " | ", order, ' ', contraction.access(operand, dimension));
   for (int d : contraction.kept()) {
     if (d == dimension || contraction.stride(operand, d) == Stride::None) continue;
     outer_.push_back(d);
@@ -95,9 +101,14 @@ Affine Panels::address(const Index& index, const Affine& start, int64_t width) c
   return address;
 }
 
-ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& lane) {
+LaneLoops Panels::lanes(loop::Kernel& kernel, const Segment& tile) const {
+  const bool in_turns = in_turns_ && tile.shift == 0 && tile.width % (2 * kLanes) == 0;
+  return lane_loops(kernel, tile.width, in_turns);
+}
+
+ExprId Panels::at(const Index& index, const Affine& start, int64_t width, const Affine& place) {
   loop::ExprBuilder& exprs = contraction_.exprs();
-  const Affine first = (address(index, start, width) + lane) * contraction_.parts();
+  const Affine first = (address(index, start, width) + place) * contraction_.parts();
   const auto part = [&](int64_t i) {
     return exprs.load(buffer_, contraction_.panel_type(operand_), first + i);
   };
@@ -190,13 +201,12 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
   const StepLoop tiles = step_loop(kernel, "tile", tile);
   const Affine start = block + tiles.position;
   std::vector<Stmt> body;
-  const auto copy = [&](int64_t width, int64_t lane, int64_t shift) {
-    const LaneLoops lanes = lane_loops(kernel, width);
+  const auto copy = [&](const LaneLoops& lanes, int64_t lane, int64_t shift) {
     Index index = contraction_.index();
     if (dimension_ >= 0) {
       index[static_cast<size_t>(dimension_)] = start + lanes.element + (lane - shift);
     }
-    const Affine at = address(index, start, tile.width) + lanes.element + lane;
+    const Affine at = address(index, start, tile.width) + lanes.place() + lane;
     const int64_t parts = contraction_.parts();
     const loop::VarId of = parts > 1 ? kernel.add_var("of", parts) : -1;
     const Affine part = of < 0 ? Affine(0) : Affine::variable(of);
@@ -210,15 +220,15 @@ std::vector<Stmt> Panels::fill_tile(const Segment& tile, const Affine& block, Ne
     append(body, std::move(copies));
   };
   const int64_t vectors = tile.width / kLanes, last = tile.width - kLanes;
-  if (vectors == 0) {
-    copy(tile.width, 0, 0);
-  } else if (tile.shift == 0) {
-    copy(vectors * kLanes, 0, 0);
-    // Over the elements before, which it writes again.
-    if (tile.width % kLanes != 0) copy(kLanes, last, 0);
+  const auto plain = [&](int64_t width, int64_t lane, int64_t shift) {
+    if (width > 0) copy(lane_loops(kernel, width), lane, shift);
+  };
+  if (vectors == 0 || (tile.shift == 0 && tile.width % kLanes == 0)) {
+    copy(lanes(kernel, tile), 0, 0);
   } else {
-    if (vectors > 1) copy(last, 0, 0);
-    copy(kLanes, last, tile.shift);
+    // Without a shift over the elements before, which it writes again.
+    plain(tile.shift == 0 ? vectors * kLanes : last, 0, 0);
+    plain(kLanes, last, tile.shift);
   }
   for (size_t i = contraction_.reduced().size(); i-- > 0;) {
     body = contraction_.serial(contraction_.reduced()[i], std::move(body));

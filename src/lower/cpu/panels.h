@@ -22,12 +22,17 @@ class Panels {
  public:
   // Adds a kernel that fills them before the contraction's own; contractions that read the operand
   // alike share it. `dimension` is the tiled one, -1 where there is none; its steps are `tiling`.
-  Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling);
+  // `in_lanes`: they are read by `lanes`.
+  Panels(Contraction& contraction, int operand, int dimension, const Tiling& tiling,
+         bool in_lanes = false);
 
-  // Element `lane` of a tile of `width` elements that starts at `start`, under the loops of
+  // Loops over the elements of a tile, in any kernel. Two vectors of halves take turns, so that
+  // both come with one read.
+  LaneLoops lanes(loop::Kernel& kernel, const Segment& tile) const;
+  // What lies at `place` of a tile of `width` elements that starts at `start`, under the loops of
   // `index`.
   loop::ExprId at(const Index& index, const loop::Affine& start, int64_t width,
-                  const loop::Affine& lane);
+                  const loop::Affine& place);
 
  private:
   loop::Affine address(const Index& index, const loop::Affine& start, int64_t width) const;
@@ -38,6 +43,7 @@ class Panels {
 
   Contraction& contraction_;
   int operand_, dimension_;
+  bool in_turns_;
   std::vector<int> outer_;  // kept dimensions that the operand moves with, but for the tiled one
   int64_t length_ = 1, depth_ = 1;  // of the padded dimension; of a panel
   loop::BufferRef buffer_;

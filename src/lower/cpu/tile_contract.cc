@@ -26,10 +26,10 @@ namespace {
 constexpr int64_t kTallRows = 8;
 constexpr int64_t kLongStream = 64;  // steps: shorter ones would share pages
 
-// Vectors of a tile: where they lie in registers and, from the tile's start, in memory.
+// Vectors of a tile: where they lie in registers and, from the tile's start, in memory and panels.
 struct Run {
   LaneLoops loops;
-  Affine in_register, in_memory;
+  Affine in_register, in_memory, in_panel;
 };
 
 class TileLowering {
@@ -54,7 +54,8 @@ class TileLowering {
     if (contraction_.reduced().size() == 1) split_depth();
     if (schedule_.pack_columns == 2) {
       wide_panels_.emplace(contraction_, wide_, column_,
-                           tiling(columns_, [&](int64_t width) { return column_tiles(width); }));
+                           tiling(columns_, [&](int64_t width) { return column_tiles(width); }),
+                           /*in_lanes=*/true);
     }
     if (schedule_.pack_rows == 2) {
       narrow_panels_.emplace(contraction_, 1 - wide_, row_, tiling(rows_, [&](int64_t width) {
@@ -253,8 +254,9 @@ class TileLowering {
   }
 
   Run whole(const Segment& column) {
-    const LaneLoops loops = lane_loops(kernel_, column.width);
-    return {loops, loops.element, loops.element};
+    const LaneLoops loops =
+        wide_panels_ ? wide_panels_->lanes(kernel_, column) : lane_loops(kernel_, column.width);
+    return {loops, loops.element, loops.element, loops.place()};
   }
 
   std::vector<Run> runs(const Segment& column) {
@@ -263,10 +265,11 @@ class TileLowering {
     const int64_t last = column.width - kLanes;
     if (last > 0) {
       const LaneLoops loops = lane_loops(kernel_, last);
-      runs.push_back({loops, loops.element, loops.element});
+      runs.push_back({loops, loops.element, loops.element, loops.element});
     }
     const LaneLoops loops = lane_loops(kernel_, kLanes);
-    runs.push_back({loops, loops.element + last, loops.element + (last - column.shift)});
+    const Affine at = loops.element + last;
+    runs.push_back({loops, at, at + (-column.shift), at});
     return runs;
   }
 
@@ -313,7 +316,7 @@ class TileLowering {
 
   ExprId wide_at(const Index& index, const Tile& tile, const Run& run) {
     if (wide_panels_) {
-      return wide_panels_->at(index, tile.column_start, tile.column.width, run.in_register);
+      return wide_panels_->at(index, tile.column_start, tile.column.width, run.in_panel);
     }
     return contraction_.operand_at(
         wide_, with(with(index, row_, tile.row_start), column_, tile.column_start + run.in_memory));

@@ -37,8 +37,9 @@ Schedule draw_schedule(RandomContraction& random) {
   return schedule;
 }
 
-void expect_right(uint32_t seed, Graph (RandomContraction::*make)()) {
+void expect_right(uint32_t seed, Graph (RandomContraction::*make)(), bool has_halves = false) {
   RandomContraction random(seed);
+  random.has_halves = has_halves;
   const Graph graph = (random.*make)();
   for (int i = 0; i < 3; ++i) {
     const Schedule schedule = draw_schedule(random);
@@ -58,6 +59,15 @@ TEST(Contract, ConvolutionsUnderAnySchedule) {
 
 TEST(Contract, DepthwiseConvolutionsUnderAnySchedule) {
   for (uint32_t seed = 0; seed < 100; ++seed) expect_right(seed, &RandomContraction::depthwise);
+}
+
+TEST(Contract, HalvesUnderAnySchedule) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    for (const auto make : {&RandomContraction::product, &RandomContraction::convolution,
+                            &RandomContraction::depthwise}) {
+      expect_right(seed, make, /*has_halves=*/true);
+    }
+  }
 }
 
 Schedule scheduled_for(Builder&& builder) {

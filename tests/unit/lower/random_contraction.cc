@@ -1,5 +1,7 @@
 #include "random_contraction.h"
 
+#include <array>
+
 namespace lathe::lower {
 
 using graph::AffineMap;
@@ -10,9 +12,28 @@ using graph::Graph;
 using graph::Shape;
 using graph::Tensor;
 
+// Floats, or halves as lower/cpu/shorten_constants spells them.
+Tensor RandomContraction::operand(Builder& b, const char* name, const Shape& shape) {
+  if (!has_halves || below(2) == 0) return b.input(name, DType::F32, shape);
+  std::vector<std::byte> data;
+  for (int64_t i = 0; i < graph::element_count(shape); ++i) {
+    const int low = below(256), high = below(4), sign = below(2);
+    data.push_back(static_cast<std::byte>(low));
+    data.push_back(static_cast<std::byte>(0x30 | high | sign << 7));
+  }
+  const auto spread = [&](int32_t number) { return b.full(shape, scalar::Number::of(number)); };
+  const Tensor bits = b.cast(b.constant(DType::I16, shape, std::move(data)), DType::I32);
+  const Tensor moved = b.map(scalar::Op::ShiftLeft, std::array{bits, spread(13)});
+  const Tensor masked = b.map(scalar::Op::BitAnd, std::array{moved, spread(-0x70002000)});
+  return b.map(scalar::Op::FromBits, std::array{masked}) * 0x1p112f;
+}
+
 Graph RandomContraction::product() {
   Builder b("t");
-  const int64_t rows = size(), columns = size(), depth = size();
+  int64_t rows = size(), columns = size();
+  const int64_t depth = size();
+  // What is used often is no longer read as halves.
+  if (has_halves) (below(2) == 0 ? rows : columns) = 1 + below(4);
   const bool transpose_x = below(2) == 1, transpose_y = below(2) == 1;
   Shape x = transpose_x ? Shape{depth, rows} : Shape{rows, depth};
   Shape y = transpose_y ? Shape{columns, depth} : Shape{depth, columns};
@@ -21,8 +42,7 @@ Graph RandomContraction::product() {
     const int64_t batch = 1 + below(3);
     for (Shape* shape : {&x, &y, &out}) shape->insert(shape->begin(), batch);
   }
-  const Tensor product =
-      b.matmul(b.input("x", DType::F32, x), b.input("y", DType::F32, y), transpose_x, transpose_y);
+  const Tensor product = b.matmul(operand(b, "x", x), operand(b, "y", y), transpose_x, transpose_y);
   finish(b, product, out);
   return *std::move(b).finish();
 }
@@ -41,8 +61,7 @@ Graph RandomContraction::convolution() {
                 {{0, 0, 0, 0, 0, 0, 1}}};
   c.rhs = AffineMap::project(7, {4, 5, 6, 3});
   const Shape image = {n, stride * (height - 1) + dy, stride * (width - 1) + dx, in};
-  const Tensor x = b.input("x", DType::F32, image);
-  const Tensor taps = b.input("taps", DType::F32, {dy, dx, in, out});
+  const Tensor x = operand(b, "x", image), taps = operand(b, "taps", {dy, dx, in, out});
   finish(b, b.contract(x, taps, c, {n, height, width, out}), {n, height, width, out});
   return *std::move(b).finish();
 }
@@ -57,9 +76,9 @@ Graph RandomContraction::depthwise() {
   c.out = AffineMap::project(5, {0, 1, 2});
   c.lhs.axes = {{{1, 0, 0, 1, 0}}, {{0, 1, 0, 0, 1}}, {{0, 0, 1, 0, 0}}};
   c.rhs = channels_first ? AffineMap::project(5, {2, 3, 4}) : AffineMap::project(5, {3, 4, 2});
-  const Tensor x = b.input("x", DType::F32, {height + dy - 1, width + dx - 1, channels});
-  const Tensor taps = b.input("taps", DType::F32,
-                              channels_first ? Shape{channels, dy, dx} : Shape{dy, dx, channels});
+  const Tensor x = operand(b, "x", {height + dy - 1, width + dx - 1, channels});
+  const Tensor taps =
+      operand(b, "taps", channels_first ? Shape{channels, dy, dx} : Shape{dy, dx, channels});
   finish(b, b.contract(x, taps, c, {height, width, channels}), {height, width, channels});
   return *std::move(b).finish();
 }
