@@ -3,12 +3,12 @@
  * imported when they are first needed do not count. Beside it what programs with tensors load, what one with an ONNX session
  * does until that is there, and what drives stand-alone modules that train, which needs no core.
  */
-import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { rolldown } from 'rolldown';
+import { gzipped } from '../../js/scripts/gzipped.mjs';
 import { formatTable } from '../report.mjs';
 
 const dist = fileURLToPath(new URL('../../build/package/dist/', import.meta.url));
@@ -110,9 +110,6 @@ async function run() {
   console.log(`\n${markdown}`);
   return { rows, markdown, problems: [] };
 }
-
-/** As gzip itself packs: the zlib of Node finds less, for speed. */
-const gzipped = (input) => execFileSync('gzip', ['-9c'], { input }).length;
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 

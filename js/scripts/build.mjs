@@ -2,14 +2,23 @@
 // as files and inlined. `pack.mjs` makes of them what npm publishes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { nameByResemblance } from './order_functions.mjs';
+import { gzipped } from './gzipped.mjs';
+import { namedByResemblance } from './order_functions.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const dist = join(root, 'js/dist');
@@ -81,11 +90,20 @@ async function shrink(built, small) {
   const optimise = (from, to, ...how) =>
     run('binaryen', 'wasm-opt', from, ...how, ...BARE, ...features, '-o', to);
   const left = `${small}.part`;
+  const ordered = `${small}.ordered`;
   await optimise(built, left, ...ANEW, ...SMALL);
   await optimise(left, left, ...SMALL);
-  writeFileSync(left, nameByResemblance(readFileSync(left)));
-  await optimise(left, small, '--reorder-functions-by-name');
+  let least = Infinity;
+  for (const named of namedByResemblance(readFileSync(left))) {
+    writeFileSync(left, named);
+    await optimise(left, ordered, '--reorder-functions-by-name');
+    const size = gzipped(readFileSync(ordered));
+    if (size >= least) continue;
+    least = size;
+    renameSync(ordered, small);
+  }
   rmSync(left);
+  rmSync(ordered, { force: true });
 }
 
 /** Runs a program of an npm package; this process ends where that one fails. */
