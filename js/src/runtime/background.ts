@@ -11,6 +11,8 @@ import { inlineThreads, startThread, type Thread } from './thread.js';
 
 /** Larger cores are not copied. */
 const mostBytes = 2 ** 27;
+/** Browsers tell nothing of workers that they ended: one that is silent for so many milliseconds is gone. */
+const longestMs = 30_000;
 
 type Answer = Exclude<FromWorker, { kind: 'done' }>;
 
@@ -24,7 +26,7 @@ interface Worker {
 let worker: Worker | undefined;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
-/** Whether a worker has ever answered; false: none can be had here, and asking again would only fill the console. */
+/** Whether a worker has ever answered; false: none can be had here, and asking again would only fill the console, or wait in vain. */
 let canAnswer: boolean | undefined;
 
 /**
@@ -53,17 +55,35 @@ async function compiled(
   const memory = buffer.slice() as ArrayBuffer;
   const text = new TextEncoder().encode(encodeJson(request));
   const job = { kind: 'compile', core: core.module, memory, graph: handle, request: text } as const;
-  let answer = await asked(job);
-  // Where the script of workers cannot be loaded there may be another way to start them.
-  if (answer === undefined && (await inlineThreads().catch(() => false))) answer = await asked(job);
+  const answer = await asked(job);
   canAnswer ??= answer !== undefined;
   return answer?.kind === 'compiled' ? executableOf(answer) : undefined;
 }
 
-function asked(job: CopyOfCore): Promise<Answer | undefined> {
+async function asked(job: CopyOfCore): Promise<Answer | undefined> {
+  worker ??= started();
+  const { thread } = worker;
+  const answer = await answerOf(worker, job);
+  if (answer !== undefined || thread.isInlined) return answer;
+  // Where its script cannot be loaded there may be another way to start it.
+  const isInlined = await inlineThreads().then(
+    () => true,
+    () => false,
+  );
+  return isInlined ? asked(job) : undefined;
+}
+
+function answerOf(worker: Worker, job: CopyOfCore): Promise<Answer | undefined> {
   return new Promise((answer) => {
-    worker ??= started();
-    worker.answer = answer;
+    const silent = setTimeout(() => {
+      canAnswer = false;
+      stop();
+      answer({ kind: 'broken', reason: 'it is silent' });
+    }, longestMs);
+    worker.answer = (what) => {
+      clearTimeout(silent);
+      answer(what);
+    };
     worker.thread.hold(true);
     worker.thread.post(job);
   });

@@ -174,10 +174,10 @@ export class Pool {
   #isKnown = false;
   readonly #lost = new Set<number>();
 
-  /** `onBroken` hears why the threads are of no use any more, and whether any has ever run. */
+  /** `onBroken` hears why the threads are of no use any more, and whether others would not be either: some ran, or carry their script. */
   constructor(
     count: number,
-    private readonly onBroken: (reason: string, isStarted: boolean) => void,
+    private readonly onBroken: (reason: string, isFinal: boolean) => void,
   ) {
     this.control = makeControl(count);
     for (let index = 0; index < count; ++index) this.#threads.push(this.#start(index));
@@ -380,7 +380,8 @@ export class Pool {
       noteDone(this.control, job.number);
     }
     this.#lost.add(index);
-    if (this.#problem === undefined) this.onBroken(reason, this.#isStarted);
+    if (this.#problem === undefined)
+      this.onBroken(reason, this.#isStarted || this.#threads[index]!.isInlined);
     this.#problem = reason;
     if (job === undefined) this.stop();
     else this.#end?.resolve();

@@ -13,6 +13,8 @@ export interface Thread {
    */
   isAlive(isSilent: boolean): boolean;
   isKnown(): boolean;
+  /** Whether it carries its script: without, there may be another way to start it. */
+  readonly isInlined: boolean;
   stop(): void;
 }
 
@@ -38,12 +40,10 @@ let inlined: string | undefined;
 
 /**
  * Makes threads that start from now on carry their script with them: where bundlers have left no file of it, and in pages
- * that have the package from another origin. Returns whether that is new.
+ * that have the package from another origin.
  */
-export async function inlineThreads(): Promise<boolean> {
-  if (inlined !== undefined) return false;
+export async function inlineThreads(): Promise<void> {
   inlined = (await import('./inlined_worker.js')).default;
-  return true;
 }
 
 /** Starts a thread. Why it cannot be used, `lose` hears later. */
@@ -61,6 +61,7 @@ export function startThread(receive: Listener, lose: (reason: string) => void): 
       hold: nothing,
       isAlive: () => false,
       isKnown: () => true,
+      isInlined: inlined !== undefined,
       stop: nothing,
     };
   }
@@ -78,6 +79,7 @@ function startInPage(receive: Listener, lose: (reason: string) => void): Thread 
     hold: () => {},
     isAlive: (isSilent) => !isSilent,
     isKnown: () => true,
+    isInlined: inlined !== undefined,
     stop: () => worker.terminate(),
   };
 }
@@ -104,6 +106,7 @@ function startInNode(
     hold: (isHeld) => (isHeld ? worker.ref() : worker.unref()),
     isAlive: (isSilent) => (isKnown() ? utilization().idle >= 0 : !isSilent),
     isKnown,
+    isInlined: inlined !== undefined,
     stop: () => void worker.terminate(),
   };
 }

@@ -71,9 +71,9 @@ export function beginJob(
   if (Math.min(count, most) < 2 || !modules.has(module)) return undefined;
   if (found === undefined) void fetchThreads();
   if (found === undefined || isFetching) return undefined;
-  pool ??= new found.Pool(count, (reason, isStarted) => {
+  pool ??= new found.Pool(count, (reason, isFinal) => {
     pool = undefined;
-    if (isStarted) env().giveUpThreads(reason);
+    if (isFinal) env().giveUpThreads(reason);
     else void mend(found!, reason);
   });
   return pool.begin(module, entry, most, isBrief, keep);
@@ -99,9 +99,8 @@ export async function fetchThreads(): Promise<void> {
 /** Has the next threads start another way where none has ever run. */
 async function mend({ inlineThreads }: Found, reason: string): Promise<void> {
   isFetching = true;
-  const isNew = await inlineThreads().catch(() => false);
+  await inlineThreads().catch(() => env().giveUpThreads(reason));
   isFetching = false;
-  if (!isNew) env().giveUpThreads(reason);
 }
 
 /** Whether threads that the module has asked for are not up yet. */
