@@ -154,9 +154,13 @@ export type Zipped<C> =
       ? { -readonly [Key in keyof C]: Zipped<C[Key]> }
       : never;
 
-/** A dataset of the values of an array. */
-export function array<T>(items: readonly T[]): Dataset<T> {
-  if (!Array.isArray(items)) throw new LatheError('array: an array is needed');
+/** Typed arrays, as iterables. */
+export type TypedArrayOf<T> = ArrayBufferView & ArrayLike<T> & Iterable<T>;
+
+/** A dataset of the values of an array, plain or typed. */
+export function array<T>(items: readonly T[] | TypedArrayOf<T>): Dataset<T> {
+  if (!Array.isArray(items) && !ArrayBuffer.isView(items))
+    throw new LatheError('array: an array is needed');
   return new Dataset(async function* () {
     yield* items;
   }, items.length) as Dataset<T>;

@@ -1,7 +1,33 @@
 /** One walk through a dataset, with the methods of iterators that TensorFlow.js has. */
 import { checkInteger } from '../base/options.js';
 import { randomSeed, seedOf, uniform } from '../base/random.js';
+import { Tensor } from '../tensor/tensor.js';
 import { grouped, handedOn, letGo, prefetched, shuffled, sliced } from './iterate.js';
+
+/** What values in the same place of several elements become, or whether to look within them. */
+export type Zip = (values: any[]) => { value: any; recurse: boolean };
+
+const zipToList: Zip = (values) => ({ value: values, recurse: isNested(values[0]) });
+
+const isNested = (value: unknown) =>
+  Array.isArray(value) ||
+  (typeof value === 'object' &&
+    value !== null &&
+    !ArrayBuffer.isView(value) &&
+    !(value instanceof Tensor));
+
+function columns(rows: any[], zip: Zip): unknown {
+  const { value, recurse } = zip(rows);
+  if (!recurse) return value;
+  const [first] = rows;
+  const column = (key: string | number) =>
+    columns(
+      rows.map((row) => row[key]),
+      zip,
+    );
+  if (Array.isArray(first)) return first.map((_, at) => column(at));
+  return Object.fromEntries(Object.keys(first).map((key) => [key, column(key)]));
+}
 
 /** Gives its elements once. Its methods give iterators that read on from this one; what reads all of it closes it where that fails. */
 export class LazyIterator<T> implements AsyncIterableIterator<T> {
@@ -97,6 +123,15 @@ export class LazyIterator<T> implements AsyncIterableIterator<T> {
   rowMajorBatch(batchSize: number, smallLastBatch = true): LazyIterator<T[]> {
     checkInteger('rowMajorBatch: batchSize', batchSize, 1);
     return new LazyIterator(grouped(this, batchSize, smallLastBatch));
+  }
+
+  /** As `rowMajorBatch`, column by column: of elements `{a, b}` objects of arrays. `zip`: what becomes of values in the same place. */
+  columnMajorBatch(
+    batchSize: number,
+    smallLastBatch = true,
+    zip: Zip = zipToList,
+  ): LazyIterator<any> {
+    return this.rowMajorBatch(batchSize, smallLastBatch).map((rows) => columns(rows, zip));
   }
 
   /** Another iterator behind this one. */

@@ -191,6 +191,21 @@ const iterators = {
   flatmap: (it) => it.flatmap((x) => Array(x % 3).fill(x)).toArray(),
   rowMajorBatch: (it) => it.rowMajorBatch(2).toArray(),
   'rowMajorBatch without the rest': (it) => it.rowMajorBatch(2, false).toArray(),
+  columnMajorBatch: (it) => it.columnMajorBatch(2).toArray(),
+  'columnMajorBatch of nested elements': (it) =>
+    it
+      .map((x) => ({ a: [x, { b: x * 2 }], text: `${x}`, bytes: Uint8Array.of(x) }))
+      .columnMajorBatch(2, false)
+      .toArray(),
+  'columnMajorBatch, joined otherwise': (it) =>
+    it
+      .map((x) => ({ a: [x, -x] }))
+      .columnMajorBatch(3, true, (rows) =>
+        Array.isArray(rows[0])
+          ? { value: rows.flat(), recurse: false }
+          : { value: null, recurse: true },
+      )
+      .toArray(),
   'concatenate and prefetch': async (it, dataset) =>
     it
       .concatenate(await dataset.iterator())
@@ -234,6 +249,13 @@ for (const [name, use] of Object.entries(iterators)) {
     assert.deepEqual(await of(here), await of(there));
   });
 }
+test('array takes typed arrays', async () => {
+  const of = async (tf) => {
+    const dataset = tf.data.array(Float32Array.of(1, 2, 3));
+    return [dataset.size, await dataset.map((x) => x + 1).toArray()];
+  };
+  assert.deepEqual(await of(here), await of(there));
+});
 test('iterators of datasets dispose of what their functions make and nobody keeps', async () => {
   const of = async (tf) => {
     const before = tf.memory().numTensors;
